@@ -45,7 +45,7 @@ struct StandaloneServer::Parts {
   Signer signer = Signer::Generate();
   LiveSettings settings;
   std::unique_ptr<scheduler::SecretKeys> secret_keys;
-  std::unique_ptr<scheduler::SecretDesk> secret_desk;
+  std::unique_ptr<scheduler::SecretResolver> secret_resolver;
   // The bus keeps what waits and the switchboard what is under way; neither survives the process,
   // and nothing needs them to.
   memory::MemoryBus bus;
@@ -135,7 +135,7 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
   results = bus.NewConsumer(kResultsTopic, kResultsGroup);
   logs = bus.NewConsumer(kLogsTopic, kResultsGroup);
   coordinator = ensemble.NewClient();
-  secret_desk = std::make_unique<scheduler::SecretDesk>(*trusted, *secret_keys);
+  secret_resolver = std::make_unique<scheduler::SecretResolver>(*trusted, *secret_keys);
   const scheduler::MemberOptions options = scheduler::MemberOptionsOf(config, RandomSeed());
   hub = switchboard.OpenHub(options.self.id);
   scheduler = std::make_unique<scheduler::SchedulerServer>(
@@ -155,7 +155,7 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                    .signer = signer,
                                                    .metrics = metrics,
                                                    .settings = settings,
-                                                   .secrets = secret_desk.get(),
+                                                   .secrets = secret_resolver.get(),
                                                    .notices = trusted.get(),
                                                    .sender = sender.get()},
                                         .api = {.jobs = *for_api,

@@ -44,10 +44,10 @@ void LateConsumer::OnReadable(std::function<void()> wake) {
   if (opened_) opened_->OnReadable(wake_);
 }
 
-BusSight LateConsumer::Look() {
+BusHealth LateConsumer::Look() {
   BusConsumer* const ready = ready_.load(std::memory_order_acquire);
   if (ready != nullptr) return ready->Look();
-  return {.contact = missed_ ? BusSight::Contact::kSilent : BusSight::Contact::kUnknown};
+  return {.contact = missed_ ? BusHealth::Contact::kSilent : BusHealth::Contact::kUnknown};
 }
 
 void LateConsumer::Set(std::unique_ptr<BusConsumer> opened) {

@@ -35,7 +35,7 @@ class LateConsumer final : public BusConsumer {
   Result<std::vector<ReceivedRecord>> Poll(size_t max) override;
   Status Commit(const std::vector<ReceivedRecord>& handled) override;
   void OnReadable(std::function<void()> wake) override;
-  BusSight Look() override;
+  BusHealth Look() override;
   void Set(std::unique_ptr<BusConsumer> opened);
   // A try to open it got no answer.
   void Missed() { missed_ = true; }

@@ -47,7 +47,7 @@ struct Heartbeat {
   int slots = 0;                             // process slots in all; 0: as registered
   int64_t config_version = 0;                // of the live settings that it applied
   bool takes_secrets = false;                // of a version that knows them
-  std::optional<int64_t> tasks_behind = {};  // as BusSight::behind
+  std::optional<int64_t> tasks_behind = {};  // as BusHealth::behind
   bool leaving = false;                      // the last of this process, which ends on purpose
   std::vector<HeldAttempt> running;          // of segments this member owns, as far as known
   std::vector<HeldAttempt> reporting;        // ended, result not yet applied

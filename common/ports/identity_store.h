@@ -20,7 +20,7 @@ class IdentityStore {
 
   // Moves the mark forward by one while the store is exactly `seen`; durable when it returns. The
   // new mark. kConflict: the store is another one, or its mark moved.
-  virtual Result<uint64_t> MoveMark(const StoreIdentity& seen) = 0;
+  virtual Result<uint64_t> AdvanceMark(const StoreIdentity& seen) = 0;
 
   // An operator accepts the store that is exactly `seen`: in one transaction its mark moves by one
   // and every segment's epoch to `above` or higher, so that no epoch which was ever given out is

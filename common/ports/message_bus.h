@@ -61,7 +61,7 @@ class BusProducer {
 };
 
 // What a consumer knows of its bus, a few seconds old.
-struct BusSight {
+struct BusHealth {
   enum class Contact {
     kUnknown,  // nothing was asked yet
     kAnswers,
@@ -72,7 +72,7 @@ struct BusSight {
   std::optional<int64_t> behind = {};
 };
 
-// Of BusSight::behind, as a gauge shows it: no comparison holds of what is not known.
+// Of BusHealth::behind, as a gauge shows it: no comparison holds of what is not known.
 inline double GaugeOf(const std::optional<int64_t>& behind) {
   return behind ? static_cast<double>(*behind) : std::numeric_limits<double>::quiet_NaN();
 }
@@ -88,7 +88,7 @@ class BusConsumer {
   virtual void OnReadable(std::function<void()> wake) = 0;
   // How far it is behind what was sent, counted up to its last Commit. Thread-safe; never waits for
   // the bus.
-  virtual BusSight Look() = 0;
+  virtual BusHealth Look() = 0;
 };
 
 }  // namespace carillon

@@ -72,16 +72,16 @@ struct RunPage {
 inline constexpr size_t kMarkedRuns = 16;
 
 // A run as the strips of many jobs show it.
-struct RunGlance {
+struct RunSummary {
   RunKey key;
   RunState state = RunState::kPending;
   WallTime started = WallTime{};  // not yet: the epoch
   WallTime ended = WallTime{};    // likewise
-  bool operator==(const RunGlance&) const = default;
+  bool operator==(const RunSummary&) const = default;
 };
 struct RecentRuns {
   JobId job_id;
-  std::vector<RunGlance> runs;  // newest fire first
+  std::vector<RunSummary> runs;  // newest fire first
 };
 struct RecentFilter {
   std::vector<JobId> job_ids;  // each once
@@ -161,7 +161,7 @@ class RunStore {
   virtual Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) = 0;
   // A number that changes when one of the due runs that are open (1,000 of them are looked at), or
   // of the 16 newest, begins, ends or moves on. Cheap, whatever the history.
-  virtual Result<uint64_t> MarkOfRuns(WallTime now) = 0;
+  virtual Result<uint64_t> RunsFingerprint(WallTime now) = 0;
   virtual Result<GapPage> ListGaps(const GapFilter& filter) = 0;
   virtual Result<RunCounts> CountOpenRuns() = 0;
   virtual Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) = 0;

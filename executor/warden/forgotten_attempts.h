@@ -1,7 +1,7 @@
 // The attempts whose ends the database has, for a
 // while: one that is given again must not start again.
 //
-// Threads  Not thread-safe; the attempt book owns it.
+// Threads  Not thread-safe; the attempt table owns it.
 // Always   At most kMax; the oldest go first.
 #pragma once
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "executor/warden/run_shim.h"
+#include "executor/warden/keeper.h"
 
 namespace carillon::executor {
 namespace {

@@ -86,7 +86,7 @@ Status LiveRun::Spawn(const WorkDirectory::Place& directory, const rlimit& open_
   deadline_ = now.steady + start_.timeout;
   const pid_t warden = getpid();
   keeper_ = fork();
-  if (keeper_ == 0) RunShim(spec, warden);
+  if (keeper_ == 0) RunKeeper(spec, warden);
   if (keeper_ < 0) {
     return {ErrorCode::kExhausted, fmt::format("fork: {}", std::strerror(errno))};
   }

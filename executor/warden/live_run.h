@@ -21,7 +21,7 @@
 #include "executor/output/attempt_log.h"
 #include "executor/output/output_tail.h"
 #include "executor/output/secret_masker.h"
-#include "executor/warden/run_shim.h"
+#include "executor/warden/keeper.h"
 
 namespace carillon::executor {
 

@@ -1,7 +1,7 @@
 // The logs of all attempts on their way to the daemon: of what runs, and of what ended until
 // somebody has them.
 //
-// Place    Behind AttemptBook.
+// Place    Behind AttemptTable.
 // Threads  The warden's loop.
 // Owns     Every AttemptLog together with the run that fills it, within one budget. In memory: a
 //          warden that dies takes along what was not confirmed.

@@ -104,11 +104,11 @@ Status WardenServer::PrepareBook() {
   const std::string old = options_.directory + "/work.old";
   const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;
   if (mkdir(work.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("mkdir " + work);
-  book_ = std::make_unique<AttemptBook>(
+  table_ = std::make_unique<AttemptTable>(
       clock_, std::move(journal), std::move(contents),
-      AttemptBook::Options{
+      AttemptTable::Options{
           .work_directory = work, .epoll = epoll_.get(), .open_files = open_files});
-  if (had_work) book_->RemoveInBackground(old);
+  if (had_work) table_->RemoveInBackground(old);
   return {};
 }
 
@@ -133,27 +133,27 @@ void WardenServer::Turn() {
   for (int i = 0; i < count; ++i) {
     Dispatch(events[static_cast<size_t>(i)].data.u64, events[static_cast<size_t>(i)].events);
   }
-  if (book_->wants_more()) book_->ReadMore();
-  book_->Tick(clock_.Steady());
-  book_->Commit(clock_.Steady());
+  if (table_->wants_more()) table_->ReadMore();
+  table_->Tick(clock_.Steady());
+  table_->Commit(clock_.Steady());
   CheckReady(clock_.Steady());
   Tell(clock_.Steady());
-  book_->StepJournal(clock_.Steady());
+  table_->StepJournal(clock_.Steady());
 }
 
 int WardenServer::WaitMillis() const {
-  if (book_->wants_more()) return 0;
+  if (table_->wants_more()) return 0;
   const SteadyTime now = clock_.Steady();
-  SteadyTime next = std::min(book_->NextTick(), next_ready_check_);
-  if (channel_->attached() && channel_->CanSend()) next = std::min(next, book_->NextOutput());
+  SteadyTime next = std::min(table_->NextTick(), next_ready_check_);
+  if (channel_->attached() && channel_->CanSend()) next = std::min(next, table_->NextOutput());
   if (next <= now) return 0;
   const int64_t millis = (next - now + 999us) / 1ms;
   return static_cast<int>(std::min<int64_t>(millis, kWaitMillisMax));
 }
 
 void WardenServer::Dispatch(uint64_t token, uint32_t events) {
-  if (token >= AttemptBook::kFirstToken) {
-    book_->OnReady(token, (events & (EPOLLHUP | EPOLLERR)) != 0);
+  if (token >= AttemptTable::kFirstToken) {
+    table_->OnReady(token, (events & (EPOLLHUP | EPOLLERR)) != 0);
   } else if (token == kListenerToken) {
     Attach();
   } else if (token == kConnectionToken) {
@@ -168,15 +168,15 @@ void WardenServer::OnSignals() {
   while (read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     if (info.ssi_signo == SIGCHLD || stopping_) continue;
     stopping_ = true;
-    book_->Stop();
+    table_->Stop();
   }
-  book_->ReapChildren();
+  table_->ReapChildren();
 }
 
 void WardenServer::Attach() {
   if (!channel_->Accept()) return;
   listings_.clear();
-  book_->DropEvents();
+  table_->DropEvents();
   ready_told_ = false;
   left_ = false;
   watching_writes_ = false;
@@ -186,7 +186,7 @@ void WardenServer::Attach() {
 void WardenServer::Detach() {
   channel_->Close();
   listings_.clear();
-  book_->DropEvents();
+  table_->DropEvents();
   idle_since_ = clock_.Steady();
 }
 
@@ -197,30 +197,30 @@ void WardenServer::OnConnection(uint32_t events) {
   const bool open = channel_->Read();
   WardenMessage message;
   while (channel_->Next(&message)) Handle(std::move(message));
-  if (const std::string why = channel_->TakeComplaint(); !why.empty()) book_->Complain(why);
+  if (const std::string why = channel_->TakeComplaint(); !why.empty()) table_->Complain(why);
   if (!open || channel_->connection() < 0) Detach();
 }
 
 void WardenServer::Handle(WardenMessage message) {
   using namespace warden_message;
   if (auto* start = std::get_if<Start>(&message)) {
-    book_->Start(std::move(start->start));
+    table_->Start(std::move(start->start));
   } else if (auto* masked = std::get_if<StartMasked>(&message)) {
-    book_->Start(std::move(masked->start));
+    table_->Start(std::move(masked->start));
   } else if (const auto* renew = std::get_if<Renew>(&message)) {
-    book_->Renew(renew->attempts, renew->lease_end);
+    table_->Renew(renew->attempts, renew->lease_end);
   } else if (const auto* cancel = std::get_if<Cancel>(&message)) {
-    book_->Cancel(cancel->attempt, CancelMode::kGraceful);
+    table_->Cancel(cancel->attempt, CancelMode::kGraceful);
   } else if (const auto* killed = std::get_if<Kill>(&message)) {
-    book_->Cancel(killed->attempt, CancelMode::kKill);
+    table_->Cancel(killed->attempt, CancelMode::kKill);
   } else if (const auto* forget = std::get_if<Forget>(&message)) {
-    book_->Forget(forget->attempts);
+    table_->Forget(forget->attempts);
   } else if (const auto* list = std::get_if<List>(&message)) {
-    if (listings_.size() < kListingsMax) listings_.push_back({list->request, book_->Names()});
+    if (listings_.size() < kListingsMax) listings_.push_back({list->request, table_->Names()});
   } else if (const auto* follow = std::get_if<Follow>(&message)) {
-    book_->Follow(follow->log_bytes_max);
+    table_->Follow(follow->log_bytes_max);
   } else if (const auto* kept = std::get_if<OutputKept>(&message)) {
-    book_->ConfirmOutput(kept->confirmed);
+    table_->ConfirmOutput(kept->confirmed);
   } else if (std::holds_alternative<Ping>(message)) {
     channel_->Send(Pong{});
   } else if (std::holds_alternative<Leave>(message)) {
@@ -236,7 +236,7 @@ void WardenServer::CheckReady(SteadyTime now) {
   if (!channel_->attached()) return;
   const Result<bool> known = stopping_
                                  ? Result<bool>(ErrorCode::kUnavailable, "the warden is stopping")
-                                 : book_->Ready(now);
+                                 : table_->Ready(now);
   if (known.ok() && !*known) {  // the disk was asked
     next_ready_check_ = now + kReadyAgain;
     return;
@@ -252,12 +252,12 @@ void WardenServer::Tell(SteadyTime now) {
   if (channel_->connection() < 0) return;
   if (channel_->attached()) {
     while (channel_->CanSend()) {
-      std::optional<WardenMessage> event = book_->TakeEvent();
+      std::optional<WardenMessage> event = table_->TakeEvent();
       if (!event) break;
       channel_->Send(*event);
     }
     while (channel_->CanSend()) {
-      const std::optional<WardenMessage> output = book_->TakeOutput(now);
+      const std::optional<WardenMessage> output = table_->TakeOutput(now);
       if (!output) break;
       channel_->Send(*output);
     }
@@ -283,16 +283,16 @@ void WardenServer::TellList() {
       continue;
     }
     const AttemptName name = listing.names.back();
-    if (!book_->Fetch(name)) return;  // goes on when it has been read
+    if (!table_->Fetch(name)) return;  // goes on when it has been read
     listing.names.pop_back();
-    if (const auto item = book_->Describe(name, listing.request)) channel_->Send(*item);
+    if (const auto item = table_->Describe(name, listing.request)) channel_->Send(*item);
   }
 }
 
 bool WardenServer::Done(SteadyTime now) {
-  if (book_->running() || !book_->clean()) return false;
+  if (table_->running() || !table_->clean()) return false;
   if (stopping_) return true;
-  if (channel_->connection() >= 0 || !book_->empty()) {
+  if (channel_->connection() >= 0 || !table_->empty()) {
     idle_since_ = now;
     return false;
   }

@@ -14,7 +14,7 @@
 
 #include "common/base/clock.h"
 #include "executor/journal/thread_device.h"
-#include "executor/warden/attempt_book.h"
+#include "executor/warden/attempt_table.h"
 #include "executor/warden/daemon_channel.h"
 
 namespace carillon::executor {
@@ -64,7 +64,7 @@ class WardenServer {
   FileDescriptor epoll_;
   FileDescriptor signals_;
   std::unique_ptr<DaemonChannel> channel_;
-  std::unique_ptr<AttemptBook> book_;
+  std::unique_ptr<AttemptTable> table_;
   bool watching_writes_ = false;
   struct Listing {
     uint64_t request = 0;

@@ -20,7 +20,7 @@
 #include "common/ports/coordinator.h"
 #include "common/ports/segment_store.h"
 #include "scheduler/assign/assignment_follower.h"
-#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 
 namespace carillon::scheduler {
@@ -45,7 +45,7 @@ class SegmentOwner final : public Stepper {
     ClusterClock& cluster;
     SegmentTable& table;
     AssignmentFollower& assignment;
-    FenceWatch& fences;
+    FencedWriter& fences;
     Metrics& metrics;
   };
   SegmentOwner(const Ports& ports, Options options);

@@ -34,7 +34,7 @@ Status CheckMayRenew(ExecutorStore& store, const ExecutorId& id) {
 
 }  // namespace
 
-Result<std::string> JoinDesk::Issue(const JoinRequest& request) const {
+Result<std::string> ExecutorEnrollment::Issue(const JoinRequest& request) const {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, now_());
   const bool renews = request.token.empty();
   std::string token_id;

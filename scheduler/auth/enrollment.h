@@ -27,7 +27,7 @@ inline constexpr Duration kExecutorCertificateLife = 30 * 24h;
 // Clocks of executors may be behind the member's.
 inline constexpr Duration kClockTolerance = 1h;
 
-class JoinDesk {
+class ExecutorEnrollment {
  public:
   using Now = std::function<Result<WallTime>()>;  // the cluster's time
   struct Stores {
@@ -35,7 +35,7 @@ class JoinDesk {
     ExecutorStore& executors;
     AdminStore& admin;  // the audit is told who joined
   };
-  JoinDesk(const Stores& stores, const tls::Authority& authority, Now now)
+  ExecutorEnrollment(const Stores& stores, const tls::Authority& authority, Now now)
       : stores_(stores), authority_(authority), now_(std::move(now)) {}
 
   Result<std::string> Issue(const JoinRequest& request) const;

@@ -75,7 +75,7 @@ SteadyTime BulkWorker::NextPiece(SteadyTime now, WallTime cluster_now) {
     Drop("has nothing left to do");
     return WaitUntil(now);
   }
-  if (!Foresee(*items)) return WaitUntil(now + kRetry);
+  if (!Precheck(*items)) return WaitUntil(now + kRetry);
   if (!work.finished.empty() && !Record()) return WaitUntil(now + kRetry);
   const auto asked = ReadTime();
   if (!asked.ok()) {
@@ -102,8 +102,9 @@ SteadyTime BulkWorker::DoNext(SteadyTime now, WallTime cluster_now) {
   if (record && !Record()) return WaitUntil(now + kRetry);
   if (anew && !Resume(cluster_now)) return WaitUntil(now + (work_ ? kRetry : Duration::zero()));
   const BulkItem item = work.piece.front();
-  const Tried tried = item.begun || work.tries > 0 ? Tried::kPerhaps : Tried::kNever;
-  const ItemOutcome outcome = ports_.doer.Do(work.action.order, work.caller, item, tried);
+  const EarlierAttempt tried =
+      item.begun || work.tries > 0 ? EarlierAttempt::kPossibly : EarlierAttempt::kNo;
+  const ItemOutcome outcome = ports_.runner.Do(work.action.order, work.caller, item, tried);
   if (outcome.verdict == ItemOutcome::Verdict::kAgain) {
     // A try counts while the store answers this: what is in the way is the item's own then.
     const int tries = ++work.tries;
@@ -177,7 +178,7 @@ bool BulkWorker::Resume(WallTime cluster_now) {
                          std::none_of(work.piece.begin(), work.piece.end(), tried);
   const auto stopped = ports_.store.StopBulk(
       work.lease, resumed->ended,
-      ports_.doer.ErrorOf(order, untouched ? Undone::kNotBegun : Undone::kUnknown), cluster_now);
+      ports_.runner.ErrorOf(order, untouched ? Undone::kNotBegun : Undone::kUnknown), cluster_now);
   if (!stopped.ok()) {
     Failed(stopped.error());
   } else {
@@ -186,11 +187,11 @@ bool BulkWorker::Resume(WallTime cluster_now) {
   return false;
 }
 
-bool BulkWorker::Foresee(const std::vector<BulkItem>& items) {
+bool BulkWorker::Precheck(const std::vector<BulkItem>& items) {
   for (const BulkItem& item : items) {
     if (item.begun) continue;
     if (LeaseIsShort(ports_.clock.Steady()) && !Record()) return false;
-    const auto outcome = ports_.doer.Foresee(work_->action.order, work_->caller, item);
+    const auto outcome = ports_.runner.Precheck(work_->action.order, work_->caller, item);
     if (!outcome) continue;
     if (outcome->verdict == ItemOutcome::Verdict::kAgain) return false;
     Finish(item, *outcome);

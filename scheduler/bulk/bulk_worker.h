@@ -6,7 +6,7 @@
 //          begin an item when less than kLeaseSpare of its lease is left.
 // Errors   Store away: waits, and goes on where it was; nothing becomes an error by that.
 // Always   One item a Step, so a stop comes at an item's border. What is done is recorded after it
-//          was done: after a crash in between the next member does it again, which doers make
+//          was done: after a crash in between the next member does it again, which runners make
 //          harmless. Who has lost the lease records nothing.
 #pragma once
 
@@ -26,7 +26,7 @@
 namespace carillon::scheduler {
 
 // Whether somebody may have done it before, and died before that was recorded.
-enum class Tried { kNever, kPerhaps };
+enum class EarlierAttempt { kNo, kPossibly };
 
 struct ItemOutcome {
   enum class Verdict {
@@ -46,14 +46,14 @@ enum class Undone {
 };
 
 // Does one item. Blocks as a request does.
-class BulkDoer {
+class BulkItemRunner {
  public:
-  virtual ~BulkDoer() = default;
+  virtual ~BulkItemRunner() = default;
   virtual ItemOutcome Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
-                         Tried tried) = 0;
+                         EarlierAttempt tried) = 0;
   // What an item comes to without being begun; nullopt: it is to be done.
-  virtual std::optional<ItemOutcome> Foresee(const BulkOrder& order, const Caller& caller,
-                                             const BulkItem& item) = 0;
+  virtual std::optional<ItemOutcome> Precheck(const BulkOrder& order, const Caller& caller,
+                                              const BulkItem& item) = 0;
   // The error of an item that was left undone, as JSON.
   virtual std::string ErrorOf(const BulkOrder& order, Undone undone) = 0;
 };
@@ -79,7 +79,7 @@ class BulkWorker final : public Stepper {
     std::function<bool()> store_trusted;
     // The caller as he is now.
     std::function<Result<Resumed>(const Grant&)> resume;
-    BulkDoer& doer;
+    BulkItemRunner& runner;
     Metrics& metrics;
   };
   explicit BulkWorker(Ports ports) : ports_(std::move(ports)) {}
@@ -121,7 +121,7 @@ class BulkWorker final : public Stepper {
   // True when the caller may go on; false: he may not, or that is not known.
   bool Resume(WallTime cluster_now);
   // Gives those their result that need not be begun; false: that is not known of all.
-  bool Foresee(const std::vector<BulkItem>& items);
+  bool Precheck(const std::vector<BulkItem>& items);
   void Finish(const BulkItem& item, const ItemOutcome& outcome);
   void Drop(std::string_view why);
   SteadyTime WaitUntil(SteadyTime time) { return next_ = time; }

@@ -229,7 +229,7 @@ void ClaimApplier::File(std::vector<Item>& items) {
 }
 
 void ClaimApplier::Grant(const LeaseHolder& holder, const std::vector<Item*>& items) {
-  std::vector<LeaseBook::GrantItem> grants;
+  std::vector<LeaseTable::GrantItem> grants;
   std::vector<Item*> accepted;
   for (Item* item : items) {
     if (!Accepted(item->reply)) continue;
@@ -240,10 +240,10 @@ void ClaimApplier::Grant(const LeaseHolder& holder, const std::vector<Item*>& it
   std::vector<HeldAttempt> again;
   for (size_t i = 0; i < accepted.size(); ++i) {
     if (accepted[i]->reply.verdict == ClaimVerdict::kAcceptedAgain) again.push_back(grants[i].held);
-    if (answers[i] == LeaseBook::Grant::kGranted) continue;
+    if (answers[i] == LeaseTable::Grant::kGranted) continue;
     // Lost meanwhile: it must not start. When the segment went away under us nothing is said: the
     // next owner decides.
-    accepted[i]->decided = answers[i] != LeaseBook::Grant::kNotOwned;
+    accepted[i]->decided = answers[i] != LeaseTable::Grant::kNotOwned;
     accepted[i]->reply = {ClaimVerdict::kRefused, ClaimReason::kNotPending};
   }
   // A repeated claim that crossed its own run's result must not leave a lease behind.

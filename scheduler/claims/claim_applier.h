@@ -17,12 +17,12 @@
 
 #include "common/base/loop.h"
 #include "common/ports/firing_store.h"
-#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/fenced_writer.h"
 #include "scheduler/fire/definition_cache.h"
 #include "scheduler/handover/run_queues.h"
 #include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/link_service.h"
-#include "scheduler/secrets/secret_desk.h"
+#include "scheduler/secrets/secret_resolver.h"
 
 namespace carillon::scheduler {
 
@@ -33,8 +33,8 @@ class ClaimApplier final : public Stepper {
     FiringStore& store;
     const ClusterClock& cluster;
     SegmentTable& segments;
-    FenceWatch& fences;
-    LeaseBook& leases;
+    FencedWriter& fences;
+    LeaseTable& leases;
     const AppliedMemory& applied;
     ExecutorHub& hub;
     ClaimQueue& claims;
@@ -42,7 +42,7 @@ class ClaimApplier final : public Stepper {
     Metrics& metrics;
     DefinitionCache& definitions;
     const ExecutorTable& executors;
-    const SecretDesk* secrets = nullptr;  // null: runs that use secrets end as FAILED
+    const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
   };
   struct Options {
     Duration lease = 20s;

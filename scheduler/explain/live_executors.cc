@@ -4,11 +4,11 @@
 
 namespace carillon::scheduler {
 
-HeardExecutors::HeardExecutors(const ClusterView& view) {
+LiveExecutors::LiveExecutors(const ClusterView& view) {
   for (const ExecutorRecord& heard : view.executors) heard_.emplace(heard.id, heard);
 }
 
-ExecutorRecord HeardExecutors::Latest(ExecutorRecord stored) const {
+ExecutorRecord LiveExecutors::Latest(ExecutorRecord stored) const {
   const auto heard = heard_.find(stored.id);
   if (heard == heard_.end() || heard->second.incarnation != stored.incarnation) return stored;
   // Not in the store.

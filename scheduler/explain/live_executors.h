@@ -8,9 +8,9 @@
 
 namespace carillon::scheduler {
 
-class HeardExecutors {
+class LiveExecutors {
  public:
-  explicit HeardExecutors(const ClusterView& view);
+  explicit LiveExecutors(const ClusterView& view);
   ExecutorRecord Latest(ExecutorRecord stored) const;
   bool Linked(const ExecutorId& id) const { return heard_.contains(id); }
 

@@ -36,7 +36,7 @@ struct ClusterView {
   // Start minus nominal fire time of first attempts, since the process began; zero = none yet.
   Duration late_p50 = {};
   Duration late_p99 = {};
-  std::map<std::string, BusSight> topics = {};  // that the member reads
+  std::map<std::string, BusHealth> topics = {};  // that the member reads
   SessionState session = SessionState::kSuspended;
 };
 

@@ -114,9 +114,9 @@ std::string DetailOf(const ExecutorRecord& executor) {
 
 class Graph {
  public:
-  explicit Graph(const TopologySight& sight) : sight_(sight), self_(sight.cluster.self) {
+  explicit Graph(const TopologyInputs& inputs) : inputs_(inputs), self_(inputs.cluster.self) {
     AddStore();
-    if (!sight.one_process) {
+    if (!inputs.one_process) {
       AddCoordinator();
       AddBus();
     }
@@ -130,30 +130,31 @@ class Graph {
     json edges = json::array();
     NodeState worst = NodeState::kOk;
     for (const Node& node : nodes_) {
-      nodes.push_back(NodeToJson(node, sight_.bounds));
+      nodes.push_back(NodeToJson(node, inputs_.bounds));
       const bool left = node.state == NodeState::kDown && !node.costs;
       if (node.state != NodeState::kUnknown && !left) worst = std::max(worst, node.state);
     }
     for (const Edge& edge : edges_) edges.push_back(EdgeToJson(edge));
-    return {{"seen_by", self_.value()},  {"time", FormatRfc3339(sight_.at)}, {"state", Name(worst)},
-            {"nodes", std::move(nodes)}, {"edges", std::move(edges)},        {"impact", Impact()}};
+    return {{"seen_by", self_.value()},  {"time", FormatRfc3339(inputs_.at)},
+            {"state", Name(worst)},      {"nodes", std::move(nodes)},
+            {"edges", std::move(edges)}, {"impact", Impact()}};
   }
 
  private:
   void AddStore() {
-    Node node{.id = "store", .kind = "store", .name = "store", .address = sight_.places.store};
+    Node node{.id = "store", .kind = "store", .name = "store", .address = inputs_.places.store};
     node.away = Outage::kStore;
-    if (!sight_.store_answers) {
+    if (!inputs_.store_answers) {
       node.state = NodeState::kDown;
       node.detail = "It does not answer.";
       node.costs = Outage::kStore;
-    } else if (sight_.store.state == StoreState::kTrusted) {
+    } else if (inputs_.store.state == StoreState::kTrusted) {
       node.state = NodeState::kOk;
     } else {
       node.state = NodeState::kDown;
       node.costs = Outage::kStoreHeld;
-      node.detail = sight_.store.state == StoreState::kHeld
-                        ? "It is held: " + sight_.store.reason
+      node.detail = inputs_.store.state == StoreState::kHeld
+                        ? "It is held: " + inputs_.store.reason
                         : "Which store is trusted was not read from the coordinator yet.";
     }
     nodes_.push_back(std::move(node));
@@ -163,12 +164,12 @@ class Graph {
     Node node{.id = "coordinator",
               .kind = "coordinator",
               .name = "ZooKeeper",
-              .address = sight_.places.coordinator};
+              .address = inputs_.places.coordinator};
     node.away = Outage::kCoordinator;
     node.state = Connected() ? NodeState::kOk : NodeState::kDown;
     if (!Connected()) {
       node.costs = Outage::kCoordinator;
-      node.detail = sight_.cluster.session == SessionState::kExpired
+      node.detail = inputs_.cluster.session == SessionState::kExpired
                         ? "The session of this member has expired."
                         : "This member has no contact.";
     }
@@ -176,7 +177,7 @@ class Graph {
   }
 
   void AddBus() {
-    Node node{.id = "bus", .kind = "bus", .name = "Kafka", .address = sight_.places.bus};
+    Node node{.id = "bus", .kind = "bus", .name = "Kafka", .address = inputs_.places.bus};
     node.away = Outage::kBus;
     node.state = BusState(&node.detail);
     if (node.state == NodeState::kDown) node.costs = Outage::kBus;
@@ -186,9 +187,9 @@ class Graph {
   NodeState BusState(std::string* detail) const {
     size_t answer = 0;
     std::string silent;
-    for (const auto& [topic, seen] : sight_.cluster.topics) {
-      if (seen.contact == BusSight::Contact::kAnswers) ++answer;
-      if (seen.contact == BusSight::Contact::kSilent) silent += " " + topic;
+    for (const auto& [topic, seen] : inputs_.cluster.topics) {
+      if (seen.contact == BusHealth::Contact::kAnswers) ++answer;
+      if (seen.contact == BusHealth::Contact::kSilent) silent += " " + topic;
     }
     if (!silent.empty()) *detail = "No answer for:" + silent + ".";
     if (!silent.empty()) return answer > 0 ? NodeState::kDegraded : NodeState::kDown;
@@ -197,13 +198,13 @@ class Graph {
 
   void AddMembers() {
     std::map<std::string, int> left;  // segments of owners that are no members
-    for (const SegmentRecord& segment : sight_.segments) {
+    for (const SegmentRecord& segment : inputs_.segments) {
       if (!segment.owner.value().empty()) ++left[segment.owner.value()];
     }
-    for (const ClusterMember& member : sight_.cluster.members) left.erase(member.id.value());
+    for (const ClusterMember& member : inputs_.cluster.members) left.erase(member.id.value());
     left.erase(self_.value());
-    const Outage away = sight_.cluster.members.size() > 1 ? Outage::kMember : Outage::kLastMember;
-    for (const ClusterMember& member : sight_.cluster.members) AddMember(member, away);
+    const Outage away = inputs_.cluster.members.size() > 1 ? Outage::kMember : Outage::kLastMember;
+    for (const ClusterMember& member : inputs_.cluster.members) AddMember(member, away);
     // While the coordinator is away, who is there is not known.
     for (const auto& [id, segments] : left) {
       Node node{.id = "member:" + id, .kind = "member", .name = id};
@@ -224,11 +225,11 @@ class Graph {
               .kind = "member",
               .name = member.id.value(),
               .address = member.address};
-    node.leader = sight_.cluster.leader == member.id;
+    node.leader = inputs_.cluster.leader == member.id;
     node.away = away;
     if (member.id == self_) {
-      node.state = sight_.cluster.ready ? NodeState::kOk : NodeState::kDegraded;
-      if (!sight_.cluster.ready) {
+      node.state = inputs_.cluster.ready ? NodeState::kOk : NodeState::kDegraded;
+      if (!inputs_.cluster.ready) {
         node.detail = "Not ready: the store, its clock or the segments are not there yet.";
       }
     } else if (Connected()) {
@@ -246,23 +247,23 @@ class Graph {
           {member.id, to, purpose, critical, own ? StateOfNode(to) : NodeState::kUnknown});
     };
     add("store", "records", true);
-    if (sight_.one_process) return;
+    if (inputs_.one_process) return;
     add("coordinator", "membership", false);
     add("bus", "messages", true);
   }
 
   void AddExecutors() {
-    const bool named = sight_.executors.size() <= kExecutorsNamedMax;
-    const auto usable = std::count_if(sight_.executors.begin(), sight_.executors.end(), Usable);
+    const bool named = inputs_.executors.size() <= kExecutorsNamedMax;
+    const auto usable = std::count_if(inputs_.executors.begin(), inputs_.executors.end(), Usable);
     if (!named) AddExecutorsTogether(usable);
     size_t shown = 0;
-    for (const ExecutorRecord& executor : sight_.executors) {
+    for (const ExecutorRecord& executor : inputs_.executors) {
       if (!named && StateOf(executor.state) == NodeState::kOk) continue;
       if (++shown > kExecutorsNamedMax) break;
       AddExecutor(executor, usable);
     }
     // While the store is away, those that are linked may not be all.
-    nothing_can_start_ = usable == 0 && sight_.store_answers;
+    nothing_can_start_ = usable == 0 && inputs_.store_answers;
   }
 
   void AddExecutor(const ExecutorRecord& executor, int64_t usable) {
@@ -274,7 +275,7 @@ class Graph {
     node.detail = DetailOf(executor);
     const int64_t others = usable - (Usable(executor) ? 1 : 0);
     node.away = others > 0 ? Outage::kExecutor : Outage::kLastExecutor;
-    const bool counts = usable == 0 || sight_.at - executor.last_heartbeat < kMissedFor;
+    const bool counts = usable == 0 || inputs_.at - executor.last_heartbeat < kMissedFor;
     if (node.state == NodeState::kDown && Missed(executor) && counts) node.costs = node.away;
     AddExecutorEdges(node, executor);
     nodes_.push_back(std::move(node));
@@ -282,14 +283,14 @@ class Graph {
 
   void AddExecutorEdges(const Node& node, const ExecutorRecord& executor) {
     const bool linked =
-        std::any_of(sight_.cluster.executors.begin(), sight_.cluster.executors.end(),
+        std::any_of(inputs_.cluster.executors.begin(), inputs_.cluster.executors.end(),
                     [&](const auto& heard) { return heard.id == executor.id; });
-    for (const ClusterMember& member : sight_.cluster.members) {
+    for (const ClusterMember& member : inputs_.cluster.members) {
       NodeState state = NodeState::kUnknown;
       if (member.id == self_) state = linked ? node.state : NodeState::kDown;
       edges_.push_back({node.id, "member:" + member.id.value(), "claims", true, state});
     }
-    if (sight_.one_process) return;
+    if (inputs_.one_process) return;
     // It says how far it is behind while the bus answers it.
     const bool reads = node.state == NodeState::kOk && executor.tasks_behind.has_value();
     edges_.push_back(
@@ -299,7 +300,7 @@ class Graph {
 
   void AddExecutorsTogether(int64_t usable) {
     Node node{.id = "executors", .kind = "executors", .name = "executors", .state = NodeState::kOk};
-    for (const ExecutorRecord& executor : sight_.executors) {
+    for (const ExecutorRecord& executor : inputs_.executors) {
       ++node.counts[std::string(carillon::Name(executor.state))];
       if (Missed(executor) && StateOf(executor.state) != NodeState::kOk) {
         node.state = NodeState::kDegraded;
@@ -309,7 +310,7 @@ class Graph {
     node.away = Outage::kLastExecutor;
     if (usable == 0) node.costs = Outage::kLastExecutor;
     edges_.push_back({node.id, "member:" + self_.value(), "claims", true, node.state});
-    if (!sight_.one_process) {
+    if (!inputs_.one_process) {
       edges_.push_back({node.id, "bus", "messages", true});
       edges_.push_back({node.id, "coordinator", "members", false});
     }
@@ -317,16 +318,16 @@ class Graph {
   }
 
   void AddChannels() {
-    for (const ChannelSight& channel : sight_.channels) {
+    for (const ChannelHealth& channel : inputs_.channels) {
       const bool mail = channel.channel == DeliveryChannel::kMail;
       const std::string id = mail ? "mail" : "webhook";
-      Node node{.id = id, .kind = id, .name = id, .address = mail ? sight_.places.mail : ""};
+      Node node{.id = id, .kind = id, .name = id, .address = mail ? inputs_.places.mail : ""};
       node.away = mail ? Outage::kMail : Outage::kWebhook;
       node.state = ChannelState(channel.last);
       if (node.state == NodeState::kDown) node.costs = node.away;
       node.detail = channel.last ? "As of the last notice, " + FormatRfc3339(channel.at) + "."
                                  : "Nothing was sent yet.";
-      for (const ClusterMember& member : sight_.cluster.members) {
+      for (const ClusterMember& member : inputs_.cluster.members) {
         const NodeState state = member.id == self_ ? node.state : NodeState::kUnknown;
         edges_.push_back({"member:" + member.id.value(), id, "notices", false, state});
       }
@@ -356,7 +357,7 @@ class Graph {
     json impact = json::array();
     for (const OutageRow& row : ImpactOf(outages)) {
       if (row.until == OutageBound::kExecutorLost) continue;  // it is known to be lost by now
-      json one = RowToJson(row, sight_.bounds);
+      json one = RowToJson(row, inputs_.bounds);
       one["nodes"] = row.outage == Outage::kStoreAndCoordinator
                          ? std::set<std::string>{"coordinator", "store"}
                          : nodes[row.outage];
@@ -366,7 +367,7 @@ class Graph {
   }
 
   bool Connected() const {
-    return sight_.one_process || sight_.cluster.session == SessionState::kConnected;
+    return inputs_.one_process || inputs_.cluster.session == SessionState::kConnected;
   }
 
   NodeState StateOfNode(std::string_view id) const {
@@ -376,7 +377,7 @@ class Graph {
     return NodeState::kUnknown;
   }
 
-  const TopologySight& sight_;
+  const TopologyInputs& inputs_;
   const MemberId self_;
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
@@ -385,6 +386,6 @@ class Graph {
 
 }  // namespace
 
-json DescribeTopology(const TopologySight& sight) { return Graph(sight).Describe(); }
+json DescribeTopology(const TopologyInputs& inputs) { return Graph(inputs).Describe(); }
 
 }  // namespace carillon::scheduler

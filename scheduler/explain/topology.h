@@ -20,7 +20,7 @@ namespace carillon::scheduler {
 // Above it executors are counted, and only those named that are not healthy, up to as many.
 inline constexpr size_t kExecutorsNamedMax = 100;
 
-struct TopologySight {
+struct TopologyInputs {
   WallTime at;
   ClusterView cluster;
   bool one_process = false;  // bus and coordinator are part of the member
@@ -28,7 +28,7 @@ struct TopologySight {
   StoreStanding store;
   std::vector<SegmentRecord> segments;    // empty while the store does not answer
   std::vector<ExecutorRecord> executors;  // likewise only those with a link to the member
-  std::vector<ChannelSight> channels;
+  std::vector<ChannelHealth> channels;
   OutageBounds bounds;
   struct Places {
     std::string store;
@@ -38,6 +38,6 @@ struct TopologySight {
   } places;
 };
 
-nlohmann::json DescribeTopology(const TopologySight& sight);
+nlohmann::json DescribeTopology(const TopologyInputs& inputs);
 
 }  // namespace carillon::scheduler

@@ -90,7 +90,7 @@ bool IsDue(const WaitingEvidence& evidence) {
   return row.state == RunState::kPending && row.due <= evidence.now;
 }
 
-std::optional<Waiting> WhatItWaitsFor(const WaitingEvidence& evidence) {
+std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
   if (evidence.row.state != RunState::kPending) return std::nullopt;
   if (evidence.row.due == kNever) return Waiting{"paused", "Its job is paused."};
   if (!IsDue(evidence)) {
@@ -106,8 +106,8 @@ std::optional<Waiting> WhatItWaitsFor(const WaitingEvidence& evidence) {
   return WaitsForAnExecutor(evidence);
 }
 
-Result<std::optional<Waiting>> WhyItWaits(const WaitingStores& stores, WaitingEvidence evidence,
-                                          const JobId& job_id) {
+Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, WaitingEvidence evidence,
+                                              const JobId& job_id) {
   if (IsDue(evidence)) {
     const int64_t version = evidence.row.def_version;
     auto found = stores.jobs.ListVersions(job_id, version + 1, 1);
@@ -117,7 +117,7 @@ Result<std::optional<Waiting>> WhyItWaits(const WaitingStores& stores, WaitingEv
     }
     CARILLON_ASSIGN_OR_RETURN(evidence.executors, stores.executors.ListExecutors());
   }
-  return WhatItWaitsFor(evidence);
+  return DecideWaiting(evidence);
 }
 
 }  // namespace carillon::scheduler

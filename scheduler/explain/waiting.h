@@ -1,5 +1,5 @@
 // Why a run that is PENDING has not been started: the decision, from what is on record. Pure,
-// but for WhyItWaits.
+// but for ExplainWaiting.
 //
 // Always   Tells what routing would find, from the executors as the store has them: their room and
 //          health are those of the last heartbeats that were written down.
@@ -36,14 +36,14 @@ struct Waiting {
 // It is due, so only its definition and the executors can say more.
 bool IsDue(const WaitingEvidence& evidence);
 // nullopt: it does not wait.
-std::optional<Waiting> WhatItWaitsFor(const WaitingEvidence& evidence);
+std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence);
 
 struct WaitingStores {
   JobStore& jobs;
   ExecutorStore& executors;
 };
 // The same, with what more is needed read from the store; of a run of this job. Errors: the store's.
-Result<std::optional<Waiting>> WhyItWaits(const WaitingStores& stores, WaitingEvidence evidence,
-                                          const JobId& job_id);
+Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, WaitingEvidence evidence,
+                                              const JobId& job_id);
 
 }  // namespace carillon::scheduler

@@ -62,7 +62,7 @@ std::string GapSentence(GapReason why, bool paused) {
 
 }  // namespace
 
-FireAnswer WhyDidItFire(const FireEvidence& evidence) {
+FireAnswer ExplainFire(const FireEvidence& evidence) {
   if (evidence.run) {
     const bool skipped = evidence.run->row.state == RunState::kSkipped;
     return {skipped ? "skipped" : "run", RunSentence(*evidence.run, evidence.run_waits_for)};

@@ -43,6 +43,6 @@ struct FireAnswer {
   std::string explanation;   // a sentence
 };
 
-FireAnswer WhyDidItFire(const FireEvidence& evidence);
+FireAnswer ExplainFire(const FireEvidence& evidence);
 
 }  // namespace carillon::scheduler

@@ -7,8 +7,8 @@
 
 namespace carillon::scheduler {
 
-void Dispatcher::Add(const CreditBook& credits, CreditBook::Index executor, TaskMessage task,
-                     WallTime now) {
+void Dispatcher::Add(const ExecutorCredits& credits, ExecutorCredits::Index executor,
+                     TaskMessage task, WallTime now) {
   Bundle& bundle = bundles_[executor];
   const size_t bytes = TaskBytes(task);
   if (!bundle.tasks.empty() && bundle.bytes + bytes > kBundleBytesMax) {
@@ -19,7 +19,7 @@ void Dispatcher::Add(const CreditBook& credits, CreditBook::Index executor, Task
   if (bundle.tasks.size() == TasksPerRecord(format_)) Send(credits, executor, bundle, now);
 }
 
-std::vector<RunKey> Dispatcher::Flush(const CreditBook& credits, WallTime now) {
+std::vector<RunKey> Dispatcher::Flush(const ExecutorCredits& credits, WallTime now) {
   for (auto& [executor, bundle] : bundles_) {
     if (!bundle.tasks.empty()) Send(credits, executor, bundle, now);
   }
@@ -27,8 +27,8 @@ std::vector<RunKey> Dispatcher::Flush(const CreditBook& credits, WallTime now) {
   return std::exchange(refused_, {});
 }
 
-void Dispatcher::Send(const CreditBook& credits, CreditBook::Index executor, Bundle& bundle,
-                      WallTime now) {
+void Dispatcher::Send(const ExecutorCredits& credits, ExecutorCredits::Index executor,
+                      Bundle& bundle, WallTime now) {
   const SealTarget target{.executor = credits.id(executor),
                           .incarnation = credits.incarnation(executor),
                           .expires = now + kBundleValid};

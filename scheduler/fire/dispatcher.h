@@ -12,7 +12,7 @@
 #include "common/base/metrics.h"
 #include "common/wire/signature.h"
 #include "common/wire/task_codec.h"
-#include "scheduler/route/credit_book.h"
+#include "scheduler/route/executor_credits.h"
 
 namespace carillon::scheduler {
 
@@ -30,22 +30,24 @@ class Dispatcher {
   void SetFormat(BusFormat format) { format_ = format; }
 
   // Sends the executor's bundle when this task fills it.
-  void Add(const CreditBook& credits, CreditBook::Index executor, TaskMessage task, WallTime now);
+  void Add(const ExecutorCredits& credits, ExecutorCredits::Index executor, TaskMessage task,
+           WallTime now);
   // Sends everything; returns the runs of bundles that were refused, of Add's as well.
-  std::vector<RunKey> Flush(const CreditBook& credits, WallTime now);
+  std::vector<RunKey> Flush(const ExecutorCredits& credits, WallTime now);
 
  private:
   struct Bundle {
     std::vector<TaskMessage> tasks;
     size_t bytes = 0;
   };
-  void Send(const CreditBook& credits, CreditBook::Index executor, Bundle& bundle, WallTime now);
+  void Send(const ExecutorCredits& credits, ExecutorCredits::Index executor, Bundle& bundle,
+            WallTime now);
 
   BusProducer& producer_;
   const Signer& signer_;
   Metrics& metrics_;
   BusFormat format_ = BusFormat::kBinary;
-  std::map<CreditBook::Index, Bundle> bundles_;
+  std::map<ExecutorCredits::Index, Bundle> bundles_;
   std::vector<RunKey> refused_;
 };
 

@@ -73,8 +73,9 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
       credits_.Forget(view.id);
       continue;
     }
-    const CreditBook::Index known = credits_.Find(view.id);
-    const bool heard = known == CreditBook::kNone || credits_.heartbeats(known) != view.heartbeats;
+    const ExecutorCredits::Index known = credits_.Find(view.id);
+    const bool heard =
+        known == ExecutorCredits::kNone || credits_.heartbeats(known) != view.heartbeats;
     const bool gone = credits_.Update({.id = view.id,
                                        .incarnation = view.incarnation,
                                        .usable = view.usable,
@@ -84,7 +85,7 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
                                        .free_light_slots = view.free_light_slots,
                                        .heartbeats = view.heartbeats,
                                        .takes_secrets = view.takes_secrets});
-    const CreditBook::Index executor = credits_.Find(view.id);
+    const ExecutorCredits::Index executor = credits_.Find(view.id);
     if (heard) FollowReport(executor, view);
     if (!gone) continue;
     // What it has not claimed goes elsewhere at once; should it still claim, the claim decides.
@@ -98,13 +99,13 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
   }
 }
 
-void FiringLoop::FollowReport(CreditBook::Index executor, const ExecutorView& view) {
+void FiringLoop::FollowReport(ExecutorCredits::Index executor, const ExecutorView& view) {
   for (const HeldAttempt& held : view.claiming) Follow(executor, held, Mention::kClaiming);
   for (const HeldAttempt& held : view.running) Follow(executor, held, Mention::kHolding);
   for (const HeldAttempt& held : view.reporting) Follow(executor, held, Mention::kEnded);
 }
 
-void FiringLoop::Follow(CreditBook::Index executor, const HeldAttempt& held, Mention mention) {
+void FiringLoop::Follow(ExecutorCredits::Index executor, const HeldAttempt& held, Mention mention) {
   TrackedRun* tracked = runs_.Find(held.key);
   if (tracked == nullptr || tracked->run.attempt < held.attempt) return;
   const SlotClass slots = tracked->slots;
@@ -124,8 +125,8 @@ void FiringLoop::Follow(CreditBook::Index executor, const HeldAttempt& held, Men
 void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime now) {
   for (const RunEvents& batch : batches) {
     const auto executor =
-        batch.executor.empty() ? CreditBook::kNone : credits_.Find(batch.executor);
-    if (executor != CreditBook::kNone) credits_.Answers(executor);
+        batch.executor.empty() ? ExecutorCredits::kNone : credits_.Find(batch.executor);
+    if (executor != ExecutorCredits::kNone) credits_.Answers(executor);
     for (const RunEvent& event : batch.events) Handle(event, executor, now);
   }
   if (ports_.events.TakeLost()) {
@@ -136,7 +137,7 @@ void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime no
   }
 }
 
-void FiringLoop::Handle(const RunEvent& event, CreditBook::Index executor, SteadyTime now) {
+void FiringLoop::Handle(const RunEvent& event, ExecutorCredits::Index executor, SteadyTime now) {
   TrackedRun* tracked = runs_.Find(event.key);
   if (tracked == nullptr || tracked->run.attempt != event.attempt) return;
   switch (event.what) {
@@ -146,7 +147,7 @@ void FiringLoop::Handle(const RunEvent& event, CreditBook::Index executor, Stead
     case RunEvent::What::kReturned: return HandleRefused(*tracked, event, executor, now);
     case RunEvent::What::kEnded:
       if (event.ran && tracked->place == Place::kClaimed &&
-          tracked->executor != CreditBook::kNone) {
+          tracked->executor != ExecutorCredits::kNone) {
         credits_.HeardOfEnd(tracked->executor, tracked->slots, now - tracked->since - *event.ran);
       }
       Release(*tracked);
@@ -154,23 +155,24 @@ void FiringLoop::Handle(const RunEvent& event, CreditBook::Index executor, Stead
   }
 }
 
-void FiringLoop::HandleClaimed(TrackedRun& tracked, CreditBook::Index executor, SteadyTime now) {
+void FiringLoop::HandleClaimed(TrackedRun& tracked, ExecutorCredits::Index executor,
+                               SteadyTime now) {
   if (tracked.place == Place::kClaimed || tracked.place == Place::kSettled) return;
   if (tracked.place == Place::kInFlight && tracked.executor == executor) {
     credits_.Claimed(executor, tracked.slots, tracked.charge, now - tracked.since, now);
   } else {
     // It had timed out here and was ready, or published elsewhere, again.
     Release(tracked);
-    if (executor != CreditBook::kNone && tracked.definition) {
+    if (executor != ExecutorCredits::kNone && tracked.definition) {
       credits_.ClaimedLate(executor, tracked.slots, tracked.charge);
     }
   }
-  tracked.executor = tracked.definition ? executor : CreditBook::kNone;
+  tracked.executor = tracked.definition ? executor : ExecutorCredits::kNone;
   runs_.Move(tracked, Place::kClaimed, now);
 }
 
 void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
-                               CreditBook::Index executor, SteadyTime now) {
+                               ExecutorCredits::Index executor, SteadyTime now) {
   const bool here = tracked.place == Place::kInFlight && tracked.executor == executor;
   // Refused to one executor while another one has it: says nothing about the run.
   if (!here && tracked.place != Place::kReady) return;
@@ -289,13 +291,13 @@ void FiringLoop::EnterLane(TrackedRun& tracked, SteadyTime now) {
 // Gives back what the run holds at its place; the caller moves or erases it.
 void FiringLoop::Release(TrackedRun& tracked) {
   if (tracked.place == Place::kWheel) wheel_.Erase(tracked.run.key);
-  if (tracked.executor != CreditBook::kNone) {
+  if (tracked.executor != ExecutorCredits::kNone) {
     if (tracked.place == Place::kInFlight) credits_.Returned(tracked.executor, tracked.slots);
     if (tracked.place == Place::kClaimed) {
       credits_.Ended(tracked.executor, tracked.slots, tracked.charge);
     }
   }
-  tracked.executor = CreditBook::kNone;
+  tracked.executor = ExecutorCredits::kNone;
 }
 
 void FiringLoop::Settle(TrackedRun& tracked, SteadyTime now) {

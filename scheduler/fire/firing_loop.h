@@ -26,7 +26,7 @@
 #include "scheduler/fire/ready_heap.h"
 #include "scheduler/fire/run_table.h"
 #include "scheduler/liveness/executor_table.h"
-#include "scheduler/liveness/lease_book.h"
+#include "scheduler/liveness/lease_table.h"
 #include "scheduler/route/router.h"
 #include "scheduler/wheel/wheel_loop.h"
 
@@ -38,7 +38,7 @@ class FiringLoop final : public Stepper {
     const Clock& clock;
     const ClusterClock& cluster;
     const SegmentTable& segments;
-    const LeaseBook& leases;
+    const LeaseTable& leases;
     ExecutorTable& executors;
     DefinitionCache& definitions;
     RunFeed& feed;
@@ -107,12 +107,12 @@ class FiringLoop final : public Stepper {
   // firing_loop.cc: what comes in
   void FollowOwnership();
   void FollowExecutors(SteadyTime now);
-  void FollowReport(CreditBook::Index executor, const ExecutorView& view);
-  void Follow(CreditBook::Index executor, const HeldAttempt& held, Mention mention);
+  void FollowReport(ExecutorCredits::Index executor, const ExecutorView& view);
+  void Follow(ExecutorCredits::Index executor, const HeldAttempt& held, Mention mention);
   void TakeEvents(const std::vector<RunEvents>& batches, SteadyTime now);
-  void Handle(const RunEvent& event, CreditBook::Index executor, SteadyTime now);
-  void HandleClaimed(TrackedRun& tracked, CreditBook::Index executor, SteadyTime now);
-  void HandleRefused(TrackedRun& tracked, const RunEvent& event, CreditBook::Index executor,
+  void Handle(const RunEvent& event, ExecutorCredits::Index executor, SteadyTime now);
+  void HandleClaimed(TrackedRun& tracked, ExecutorCredits::Index executor, SteadyTime now);
+  void HandleRefused(TrackedRun& tracked, const RunEvent& event, ExecutorCredits::Index executor,
                      SteadyTime now);
   void TakeFeed(SteadyTime now);
   void Offer(PendingRun run, SteadyTime now);
@@ -155,7 +155,7 @@ class FiringLoop final : public Stepper {
   Gauge& in_flight_depth_;
   WheelLoop wheel_;
   RunTable runs_;
-  CreditBook credits_;
+  ExecutorCredits credits_;
   Router router_;
   Dispatcher dispatcher_;
   std::shared_ptr<const OwnedView> view_;

@@ -76,7 +76,7 @@ void FiringLoop::ReturnTimedOut(SteadyTime now) {
     TrackedRun* tracked = runs_.Find(noted.key, noted.stamp);
     if (tracked == nullptr) continue;
     ports_.metrics.counter("carillon_dispatch_timeouts_total").Add();
-    const CreditBook::Index silent = std::exchange(tracked->executor, CreditBook::kNone);
+    const ExecutorCredits::Index silent = std::exchange(tracked->executor, ExecutorCredits::kNone);
     if (credits_.TimedOut(silent, tracked->slots)) {
       log::Warn("fire",
                 "executor claims nothing of what it is given; it gets one task at a time until it "

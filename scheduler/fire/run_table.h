@@ -29,11 +29,11 @@ struct TrackedRun {
   PendingRun run;
   Place place = Place::kSettled;
   uint32_t stamp = 0;
-  SteadyTime since{};                              // in this place
-  CreditBook::Index executor = CreditBook::kNone;  // kInFlight, kClaimed
-  CreditBook::Index avoid = CreditBook::kNone;     // let it time out, or handed it back
-  Charge charge;                                   // at `executor`
-  SlotClass slots = SlotClass::kProcess;           // once its definition is known
+  SteadyTime since{};                                        // in this place
+  ExecutorCredits::Index executor = ExecutorCredits::kNone;  // kInFlight, kClaimed
+  ExecutorCredits::Index avoid = ExecutorCredits::kNone;     // let it time out, or handed it back
+  Charge charge;                                             // at `executor`
+  SlotClass slots = SlotClass::kProcess;                     // once its definition is known
   std::shared_ptr<const Definition> definition = {};
 };
 

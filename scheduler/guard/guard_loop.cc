@@ -63,7 +63,7 @@ void GuardLoop::Look(Record record, SteadyTime now) {
   if (!ports_.guard.Look(seen) || !BeginTrust(*seen, &record)) return;
   if (!ports_.coordinator.IsLeader() || now < next_mark_) return;
   next_mark_ = now + kMarkEvery;
-  MoveMark(*seen, record);
+  AdvanceMark(*seen, record);
 }
 
 // False: it is not trusted yet. The record is the one that was written, if one was.
@@ -89,8 +89,8 @@ bool GuardLoop::BeginTrust(const StoreIdentity& seen, Record* record) {
 
 // The record follows when the commit has answered. While the coordinator is away the mark moves on:
 // members remember what they see of it.
-void GuardLoop::MoveMark(const StoreIdentity& seen, const Record& record) {
-  const auto mark = ports_.identity.MoveMark(seen);
+void GuardLoop::AdvanceMark(const StoreIdentity& seen, const Record& record) {
+  const auto mark = ports_.identity.AdvanceMark(seen);
   if (!mark.ok()) {
     log::Warn(kRoom, "mark: {}", mark.error().message);
     return;

@@ -55,7 +55,7 @@ class GuardLoop final : public Stepper {
   void Follow(const StoreTrust& record) REQUIRES(mu_);
   void Look(Record record, SteadyTime now) REQUIRES(mu_);
   bool BeginTrust(const StoreIdentity& seen, Record* record) REQUIRES(mu_);
-  void MoveMark(const StoreIdentity& seen, const Record& record) REQUIRES(mu_);
+  void AdvanceMark(const StoreIdentity& seen, const Record& record) REQUIRES(mu_);
   Result<StoreIdentity> FindShown(const StoreIdentity& shown) REQUIRES(mu_);
   void Show();
 

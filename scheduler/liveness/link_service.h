@@ -16,7 +16,7 @@
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/liveness/applied_memory.h"
 #include "scheduler/liveness/executor_table.h"
-#include "scheduler/liveness/lease_book.h"
+#include "scheduler/liveness/lease_table.h"
 
 namespace carillon::scheduler {
 
@@ -39,7 +39,7 @@ class LinkService final : public Stepper {
     const Clock& clock;
     ExecutorHub& hub;
     const ClusterClock& cluster;
-    LeaseBook& leases;
+    LeaseTable& leases;
     ExecutorTable& executors;
     const AppliedMemory& applied;
     const LiveSettings& settings;

@@ -92,10 +92,10 @@ struct ClusterScheduler::Parts {
   const Signer signer = Signer::Generate();
   LiveSettings settings;
   std::unique_ptr<SecretKeys> secret_keys;
-  std::unique_ptr<SecretDesk> secret_desk;
+  std::unique_ptr<SecretResolver> secret_resolver;
   std::optional<tls::Authority> authority;  // nullopt: no TLS on the control link
-  std::unique_ptr<JoinDesk> join_desk;
-  std::atomic<JoinDesk*> joins = nullptr;  // once the store was opened
+  std::unique_ptr<ExecutorEnrollment> enrollment;
+  std::atomic<ExecutorEnrollment*> joins = nullptr;  // once the store was opened
   std::unique_ptr<cluster::LateBus> bus;
   BusConsumer* results = nullptr;  // the bus's
   BusConsumer* logs = nullptr;     // likewise
@@ -128,12 +128,13 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   CARILLON_ASSIGN_OR_RETURN(coordinator, zookeeper::ZookeeperCoordinator::Make(ensemble));
   CARILLON_TRY(OpenStore(config, interrupted));
   if (authority) {
-    join_desk = std::make_unique<JoinDesk>(JoinDesk::Stores{*for_api, *for_api, *for_api},
-                                           *authority, [this] { return for_api->Now(); });
-    joins = join_desk.get();
+    enrollment = std::make_unique<ExecutorEnrollment>(
+        ExecutorEnrollment::Stores{*for_api, *for_api, *for_api}, *authority,
+        [this] { return for_api->Now(); });
+    joins = enrollment.get();
   }
   CARILLON_TRY(OpenBus(config));
-  secret_desk = std::make_unique<SecretDesk>(*trusted, *secret_keys);
+  secret_resolver = std::make_unique<SecretResolver>(*trusted, *secret_keys);
   CARILLON_ASSIGN_OR_RETURN(auto notify, NotifyOptionsOf(config));
   transport = std::make_unique<CurlTransport>(config.Text("notify.tls_ca_file"));
   sender = std::make_unique<NoticeSender>(clock, *transport, std::move(notify));
@@ -154,7 +155,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                         .signer = signer,
                                         .metrics = metrics,
                                         .settings = settings,
-                                        .secrets = secret_desk.get(),
+                                        .secrets = secret_resolver.get(),
                                         .notices = trusted.get(),
                                         .sender = sender.get()},
                              .api = {.jobs = *for_api,
@@ -267,9 +268,9 @@ Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInf
 
 // The hub listens before the store is there.
 Result<std::string> ClusterScheduler::Parts::Issue(const JoinRequest& request) {
-  const JoinDesk* const desk = joins.load();
-  if (desk == nullptr) return Error{ErrorCode::kUnavailable, "this member starts: try again"};
-  return desk->Issue(request);
+  const ExecutorEnrollment* const ready = joins.load();
+  if (ready == nullptr) return Error{ErrorCode::kUnavailable, "this member starts: try again"};
+  return ready->Issue(request);
 }
 
 ClusterScheduler::ClusterScheduler(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

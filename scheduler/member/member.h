@@ -33,7 +33,7 @@
 #include "scheduler/member/member_options.h"
 #include "scheduler/member/member_status.h"
 #include "scheduler/notify/notice_sender.h"
-#include "scheduler/secrets/secret_desk.h"
+#include "scheduler/secrets/secret_resolver.h"
 
 namespace carillon::scheduler {
 
@@ -54,8 +54,8 @@ struct MemberPorts {
   Coordinator& coordinator;
   const Signer& signer;
   Metrics& metrics;
-  LiveSettings& settings;               // the member follows them; what they change is told by Tune
-  const SecretDesk* secrets = nullptr;  // null: runs that use secrets end as FAILED
+  LiveSettings& settings;  // the member follows them; what they change is told by Tune
+  const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
   // Both or neither: without them nobody is told anything.
   NoticeStore* notices = nullptr;
   const NoticeSender* sender = nullptr;

@@ -79,8 +79,8 @@ struct Member::Rooms {
   ClusterClock cluster;
   SegmentTable segments;
   AssignmentFollower assignment;
-  FenceWatch fences;
-  LeaseBook leases;
+  FencedWriter fences;
+  LeaseTable leases;
   ExecutorTable executors;
   AppliedMemory applied;
   DefinitionCache definitions;

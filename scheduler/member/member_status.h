@@ -40,7 +40,7 @@ struct MemberStatus {
   Duration oldest_overdue = {};    // due and not claimed; zero = none
   Duration oldest_unplanned = {};  // due and not planned; zero = none
   std::vector<QueueDepth> queues = {};
-  std::map<std::string, BusSight> topics = {};  // that this member reads
+  std::map<std::string, BusHealth> topics = {};  // that this member reads
   SessionState session = SessionState::kSuspended;
   bool paused = false;     // the pause of the whole cluster is in force here
   bool accepting = false;  // planning goes on: not held back by a backlog

@@ -28,8 +28,8 @@ class QueueGauges final : public Stepper {
   void Watch(std::string_view topic, BusConsumer& consumer) {
     consumers_[std::string(topic)] = &consumer;
   }
-  std::map<std::string, BusSight> Topics() const {
-    std::map<std::string, BusSight> topics;
+  std::map<std::string, BusHealth> Topics() const {
+    std::map<std::string, BusHealth> topics;
     for (const auto& [topic, consumer] : consumers_) topics[topic] = consumer->Look();
     return topics;
   }
@@ -42,8 +42,8 @@ class QueueGauges final : public Stepper {
     for (const QueueDepth& depth : Depths()) {
       metrics_.gauge("carillon_queue_depth", depth.name).Set(static_cast<double>(depth.depth));
     }
-    for (const auto& [topic, sight] : Topics()) {
-      metrics_.gauge("carillon_consumer_lag", topic).Set(GaugeOf(sight.behind));
+    for (const auto& [topic, health] : Topics()) {
+      metrics_.gauge("carillon_consumer_lag", topic).Set(GaugeOf(health.behind));
     }
     return now + 1s;
   }

@@ -15,7 +15,7 @@
 #include "common/base/loop.h"
 #include "common/ports/firing_store.h"
 #include "common/ports/notice_store.h"
-#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/fenced_writer.h"
 #include "scheduler/assign/segment_table.h"
 #include "scheduler/handover/cluster_clock.h"
 
@@ -32,7 +32,7 @@ class LateWatch final : public Stepper {
     NoticeStore& notices;
     const ClusterClock& cluster;
     SegmentTable& segments;
-    FenceWatch& fences;
+    FencedWriter& fences;
     Metrics& metrics;
   };
   // For each key how late its runs may start; zero = they may, or it is not known.

@@ -75,15 +75,15 @@ SendOutcome NoticeSender::Seen(DeliveryChannel channel, SendOutcome outcome) con
   return outcome;
 }
 
-std::vector<ChannelSight> NoticeSender::Channels() const {
+std::vector<ChannelHealth> NoticeSender::Channels() const {
   std::vector<DeliveryChannel> all;
   if (options_.HasWebhook()) all.push_back(DeliveryChannel::kWebhook);
   if (options_.HasMail()) all.push_back(DeliveryChannel::kMail);
-  std::vector<ChannelSight> channels;
+  std::vector<ChannelHealth> channels;
   MutexLock lock(mu_);
   for (const DeliveryChannel channel : all) {
     const auto seen = seen_.find(channel);
-    channels.push_back(seen == seen_.end() ? ChannelSight{.channel = channel} : seen->second);
+    channels.push_back(seen == seen_.end() ? ChannelHealth{.channel = channel} : seen->second);
   }
   return channels;
 }

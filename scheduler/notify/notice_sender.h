@@ -31,7 +31,7 @@ struct SendOutcome {
 };
 
 // What came of the last thing this process sent through a channel.
-struct ChannelSight {
+struct ChannelHealth {
   DeliveryChannel channel = DeliveryChannel::kWebhook;
   std::optional<SendVerdict> last = {};  // nullopt: nothing was sent yet
   WallTime at = {};
@@ -56,7 +56,7 @@ class NoticeSender {
   // A test through every channel, at once and once.
   std::vector<TestOutcome> SendTest() const;
   // Those that are set up.
-  std::vector<ChannelSight> Channels() const;
+  std::vector<ChannelHealth> Channels() const;
 
  private:
   SendOutcome Seen(DeliveryChannel channel, SendOutcome outcome) const;
@@ -67,7 +67,7 @@ class NoticeSender {
   NoticeTransport& transport_;
   const NotifyOptions options_;
   mutable Mutex mu_;
-  mutable std::map<DeliveryChannel, ChannelSight> seen_ GUARDED_BY(mu_);
+  mutable std::map<DeliveryChannel, ChannelHealth> seen_ GUARDED_BY(mu_);
 };
 
 // "ntc_42": of webhook-id and Message-ID.

@@ -19,7 +19,7 @@
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/notice_store.h"
-#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/fenced_writer.h"
 #include "scheduler/assign/segment_table.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/notify/notice_sender.h"
@@ -40,7 +40,7 @@ class Notifier final : public Stepper {
     NoticeStore& store;
     const ClusterClock& cluster;
     SegmentTable& segments;
-    FenceWatch& fences;
+    FencedWriter& fences;
     const NoticeSender& sender;
     Metrics& metrics;
   };

@@ -5,7 +5,7 @@
 // Threads  One loop calls Step; Nudge is thread-safe.
 // Errors   kConflict, kInvalid: the batch is split until one schedule is left, which is read again
 //          or set aside for a while, counted and logged; the others go on. kFenced, kTimeout: the
-//          segments leave the table (fence_watch.h). Above the backlog limit it plans nothing:
+//          segments leave the table (fenced_writer.h). Above the backlog limit it plans nothing:
 //          fires stay with their schedules and the watchdog's metric shows them.
 // Always   A batch has at most kBatchRowsMax rows; nothing is fed that was not committed. A batch
 //          of what is not near is followed by a rest (plan_pace.h).
@@ -19,7 +19,7 @@
 #include "common/base/backoff.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
-#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
 #include "scheduler/plan/plan_builder.h"
@@ -34,7 +34,7 @@ class SegmentPlanner final : public Stepper {
     FiringStore& store;
     const ClusterClock& cluster;
     SegmentTable& segments;
-    FenceWatch& fences;
+    FencedWriter& fences;
     RunFeed& feed;
     Metrics& metrics;
   };

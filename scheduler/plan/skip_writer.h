@@ -14,7 +14,7 @@
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/firing_store.h"
-#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
 
@@ -27,7 +27,7 @@ class SkipWriter final : public Stepper {
     FiringStore& store;
     const ClusterClock& cluster;
     SegmentTable& segments;
-    FenceWatch& fences;
+    FencedWriter& fences;
     SkipQueue& queue;
     Metrics& metrics;
   };

@@ -13,7 +13,7 @@
 #include "common/base/metrics.h"
 #include "common/ports/firing_store.h"
 #include "scheduler/liveness/executor_table.h"
-#include "scheduler/liveness/lease_book.h"
+#include "scheduler/liveness/lease_table.h"
 
 namespace carillon::scheduler {
 
@@ -22,7 +22,7 @@ class CancelPusher final : public Stepper {
   struct Ports {
     FiringStore& store;
     const SegmentTable& segments;
-    const LeaseBook& leases;
+    const LeaseTable& leases;
     const ExecutorTable& executors;
     ExecutorHub& hub;
     Metrics& metrics;

@@ -5,16 +5,16 @@
 // Errors   Nothing written: the attempts stay marked and are written later; marked ones are neither
 //          renewed nor granted. Unknown outcome: their segments are taken again and scanned.
 //          kInvalid: bisected; the bad one stays marked and is tried again.
-// Always   Marked in the lease book before the store is asked (lease_book.h, rule 2).
+// Always   Marked in the lease table before the store is asked (lease_table.h, rule 2).
 #pragma once
 
 #include "common/base/backoff.h"
 #include "common/base/loop.h"
 #include "common/ports/firing_store.h"
-#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
-#include "scheduler/liveness/lease_book.h"
+#include "scheduler/liveness/lease_table.h"
 
 namespace carillon::scheduler {
 
@@ -25,8 +25,8 @@ class LeaseReaper final : public Stepper {
     FiringStore& store;
     const ClusterClock& cluster;
     SegmentTable& segments;
-    FenceWatch& fences;
-    LeaseBook& leases;
+    FencedWriter& fences;
+    LeaseTable& leases;
     RunFeed& feed;
     RunEventQueue& events;
     Metrics& metrics;

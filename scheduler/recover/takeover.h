@@ -13,7 +13,7 @@
 #include "common/base/metrics.h"
 #include "common/ports/firing_store.h"
 #include "scheduler/liveness/applied_memory.h"
-#include "scheduler/liveness/lease_book.h"
+#include "scheduler/liveness/lease_table.h"
 
 namespace carillon::scheduler {
 
@@ -23,7 +23,7 @@ class Takeover final : public Stepper {
     const Clock& clock;
     FiringStore& store;
     SegmentTable& segments;
-    LeaseBook& leases;
+    LeaseTable& leases;
     const AppliedMemory& applied;
     Metrics& metrics;
   };

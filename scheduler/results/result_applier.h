@@ -25,12 +25,12 @@
 #include "common/ports/firing_store.h"
 #include "common/ports/message_bus.h"
 #include "common/wire/task_codec.h"
-#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
 #include "scheduler/liveness/applied_memory.h"
 #include "scheduler/liveness/executor_table.h"
-#include "scheduler/liveness/lease_book.h"
+#include "scheduler/liveness/lease_table.h"
 
 namespace carillon::scheduler {
 
@@ -41,8 +41,8 @@ class ResultApplier final : public Stepper {
     FiringStore& store;
     const ClusterClock& cluster;
     SegmentTable& segments;
-    FenceWatch& fences;
-    LeaseBook& leases;
+    FencedWriter& fences;
+    LeaseTable& leases;
     AppliedMemory& applied;
     const ExecutorTable& executors;
     ExecutorHub& hub;

@@ -3,7 +3,8 @@
 namespace carillon::scheduler {
 namespace {
 
-bool MayTake(const CreditBook& credits, CreditBook::Index at, const RouteRequest& request) {
+bool MayTake(const ExecutorCredits& credits, ExecutorCredits::Index at,
+             const RouteRequest& request) {
   return credits.Available(at, request.slots) > 0 &&
          (!request.secrets || credits.takes_secrets(at)) &&
          (request.selector == nullptr || credits.Matches(at, *request.selector));
@@ -11,30 +12,30 @@ bool MayTake(const CreditBook& credits, CreditBook::Index at, const RouteRequest
 
 }  // namespace
 
-std::optional<CreditBook::Index> Router::Pick(const CreditBook& credits,
-                                              const RouteRequest& request) {
+std::optional<ExecutorCredits::Index> Router::Pick(const ExecutorCredits& credits,
+                                                   const RouteRequest& request) {
   if (!request.pinned.empty()) {
-    const CreditBook::Index at = credits.Find(request.pinned);
-    const bool may = at != CreditBook::kNone && credits.Available(at, request.slots) > 0 &&
+    const ExecutorCredits::Index at = credits.Find(request.pinned);
+    const bool may = at != ExecutorCredits::kNone && credits.Available(at, request.slots) > 0 &&
                      (!request.secrets || credits.takes_secrets(at));
     return may ? std::optional(at) : std::nullopt;
   }
-  std::optional<CreditBook::Index> picked;
+  std::optional<ExecutorCredits::Index> picked;
   switch (request.routing) {
     case Routing::kRoundRobin: picked = RoundRobin(credits, request); break;
     case Routing::kRandom: picked = Random(credits, request); break;
     case Routing::kLeastLoaded: picked = LeastLoaded(credits, request); break;
     case Routing::kFirstHealthy: picked = FirstHealthy(credits, request); break;
   }
-  const CreditBook::Index avoid = request.avoid;
+  const ExecutorCredits::Index avoid = request.avoid;
   if (!picked && avoid < credits.size() && MayTake(credits, avoid, request)) return avoid;
   return picked;
 }
 
-std::optional<CreditBook::Index> Router::RoundRobin(const CreditBook& credits,
-                                                    const RouteRequest& request) {
+std::optional<ExecutorCredits::Index> Router::RoundRobin(const ExecutorCredits& credits,
+                                                         const RouteRequest& request) {
   for (size_t i = 0; i < credits.size(); ++i) {
-    const CreditBook::Index at = (next_ + i) % credits.size();
+    const ExecutorCredits::Index at = (next_ + i) % credits.size();
     if (at == request.avoid || !MayTake(credits, at, request)) continue;
     next_ = at + 1;
     return at;
@@ -43,11 +44,11 @@ std::optional<CreditBook::Index> Router::RoundRobin(const CreditBook& credits,
 }
 
 // One pass, each with the same chance: the n-th candidate replaces the choice with chance 1/n.
-std::optional<CreditBook::Index> Router::Random(const CreditBook& credits,
-                                                const RouteRequest& request) {
-  std::optional<CreditBook::Index> choice;
+std::optional<ExecutorCredits::Index> Router::Random(const ExecutorCredits& credits,
+                                                     const RouteRequest& request) {
+  std::optional<ExecutorCredits::Index> choice;
   uint64_t candidates = 0;
-  for (CreditBook::Index at = 0; at < credits.size(); ++at) {
+  for (ExecutorCredits::Index at = 0; at < credits.size(); ++at) {
     if (at == request.avoid || !MayTake(credits, at, request)) continue;
     if (rng_.Below(++candidates) == 0) choice = at;
   }
@@ -55,12 +56,12 @@ std::optional<CreditBook::Index> Router::Random(const CreditBook& credits,
 }
 
 // Among equals by turns: several idle ones share what comes.
-std::optional<CreditBook::Index> Router::LeastLoaded(const CreditBook& credits,
-                                                     const RouteRequest& request) {
-  std::optional<CreditBook::Index> choice;
+std::optional<ExecutorCredits::Index> Router::LeastLoaded(const ExecutorCredits& credits,
+                                                          const RouteRequest& request) {
+  std::optional<ExecutorCredits::Index> choice;
   double least = 0;
   for (size_t i = 0; i < credits.size(); ++i) {
-    const CreditBook::Index at = (next_ + i) % credits.size();
+    const ExecutorCredits::Index at = (next_ + i) % credits.size();
     if (at == request.avoid || !MayTake(credits, at, request)) continue;
     const double busy = credits.Busy(at, request.slots);
     if (choice && busy >= least) continue;
@@ -71,8 +72,8 @@ std::optional<CreditBook::Index> Router::LeastLoaded(const CreditBook& credits,
   return choice;
 }
 
-std::optional<CreditBook::Index> Router::FirstHealthy(const CreditBook& credits,
-                                                      const RouteRequest& request) {
+std::optional<ExecutorCredits::Index> Router::FirstHealthy(const ExecutorCredits& credits,
+                                                           const RouteRequest& request) {
   for (const auto& [id, at] : credits.by_id()) {
     if (at != request.avoid && MayTake(credits, at, request)) return at;
   }

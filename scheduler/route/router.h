@@ -10,7 +10,7 @@
 
 #include "common/base/rng.h"
 #include "common/domain/job.h"
-#include "scheduler/route/credit_book.h"
+#include "scheduler/route/executor_credits.h"
 
 namespace carillon::scheduler {
 
@@ -21,26 +21,28 @@ struct RouteRequest {
   const Selector* selector = nullptr;  // nullptr = any
   bool secrets = false;                // only those that take them
   // It let this run time out; only if it is the only one.
-  CreditBook::Index avoid = CreditBook::kNone;
+  ExecutorCredits::Index avoid = ExecutorCredits::kNone;
 };
 
 class Router {
  public:
   explicit Router(uint64_t seed) : rng_(seed) {}
   // nullopt: nobody has room.
-  std::optional<CreditBook::Index> Pick(const CreditBook& credits, const RouteRequest& request);
+  std::optional<ExecutorCredits::Index> Pick(const ExecutorCredits& credits,
+                                             const RouteRequest& request);
 
  private:
-  std::optional<CreditBook::Index> RoundRobin(const CreditBook& credits,
-                                              const RouteRequest& request);
-  std::optional<CreditBook::Index> Random(const CreditBook& credits, const RouteRequest& request);
-  std::optional<CreditBook::Index> LeastLoaded(const CreditBook& credits,
+  std::optional<ExecutorCredits::Index> RoundRobin(const ExecutorCredits& credits,
+                                                   const RouteRequest& request);
+  std::optional<ExecutorCredits::Index> Random(const ExecutorCredits& credits,
                                                const RouteRequest& request);
-  std::optional<CreditBook::Index> FirstHealthy(const CreditBook& credits,
-                                                const RouteRequest& request);
+  std::optional<ExecutorCredits::Index> LeastLoaded(const ExecutorCredits& credits,
+                                                    const RouteRequest& request);
+  std::optional<ExecutorCredits::Index> FirstHealthy(const ExecutorCredits& credits,
+                                                     const RouteRequest& request);
 
   Rng rng_;
-  CreditBook::Index next_ = 0;  // the turn of a round
+  ExecutorCredits::Index next_ = 0;  // the turn of a round
 };
 
 }  // namespace carillon::scheduler

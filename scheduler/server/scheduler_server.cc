@@ -46,7 +46,7 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
               },
           .channels =
               [sender = member.sender] {
-                return sender == nullptr ? std::vector<ChannelSight>() : sender->Channels();
+                return sender == nullptr ? std::vector<ChannelHealth>() : sender->Channels();
               },
           .clock = member.clock,
           .seed = seed_,

@@ -118,7 +118,7 @@ void ChangeWatch::LookAtAudit() {
 void ChangeWatch::LookAtRuns() {
   const auto now = ports_.cluster_now();
   if (!now.ok()) return;
-  const auto mark = ports_.runs.MarkOfRuns(*now);
+  const auto mark = ports_.runs.RunsFingerprint(*now);
   if (!mark.ok()) return;
   if (runs_mark_ && *runs_mark_ != *mark) Tell({.topic = "runs"});
   runs_mark_ = *mark;

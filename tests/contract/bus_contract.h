@@ -179,8 +179,8 @@ TYPED_TEST(BusContract, ConsumerKnowsHowFarItIsBehind) {
   const auto comes_to = [&](BusConsumer& of, int64_t behind) {
     std::optional<int64_t> seen;
     this->factory_.Settle([&] {
-      const BusSight sight = of.Look();
-      if (sight.contact == BusSight::Contact::kAnswers) seen = sight.behind;
+      const BusHealth health = of.Look();
+      if (health.contact == BusHealth::Contact::kAnswers) seen = health.behind;
       return seen == behind;
     });
     return seen.value_or(-1);

@@ -15,7 +15,7 @@ TYPED_TEST(IdentityStoreContract, IdentityAndMarkStayTheSameAcrossARestart) {
   EXPECT_FALSE(fresh.store_id.empty());
   EXPECT_FALSE(fresh.server_id.empty());
   EXPECT_EQ(fresh.mark, 0u);
-  EXPECT_EQ(StoreDriver::v(this->driver().identity.MoveMark(fresh)), 1u);
+  EXPECT_EQ(StoreDriver::v(this->driver().identity.AdvanceMark(fresh)), 1u);
   const StoreIdentity before = StoreDriver::v(this->driver().identity.Identify());
   this->Reopen();
   EXPECT_EQ(StoreDriver::v(this->driver().identity.Identify()), before);
@@ -25,18 +25,18 @@ TYPED_TEST(IdentityStoreContract, IdentityAndMarkStayTheSameAcrossARestart) {
 TYPED_TEST(IdentityStoreContract, MarkMovesOnlyFromWhatWasSeen) {
   StoreDriver s = this->driver();
   const StoreIdentity seen = s.v(s.identity.Identify());
-  EXPECT_EQ(s.v(s.identity.MoveMark(seen)), 1u);
-  EXPECT_CODE(s.identity.MoveMark(seen), ErrorCode::kConflict);
+  EXPECT_EQ(s.v(s.identity.AdvanceMark(seen)), 1u);
+  EXPECT_CODE(s.identity.AdvanceMark(seen), ErrorCode::kConflict);
   StoreIdentity now = s.v(s.identity.Identify());
   EXPECT_EQ(now.mark, 1u);
-  EXPECT_EQ(s.v(s.identity.MoveMark(now)), 2u);
+  EXPECT_EQ(s.v(s.identity.AdvanceMark(now)), 2u);
   now.mark = 2;
   StoreIdentity other = now;
   other.store_id = "another";
-  EXPECT_CODE(s.identity.MoveMark(other), ErrorCode::kConflict);
+  EXPECT_CODE(s.identity.AdvanceMark(other), ErrorCode::kConflict);
   other = now;
   other.server_id = "another";
-  EXPECT_CODE(s.identity.MoveMark(other), ErrorCode::kConflict);
+  EXPECT_CODE(s.identity.AdvanceMark(other), ErrorCode::kConflict);
   EXPECT_EQ(s.v(s.identity.Identify()), now);
 }
 
@@ -68,7 +68,7 @@ TYPED_TEST(IdentityStoreContract, OnlyWhatWasShownIsAccepted) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take(1, "m1", "i1");
   StoreIdentity shown = s.v(s.identity.Identify());
-  ASSERT_OK(s.identity.MoveMark(shown));
+  ASSERT_OK(s.identity.AdvanceMark(shown));
   EXPECT_CODE(s.identity.Accept(shown, Epoch(1'000)), ErrorCode::kConflict);
   EXPECT_EQ(s.v(s.segments.ListSegments())[0].epoch, fence[0].epoch);
 }

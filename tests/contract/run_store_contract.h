@@ -297,7 +297,7 @@ TYPED_TEST(RunStoreContract, RecentRunsAreTheLastFiresOfEachJob) {
     std::vector<std::string> found;
     for (const RecentRuns& job : s.v(s.runs.ListRecentRuns(filter))) {
       std::string line = job.job_id.value();
-      for (const RunGlance& glance : job.runs) {
+      for (const RunSummary& glance : job.runs) {
         line += " " + std::to_string((glance.key.fire - kT0) / Duration(1s));
       }
       found.push_back(line);
@@ -317,10 +317,10 @@ TYPED_TEST(RunStoreContract, RecentRunsAreTheLastFiresOfEachJob) {
   const auto shown =
       s.v(s.runs.ListRecentRuns({.job_ids = {by_hand.job_id, a.job_id}, .until = kT0 + 9s}));
   ASSERT_EQ(shown.size(), 2u);
-  EXPECT_EQ(shown[0].runs, (std::vector<RunGlance>{{.key = run.key,
-                                                    .state = RunState::kFailed,
-                                                    .started = detail.result.started,
-                                                    .ended = detail.result.ended}}));
+  EXPECT_EQ(shown[0].runs, (std::vector<RunSummary>{{.key = run.key,
+                                                     .state = RunState::kFailed,
+                                                     .started = detail.result.started,
+                                                     .ended = detail.result.ended}}));
   EXPECT_NE(detail.result.ended, WallTime{});
   EXPECT_TRUE(shown[1].runs.empty());
 }
@@ -387,8 +387,8 @@ TYPED_TEST(RunStoreContract, MarkChangesWithWhatRunsDo) {
   const StoredJob job = s.Create("a", s.Manual());
   std::set<uint64_t> marks;
   const auto changed = [&](WallTime now) {
-    const uint64_t mark = s.v(s.runs.MarkOfRuns(now));
-    EXPECT_EQ(s.v(s.runs.MarkOfRuns(now)), mark);
+    const uint64_t mark = s.v(s.runs.RunsFingerprint(now));
+    EXPECT_EQ(s.v(s.runs.RunsFingerprint(now)), mark);
     return marks.insert(mark).second;
   };
   EXPECT_TRUE(changed(kT0));
@@ -403,8 +403,8 @@ TYPED_TEST(RunStoreContract, MarkChangesWithWhatRunsDo) {
   const RunRow running = s.Start(old, 1, fence, kT0 + 6s);
   EXPECT_TRUE(changed(kT0 + 6s)) << "open, however old";
   s.Apply(s.ReportOf(running, RunState::kFailed), fence, kT0 + 7s);
-  EXPECT_FALSE(marks.contains(s.v(s.runs.MarkOfRuns(kT0 + 7s))) &&
-               s.v(s.runs.MarkOfRuns(kT0 + 7s)) == *marks.begin());
+  EXPECT_FALSE(marks.contains(s.v(s.runs.RunsFingerprint(kT0 + 7s))) &&
+               s.v(s.runs.RunsFingerprint(kT0 + 7s)) == *marks.begin());
 }
 
 TYPED_TEST(RunStoreContract, GapsPageNewestFirst) {

@@ -86,8 +86,8 @@ class FaultConsumer final : public BusConsumer {
     return inner_->Commit(handled);
   }
   void OnReadable(std::function<void()> wake) override { inner_->OnReadable(std::move(wake)); }
-  BusSight Look() override {
-    if (ports_.network.IsCut(kBusNode, ports_.node)) return {BusSight::Contact::kSilent};
+  BusHealth Look() override {
+    if (ports_.network.IsCut(kBusNode, ports_.node)) return {BusHealth::Contact::kSilent};
     return inner_->Look();
   }
 

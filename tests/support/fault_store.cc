@@ -56,8 +56,8 @@ auto FaultStore::RunFenced(std::string_view name, const Fence& fence, Call call)
 Result<StoreIdentity> FaultStore::Identify() {
   return Run("identify", [&] { return p_.identity.Identify(); });
 }
-Result<uint64_t> FaultStore::MoveMark(const StoreIdentity& seen) {
-  return Run("mark", [&] { return p_.identity.MoveMark(seen); });
+Result<uint64_t> FaultStore::AdvanceMark(const StoreIdentity& seen) {
+  return Run("mark", [&] { return p_.identity.AdvanceMark(seen); });
 }
 Result<uint64_t> FaultStore::Accept(const StoreIdentity& seen, Epoch above) {
   return Run("accept", [&] { return p_.identity.Accept(seen, above); });

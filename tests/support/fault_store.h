@@ -60,7 +60,7 @@ class FaultStore final : public IdentityStore,
 
   // IdentityStore
   Result<StoreIdentity> Identify() override;
-  Result<uint64_t> MoveMark(const StoreIdentity& seen) override;
+  Result<uint64_t> AdvanceMark(const StoreIdentity& seen) override;
   Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) override;
   void Forget() override { p_.identity.Forget(); }
 

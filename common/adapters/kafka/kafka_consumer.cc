@@ -112,7 +112,7 @@ class KafkaConsumer final : public BusConsumer {
     return {};
   }
 
-  BusSight Look() override { return watch_->Look(); }
+  BusHealth Look() override { return watch_->Look(); }
 
   void OnReadable(std::function<void()> wake) override {
     MutexLock lock(mu_);

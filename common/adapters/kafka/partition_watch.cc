@@ -52,9 +52,9 @@ void PartitionWatch::Handled(const std::map<int, int64_t>& next) {
   }
 }
 
-BusSight PartitionWatch::Look() {
+BusHealth PartitionWatch::Look() {
   MutexLock lock(mu_);
-  if (contact_ != BusSight::Contact::kAnswers) return {.contact = contact_};
+  if (contact_ != BusHealth::Contact::kAnswers) return {.contact = contact_};
   int64_t behind = 0;
   for (const auto& [partition, end] : ends_) {
     // An end is a few seconds old; what was dealt with since is beyond it.
@@ -68,8 +68,8 @@ void PartitionWatch::Run() {
     const bool answered = Ask();
     MutexLock lock(mu_);
     failures_ = answered ? 0 : std::min(failures_ + 1, kFailuresMax);
-    if (answered) contact_ = BusSight::Contact::kAnswers;
-    if (failures_ == kFailuresMax) contact_ = BusSight::Contact::kSilent;
+    if (answered) contact_ = BusHealth::Contact::kAnswers;
+    if (failures_ == kFailuresMax) contact_ = BusHealth::Contact::kSilent;
     const bool stopped = changed_.wait_for(mu_, answered ? kAskEvery : kAskAgain,
                                            [this]() REQUIRES(mu_) { return stopping_; });
     if (stopped) return;

@@ -35,7 +35,7 @@ class PartitionWatch {
 
   // The consumer has dealt with everything before these positions.
   void Handled(const std::map<int, int64_t>& next);
-  BusSight Look();
+  BusHealth Look();
 
  private:
   void Run();
@@ -54,7 +54,7 @@ class PartitionWatch {
   std::condition_variable_any changed_;
   std::map<int, int64_t> handled_ GUARDED_BY(mu_);  // by partition: the next one to deal with
   std::map<int, int64_t> ends_ GUARDED_BY(mu_);
-  BusSight::Contact contact_ GUARDED_BY(mu_) = BusSight::Contact::kUnknown;
+  BusHealth::Contact contact_ GUARDED_BY(mu_) = BusHealth::Contact::kUnknown;
   int failures_ GUARDED_BY(mu_) = 0;
   bool stopping_ GUARDED_BY(mu_) = false;
   std::thread asker_;  // last: it uses the others

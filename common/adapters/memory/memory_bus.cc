@@ -24,7 +24,7 @@ class MemoryConsumer final : public BusConsumer {
   Result<std::vector<ReceivedRecord>> Poll(size_t max) override;
   Status Commit(const std::vector<ReceivedRecord>& handled) override;
   void OnReadable(std::function<void()> wake) override;
-  BusSight Look() override;
+  BusHealth Look() override;
 
  private:
   MemoryBus& bus_;
@@ -100,7 +100,7 @@ void MemoryConsumer::OnReadable(std::function<void()> wake) {
   bus_.FindTopic(topic_).wakes[id_] = std::move(wake);
 }
 
-BusSight MemoryConsumer::Look() {
+BusHealth MemoryConsumer::Look() {
   MutexLock lock(bus_.mu_);
   const MemoryBus::Topic& topic = bus_.FindTopic(topic_);
   int64_t behind = 0;
@@ -109,7 +109,7 @@ BusSight MemoryConsumer::Look() {
     const int64_t end = partition.first + static_cast<int64_t>(partition.records.size());
     behind += end - std::max(partition.first, partition.committed.at(group_));
   }
-  return {.contact = BusSight::Contact::kAnswers, .behind = behind};
+  return {.contact = BusHealth::Contact::kAnswers, .behind = behind};
 }
 
 MemoryBus::MemoryBus(Options options, const Clock* clock) : options_(options), clock_(clock) {

@@ -50,7 +50,7 @@ Result<StoreIdentity> MemoryStore::Identify() {
   return identity_;
 }
 
-Result<uint64_t> MemoryStore::MoveMark(const StoreIdentity& seen) {
+Result<uint64_t> MemoryStore::AdvanceMark(const StoreIdentity& seen) {
   MutexLock lock(mu_);
   if (identity_ != seen) return {ErrorCode::kConflict, "mark: the store is not the one seen"};
   return ++identity_.mark;

@@ -63,7 +63,7 @@ class MemoryStore final : public MemoryPeople,
 
   // IdentityStore
   Result<StoreIdentity> Identify() override;
-  Result<uint64_t> MoveMark(const StoreIdentity& seen) override;
+  Result<uint64_t> AdvanceMark(const StoreIdentity& seen) override;
   Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) override;
   void Forget() override {}
 
@@ -129,7 +129,7 @@ class MemoryStore final : public MemoryPeople,
   Result<RunDetail> GetRun(const RunKey& key) override;
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
   Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) override;
-  Result<uint64_t> MarkOfRuns(WallTime now) override;
+  Result<uint64_t> RunsFingerprint(WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;
   Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) override;

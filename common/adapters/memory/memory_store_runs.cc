@@ -241,7 +241,7 @@ Result<RunPage> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {
   return page;
 }
 
-Result<uint64_t> MemoryStore::MarkOfRuns(WallTime now) {
+Result<uint64_t> MemoryStore::RunsFingerprint(WallTime now) {
   MutexLock lock(mu_);
   const std::map<RunKey, RunEntry>& runs = tables_.runs();
   std::string text;

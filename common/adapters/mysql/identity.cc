@@ -39,7 +39,7 @@ Result<StoreIdentity> MysqlStore::Identify() {
   return InRead(*pool_, "identify", [](Session& session) { return ReadIdentity(session); });
 }
 
-Result<uint64_t> MysqlStore::MoveMark(const StoreIdentity& seen) {
+Result<uint64_t> MysqlStore::AdvanceMark(const StoreIdentity& seen) {
   return InTransaction(*pool_, {.operation = "mark"},
                        [&](Session& session) { return MoveMarkOf(session, seen); });
 }

@@ -71,7 +71,7 @@ class MysqlStore final : public IdentityStore,
 
   // IdentityStore
   Result<StoreIdentity> Identify() override;
-  Result<uint64_t> MoveMark(const StoreIdentity& seen) override;
+  Result<uint64_t> AdvanceMark(const StoreIdentity& seen) override;
   Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) override;
   void Forget() override;
 
@@ -138,7 +138,7 @@ class MysqlStore final : public IdentityStore,
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
   Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) override;
   Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) override;
-  Result<uint64_t> MarkOfRuns(WallTime now) override;
+  Result<uint64_t> RunsFingerprint(WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;
   Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) override;

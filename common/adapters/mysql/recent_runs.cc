@@ -30,8 +30,8 @@ Result<JobNumbers> ReadJobNumbers(Session& session, const std::vector<JobId>& jo
   return numbers;
 }
 
-Result<std::vector<RunGlance>> ReadLast(Session& session, uint64_t job_no,
-                                        const RecentFilter& filter) {
+Result<std::vector<RunSummary>> ReadLast(Session& session, uint64_t job_no,
+                                         const RecentFilter& filter) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query(fmt::format("SELECT r.fire_us, r.schedule_id, r.shard, r.state + 0, "
@@ -39,7 +39,7 @@ Result<std::vector<RunGlance>> ReadLast(Session& session, uint64_t job_no,
                                 "WHERE r.job_no = ? AND r.fire_us <= ? ORDER BY {} LIMIT ?",
                                 RunOrder(false)),
                     {job_no, ToUnixMicros(filter.until), static_cast<uint64_t>(filter.runs_max)}));
-  std::vector<RunGlance> runs;
+  std::vector<RunSummary> runs;
   while (rows.Next()) {
     const RunKey key{rows.Time(1), ScheduleId(rows.Unsigned(2)),
                      static_cast<uint32_t>(rows.Unsigned(3))};

@@ -80,7 +80,7 @@ Result<BoundedCount> MysqlStore::CountRuns(const RunFilter& filter, WallTime now
   });
 }
 
-Result<uint64_t> MysqlStore::MarkOfRuns(WallTime now) {
+Result<uint64_t> MysqlStore::RunsFingerprint(WallTime now) {
   return InList(*pool_, "mark of runs", [&](Session& session) {
     return ReadMark(session, {.segment_count = segment_count_, .now = now});
   });

@@ -15,7 +15,7 @@ struct SearchScope {
   WallTime now;
 };
 
-// As RunStore::MarkOfRuns.
+// As RunStore::RunsFingerprint.
 Result<uint64_t> ReadMark(Session& session, const SearchScope& scope);
 
 // As RunStore::ListRuns.

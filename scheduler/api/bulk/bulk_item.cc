@@ -50,7 +50,7 @@ Reply Ask(const Call& call, const HttpRequest& request, AuditNote& note, Asking 
   const Call single = Single(call, request, match, note, keyed ? key : std::nullopt);
   if (!single.owns_all) CARILLON_TRY(CheckOwned(*match.route, single));
   if (asking == Asking::kOnlyMay) return HttpResponse{};
-  return keyed ? AskOnce(*match.route, single, "") : match.route->handler(single);
+  return keyed ? RunOnce(*match.route, single, "") : match.route->handler(single);
 }
 
 std::vector<std::string> Path(const BulkVerb& verb, const std::string& id) {
@@ -75,14 +75,14 @@ Reply AskAlone(const Call& call, const HttpRequest& request, AuditNote& note) {
   return Ask(call, request, note, Asking::kDo, {});
 }
 
-Reply DoItem(const Call& call, const BulkDeed& deed, const std::string& id, AuditNote& note,
-             const std::optional<ItemKey>& key) {
-  const BulkVerb& verb = *deed.verb;
+Reply DoItem(const Call& call, const BulkOperation& operation, const std::string& id,
+             AuditNote& note, const std::optional<ItemKey>& key) {
+  const BulkVerb& verb = *operation.verb;
   HttpRequest request = AskedRequest(call, verb.method, ActedPath(verb, id));
   json body = json::object();
-  if (verb.takes_reason && !deed.reason.empty()) body["reason"] = deed.reason;
-  if (deed.confirm) body["confirm_overlap"] = true;
-  if (deed.mode != CancelMode::kGraceful) body["mode"] = Name(deed.mode);
+  if (verb.takes_reason && !operation.reason.empty()) body["reason"] = operation.reason;
+  if (operation.confirm) body["confirm_overlap"] = true;
+  if (operation.mode != CancelMode::kGraceful) body["mode"] = Name(operation.mode);
   if (verb.method == "POST") {
     request.body = JsonToText(body);
   } else {
@@ -91,21 +91,21 @@ Reply DoItem(const Call& call, const BulkDeed& deed, const std::string& id, Audi
   return Ask(call, request, note, Asking::kDo, key);
 }
 
-Reply LookAtItem(const Call& call, const BulkDeed& deed, const std::string& id) {
-  const BulkVerb& verb = *deed.verb;
+Reply LookAtItem(const Call& call, const BulkOperation& operation, const std::string& id) {
+  const BulkVerb& verb = *operation.verb;
   AuditNote unused;
   CARILLON_TRY(AskAlone(call, AskedRequest(call, "GET", Path(verb, id)), unused));
   return Ask(call, AskedRequest(call, verb.method, ActedPath(verb, id)), unused, Asking::kOnlyMay,
              {});
 }
 
-Status RecordItem(const Call& call, const BulkDeed& deed, const std::string& id,
+Status RecordItem(const Call& call, const BulkOperation& operation, const std::string& id,
                   const AuditNote& note) {
   return TryRecordAudit(call, {.at = {},
                                .actor = call.caller.Actor(),
-                               .action = deed.verb->AuditAction(),
+                               .action = operation.verb->AuditAction(),
                                .object_id = id,
-                               .reason = AuditReason(note, deed.reason),
+                               .reason = AuditReason(note, operation.reason),
                                .trace_id = {},
                                .changes_json = note.changes_json});
 }

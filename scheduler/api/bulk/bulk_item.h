@@ -14,7 +14,7 @@
 namespace carillon::scheduler {
 
 // What is done to each.
-struct BulkDeed {
+struct BulkOperation {
   const BulkVerb* verb = nullptr;
   std::string reason = {};
   bool confirm = false;
@@ -33,11 +33,11 @@ HttpRequest AskedRequest(const Call& call, std::string_view method,
 // What the handler of its route makes of `request`, if the caller may ask for it.
 Reply AskAlone(const Call& call, const HttpRequest& request, AuditNote& note);
 
-Reply DoItem(const Call& call, const BulkDeed& deed, const std::string& id, AuditNote& note,
-             const std::optional<ItemKey>& key = {});
+Reply DoItem(const Call& call, const BulkOperation& operation, const std::string& id,
+             AuditNote& note, const std::optional<ItemKey>& key = {});
 // Whether it is there, and the caller's to act on.
-Reply LookAtItem(const Call& call, const BulkDeed& deed, const std::string& id);
-Status RecordItem(const Call& call, const BulkDeed& deed, const std::string& id,
+Reply LookAtItem(const Call& call, const BulkOperation& operation, const std::string& id);
+Status RecordItem(const Call& call, const BulkOperation& operation, const std::string& id,
                   const AuditNote& note);
 
 // As an item's `error` shows it.

@@ -21,7 +21,8 @@ class BulkRun {
  public:
   BulkRun(const Call& call, const BulkRequest& bulk)
       : call_(call),
-        deed_{.verb = bulk.verb, .reason = bulk.reason, .confirm = bulk.confirm, .mode = bulk.mode},
+        operation_{
+            .verb = bulk.verb, .reason = bulk.reason, .confirm = bulk.confirm, .mode = bulk.mode},
         dry_run_(bulk.dry_run) {}
 
   Reply Run(const SelectedItems& selected) {
@@ -29,12 +30,12 @@ class BulkRun {
       AuditNote note;
       const Reply reply = stopped_ ? Reply(NotTried()) : AskOne(id, note);
       if (!reply.ok() && reply.error().status >= 503 && !stopped_) stopped_ = reply.error();
-      if (reply.ok() && !dry_run_) static_cast<void>(RecordItem(call_, deed_, id, note));
+      if (reply.ok() && !dry_run_) static_cast<void>(RecordItem(call_, operation_, id, note));
       Add(id, reply);
     }
     if (stopped_ && failed_ == items_.size()) return *stopped_;
-    return JsonResponse(200, {{"action", deed_.verb->action},
-                              {"kind", deed_.verb->kind},
+    return JsonResponse(200, {{"action", operation_.verb->action},
+                              {"kind", operation_.verb->kind},
                               {"dry_run", dry_run_},
                               {"total", items_.size()},
                               {"more", selected.more},
@@ -51,7 +52,7 @@ class BulkRun {
   }
 
   Reply AskOne(const std::string& id, AuditNote& note) const {
-    return dry_run_ ? LookAtItem(call_, deed_, id) : DoItem(call_, deed_, id, note);
+    return dry_run_ ? LookAtItem(call_, operation_, id) : DoItem(call_, operation_, id, note);
   }
 
   void Add(const std::string& id, const Reply& reply) {
@@ -62,15 +63,15 @@ class BulkRun {
     if (!reply.ok()) {
       ++failed_;
       item["result"] = "error";
-      item["error"] = ItemProblem(*deed_.verb, id, reply.error(), call_.trace_id);
+      item["error"] = ItemProblem(*operation_.verb, id, reply.error(), call_.trace_id);
     } else if (!dry_run_) {
-      item["run_id"] = RunIdOf(*deed_.verb, *reply);
+      item["run_id"] = RunIdOf(*operation_.verb, *reply);
     }
     items_.push_back(std::move(item));
   }
 
   const Call& call_;
-  const BulkDeed deed_;
+  const BulkOperation operation_;
   const bool dry_run_;
   json items_ = json::array();
   size_t failed_ = 0;

@@ -14,7 +14,7 @@ using Verdict = ItemOutcome::Verdict;
 
 constexpr size_t kAuditLookedAt = 20;  // records of one object
 
-BulkDeed DeedOf(const BulkOrder& order, const BulkVerb& verb) {
+BulkOperation OperationOf(const BulkOrder& order, const BulkVerb& verb) {
   return {.verb = &verb,
           .reason = order.reason,
           .confirm = order.confirm_overlap,
@@ -40,13 +40,13 @@ Result<bool> IsRecorded(const Call& call, const BulkVerb& verb, const BulkOrder&
   });
 }
 
-Status RecordOnce(const Call& call, const BulkDeed& deed, const BulkOrder& order,
-                  const BulkItem& item, Tried tried, const AuditNote& note) {
-  if (tried == Tried::kPerhaps) {
-    CARILLON_ASSIGN_OR_RETURN(const bool recorded, IsRecorded(call, *deed.verb, order, item));
+Status RecordOnce(const Call& call, const BulkOperation& operation, const BulkOrder& order,
+                  const BulkItem& item, EarlierAttempt tried, const AuditNote& note) {
+  if (tried == EarlierAttempt::kPossibly) {
+    CARILLON_ASSIGN_OR_RETURN(const bool recorded, IsRecorded(call, *operation.verb, order, item));
     if (recorded) return {};
   }
-  return RecordItem(call, deed, item.id, note);
+  return RecordItem(call, operation, item.id, note);
 }
 
 Problem NotRecorded(const Error& error) {
@@ -59,31 +59,32 @@ Problem NotRecorded(const Error& error) {
 // one transaction, so it may be taken from it at once. Who held it may only have been slow: when he
 // settles or drops the key in between, this try is the one that conflicts, and changes nothing. The
 // key tells then what he did; a conflict of the item's own is the same once more.
-Reply DoAnew(const Call& call, const BulkDeed& deed, const BulkItem& item, AuditNote& note,
-             const ItemKey& key) {
+Reply DoAnew(const Call& call, const BulkOperation& operation, const BulkItem& item,
+             AuditNote& note, const ItemKey& key) {
   CARILLON_TRY(call.api.admin.AbandonRequest(key.scope, key.key));
-  Reply reply = DoItem(call, deed, item.id, note, key);
+  Reply reply = DoItem(call, operation, item.id, note, key);
   if (reply.ok() || reply.error().code != "conflict") return reply;
-  return DoItem(call, deed, item.id, note, key);
+  return DoItem(call, operation, item.id, note, key);
 }
 
-ItemOutcome DoOne(const Call& call, const BulkDeed& deed, const BulkOrder& order,
-                  const BulkItem& item, Tried tried) {
+ItemOutcome DoOne(const Call& call, const BulkOperation& operation, const BulkOrder& order,
+                  const BulkItem& item, EarlierAttempt tried) {
   const ItemKey key{.scope = "bulk " + order.bulk_id, .key = std::to_string(item.position)};
   AuditNote note;
-  const Reply reply = tried == Tried::kPerhaps ? DoAnew(call, deed, item, note, key)
-                                               : DoItem(call, deed, item.id, note, key);
-  const Verdict verdict = JudgeItem(*deed.verb, reply, tried);
+  const Reply reply = tried == EarlierAttempt::kPossibly
+                          ? DoAnew(call, operation, item, note, key)
+                          : DoItem(call, operation, item.id, note, key);
+  const Verdict verdict = JudgeItem(*operation.verb, reply, tried);
   if (verdict != Verdict::kDone) {
-    return Unsuccessful(*deed.verb, verdict, item, reply.error(), call.trace_id);
+    return Unsuccessful(*operation.verb, verdict, item, reply.error(), call.trace_id);
   }
-  const Status recorded = RecordOnce(call, deed, order, item, tried, note);
+  const Status recorded = RecordOnce(call, operation, order, item, tried, note);
   if (!recorded.ok()) {
-    return Unsuccessful(*deed.verb, Verdict::kAgain, item, NotRecorded(recorded.error()),
+    return Unsuccessful(*operation.verb, Verdict::kAgain, item, NotRecorded(recorded.error()),
                         call.trace_id);
   }
   if (!reply.ok()) return {};
-  const nlohmann::json run_id = RunIdOf(*deed.verb, *reply);
+  const nlohmann::json run_id = RunIdOf(*operation.verb, *reply);
   return {.run_id = run_id.is_string() ? run_id.get<std::string>() : ""};
 }
 
@@ -106,16 +107,16 @@ Problem NotKnownHere() {
 
 }  // namespace
 
-Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, Tried tried) {
+Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, EarlierAttempt tried) {
   if (reply.ok()) return Verdict::kDone;
   const Problem& problem = reply.error();
   if (problem.status >= 503 || problem.code == "request_in_flight") return Verdict::kAgain;
   const bool gone = problem.status == 404 && verb.action == "delete";
-  return gone && tried == Tried::kPerhaps ? Verdict::kDone : Verdict::kFailed;
+  return gone && tried == EarlierAttempt::kPossibly ? Verdict::kDone : Verdict::kFailed;
 }
 
-ItemOutcome RouteDoer::Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
-                          Tried tried) {
+ItemOutcome RouteItemRunner::Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
+                                EarlierAttempt tried) {
   const HttpRequest none;
   AuditNote unused;
   const Call call = make_call_(none, caller, order.trace_id, unused);
@@ -124,7 +125,7 @@ ItemOutcome RouteDoer::Do(const BulkOrder& order, const Caller& caller, const Bu
     return Unsuccessful({}, Verdict::kFailed, item, NotKnownHere(), order.trace_id);
   }
   try {
-    return DoOne(call, DeedOf(order, *verb), order, item, tried);
+    return DoOne(call, OperationOf(order, *verb), order, item, tried);
   } catch (const std::exception& error) {
     log::Error("bulk", "{} {}: {} (trace {})", order.action, item.id, error.what(), order.trace_id);
     return Unsuccessful(*verb, Verdict::kFailed, item,
@@ -134,17 +135,17 @@ ItemOutcome RouteDoer::Do(const BulkOrder& order, const Caller& caller, const Bu
   }
 }
 
-std::optional<ItemOutcome> RouteDoer::Foresee(const BulkOrder& order, const Caller& caller,
-                                              const BulkItem& item) {
+std::optional<ItemOutcome> RouteItemRunner::Precheck(const BulkOrder& order, const Caller& caller,
+                                                     const BulkItem& item) {
   const BulkVerb* verb = FindBulkVerb(order.action, order.kind);
   if (verb == nullptr || verb->action != "delete") return std::nullopt;
   const HttpRequest none;
   AuditNote unused;
   const Call call = make_call_(none, caller, order.trace_id, unused);
   try {
-    const Reply reply = LookAtItem(call, DeedOf(order, *verb), item.id);
+    const Reply reply = LookAtItem(call, OperationOf(order, *verb), item.id);
     if (reply.ok() || reply.error().code == "corrupt") return std::nullopt;
-    const Verdict verdict = JudgeItem(*verb, reply, Tried::kNever);
+    const Verdict verdict = JudgeItem(*verb, reply, EarlierAttempt::kNo);
     return Unsuccessful(*verb, verdict, item, reply.error(), order.trace_id);
   } catch (const std::exception& error) {  // the item's own error once it is done
     log::Error("bulk", "{} {}: {} (trace {})", order.action, item.id, error.what(), order.trace_id);
@@ -152,7 +153,7 @@ std::optional<ItemOutcome> RouteDoer::Foresee(const BulkOrder& order, const Call
   }
 }
 
-std::string RouteDoer::ErrorOf(const BulkOrder& order, Undone undone) {
+std::string RouteItemRunner::ErrorOf(const BulkOrder& order, Undone undone) {
   const std::string instance = "/api/bulk/" + order.bulk_id;
   return JsonToText(ProblemBody(UndoneProblem(undone), instance, order.trace_id));
 }

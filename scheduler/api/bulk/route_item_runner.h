@@ -16,20 +16,20 @@
 namespace carillon::scheduler {
 
 // What a reply means for its item. Pure.
-ItemOutcome::Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, Tried tried);
+ItemOutcome::Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, EarlierAttempt tried);
 
-class RouteDoer final : public BulkDoer {
+class RouteItemRunner final : public BulkItemRunner {
  public:
   // A call of this caller's; the references outlive it.
   using CallMaker = std::function<Call(const HttpRequest& request, const Caller& caller,
                                        std::string_view trace_id, AuditNote& note)>;
-  explicit RouteDoer(CallMaker make_call) : make_call_(std::move(make_call)) {}
+  explicit RouteItemRunner(CallMaker make_call) : make_call_(std::move(make_call)) {}
 
   ItemOutcome Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
-                 Tried tried) override;
+                 EarlierAttempt tried) override;
   // A job that is not there cannot be deleted; once its deletion has begun that looks the same.
-  std::optional<ItemOutcome> Foresee(const BulkOrder& order, const Caller& caller,
-                                     const BulkItem& item) override;
+  std::optional<ItemOutcome> Precheck(const BulkOrder& order, const Caller& caller,
+                                      const BulkItem& item) override;
   std::string ErrorOf(const BulkOrder& order, Undone undone) override;
 
  private:

@@ -19,7 +19,7 @@ json Allowed(const Caller& caller, const Routes::Actions& actions, bool within) 
 
 }  // namespace
 
-json AllowedActions(const Call& call, Owned kind, const JobPlace& job) {
+json AllowedActions(const Call& call, Owned kind, const JobAccessScope& job) {
   return Allowed(call.caller, call.routes.ActionsOn(kind), MayAct(call.caller, job));
 }
 
@@ -29,7 +29,7 @@ json AllowedActions(const Call& call, std::string_view thing, const std::string&
 }
 
 Outcome<json> AllowedActions(const Call& call, Owned kind, const JobId& id) {
-  CARILLON_ASSIGN_OR_RETURN(const JobPlace place, FindPlace(call, id));
+  CARILLON_ASSIGN_OR_RETURN(const JobAccessScope place, FindPlace(call, id));
   return AllowedActions(call, kind, place);
 }
 

@@ -12,7 +12,7 @@
 namespace carillon::scheduler {
 
 // Sorted: ["cancel", "delete", "edit", …]; of a run or a dead letter `job` is its job's place.
-nlohmann::json AllowedActions(const Call& call, Owned kind, const JobPlace& job);
+nlohmann::json AllowedActions(const Call& call, Owned kind, const JobAccessScope& job);
 // The same of what belongs to the job of this id, which may be deleted.
 Outcome<nlohmann::json> AllowedActions(const Call& call, Owned kind, const JobId& id);
 

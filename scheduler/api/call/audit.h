@@ -9,7 +9,7 @@
 
 namespace carillon::scheduler {
 
-// Fills in time and trace. What cannot be stored goes to the log: the deed is done.
+// Fills in time and trace. What cannot be stored goes to the log: the change was made.
 void RecordAudit(const Call& call, AuditRecord record);
 // As RecordAudit, of several in one go.
 void RecordAudits(const Call& call, std::vector<AuditRecord> records);

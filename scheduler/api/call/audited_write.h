@@ -7,10 +7,10 @@
 
 namespace carillon::scheduler {
 
-class PersonWrite {
+class AuditedWrite {
  public:
-  PersonWrite(const Call& call, WallTime now, std::string reason = {}, bool confirm_overlap = false,
-              CancelMode cancel_mode = CancelMode::kGraceful)
+  AuditedWrite(const Call& call, WallTime now, std::string reason = {},
+               bool confirm_overlap = false, CancelMode cancel_mode = CancelMode::kGraceful)
       : metrics_(call.api.metrics),
         context_{.now = now,
                  .actor = call.caller.Actor(),
@@ -18,8 +18,8 @@ class PersonWrite {
                  .confirm_overlap = confirm_overlap,
                  .cancel_mode = cancel_mode,
                  .ended = &ended_} {}
-  PersonWrite(const PersonWrite&) = delete;
-  PersonWrite& operator=(const PersonWrite&) = delete;
+  AuditedWrite(const AuditedWrite&) = delete;
+  AuditedWrite& operator=(const AuditedWrite&) = delete;
 
   const WriteContext& context() const { return context_; }
 

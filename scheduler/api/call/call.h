@@ -13,7 +13,7 @@
 #include "scheduler/auth/authenticator.h"
 #include "scheduler/auth/sign_in.h"
 #include "scheduler/streams/change_watch.h"
-#include "scheduler/streams/store_watch.h"
+#include "scheduler/streams/store_probe.h"
 #include "scheduler/streams/stream_hub.h"
 
 namespace carillon::scheduler {
@@ -33,7 +33,7 @@ struct Call {
   const Routes& routes;  // for what asks for another route in the caller's name
   const ApiContext& api;
   Identifiers& identifiers;
-  StoreWatch& store;
+  StoreProbe& store;
   StreamHub& streams;
   LogReads& log_reads;
   ChangeWatch& changes;

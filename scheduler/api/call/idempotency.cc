@@ -18,7 +18,7 @@ HttpResponse Replay(const StoredAnswer& answer) {
 
 bool IsReplay(const HttpResponse& response) { return !HeaderOf(response, kReplayed).empty(); }
 
-Reply AskOnce(const Route& route, const Call& call, const std::string& fingerprint) {
+Reply RunOnce(const Route& route, const Call& call, const std::string& fingerprint) {
   AdminStore& admin = call.api.admin;
   const std::string& scope = call.idempotency_scope;
   const std::string& key = call.idempotency_key;

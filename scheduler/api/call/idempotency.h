@@ -10,7 +10,7 @@ namespace carillon::scheduler {
 
 // The handler of `route`, under the key and the scope of `call`. `fingerprint`: of all that makes
 // two requests of one route the same.
-Reply AskOnce(const Route& route, const Call& call, const std::string& fingerprint);
+Reply RunOnce(const Route& route, const Call& call, const std::string& fingerprint);
 
 // Whether the answer is that of an earlier request.
 bool IsReplay(const HttpResponse& response);

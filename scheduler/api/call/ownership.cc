@@ -47,18 +47,18 @@ Result<std::string> OwnerOf(Owned owned, const Call& call) {
 }
 
 // Labels are read only where they could make a difference.
-Result<JobPlace> ReadPlace(const Call& call, const JobId& id) {
+Result<JobAccessScope> ReadPlace(const Call& call, const JobId& id) {
   CARILLON_ASSIGN_OR_RETURN(JobHead head, call.api.jobs.GetJobHead(id));
   // A run of a deleted job is still somebody's; of the job itself the handler says that it is gone.
-  JobPlace place{.user_id = std::move(head.user_id),
-                 .name_space = std::move(head.name_space),
-                 .deleted = head.deleted};
+  JobAccessScope place{.user_id = std::move(head.user_id),
+                       .name_space = std::move(head.name_space),
+                       .deleted = head.deleted};
   const bool settled = IsOwn(call.caller, place) ||
                        call.caller.shared.Cover(place.name_space, nullptr) ||
                        !call.caller.shared.CoverSomeOf(place.name_space);
   if (settled) return place;
   const auto job = call.api.jobs.GetJob(id);
-  if (job.ok()) return PlaceOf(job->definition);
+  if (job.ok()) return ScopeOf(job->definition);
   const bool unreadable = job.code() == ErrorCode::kCorrupt || job.code() == ErrorCode::kNotFound;
   if (!unreadable) return job.error();
   return place;
@@ -72,7 +72,7 @@ Result<bool> IsWithinReach(const Route& route, const Call& call) {
     return !owner.empty() && owner == call.caller.user_id;
   }
   CARILLON_ASSIGN_OR_RETURN(const JobId id, JobOf(route.owned, call));
-  CARILLON_ASSIGN_OR_RETURN(const JobPlace job, ReadPlace(call, id));
+  CARILLON_ASSIGN_OR_RETURN(const JobAccessScope job, ReadPlace(call, id));
   if (job.deleted && route.owned == Owned::kJob) return kUnknown;
   return MayAct(call.caller, job);
 }
@@ -116,7 +116,7 @@ Problem OutOfReach(const Caller& caller, const JobDefinition& definition) {
 }
 
 // An own job may be in `default`, in what is shared, and stay where somebody else has put it.
-bool MayStand(const Caller& caller, const JobPlace* before, const JobPlace& after) {
+bool MayStand(const Caller& caller, const JobAccessScope* before, const JobAccessScope& after) {
   if (caller.shared.Cover(after.name_space, &*after.labels)) return true;
   if (before != nullptr && !IsOwn(caller, *before)) return false;
   if (after.name_space == kDefaultNamespace) return true;
@@ -126,22 +126,22 @@ bool MayStand(const Caller& caller, const JobPlace* before, const JobPlace& afte
 
 }  // namespace
 
-JobPlace PlaceOf(const JobDefinition& definition) {
+JobAccessScope ScopeOf(const JobDefinition& definition) {
   return {.user_id = definition.user_id,
           .name_space = definition.name_space,
           .labels = definition.labels};
 }
 
-Outcome<JobPlace> FindPlace(const Call& call, const JobId& id) {
-  CARILLON_ASSIGN_OR_RETURN(JobPlace place, ReadPlace(call, id));
+Outcome<JobAccessScope> FindPlace(const Call& call, const JobId& id) {
+  CARILLON_ASSIGN_OR_RETURN(JobAccessScope place, ReadPlace(call, id));
   return place;
 }
 
-bool IsOwn(const Caller& caller, const JobPlace& job) {
+bool IsOwn(const Caller& caller, const JobAccessScope& job) {
   return !job.user_id.empty() && job.user_id == caller.user_id;
 }
 
-bool MayAct(const Caller& caller, const JobPlace& job) {
+bool MayAct(const Caller& caller, const JobAccessScope& job) {
   return IsOwn(caller, job) ||
          caller.shared.Cover(job.name_space, job.labels ? &*job.labels : nullptr);
 }
@@ -173,14 +173,14 @@ Outcome<bool> CheckOwned(const Route& route, const Call& call) {
   return NotOwner(route.permission);
 }
 
-Outcome<bool> CheckWrite(const Call& call, const JobPlace* before,
+Outcome<bool> CheckWrite(const Call& call, const JobAccessScope* before,
                          const JobDefinition& definition) {
   if (call.owns_all) return true;
   if (before != nullptr && !MayAct(call.caller, *before)) return NotOwner(Permission::kWriteJobs);
   const bool own = before == nullptr || IsOwn(call.caller, *before);
   if (own && definition.user_id != call.caller.user_id) return NotYours();
   if (!own && definition.user_id != before->user_id) return OwnerStays();
-  if (MayStand(call.caller, before, PlaceOf(definition))) return true;
+  if (MayStand(call.caller, before, ScopeOf(definition))) return true;
   return OutOfReach(call.caller, definition);
 }
 

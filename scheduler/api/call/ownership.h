@@ -11,19 +11,19 @@
 namespace carillon::scheduler {
 
 // Of a job, what decides who may act on it.
-struct JobPlace {
+struct JobAccessScope {
   std::string user_id = {};
   std::string name_space = {};
   std::optional<Labels> labels = {};  // nullopt: not known, as of a deleted job
   bool deleted = false;
 };
-JobPlace PlaceOf(const JobDefinition& definition);
+JobAccessScope ScopeOf(const JobDefinition& definition);
 // 404: there is no such job.
-Outcome<JobPlace> FindPlace(const Call& call, const JobId& id);
+Outcome<JobAccessScope> FindPlace(const Call& call, const JobId& id);
 
 // Whether the job is the caller's own, and whether it is that or shared with him.
-bool IsOwn(const Caller& caller, const JobPlace& job);
-bool MayAct(const Caller& caller, const JobPlace& job);
+bool IsOwn(const Caller& caller, const JobAccessScope& job);
+bool MayAct(const Caller& caller, const JobAccessScope& job);
 
 Problem Forbidden(Permission permission);
 Problem NotOwner(Permission permission);
@@ -34,6 +34,7 @@ Outcome<bool> CheckOwned(const Route& route, const Call& call);
 
 // Whether the caller may write `definition` in the place of what `before` says; nullptr: as a new
 // job. Who reaches a job by a share only leaves its owner, and leaves it within what is shared.
-Outcome<bool> CheckWrite(const Call& call, const JobPlace* before, const JobDefinition& definition);
+Outcome<bool> CheckWrite(const Call& call, const JobAccessScope* before,
+                         const JobDefinition& definition);
 
 }  // namespace carillon::scheduler

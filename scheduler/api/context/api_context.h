@@ -56,7 +56,7 @@ struct ApiContext {
   // A test through every channel that is set up; blocks for as long as they take.
   std::function<std::vector<TestOutcome>()> test_notices;
   // The channels that are set up, and how they were seen last; must not block.
-  std::function<std::vector<ChannelSight>()> channels;
+  std::function<std::vector<ChannelHealth>()> channels;
   const Clock& clock;
   uint64_t seed;  // of trace ids and generated job ids; never of anything secret
   Metrics& metrics;

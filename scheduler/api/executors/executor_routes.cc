@@ -42,7 +42,7 @@ json ShowExecutor(const Call& call, const ExecutorRecord& executor) {
 }
 
 HttpResponse ExecutorResponse(const Call& call, const ExecutorRecord& stored) {
-  const ExecutorRecord executor = HeardExecutors(call.api.status.Read()).Latest(stored);
+  const ExecutorRecord executor = LiveExecutors(call.api.status.Read()).Latest(stored);
   HttpResponse response = JsonResponse(200, ShowExecutor(call, executor));
   response.headers.emplace_back("ETag", ExecutorTag(executor));
   return response;
@@ -105,14 +105,14 @@ constexpr Duration kHeardLately = 10s;
 
 // Where an executor stands in a list, as text: also the cursor behind it. `begun`: when the first
 // page was asked for.
-std::string PlaceOf(const ExecutorRecord& executor, WallTime begun, bool by_heartbeat) {
+std::string CursorOf(const ExecutorRecord& executor, WallTime begun, bool by_heartbeat) {
   if (!by_heartbeat) return executor.id.value();
   const WallTime heard = std::min(executor.last_heartbeat, begun - kHeardLately);
   return fmt::format("{:020} {:020} {}", ToUnixMicros(begun), ToUnixMicros(heard),
                      executor.id.value());
 }
 
-// nullopt: the cursor is not one of PlaceOf.
+// nullopt: the cursor is not one of CursorOf.
 std::optional<WallTime> BegunOf(const std::string& cursor) {
   const auto micros = ParseCursor(cursor.substr(0, cursor.find(' ')));
   return micros && *micros <= INT64_MAX
@@ -131,7 +131,7 @@ Reply ListExecutors(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const auto sort,
                             ReadSort(query, {"executor_id", "last_heartbeat_time"}));
   CARILLON_ASSIGN_OR_RETURN(auto executors, call.api.executors.ListExecutors());
-  const HeardExecutors heard(call.api.status.Read());
+  const LiveExecutors heard(call.api.status.Read());
   for (ExecutorRecord& executor : executors) executor = heard.Latest(std::move(executor));
   std::erase_if(executors, [&](const auto& executor) { return !filter.Matches(executor); });
   const bool by_heartbeat = sort && sort->by == "last_heartbeat_time";
@@ -144,7 +144,7 @@ Reply ListExecutors(const Call& call) {
   }
   std::map<std::string, const ExecutorRecord*> places;
   for (const ExecutorRecord& executor : executors) {
-    places[PlaceOf(executor, begun, by_heartbeat)] = &executor;
+    places[CursorOf(executor, begun, by_heartbeat)] = &executor;
   }
   const auto add = [&](const auto& place) {
     return page.Add(ShowExecutor(call, *place.second), place.first);

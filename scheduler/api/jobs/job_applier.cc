@@ -389,7 +389,7 @@ Outcome<JobApplier::Fate> JobApplier::PruneOne(const StoredJob& job) {
 }
 
 bool JobApplier::MayChange(const JobBase& base) const {
-  return call_.owns_all || MayAct(call_.caller, PlaceOf(base));
+  return call_.owns_all || MayAct(call_.caller, ScopeOf(base));
 }
 
 // Where a document belongs that is not of a job which is there already.

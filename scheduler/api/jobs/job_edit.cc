@@ -44,15 +44,15 @@ Result<std::vector<StoredJob>> FindMade(const Call& call, const std::vector<NewJ
 
 using nlohmann::json;
 
-JobPlace PlaceOf(const JobBase& base) {
-  JobPlace place = PlaceOf(base.job.definition);
+JobAccessScope ScopeOf(const JobBase& base) {
+  JobAccessScope place = ScopeOf(base.job.definition);
   if (!base.readable) place.labels.reset();
   return place;
 }
 
 json ShowJob(const Call& call, const StoredJob& job, WallTime now) {
   json shown = JobToJson(job, now);
-  shown["allowed_actions"] = AllowedActions(call, Owned::kJob, PlaceOf(job.definition));
+  shown["allowed_actions"] = AllowedActions(call, Owned::kJob, ScopeOf(job.definition));
   return shown;
 }
 
@@ -126,7 +126,7 @@ Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefini
     CARILLON_TRY(CheckWrite(call, nullptr, definition));
     return CheckSecrets(call, definition);
   }
-  const JobPlace place = PlaceOf(*before);
+  const JobAccessScope place = ScopeOf(*before);
   CARILLON_TRY(CheckWrite(call, &place, definition));
   if (call.owns_all || IsOwn(call.caller, place)) return CheckSecrets(call, definition);
   std::set<std::string> named;
@@ -146,7 +146,7 @@ Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& d
 
 Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<NewJob>& jobs,
                                            WallTime now) {
-  PersonWrite write(call, now);
+  AuditedWrite write(call, now);
   auto created = call.api.jobs.CreateJobs(jobs, write.context());
   if (!created.ok() && created.code() == ErrorCode::kTimeout) created = FindMade(call, jobs);
   if (!created.ok()) return created;
@@ -157,7 +157,7 @@ Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<N
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
                             WallTime now) {
   CARILLON_TRY(CheckNew(call, id, definition));
-  PersonWrite write(call, now);
+  AuditedWrite write(call, now);
   auto created = call.api.jobs.CreateJob(id, definition, write.context());
   if (!created.ok() && created.code() == ErrorCode::kTimeout) {
     auto found = call.api.jobs.GetJob(id);
@@ -188,7 +188,7 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
   const StoredJob& job = base.job;
   if (base.readable && definition == job.definition) return job;
   CARILLON_TRY(CheckEdit(call, &base, definition));
-  PersonWrite write(call, now);
+  AuditedWrite write(call, now);
   auto written =
       write.Count(call.api.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));
   if (!written.ok() && written.code() == ErrorCode::kTimeout) {
@@ -223,10 +223,10 @@ Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition
 
 Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now) {
   const StoredJob& job = base.job;
-  if (!call.owns_all && !MayAct(call.caller, PlaceOf(base))) {
+  if (!call.owns_all && !MayAct(call.caller, ScopeOf(base))) {
     return NotOwner(Permission::kWriteJobs);
   }
-  PersonWrite write(call, now);
+  AuditedWrite write(call, now);
   const Status deleted =
       write.Count(call.api.jobs.DeleteJob(job.job_id, job.version, write.context()));
   if (!deleted.ok() && deleted.code() == ErrorCode::kTimeout) {

@@ -19,7 +19,7 @@ struct JobBase {
   StoredJob job;
   bool readable = true;
 };
-JobPlace PlaceOf(const JobBase& base);
+JobAccessScope ScopeOf(const JobBase& base);
 Outcome<JobBase> ReadBase(const Call& call, const JobId& id);
 // The job as it is, when the caller's precondition names this version; else 412.
 Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,

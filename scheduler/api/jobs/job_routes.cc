@@ -117,7 +117,7 @@ Reply ChangeState(const Call& call, StateChange change) {
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  PersonWrite write(call, now, why);
+  AuditedWrite write(call, now, why);
   auto changed = write.Count((call.api.jobs.*change)(id, why, write.context()));
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
     changed = write.Count((call.api.jobs.*change)(id, why, write.context()));
@@ -279,7 +279,7 @@ Reply ExecuteJob(const Call& call) {
         .scope = call.idempotency_scope, .key = call.idempotency_key, .answer = &ExecutedAnswer};
   }
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  PersonWrite write(call, now);
+  AuditedWrite write(call, now);
   const auto created = call.api.runs.ExecuteJob(request, write.context());
   if (!created.ok() && created.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown(fmt::format("Whether a run was made is not known; look at "
@@ -303,7 +303,7 @@ Reply CancelJobRuns(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const CancelMode mode, CancelModeMember(body));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   NoteCancelMode(call, mode);
-  PersonWrite write(call, now, why, confirm, mode);
+  AuditedWrite write(call, now, why, confirm, mode);
   const auto cancelled = write.Count(call.api.runs.CancelJobRuns(id, write.context()));
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown("How many runs were cancelled is not known; trying again is harmless.",

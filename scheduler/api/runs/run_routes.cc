@@ -121,9 +121,9 @@ Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(
       const auto waiting,
-      WhyItWaits({.jobs = call.api.jobs, .executors = call.api.executors},
-                 {.now = now, .row = run.row, .cluster_paused = call.api.settings.paused()},
-                 run.job_id));
+      ExplainWaiting({.jobs = call.api.jobs, .executors = call.api.executors},
+                     {.now = now, .row = run.row, .cluster_paused = call.api.settings.paused()},
+                     run.job_id));
   if (!waiting) return json(nullptr);
   return json{{"code", waiting->code}, {"detail", waiting->detail}};
 }
@@ -216,7 +216,7 @@ Reply CancelRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const CancelMode mode, CancelModeMember(body));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   NoteCancelMode(call, mode);
-  PersonWrite write(call, now, why, confirm, mode);
+  AuditedWrite write(call, now, why, confirm, mode);
   auto cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
     cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));  // idempotent
@@ -238,7 +238,7 @@ Reply RetryRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.api.runs.GetRun(key));
   CARILLON_ASSIGN_OR_RETURN(const json allowed, AllowedActions(call, Owned::kRun, before.job_id));
-  const PersonWrite write(call, now, "", confirm);
+  const AuditedWrite write(call, now, "", confirm);
   RetryRequest request{.key = key};
   if (!call.idempotency_key.empty()) {
     request.keyed = KeyedAnswer<RunDetail>{

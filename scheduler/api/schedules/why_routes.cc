@@ -148,7 +148,7 @@ Reply WhyJob(const Call& call) {
     CARILLON_ASSIGN_OR_RETURN(const WallTime later, call.api.cluster_now());
     CARILLON_ASSIGN_OR_RETURN(
         const auto waiting,
-        WhyItWaits(
+        ExplainWaiting(
             {.jobs = call.api.jobs, .executors = call.api.executors},
             {.now = later, .row = evidence.run->row, .cluster_paused = call.api.settings.paused()},
             evidence.run->job_id));
@@ -162,7 +162,7 @@ Reply WhyJob(const Call& call) {
   if (evidence.due && evidence.gap && MayBeOfAPause(*evidence.gap)) {
     CARILLON_ASSIGN_OR_RETURN(evidence.past_pause, PauseAt(call, *evidence.due));
   }
-  const FireAnswer answer = WhyDidItFire(evidence);
+  const FireAnswer answer = ExplainFire(evidence);
   json body = {{"job_id", id.value()},
                {"at", FormatRfc3339(*at)},
                {"outcome", std::string(answer.outcome)},

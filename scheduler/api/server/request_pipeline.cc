@@ -191,15 +191,16 @@ ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
       streams_(context.clock),
       log_reads_(std::max<size_t>(workers / 2, 1)),
       stream_loop_("api.streams", context.clock, streams_),
-      bulk_doer_([this](const HttpRequest& request, const Caller& caller, std::string_view trace_id,
-                        AuditNote& note) { return CallOf(request, caller, trace_id, note); }),
+      bulk_item_runner_(
+          [this](const HttpRequest& request, const Caller& caller, std::string_view trace_id,
+                 AuditNote& note) { return CallOf(request, caller, trace_id, note); }),
       bulk_({.clock = context_.clock,
              .store = context_.bulk,
              .cluster_now = context_.cluster_now,
              .store_trusted =
                  [this] { return context_.store_standing().state == StoreState::kTrusted; },
              .resume = [this](const Grant& grant) { return authenticator_.Resume(grant); },
-             .doer = bulk_doer_,
+             .runner = bulk_item_runner_,
              .metrics = context_.metrics}),
       nudge_bulk_([this] {
         bulk_.Nudge();
@@ -373,7 +374,7 @@ Reply ApiHandler::Dispatch(const Route& route, Call& call) {
   }
   if (!call.idempotency_key.empty()) call.idempotency_scope = ScopeOf(route, call);
   Reply reply = call.idempotency_key.empty() ? route.handler(call)
-                                             : AskOnce(route, call, FingerprintOf(call.request));
+                                             : RunOnce(route, call, FingerprintOf(call.request));
   const bool audited = reply.ok() && !route.action.empty() && !call.note.told && !IsReplay(*reply);
   if (audited) Audit(route, call, *reply);
   return reply;

@@ -67,12 +67,12 @@ class ApiHandler : public HttpHandler {
   RateLimit address_rate_ GUARDED_BY(rates_mu_);
   // Of what the store is asked by an address whose credentials are not known yet.
   RateLimit lookup_rate_ GUARDED_BY(rates_mu_);
-  StoreWatch store_;
+  StoreProbe store_;
   ChangeWatch changes_;  // before the streams that look at it
   StreamHub streams_;
   LogReads log_reads_;
   LoopRunner stream_loop_;
-  RouteDoer bulk_doer_;
+  RouteItemRunner bulk_item_runner_;
   BulkWorker bulk_;
   const std::function<void()> nudge_bulk_;
   const ConsolePages console_;

@@ -120,7 +120,7 @@ json DescribeStanding(const StoreStanding& standing) {
 // What only the store knows is null while it does not answer, and `unknown_since` says from when.
 Reply SystemStatus(const Call& call) {
   const ClusterView view = call.api.status.Read();
-  const StoreSight sight = call.store.Look();
+  const StoreSnapshot snapshot = call.store.Look();
   json status = {
       {"leader", view.leader ? json(view.leader->value()) : json(nullptr)},
       {"members", DescribeMembers(view, nullptr)},
@@ -132,21 +132,21 @@ Reply SystemStatus(const Call& call) {
       {"oldest_overdue_ms", nullptr},
       {"late_ms", {{"p50", Milliseconds(view.late_p50)}, {"p99", Milliseconds(view.late_p99)}}},
       {"lag", DescribeLag(view)},
-      {"store_reachable", sight.view.has_value()},
+      {"store_reachable", snapshot.view.has_value()},
       {"store", DescribeStanding(call.api.store_standing())},
       {"unknown_since", nullptr},
       {"paused", PauseToJson(PauseOf(call.api.settings.Current()))},
       {"version", call.api.version}};
-  if (!sight.view) {
-    status["unknown_since"] = FormatRfc3339(sight.known_at);
+  if (!snapshot.view) {
+    status["unknown_since"] = FormatRfc3339(snapshot.known_at);
     return JsonResponse(200, status);
   }
-  OwnedSegments owned = DescribeSegments(sight.view->segments);
+  OwnedSegments owned = DescribeSegments(snapshot.view->segments);
   status["members"] = DescribeMembers(view, &owned);
   status["segments"] = std::move(owned.list);
-  status["executors"] = CountByState(sight.view->executors);
-  status["runs_pending"] = sight.view->counts.pending;
-  status["runs_running"] = sight.view->counts.running;
+  status["executors"] = CountByState(snapshot.view->executors);
+  status["runs_pending"] = snapshot.view->counts.pending;
+  status["runs_running"] = snapshot.view->counts.running;
   status["oldest_overdue_ms"] = Milliseconds(view.oldest_overdue);
   return JsonResponse(200, status);
 }

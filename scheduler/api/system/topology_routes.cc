@@ -17,8 +17,8 @@ OutageBounds BoundsOf(const config::Config& config) {
           .lease = config.Time("scheduler.lease_ms")};
 }
 
-TopologySight::Places PlacesOf(const ApiContext& api) {
-  TopologySight::Places places{.mail = api.config.Text("notify.mail_server")};
+TopologyInputs::Places PlacesOf(const ApiContext& api) {
+  TopologyInputs::Places places{.mail = api.config.Text("notify.mail_server")};
   if (api.one_process) return places;  // its store is private
   places.store = api.config.Text("store.host") + ":" +
                  std::to_string(api.config.Integer("store.port")) + "/" +
@@ -38,26 +38,26 @@ std::vector<ExecutorRecord> Sorted(std::vector<ExecutorRecord> executors) {
 
 Reply SystemTopology(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
-  StoreSight store = call.store.Look();
-  TopologySight sight{.at = call.api.clock.Wall(),
-                      .cluster = call.api.status.Read(),
-                      .one_process = call.api.one_process,
-                      .store_answers = store.view.has_value(),
-                      .store = call.api.store_standing(),
-                      .bounds = BoundsOf(call.api.config),
-                      .places = PlacesOf(call.api)};
-  if (call.api.channels) sight.channels = call.api.channels();
+  StoreSnapshot store = call.store.Look();
+  TopologyInputs inputs{.at = call.api.clock.Wall(),
+                        .cluster = call.api.status.Read(),
+                        .one_process = call.api.one_process,
+                        .store_answers = store.view.has_value(),
+                        .store = call.api.store_standing(),
+                        .bounds = BoundsOf(call.api.config),
+                        .places = PlacesOf(call.api)};
+  if (call.api.channels) inputs.channels = call.api.channels();
   if (store.view) {
-    sight.segments = std::move(store.view->segments);
-    const HeardExecutors heard(sight.cluster);
+    inputs.segments = std::move(store.view->segments);
+    const LiveExecutors heard(inputs.cluster);
     for (const ExecutorRecord& executor : store.view->executors) {
-      sight.executors.push_back(heard.Latest(executor));
+      inputs.executors.push_back(heard.Latest(executor));
     }
   } else {
-    sight.executors = sight.cluster.executors;
+    inputs.executors = inputs.cluster.executors;
   }
-  sight.executors = Sorted(std::move(sight.executors));
-  return JsonResponse(200, DescribeTopology(sight));
+  inputs.executors = Sorted(std::move(inputs.executors));
+  return JsonResponse(200, DescribeTopology(inputs));
 }
 
 }  // namespace carillon::scheduler

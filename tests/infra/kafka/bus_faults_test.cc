@@ -236,7 +236,7 @@ TEST_F(BusFaultsTest, LocalQueueIsBoundedInBytes) {
 }
 
 TEST_F(BusFaultsTest, ABrokerThatHangsIsSilentAndNothingIsKnownMeanwhile) {
-  using enum BusSight::Contact;
+  using enum BusHealth::Contact;
   const auto producer = Producer();
   const auto consumer = Consumer();
   Send(*producer, 0, 5);

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "common/base/metrics.h"
-#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
 #include "scheduler/liveness/applied_memory.h"
-#include "scheduler/liveness/lease_book.h"
+#include "scheduler/liveness/lease_table.h"
 #include "tests/support/failpoint_on.h"
 #include "tests/support/manual_clock.h"
 #include "tests/unit/scheduler/faulty_firing_store.h"
@@ -95,8 +95,8 @@ class RoomTest : public ::testing::Test {
   Metrics metrics_;
   scheduler::ClusterClock cluster_{clock_};
   scheduler::SegmentTable table_{4s};
-  scheduler::FenceWatch fences_{clock_, store_, table_, metrics_};
-  scheduler::LeaseBook leases_{{}, table_};
+  scheduler::FencedWriter fences_{clock_, store_, table_, metrics_};
+  scheduler::LeaseTable leases_{{}, table_};
   scheduler::AppliedMemory applied_{1000};
   scheduler::RunFeed feed_{"feed", 64};
   scheduler::RunEventQueue events_{"events", 64};

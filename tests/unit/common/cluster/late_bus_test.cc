@@ -26,7 +26,7 @@ class FakeConsumer final : public BusConsumer {
     return {ErrorCode::kExhausted, "the opened one answers"};
   }
   void OnReadable(std::function<void()> wake) override { wake_ = std::move(wake); }
-  BusSight Look() override { return {.contact = BusSight::Contact::kAnswers, .behind = 7}; }
+  BusHealth Look() override { return {.contact = BusHealth::Contact::kAnswers, .behind = 7}; }
   std::function<void()> wake_;
 };
 
@@ -68,9 +68,9 @@ TEST_F(LateBusTest, BrokersThatAreAwayAreOpenedLater) {
   topics_ = away;
   int wakes = 0;
   consumer_.OnReadable([&wakes] { ++wakes; });
-  EXPECT_EQ(consumer_.Look().contact, BusSight::Contact::kUnknown);
+  EXPECT_EQ(consumer_.Look().contact, BusHealth::Contact::kUnknown);
   ASSERT_TRUE(bus_.Open().ok()) << "the daemon starts";
-  EXPECT_EQ(consumer_.Look().contact, BusSight::Contact::kSilent);
+  EXPECT_EQ(consumer_.Look().contact, BusHealth::Contact::kSilent);
   EXPECT_EQ(bus_.producer().Send("t", 1, {}).code(), ErrorCode::kUnavailable);
   EXPECT_TRUE(consumer_.Poll(10)->empty());
   EXPECT_TRUE(consumer_.Commit({}).ok());

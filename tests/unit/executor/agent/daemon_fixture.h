@@ -27,7 +27,7 @@ struct TestBus : BusConsumer, BusProducer {
   }
   Status Commit(const std::vector<ReceivedRecord>&) override { return {}; }
   void OnReadable(std::function<void()>) override {}
-  BusSight Look() override { return {BusSight::Contact::kAnswers, behind}; }
+  BusHealth Look() override { return {BusHealth::Contact::kAnswers, behind}; }
   Status Send(std::string_view topic, uint64_t key, BusRecord record) override {
     if (refuse) return {ErrorCode::kExhausted, "test"};
     if (topic == kLogsTopic) {

@@ -16,7 +16,7 @@
 #include "common/adapters/system/system_clock.h"
 #include "scheduler/api/server/api_server.h"
 #include "scheduler/streams/change_watch.h"
-#include "scheduler/streams/store_watch.h"
+#include "scheduler/streams/store_probe.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/parse_json.h"
 #include "tests/unit/scheduler/api/exchange_record.h"
@@ -30,7 +30,7 @@ class FixedStatus : public scheduler::StatusSource {
  public:
   std::vector<ExecutorRecord> linked = {
       {.id = ExecutorId("linked"), .state = ExecutorState::kUnhealthy}};
-  std::map<std::string, BusSight> topics;
+  std::map<std::string, BusHealth> topics;
   SessionState session = SessionState::kConnected;
 
   scheduler::ClusterView Read() override {
@@ -52,7 +52,7 @@ class FixedStatus : public scheduler::StatusSource {
   }
 };
 
-inline scheduler::StoreWatch::Ports WatchPorts(const scheduler::ApiContext& context) {
+inline scheduler::StoreProbe::Ports WatchPorts(const scheduler::ApiContext& context) {
   return {.segments = context.segments,
           .executors = context.executors,
           .runs = context.runs,

@@ -178,8 +178,8 @@ class FaultyRuns : public RunStore {
   Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) override {
     return plan_.Run("ListRecentRuns", [&] { return store_.ListRecentRuns(filter); });
   }
-  Result<uint64_t> MarkOfRuns(WallTime now) override {
-    return plan_.Run("MarkOfRuns", [&] { return store_.MarkOfRuns(now); });
+  Result<uint64_t> RunsFingerprint(WallTime now) override {
+    return plan_.Run("RunsFingerprint", [&] { return store_.RunsFingerprint(now); });
   }
   Result<GapPage> ListGaps(const GapFilter& filter) override {
     return plan_.Run("ListGaps", [&] { return store_.ListGaps(filter); });

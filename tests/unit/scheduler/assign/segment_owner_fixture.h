@@ -95,7 +95,7 @@ class SegmentOwnerTest : public ::testing::Test {
   ClusterClock cluster_{clock_};
   SegmentTable table_{4s};
   AssignmentFollower assignment_{*coordinator_, table_, MemberId("m1")};
-  FenceWatch fences_{clock_, segments_, table_, metrics_};
+  FencedWriter fences_{clock_, segments_, table_, metrics_};
   SegmentOwner owner_{{.clock = clock_,
                        .segments = segments_,
                        .coordinator = *coordinator_,

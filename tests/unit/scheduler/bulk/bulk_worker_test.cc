@@ -11,32 +11,32 @@
 namespace carillon::test {
 namespace {
 
-using scheduler::BulkDoer;
+using scheduler::BulkItemRunner;
 using scheduler::BulkWorker;
 using scheduler::Caller;
+using scheduler::EarlierAttempt;
 using scheduler::Grant;
 using scheduler::ItemOutcome;
 using scheduler::Resumed;
-using scheduler::Tried;
 using Verdict = ItemOutcome::Verdict;
 
-class FakeDoer final : public BulkDoer {
+class FakeItemRunner final : public BulkItemRunner {
  public:
   ItemOutcome Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
-                 Tried tried) override {
+                 EarlierAttempt tried) override {
     ++acts[item.id];
     order_of_acts.push_back(order.bulk_id);
     roles.insert(caller.role);
-    if (tried == Tried::kPerhaps) perhaps.insert(item.id);
+    if (tried == EarlierAttempt::kPossibly) possibly.insert(item.id);
     if (on_act) on_act();
     const auto fixed = outcomes.find(item.id);
     return fixed == outcomes.end() ? ItemOutcome{.run_id = "R" + item.id} : fixed->second;
   }
-  std::optional<ItemOutcome> Foresee(const BulkOrder& /*order*/, const Caller& /*caller*/,
-                                     const BulkItem& item) override {
+  std::optional<ItemOutcome> Precheck(const BulkOrder& /*order*/, const Caller& /*caller*/,
+                                      const BulkItem& item) override {
     ++looks;
-    if (on_foresee) on_foresee();
-    if (foreseen.contains(item.id)) return ItemOutcome{Verdict::kFailed, "", "{}"};
+    if (on_precheck) on_precheck();
+    if (prechecked.contains(item.id)) return ItemOutcome{Verdict::kFailed, "", "{}"};
     return std::nullopt;
   }
   std::string ErrorOf(const BulkOrder& /*order*/, scheduler::Undone undone) override {
@@ -48,12 +48,12 @@ class FakeDoer final : public BulkDoer {
   std::map<std::string, int> acts;
   std::vector<std::string> order_of_acts;
   std::set<std::string> roles;
-  std::set<std::string> perhaps;
+  std::set<std::string> possibly;
   std::map<std::string, ItemOutcome> outcomes;
-  std::set<std::string> foreseen;
+  std::set<std::string> prechecked;
   int looks = 0;
   std::function<void()> on_act;
-  std::function<void()> on_foresee;
+  std::function<void()> on_precheck;
 };
 
 class BulkWorkerTest : public ::testing::Test {
@@ -65,7 +65,7 @@ class BulkWorkerTest : public ::testing::Test {
                           .cluster_now = [this] { return store_.Now(); },
                           .store_trusted = [this] { return trusted_; },
                           .resume = [this](const Grant& grant) { return resume_(grant); },
-                          .doer = doer_,
+                          .runner = runner_,
                           .metrics = metrics_});
   }
   void Create(const std::string& id, int items, const std::string& user = "user-anna") {
@@ -95,7 +95,7 @@ class BulkWorkerTest : public ::testing::Test {
     Run(worker, [&] { return HasEnded(Get(id)); });
   }
   void RunActs(BulkWorker& worker, size_t acts) {
-    Run(worker, [&, until = doer_.total() + acts] { return doer_.total() >= until; });
+    Run(worker, [&, until = runner_.total() + acts] { return runner_.total() >= until; });
   }
   static std::string Sum(const BulkAction& action) {
     return std::to_string(action.done) + "+" + std::to_string(action.failed) + "+" +
@@ -109,7 +109,7 @@ class BulkWorkerTest : public ::testing::Test {
   memory::MemoryStore store_{clock_, {}};
   FaultPlan plan_;
   FaultyBulk bulk_{store_, plan_};
-  FakeDoer doer_;
+  FakeItemRunner runner_;
   Metrics metrics_;
   bool trusted_ = true;
   std::function<Result<Resumed>(const Grant&)> resume_ = [](const Grant& grant) {
@@ -119,14 +119,14 @@ class BulkWorkerTest : public ::testing::Test {
 
 TEST_F(BulkWorkerTest, DoesEachItemOnce) {
   Create("b", 120);
-  doer_.outcomes["b7"] = {Verdict::kFailed, "", "{\"code\":\"not_found\"}"};
+  runner_.outcomes["b7"] = {Verdict::kFailed, "", "{\"code\":\"not_found\"}"};
   const auto worker = Worker();
   RunToEnd(*worker, "b");
   EXPECT_EQ(Get("b").state, BulkState::kDone);
   EXPECT_EQ(Sum(Get("b")), "119+1+0");
-  EXPECT_EQ(doer_.acts.size(), 120u);
-  EXPECT_EQ(doer_.total(), 120u);
-  EXPECT_TRUE(doer_.perhaps.empty());
+  EXPECT_EQ(runner_.acts.size(), 120u);
+  EXPECT_EQ(runner_.total(), 120u);
+  EXPECT_TRUE(runner_.possibly.empty());
   const auto items = *store_.ListBulkItems("b", {.after_position = 5, .limit = 2});
   EXPECT_EQ(items[0].run_id, "Rb6");
   EXPECT_EQ(items[1].error_json, "{\"code\":\"not_found\"}");
@@ -137,7 +137,7 @@ TEST_F(BulkWorkerTest, DoesEachItemOnce) {
 
 TEST_F(BulkWorkerTest, ShowsHowFarItIs) {
   Create("b", 40);
-  doer_.on_act = [&] { clock_.Advance(300ms); };
+  runner_.on_act = [&] { clock_.Advance(300ms); };
   const auto worker = Worker();
   RunActs(*worker, 10);
   EXPECT_GE(Get("b").done, 6);
@@ -162,13 +162,13 @@ TEST_F(BulkWorkerTest, TheNextMemberGoesOnWhereADeadOneStopped) {
   EXPECT_EQ(Get("b").done, 50);
   const auto next = Worker();
   next->Step(clock_.Steady());
-  EXPECT_EQ(doer_.total(), 60u);  // the lease is not over
+  EXPECT_EQ(runner_.total(), 60u);  // the lease is not over
   RunToEnd(*next, "b");
   EXPECT_EQ(Sum(Get("b")), "120+0+0");
-  EXPECT_EQ(doer_.total(), 130u);
-  EXPECT_EQ(doer_.perhaps.size(), 50u);  // what was begun may have been done
-  EXPECT_TRUE(doer_.perhaps.contains("b50"));
-  EXPECT_FALSE(doer_.perhaps.contains("b100"));
+  EXPECT_EQ(runner_.total(), 130u);
+  EXPECT_EQ(runner_.possibly.size(), 50u);  // what was begun may have been done
+  EXPECT_TRUE(runner_.possibly.contains("b50"));
+  EXPECT_FALSE(runner_.possibly.contains("b100"));
 }
 
 TEST_F(BulkWorkerTest, WhoLeavesHandsOverAtOnce) {
@@ -181,7 +181,7 @@ TEST_F(BulkWorkerTest, WhoLeavesHandsOverAtOnce) {
   next->Step(clock_.Steady());
   next->Step(clock_.Steady());
   RunToEnd(*next, "b");
-  EXPECT_EQ(doer_.total(), 20u);
+  EXPECT_EQ(runner_.total(), 20u);
 }
 
 TEST_F(BulkWorkerTest, WhoLostTheLeaseRecordsNothing) {
@@ -191,29 +191,29 @@ TEST_F(BulkWorkerTest, WhoLostTheLeaseRecordsNothing) {
   RunActs(*slow, 5);
   clock_.Advance(BulkWorker::kLease + 1s);  // as a member that was stopped
   RunToEnd(*quick, "b");
-  EXPECT_EQ(doer_.total(), 25u);
+  EXPECT_EQ(runner_.total(), 25u);
   for (int i = 0; i < 5; ++i) slow->Step(clock_.Steady());
-  EXPECT_EQ(doer_.total(), 25u);
+  EXPECT_EQ(runner_.total(), 25u);
   EXPECT_EQ(Sum(Get("b")), "20+0+0");
   EXPECT_EQ(Count("done"), 20u);
 }
 
 TEST_F(BulkWorkerTest, ALongPieceKeepsItsLease) {
   Create("b", 50);
-  doer_.on_act = [&] { clock_.Advance(3s); };
+  runner_.on_act = [&] { clock_.Advance(3s); };
   const auto slow = Worker();
   const auto other = Worker();
   Run(*slow, [&] {
     other->Step(clock_.Steady());
     return HasEnded(Get("b"));
   });
-  EXPECT_EQ(doer_.total(), 50u);
+  EXPECT_EQ(runner_.total(), 50u);
 }
 
 TEST_F(BulkWorkerTest, ALeaseIsRenewedFromWhenAnItemHasEnded) {
   Create("b", 2);
-  doer_.on_act = [&] { clock_.Advance(20s); };
-  doer_.outcomes["b0"] = {Verdict::kAgain, "", "{}"};
+  runner_.on_act = [&] { clock_.Advance(20s); };
+  runner_.outcomes["b0"] = {Verdict::kAgain, "", "{}"};
   const auto slow = Worker();
   RunActs(*slow, 1);
   clock_.Advance(BulkWorker::kLease - 1s);
@@ -222,7 +222,7 @@ TEST_F(BulkWorkerTest, ALeaseIsRenewedFromWhenAnItemHasEnded) {
     other->Step(clock_.Steady());
     clock_.Advance(BulkWorker::kRest);
   }
-  EXPECT_EQ(doer_.total(), 1u);
+  EXPECT_EQ(runner_.total(), 1u);
 }
 
 TEST_F(BulkWorkerTest, ALongLookAheadKeepsItsLease) {
@@ -230,15 +230,15 @@ TEST_F(BulkWorkerTest, ALongLookAheadKeepsItsLease) {
   const auto slow = Worker();
   const auto other = Worker();
   bool within = false;  // the other one's look
-  doer_.on_foresee = [&] {
+  runner_.on_precheck = [&] {
     clock_.Advance(3s);
     if (std::exchange(within, true)) return;
     other->Step(clock_.Steady());
     within = false;
   };
   RunToEnd(*slow, "b");
-  EXPECT_EQ(doer_.looks, 50);
-  EXPECT_EQ(doer_.total(), 50u);
+  EXPECT_EQ(runner_.looks, 50);
+  EXPECT_EQ(runner_.total(), 50u);
 }
 
 TEST_F(BulkWorkerTest, ACancelLeavesTheRest) {
@@ -250,7 +250,7 @@ TEST_F(BulkWorkerTest, ACancelLeavesTheRest) {
   RunToEnd(*worker, "b");
   EXPECT_EQ(Get("b").state, BulkState::kCancelled);
   EXPECT_EQ(Sum(Get("b")), "50+0+70");
-  EXPECT_EQ(doer_.total(), 50u);
+  EXPECT_EQ(runner_.total(), 50u);
 }
 
 TEST_F(BulkWorkerTest, NobodyActsForOneWhoMayNot) {
@@ -265,7 +265,7 @@ TEST_F(BulkWorkerTest, NobodyActsForOneWhoMayNot) {
   EXPECT_EQ(Get("b").state, BulkState::kStopped);
   EXPECT_EQ(Get("b").error, "The user who asked for it was disabled.");
   EXPECT_EQ(Sum(Get("b")), "50+0+70");
-  EXPECT_EQ(doer_.roles, (std::set<std::string>{"read_only"}));
+  EXPECT_EQ(runner_.roles, (std::set<std::string>{"read_only"}));
 }
 
 TEST_F(BulkWorkerTest, RightsOfBeforeALongWaitAreNotUsed) {
@@ -274,19 +274,19 @@ TEST_F(BulkWorkerTest, RightsOfBeforeALongWaitAreNotUsed) {
   RunActs(*worker, 10);
   resume_ = [](const Grant&) { return Resumed{.caller = Caller{.role = "read_only"}}; };
   RunActs(*worker, 1);
-  EXPECT_FALSE(doer_.roles.contains("read_only"));
+  EXPECT_FALSE(runner_.roles.contains("read_only"));
   trusted_ = false;
   worker->Step(clock_.Steady());
   clock_.Advance(BulkWorker::kRightsFor);
   trusted_ = true;
   RunActs(*worker, 1);
-  EXPECT_TRUE(doer_.roles.contains("read_only"));
+  EXPECT_TRUE(runner_.roles.contains("read_only"));
   resume_ = [](const Grant&) { return Resumed{.ended = "disabled"}; };
   clock_.Advance(BulkWorker::kRightsFor);
   RunToEnd(*worker, "b");
   EXPECT_EQ(Get("b").state, BulkState::kStopped);
   EXPECT_EQ(Sum(Get("b")), "12+38+10");
-  EXPECT_EQ(doer_.total(), 12u);
+  EXPECT_EQ(runner_.total(), 12u);
   const auto items = *store_.ListBulkItems("b", {.result = BulkResult::kError, .limit = 1});
   ASSERT_EQ(items.size(), 1u);
   EXPECT_NE(items[0].error_json.find("forbidden"), std::string::npos) << items[0].error_json;
@@ -308,7 +308,7 @@ TEST_F(BulkWorkerTest, WhileTheStoreIsAwayItWaits) {
   Create("b", 30);
   const auto worker = Worker();
   RunActs(*worker, 5);
-  doer_.outcomes["b5"] = {Verdict::kAgain, "", "{}"};
+  runner_.outcomes["b5"] = {Verdict::kAgain, "", "{}"};
   plan_.Arm("RecordBulkItems", Fault::kUnavailable, 1000);
   for (int i = 0; i < 20; ++i) {
     const SteadyTime next = worker->Step(clock_.Steady());
@@ -317,11 +317,11 @@ TEST_F(BulkWorkerTest, WhileTheStoreIsAwayItWaits) {
   }
   EXPECT_EQ(Get("b").failed, 0);
   plan_.Arm("RecordBulkItems", Fault::kUnavailable, 0);
-  doer_.outcomes.clear();
+  runner_.outcomes.clear();
   RunToEnd(*worker, "b");
   EXPECT_EQ(Sum(Get("b")), "30+0+0");
-  EXPECT_TRUE(doer_.perhaps.contains("b5"));
-  EXPECT_EQ(doer_.acts["b4"], 1);
+  EXPECT_TRUE(runner_.possibly.contains("b5"));
+  EXPECT_EQ(runner_.acts["b4"], 1);
 }
 
 TEST_F(BulkWorkerTest, AnUntrustedStoreIsLeftAlone) {
@@ -329,7 +329,7 @@ TEST_F(BulkWorkerTest, AnUntrustedStoreIsLeftAlone) {
   trusted_ = false;
   const auto worker = Worker();
   for (int i = 0; i < 5; ++i) worker->Step(clock_.Steady() + i * 1s);
-  EXPECT_EQ(doer_.total(), 0u);
+  EXPECT_EQ(runner_.total(), 0u);
   trusted_ = true;
   RunToEnd(*worker, "b");
 }
@@ -341,24 +341,24 @@ TEST_F(BulkWorkerTest, LostAnswersOfTheStoreChangeNothing) {
   }
   RunToEnd(*Worker(), "b");
   EXPECT_EQ(Sum(Get("b")), "60+0+0");
-  for (const auto& [id, acts] : doer_.acts) EXPECT_EQ(acts, 1) << id;
+  for (const auto& [id, acts] : runner_.acts) EXPECT_EQ(acts, 1) << id;
   EXPECT_EQ(Count("done"), 60u);
 }
 
 TEST_F(BulkWorkerTest, AnItemThatNeverWorksDoesNotKeepTheOthersWaiting) {
   Create("b", 3);
-  doer_.outcomes["b1"] = {Verdict::kAgain, "", "{\"code\":\"exhausted\"}"};
+  runner_.outcomes["b1"] = {Verdict::kAgain, "", "{\"code\":\"exhausted\"}"};
   RunToEnd(*Worker(), "b");
   EXPECT_EQ(Sum(Get("b")), "2+1+0");
-  EXPECT_EQ(doer_.acts["b1"], BulkWorker::kTriesMax);
+  EXPECT_EQ(runner_.acts["b1"], BulkWorker::kTriesMax);
 }
 
 TEST_F(BulkWorkerTest, WhatCanBeForeseenIsNotBegun) {
   Create("b", 3);
-  doer_.foreseen = {"b1"};
+  runner_.prechecked = {"b1"};
   RunToEnd(*Worker(), "b");
   EXPECT_EQ(Sum(Get("b")), "2+1+0");
-  EXPECT_FALSE(doer_.acts.contains("b1"));
+  EXPECT_FALSE(runner_.acts.contains("b1"));
 }
 
 TEST_F(BulkWorkerTest, LargeOnesTakeTurns) {
@@ -368,9 +368,9 @@ TEST_F(BulkWorkerTest, LargeOnesTakeTurns) {
   RunToEnd(*worker, "y");
   EXPECT_FALSE(HasEnded(Get("x")));
   RunToEnd(*worker, "x");
-  EXPECT_EQ(doer_.total(), 1800u);
-  EXPECT_EQ(doer_.order_of_acts[499], "x");
-  EXPECT_EQ(doer_.order_of_acts[500], "y");
+  EXPECT_EQ(runner_.total(), 1800u);
+  EXPECT_EQ(runner_.order_of_acts[499], "x");
+  EXPECT_EQ(runner_.order_of_acts[500], "y");
 }
 
 }  // namespace

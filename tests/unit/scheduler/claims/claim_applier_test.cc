@@ -85,7 +85,7 @@ TEST_F(ClaimApplierTest, ForeignSegmentIsRefusedAWantedOneIsLeftForLater) {
 }
 
 TEST_F(ClaimApplierTest, FullLeaseBookRefusesTheClaimBeforeItIsWritten) {
-  LeaseBook small({.leases_max = 2}, table_);
+  LeaseTable small({.leases_max = 2}, table_);
   ClaimApplier applier = Make(small);
   std::vector<RunRow> rows;
   std::vector<ClaimRequest> requests;
@@ -385,7 +385,7 @@ TEST_F(ClaimApplierTest, PausedClusterAcceptsNoNextAttemptOfWhatHasALease) {
                             EpochOf(row.segment)}},
                           clock_.Steady())
                 .front(),
-            LeaseBook::Grant::kGranted);
+            LeaseTable::Grant::kGranted);
   paused_ = true;
   Ask({ClaimOf(row, 1)});
   applier.Step(clock_.Steady());
@@ -398,7 +398,7 @@ TEST_F(ClaimApplierTest, FullBookAcceptsAgainWhatOnlyTheRowTells) {
   const RunRow running = Execute(CreateNoop("job"));
   const RunRow pending = Execute(CreateNoop("other"));
   Claim(running, 1);
-  LeaseBook full({.leases_max = 0}, table_);
+  LeaseTable full({.leases_max = 0}, table_);
   ClaimApplier applier = Make(full);
   Ask({ClaimOf(running, 1), ClaimOf(pending, 2)});
   applier.Step(clock_.Steady());

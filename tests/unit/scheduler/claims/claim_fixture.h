@@ -50,9 +50,8 @@ class ClaimApplierTest : public test::RoomTest {
 
   ClaimApplier Make() { return Make(leases_); }
   ClaimApplier Make(
-      LeaseBook& leases, std::function<Duration(const ClaimRequest&)> late_after = [](const auto&) {
-        return Duration::zero();
-      }) {
+      LeaseTable& leases, std::function<Duration(const ClaimRequest&)> late_after =
+                              [](const auto&) { return Duration::zero(); }) {
     return ClaimApplier({.clock = clock_,
                          .store = faulty_,
                          .cluster = cluster_,
@@ -66,7 +65,7 @@ class ClaimApplierTest : public test::RoomTest {
                          .metrics = metrics_,
                          .definitions = definitions_,
                          .executors = executors_,
-                         .secrets = &desk_},
+                         .secrets = &resolver_},
                         {.paused = [this] { return paused_; },
                          .wants = [this](SegmentId) { return wants_; },
                          .late_after = std::move(late_after)});
@@ -125,7 +124,7 @@ class ClaimApplierTest : public test::RoomTest {
       std::make_shared<const Keyring>(Keyring::Parse(Keyring::NewKey()).value());
   const FixedKeys key_source_{keys_};
   FailingSecrets secrets_{store_};
-  const SecretDesk desk_{secrets_, key_source_};
+  const SecretResolver resolver_{secrets_, key_source_};
   bool wants_ = true;
   bool paused_ = false;
 };

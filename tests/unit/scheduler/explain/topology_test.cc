@@ -12,26 +12,26 @@ namespace {
 
 using scheduler::DescribeTopology;
 using scheduler::SendVerdict;
-using scheduler::TopologySight;
-using enum BusSight::Contact;
+using scheduler::TopologyInputs;
+using enum BusHealth::Contact;
 
 // Two members and two executors, all well.
-TopologySight Sound() {
-  TopologySight sight{.at = WallTime(1'700'000'000s), .store_answers = true};
-  sight.cluster.self = MemberId("m1");
-  sight.cluster.ready = true;
-  sight.cluster.leader = MemberId("m2");
-  sight.cluster.members = {{.id = MemberId("m1"), .address = "http://m1"},
-                           {.id = MemberId("m2"), .address = "http://m2"}};
-  sight.cluster.topics = {{"carillon.logs", {kAnswers, 0}}, {"carillon.results", {kAnswers, 0}}};
-  sight.cluster.session = SessionState::kConnected;
-  sight.store = {.state = StoreState::kTrusted};
-  sight.executors = {{.id = ExecutorId("e1"), .host = "h1", .tasks_behind = 0},
-                     {.id = ExecutorId("e2"), .host = "h2", .tasks_behind = 0}};
-  for (ExecutorRecord& executor : sight.executors) executor.last_heartbeat = sight.at;
-  sight.cluster.executors = sight.executors;
-  sight.places = {.store = "db:3306/carillon", .coordinator = "zk:2181", .bus = "kafka:9092"};
-  return sight;
+TopologyInputs Sound() {
+  TopologyInputs inputs{.at = WallTime(1'700'000'000s), .store_answers = true};
+  inputs.cluster.self = MemberId("m1");
+  inputs.cluster.ready = true;
+  inputs.cluster.leader = MemberId("m2");
+  inputs.cluster.members = {{.id = MemberId("m1"), .address = "http://m1"},
+                            {.id = MemberId("m2"), .address = "http://m2"}};
+  inputs.cluster.topics = {{"carillon.logs", {kAnswers, 0}}, {"carillon.results", {kAnswers, 0}}};
+  inputs.cluster.session = SessionState::kConnected;
+  inputs.store = {.state = StoreState::kTrusted};
+  inputs.executors = {{.id = ExecutorId("e1"), .host = "h1", .tasks_behind = 0},
+                      {.id = ExecutorId("e2"), .host = "h2", .tasks_behind = 0}};
+  for (ExecutorRecord& executor : inputs.executors) executor.last_heartbeat = inputs.at;
+  inputs.cluster.executors = inputs.executors;
+  inputs.places = {.store = "db:3306/carillon", .coordinator = "zk:2181", .bus = "kafka:9092"};
+  return inputs;
 }
 
 json NodeOf(const json& topology, const std::string& id) {
@@ -83,9 +83,9 @@ TEST(TopologyTest, AllIsWell) {
 }
 
 TEST(TopologyTest, EveryEdgeJoinsTwoNodes) {
-  TopologySight sight = Sound();
-  sight.channels = {{.channel = DeliveryChannel::kMail}, {.channel = DeliveryChannel::kWebhook}};
-  const json topology = DescribeTopology(sight);
+  TopologyInputs inputs = Sound();
+  inputs.channels = {{.channel = DeliveryChannel::kMail}, {.channel = DeliveryChannel::kWebhook}};
+  const json topology = DescribeTopology(inputs);
   for (const json& edge : topology["edges"]) {
     EXPECT_FALSE(NodeOf(topology, edge["from"]).is_null()) << edge;
     EXPECT_FALSE(NodeOf(topology, edge["to"]).is_null()) << edge;
@@ -107,18 +107,18 @@ TEST(TopologyTest, OnlyOwnConnectionsAreKnown) {
 }
 
 TEST(TopologyTest, AStoreThatDoesNotAnswer) {
-  TopologySight sight = Sound();
-  sight.store_answers = false;
-  sight.cluster.ready = false;
-  const json topology = DescribeTopology(sight);
+  TopologyInputs inputs = Sound();
+  inputs.store_answers = false;
+  inputs.cluster.ready = false;
+  const json topology = DescribeTopology(inputs);
   EXPECT_EQ(topology["state"], "down");
   EXPECT_EQ(NodeOf(topology, "store")["state"], "down");
   EXPECT_EQ(EdgeOf(topology, "member:m1", "store")["state"], "down");
   EXPECT_EQ(NodeOf(topology, "member:m1")["state"], "degraded");
   EXPECT_EQ(Impact(topology), CodesOf({Outage::kStore}));
   EXPECT_EQ(topology["impact"][0]["nodes"], json({"store"}));
-  sight.cluster.session = SessionState::kSuspended;
-  const json both = DescribeTopology(sight);
+  inputs.cluster.session = SessionState::kSuspended;
+  const json both = DescribeTopology(inputs);
   EXPECT_EQ(Impact(both), CodesOf({Outage::kStore, Outage::kCoordinator}));
   bool ends = false;
   for (const json& one : both["impact"]) {
@@ -131,22 +131,22 @@ TEST(TopologyTest, AStoreThatDoesNotAnswer) {
 }
 
 TEST(TopologyTest, AStoreThatIsHeld) {
-  TopologySight sight = Sound();
-  sight.store = {.state = StoreState::kHeld, .reason = "its mark went back"};
-  json topology = DescribeTopology(sight);
+  TopologyInputs inputs = Sound();
+  inputs.store = {.state = StoreState::kHeld, .reason = "its mark went back"};
+  json topology = DescribeTopology(inputs);
   EXPECT_EQ(NodeOf(topology, "store")["state"], "down");
   EXPECT_EQ(NodeOf(topology, "store")["detail"], "It is held: its mark went back");
   EXPECT_EQ(Impact(topology), CodesOf({Outage::kStoreHeld}));
-  sight.store = {};
-  EXPECT_EQ(Impact(DescribeTopology(sight)), CodesOf({Outage::kStoreHeld})) << "nothing is begun";
+  inputs.store = {};
+  EXPECT_EQ(Impact(DescribeTopology(inputs)), CodesOf({Outage::kStoreHeld})) << "nothing is begun";
 }
 
 TEST(TopologyTest, WithoutTheCoordinatorOtherMembersAreNotKnown) {
   for (const SessionState state : {SessionState::kSuspended, SessionState::kExpired}) {
-    TopologySight sight = Sound();
-    sight.cluster.session = state;
-    sight.segments = {{.segment = SegmentId(1), .owner = MemberId("m3")}};
-    const json topology = DescribeTopology(sight);
+    TopologyInputs inputs = Sound();
+    inputs.cluster.session = state;
+    inputs.segments = {{.segment = SegmentId(1), .owner = MemberId("m3")}};
+    const json topology = DescribeTopology(inputs);
     EXPECT_EQ(NodeOf(topology, "coordinator")["state"], "down");
     EXPECT_EQ(NodeOf(topology, "member:m1")["state"], "ok");
     EXPECT_EQ(NodeOf(topology, "member:m2")["state"], "unknown");
@@ -156,30 +156,30 @@ TEST(TopologyTest, WithoutTheCoordinatorOtherMembersAreNotKnown) {
 }
 
 TEST(TopologyTest, ABusThatIsSilent) {
-  TopologySight sight = Sound();
-  sight.cluster.topics["carillon.logs"] = {kSilent};
-  json topology = DescribeTopology(sight);
+  TopologyInputs inputs = Sound();
+  inputs.cluster.topics["carillon.logs"] = {kSilent};
+  json topology = DescribeTopology(inputs);
   EXPECT_EQ(NodeOf(topology, "bus")["state"], "degraded");
   EXPECT_EQ(NodeOf(topology, "bus")["detail"], "No answer for: carillon.logs.");
   EXPECT_EQ(topology["state"], "degraded");
   EXPECT_EQ(topology["impact"], json::array()) << "part of it answers";
-  sight.cluster.topics["carillon.results"] = {kSilent};
-  topology = DescribeTopology(sight);
+  inputs.cluster.topics["carillon.results"] = {kSilent};
+  topology = DescribeTopology(inputs);
   EXPECT_EQ(NodeOf(topology, "bus")["state"], "down");
   EXPECT_EQ(Impact(topology), CodesOf({Outage::kBus}));
-  sight.cluster.topics = {{"carillon.logs", {kUnknown}}, {"carillon.results", {kUnknown}}};
-  topology = DescribeTopology(sight);
+  inputs.cluster.topics = {{"carillon.logs", {kUnknown}}, {"carillon.results", {kUnknown}}};
+  topology = DescribeTopology(inputs);
   EXPECT_EQ(NodeOf(topology, "bus")["state"], "unknown");
   EXPECT_EQ(topology["impact"], json::array()) << "nothing was asked yet";
 }
 
 TEST(TopologyTest, AMemberThatIsGoneAndOwnsSegments) {
-  TopologySight sight = Sound();
-  sight.segments = {{.segment = SegmentId(0), .owner = MemberId("m1")},
-                    {.segment = SegmentId(1), .owner = MemberId("m3")},
-                    {.segment = SegmentId(2), .owner = MemberId("m3")},
-                    {.segment = SegmentId(3)}};
-  const json topology = DescribeTopology(sight);
+  TopologyInputs inputs = Sound();
+  inputs.segments = {{.segment = SegmentId(0), .owner = MemberId("m1")},
+                     {.segment = SegmentId(1), .owner = MemberId("m3")},
+                     {.segment = SegmentId(2), .owner = MemberId("m3")},
+                     {.segment = SegmentId(3)}};
+  const json topology = DescribeTopology(inputs);
   EXPECT_EQ(NodeOf(topology, "member:m3")["state"], "down");
   EXPECT_EQ(Impact(topology), CodesOf({Outage::kMember}));
   EXPECT_EQ(topology["impact"][0]["until_s"], 6) << "the session timeout";
@@ -187,90 +187,90 @@ TEST(TopologyTest, AMemberThatIsGoneAndOwnsSegments) {
 }
 
 TEST(TopologyTest, TheLastMemberCostsMore) {
-  TopologySight sight = Sound();
-  sight.cluster.members.resize(1);
-  const json affects = NodeOf(DescribeTopology(sight), "member:m1")["affects"];
+  TopologyInputs inputs = Sound();
+  inputs.cluster.members.resize(1);
+  const json affects = NodeOf(DescribeTopology(inputs), "member:m1")["affects"];
   EXPECT_EQ(affects[0]["code"], "last_member.planning.stops");
 }
 
 TEST(TopologyTest, OneOfTwoExecutorsIsLost) {
-  TopologySight sight = Sound();
-  sight.executors[0].state = ExecutorState::kUnhealthy;
-  EXPECT_EQ(NodeOf(DescribeTopology(sight), "executor:e1")["state"], "degraded");
-  sight.executors[0].state = ExecutorState::kLost;
-  const json topology = DescribeTopology(sight);
+  TopologyInputs inputs = Sound();
+  inputs.executors[0].state = ExecutorState::kUnhealthy;
+  EXPECT_EQ(NodeOf(DescribeTopology(inputs), "executor:e1")["state"], "degraded");
+  inputs.executors[0].state = ExecutorState::kLost;
+  const json topology = DescribeTopology(inputs);
   EXPECT_EQ(Impact(topology), CodesOf({Outage::kExecutor}));
   EXPECT_EQ(NodeOf(topology, "executor:e2")["affects"][0]["code"], "last_executor.starting.stops")
       << "it is the last one now";
-  sight.executors[0].draining = true;
-  const json left = DescribeTopology(sight);
+  inputs.executors[0].draining = true;
+  const json left = DescribeTopology(inputs);
   EXPECT_EQ(left["impact"], json::array()) << "it was drained before it left";
   EXPECT_EQ(left["state"], "ok");
 }
 
 TEST(TopologyTest, OneThatIsGoneForGoodIsMissedForAWhile) {
-  TopologySight sight = Sound();
-  sight.executors[0].state = ExecutorState::kLost;
-  sight.executors[0].last_heartbeat = sight.at - 10min;
-  json topology = DescribeTopology(sight);
+  TopologyInputs inputs = Sound();
+  inputs.executors[0].state = ExecutorState::kLost;
+  inputs.executors[0].last_heartbeat = inputs.at - 10min;
+  json topology = DescribeTopology(inputs);
   EXPECT_EQ(topology["impact"], json::array());
   EXPECT_EQ(topology["state"], "ok");
   EXPECT_EQ(NodeOf(topology, "executor:e1")["state"], "down");
-  sight.executors[1].enabled = false;  // nobody does its work
-  topology = DescribeTopology(sight);
+  inputs.executors[1].enabled = false;  // nobody does its work
+  topology = DescribeTopology(inputs);
   EXPECT_EQ(Impact(topology), CodesOf({Outage::kLastExecutor}));
   EXPECT_EQ(topology["state"], "down");
 }
 
 TEST(TopologyTest, NobodyCanStartAnything) {
-  TopologySight sight = Sound();
-  sight.executors[0].state = ExecutorState::kLost;
-  sight.executors[1].enabled = false;
-  json topology = DescribeTopology(sight);
+  TopologyInputs inputs = Sound();
+  inputs.executors[0].state = ExecutorState::kLost;
+  inputs.executors[1].enabled = false;
+  json topology = DescribeTopology(inputs);
   EXPECT_EQ(Impact(topology), CodesOf({Outage::kLastExecutor}));
   EXPECT_EQ(topology["impact"][0]["nodes"], json({"executor:e1"}));
-  sight.executors.clear();
-  topology = DescribeTopology(sight);
+  inputs.executors.clear();
+  topology = DescribeTopology(inputs);
   EXPECT_EQ(Impact(topology), CodesOf({Outage::kLastExecutor}));
   EXPECT_EQ(topology["impact"][0]["nodes"], json::array());
-  sight.store_answers = false;
-  EXPECT_EQ(Impact(DescribeTopology(sight)), CodesOf({Outage::kStore})) << "others may be there";
+  inputs.store_answers = false;
+  EXPECT_EQ(Impact(DescribeTopology(inputs)), CodesOf({Outage::kStore})) << "others may be there";
 }
 
 TEST(TopologyTest, AnExecutorWithoutALinkToThisMember) {
-  TopologySight sight = Sound();
-  sight.cluster.executors.pop_back();
-  const json topology = DescribeTopology(sight);
+  TopologyInputs inputs = Sound();
+  inputs.cluster.executors.pop_back();
+  const json topology = DescribeTopology(inputs);
   EXPECT_EQ(NodeOf(topology, "executor:e2")["state"], "ok");
   EXPECT_EQ(EdgeOf(topology, "executor:e2", "member:m1")["state"], "down");
 }
 
 TEST(TopologyTest, ManyExecutorsAreCounted) {
-  TopologySight sight = Sound();
-  sight.executors.clear();
-  for (int i = 0; i < 300; ++i) sight.executors.push_back({.id = ExecutorId(std::to_string(i))});
-  sight.executors[7].state = ExecutorState::kLost;
-  sight.executors[7].last_heartbeat = sight.at - 9min;
-  json topology = DescribeTopology(sight);
+  TopologyInputs inputs = Sound();
+  inputs.executors.clear();
+  for (int i = 0; i < 300; ++i) inputs.executors.push_back({.id = ExecutorId(std::to_string(i))});
+  inputs.executors[7].state = ExecutorState::kLost;
+  inputs.executors[7].last_heartbeat = inputs.at - 9min;
+  json topology = DescribeTopology(inputs);
   EXPECT_EQ(topology["nodes"].size(), 5u + 2);
   EXPECT_EQ(NodeOf(topology, "executors")["counts"], json({{"ONLINE", 299}, {"LOST", 1}}));
   EXPECT_EQ(NodeOf(topology, "executors")["state"], "degraded");
   EXPECT_EQ(NodeOf(topology, "executor:7")["state"], "down");
   EXPECT_EQ(Impact(topology), CodesOf({Outage::kExecutor}));
-  for (ExecutorRecord& executor : sight.executors) executor.state = ExecutorState::kLost;
-  topology = DescribeTopology(sight);
+  for (ExecutorRecord& executor : inputs.executors) executor.state = ExecutorState::kLost;
+  topology = DescribeTopology(inputs);
   EXPECT_EQ(topology["nodes"].size(), 5u + 1 + scheduler::kExecutorsNamedMax);
   EXPECT_EQ(NodeOf(topology, "executors")["state"], "down");
 }
 
 TEST(TopologyTest, ChannelsAreAsTheyWereSeenLast) {
-  TopologySight sight = Sound();
+  TopologyInputs inputs = Sound();
   for (const auto& [last, state] : {std::pair(std::optional<SendVerdict>(), "unknown"),
                                     {SendVerdict::kDelivered, "ok"},
                                     {SendVerdict::kNoAnswer, "down"},
                                     {SendVerdict::kTryAgain, "degraded"}}) {
-    sight.channels = {{.channel = DeliveryChannel::kMail, .last = last}};
-    const json topology = DescribeTopology(sight);
+    inputs.channels = {{.channel = DeliveryChannel::kMail, .last = last}};
+    const json topology = DescribeTopology(inputs);
     EXPECT_EQ(NodeOf(topology, "mail")["state"], state);
     EXPECT_TRUE(NodeOf(topology, "webhook").is_null());
     EXPECT_EQ(Impact(topology), last == SendVerdict::kNoAnswer ? CodesOf({Outage::kMail})
@@ -279,11 +279,11 @@ TEST(TopologyTest, ChannelsAreAsTheyWereSeenLast) {
 }
 
 TEST(TopologyTest, OneProcessHasNoBusAndNoCoordinator) {
-  TopologySight sight = Sound();
-  sight.one_process = true;
-  sight.cluster.members.resize(1);
-  sight.executors.resize(1);
-  const json topology = DescribeTopology(sight);
+  TopologyInputs inputs = Sound();
+  inputs.one_process = true;
+  inputs.cluster.members.resize(1);
+  inputs.executors.resize(1);
+  const json topology = DescribeTopology(inputs);
   ASSERT_EQ(topology["nodes"].size(), 3u);
   EXPECT_EQ(topology["edges"].size(), 2u);
   EXPECT_EQ(topology["state"], "ok");

@@ -6,8 +6,8 @@
 namespace carillon::test {
 namespace {
 
+using scheduler::DecideWaiting;
 using scheduler::WaitingEvidence;
-using scheduler::WhatItWaitsFor;
 
 const WallTime kNow = FromUnixMicros(1'772'332'200'000'000);
 
@@ -36,11 +36,11 @@ class WaitingTest : public ::testing::Test {
 
  private:
   std::optional<scheduler::Waiting> Look() {
-    return WhatItWaitsFor({.now = kNow,
-                           .row = row_,
-                           .cluster_paused = cluster_paused_,
-                           .definition = job_,
-                           .executors = executors_});
+    return DecideWaiting({.now = kNow,
+                          .row = row_,
+                          .cluster_paused = cluster_paused_,
+                          .definition = job_,
+                          .executors = executors_});
   }
 };
 

@@ -6,8 +6,8 @@
 namespace carillon::test {
 namespace {
 
+using scheduler::ExplainFire;
 using scheduler::FireEvidence;
-using scheduler::WhyDidItFire;
 
 const WallTime kAt = FromUnixMicros(1'772'332'200'000'000);
 
@@ -35,19 +35,19 @@ TEST(WhyTest, AFireThatThePauseOfTheClusterHoldsBack) {
   FireEvidence evidence = Evidence();
   evidence.due = kAt;
   evidence.paused_since = kAt + 1s;
-  EXPECT_EQ(WhyDidItFire(evidence).outcome, "no_record") << "due before it";
+  EXPECT_EQ(ExplainFire(evidence).outcome, "no_record") << "due before it";
   evidence.paused_since = kAt;
-  EXPECT_EQ(WhyDidItFire(evidence).outcome, "cluster_paused");
+  EXPECT_EQ(ExplainFire(evidence).outcome, "cluster_paused");
 }
 
 TEST(WhyTest, AGapThatAPauseOfTheClusterLeft) {
   FireEvidence evidence = Evidence();
   evidence.due = kAt;
   evidence.gap.emplace().range.reason = GapReason::kMisfire;
-  EXPECT_NE(WhyDidItFire(evidence).explanation.find("no scheduler was running"), std::string::npos);
+  EXPECT_NE(ExplainFire(evidence).explanation.find("no scheduler was running"), std::string::npos);
   evidence.past_pause = {
       .since = kAt - 1h, .until = kAt + 1h, .by = "user anna", .reason = "a move"};
-  const auto answer = WhyDidItFire(evidence);
+  const auto answer = ExplainFire(evidence);
   EXPECT_EQ(answer.outcome, "gap");
   EXPECT_NE(answer.explanation.find("(user anna: a move)"), std::string::npos)
       << answer.explanation;
@@ -58,14 +58,14 @@ TEST(WhyTest, ARunOnRecordAnswersFirst) {
   FireEvidence evidence = Evidence();
   evidence.definition->enabled = false;
   evidence.run = RunThen(RunState::kFailed, "exit_code");
-  EXPECT_EQ(WhyDidItFire(evidence).outcome, "run");
-  EXPECT_NE(WhyDidItFire(evidence).explanation.find("FAILED (exit_code)"), std::string::npos);
+  EXPECT_EQ(ExplainFire(evidence).outcome, "run");
+  EXPECT_NE(ExplainFire(evidence).explanation.find("FAILED (exit_code)"), std::string::npos);
   for (const RunState state :
        {RunState::kPending, RunState::kRunning, RunState::kHeld, RunState::kCompleted,
         RunState::kTimedOut, RunState::kCancelled, RunState::kLost}) {
     evidence.run = RunThen(state, "x");
-    EXPECT_EQ(WhyDidItFire(evidence).outcome, "run");
-    EXPECT_FALSE(WhyDidItFire(evidence).explanation.empty());
+    EXPECT_EQ(ExplainFire(evidence).outcome, "run");
+    EXPECT_FALSE(ExplainFire(evidence).explanation.empty());
   }
 }
 
@@ -77,8 +77,8 @@ TEST(WhyTest, ASkippedRunSaysWhy) {
                                                                     {"edited", "edit"},
                                                                     {"other", "other"}}) {
     evidence.run = RunThen(RunState::kSkipped, why);
-    EXPECT_EQ(WhyDidItFire(evidence).outcome, "skipped");
-    EXPECT_NE(WhyDidItFire(evidence).explanation.find(word), std::string::npos) << why;
+    EXPECT_EQ(ExplainFire(evidence).outcome, "skipped");
+    EXPECT_NE(ExplainFire(evidence).explanation.find(word), std::string::npos) << why;
   }
 }
 
@@ -89,27 +89,27 @@ TEST(WhyTest, AGapSaysWhy) {
     evidence.gap = GapRecord{.schedule_id = ScheduleId(1),
                              .job_id = JobId("a"),
                              .range = {.from = kAt, .to = kAt, .count = 1, .reason = why}};
-    EXPECT_EQ(WhyDidItFire(evidence).outcome, "gap");
-    EXPECT_FALSE(WhyDidItFire(evidence).explanation.empty());
+    EXPECT_EQ(ExplainFire(evidence).outcome, "gap");
+    EXPECT_FALSE(ExplainFire(evidence).explanation.empty());
   }
 }
 
 TEST(WhyTest, WithoutARecordTheJobItselfAnswers) {
   FireEvidence evidence = Evidence();
-  EXPECT_EQ(WhyDidItFire(evidence).outcome, "not_due");
+  EXPECT_EQ(ExplainFire(evidence).outcome, "not_due");
   evidence.due = kAt + 5s;
-  EXPECT_EQ(WhyDidItFire(evidence).outcome, "no_record");
+  EXPECT_EQ(ExplainFire(evidence).outcome, "no_record");
   evidence.now = kAt;
-  EXPECT_EQ(WhyDidItFire(evidence).outcome, "future");
+  EXPECT_EQ(ExplainFire(evidence).outcome, "future");
   evidence.definition->enabled = false;
-  EXPECT_EQ(WhyDidItFire(evidence).outcome, "paused");
+  EXPECT_EQ(ExplainFire(evidence).outcome, "paused");
   evidence.definition->enabled = true;
   evidence.definition->schedules.clear();
-  EXPECT_EQ(WhyDidItFire(evidence).outcome, "manual");
+  EXPECT_EQ(ExplainFire(evidence).outcome, "manual");
   evidence.definition.reset();
-  EXPECT_EQ(WhyDidItFire(evidence).outcome, "not_kept");
+  EXPECT_EQ(ExplainFire(evidence).outcome, "not_kept");
   evidence.created = kAt + 1min;
-  EXPECT_EQ(WhyDidItFire(evidence).outcome, "not_created");
+  EXPECT_EQ(ExplainFire(evidence).outcome, "not_created");
 }
 
 class WhyRouteTest : public ApiEnv {

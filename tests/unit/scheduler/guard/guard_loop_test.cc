@@ -21,9 +21,9 @@ class FaultyIdentity final : public IdentityStore {
     if (failing) return Error{*failing, "by the test"};
     return store_.Identify();
   }
-  Result<uint64_t> MoveMark(const StoreIdentity& seen) override {
+  Result<uint64_t> AdvanceMark(const StoreIdentity& seen) override {
     if (failing) return Error{*failing, "by the test"};
-    return store_.MoveMark(seen);
+    return store_.AdvanceMark(seen);
   }
   Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) override {
     if (failing) return Error{*failing, "by the test"};

@@ -33,7 +33,7 @@ class MadeResults final : public BusConsumer {
     return {};
   }
   void OnReadable(std::function<void()>) override {}
-  BusSight Look() override { return {}; }
+  BusHealth Look() override { return {}; }
   size_t polled() const { return next_; }
   size_t committed = 0;
 

@@ -10,8 +10,8 @@ constexpr auto kProcess = SlotClass::kProcess;
 
 class RouterTest : public ::testing::Test {
  protected:
-  CreditBook::Index Add(const std::string& id, int free, bool usable = true, int slots = 8,
-                        std::map<std::string, std::string> labels = {}) {
+  ExecutorCredits::Index Add(const std::string& id, int free, bool usable = true, int slots = 8,
+                             std::map<std::string, std::string> labels = {}) {
     credits_.Update({.id = ExecutorId(id),
                      .incarnation = Incarnation("i"),
                      .usable = usable,
@@ -22,7 +22,7 @@ class RouterTest : public ::testing::Test {
                      .heartbeats = ++beats_});
     return credits_.Find(ExecutorId(id));
   }
-  CreditBook credits_{100};
+  ExecutorCredits credits_{100};
   // How often each executor is picked in `picks`, none of which is counted as published.
   std::map<std::string, int> Picks(const RouteRequest& request, int picks) {
     std::map<std::string, int> counts;
@@ -136,7 +136,7 @@ TEST_F(RouterTest, BookDoesNotGrowAsExecutorsComeAndGo) {
     Add(id, 4);
     credits_.Forget(ExecutorId(id));
     credits_.RemoveForgotten();
-    EXPECT_EQ(credits_.Find(ExecutorId(id)), CreditBook::kNone);
+    EXPECT_EQ(credits_.Find(ExecutorId(id)), ExecutorCredits::kNone);
   }
   EXPECT_EQ(credits_.size(), 1u);
   EXPECT_FALSE(router_.Pick(credits_, {}).has_value());
@@ -157,7 +157,7 @@ TEST_F(RouterTest, IndexOfAForgottenExecutorIsGivenAwayWhenItsLastRunIsOver) {
   credits_.Ended(a, kProcess, charge);
   EXPECT_EQ(credits_.Find(ExecutorId("a")), a);
   credits_.RemoveForgotten();
-  EXPECT_EQ(credits_.Find(ExecutorId("a")), CreditBook::kNone);
+  EXPECT_EQ(credits_.Find(ExecutorId("a")), ExecutorCredits::kNone);
   EXPECT_EQ(Add("c", 3), a);
   EXPECT_EQ(credits_.Available(a, kProcess), 3);
   EXPECT_EQ(credits_.size(), 2u);
@@ -307,7 +307,7 @@ TEST_F(RouterTest, ShortRunsEarnPrefetchLongOnesDoNot) {
 // 100 processes a second that are claimed 10 ms after they were published, and of whose end the
 // book hears 60 ms after their claim although they ran for 5 ms.
 TEST_F(RouterTest, ProcessesWhoseEndIsHeardOfLateEarnPrefetchForThatToo) {
-  const auto of_a_second = [this](CreditBook::Index index, SlotClass slots, Duration idle) {
+  const auto of_a_second = [this](ExecutorCredits::Index index, SlotClass slots, Duration idle) {
     for (int i = 0; i <= 100; ++i) {
       credits_.Published(index, slots);
       Charge charge;

@@ -10,10 +10,10 @@ using scheduler::AuditNote;
 using scheduler::BulkWorker;
 using scheduler::Call;
 using scheduler::Caller;
+using scheduler::EarlierAttempt;
 using scheduler::Grant;
 using scheduler::ItemOutcome;
-using scheduler::RouteDoer;
-using scheduler::Tried;
+using scheduler::RouteItemRunner;
 
 // By hand, without a server: turn by turn, and with members that die.
 class BulkByHandTest : public BulkEnv {
@@ -45,7 +45,7 @@ class BulkByHandTest : public BulkEnv {
         .cluster_now = [this] { return store_.Now(); },
         .store_trusted = [] { return true; },
         .resume = [this](const Grant& grant) { return authenticator_.Resume(grant); },
-        .doer = doer_,
+        .runner = runner_,
         .metrics = metrics_});
   }
   void CreateAction(const std::string& action, const std::string& kind, const json& ids,
@@ -69,11 +69,11 @@ class BulkByHandTest : public BulkEnv {
     FAIL() << "it does not get there";
   }
   // The first item of the action.
-  ItemOutcome Do(Tried tried) {
+  ItemOutcome Do(EarlierAttempt tried) {
     const BulkOrder order = store_.GetBulk("b")->order;
     const auto resumed = authenticator_.Resume(
         {.user_id = order.user_id, .token_id = order.token_id, .role = order.role});
-    return doer_.Do(order, *resumed->caller, store_.ListBulkItems("b", {})->front(), tried);
+    return runner_.Do(order, *resumed->caller, store_.ListBulkItems("b", {})->front(), tried);
   }
   BulkAction ToEnd(BulkWorker& worker) {
     Turns(worker, [this] { return HasEnded(*store_.GetBulk("b")); });
@@ -94,14 +94,14 @@ class BulkByHandTest : public BulkEnv {
   scheduler::Authenticator authenticator_{store_, server_clock_, aside_, 1min,
                                           [this] { return store_.Now(); }};
   scheduler::SignIn sign_in_{server_clock_};
-  scheduler::StoreWatch watch_{WatchPorts(context_), context_.store_patience};
+  scheduler::StoreProbe watch_{WatchPorts(context_), context_.store_patience};
   scheduler::ChangeWatch changes_{ChangePorts(context_), "e"};
   scheduler::StreamHub streams_{server_clock_};
   scheduler::LogReads log_reads_{1};
   const std::function<void()> nudge_ = [] {};
-  RouteDoer doer_{[this](const HttpRequest& request, const Caller& caller,
-                         std::string_view trace_id,
-                         AuditNote& note) { return MakeCall(request, caller, trace_id, note); }};
+  RouteItemRunner runner_{
+      [this](const HttpRequest& request, const Caller& caller, std::string_view trace_id,
+             AuditNote& note) { return MakeCall(request, caller, trace_id, note); }};
 };
 
 TEST_F(BulkByHandTest, AJobIsRunOnceThoughItsMemberDies) {
@@ -158,9 +158,9 @@ TEST_F(BulkByHandTest, AnEarlierActionUnderTheSameTraceIsAnother) {
                                 .object_id = "j0",
                                 .trace_id = store_.GetBulk("b")->order.trace_id})
                   .ok());
-  EXPECT_EQ(Do(Tried::kPerhaps).verdict, ItemOutcome::Verdict::kDone);
+  EXPECT_EQ(Do(EarlierAttempt::kPossibly).verdict, ItemOutcome::Verdict::kDone);
   EXPECT_EQ(AuditCounts("job.execute")["j0"], 2);
-  EXPECT_EQ(Do(Tried::kPerhaps).verdict, ItemOutcome::Verdict::kDone);
+  EXPECT_EQ(Do(EarlierAttempt::kPossibly).verdict, ItemOutcome::Verdict::kDone);
   EXPECT_EQ(AuditCounts("job.execute")["j0"], 2);
 }
 
@@ -213,7 +213,7 @@ TEST_F(BulkByHandTest, WhatASlowMemberHasDoneMeanwhileIsDone) {
     ASSERT_TRUE(made.ok());
     run_id = EncodeRunId(made->key);
   });
-  const auto outcome = Do(Tried::kPerhaps);
+  const auto outcome = Do(EarlierAttempt::kPossibly);
   faults_.plan.OnCall(nullptr);
   EXPECT_EQ(outcome.verdict, ItemOutcome::Verdict::kDone) << outcome.error_json;
   EXPECT_FALSE(run_id.empty());
@@ -225,7 +225,7 @@ TEST_F(BulkByHandTest, AConflictOfItsOwnStaysOne) {
   CreateJobs(1);
   const auto made = store_.ExecuteJob({.job_id = JobId("j0")}, {.now = clock_.Wall()});
   CreateAction("retry", "run", {EncodeRunId(made->key)});  // it has not ended
-  const auto outcome = Do(Tried::kPerhaps);
+  const auto outcome = Do(EarlierAttempt::kPossibly);
   EXPECT_EQ(outcome.verdict, ItemOutcome::Verdict::kFailed);
   EXPECT_NE(outcome.error_json.find("\"conflict\""), std::string::npos) << outcome.error_json;
 }

@@ -35,9 +35,10 @@ class JoinTest : public PeopleEnv {
             .request = *tls::NewRequest(tls::NewKey(), executor)};
   }
   Result<std::string> Ask(const JoinRequest& request, Duration later = 0s) {
-    scheduler::JoinDesk desk({store_, store_, store_}, TheAuthority(),
-                             [this, later]() -> Result<WallTime> { return *store_.Now() + later; });
-    return desk.Issue(request);
+    scheduler::ExecutorEnrollment enrollment(
+        {store_, store_, store_}, TheAuthority(),
+        [this, later]() -> Result<WallTime> { return *store_.Now() + later; });
+    return enrollment.Issue(request);
   }
 };
 

@@ -166,7 +166,7 @@ TEST_F(SystemRoutesTest, StatusHasItsShape) {
 TEST_F(SystemRoutesTest, StatusTellsHowFarReadersAreBehind) {
   const json unknown = {{"tasks", nullptr}, {"results", nullptr}, {"logs", nullptr}};
   EXPECT_EQ(Get("/api/system/status").body()["lag"], unknown);
-  using enum BusSight::Contact;
+  using enum BusHealth::Contact;
   status_.topics = {{"carillon.results", {kAnswers, 12}}, {"carillon.logs", {kSilent}}};
   for (const auto& [id, behind] : {std::pair("a", 3), std::pair("b", 5), std::pair("lost", 900)}) {
     status_.linked.push_back({.id = ExecutorId(id), .tasks_behind = behind});

@@ -1,4 +1,4 @@
-#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/fenced_writer.h"
 
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace carillon::scheduler {
 
-Status FenceWatch::Check(const Fence& fence) {
+Status FencedWriter::Check(const Fence& fence) {
   if (fence.empty()) return {};
   std::vector<SegmentId> segments;
   segments.reserve(fence.size());
@@ -35,13 +35,13 @@ Status FenceWatch::Check(const Fence& fence) {
   return {};
 }
 
-void FenceWatch::Succeeded(const Fence& fence, SteadyTime sent) {
+void FencedWriter::Succeeded(const Fence& fence, SteadyTime sent) {
   // A proof is as old as its request: at the reply another owner may already have taken over.
   const bool from_receipt = failpoint::Broken("proof.from_receipt");
   table_.Proved(fence, from_receipt ? clock_.Steady() : sent);
 }
 
-void FenceWatch::Failed(std::string_view op, const Fence& fence, const Error& error) {
+void FencedWriter::Failed(std::string_view op, const Fence& fence, const Error& error) {
   if (error.code == ErrorCode::kFenced) {
     metrics_.counter("carillon_fenced_writes_total", op).Add();
     log::Warn("assign", "{}: fenced: {}", op, error.message);

@@ -21,13 +21,13 @@ struct StoreView {
   RunCounts counts;
 };
 
-struct StoreSight {
+struct StoreSnapshot {
   std::optional<StoreView> view = {};  // nullopt: the store did not answer
   // By this member's clock: when the store answered last, or when the watch began.
   WallTime known_at = {};
 };
 
-class StoreWatch {
+class StoreProbe {
  public:
   struct Ports {
     SegmentStore& segments;
@@ -36,9 +36,9 @@ class StoreWatch {
     const Clock& clock;
   };
   // A caller of Look waits at most `patience`.
-  StoreWatch(const Ports& ports, Duration patience);
+  StoreProbe(const Ports& ports, Duration patience);
 
-  StoreSight Look();
+  StoreSnapshot Look();
   void Stop() { aside_.Stop(); }
 
  private:

@@ -28,9 +28,9 @@ struct HandedSecrets {
   std::string error = {};    // a sentence, without values
 };
 
-class SecretDesk {
+class SecretResolver {
  public:
-  SecretDesk(SecretStore& store, const KeySource& keys) : store_(store), keys_(keys) {}
+  SecretResolver(SecretStore& store, const KeySource& keys) : store_(store), keys_(keys) {}
 
   // In the order of `wanted`.
   Result<std::vector<HandedSecrets>> Hand(const std::vector<WantedSecrets>& wanted) const;

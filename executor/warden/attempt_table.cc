@@ -1,4 +1,4 @@
-#include "executor/warden/attempt_book.h"
+#include "executor/warden/attempt_table.h"
 
 #include <signal.h>
 #include <sys/epoll.h>
@@ -30,8 +30,8 @@ enum TokenKind : uint64_t { kOut = 0, kErr = 1, kReport = 2 };
 
 }  // namespace
 
-AttemptBook::AttemptBook(const Clock& clock, std::unique_ptr<WardenJournal> journal,
-                         WardenJournal::Contents contents, Options options)
+AttemptTable::AttemptTable(const Clock& clock, std::unique_ptr<WardenJournal> journal,
+                           WardenJournal::Contents contents, Options options)
     : clock_(clock), journal_(std::move(journal)), options_(std::move(options)), leftovers_({}) {
   for (RecordedEnd& end : contents.ends) {
     Entry& entry = entries_[NameOf(end.attempt)];
@@ -57,21 +57,21 @@ AttemptBook::AttemptBook(const Clock& clock, std::unique_ptr<WardenJournal> jour
   for (size_t spare = kSparesMax; spare > 0; --spare) free_spares_.push_back(spare);
 }
 
-AttemptBook::Entry* AttemptBook::Find(const AttemptName& name) {
+AttemptTable::Entry* AttemptTable::Find(const AttemptName& name) {
   const auto found = entries_.find(name);
   return found == entries_.end() ? nullptr : &found->second;
 }
 
-AttemptBook::Entry* AttemptBook::FindHeld(const HeldAttempt& held) {
+AttemptTable::Entry* AttemptTable::FindHeld(const HeldAttempt& held) {
   Entry* entry = Find(NameOf(held));
   return entry != nullptr && entry->held.token == held.token ? entry : nullptr;
 }
 
-std::string AttemptBook::WorkDirectoryOf(const AttemptName& name) const {
+std::string AttemptTable::WorkDirectoryOf(const AttemptName& name) const {
   return fmt::format("{}/{}.{}", options_.work_directory, EncodeRunId(name.key), name.attempt);
 }
 
-void AttemptBook::Start(StartAttempt start) {
+void AttemptTable::Start(StartAttempt start) {
   const AttemptName name = NameOf(start.attempt);
   const auto forgotten = forgotten_.TokenOf(name);
   if (entries_.count(name) > 0 || forgotten == start.attempt.token) return;
@@ -91,7 +91,7 @@ void AttemptBook::Start(StartAttempt start) {
 }
 
 // What speaks against starting it, before its marker is written and after: the disk may take long.
-bool AttemptBook::RefuseStart(const AttemptName& name, Entry& entry) {
+bool AttemptTable::RefuseStart(const AttemptName& name, Entry& entry) {
   if (stopping_) {
     EndUnstarted(name, entry, RunState::kLost, reason::kWardenDied, "the warden is stopping");
   } else if (entry.cancelled) {
@@ -107,7 +107,7 @@ bool AttemptBook::RefuseStart(const AttemptName& name, Entry& entry) {
 }
 
 // In their order: one whose end finds no room yet holds up those behind it.
-void AttemptBook::PrepareWaiting() {
+void AttemptTable::PrepareWaiting() {
   while (!waiting_.empty()) {
     const AttemptName name = waiting_.front();
     Entry& entry = *Find(name);
@@ -130,8 +130,8 @@ void AttemptBook::PrepareWaiting() {
   }
 }
 
-void AttemptBook::EndUnstarted(const AttemptName& name, Entry& entry, RunState state,
-                               std::string_view reason, std::string error) {
+void AttemptTable::EndUnstarted(const AttemptName& name, Entry& entry, RunState state,
+                                std::string_view reason, std::string error) {
   AttemptEnded ended{entry.held,
                      {.state = state,
                       .reason = std::string(reason),
@@ -141,7 +141,7 @@ void AttemptBook::EndUnstarted(const AttemptName& name, Entry& entry, RunState s
   RecordEnd(name, entry, std::move(ended));
 }
 
-void AttemptBook::RecordEnd(const AttemptName& name, Entry& entry, AttemptEnded ended) {
+void AttemptTable::RecordEnd(const AttemptName& name, Entry& entry, AttemptEnded ended) {
   entry.start.reset();
   const Result<SegmentLog::RecordId> record = journal_->PrepareEnd(ended, entry.start_record);
   // An end that never acted may be told from memory when there is no room to record it: should it
@@ -152,7 +152,7 @@ void AttemptBook::RecordEnd(const AttemptName& name, Entry& entry, AttemptEnded 
   ending_.push_back({name, journal_->last()});
 }
 
-void AttemptBook::Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
+void AttemptTable::Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
   for (const HeldAttempt& held : attempts) {
     Entry* entry = FindHeld(held);
     if (entry == nullptr) continue;
@@ -161,7 +161,7 @@ void AttemptBook::Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lea
   }
 }
 
-void AttemptBook::Cancel(const HeldAttempt& attempt, CancelMode mode) {
+void AttemptTable::Cancel(const HeldAttempt& attempt, CancelMode mode) {
   Entry* entry = FindHeld(attempt);
   if (entry == nullptr) return;
   entry->cancelled = true;
@@ -170,7 +170,7 @@ void AttemptBook::Cancel(const HeldAttempt& attempt, CancelMode mode) {
   entry->live->End(RunState::kCancelled, reason::kCancelRequested, grace, clock_.Steady());
 }
 
-void AttemptBook::Forget(const std::vector<HeldAttempt>& attempts) {
+void AttemptTable::Forget(const std::vector<HeldAttempt>& attempts) {
   for (const HeldAttempt& held : attempts) {
     const AttemptName name = NameOf(held);
     Entry* entry = Find(name);
@@ -182,7 +182,7 @@ void AttemptBook::Forget(const std::vector<HeldAttempt>& attempts) {
   }
 }
 
-void AttemptBook::Stop() {
+void AttemptTable::Stop() {
   stopping_ = true;
   for (const auto& [run_no, name] : by_run_no_) {
     Find(name)->live->End(RunState::kLost, reason::kWardenDied, LiveRun::Grace::kNone,
@@ -190,7 +190,7 @@ void AttemptBook::Stop() {
   }
 }
 
-void AttemptBook::Commit(SteadyTime now) {
+void AttemptTable::Commit(SteadyTime now) {
   PrepareWaiting();
   StepJournal(now);
   LaunchPrepared();
@@ -205,7 +205,7 @@ void AttemptBook::Commit(SteadyTime now) {
   StepJournal(now);
 }
 
-void AttemptBook::StepJournal(SteadyTime now) {
+void AttemptTable::StepJournal(SteadyTime now) {
   // What is under way is taken back all the same: it rings once.
   if (step_failed_ && now < next_step_ && !journal_->log().busy()) return;
   const Status status = journal_->Step();
@@ -225,7 +225,7 @@ void AttemptBook::StepJournal(SteadyTime now) {
 
 // What is written survives this process; only a power cut could undo it, and takes the started
 // process along. So a start need not wait for the device to sync.
-void AttemptBook::LaunchPrepared() {
+void AttemptTable::LaunchPrepared() {
   while (!prepared_.empty() && prepared_.front().position <= journal_->written()) {
     const AttemptName name = prepared_.front().name;
     prepared_.pop_front();
@@ -234,7 +234,7 @@ void AttemptBook::LaunchPrepared() {
   }
 }
 
-void AttemptBook::ReleaseEnded() {
+void AttemptTable::ReleaseEnded() {
   while (!ending_.empty() && ending_.front().position <= journal_->synced()) {
     const AttemptName name = ending_.front().name;
     ending_.pop_front();
@@ -250,13 +250,13 @@ void AttemptBook::ReleaseEnded() {
   }
 }
 
-void AttemptBook::DropMemory(Entry& entry) {
+void AttemptTable::DropMemory(Entry& entry) {
   if (entry.counted) untold_bytes_ -= entry.memory->result.output.size();
   if (entry.end_record != 0) entry.memory.reset();
   entry.counted = false;
 }
 
-void AttemptBook::Launch(const AttemptName& name, Entry& entry) {
+void AttemptTable::Launch(const AttemptName& name, Entry& entry) {
   if (RefuseStart(name, entry)) return;
   const LiveRun::Now now = Now();
   auto log = logs_.Open(entry.held, entry.start->job_id);
@@ -283,7 +283,7 @@ void AttemptBook::Launch(const AttemptName& name, Entry& entry) {
   Watch(name, entry, spare);
 }
 
-void AttemptBook::Watch(const AttemptName& name, Entry& entry, size_t spare) {
+void AttemptTable::Watch(const AttemptName& name, Entry& entry, size_t spare) {
   entry.run_no = next_run_no_++;
   by_run_no_[entry.run_no] = name;
   children_[entry.live->keeper()] = {entry.run_no, spare};
@@ -302,7 +302,7 @@ void AttemptBook::Watch(const AttemptName& name, Entry& entry, size_t spare) {
   }
 }
 
-void AttemptBook::OnReady(uint64_t token, bool writers_gone) {
+void AttemptTable::OnReady(uint64_t token, bool writers_gone) {
   const auto found = by_run_no_.find(token / 4);
   if (found == by_run_no_.end()) return;
   const AttemptName name = found->second;
@@ -317,11 +317,11 @@ void AttemptBook::OnReady(uint64_t token, bool writers_gone) {
   if (live.ReadOutput(stream, writers_gone, Now())) more_.push_back(token);
 }
 
-void AttemptBook::ReadMore() {
+void AttemptTable::ReadMore() {
   for (const uint64_t token : std::exchange(more_, {})) OnReady(token, false);
 }
 
-void AttemptBook::FinishIfOver(const AttemptName& name) {
+void AttemptTable::FinishIfOver(const AttemptName& name) {
   Entry* entry = Find(name);
   if (entry == nullptr || !entry->live || !entry->live->finished()) return;
   if (entry->live->keeper_killed()) RemoveInBackground(WorkDirectoryOf(name));
@@ -332,7 +332,7 @@ void AttemptBook::FinishIfOver(const AttemptName& name) {
   RecordEnd(name, *entry, std::move(ended));
 }
 
-void AttemptBook::ReapChildren() {
+void AttemptTable::ReapChildren() {
   for (;;) {
     int status = 0;
     const pid_t pid = waitpid(-1, &status, WNOHANG);
@@ -356,7 +356,7 @@ void AttemptBook::ReapChildren() {
 }
 
 // Children that are nobody's keeper came here when their keeper was killed.
-void AttemptBook::KillStrays() {
+void AttemptTable::KillStrays() {
   const pid_t self = getpid();
   const std::vector<ProcessEntry> processes = ReadProcesses();
   bool found = false;
@@ -375,7 +375,7 @@ void AttemptBook::KillStrays() {
   for (const AttemptName& name : over) FinishIfOver(name);
 }
 
-void AttemptBook::StepLeftovers(SteadyTime now) {
+void AttemptTable::StepLeftovers(SteadyTime now) {
   if (leftovers_.empty() || now < next_leftover_look_) return;
   next_leftover_look_ = now + kLeftoverLook;
   for (const OpenStart& start : leftovers_.Step(now)) {
@@ -391,13 +391,13 @@ void AttemptBook::StepLeftovers(SteadyTime now) {
   }
 }
 
-void AttemptBook::Tick(SteadyTime now) {
+void AttemptTable::Tick(SteadyTime now) {
   for (const auto& [run_no, name] : by_run_no_) Find(name)->live->Tick(now);
   if (keepers_killed_ > 0) KillStrays();
   StepLeftovers(now);
 }
 
-SteadyTime AttemptBook::NextTick() const {
+SteadyTime AttemptTable::NextTick() const {
   SteadyTime next = SteadyTime::max();
   if (step_failed_) {
     next = next_step_;
@@ -412,7 +412,7 @@ SteadyTime AttemptBook::NextTick() const {
   return next;
 }
 
-Result<bool> AttemptBook::Ready(SteadyTime now) {
+Result<bool> AttemptTable::Ready(SteadyTime now) {
   SegmentLog& log = journal_->log();
   if (log.busy() && now - order_since_ >= kDiskAnswers) {
     return {ErrorCode::kUnavailable, "the disk under " + options_.work_directory + " hangs"};
@@ -433,7 +433,7 @@ Result<bool> AttemptBook::Ready(SteadyTime now) {
   return true;
 }
 
-void AttemptBook::RemoveInBackground(const std::string& directory) {
+void AttemptTable::RemoveInBackground(const std::string& directory) {
   const pid_t cleaner = fork();
   if (cleaner == 0) {
     close_range(3, ~0u, 0);

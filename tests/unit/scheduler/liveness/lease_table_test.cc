@@ -1,4 +1,4 @@
-#include "scheduler/liveness/lease_book.h"
+#include "scheduler/liveness/lease_table.h"
 
 #include "scheduler/liveness/executor_health.h"
 #include "tests/unit/scheduler/room_fixture.h"
@@ -8,7 +8,7 @@ namespace {
 
 const LeaseHolder kHolder{ExecutorId("x1"), Incarnation("e1")};
 
-class LeaseBookTest : public test::RoomTest {
+class LeaseTableTest : public test::RoomTest {
  protected:
   static HeldAttempt Held(uint64_t n, uint64_t token = 0) {
     return {.key = {.fire = WallTime(1s), .schedule_id = ScheduleId(n)},
@@ -17,7 +17,7 @@ class LeaseBookTest : public test::RoomTest {
             .attempt = 1,
             .token = {9, token == 0 ? n : token}};
   }
-  LeaseBook::Grant Grant(const HeldAttempt& held) {
+  LeaseTable::Grant Grant(const HeldAttempt& held) {
     return leases_.GrantAll(kHolder, {{held, EpochOf(held.segment)}}, clock_.Steady()).at(0);
   }
   size_t Expired() { return leases_.TakeExpired(clock_.Steady(), 100).size(); }
@@ -30,15 +30,15 @@ class LeaseBookTest : public test::RoomTest {
   }
 };
 
-TEST_F(LeaseBookTest, ExpiresAfterLeaseAndMarginAndNotBefore) {
-  ASSERT_EQ(Grant(Held(1)), LeaseBook::Grant::kGranted);
+TEST_F(LeaseTableTest, ExpiresAfterLeaseAndMarginAndNotBefore) {
+  ASSERT_EQ(Grant(Held(1)), LeaseTable::Grant::kGranted);
   clock_.Advance(25s - 1us);
   EXPECT_EQ(Expired(), 0u);
   clock_.Advance(1us);
   EXPECT_EQ(Expired(), 1u);
 }
 
-TEST_F(LeaseBookTest, RenewalNeedsAProofYoungerThanItsLimit) {
+TEST_F(LeaseTableTest, RenewalNeedsAProofYoungerThanItsLimit) {
   Grant(Held(1));
   clock_.Advance(4s);
   EXPECT_EQ(Renew(Held(1)), 0u);
@@ -46,34 +46,34 @@ TEST_F(LeaseBookTest, RenewalNeedsAProofYoungerThanItsLimit) {
   EXPECT_EQ(Renew(Held(1)), 1u);
 }
 
-TEST_F(LeaseBookTest, ProofCountsForItsOwnSegmentOnly) {
+TEST_F(LeaseTableTest, ProofCountsForItsOwnSegmentOnly) {
   Grant(Held(1));
   clock_.Advance(5s);
   table_.Proved(table_.View()->FenceFor({SegmentId(1)}), clock_.Steady());
   EXPECT_EQ(Renew(Held(1)), 0u);
 }
 
-TEST_F(LeaseBookTest, MarkedAttemptIsNeitherRenewedNorGranted) {
+TEST_F(LeaseTableTest, MarkedAttemptIsNeitherRenewedNorGranted) {
   Grant(Held(1));
   clock_.Advance(25s);
   ASSERT_EQ(Expired(), 1u);
   Prove();
   EXPECT_EQ(Renew(Held(1)), 0u);
-  EXPECT_EQ(Grant(Held(1)), LeaseBook::Grant::kLost);
+  EXPECT_EQ(Grant(Held(1)), LeaseTable::Grant::kLost);
   EXPECT_TRUE(leases_.IsLost(Held(1).key, Held(1).token));
   EXPECT_EQ(Expired(), 1u);  // until the store has decided
 }
 
-TEST_F(LeaseBookTest, LostTokenStaysLostAfterTheStoreDecided) {
+TEST_F(LeaseTableTest, LostTokenStaysLostAfterTheStoreDecided) {
   Grant(Held(1));
   clock_.Advance(25s);
   leases_.Resolve(leases_.TakeExpired(clock_.Steady(), 10), clock_.Steady());
   EXPECT_EQ(Expired(), 0u);
-  EXPECT_EQ(Grant(Held(1)), LeaseBook::Grant::kLost);
-  EXPECT_EQ(Grant(Held(1, 77)), LeaseBook::Grant::kGranted);  // the next attempt's claim
+  EXPECT_EQ(Grant(Held(1)), LeaseTable::Grant::kLost);
+  EXPECT_EQ(Grant(Held(1, 77)), LeaseTable::Grant::kGranted);  // the next attempt's claim
 }
 
-TEST_F(LeaseBookTest, BrokenRuleLetsAnExpiredLeaseBeRenewed) {
+TEST_F(LeaseTableTest, BrokenRuleLetsAnExpiredLeaseBeRenewed) {
   failpoint::Break("lost.mark_first");
   Grant(Held(1));
   clock_.Advance(25s);
@@ -82,7 +82,7 @@ TEST_F(LeaseBookTest, BrokenRuleLetsAnExpiredLeaseBeRenewed) {
   EXPECT_EQ(Renew(Held(1)), 1u);
 }
 
-TEST_F(LeaseBookTest, NeitherAdoptionNorRenewalShortensALease) {
+TEST_F(LeaseTableTest, NeitherAdoptionNorRenewalShortensALease) {
   RunRow row{.key = Held(1).key,
              .job_no = JobNo(4),
              .segment = SegmentId(0),
@@ -99,7 +99,7 @@ TEST_F(LeaseBookTest, NeitherAdoptionNorRenewalShortensALease) {
   EXPECT_EQ(Expired(), 1u);
 }
 
-TEST_F(LeaseBookTest, AnotherProcessOfTheSameExecutorAdopts) {
+TEST_F(LeaseTableTest, AnotherProcessOfTheSameExecutorAdopts) {
   Grant(Held(1));
   Prove();
   const LeaseHolder again{ExecutorId("x1"), Incarnation("e2")};
@@ -107,14 +107,14 @@ TEST_F(LeaseBookTest, AnotherProcessOfTheSameExecutorAdopts) {
   EXPECT_EQ(leases_.HolderOf(Held(1).key, Held(1).token)->incarnation, Incarnation("e2"));
 }
 
-TEST_F(LeaseBookTest, WrongTokenOrExecutorRenewsNothing) {
+TEST_F(LeaseTableTest, WrongTokenOrExecutorRenewsNothing) {
   Grant(Held(1));
   Prove();
   EXPECT_EQ(Renew(Held(1, 5)), 0u);
   EXPECT_EQ(Renew(Held(1), {ExecutorId("x2"), Incarnation("e1")}), 0u);
 }
 
-TEST_F(LeaseBookTest, ScanDoesNotReplaceWhatIsKnownUnderTheSameEpoch) {
+TEST_F(LeaseTableTest, ScanDoesNotReplaceWhatIsKnownUnderTheSameEpoch) {
   Grant(Held(1, 50));
   RunRow old{.key = Held(1).key,
              .job_no = JobNo(4),
@@ -125,7 +125,7 @@ TEST_F(LeaseBookTest, ScanDoesNotReplaceWhatIsKnownUnderTheSameEpoch) {
   EXPECT_EQ(leases_.HolderOf(Held(1).key, Held(1, 50).token)->executor, kHolder.executor);
 }
 
-TEST_F(LeaseBookTest, MemoryOfAnOlderEpochIsForgotten) {
+TEST_F(LeaseTableTest, MemoryOfAnOlderEpochIsForgotten) {
   Grant(Held(1));
   TakeAll();
   EXPECT_EQ(Renew(Held(1)), 0u);
@@ -134,14 +134,14 @@ TEST_F(LeaseBookTest, MemoryOfAnOlderEpochIsForgotten) {
   EXPECT_EQ(leases_.size(), 0u);
 }
 
-TEST_F(LeaseBookTest, ClaimDecidedUnderAnOlderEpochIsNotGranted) {
+TEST_F(LeaseTableTest, ClaimDecidedUnderAnOlderEpochIsNotGranted) {
   const Epoch old = EpochOf(SegmentId(0));
   TakeAll();
   EXPECT_EQ(leases_.GrantAll(kHolder, {{Held(1), old}}, clock_.Steady()).at(0),
-            LeaseBook::Grant::kNotOwned);
+            LeaseTable::Grant::kNotOwned);
 }
 
-TEST_F(LeaseBookTest, AnotherRunOfTheJobIsSeenItselfIsNot) {
+TEST_F(LeaseTableTest, AnotherRunOfTheJobIsSeenItselfIsNot) {
   Grant(Held(1));
   EXPECT_FALSE(leases_.AnotherRunActive(JobNo(4), Held(1).key));
   EXPECT_TRUE(leases_.AnotherRunActive(JobNo(4), Held(2).key));
@@ -149,14 +149,14 @@ TEST_F(LeaseBookTest, AnotherRunOfTheJobIsSeenItselfIsNot) {
   EXPECT_FALSE(leases_.AnotherRunActive(JobNo(4), Held(2).key));
 }
 
-TEST_F(LeaseBookTest, ClaimThatIsWrittenGetsItsLeaseAlsoAboveTheLimit) {
-  LeaseBook small({.leases_max = 1}, table_);
+TEST_F(LeaseTableTest, ClaimThatIsWrittenGetsItsLeaseAlsoAboveTheLimit) {
+  LeaseTable small({.leases_max = 1}, table_);
   const Epoch epoch = EpochOf(SegmentId(0));
   EXPECT_EQ(small.Room(), 1u);
   const auto answers =
       small.GrantAll(kHolder, {{Held(1), epoch}, {Held(2), epoch}}, clock_.Steady());
-  EXPECT_EQ(answers[0], LeaseBook::Grant::kGranted);
-  EXPECT_EQ(answers[1], LeaseBook::Grant::kGranted);
+  EXPECT_EQ(answers[0], LeaseTable::Grant::kGranted);
+  EXPECT_EQ(answers[1], LeaseTable::Grant::kGranted);
   EXPECT_EQ(small.Room(), 0u);
   EXPECT_EQ(small.TakeExpired(clock_.Steady() + 1min, 10).size(), 2u);
 }
@@ -169,7 +169,7 @@ TEST(ExecutorHealthTest, UnhealthyAfterThreeMissedBeatsLostAfterTenSeconds) {
   EXPECT_EQ(HealthOf(10s, rules), ExecutorState::kLost);
 }
 
-TEST_F(LeaseBookTest, AppliedMemoryForgetsTheOldestAboveItsCapacity) {
+TEST_F(LeaseTableTest, AppliedMemoryForgetsTheOldestAboveItsCapacity) {
   AppliedMemory memory(2);
   memory.Add({Held(1), Held(2), Held(3)});
   EXPECT_TRUE(memory.Among({Held(1)}).empty());

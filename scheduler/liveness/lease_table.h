@@ -48,9 +48,9 @@ struct ExpiredLease {
   LeaseHolder holder;
 };
 
-class LeaseBook {
+class LeaseTable {
  public:
-  LeaseBook(LeaseOptions options, const SegmentTable& segments)
+  LeaseTable(LeaseOptions options, const SegmentTable& segments)
       : options_(options), segments_(segments) {}
 
   struct GrantItem {

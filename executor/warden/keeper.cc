@@ -1,4 +1,4 @@
-#include "executor/warden/run_shim.h"
+#include "executor/warden/keeper.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -216,6 +216,6 @@ class Keeper {
 
 }  // namespace
 
-void RunShim(const ShimSpec& spec, pid_t warden) { Keeper(spec, warden).Run(); }
+void RunKeeper(const ShimSpec& spec, pid_t warden) { Keeper(spec, warden).Run(); }
 
 }  // namespace carillon::executor

@@ -26,7 +26,7 @@
 
 namespace carillon::executor {
 
-class AttemptBook {
+class AttemptTable {
  public:
   static constexpr size_t kRunningMax = 4096;
   static constexpr size_t kSparesMax = 64;  // working directories that are used again
@@ -38,8 +38,8 @@ class AttemptBook {
     int epoll = -1;
     rlimit open_files{};  // of the commands
   };
-  AttemptBook(const Clock& clock, std::unique_ptr<WardenJournal> journal,
-              WardenJournal::Contents contents, Options options);
+  AttemptTable(const Clock& clock, std::unique_ptr<WardenJournal> journal,
+               WardenJournal::Contents contents, Options options);
 
   // ---- from the daemon
   void Start(StartAttempt start);

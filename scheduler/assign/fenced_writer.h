@@ -16,9 +16,9 @@
 
 namespace carillon::scheduler {
 
-class FenceWatch {
+class FencedWriter {
  public:
-  FenceWatch(const Clock& clock, SegmentStore& segments, SegmentTable& table, Metrics& metrics)
+  FencedWriter(const Clock& clock, SegmentStore& segments, SegmentTable& table, Metrics& metrics)
       : clock_(clock), segments_(segments), table_(table), metrics_(metrics) {}
 
   // Runs `write` (a fenced store call under `fence`)

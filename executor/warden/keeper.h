@@ -49,6 +49,6 @@ static_assert(std::is_trivially_copyable_v<ShimReport>);
 inline constexpr char kShimName[] = "carillon-keeper";
 
 // Called in the forked child; `warden` is the parent's process id.
-[[noreturn]] void RunShim(const ShimSpec& spec, pid_t warden);
+[[noreturn]] void RunKeeper(const ShimSpec& spec, pid_t warden);
 
 }  // namespace carillon::executor

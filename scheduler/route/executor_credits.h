@@ -55,7 +55,7 @@ struct Charge {
   uint64_t report = 0;  // its number; in an older one than the latest, the run was over by then
 };
 
-class CreditBook {
+class ExecutorCredits {
  public:
   using Index = size_t;
   static constexpr Index kNone = static_cast<Index>(-1);
@@ -74,7 +74,7 @@ class CreditBook {
     uint64_t heartbeats = 0;  // a higher number than before: the report is new
     bool takes_secrets = false;
   };
-  explicit CreditBook(int prefetch_max) : prefetch_max_(prefetch_max) {}
+  explicit ExecutorCredits(int prefetch_max) : prefetch_max_(prefetch_max) {}
 
   // Returns true when the executor's process was replaced or it became unusable: what is published
   // to it and not claimed should go elsewhere.

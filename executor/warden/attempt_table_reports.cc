@@ -3,11 +3,11 @@
 #include <functional>
 #include <utility>
 
-#include "executor/warden/attempt_book.h"
+#include "executor/warden/attempt_table.h"
 
 namespace carillon::executor {
 
-std::optional<WardenMessage> AttemptBook::TakeEvent() {
+std::optional<WardenMessage> AttemptTable::TakeEvent() {
   while (!events_.empty()) {
     const Event event = events_.front();
     Entry* entry = Find(event.name);
@@ -24,18 +24,18 @@ std::optional<WardenMessage> AttemptBook::TakeEvent() {
   return std::nullopt;
 }
 
-void AttemptBook::Follow(size_t log_bytes_max) {
+void AttemptTable::Follow(size_t log_bytes_max) {
   logs_.SetLimit(log_bytes_max);
   followed_ = true;
 }
 
-std::optional<WardenMessage> AttemptBook::TakeOutput(SteadyTime now) {
+std::optional<WardenMessage> AttemptTable::TakeOutput(SteadyTime now) {
   std::optional<AttemptOutput> output = followed_ ? logs_.Take(now) : std::nullopt;
   if (!output) return std::nullopt;
   return warden_message::Output{std::move(*output)};
 }
 
-void AttemptBook::DropEvents() {
+void AttemptTable::DropEvents() {
   followed_ = false;
   logs_.TellAgain();
   for (const Event& event : std::exchange(events_, {})) {
@@ -45,7 +45,7 @@ void AttemptBook::DropEvents() {
 }
 
 // Neighbours on disk are neighbours here; the caller takes from the back.
-std::vector<AttemptName> AttemptBook::Names() const {
+std::vector<AttemptName> AttemptTable::Names() const {
   std::vector<std::pair<SegmentLog::RecordId, AttemptName>> by_record;
   by_record.reserve(entries_.size());
   for (const auto& [name, entry] : entries_) by_record.emplace_back(entry.end_record, name);
@@ -56,7 +56,7 @@ std::vector<AttemptName> AttemptBook::Names() const {
   return names;
 }
 
-bool AttemptBook::Fetch(const AttemptName& name) {
+bool AttemptTable::Fetch(const AttemptName& name) {
   Entry* entry = Find(name);
   if (entry == nullptr || entry->stage != Stage::kEnded || entry->memory) return true;
   std::optional<Result<AttemptEnded>> ended = journal_->ReadEnd(entry->end_record);
@@ -73,7 +73,7 @@ bool AttemptBook::Fetch(const AttemptName& name) {
   return true;
 }
 
-std::optional<WardenMessage> AttemptBook::Describe(const AttemptName& name, uint64_t request) {
+std::optional<WardenMessage> AttemptTable::Describe(const AttemptName& name, uint64_t request) {
   Entry* entry = Find(name);
   if (entry == nullptr) return std::nullopt;
   if (entry->stage != Stage::kEnded) {

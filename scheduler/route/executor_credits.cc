@@ -1,4 +1,4 @@
-#include "scheduler/route/credit_book.h"
+#include "scheduler/route/executor_credits.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,7 +15,7 @@ constexpr double kGain = 2.0;
 
 }  // namespace
 
-bool CreditBook::Update(const Report& report) {
+bool ExecutorCredits::Update(const Report& report) {
   const Index next = unused_.empty() ? executors_.size() : unused_.back();
   const auto [at, fresh] = index_.try_emplace(report.id, next);
   if (fresh) {
@@ -51,7 +51,7 @@ bool CreditBook::Update(const Report& report) {
   return replaced || went;
 }
 
-void CreditBook::Forget(const ExecutorId& id) {
+void ExecutorCredits::Forget(const ExecutorId& id) {
   const auto found = index_.find(id);
   if (found == index_.end()) return;
   Executor& executor = executors_[found->second];
@@ -59,7 +59,7 @@ void CreditBook::Forget(const ExecutorId& id) {
   if (!std::exchange(executor.forgotten, true)) leaving_.push_back(found->second);
 }
 
-void CreditBook::RemoveForgotten() {
+void ExecutorCredits::RemoveForgotten() {
   std::erase_if(leaving_, [this](Index index) {
     Executor& executor = executors_[index];
     if (!executor.forgotten) return true;  // it is back
@@ -71,12 +71,12 @@ void CreditBook::RemoveForgotten() {
   });
 }
 
-CreditBook::Index CreditBook::Find(const ExecutorId& id) const {
+ExecutorCredits::Index ExecutorCredits::Find(const ExecutorId& id) const {
   const auto found = index_.find(id);
   return found == index_.end() ? kNone : found->second;
 }
 
-int CreditBook::Available(Index index, SlotClass slots) const {
+int ExecutorCredits::Available(Index index, SlotClass slots) const {
   const Executor& executor = executors_[index];
   if (!executor.usable) return 0;
   const Room& of_class = executor.rooms[static_cast<size_t>(slots)];
@@ -86,36 +86,37 @@ int CreditBook::Available(Index index, SlotClass slots) const {
   return asked ? 0 : std::min(room, 1);
 }
 
-double CreditBook::Busy(Index index, SlotClass slots) const {
+double ExecutorCredits::Busy(Index index, SlotClass slots) const {
   const Executor& executor = executors_[index];
   const int unused = Unused(executor.rooms[static_cast<size_t>(slots)]);
   if (slots == SlotClass::kLight) return -unused;
   return 1.0 - static_cast<double>(unused) / std::max(1, executor.slots);
 }
 
-void CreditBook::Published(Index index, SlotClass slots) {
+void ExecutorCredits::Published(Index index, SlotClass slots) {
   ++RoomOf(index, slots).published;
   ++executors_[index].open;
 }
 
 // The executor heard the answer, and reported, before the claim was heard of here.
-void CreditBook::MentionPublished(Index index, Mention mention, Charge& charge) {
+void ExecutorCredits::MentionPublished(Index index, Mention mention, Charge& charge) {
   if (mention == Mention::kClaiming) return;
   charge = {mention == Mention::kHolding ? Charge::In::kReport : Charge::In::kOver,
             executors_[index].heartbeats};
 }
 
-void CreditBook::MentionClaimed(Index index, SlotClass slots, Mention mention, Charge& charge) {
+void ExecutorCredits::MentionClaimed(Index index, SlotClass slots, Mention mention,
+                                     Charge& charge) {
   if (mention == Mention::kClaiming) return ChargeHere(index, slots, charge);
   MentionPublished(index, mention, charge);
 }
 
-void CreditBook::MentionOver(Index index, SlotClass slots, Mention mention) {
+void ExecutorCredits::MentionOver(Index index, SlotClass slots, Mention mention) {
   if (mention == Mention::kHolding) ++RoomOf(index, slots).ended_since;
 }
 
-void CreditBook::Claimed(Index index, SlotClass slots, Charge& charge, Duration waited,
-                         SteadyTime now) {
+void ExecutorCredits::Claimed(Index index, SlotClass slots, Charge& charge, Duration waited,
+                              SteadyTime now) {
   --RoomOf(index, slots).published;
   const bool reported =
       charge.in != Charge::In::kNothing && charge.report == executors_[index].heartbeats;
@@ -123,27 +124,27 @@ void CreditBook::Claimed(Index index, SlotClass slots, Charge& charge, Duration 
   Measure(RoomOf(index, slots), waited, now);
 }
 
-void CreditBook::ClaimedLate(Index index, SlotClass slots, Charge& charge) {
+void ExecutorCredits::ClaimedLate(Index index, SlotClass slots, Charge& charge) {
   ChargeHere(index, slots, charge);
   ++executors_[index].open;
 }
 
-void CreditBook::ChargeHere(Index index, SlotClass slots, Charge& charge) {
+void ExecutorCredits::ChargeHere(Index index, SlotClass slots, Charge& charge) {
   ++RoomOf(index, slots).claimed_since;
   charge = {Charge::In::kBook, executors_[index].heartbeats};
 }
 
-void CreditBook::Returned(Index index, SlotClass slots) {
+void ExecutorCredits::Returned(Index index, SlotClass slots) {
   --RoomOf(index, slots).published;
   --executors_[index].open;
 }
 
-bool CreditBook::TimedOut(Index index, SlotClass slots) {
+bool ExecutorCredits::TimedOut(Index index, SlotClass slots) {
   Returned(index, slots);
   return ++executors_[index].timeouts == kSilentAfter;
 }
 
-void CreditBook::Ended(Index index, SlotClass slots, const Charge& charge) {
+void ExecutorCredits::Ended(Index index, SlotClass slots, const Charge& charge) {
   Room& room = RoomOf(index, slots);
   // A report that does not name it, or names it as over, counted its slot as free.
   if (charge.report == executors_[index].heartbeats) {
@@ -153,14 +154,14 @@ void CreditBook::Ended(Index index, SlotClass slots, const Charge& charge) {
   --executors_[index].open;
 }
 
-void CreditBook::HeardOfEnd(Index index, SlotClass slots, Duration idle) {
+void ExecutorCredits::HeardOfEnd(Index index, SlotClass slots, Duration idle) {
   if (slots == SlotClass::kLight) return;
   Room& room = RoomOf(index, slots);
   room.idle_charged += std::clamp<Duration>(idle, Duration{}, kTripMax);
   ++room.ends;
 }
 
-void CreditBook::Measure(Room& room, Duration waited, SteadyTime now) {
+void ExecutorCredits::Measure(Room& room, Duration waited, SteadyTime now) {
   if (now - room.window >= kWindow) {
     const double seconds =
         std::chrono::duration<double>(std::min(now - room.window, kQuietMax)).count();

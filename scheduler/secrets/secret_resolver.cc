@@ -1,4 +1,4 @@
-#include "scheduler/secrets/secret_desk.h"
+#include "scheduler/secrets/secret_resolver.h"
 
 #include <fmt/format.h>
 
@@ -69,7 +69,7 @@ HandedSecrets HandOne(const WantedSecrets& wanted, Found& found) {
 
 }  // namespace
 
-Result<std::vector<HandedSecrets>> SecretDesk::Hand(
+Result<std::vector<HandedSecrets>> SecretResolver::Hand(
     const std::vector<WantedSecrets>& wanted) const {
   std::set<std::string> names;
   for (const WantedSecrets& one : wanted) names.insert(one.names.begin(), one.names.end());

@@ -1,9 +1,9 @@
-#include "scheduler/streams/store_watch.h"
+#include "scheduler/streams/store_probe.h"
 
 namespace carillon::scheduler {
 namespace {
 
-Result<StoreView> ReadStore(const StoreWatch::Ports& ports) {
+Result<StoreView> ReadStore(const StoreProbe::Ports& ports) {
   StoreView view;
   CARILLON_ASSIGN_OR_RETURN(view.segments, ports.segments.ListSegments());
   CARILLON_ASSIGN_OR_RETURN(view.executors, ports.executors.ListExecutors());
@@ -13,10 +13,10 @@ Result<StoreView> ReadStore(const StoreWatch::Ports& ports) {
 
 }  // namespace
 
-StoreWatch::StoreWatch(const Ports& ports, Duration patience)
+StoreProbe::StoreProbe(const Ports& ports, Duration patience)
     : ports_(ports), patience_(patience), aside_(ports.clock), known_at_(ports.clock.Wall()) {}
 
-StoreSight StoreWatch::Look() {
+StoreSnapshot StoreProbe::Look() {
   auto answer = aside_.Ask<Result<StoreView>>(patience_, [this] { return ReadStore(ports_); });
   const MutexLock lock(mu_);
   if (!answer || !answer->ok()) return {.known_at = known_at_};

@@ -1,4 +1,4 @@
-#include "scheduler/assign/fence_watch.h"
+#include "scheduler/assign/fenced_writer.h"
 
 #include "tests/unit/scheduler/room_fixture.h"
 
@@ -23,21 +23,21 @@ class HollowSegments final : public SegmentStore {
   SegmentStore& store_;
 };
 
-class FenceWatchTest : public test::RoomTest {
+class FencedWriterTest : public test::RoomTest {
  protected:
   Fence Held() { return table_.View()->FenceFor(table_.View()->Segments()); }
   HollowSegments segments_{store_};
-  FenceWatch watch_{clock_, segments_, table_, metrics_};
+  FencedWriter watch_{clock_, segments_, table_, metrics_};
 };
 
-TEST_F(FenceWatchTest, SegmentsWhoseEpochMovedAreDropped) {
+TEST_F(FencedWriterTest, SegmentsWhoseEpochMovedAreDropped) {
   TakeAll("m2");
   EXPECT_TRUE(watch_.Check(Held()).ok());
   EXPECT_EQ(owned(), 0u);
 }
 
 // A dump is being read back, say: nobody else has taken them.
-TEST_F(FenceWatchTest, SegmentsWithoutARowAreNotTakenForLost) {
+TEST_F(FencedWriterTest, SegmentsWithoutARowAreNotTakenForLost) {
   segments_.hollow = true;
   EXPECT_EQ(watch_.Check(Held()).code(), ErrorCode::kBrokenStore);
   EXPECT_EQ(owned(), test::kSegments);

@@ -1,4 +1,4 @@
-#include "scheduler/secrets/secret_desk.h"
+#include "scheduler/secrets/secret_resolver.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace carillon::scheduler {
 namespace {
 
-class SecretDeskTest : public ::testing::Test {
+class SecretResolverTest : public ::testing::Test {
  protected:
   void Put(const std::string& name, const std::string& value, const std::string& owner,
            bool shared = false) {
@@ -20,7 +20,7 @@ class SecretDeskTest : public ::testing::Test {
   }
   HandedSecrets Hand(const std::set<std::string>& names, const std::string& owner = "anna") {
     const FixedKeys source(keys_);
-    const auto handed = SecretDesk(store_, source).Hand({{.owner = owner, .names = names}});
+    const auto handed = SecretResolver(store_, source).Hand({{.owner = owner, .names = names}});
     EXPECT_TRUE(handed.ok());
     return handed->at(0);
   }
@@ -31,7 +31,7 @@ class SecretDeskTest : public ::testing::Test {
       std::make_shared<const Keyring>(Keyring::Parse(Keyring::NewKey()).value());
 };
 
-TEST_F(SecretDeskTest, AJobGetsItsOwnersAndWhatIsShared) {
+TEST_F(SecretResolverTest, AJobGetsItsOwnersAndWhatIsShared) {
   Put("own", "value of own", "anna");
   Put("all", "value of all", "bert", true);
   EXPECT_EQ(Hand({"own", "all"}).values,
@@ -39,7 +39,7 @@ TEST_F(SecretDeskTest, AJobGetsItsOwnersAndWhatIsShared) {
   EXPECT_EQ(Hand({"all"}, "carl").failure, "");
 }
 
-TEST_F(SecretDeskTest, OrNothingAtAll) {
+TEST_F(SecretResolverTest, OrNothingAtAll) {
   Put("own", "value of own", "anna");
   Put("berts", "value of bert", "bert");
   const HandedSecrets forbidden = Hand({"own", "berts"});
@@ -51,12 +51,12 @@ TEST_F(SecretDeskTest, OrNothingAtAll) {
   EXPECT_TRUE(missing.values.empty());
 }
 
-TEST_F(SecretDeskTest, NobodysJobsGetOnlyWhatIsShared) {
+TEST_F(SecretResolverTest, NobodysJobsGetOnlyWhatIsShared) {
   Put("nobodys", "value of nobody", "");
   EXPECT_EQ(Hand({"nobodys"}, "").failure, reason::kSecretForbidden);
 }
 
-TEST_F(SecretDeskTest, WhatCannotBeOpenedIsSaidWithoutTheValue) {
+TEST_F(SecretResolverTest, WhatCannotBeOpenedIsSaidWithoutTheValue) {
   Put("own", "value of own", "anna");
   const auto sealing = keys_;
   keys_ = nullptr;
@@ -67,7 +67,7 @@ TEST_F(SecretDeskTest, WhatCannotBeOpenedIsSaidWithoutTheValue) {
   EXPECT_EQ(Hand({"own"}).failure, "");
 }
 
-TEST_F(SecretDeskTest, ThereIsALimitToAllOfThem) {
+TEST_F(SecretResolverTest, ThereIsALimitToAllOfThem) {
   std::set<std::string> names;
   for (const char* name : {"a", "b", "c", "d"}) {
     Put(name, std::string(kSecretBytesMax, 'x'), "anna");

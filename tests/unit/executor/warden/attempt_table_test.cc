@@ -1,5 +1,5 @@
-// The warden's book without its server: what it sets aside on the disk, and gives back.
-#include "executor/warden/attempt_book.h"
+// The warden's table without its server: what it sets aside on the disk, and gives back.
+#include "executor/warden/attempt_table.h"
 
 #include <cerrno>
 #include <filesystem>
@@ -44,9 +44,9 @@ class LateDevice : public JournalDevice {
   int asked_ = 0;
 };
 
-class AttemptBookTest : public ::testing::Test {
+class AttemptTableTest : public ::testing::Test {
  protected:
-  AttemptBookTest() { std::filesystem::create_directory(work_); }
+  AttemptTableTest() { std::filesystem::create_directory(work_); }
 
   std::unique_ptr<WardenJournal> Open(
       WardenJournal::Contents* contents,
@@ -74,7 +74,7 @@ class AttemptBookTest : public ::testing::Test {
   test::ManualClock clock_;
 };
 
-TEST_F(AttemptBookTest, EndOfWhatAnEarlierWardenStartedTakesNoRoomFromOthers) {
+TEST_F(AttemptTableTest, EndOfWhatAnEarlierWardenStartedTakesNoRoomFromOthers) {
   for (uint64_t number = 1; number <= 3; ++number) LeaveStart(number);
   WardenJournal::Contents contents;
   std::unique_ptr<WardenJournal> journal = Open(&contents);
@@ -82,13 +82,13 @@ TEST_F(AttemptBookTest, EndOfWhatAnEarlierWardenStartedTakesNoRoomFromOthers) {
   SegmentLog& log = journal->log();
   const Result<bool> others = log.Reserve(1u << 20);
   ASSERT_TRUE(others.ok() && *others);
-  AttemptBook book(clock_, std::move(journal), std::move(contents), {.work_directory = work_});
+  AttemptTable table(clock_, std::move(journal), std::move(contents), {.work_directory = work_});
   int ended = 0;
   for (int turn = 0; turn < 100 && ended < 3; ++turn) {
     clock_.Advance(100ms);
-    book.Tick(clock_.Steady());
-    book.Commit(clock_.Steady());
-    while (book.TakeEvent()) ++ended;
+    table.Tick(clock_.Steady());
+    table.Commit(clock_.Steady());
+    while (table.TakeEvent()) ++ended;
   }
   EXPECT_EQ(ended, 3);
   EXPECT_EQ(log.reserved_bytes(), 1u << 20);
@@ -96,20 +96,20 @@ TEST_F(AttemptBookTest, EndOfWhatAnEarlierWardenStartedTakesNoRoomFromOthers) {
 
 // A daemon that attaches is told what there is together with whether it may claim: both must come,
 // at whatever moment of the disk's troubles it asks.
-TEST_F(AttemptBookTest, DiskThatFailsIsNotReadyHoweverOftenItIsAsked) {
+TEST_F(AttemptTableTest, DiskThatFailsIsNotReadyHoweverOftenItIsAsked) {
   LeaveStart(1);
   bool writes_fail = false;
   WardenJournal::Contents contents;
   std::unique_ptr<WardenJournal> journal =
       Open(&contents, std::make_unique<LateDevice>(writes_fail));
   writes_fail = true;
-  AttemptBook book(clock_, std::move(journal), std::move(contents), {.work_directory = work_});
+  AttemptTable table(clock_, std::move(journal), std::move(contents), {.work_directory = work_});
   const auto turn = [&] {
     clock_.Advance(20ms);
-    book.Tick(clock_.Steady());
-    book.Commit(clock_.Steady());
-    const Result<bool> ready = book.Ready(clock_.Steady());
-    for (int ring = 0; ring < 20; ++ring) book.StepJournal(clock_.Steady());
+    table.Tick(clock_.Steady());
+    table.Commit(clock_.Steady());
+    const Result<bool> ready = table.Ready(clock_.Steady());
+    for (int ring = 0; ring < 20; ++ring) table.StepJournal(clock_.Steady());
     return ready;
   };
   int refused = 0;

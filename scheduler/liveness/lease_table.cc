@@ -1,4 +1,4 @@
-#include "scheduler/liveness/lease_book.h"
+#include "scheduler/liveness/lease_table.h"
 
 #include <algorithm>
 
@@ -18,9 +18,9 @@ bool Same(const HeldAttempt& a, const HeldAttempt& b) {
 
 }  // namespace
 
-std::vector<LeaseBook::Grant> LeaseBook::GrantAll(const LeaseHolder& holder,
-                                                  const std::vector<GrantItem>& items,
-                                                  SteadyTime now) {
+std::vector<LeaseTable::Grant> LeaseTable::GrantAll(const LeaseHolder& holder,
+                                                    const std::vector<GrantItem>& items,
+                                                    SteadyTime now) {
   std::vector<Grant> answers;
   answers.reserve(items.size());
   const auto view = segments_.View();
@@ -37,7 +37,7 @@ std::vector<LeaseBook::Grant> LeaseBook::GrantAll(const LeaseHolder& holder,
   return answers;
 }
 
-LeaseBook::Grant LeaseBook::JudgeLocked(const GrantItem& item, const OwnedView& view) const {
+LeaseTable::Grant LeaseTable::JudgeLocked(const GrantItem& item, const OwnedView& view) const {
   if (lost_.count(item.held.token) > 0) return Grant::kLost;
   if (!view.Holds(item.held.segment, item.epoch)) return Grant::kNotOwned;
   const auto found = leases_.find(item.held.key);
@@ -46,19 +46,19 @@ LeaseBook::Grant LeaseBook::JudgeLocked(const GrantItem& item, const OwnedView& 
   return marked ? Grant::kLost : Grant::kGranted;
 }
 
-size_t LeaseBook::Room() const {
+size_t LeaseTable::Room() const {
   MutexLock lock(mu_);
   return leases_.size() < options_.leases_max ? options_.leases_max - leases_.size() : 0;
 }
 
-bool LeaseBook::IsLost(const RunKey& key, ClaimToken token) const {
+bool LeaseTable::IsLost(const RunKey& key, ClaimToken token) const {
   MutexLock lock(mu_);
   if (lost_.count(token) > 0) return true;
   const auto found = leases_.find(key);
   return found != leases_.end() && found->second.marked && found->second.held.token == token;
 }
 
-void LeaseBook::AddFound(const std::vector<RunRow>& running, Epoch epoch, SteadyTime lost_at) {
+void LeaseTable::AddFound(const std::vector<RunRow>& running, Epoch epoch, SteadyTime lost_at) {
   MutexLock lock(mu_);
   for (const RunRow& row : running) {
     Lease lease{.held = {.key = row.key,
@@ -82,8 +82,8 @@ void LeaseBook::AddFound(const std::vector<RunRow>& running, Epoch epoch, Steady
   }
 }
 
-std::vector<HeldAttempt> LeaseBook::Renew(const LeaseHolder& holder,
-                                          const std::vector<HeldAttempt>& listed, SteadyTime now) {
+std::vector<HeldAttempt> LeaseTable::Renew(const LeaseHolder& holder,
+                                           const std::vector<HeldAttempt>& listed, SteadyTime now) {
   std::vector<HeldAttempt> renewed;
   renewed.reserve(listed.size());
   const SteadyTime lost_at = now + options_.lease + options_.own_loss_margin;
@@ -108,7 +108,7 @@ std::vector<HeldAttempt> LeaseBook::Renew(const LeaseHolder& holder,
   return renewed;
 }
 
-void LeaseBook::Erase(const std::vector<HeldAttempt>& ended) {
+void LeaseTable::Erase(const std::vector<HeldAttempt>& ended) {
   MutexLock lock(mu_);
   for (const HeldAttempt& held : ended) {
     const auto found = leases_.find(held.key);
@@ -116,7 +116,7 @@ void LeaseBook::Erase(const std::vector<HeldAttempt>& ended) {
   }
 }
 
-std::vector<ExpiredLease> LeaseBook::TakeExpired(SteadyTime now, size_t limit) {
+std::vector<ExpiredLease> LeaseTable::TakeExpired(SteadyTime now, size_t limit) {
   const auto view = segments_.View();
   const bool mark_first = !failpoint::Broken("lost.mark_first");
   std::vector<ExpiredLease> expired;
@@ -145,7 +145,7 @@ std::vector<ExpiredLease> LeaseBook::TakeExpired(SteadyTime now, size_t limit) {
   return expired;
 }
 
-void LeaseBook::Resolve(const std::vector<ExpiredLease>& decided, SteadyTime now) {
+void LeaseTable::Resolve(const std::vector<ExpiredLease>& decided, SteadyTime now) {
   MutexLock lock(mu_);
   for (const ExpiredLease& item : decided) {
     const auto found = leases_.find(item.report.key);
@@ -158,43 +158,43 @@ void LeaseBook::Resolve(const std::vector<ExpiredLease>& decided, SteadyTime now
   }
 }
 
-std::optional<LeaseHolder> LeaseBook::HolderOf(const RunKey& key, ClaimToken token) const {
+std::optional<LeaseHolder> LeaseTable::HolderOf(const RunKey& key, ClaimToken token) const {
   MutexLock lock(mu_);
   const auto found = leases_.find(key);
   if (found == leases_.end() || found->second.held.token != token) return std::nullopt;
   return found->second.holder;
 }
 
-bool LeaseBook::Knows(const RunKey& key) const {
+bool LeaseTable::Knows(const RunKey& key) const {
   MutexLock lock(mu_);
   return leases_.count(key) > 0;
 }
 
-bool LeaseBook::AnotherRunActive(JobNo job, const RunKey& key) const {
+bool LeaseTable::AnotherRunActive(JobNo job, const RunKey& key) const {
   MutexLock lock(mu_);
   const auto count = runs_of_job_.find(job);
   if (count == runs_of_job_.end()) return false;
   return count->second > static_cast<int>(leases_.count(key));
 }
 
-size_t LeaseBook::size() const {
+size_t LeaseTable::size() const {
   MutexLock lock(mu_);
   return leases_.size();
 }
 
-void LeaseBook::PutLocked(Lease lease) {
+void LeaseTable::PutLocked(Lease lease) {
   const auto [at, fresh] = leases_.try_emplace(lease.held.key);
   if (fresh) ++runs_of_job_[lease.held.job_no];
   at->second = std::move(lease);
 }
 
-LeaseBook::Leases::iterator LeaseBook::RemoveLocked(Leases::iterator at) {
+LeaseTable::Leases::iterator LeaseTable::RemoveLocked(Leases::iterator at) {
   const auto count = runs_of_job_.find(at->second.held.job_no);
   if (count != runs_of_job_.end() && --count->second <= 0) runs_of_job_.erase(count);
   return leases_.erase(at);
 }
 
-void LeaseBook::ForgetOldLossesLocked(SteadyTime now) {
+void LeaseTable::ForgetOldLossesLocked(SteadyTime now) {
   while (!lost_until_.empty() &&
          (lost_until_.front().first <= now || lost_until_.size() > kLossesMax)) {
     lost_.erase(lost_until_.front().second);
