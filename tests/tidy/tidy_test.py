@@ -68,6 +68,28 @@ FOREIGN_PAGES = re.compile(r"\b(DESIGN|SPEC|STYLE|HOUSE)(\.md|'s| §| P[1-9]|\b 
 
 HEADER_LINES_MAX = 250
 SOURCE_LINES_MAX = 500
+# A folder that one can read. A header and its source count as one unit.
+FOLDER_UNITS_MAX = 28
+FOLDER_LINES_MAX = 3000
+# Folders above that. The list only shrinks; a folder that no longer needs its row fails as well.
+LARGE_FOLDERS = {
+    "cli/commands", "common/adapters/memory", "common/adapters/mysql", "common/domain", "common/wire",
+    "executor/warden",
+}
+# Classes in more than one source file, likewise.
+DIVIDED_CLASSES = {
+    "AttemptTable", "ExecutorCore", "FiringLoop", "JobEdit", "MemoryPeople", "MemoryStore", "MysqlCounts",
+    "MysqlStore", "SegmentLog", "ZookeeperCoordinator",
+}
+# Structs of options that carry behaviour, likewise: values belong in Options, collaborators in Ports.
+OPTIONS_WITH_BEHAVIOUR = {
+    "cli/commands/output.h", "common/adapters/grpc/grpc_link.h", "executor/intake/task_intake.h",
+    "scheduler/assign/segment_owner.h", "scheduler/claims/claim_applier.h", "scheduler/fire/firing_loop.h",
+    "scheduler/guard/guard_loop.h", "scheduler/leader/leader.h", "scheduler/liveness/executor_registry.h",
+    "scheduler/liveness/link_service.h", "scheduler/logs/log_keeper.h", "scheduler/maintain/maintenance.h",
+    "scheduler/notify/notify_options.h", "scheduler/plan/segment_planner.h", "scheduler/plan/sweep.h",
+    "scheduler/results/result_applier.h",
+}
 LOOSE_NAMES = re.compile(r"(^|[/_])(util|utils|helper|helpers|misc|manager)([_./]|$)")
 
 
@@ -210,6 +232,40 @@ class TidyTest(unittest.TestCase):
             if lines > limit:
                 problems.append(f"{path}: {lines} lines, more than {limit}")
         self.report(problems)
+
+    def test_folders_are_of_a_readable_size(self):
+        units, lines = {}, {}
+        for path in self.product:
+            folder = os.path.dirname(path)
+            units.setdefault(folder, set()).add(os.path.splitext(path)[0])
+            lines[folder] = lines.get(folder, 0) + read(path).count("\n")
+        large = {folder for folder in units
+                 if len(units[folder]) > FOLDER_UNITS_MAX or lines[folder] > FOLDER_LINES_MAX}
+        self.assertEqual(large, LARGE_FOLDERS, {f: (len(units[f]), lines[f]) for f in large ^ LARGE_FOLDERS
+                                                if f in units})
+
+    def test_a_class_has_one_source_file(self):
+        """Looks for the definitions of members in the room that declares the class."""
+        declared = {}
+        for path in self.product:
+            if path.endswith(".h"):
+                for name in re.findall(r"^(?:  )?class (\w+)\b[^;{]*\{", read(path), re.M):
+                    declared.setdefault(name, set()).add(os.path.dirname(path))
+        sources = {}
+        for path in self.product:
+            if path.endswith(".cc"):
+                for name in re.findall(r"^[^\s/#][^=;(]*?\b([A-Z]\w+)::~?\w+\(", read(path), re.M):
+                    if os.path.dirname(path) in declared.get(name, ()):
+                        sources.setdefault((name, os.path.dirname(path)), set()).add(path)
+        divided = {name: sorted(paths) for (name, _), paths in sources.items() if len(paths) > 1}
+        self.assertEqual(set(divided), DIVIDED_CLASSES,
+                         {n: divided.get(n) for n in set(divided) ^ DIVIDED_CLASSES})
+
+    def test_options_are_values(self):
+        found = {path for path in self.product if path.endswith(".h")
+                 for body in re.findall(r"struct \w*Options \{(.*?)\n(?:  )?\};", read(path), re.S)
+                 if "std::function" in body}
+        self.assertEqual(found, OPTIONS_WITH_BEHAVIOUR)
 
     def test_headers_are_guarded_and_say_what_they_are(self):
         problems = []
