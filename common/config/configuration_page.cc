@@ -6,7 +6,7 @@ namespace {
 constexpr std::string_view kHead = R"(# Configuration
 
 <!-- Generated from common/config/config_table.cc; the test unit_config compares them. After a
-     change of the table: CARILLON_WRITE_DOCS=1 ctest -R unit_config -->
+     change of the table: ./dev regen -->
 
 Every setting has a default. A value is taken from the first of these that names it:
 

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { until, withServer } from '../support/server.mjs';
 
-// {page: [where Tab leads, one after the other]}; CARILLON_UPDATE_SNAPSHOTS=1 writes it anew.
+// {page: [where Tab leads, one after the other]}; `./dev regen` writes it anew.
 const KNOWN = new URL('focus_order.json', import.meta.url);
 const STOPS_MAX = 150;
 
@@ -68,7 +68,7 @@ test('Tab leads through each page in the order that is known', async () => {
       assert.deepEqual(stops.filter((stop) => stop.endsWith(': ')), [], path + ': nothing is without a name');
       seen[path.replace(run, '#')] = stops;
     }
-    if (process.env.CARILLON_UPDATE_SNAPSHOTS) writeFileSync(KNOWN, JSON.stringify(seen, null, 1) + '\n');
+    if (process.env.CARILLON_REGEN) writeFileSync(KNOWN, JSON.stringify(seen, null, 1) + '\n');
     assert.deepEqual(seen, JSON.parse(readFileSync(KNOWN, 'utf8')));
   });
 });

@@ -10,7 +10,7 @@ golden/VERB.json  what came of it: {"job list --limit 2": {sent, exit, json, tab
               it is the answer of that operation as it was recorded, {"= applyJobs but": {"/items/0/place": "a:1"}} where it
               is that answer with a few values added or changed
 
-With CARILLON_UPDATE_GOLDEN=1 the golden files are written anew; read the difference before it is kept.
+`./dev regen` (CARILLON_REGEN=1) writes the golden files anew; read the difference before it is kept.
 """
 import concurrent.futures
 import copy
@@ -34,7 +34,7 @@ from contract import METHODS, Contract  # noqa: E402  (the path comes first)
 
 CARILLON, OPENAPI = (os.path.abspath(path) for path in sys.argv[1:3])
 GOLDEN = HERE / "golden"
-UPDATE = os.environ.get("CARILLON_UPDATE_GOLDEN") == "1"
+REGEN = os.environ.get("CARILLON_REGEN") == "1"
 FORMS = ("json", "table", "name")
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 # What prints no answer of the API, and is shown by other tests.
@@ -268,7 +268,7 @@ class GoldenTest(unittest.TestCase):
         for case, one in zip(self.cases, self.outcomes):
             by_file.setdefault(verb_of(case["arguments"], self.verbs).replace(" ", "_"), {})[case["arguments"]] = one
         self.assertEqual(sum(map(len, by_file.values())), len(self.cases), "two cases of the same arguments")
-        if UPDATE:
+        if REGEN:
             GOLDEN.mkdir(exist_ok=True)
             for file in GOLDEN.glob("*.json"):
                 file.unlink()

@@ -22,8 +22,8 @@ std::string KindName(MetricKind kind) {
 std::string MetricsDocument() {
   std::ostringstream out;
   out << "# Metrics\n\nServed on the ops port at `/metrics`. Generated from "
-         "`common/base/metrics_table.cc` by\n`CARILLON_UPDATE_DOCS=1 build/dev/tests/unit_base`; a "
-         "test compares. Never a job id or a run id as a label.\n\n"
+         "`common/base/metrics_table.cc` by\n`./dev regen`; a test compares. Never a job id or a "
+         "run id as a label.\n\n"
          "| metric | kind | label | meaning |\n|---|---|---|---|\n";
   for (const MetricSpec& spec : MetricTable()) {
     out << "| `" << spec.name << "` | " << KindName(spec.kind) << " | "
@@ -35,7 +35,7 @@ std::string MetricsDocument() {
 
 TEST(MetricsTest, DocumentAgreesWithTheTable) {
   const std::string path = std::string(CARILLON_SOURCE_DIR) + "/docs/metrics.md";
-  if (std::getenv("CARILLON_UPDATE_DOCS") != nullptr) std::ofstream(path) << MetricsDocument();
+  if (std::getenv("CARILLON_REGEN") != nullptr) std::ofstream(path) << MetricsDocument();
   std::ifstream in(path);
   std::ostringstream text;
   text << in.rdbuf();

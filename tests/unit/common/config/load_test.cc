@@ -314,10 +314,10 @@ TEST(ConfigTableTest, NamesAndVariablesAreUnique) {
 
 TEST(ConfigTableTest, PageInDocsIsTheTable) {
   const std::string path = CARILLON_SOURCE_DIR "/docs/configuration.md";
-  if (getenv("CARILLON_WRITE_DOCS") != nullptr) std::ofstream(path) << ConfigurationPage();
+  if (getenv("CARILLON_REGEN") != nullptr) std::ofstream(path) << ConfigurationPage();
   std::ostringstream page;
   page << std::ifstream(path).rdbuf();
-  EXPECT_EQ(page.str(), ConfigurationPage()) << "run with CARILLON_WRITE_DOCS=1";
+  EXPECT_EQ(page.str(), ConfigurationPage()) << "generate it: ./dev regen";
 }
 
 }  // namespace

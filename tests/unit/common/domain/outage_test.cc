@@ -117,12 +117,11 @@ TEST(OutageTest, TheDocumentAgreesWithTheTable) {
   const size_t begin = text.find(first);
   ASSERT_NE(begin, std::string::npos);
   const size_t end = text.find("\n\n", begin) + 1;
-  if (std::getenv("CARILLON_UPDATE_DOCS") != nullptr) {
+  if (std::getenv("CARILLON_REGEN") != nullptr) {
     std::ofstream(path) << text.replace(begin, end - begin, TableAsText());
     return;
   }
-  EXPECT_EQ(text.substr(begin, end - begin), TableAsText())
-      << "generate it: CARILLON_UPDATE_DOCS=1 build/dev/tests/unit_domain";
+  EXPECT_EQ(text.substr(begin, end - begin), TableAsText()) << "generate it: ./dev regen";
 }
 
 }  // namespace
