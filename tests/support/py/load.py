@@ -11,7 +11,7 @@ import os
 import threading
 import time
 
-from cluster_under_test import wait_until
+from harness import wait_until
 from noops import Noops
 
 EVERY_MS = 200
@@ -36,9 +36,10 @@ def seconds_of(text):
 
 
 class Load:
-    def __init__(self, cluster, per_second, long_jobs=2, noops_per_second=0):
-        self.cluster = cluster
-        self.journal = os.path.join(cluster.scratch, "journal")
+    def __init__(self, server, per_second, long_jobs=2, noops_per_second=0, journal=None):
+        """`server`: a cluster or a standalone server; `journal`: a file elsewhere than in its directory."""
+        self.server = server
+        self.journal = journal or os.path.join(server.scratch, "journal")
         open(self.journal, "ab").close()
         self.boot = time.time() - uptime()
         self.every = {}  # job id -> seconds
@@ -47,14 +48,14 @@ class Load:
         self.position = 0  # in the journal
         self.starts, self.ends, self.where, self.twice = {}, {}, {}, []
         self.newest = collections.defaultdict(float)  # start of each job
-        api = cluster.api()
+        api = server.api()
         count = max(1, per_second * EVERY_MS // 1000)
         first = int(time.time()) + 5
         for i in range(count):
             self.create(api, f"load-{i}", EVERY_MS, first + i * EVERY_MS / 1000 / count, ":")
         for i in range(long_jobs):
             self.create(api, f"long-{i}", 3000, first + i * 0.7, f"sleep {LONG_S}")
-        self.noops = Noops(cluster, api, noops_per_second) if noops_per_second else None
+        self.noops = Noops(server, api, noops_per_second) if noops_per_second else None
 
     def create(self, api, job_id, every_ms, begin, work):
         begin = round(begin, 3)
@@ -117,40 +118,44 @@ class Load:
     def open_runs(self):
         """What Carillon says of the runs that have not ended, oldest first; for a person to read."""
         try:
-            api = self.cluster.api()
+            api = self.server.api()
             runs = sorted(api.pages("/api/runs?state=PENDING&state=RUNNING&state=HELD"),
                           key=lambda run: run["fire_time"])
             return "\n".join(json.dumps(api.get("/api/runs/" + run["run_id"])) for run in runs[:5])
         except Exception as error:  # no member may answer; the failure itself was told
             return f"open runs: {error}"
 
-    def settle(self):
-        """No backlog, then everything paused, then everything ended. Returns when that began."""
-        def calm():
+    def settle(self, calm=True):
+        """Everything due has run, then everything is paused, then everything has ended. Returns until when all fires are due
+        to have run. `calm`: before that the backlog goes and stays away, which a busy machine may not reach."""
+        def overdue_s():
             try:
-                status = self.cluster.api().get("/api/system/status")
+                overdue_ms = self.server.api().get("/api/system/status")["oldest_overdue_ms"]
             except Exception:  # a member may still be recovering; the deadline decides
-                return False
-            return status["oldest_overdue_ms"] is not None and status["oldest_overdue_ms"] < 500
-        wait_until(calm, 120, "the backlog to go", every=0.3)
-        self.run_for(2)
-        wait_until(calm, 60, "the backlog to stay away", every=0.3)
+                return float("inf")
+            return float("inf") if overdue_ms is None else overdue_ms / 1000
+        if calm:
+            wait_until(lambda: overdue_s() < 0.5, 120, "the backlog to go", every=0.3)
+            self.run_for(2)
+            wait_until(lambda: overdue_s() < 0.5, 60, "the backlog to stay away", every=0.3)
 
         # What a process that died took with it is tried again when its lease is over; a pause
         # before that would hold it back.
         now = time.time()
 
         def those_of_before_ended():
-            oldest = next(self.cluster.api().pages(
+            if time.time() - overdue_s() < now:
+                return False
+            oldest = next(self.server.api().pages(
                 "/api/runs?state=PENDING&state=RUNNING&sort=fire_time"), None)
             return oldest is None or seconds_of(oldest["fire_time"]) >= now
-        wait_until(those_of_before_ended, LEASE_S + 60, "what was lost to be tried again",
+        wait_until(those_of_before_ended, LEASE_S + (60 if calm else 180), "what was due, and what was lost, to be run",
                    every=0.5)
-        end = time.time() - 1
-        api = self.cluster.api()
+        end = time.time() - 1 if calm else now
+        api = self.server.api()
         for job in list(self.every) + (self.noops.jobs if self.noops else []):
             api.post(f"/api/jobs/{job}/pause", {"reason": "end of the test"})
-        wait_until(lambda: not any(True for _ in self.cluster.api().pages(
+        wait_until(lambda: not any(True for _ in self.server.api().pages(
             "/api/runs?state=PENDING&state=RUNNING&state=HELD")), 90, "open runs to end", every=0.5)
         return end
 
