@@ -8,12 +8,14 @@ import argparse
 import json
 import os
 import shlex
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
+import harness  # noqa: E402
 
 FIRES = 3
 DEADLINE_S = 60
@@ -24,48 +26,20 @@ def say(text):
 
 
 class Demo:
-    def __init__(self, binaries, data_dir, check):
-        self.carillon = os.path.join(os.path.abspath(binaries), "carillon")
-        self.data_dir = data_dir
-        self.check = check
-        self.server = None
+    def __init__(self, data_dir):
+        os.makedirs(data_dir, mode=0o700, exist_ok=True)
+        self.server = harness.Standalone(directory=data_dir, data_dir=data_dir, new_session=True)
 
     def start(self):
-        os.makedirs(self.data_dir, mode=0o700, exist_ok=True)
-        log_path = os.path.join(self.data_dir, "demo.log")
-        command = [self.carillon, "standalone", "--data-dir", self.data_dir, "--port", "0"]
-        say("$ " + shlex.join(command))
-        with open(log_path, "wb") as log:
-            self.server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                           start_new_session=True)
-        runtime_path = os.path.join(self.data_dir, "runtime.json")
-        deadline = time.monotonic() + DEADLINE_S
-        while True:
-            try:
-                with open(runtime_path) as f:
-                    runtime = json.load(f)
-                if runtime["pid"] == self.server.pid:
-                    break
-            except (OSError, ValueError, KeyError):
-                pass
-            if self.server.poll() is not None or time.monotonic() > deadline:
-                with open(log_path, errors="replace") as f:
-                    sys.exit("the server did not start:\n" + f.read()[-4000:])
-            threading.Event().wait(0.1)
-        self.runtime = runtime
-        self.env = dict(os.environ, CARILLON_ADDR=runtime["url"],
-                        CARILLON_TOKEN_FILE=runtime["token_file"])
-        say(f"ready: {runtime['url']} (token in {runtime['token_file']})")
+        say("$ carillon standalone --data-dir " + shlex.quote(self.server.data_dir))
+        self.server.start(DEADLINE_S)
+        self.runtime = self.server.runtime
+        say(f"ready: {self.runtime['url']} (token in {self.runtime['token_file']})")
 
     def run(self, *arguments, show=True):
         if show:
             say("$ carillon " + shlex.join(arguments))
-        done = subprocess.run([self.carillon, *arguments], env=self.env, capture_output=True,
-                              text=True, timeout=60)
-        if done.returncode != 0:
-            sys.exit(f"carillon {shlex.join(arguments)} ended with {done.returncode}:\n"
-                     + done.stdout + done.stderr)
-        return done.stdout
+        return harness.cli(self.server, *arguments)[1]
 
     def create_job(self):
         created = self.run(
@@ -94,6 +68,7 @@ class Demo:
         link = json.loads(self.run("user", "setup-link", "-o", "json", show=False))["url"]
         if not link.startswith(self.runtime["url"] + "/setup#token="):
             sys.exit(f"that is no setup link: {link}")
+        carillon = os.path.join(harness.BIN, "carillon")
         print(f"""
 Carillon is running.
   web console        {link}
@@ -101,23 +76,11 @@ Carillon is running.
   REST API           {self.runtime['url']}   (bearer token: {self.runtime['token_file']})
   metrics, health    {self.runtime['ops_url']}/metrics  /readyz
   try                export CARILLON_ADDR={self.runtime['url']} CARILLON_TOKEN_FILE={self.runtime['token_file']}
-                     {self.carillon} job list
-                     {self.carillon} job create --id tick --name tick --cron '*/5 * * * *' --command 'date'
-                     {self.carillon} job run tick --wait
-                     {self.carillon} schedule next '0 9 * * MON-FRI' --tz Europe/Paris -n 5
+                     {carillon} job list
+                     {carillon} job create --id tick --name tick --cron '*/5 * * * *' --command 'date'
+                     {carillon} job run tick --wait
+                     {carillon} schedule next '0 9 * * MON-FRI' --tz Europe/Paris -n 5
   read               README.md, docs/console.md, docs/semantics.md, docs/cli.md, docs/api.md""", flush=True)
-
-    def stop(self):
-        if self.server is None or self.server.poll() is not None:
-            return
-        self.server.send_signal(signal.SIGTERM)
-        try:
-            self.server.wait(30)
-        except subprocess.TimeoutExpired:
-            self.server.kill()
-            sys.exit("the server did not stop within 30 s of SIGTERM")
-        if self.server.returncode != 0:
-            sys.exit(f"the server ended with {self.server.returncode}; log: {self.data_dir}/demo.log")
 
 
 def main():
@@ -127,8 +90,9 @@ def main():
     parser.add_argument("--data-dir", help="keep the data there (default: a new scratch directory)")
     options = parser.parse_args()
     check = options.check or not sys.stdin.isatty() or not sys.stdout.isatty()
+    harness.BIN = os.path.abspath(options.bin)
     with tempfile.TemporaryDirectory(prefix="carillon-demo-") as scratch:
-        demo = Demo(options.bin, options.data_dir or scratch, check)
+        demo = Demo(options.data_dir or scratch)
         try:
             demo.start()
             demo.watch(demo.create_job())
@@ -136,12 +100,18 @@ def main():
             demo.next_steps()
             if not check:
                 say("Ctrl-C stops it")
-                demo.server.wait()
+                demo.server.process.wait()
         except KeyboardInterrupt:
             print()
+        except AssertionError as error:  # of the server, or of the command line
+            sys.exit(str(error))
         finally:
             say("stopping")
-            demo.stop()
+            try:
+                demo.server.stop()
+            except (AssertionError, subprocess.TimeoutExpired) as error:
+                demo.server.destroy()
+                sys.exit(str(error))
     return 0
 
 

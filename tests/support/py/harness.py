@@ -118,10 +118,12 @@ class Api:
 
 
 class Standalone:
-    def __init__(self, directory=None, extra=(), env=None):
+    def __init__(self, directory=None, extra=(), env=None, data_dir=None, new_session=False):
+        """`new_session`: it outlives a Ctrl-C, so that it can be stopped in order."""
         self.scratch = directory or tempfile.mkdtemp(prefix="carillon-e2e-")
-        self.data_dir = os.path.join(self.scratch, "data")
+        self.data_dir = data_dir or os.path.join(self.scratch, "data")
         self.extra = list(extra)
+        self.new_session = new_session
         # The small database of many tests side by side.
         self.env = {"CARILLON_STORE_BUFFER_POOL_MIB": "128", **os.environ, **(env or {})}
         self.process = None
@@ -134,7 +136,8 @@ class Standalone:
             self.process = subprocess.Popen(
                 [os.path.join(BIN, "carillon"), "standalone", "--data-dir", self.data_dir,
                  "--port", "0"] + self.extra,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.env)
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.env,
+                start_new_session=self.new_session)
 
         def ready():
             if self.process.poll() is not None:
