@@ -22,7 +22,7 @@ std::vector<Setting> MakeTable() {
        .fallback = "14",
        .least = 1,
        .most = 3650,
-       .help = "Whole days that runs, their output and gaps are kept.",
+       .help = "Days for which runs, their output and gaps are kept.",
        .live = true},
 
       {.name = "rest.listen",
@@ -36,13 +36,13 @@ std::vector<Setting> MakeTable() {
        .help = "Port of the REST API; 0 = any free one."},
       {.name = "rest.advertise",
        .fallback = "",
-       .help = "Host name or address at which clients reach it, told in `runtime.json` and printed "
-               "links; a TLS certificate has to be for it. Empty = `rest.listen`."},
+       .help = "Host name or address at which clients reach it, used in `runtime.json` and in "
+               "printed links; a TLS certificate must be valid for it. Empty = `rest.listen`."},
       {.name = "rest.tls_certificate_file",
        .fallback = "",
-       .help = "PEM file with the certificate of the REST API, followed by those that signed it. "
-               "Set: the API and the console speak TLS (1.2 at least) and nothing else. The file "
-               "is looked at every 5 seconds: a new one needs no restart."},
+       .help = "PEM file with the certificate chain of the REST API. When it is set, the API and "
+               "the console speak only TLS (1.2 or later). The file is checked every 5 seconds; a "
+               "new certificate needs no restart."},
       {.name = "rest.tls_key_file",
        .fallback = "",
        .help = "PEM file with its private key, without a pass phrase; set with "
@@ -50,52 +50,52 @@ std::vector<Setting> MakeTable() {
       {.name = "rest.allow_beyond_loopback",
        .type = kFlag,
        .fallback = "false",
-       .help = "Lets the REST API listen on other addresses than loopback without TLS: tokens "
-               "then cross the network in the clear."},
+       .help = "Lets the REST API listen on addresses other than loopback without TLS; tokens then "
+               "cross the network unencrypted."},
       {.name = "rest.behind_tls",
        .type = kFlag,
        .fallback = "false",
-       .help = "What is in front of the REST API ends TLS: cookies are `Secure` and browsers are "
-               "told to stay with https, as with `rest.tls_certificate_file`."},
+       .help = "A proxy in front of the REST API terminates TLS: cookies are `Secure` and browsers "
+               "are told to use only https, as with `rest.tls_certificate_file`."},
       {.name = "rest.trusted_proxies",
        .type = kNetworks,
        .fallback = "",
-       .help =
-           "Addresses and networks of reverse proxies. Of a connection from there the client is "
-           "who `X-Forwarded-For` says, for the limits of an address, the lock-out after wrong "
-           "passwords and the audit; connections from there are not counted by address."},
+       .help = "Addresses and networks of reverse proxies. On their connections `X-Forwarded-For` "
+               "names the client, for the limits per address, the lock-out after wrong passwords "
+               "and the audit log; the number of their connections is not limited."},
       {.name = "rest.account_rate",
        .type = kInteger,
        .fallback = "200",
        .least = 0,
        .most = 1'000'000,
-       .help = "Requests a second of one account, as many as in 5 s at once; 0 = no limit."},
+       .help =
+           "Requests per second of one account, with bursts of 5 seconds' worth; 0 = no limit."},
       {.name = "rest.address_rate",
        .type = kInteger,
        .fallback = "20",
        .least = 0,
        .most = 1'000'000,
-       .help = "Requests a second of one address that shows no valid token, as many as in 5 s at "
-               "once; 0 = no limit."},
+       .help = "Requests per second of one address without a valid token, with bursts of 5 "
+               "seconds' worth; 0 = no limit."},
       {.name = "rest.address_connections",
        .type = kInteger,
        .fallback = "128",
        .least = 0,
        .most = 1024,
-       .help = "Connections of one address, of IPv6 of one /64, at a time, of 1,024 in all; more "
-               "are closed at once. 0 = no limit."},
+       .help = "Concurrent connections of one address (IPv6: of one /64), of 1,024 in all; further "
+               "ones are closed at once. 0 = no limit."},
       {.name = "rest.workers",
        .type = kInteger,
        .fallback = "8",
        .least = 1,
        .most = 256,
-       .help = "Requests handled at the same time."},
+       .help = "Requests handled concurrently."},
 
       {.name = "ops.listen",
        .type = kAddress,
        .fallback = "127.0.0.1",
-       .help = "Address of the ops port (`/livez`, `/readyz`, `/metrics`), which asks for no "
-               "token and changes nothing."},
+       .help = "Address of the ops port (`/livez`, `/readyz`, `/metrics`), which needs no token "
+               "and is read-only."},
       {.name = "ops.port",
        .type = kInteger,
        .fallback = "8642",
@@ -104,20 +104,20 @@ std::vector<Setting> MakeTable() {
       {.name = "ops.allow_beyond_loopback",
        .type = kFlag,
        .fallback = "false",
-       .help = "Lets the ops port listen on other addresses than loopback: whoever reaches it "
-               "reads the metrics."},
+       .help = "Lets the ops port listen on addresses other than loopback; anyone who can reach it "
+               "can read the metrics."},
 
       {.name = "log.level",
        .type = kChoice,
        .fallback = "info",
        .choices = "debug|info|warn|error|off",
-       .help = "Lines below this level are not written.",
+       .help = "Messages below this level are not logged.",
        .live = true},
       {.name = "log.format",
        .type = kChoice,
        .fallback = "text",
        .choices = "text|json",
-       .help = "Lines for people, or a JSON object a line: `time`, `level`, `room`, `message`."},
+       .help = "Plain text, or one JSON object per line: `time`, `level`, `room`, `message`."},
       {.name = "log.file", .fallback = "", .help = "Rotating log file; empty = standard error."},
       {.name = "log.file_bytes_max",
        .type = kInteger,
@@ -145,8 +145,11 @@ std::vector<Setting> MakeTable() {
       {.name = "store.database",
        .fallback = "carillon",
        .least = 1,
-       .help = "Its database; made when the user may and it is missing."},
-      {.name = "store.user", .fallback = "carillon", .least = 1, .help = "Who connects to it."},
+       .help = "Its database; created when it is missing and the user has the privilege."},
+      {.name = "store.user",
+       .fallback = "carillon",
+       .least = 1,
+       .help = "User that connects to it."},
       {.name = "store.password_file",
        .fallback = "",
        .help = "File with that user's password on one line; empty = none."},
@@ -154,11 +157,11 @@ std::vector<Setting> MakeTable() {
        .type = kChoice,
        .fallback = "off",
        .choices = "off|required|verify",
-       .help = "TLS to the database: `required` encrypts and takes whoever answers for the server; "
-               "`verify` wants a certificate that `store.tls_ca_file` signed for `store.host`."},
+       .help = "TLS to the database: `required` encrypts without verifying the server; `verify` "
+               "requires a certificate for `store.host` that is signed by `store.tls_ca_file`."},
       {.name = "store.tls_ca_file",
        .fallback = "",
-       .help = "PEM file of who signed the database's certificate; for `store.tls: verify`."},
+       .help = "PEM file with the CA certificate of the database, for `store.tls: verify`."},
       {.name = "store.connections",
        .type = kInteger,
        .fallback = "8",
@@ -181,16 +184,15 @@ std::vector<Setting> MakeTable() {
        .type = kChoice,
        .fallback = "off",
        .choices = "off|required|verify",
-       .help = "TLS to the brokers: `required` encrypts and takes whoever answers for them; "
-               "`verify` wants certificates for their names that are trusted."},
+       .help = "TLS to the brokers: `required` encrypts without verifying them; `verify` requires "
+               "trusted certificates for their names."},
       {.name = "kafka.tls_ca_file",
        .fallback = "",
-       .help = "PEM file of who signed the brokers' certificates, for `kafka.tls: verify`; empty = "
-               "the system's own list."},
+       .help = "PEM file with the CA certificate of the brokers, for `kafka.tls: verify`; empty = "
+               "the system's list."},
       {.name = "kafka.tls_certificate_file",
        .fallback = "",
-       .help = "PEM file with the certificate that this process shows to the brokers; empty = "
-               "none."},
+       .help = "PEM file with the client certificate for the brokers; empty = none."},
       {.name = "kafka.tls_key_file",
        .fallback = "",
        .help = "PEM file with its private key, without a pass phrase."},
@@ -201,7 +203,7 @@ std::vector<Setting> MakeTable() {
        .help = "How this process signs in to the brokers; `plain` needs TLS. Kafka 4.0 and later "
                "refuse SCRAM from librdkafka before 2.6.1, which Debian 12 has: use `plain` over "
                "TLS with them."},
-      {.name = "kafka.user", .fallback = "", .help = "Who signs in to them."},
+      {.name = "kafka.user", .fallback = "", .help = "User that signs in to them."},
       {.name = "kafka.password_file",
        .fallback = "",
        .help = "File with that user's password on one line."},
@@ -210,8 +212,8 @@ std::vector<Setting> MakeTable() {
        .fallback = "8",
        .least = 1,
        .most = 1000,
-       .help = "Partitions of each topic; the same in every process. Topics are made when they "
-               "are missing, and checked when they exist."},
+       .help = "Partitions of each topic; the same in every process. Missing topics are created, "
+               "existing ones are checked."},
       {.name = "kafka.replicas",
        .type = kInteger,
        .fallback = "1",
@@ -223,8 +225,9 @@ std::vector<Setting> MakeTable() {
        .type = kChoice,
        .fallback = "binary",
        .choices = "binary|json",
-       .help = "How this process writes tasks and results: `json` has one in a record, for people "
-               "and for programs in other languages, and costs throughput. Both are always read.",
+       .help = "Format in which this process writes tasks and results: `json` writes one per "
+               "record, readable for people and for programs in other languages, at the cost of "
+               "throughput. Both formats are always read.",
        .live = true},
 
       {.name = "zookeeper.connect",
@@ -236,23 +239,23 @@ std::vector<Setting> MakeTable() {
        .fallback = "6000",
        .least = 1'000,
        .most = 60'000,
-       .help = "Silence after which a member is taken for gone."},
+       .help = "Silence after which a member is considered gone."},
       {.name = "zookeeper.digest_file",
        .fallback = "",
-       .help = "File with `user:password`: Carillon's nodes are then only that user's. Empty = "
-               "anyone who reaches ZooKeeper may change them."},
+       .help = "File with `user:password`; only that user can then access Carillon's nodes. Empty "
+               "= anyone who can reach ZooKeeper can change them."},
 
       {.name = "secrets.key_file",
        .fallback = "",
-       .help = "File (mode 0600) with the keys of secrets, 32 bytes a line as hex or base64: the "
-               "first seals, all open. The same on every member; a changed file needs no restart. "
-               "Empty = the variable `CARILLON_SECRETS_KEY`; standalone without either makes "
-               "`secrets.key` in its data directory."},
+       .help = "File (mode 0600) with the keys for secrets, 32 bytes per line as hex or base64: "
+               "the first one encrypts, all of them decrypt. The same on every member; a changed "
+               "file needs no restart. Empty = the variable `CARILLON_SECRETS_KEY`; standalone "
+               "without either creates `secrets.key` in its data directory."},
 
       {.name = "link.listen",
        .type = kAddress,
        .fallback = "127.0.0.1",
-       .help = "Address of a scheduler's control link, which executors dial."},
+       .help = "Address of a scheduler's control link, to which executors connect."},
       {.name = "link.port",
        .type = kInteger,
        .fallback = "8641",
@@ -264,30 +267,30 @@ std::vector<Setting> MakeTable() {
       {.name = "link.allow_beyond_loopback",
        .type = kFlag,
        .fallback = "false",
-       .help = "Lets the control link listen on other addresses than loopback without TLS."},
+       .help = "Lets the control link listen on addresses other than loopback without TLS."},
       {.name = "link.tls",
        .type = kChoice,
        .fallback = "off",
        .choices = "off|mutual",
-       .help =
-           "`mutual`: members and executors show each other certificates of one authority, each "
-           "for its own name; the same everywhere. The join secret is not used then."},
+       .help = "`mutual`: members and executors authenticate each other with certificates of one "
+               "authority, each for its own name; the same everywhere. The join secret is then not "
+               "used."},
       {.name = "link.tls_ca_file",
        .fallback = "",
-       .help = "Of a scheduler with `link.tls: mutual`: PEM file with the certificate of that "
-               "authority; `carillon executor authority` makes one. The same on all members."},
+       .help = "Scheduler with `link.tls: mutual`: PEM file with the certificate of that "
+               "authority; `carillon executor authority` creates one. The same on all members."},
       {.name = "link.tls_ca_key_file",
        .fallback = "",
-       .help = "Of a scheduler: PEM file with the authority's private key, with which it signs the "
-               "certificates of itself and of executors."},
+       .help = "Scheduler: PEM file with the authority's private key, which signs the certificates "
+               "of the member and of executors."},
       {.name = "link.join_token_file",
        .fallback = "",
-       .help =
-           "Of an executor with `link.tls: mutual`: file with the join token that it gets its "
-           "first certificate for (`carillon executor join-token`); afterwards it is not read."},
+       .help = "Executor with `link.tls: mutual`: file with the join token for its first "
+               "certificate (`carillon executor join-token`); not read afterwards."},
       {.name = "link.join_secret_file",
        .fallback = "",
-       .help = "File with the secret that an executor shows to a scheduler; the same everywhere."},
+       .help = "File with the join secret that an executor presents to a scheduler; the same "
+               "everywhere."},
 
       {.name = "scheduler.id",
        .type = kIdentity,
@@ -311,7 +314,7 @@ std::vector<Setting> MakeTable() {
        .fallback = "400000",
        .least = 1'000,
        .most = 10'000'000,
-       .help = "Planned runs held in memory; planning stops at three quarters of it."},
+       .help = "Limit of planned runs in memory; planning stops at three quarters of it."},
       {.name = "scheduler.dispatch_timeout_ms",
        .type = kInteger,
        .fallback = "5000",
@@ -324,77 +327,81 @@ std::vector<Setting> MakeTable() {
        .fallback = "20000",
        .least = 3'300,
        .most = 600'000,
-       .help = "How long an executor may run without word from its owner; at least three "
-               "heartbeats and the 3 s in which what runs is killed before its end."},
+       .help = "Time for which a run may continue without contact to its owner; at least three "
+               "heartbeats and the 3 s before its end in which the run is killed."},
       {.name = "scheduler.heartbeat_ms",
        .type = kInteger,
        .fallback = "2000",
        .least = 100,
        .most = 30'000,
-       .help = "Time between heartbeats of an executor, which is told it when it registers."},
+       .help = "Time between heartbeats of an executor, which receives it on registration."},
       {.name = "scheduler.executor_lost_ms",
        .type = kInteger,
        .fallback = "10000",
        .least = 500,
        .most = 300'000,
-       .help = "An executor silent for this long gets nothing new; at least three heartbeats."},
+       .help =
+           "An executor that is silent for this long gets no new runs; at least three heartbeats."},
       {.name = "scheduler.clock_offset_max_ms",
        .type = kInteger,
        .fallback = "500",
        .least = 10,
        .most = 10'000,
-       .help = "A member whose clock is further than this from the database's owns nothing."},
+       .help =
+           "A member whose clock differs by more than this from the database's owns no segments."},
 
       {.name = "notify.webhook_url",
        .fallback = "",
-       .help = "Where notices are posted, signed as Standard Webhooks has it; empty = nowhere. "
-               "`https:` beyond loopback, unless `notify.allow_plain`."},
+       .help = "URL to which notifications are posted, signed as in Standard Webhooks; empty = "
+               "none. Must be `https:` beyond loopback, unless `notify.allow_plain`."},
       {.name = "notify.webhook_secret_file",
        .fallback = "",
-       .help = "File with the secret that signs them, `whsec_…`; a second line holds the one of "
-               "before while it is rotated. Read for each delivery."},
+       .help = "File with the secret that signs them, `whsec_…`; a second line holds the previous "
+               "one during a rotation. Read for each delivery."},
       {.name = "notify.mail_server",
        .fallback = "",
-       .help = "SMTP server that takes notices as mails, `host:port`; empty = none."},
+       .help = "SMTP server for notification mails, `host:port`; empty = none."},
       {.name = "notify.mail_tls",
        .type = kChoice,
        .fallback = "starttls",
        .choices = "off|starttls|tls",
-       .help = "How it is spoken to; `off` is for loopback, or with `notify.allow_plain`."},
+       .help =
+           "TLS mode of that connection; `off` only for loopback, or with `notify.allow_plain`."},
       {.name = "notify.mail_user",
        .fallback = "",
-       .help = "Who signs in to it; empty = nobody does."},
+       .help = "User that signs in to it; empty = no sign-in."},
       {.name = "notify.mail_password_file",
        .fallback = "",
        .help = "File with that user's password on one line. Read for each delivery."},
-      {.name = "notify.mail_from", .fallback = "", .help = "Address that mails come from."},
+      {.name = "notify.mail_from", .fallback = "", .help = "Sender address of mails."},
       {.name = "notify.mail_to",
        .fallback = "",
-       .help = "Addresses that mails go to, `a@b.example,c@b.example`, where a job names none."},
+       .help = "Recipients of mails, `a@b.example,c@b.example`, for jobs that name none."},
       {.name = "notify.tls_ca_file",
        .fallback = "",
-       .help = "PEM file of who signed the certificates of both servers; empty = the system's own "
-               "list."},
+       .help = "PEM file with the CA certificates of both servers; empty = the system's list."},
       {.name = "notify.allow_plain",
        .type = kFlag,
        .fallback = "false",
-       .help = "Lets notices, and the mail password, cross the network without TLS."},
+       .help = "Lets notifications, and the mail password, cross the network without TLS."},
       {.name = "notify.on",
        .fallback = "failed,missed,late,recovered",
-       .help = "Kinds of notices that are sent where a job does not say: `failed`, `missed`, "
-               "`late`, `recovered`."},
+       .help = "Events that are notified when a job does not choose: `failed`, `missed`, `late`, "
+               "`recovered`."},
       {.name = "notify.late_after_s",
        .type = kInteger,
        .fallback = "300",
        .least = 1,
        .most = 604'800,
-       .help = "How late a run may start before that is told, where its job does not say."},
+       .help =
+           "How late a run may start before it is reported as late, when its job does not say."},
       {.name = "notify.repeat_after_s",
        .type = kInteger,
        .fallback = "3600",
        .most = 604'800,
-       .help = "At most one notice of a job and kind in this time; the next one says how many were "
-               "held back. 0 = each is sent. A failure after a recovery is told after a minute."},
+       .help = "At most one notification per job and event in this time; the next one says how "
+               "many were held back. 0 = no limit. A failure after a recovery is sent again after "
+               "a minute."},
 
       {.name = "executor.id",
        .type = kIdentity,
@@ -404,28 +411,27 @@ std::vector<Setting> MakeTable() {
        .type = kInteger,
        .fallback = "0",
        .most = 10'000,
-       .help = "Processes at the same time; 0 = four for each core.",
+       .help = "Concurrent processes; 0 = four per core.",
        .live = true},
       {.name = "executor.light_slots",
        .type = kInteger,
        .fallback = "4096",
        .least = 1,
        .most = 100'000,
-       .help = "Attempts of in-process job types (`noop`) at the same time."},
+       .help = "Concurrent attempts of in-process job types (`noop`)."},
       {.name = "executor.output_bytes_max",
        .type = kInteger,
        .fallback = "65536",
        .least = kKiB,
        .most = 64 * kKiB,
-       .help = "Output kept of each stream of an attempt: its end.",
+       .help = "Output kept per stream of an attempt: its last bytes.",
        .live = true},
       {.name = "executor.log_bytes_max",
        .type = kInteger,
        .fallback = "16777216",
        .least = 64 * kKiB,
        .most = 1024 * kMiB,
-       .help = "Kept of the log of an attempt, from its beginning; a line in it says where it was "
-               "cut."},
+       .help = "Log kept per attempt: its first bytes; a line marks where it was cut."},
       {.name = "executor.labels",
        .type = kPairs,
        .fallback = "",

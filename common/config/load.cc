@@ -11,6 +11,7 @@
 
 #include "common/base/cluster_settings.h"
 #include "common/base/lease.h"
+#include "common/base/nearest.h"
 #include "common/config/yaml_settings.h"
 
 namespace carillon::config {
@@ -86,28 +87,10 @@ bool IsChoice(std::string_view choices, std::string_view text) {
   }
 }
 
-// The known name with the fewest edits to `name`, when that is a likely typing error.
-std::string Nearest(std::string_view name) {
-  size_t least = 4;
-  std::string nearest;
-  for (const Setting& setting : SettingTable()) {
-    std::vector<size_t> row(setting.name.size() + 1);
-    for (size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (size_t i = 1; i <= name.size(); ++i) {
-      size_t diagonal = row[0];
-      row[0] = i;
-      for (size_t j = 1; j < row.size(); ++j) {
-        const size_t replace = diagonal + (name[i - 1] == setting.name[j - 1] ? 0 : 1);
-        diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
-      }
-    }
-    if (row.back() < least) {
-      least = row.back();
-      nearest = setting.name;
-    }
-  }
-  return nearest;
+std::vector<std::string_view> SettingNames() {
+  std::vector<std::string_view> names;
+  for (const Setting& setting : SettingTable()) names.emplace_back(setting.name);
+  return names;
 }
 
 Result<std::string> ReadFile(const std::string& path) {
@@ -205,16 +188,15 @@ class Loader {
     for (const auto& [name, value] : environment) {
       if (name.compare(0, kPrefix.size(), kPrefix) != 0) continue;
       if (names.contains(name) || IsKnownVariable(name)) continue;
-      config_.warnings_.push_back("environment variable " + name + " is no setting");
+      config_.warnings_.push_back("environment variable " + name + " is not a setting");
     }
   }
 
   Status Set(std::string_view name, Value value) {
     const Setting* setting = FindSetting(name);
     if (setting == nullptr) {
-      const std::string nearest = Nearest(name);
-      return {ErrorCode::kInvalid, value.place + ": there is no setting " + std::string(name) +
-                                       (nearest.empty() ? "" : "; did you mean " + nearest + "?")};
+      return {ErrorCode::kInvalid, value.place + ": unknown setting '" + std::string(name) + "'" +
+                                       DidYouMean(name, SettingNames())};
     }
     const std::string complaint = Complaint(*setting, value.text);
     if (!complaint.empty()) {
@@ -421,7 +403,7 @@ Config Config::With(const std::map<std::string, std::string>& live,
     const Setting* setting = FindSetting(name);
     const bool known = setting != nullptr && setting->live;
     const std::string complaint =
-        known ? Complaint(*setting, text) : "is no live setting of this version";
+        known ? Complaint(*setting, text) : "is not a live setting of this version";
     if (complaint.empty()) {
       config.values_[name] = {.text = text, .origin = Origin::kLive};
     } else {
