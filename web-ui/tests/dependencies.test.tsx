@@ -39,7 +39,7 @@ const sound = {
 const down = {
   ...sound,
   state: 'down',
-  nodes: [{ ...sound.nodes[0], state: 'down', detail: 'No answer for: carillon.results.' }, sound.nodes[1]],
+  nodes: [{ ...sound.nodes[0], state: 'down', detail: 'No response for: carillon.results.' }, sound.nodes[1]],
   edges: [{ ...sound.edges[0], state: 'down' }],
   impact: [
     { ...effect('bus.starting.delayed'), nodes: ['bus'] },
@@ -74,7 +74,7 @@ describe('the dependencies', () => {
     const { container } = show(down);
     const impact = within(await screen.findByTestId('impact'));
     expect(impact.getByText('Current impact (Bus)')).toBeTruthy();
-    expect(impact.getByText(/Tasks wait/)).toBeTruthy();
+    expect(impact.getByText(/Tasks are delayed/)).toBeTruthy();
     expect(impact.getByText('As the server says.').getAttribute('lang')).toBe('en');
     expect(container.querySelector('[data-node="bus"] [data-node-state="down"]')).toBeTruthy();
     expect(container.querySelector('[data-node="member:m1"]')!.textContent).toContain('(Down)');

@@ -18,7 +18,7 @@ test('the bus hangs and comes back', { timeout: 240_000 }, async () => {
     }
     await page.getByText('Nothing is down.').waitFor();
     await page.locator('[data-node=bus] summary').click();
-    await page.locator('[data-node=bus]').getByText('Tasks wait.', { exact: false }).waitFor();
+    await page.locator('[data-node=bus]').getByText('Tasks are delayed.', { exact: false }).waitFor();
     await page.getByText('Task backlog').waitFor();
 
     await cluster('kill', 'kafka', 'STOP');
@@ -46,7 +46,7 @@ for (const [locale, words] of [['en-GB', 'Current impact (Database)'], ['zh-CN',
       await page.route('**/api/system/topology', async (route) => {
         const answer = await (await route.fetch()).json();
         const store = answer.nodes.find((node) => node.id === 'store');
-        Object.assign(store, { state: 'down', detail: 'It does not answer.' });
+        Object.assign(store, { state: 'down', detail: 'No response.' });
         await route.fulfill({ json: { ...answer, state: 'down', impact: store.affects.map((one) => ({ ...one, nodes: ['store'] })) } });
       });
       await page.goto(urlOf() + '/system');

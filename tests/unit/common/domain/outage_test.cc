@@ -100,7 +100,7 @@ std::string When(const OutageRow& row) {
 
 std::string TableAsText() {
   std::ostringstream out;
-  out << "| away | what | effect | when | in words |\n|---|---|---|---|---|\n";
+  out << "| unavailable | feature | effect | when | in words |\n|---|---|---|---|---|\n";
   for (const OutageRow& row : OutageTable()) {
     out << "| " << Title(row.outage) << " | " << Name(row.capability) << " | " << Name(row.effect)
         << " | " << When(row) << " | " << row.sentence << " |\n";
@@ -110,7 +110,7 @@ std::string TableAsText() {
 
 TEST(OutageTest, TheDocumentAgreesWithTheTable) {
   const std::string path = std::string(CARILLON_SOURCE_DIR) + "/docs/operations.md";
-  const std::string first = "| away | what | effect |";
+  const std::string first = "| unavailable | feature | effect |";
   std::ostringstream read;
   read << std::ifstream(path).rdbuf();
   std::string text = read.str();
