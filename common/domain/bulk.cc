@@ -17,7 +17,7 @@ Result<typename All::value_type> Parse(const All& all, std::string_view text) {
   for (const auto one : all) {
     if (Name(one) == text) return one;
   }
-  return {ErrorCode::kInvalid, fmt::format("bulk: there is no '{}'", text.substr(0, 64))};
+  return {ErrorCode::kInvalid, fmt::format("bulk: unknown value '{}'", text.substr(0, 64))};
 }
 
 }  // namespace

@@ -273,4 +273,8 @@ std::string ExplainRate(Duration every, WallTime start) {
 
 std::string ExplainOnce(WallTime at) { return "Once at " + WithoutFraction(at); }
 
+std::string ReadableTime(WallTime t) {
+  return WithoutFraction(WallTime{std::chrono::floor<std::chrono::seconds>(t)});
+}
+
 }  // namespace carillon

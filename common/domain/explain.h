@@ -1,4 +1,4 @@
-// A schedule in one English sentence, without a full stop. Pure.
+// Schedules as English sentences without a full stop, and times for sentences. Pure.
 #pragma once
 
 #include <string>
@@ -15,5 +15,7 @@ std::string ExplainCron(const CronExpression& expression, std::string_view zone)
 std::string ExplainRate(Duration every, WallTime start);
 // "Once at 2026-03-01 02:00:00 UTC".
 std::string ExplainOnce(WallTime at);
+// "2026-03-01 02:00:00 UTC", in whole seconds: for sentences; fields have the exact time.
+std::string ReadableTime(WallTime t);
 
 }  // namespace carillon

@@ -63,10 +63,10 @@ Status CheckName(const JobDefinition& job) {
     return Wrong("/name", "contains a control character");
   }
   if (IsBlank(job.name)) {
-    return Wrong("/name", "is blank; people have to recognise the job by it");
+    return Wrong("/name", "must not be blank");
   }
   if (HasDirectionOverride(job.name)) {
-    return Wrong("/name", "contains a character that changes the direction of the text beside it");
+    return Wrong("/name", "contains a character that changes the text direction");
   }
   return {};
 }
@@ -83,7 +83,7 @@ Status CheckCommand(const JobDefinition& job) {
 Status CheckSchedule(const JobDefinition& job, const ScheduleSpec& spec,
                      const std::string& pointer) {
   if (spec.kind == ScheduleKind::kManual) {
-    return Wrong(pointer + "/kind", "must be cron, rate or once; no schedule at all means manual");
+    return Wrong(pointer + "/kind", "must be cron, rate or once; a manual job has no schedules");
   }
   const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
   if (schedule.ok()) return {};
@@ -127,13 +127,15 @@ Status CheckNumbers(const JobDefinition& job) {
 Status CheckParameter(const std::string& name, const ParameterValue& value) {
   const std::string pointer = "/parameters/" + EscapePointer(name);
   if (!IsVariableName(name)) {
-    return Wrong(pointer, "a parameter's name is a letter or _, then letters, digits and _ (63)");
+    return Wrong(
+        pointer,
+        "a parameter name must be 1 to 63 letters, digits and _, not beginning with a digit");
   }
   if (const auto* text = std::get_if<std::string>(&value)) {
     if (MentionsSecret(*text)) {
       return Wrong(pointer,
-                   "names a secret: a parameter is kept with the run and shown; secrets may stand "
-                   "in `env` only");
+                   "refers to a secret; parameters are stored and shown with the run, so use "
+                   "secrets in `env` only");
     }
     return CheckText(pointer, *text, kValueBytesMax);
   }
@@ -151,9 +153,11 @@ Status CheckEnv(const JobDefinition& job) {
   for (const auto& [name, value] : job.env) {
     const std::string pointer = "/env/" + EscapePointer(name);
     if (!IsVariableName(name)) {
-      return Wrong(pointer, "a variable's name is a letter or _, then letters, digits and _ (63)");
+      return Wrong(
+          pointer,
+          "a variable name must be 1 to 63 letters, digits and _, not beginning with a digit");
     }
-    if (IsReservedVariable(name)) return Wrong(pointer, "is set by Carillon itself");
+    if (IsReservedVariable(name)) return Wrong(pointer, "is reserved; Carillon sets it");
     CARILLON_TRY(CheckText(pointer, value, kValueBytesMax));
   }
   return {};
@@ -166,7 +170,7 @@ Status CheckLabels(const JobDefinition& job) {
   }
   for (const auto& [name, value] : job.labels) {
     const std::string pointer = "/labels/" + EscapePointer(name);
-    if (name.empty()) return Wrong(pointer, "a label needs a name");
+    if (name.empty()) return Wrong(pointer, "a label must have a name");
     CARILLON_TRY(CheckText(pointer, name, kLabelNameBytesMax));
     CARILLON_TRY(CheckText(pointer, value, kLabelValueBytesMax));
     if (std::any_of(name.begin(), name.end(), IsControl) ||
@@ -179,11 +183,12 @@ Status CheckLabels(const JobDefinition& job) {
 
 Status CheckRouting(const JobDefinition& job) {
   if (!job.executor_id.empty() && !job.executor_selector.empty()) {
-    return Wrong("/executor_selector", "says nothing beside executor_id; give one of the two");
+    return Wrong("/executor_selector", "cannot be combined with executor_id; omit one of the two");
   }
   if (!job.executor_id.empty()) {
     if (!IsExecutorId(job.executor_id)) {
-      return Wrong("/executor_id", "must be 1 to 63 of a-z, 0-9 and -, not beginning with -");
+      return Wrong("/executor_id",
+                   "must be 1 to 63 characters of a-z, 0-9 and -, not beginning with -");
     }
   }
   CARILLON_TRY(CheckText("/executor_selector", job.executor_selector, Selector::kBytesMax));
@@ -246,7 +251,8 @@ Result<Enum> ValueIn(const std::array<NameOf<Enum>, kSize>& table, std::string_v
     if (row.name == text) return row.value;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
   }
-  return Error{ErrorCode::kInvalid, fmt::format("'{}' is none of {}", text.substr(0, 64), known)};
+  return Error{ErrorCode::kInvalid,
+               fmt::format("'{}' is not one of {}", text.substr(0, 64), known)};
 }
 
 }  // namespace
@@ -309,7 +315,8 @@ Status ValidateJobId(std::string_view text) {
                     std::all_of(text.begin(), text.end(),
                                 [&](char c) { return plain(c) || c == '_' || c == '-'; });
   if (good) return {};
-  return Wrong("/job_id", "must be 1 to 63 of a-z, 0-9, _ and -, and begin with a letter or digit");
+  return Wrong("/job_id",
+               "must be 1 to 63 characters of a-z, 0-9, _ and -, and begin with a letter or digit");
 }
 
 std::string_view Name(JobType value) { return NameIn(kJobTypes, value); }

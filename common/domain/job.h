@@ -98,7 +98,7 @@ Status ValidateJobId(std::string_view text);
 bool IsNamespace(std::string_view text);
 inline constexpr std::string_view kDefaultNamespace = "default";
 inline constexpr std::string_view kNamespaceRule =
-    "must be 1 to 63 of a-z, 0-9 and -, neither beginning nor ending with -";
+    "must be 1 to 63 characters of a-z, 0-9 and -, neither beginning nor ending with -";
 
 // Stable lower-case names as in REST ("latest"); parsing is case-sensitive, kInvalid otherwise.
 std::string_view Name(JobType value);

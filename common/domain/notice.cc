@@ -43,7 +43,7 @@ Result<NoticeKind> ParseNoticeKind(std::string_view text) {
     if (Name(kind) == text) return kind;
   }
   return {ErrorCode::kInvalid,
-          fmt::format("'{}' is none of failed, missed, late, recovered", text.substr(0, 64))};
+          fmt::format("'{}' is not one of failed, missed, late, recovered", text.substr(0, 64))};
 }
 
 Result<std::vector<NoticeKind>> ParseNoticeKinds(std::string_view list) {
@@ -76,7 +76,7 @@ Status ValidateNotify(const NotifyRules& rules) {
     for (size_t i = 0; i < rules.on->size(); ++i) {
       const auto end = rules.on->begin() + static_cast<long>(i);
       if (std::find(rules.on->begin(), end, (*rules.on)[i]) == end) continue;
-      return Wrong(fmt::format("/notify/on/{}", i), "is there twice");
+      return Wrong(fmt::format("/notify/on/{}", i), "is repeated");
     }
   }
   if (rules.late_after_s && (*rules.late_after_s < 1 || *rules.late_after_s > kLateAfterMax)) {
@@ -89,7 +89,7 @@ Status ValidateNotify(const NotifyRules& rules) {
   }
   for (size_t i = 0; i < rules.mail_to.size(); ++i) {
     if (IsMailAddress(rules.mail_to[i])) continue;
-    return Wrong(fmt::format("/notify/mail_to/{}", i), "is no mail address: who@host, ASCII");
+    return Wrong(fmt::format("/notify/mail_to/{}", i), "is not a mail address (user@host, ASCII)");
   }
   return {};
 }
@@ -131,7 +131,7 @@ Result<DeliveryState> ParseDeliveryState(std::string_view text) {
     if (Name(state) == text) return state;
   }
   return {ErrorCode::kInvalid,
-          fmt::format("'{}' is none of PENDING, DELIVERED, GIVEN_UP", text.substr(0, 64))};
+          fmt::format("'{}' is not one of PENDING, DELIVERED, GIVEN_UP", text.substr(0, 64))};
 }
 
 std::optional<WallTime> NextDelivery(int attempts, WallTime asked, WallTime now) {

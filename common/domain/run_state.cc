@@ -233,9 +233,10 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overla
                   "; only FAILED, TIMED_OUT, LOST, CANCELLED and HELD runs can be retried"};
   }
   if (row.may_still_run && overlap == Overlap::kUnconfirmed) {
-    return {ErrorCode::kConflict,
-            "retry: the outcome of run " + id +
-                " is unknown and its process may still run; say confirm_overlap to retry it"};
+    return {
+        ErrorCode::kConflict,
+        "retry: the outcome of run " + id +
+            " is unknown and its process may still be running; set confirm_overlap to retry it"};
   }
   return RunChange{.state = RunState::kPending,
                    .attempt = row.attempt + 1,

@@ -68,7 +68,7 @@ class ManualSchedule {
  public:
   std::optional<Fire> Next(WallTime) const { return std::nullopt; }
   int64_t Count(WallTime, WallTime) const { return 0; }
-  std::string Explain() const { return "Only when it is started by hand"; }
+  std::string Explain() const { return "Only when started manually"; }
 };
 
 Error At(std::string_view pointer, Error error) {

@@ -10,15 +10,15 @@ bool IsSecretName(std::string_view name) { return IsVariableName(name); }
 
 std::string SecretValueComplaint(std::string_view value) {
   if (value.size() < kSecretBytesMin) {
-    return fmt::format("A secret has at least {} bytes: a shorter one could not be masked.",
+    return fmt::format("A secret must have at least {} bytes; a shorter one could not be masked.",
                        kSecretBytesMin);
   }
   if (value.size() > kSecretBytesMax) {
-    return fmt::format("A secret has at most {} bytes.", kSecretBytesMax);
+    return fmt::format("A secret must have at most {} bytes.", kSecretBytesMax);
   }
   // It becomes a variable of a process.
   if (!CountUtf8(value) || value.find('\0') != std::string_view::npos) {
-    return "A secret is UTF-8 text without NUL; encode other bytes, as base64 for example.";
+    return "A secret must be UTF-8 text without NUL; encode other bytes, e.g. as base64.";
   }
   return {};
 }
@@ -42,13 +42,13 @@ Result<std::map<std::string, std::string>> FillSecrets(const SecretVariables& va
     for (const SecretPiece& piece : pieces) {
       const auto found = values.find(piece.secret);
       if (!piece.secret.empty() && found == values.end()) {
-        return {ErrorCode::kNotFound, "there is no secret " + piece.secret};
+        return {ErrorCode::kNotFound, "unknown secret " + piece.secret};
       }
       const std::string& part = piece.secret.empty() ? piece.text : found->second;
       if (part.size() > left) {
-        return {ErrorCode::kExhausted,
-                fmt::format("the variables with secrets have more than {} bytes together",
-                            kFilledBytesMax)};
+        return {
+            ErrorCode::kExhausted,
+            fmt::format("the variables with secrets exceed {} bytes in total", kFilledBytesMax)};
       }
       left -= part.size();
       value += part;

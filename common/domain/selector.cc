@@ -45,9 +45,9 @@ class SelectorParser {
     if (Take('!')) {
       to.wanted = false;
       to.any_value = true;
-      return ReadWord("a label's name", to.name);
+      return ReadWord("a label name", to.name);
     }
-    CARILLON_TRY(ReadWord("a label's name", to.name));
+    CARILLON_TRY(ReadWord("a label name", to.name));
     if (at_ == text_.size() || text_[at_] == ',') {
       to.any_value = true;
       return {};
@@ -81,7 +81,7 @@ class SelectorParser {
     const size_t begin = at_;
     if (at_ < text_.size() && text_[at_] == '"') {
       const size_t end = text_.find('"', at_ + 1);
-      if (end == std::string_view::npos) return Wrong("a quotation mark that is not closed");
+      if (end == std::string_view::npos) return Wrong("unclosed quotation mark");
       word = text_.substr(begin + 1, end - begin - 1);
       at_ = end + 1;
     } else {

@@ -17,15 +17,15 @@ Status ValidateShare(const Share& share, size_t index) {
     return WrongShare(index, "namespace", std::string(kNamespaceRule) + ", or \"*\"");
   }
   if (every && share.selector.empty()) {
-    return WrongShare(index, "selector",
-                      "is needed with the namespace \"*\": whoever may act on every job has the "
-                      "role admin");
+    return WrongShare(
+        index, "selector",
+        "is required with the namespace \"*\"; access to every job needs the role admin");
   }
   const auto selector = Selector::Parse(share.selector);
   if (!selector.ok()) return WrongShare(index, "selector", selector.error().message);
   // White space alone would select everything unseen.
   if (!share.selector.empty() && selector->empty()) {
-    return WrongShare(index, "selector", "has no condition; leave it out to share every label");
+    return WrongShare(index, "selector", "has no condition; omit it to share jobs with any labels");
   }
   return {};
 }

@@ -35,20 +35,19 @@ std::optional<StoreDoubt> Judge(const StoreTrust& trusted, const StoreIdentity& 
 
 std::string Describe(StoreDoubt doubt, const StoreTrust& trusted, const StoreIdentity& seen) {
   switch (doubt) {
-    case StoreDoubt::kNoStore:
-      return "the server that answers has no store of Carillon that can be read";
+    case StoreDoubt::kNoStore: return "the server that answers has no readable Carillon store";
     case StoreDoubt::kOtherStore:
-      return fmt::format("another store answers: {}, trusted is {}", seen.store_id,
+      return fmt::format("a different store answers: {}; the trusted one is {}", seen.store_id,
                          trusted.store_id);
     case StoreDoubt::kOtherServer:
       return fmt::format(
-          "another server answers for the store (its id begins with {}, trusted is {}): it may "
-          "lack the last commits",
+          "a different server answers for the store (its id begins with {}, the trusted one with "
+          "{}); it may lack the last commits",
           seen.server_id.substr(0, 12), trusted.server_id.substr(0, 12));
     case StoreDoubt::kHistoryLost:
-      return fmt::format("the store lacks what was committed: its mark is {}, {} was seen{}",
-                         seen.mark, trusted.mark,
-                         seen.server_id == trusted.server_id ? "" : ", and another server answers");
+      return fmt::format(
+          "the store has lost commits: its mark is {}, but {} was seen{}", seen.mark, trusted.mark,
+          seen.server_id == trusted.server_id ? "" : ", and a different server answers");
   }
   return "unknown";
 }

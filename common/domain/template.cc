@@ -29,7 +29,7 @@ constexpr auto kSkipText = [](std::string_view) {};
 Error Invalid(std::string why) { return {ErrorCode::kInvalid, "template: " + std::move(why)}; }
 
 Error UnknownName(std::string_view name) {
-  return Invalid(fmt::format("'{}' is not known; write {{{{{{{{ for a literal {{{{",
+  return Invalid(fmt::format("unknown expression '{}'; write {{{{{{{{ for a literal {{{{",
                              name.substr(0, kNameShownMax)));
 }
 
@@ -153,7 +153,7 @@ Result<std::string> ValueOf(std::string_view name, const Variables& built_ins,
   if (name.starts_with(kParameterPrefix)) {
     const auto found = parameters.find(std::string(name.substr(kParameterPrefix.size())));
     if (found != parameters.end()) return ParameterText(found->second);
-    return Invalid(fmt::format("'{}' has no value: neither the job nor this run gives it",
+    return Invalid(fmt::format("'{}' has no value: neither the job nor this run sets it",
                                name.substr(0, kNameShownMax)));
   }
   if (env != nullptr && name.starts_with(kEnvPrefix)) {
@@ -168,10 +168,10 @@ enum class Place { kCommand, kVariable };
 Status CheckSecret(std::string_view name, Place place) {
   if (!IsSecretName(SecretName(name))) return UnknownName(name);
   if (place == Place::kVariable) return {};
-  return Invalid(fmt::format(
-      "'{}' may stand in `env` only: a command is seen in the list of processes and kept; put it "
-      "into a variable there and write \"$VARIABLE\" here",
-      name.substr(0, kNameShownMax)));
+  return Invalid(
+      fmt::format("'{}' is allowed in `env` only, because commands are stored and visible in "
+                  "process lists; set a variable there and write \"$VARIABLE\" here",
+                  name.substr(0, kNameShownMax)));
 }
 
 // A placeholder as far as the definition alone tells.
@@ -182,17 +182,17 @@ Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place p
     const std::string parameter(name.substr(kParameterPrefix.size()));
     if (!IsVariableName(parameter)) return UnknownName(name);
     if (job.schedules.empty() || job.parameters.contains(parameter)) return {};
-    return Invalid(fmt::format("'{}' has no default, and a schedule gives none", name));
+    return Invalid(fmt::format("'{}' has no default, and a scheduled run does not set it", name));
   }
   if (name.starts_with(kSecretPrefix)) return CheckSecret(name, place);
   if (place == Place::kCommand && name.starts_with(kEnvPrefix)) {
     const auto variable = job.env.find(std::string(name.substr(kEnvPrefix.size())));
     if (variable == job.env.end()) return UnknownName(name);
     if (!HasSecret(variable->second)) return {};
-    return Invalid(fmt::format(
-        "'{}' has a secret in it, and a command is seen in the list of processes; leave it to the "
-        "shell: \"${}\"",
-        name.substr(0, kNameShownMax), variable->first));
+    return Invalid(
+        fmt::format("'{}' contains a secret, and commands are visible in process lists; let the "
+                    "shell expand it: \"${}\"",
+                    name.substr(0, kNameShownMax), variable->first));
   }
   return UnknownName(name);
 }

@@ -21,9 +21,9 @@ Error Unknown(std::string_view name) {
   for (char& c : shown) {
     if (c < 0x20 || c > 0x7E) c = '.';
   }
-  return {ErrorCode::kInvalid, "time zone '" + shown +
-                                   "' is not known here; use an IANA name such as Europe/Paris "
-                                   "(the zones come from the host's tzdata package)"};
+  return {ErrorCode::kInvalid, "unknown time zone '" + shown +
+                                   "'; use an IANA name such as Europe/Paris (the zones come from "
+                                   "the host's tzdata package)"};
 }
 
 bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
@@ -83,7 +83,7 @@ Result<const Zone*> Zone::Load(std::string_view name) {
   }
   MutexLock lock(mu);
   auto& slot = zones[std::string(name)];
-  // Somebody else may have loaded it meanwhile; his pointer is already in use.
+  // Another thread may have loaded it meanwhile; its pointer is already in use.
   if (slot == nullptr) slot.reset(new Zone(std::string(name), std::move(steps)));
   return slot.get();
 }

@@ -54,8 +54,8 @@ TEST(SelectorTest, Matches) {
 TEST(SelectorTest, SaysWhatIsWrongAndWhere) {
   const std::vector<std::pair<std::string, std::string>> rows = {
       {"zone=", "at character 6: expected a value"},
-      {"=a", "at character 1: expected a label's name"},
-      {",", "at character 1: expected a label's name"},
+      {"=a", "at character 1: expected a label name"},
+      {",", "at character 1: expected a label name"},
       {"zone=a,", "at character 8: expected a condition after ,"},
       {"zone=a disk=b", "at character 8: expected , between two conditions"},
       {"zone in a", "at character 9: expected ( before the values"},
@@ -64,9 +64,9 @@ TEST(SelectorTest, SaysWhatIsWrongAndWhere) {
       {"zone in (a", "at character 11: expected , or ) after a value"},
       {"zone like a", "at character 11: expected =, !=, in or notin before this"},
       {"zone ! a", "at character 8: expected = after !"},
-      {"zone=\"a", "at character 6: a quotation mark that is not closed"},
+      {"zone=\"a", "at character 6: unclosed quotation mark"},
       {"zone=a\nb", "at character 7: expected , between two conditions"},
-      {"!", "at character 2: expected a label's name"},
+      {"!", "at character 2: expected a label name"},
       {"zone(a)", "at character 5: expected =, !=, in or notin"},
   };
   for (const auto& [text, message] : rows) {

@@ -41,7 +41,7 @@ TEST(StoreTrustTest, WhatWasLostIsNamed) {
   const std::string text = Describe(StoreDoubt::kHistoryLost, kTrusted, seen);
   EXPECT_NE(text.find("42"), std::string::npos) << text;
   EXPECT_NE(text.find("100"), std::string::npos) << text;
-  EXPECT_NE(text.find("another server"), std::string::npos) << text;
+  EXPECT_NE(text.find("a different server"), std::string::npos) << text;
 }
 
 // What is visible may be taken back by a crash of the server; the mark before it may not.

@@ -169,7 +169,7 @@ TEST(TemplateTest, SecretsStandInVariablesOnly) {
     const Status status = ValidateTemplates(job);
     ASSERT_FALSE(status.ok()) << command;
     EXPECT_EQ(status.error().pointer, "/command");
-    EXPECT_NE(status.error().message.find("list of processes"), std::string::npos);
+    EXPECT_NE(status.error().message.find("process lists"), std::string::npos);
     EXPECT_FALSE(RenderAttempt(job, Facts()).ok()) << command;
   }
   job.command = "true";
