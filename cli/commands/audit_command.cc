@@ -1,4 +1,4 @@
-#include "cli/commands/commands.h"
+#include "cli/access/commands.h"
 
 namespace carillon::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <istream>
 #include <ostream>
 
+#include "cli/access/commands.h"
 #include "cli/client/sign_in.h"
-#include "cli/commands/commands.h"
 
 namespace carillon::cli {
 namespace {

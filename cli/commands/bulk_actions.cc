@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/run_wait.h"
+#include "cli/commands/session.h"
 
 namespace carillon::cli {
 namespace {

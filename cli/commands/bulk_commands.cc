@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "cli/commands/bulk_actions.h"
-#include "cli/commands/commands.h"
+#include "cli/runs/commands.h"
 
 namespace carillon::cli {
 namespace {

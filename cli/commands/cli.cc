@@ -5,8 +5,11 @@
 #include <ostream>
 #include <utility>
 
-#include "cli/commands/commands.h"
+#include "cli/access/commands.h"
 #include "cli/commands/help_texts.h"
+#include "cli/jobs/commands.h"
+#include "cli/operations/commands.h"
+#include "cli/runs/commands.h"
 
 namespace carillon::cli {
 namespace {
@@ -176,8 +179,6 @@ void AddHelpCommand(CLI::App& app, Session& session) {
 }
 
 }  // namespace
-
-std::string NotEmpty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
 
 int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   CLI::App app("Carillon: a distributed job scheduler", "carillon");

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
+#include "cli/operations/commands.h"
 
 namespace carillon::cli {
 namespace {

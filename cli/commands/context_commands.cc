@@ -1,7 +1,7 @@
 #include <filesystem>
 
+#include "cli/access/commands.h"
 #include "cli/client/context.h"
-#include "cli/commands/commands.h"
 
 namespace carillon::cli {
 namespace {

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
+#include "cli/runs/commands.h"
 
 namespace carillon::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/run_wait.h"
+#include "cli/operations/commands.h"
 
 namespace carillon::cli {
 namespace {

@@ -2,9 +2,9 @@
 #include <fstream>
 #include <ostream>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/job_files.h"
 #include "cli/commands/yaml.h"
+#include "cli/jobs/commands.h"
 
 namespace carillon::cli {
 namespace {

@@ -2,8 +2,8 @@
 #include <ostream>
 #include <set>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/job_files.h"
+#include "cli/jobs/commands.h"
 #include "common/wire/job_json.h"
 #include "common/wire/json_text.h"
 

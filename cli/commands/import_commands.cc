@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/crontab.h"
 #include "cli/commands/yaml.h"
+#include "cli/jobs/commands.h"
 #include "common/domain/zone.h"
 
 namespace carillon::cli {

@@ -1,8 +1,9 @@
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/job_flags.h"
 #include "cli/commands/run_wait.h"
+#include "cli/jobs/commands.h"
+#include "cli/runs/commands.h"
 
 namespace carillon::cli {
 

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/job_flags.h"
 #include "cli/commands/yaml.h"
+#include "cli/jobs/commands.h"
 
 namespace carillon::cli {
 namespace {

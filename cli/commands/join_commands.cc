@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "cli/commands/commands.h"
+#include "cli/operations/commands.h"
 #include "common/tls/certificates.h"
 
 namespace carillon::cli {

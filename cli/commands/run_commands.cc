@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/run_logs.h"
 #include "cli/commands/run_wait.h"
+#include "cli/runs/commands.h"
 #include "common/domain/run.h"
 
 namespace carillon::cli {

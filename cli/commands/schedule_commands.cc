@@ -3,7 +3,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
+#include "cli/jobs/commands.h"
 #include "common/domain/schedule.h"
 #include "common/domain/schedule_lint.h"
 #include "common/domain/zone.h"

@@ -1,7 +1,7 @@
 #include <istream>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
+#include "cli/access/commands.h"
 
 namespace carillon::cli {
 namespace {

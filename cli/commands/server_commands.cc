@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "cli/commands/commands.h"
+#include "cli/operations/commands.h"
 #include "common/config/config_table.h"
 
 namespace carillon::cli {

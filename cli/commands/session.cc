@@ -311,4 +311,6 @@ Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::str
   return parsed;
 }
 
+std::string NotEmpty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
+
 }  // namespace carillon::cli

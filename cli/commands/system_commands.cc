@@ -4,9 +4,9 @@
 #include <ostream>
 #include <set>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/completion.h"
 #include "cli/commands/pause_commands.h"
+#include "cli/operations/commands.h"
 #include "common/wire/json_text.h"
 
 namespace carillon::cli {

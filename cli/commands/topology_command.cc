@@ -1,7 +1,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
+#include "cli/operations/commands.h"
 
 namespace carillon::cli {
 namespace {

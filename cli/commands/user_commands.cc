@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
+#include "cli/access/commands.h"
 #include "common/adapters/http/http_message.h"
 #include "common/base/lower_case.h"
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands/commands.h"
 #include "cli/commands/yaml.h"
+#include "cli/jobs/commands.h"
 
 namespace carillon::cli {
 namespace {

@@ -1,0 +1,17 @@
+// Verbs of executors, the system, servers and backups.
+#pragma once
+
+#include "cli/commands/session.h"
+
+namespace carillon::cli {
+
+// Below `executor`.
+void AddJoinCommands(CLI::App& executor, Session& session);
+void AddExecutorCommands(CLI::App& app, Session& session);
+void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion
+void AddConfigCommands(CLI::App& system, Session& session);  // of system
+void AddTopologyCommand(CLI::App& system, Session& session);
+void AddServerCommands(CLI::App& app, Session& session);  // standalone, check-config
+void AddBackupCommands(CLI::App& app, Session& session);
+
+}  // namespace carillon::cli

@@ -1,0 +1,38 @@
+// Verbs of runs, bulk actions, dead letters and notifications, and what these share.
+#pragma once
+
+#include "cli/commands/session.h"
+
+namespace carillon::cli {
+
+void AddRunCommands(CLI::App& app, Session& session);
+void AddGapsCommand(CLI::App& job, Session& session);
+void AddDeadLetterCommands(CLI::App& app, Session& session);
+void AddDeliveryCommands(CLI::App& app, Session& session);  // delivery, notify
+void AddBulkCommands(CLI::App& app, Session& session);
+
+// Of `--kill`, wherever runs are cancelled.
+inline constexpr const char* kKillHelp =
+    "Send SIGKILL at once, without the grace period; also to runs that are being cancelled";
+
+// The flags that `run list` and `job history` share.
+struct RunListFlags {
+  std::string job_id;
+  std::string executor_id;
+  // Of run list only.
+  std::string user_id;
+  std::vector<std::string> namespaces;
+  std::string name_part;
+  std::vector<std::string> labels;  // "team:etl"
+  // Of both.
+  std::vector<std::string> states;
+  std::vector<std::string> kinds;
+  std::string since;
+  std::string until;
+  std::string sort;
+  std::optional<int64_t> limit;
+};
+void AddRunListFlags(CLI::App* verb, RunListFlags& flags);
+Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags);
+
+}  // namespace carillon::cli
