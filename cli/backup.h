@@ -4,7 +4,7 @@
 //          mysql::RestoreBackup; of a data directory that a server uses, kConflict.
 #pragma once
 
-#include "cli/commands/host.h"
+#include "cli/terminal/host.h"
 
 namespace carillon::cli {
 

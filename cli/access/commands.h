@@ -1,7 +1,7 @@
 // Verbs of users, tokens, secrets, contexts and the audit log, and what these share.
 #pragma once
 
-#include "cli/commands/session.h"
+#include "cli/terminal/session.h"
 
 namespace carillon::cli {
 

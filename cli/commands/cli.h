@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands/host.h"
+#include "cli/terminal/host.h"
 
 namespace carillon::cli {
 

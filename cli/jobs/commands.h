@@ -1,7 +1,7 @@
 // Verbs of jobs, their files, versions and schedules, and what these share.
 #pragma once
 
-#include "cli/commands/session.h"
+#include "cli/terminal/session.h"
 
 namespace carillon::cli {
 

@@ -1,7 +1,7 @@
 // Verbs of executors, the system, servers and backups.
 #pragma once
 
-#include "cli/commands/session.h"
+#include "cli/terminal/session.h"
 
 namespace carillon::cli {
 

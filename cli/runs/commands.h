@@ -1,7 +1,7 @@
 // Verbs of runs, bulk actions, dead letters and notifications, and what these share.
 #pragma once
 
-#include "cli/commands/session.h"
+#include "cli/terminal/session.h"
 
 namespace carillon::cli {
 

@@ -32,9 +32,9 @@ VENDORS = {
     r"openssl/": ["common/tls"],
     r"prometheus/": ["common/adapters/prometheus"],
     r"nlohmann/(?!json_fwd)": ["common/wire", "common/adapters/mysql", "scheduler/api", "scheduler/explain",
-                               "cli/client", "cli/commands", "common/process", "common/config"],
-    r"yaml-cpp": ["common/config", "cli/commands"],
-    r"CLI/": ["cli/commands", "common/process"],
+                               "cli/", "common/process", "common/config"],
+    r"yaml-cpp": ["common/config", "cli/terminal", "cli/jobs"],
+    r"CLI/": ["cli/", "common/process"],
     r"spdlog": ["common/base"],
     r"sodium": ["common/wire", "scheduler/api/http", "scheduler/auth", "scheduler/secrets"],
     r"jwt\.h": ["scheduler/auth"],
@@ -73,7 +73,7 @@ FOLDER_UNITS_MAX = 28
 FOLDER_LINES_MAX = 3000
 # Folders above that. The list only shrinks; a folder that no longer needs its row fails as well.
 LARGE_FOLDERS = {
-    "cli/commands", "common/adapters/memory", "common/adapters/mysql", "common/domain", "common/wire",
+    "common/adapters/memory", "common/adapters/mysql", "common/domain", "common/wire",
     "executor/warden",
 }
 # Classes in more than one source file, likewise.
@@ -83,7 +83,7 @@ DIVIDED_CLASSES = {
 }
 # Structs of options that carry behaviour, likewise: values belong in Options, collaborators in Ports.
 OPTIONS_WITH_BEHAVIOUR = {
-    "cli/commands/output.h", "common/adapters/grpc/grpc_link.h", "executor/intake/task_intake.h",
+    "cli/terminal/output.h", "common/adapters/grpc/grpc_link.h", "executor/intake/task_intake.h",
     "scheduler/assign/segment_owner.h", "scheduler/claims/claim_applier.h", "scheduler/fire/firing_loop.h",
     "scheduler/guard/guard_loop.h", "scheduler/leader/leader.h", "scheduler/liveness/executor_registry.h",
     "scheduler/liveness/link_service.h", "scheduler/logs/log_keeper.h", "scheduler/maintain/maintenance.h",
@@ -199,7 +199,7 @@ class TidyTest(unittest.TestCase):
                     continue
                 for vendor, rooms in VENDORS.items():
                     if re.match(vendor, match.group(1)) and not any(
-                            path.startswith(room + "/") for room in rooms):
+                            path.startswith(room.rstrip("/") + "/") for room in rooms):
                         problems.append(f"{path}:{number}: {match.group(1)} belongs in {rooms}")
         self.report(problems)
 

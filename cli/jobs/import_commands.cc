@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/jobs/commands.h"
+#include "cli/jobs/crontab.h"
+#include "cli/terminal/yaml.h"
+#include "common/domain/zone.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct ImportArguments {
+  std::string file = "-";
+  std::string zone;
+  std::string name_space;
+  std::string prefix;
+  bool system = false;
+  bool apply = false;
+  bool dry_run = false;
+};
+
+// A job_id that is taken is no mistake in the crontab; --prefix gives the entry another one.
+std::string NotImported(const json& job, const Failure& failure) {
+  const std::string id = job.value("job_id", std::string());
+  const bool taken = failure.code == "exists";
+  return id + " was not imported: " +
+         (taken ? "another job has or had this ID. Use --prefix to import under different IDs."
+                : failure.message);
+}
+
+void TellLines(Session& session, const std::string& what, const std::vector<CrontabLine>& lines) {
+  for (const CrontabLine& line : lines) {
+    session.Say("line " + std::to_string(line.number) + what + ": " + line.why + "  (" +
+                Cell(line.text) + ")");
+  }
+}
+
+// The created jobs in one table; the other forms print each as it comes.
+void PrintCreated(Session& session, json& created, const json& job) {
+  if (session.Print().form() != Form::kTable || session.flags().quiet) {
+    return PrintJob(session, job);
+  }
+  created["items"].push_back(job);
+  created["items"].back()["schedule"] = ScheduleSummary(job);
+}
+
+// Each on its own: a job that is refused does not keep back the others.
+Outcome<ExitCode> Apply(Session& session, const std::vector<json>& jobs) {
+  Outcome<ExitCode> exit = ExitCode::kDone;
+  json shown = {{"items", json::array()}};
+  for (const json& job : jobs) {
+    const auto created =
+        session.Call({.method = "POST", .path = "/api/jobs", .body = job, .idempotent = true});
+    if (created.ok()) {
+      PrintCreated(session, shown, created->body);
+      continue;
+    }
+    const Failure& failure = created.error();
+    exit = failure.exit;
+    if (failure.exit == ExitCode::kUnreachable || failure.exit == ExitCode::kDenied) {
+      exit = failure;
+      break;
+    }
+    session.Say(NotImported(job, failure));
+  }
+  if (!shown["items"].empty()) session.Print().List(shown, JobView());
+  return exit;
+}
+
+const View& PlannedView() {
+  static const View view{{{"RESULT", "result"}, {"JOB", "job_id"}, {"NAME", "name"}}, "job_id"};
+  return view;
+}
+
+// What --apply would make of one item of a dry run: it takes no job's place.
+json Planned(const json& item, const json& job) {
+  const std::string result = item.value("result", "");
+  const bool there = result != "created" && result != "error";
+  return {{"result", there ? "exists" : result},
+          {"job_id", job.value("job_id", json())},
+          {"name", job.value("name", json())},
+          {"error", item.value("error", json())}};
+}
+
+// Asks the server what it would say to each job; nothing is stored.
+Outcome<ExitCode> Rehearse(Session& session, const std::vector<json>& jobs) {
+  constexpr size_t kBatch = 100;
+  json planned = {{"items", json::array()}};
+  ExitCode exit = ExitCode::kDone;
+  for (size_t begin = 0; begin < jobs.size(); begin += kBatch) {
+    const size_t end = std::min(begin + kBatch, jobs.size());
+    const json batch(std::vector<json>(jobs.begin() + static_cast<ptrdiff_t>(begin),
+                                       jobs.begin() + static_cast<ptrdiff_t>(end)));
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer,
+                              session.Call({.method = "POST",
+                                            .path = "/api/apply",
+                                            .query = {{"dry_run", "true"}},
+                                            .body = batch}));
+    const json items = answer.body.is_object() ? answer.body.value("items", json()) : json();
+    if (!items.is_array() || items.size() != batch.size()) {
+      return Failure{.message = "unexpected answer from the server: not a list of results",
+                     .code = "bad_answer"};
+    }
+    for (size_t i = 0; i < items.size(); ++i) {
+      planned["items"].push_back(Planned(items[i], batch[i]));
+      const json& shown = planned["items"].back();
+      if (shown["result"] == "created") continue;
+      if (exit == ExitCode::kDone) exit = ExitCode::kConflict;
+      if (shown["result"] != "error") continue;
+      const Failure failure = FailureOf(
+          ApiResponse{.status = shown["error"].value("status", 500), .body = shown["error"]});
+      session.Say(NotImported(batch[i], failure));
+      if (exit == ExitCode::kConflict) exit = failure.exit;
+    }
+  }
+  Printer print = session.Print();
+  if (print.form() == Form::kTable) {
+    for (json& item : planned["items"]) {
+      if (item["result"] == "created") item["result"] = "would create";
+    }
+  }
+  print.List(planned, PlannedView());
+  return exit;
+}
+
+Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& arguments) {
+  CrontabOptions options{
+      .system = arguments.system, .time_zone = arguments.zone, .id_prefix = arguments.prefix};
+  if (options.time_zone.empty()) {
+    options.time_zone = LocalZone(session.host());
+    session.Say("Using time zone " + options.time_zone + " (change with --tz).");
+  }
+  CARILLON_TRY(Zone::Load(options.time_zone));
+  CARILLON_ASSIGN_OR_RETURN(const std::string text, ReadInput(session.host(), arguments.file));
+  CrontabImport import = ParseCrontab(text, options);
+  if (!arguments.name_space.empty()) {
+    for (json& job : import.jobs) job["namespace"] = arguments.name_space;
+  }
+  TellLines(session, "", import.remarks);
+  TellLines(session, " skipped", import.refused);
+  if (arguments.apply || arguments.dry_run) {
+    CARILLON_ASSIGN_OR_RETURN(const ExitCode applied, arguments.dry_run
+                                                          ? Rehearse(session, import.jobs)
+                                                          : Apply(session, import.jobs));
+    if (applied != ExitCode::kDone) return applied;
+  } else {
+    Printer print = session.Print();
+    const json document = {{"jobs", import.jobs}};
+    if (print.form() == Form::kJson || print.form() == Form::kJsonl) {
+      print.Object(document, JobView());
+    } else {
+      session.host().out << WriteYaml(document);
+    }
+  }
+  return import.refused.empty() ? ExitCode::kDone : ExitCode::kFailure;
+}
+
+}  // namespace
+
+void AddImportCommands(CLI::App& app, Session& session) {
+  CLI::App* import = app.add_subcommand("import", "Import jobs from another scheduler");
+  import->require_subcommand(1);
+  const auto a = std::make_shared<ImportArguments>();  // shared with the callback
+  CLI::App* crontab = import->add_subcommand(
+      "crontab",
+      "Convert a crontab: prints YAML, or creates the jobs with --apply; exits with 1 if a line "
+      "was skipped");
+  crontab->add_option("file", a->file, "Crontab file; - reads standard input (default)");
+  crontab->add_flag("--system", a->system, "System crontab, with a user field as in /etc/crontab");
+  crontab->add_option("--tz", a->zone, "Time zone of the entries (default: that of this machine)");
+  crontab->add_option("--namespace", a->name_space, "Namespace of the jobs")->check(NotEmpty);
+  crontab->add_option("--prefix", a->prefix, "Start of the job IDs, e.g. web1-")->check(NotEmpty);
+  CLI::Option* apply = crontab->add_flag("--apply", a->apply, "Create the jobs");
+  crontab->add_flag("--dry-run", a->dry_run, "Show what --apply would create, change nothing")
+      ->excludes(apply);
+  session.On(crontab, [&session, a] { return ImportCrontab(session, *a); });
+}
+
+}  // namespace carillon::cli

@@ -1,0 +1,170 @@
+#include "cli/jobs/job_flags.h"
+
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "cli/terminal/session.h"
+#include "common/wire/json_text.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+enum class Kind { kText, kNumber, kSeconds, kSecondsList };
+
+struct FieldFlag {
+  const char* flag;
+  const char* field;
+  Kind kind;
+  const char* help;
+};
+
+constexpr std::array kFieldFlags = {
+    FieldFlag{"--name", "name", Kind::kText, "Display name"},
+    FieldFlag{"--command", "command", Kind::kText, "Shell command to run"},
+    FieldFlag{"--type", "type", Kind::kText, "Job type: shell (default) or noop"},
+    FieldFlag{"--zone,--tz", "time_zone", Kind::kText,
+              "IANA time zone of the schedules (default: UTC)"},
+    FieldFlag{"--timeout", "timeout", Kind::kSeconds, "Maximum run time, e.g. 90s, 15m"},
+    FieldFlag{"--kill-grace", "kill_grace", Kind::kSeconds,
+              "Grace period between SIGTERM and SIGKILL"},
+    FieldFlag{"--queue-timeout", "queue_timeout", Kind::kSeconds,
+              "Maximum time in the queue; the run is then skipped"},
+    FieldFlag{"--retry", "retry_count", Kind::kNumber, "Number of retries"},
+    FieldFlag{"--retry-interval", "retry_interval", Kind::kSeconds, "Delay before a retry"},
+    FieldFlag{"--retry-intervals", "retry_intervals", Kind::kSecondsList,
+              "Delay before each retry, e.g. 1m,5m,10m; the last one repeats"},
+    FieldFlag{"--retry-backoff", "retry_backoff", Kind::kText,
+              "Growth of the retry delay: fixed or exponential"},
+    FieldFlag{"--on-lost", "on_lost", Kind::kText, "If the executor is lost: retry, fail or hold"},
+    FieldFlag{"--priority", "priority", Kind::kNumber, "Priority, 0 to 100; higher runs first"},
+    FieldFlag{"--misfire", "misfire_policy", Kind::kText,
+              "Missed fires to catch up: skip, latest or all"},
+    FieldFlag{"--misfire-grace", "misfire_grace", Kind::kSeconds, "Misfire grace period"},
+    FieldFlag{"--catch-up-window", "catch_up_window", Kind::kSeconds,
+              "How far back missed fires are caught up"},
+    FieldFlag{"--catch-up-max", "catch_up_max", Kind::kNumber, "Max. missed fires to catch up"},
+    FieldFlag{"--overlap", "overlap_policy", Kind::kText,
+              "If a run is still active: allow or skip the new one"},
+    FieldFlag{"--dst-gap", "dst_gap", Kind::kText,
+              "Local time that does not exist (DST): fire or skip"},
+    FieldFlag{"--dst-repeat", "dst_repeat", Kind::kText,
+              "Local time that occurs twice (DST): auto, both, early or late"},
+    FieldFlag{"--routing", "routing", Kind::kText,
+              "Choice of executor: round_robin, random, least_loaded or first_healthy"},
+    FieldFlag{"--executor", "executor_id", Kind::kText, "Run on this executor only"},
+    FieldFlag{"--selector", "executor_selector", Kind::kText,
+              "Run on executors with matching labels, e.g. 'zone = a, !spare'"},
+    FieldFlag{"--description", "description", Kind::kText, "Description"},
+    FieldFlag{"--namespace", "namespace", Kind::kText, "Namespace (default: default)"},
+    FieldFlag{"--user", "user_id", Kind::kText, "Owner (default: you)"},
+};
+
+Error BadFlag(const FieldFlag& flag, const std::string& what) {
+  return {ErrorCode::kInvalid, std::string(flag.flag) + ": " + what};
+}
+
+Result<json> SecondsOf(const FieldFlag& flag, const std::string& text) {
+  const auto time = ParseDuration(text);
+  if (!time.ok()) return BadFlag(flag, time.error().message);
+  if (time->count() % 1'000'000 != 0) return BadFlag(flag, "must be whole seconds");
+  return json(time->count() / 1'000'000);
+}
+
+Result<json> ValueOf(const FieldFlag& flag, const std::string& text) {
+  if (flag.kind == Kind::kText) return json(text);
+  if (flag.kind == Kind::kSeconds) return SecondsOf(flag, text);
+  if (flag.kind == Kind::kNumber) {
+    json number = ParameterOf(text);
+    if (!number.is_number_integer()) return BadFlag(flag, "must be a whole number");
+    return number;
+  }
+  json list = json::array();
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    CARILLON_ASSIGN_OR_RETURN(json seconds, SecondsOf(flag, text.substr(at, comma - at)));
+    list.push_back(std::move(seconds));
+    at = comma + 1;
+  }
+  return list;
+}
+
+Result<json> SchedulesOf(const JobFlags& flags) {
+  json schedules = json::array();
+  for (const std::string& cron : flags.crons) {
+    schedules.push_back({{"kind", "cron"}, {"cron_expression", cron}});
+  }
+  for (const std::string& rate : flags.rates) {
+    CARILLON_ASSIGN_OR_RETURN(const Duration every, ParseDuration(rate));
+    schedules.push_back({{"kind", "rate"}, {"every_ms", every.count() / 1000}});
+  }
+  for (const std::string& at : flags.instants) {
+    CARILLON_TRY(ParseRfc3339(at));
+    schedules.push_back({{"kind", "once"}, {"at", at}});
+  }
+  return schedules;
+}
+
+bool NamesSchedules(const JobFlags& flags) {
+  return flags.manual || !flags.crons.empty() || !flags.rates.empty() || !flags.instants.empty();
+}
+
+}  // namespace
+
+bool JobFlags::empty() const {
+  return fields.empty() && !NamesSchedules(*this) && parameters.empty() && env.empty() &&
+         labels.empty() && !paused;
+}
+
+json ParameterOf(const std::string& text) {
+  const json value = json::parse(text, nullptr, false);
+  return value.is_number() || value.is_boolean() ? value : json(text);
+}
+
+void AddJobFlags(CLI::App* verb, JobFlags& flags) {
+  for (const FieldFlag& flag : kFieldFlags) {
+    verb->add_option_function<std::string>(
+        flag.flag,
+        [&flags, field = flag.field](const std::string& text) { flags.fields[field] = text; },
+        flag.help);
+  }
+  const auto repeated = [&](const char* name, std::vector<std::string>& into, const char* help) {
+    return verb->add_option(name, into, help)->allow_extra_args(false);
+  };
+  CLI::Option* cron = repeated("--cron", flags.crons, "Cron expression, 5 or 6 fields; repeatable");
+  CLI::Option* every =
+      repeated("--every", flags.rates, "Fixed interval, e.g. 500ms, 30s, 1h; repeatable");
+  CLI::Option* at = repeated("--at", flags.instants, "Once, at an RFC 3339 time; repeatable");
+  repeated("--param", flags.parameters, "Parameter, name=value; repeatable");
+  repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
+  repeated("--label", flags.labels, "Label, name=value; repeatable");
+  verb->add_flag("--manual", flags.manual, "No schedule: run by hand only")
+      ->excludes(cron, every, at);
+  verb->add_flag("--paused", flags.paused, "Pause the job");
+}
+
+Result<json> ApplyJobFlags(const JobFlags& flags, json body) {
+  if (!body.is_object())
+    return {ErrorCode::kInvalid, "a job must be a mapping of field names to values"};
+  for (const FieldFlag& flag : kFieldFlags) {
+    const auto given = flags.fields.find(flag.field);
+    if (given == flags.fields.end()) continue;
+    CARILLON_ASSIGN_OR_RETURN(body[flag.field], ValueOf(flag, given->second));
+  }
+  if (NamesSchedules(flags)) {
+    CARILLON_ASSIGN_OR_RETURN(body["schedules"], SchedulesOf(flags));
+    body.erase("cron_expression");
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto parameters, ParsePairs(flags.parameters));
+  CARILLON_ASSIGN_OR_RETURN(const auto env, ParsePairs(flags.env));
+  CARILLON_ASSIGN_OR_RETURN(const auto labels, ParsePairs(flags.labels));
+  for (const auto& [name, value] : parameters) body["parameters"][name] = ParameterOf(value);
+  for (const auto& [name, value] : env) body["env"][name] = value;
+  for (const auto& [name, value] : labels) body["labels"][name] = value;
+  if (flags.paused) body["enabled"] = false;
+  return body;
+}
+
+}  // namespace carillon::cli

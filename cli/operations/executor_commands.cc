@@ -1,0 +1,195 @@
+#include <nlohmann/json.hpp>
+
+#include <optional>
+
+#include "cli/operations/commands.h"
+#include "cli/runs/run_wait.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct ExecutorArguments {
+  std::string labelled;
+  std::vector<std::string> ids;
+  std::vector<std::string> labels;
+  std::vector<std::string> states;
+  std::string text;
+  std::string sort;
+  std::optional<int64_t> limit;
+  bool wait = false;
+  std::string longest;
+  std::string reason;
+};
+
+constexpr Duration kLookEvery = 500ms;
+// Two heartbeats: what is this much younger than the first one seen was sent after the drain was
+// answered, whichever member heard it. A run that was granted before the answer is counted in it.
+constexpr Duration kYounger = 4s;
+
+std::string PathOf(const std::string& id, const std::string& action = "") {
+  return "/api/executors/" + Escape(id) + (action.empty() ? "" : "/" + action);
+}
+
+Outcome<ExitCode> List(Session& session, const ExecutorArguments& arguments) {
+  ApiRequest request{.path = "/api/executors"};
+  for (const std::string& state : arguments.states) {
+    request.query.emplace_back("state", UpperCase(state));
+  }
+  if (!arguments.text.empty()) request.query.emplace_back("q", arguments.text);
+  CARILLON_TRY(AddLabels(arguments.labels, request.query));
+  if (!arguments.sort.empty()) request.query.emplace_back("sort", arguments.sort);
+  return session.List(request, {.view = ExecutorView(), .limit = arguments.limit.value_or(0)});
+}
+
+Outcome<ExitCode> Get(Session& session, const ExecutorArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse executor,
+                            session.Call({.path = PathOf(arguments.ids[0])}));
+  session.Print().Object(executor.body, ExecutorView());
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Act(Session& session, const ExecutorArguments& arguments,
+                      const std::string& action) {
+  json body = json::object();
+  if (!arguments.reason.empty()) body["reason"] = arguments.reason;
+  for (const std::string& id : arguments.ids) {
+    CARILLON_ASSIGN_OR_RETURN(
+        const ApiResponse executor,
+        session.Call({.method = "POST", .path = PathOf(id, action), .body = body}));
+    // What is waited for is shown as it is then.
+    if (!arguments.wait) session.Print().Row(executor.body, ExecutorView());
+  }
+  return ExitCode::kDone;
+}
+
+WallTime HeartbeatOf(const json& executor) {
+  return ParseRfc3339(executor.value("last_heartbeat_time", "")).value_or(WallTime{});
+}
+
+// Until each says in a heartbeat that was sent after the drain was answered that nothing runs;
+// shows it as it was last seen.
+Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& ids,
+                             const std::optional<Duration>& longest) {
+  const Clock& clock = session.host().clock;
+  const SteadyTime started = clock.Steady();
+  SteadyTime heard = started;
+  for (const std::string& id : ids) {
+    std::optional<WallTime> first;
+    json last;
+    for (;;) {
+      const auto seen = session.Call({.path = PathOf(id)});
+      if (seen.ok()) {
+        heard = clock.Steady();
+        last = seen->body;
+        if (!seen->body.value("draining", false)) {
+          return Failure{.exit = ExitCode::kConflict,
+                         .message = id + " is no longer draining",
+                         .code = "not_draining"};
+        }
+        const WallTime beat = HeartbeatOf(seen->body);
+        if (!first) first = beat;
+        if (beat >= *first + kYounger && seen->body.value("running", 1) == 0) break;
+      } else if (seen.error().exit != ExitCode::kUnreachable ||
+                 clock.Steady() - heard >= kPatience) {
+        return seen.error();
+      }
+      if (longest && clock.Steady() - started >= *longest) {
+        session.Say(id + " may still have running attempts.");
+        if (!last.is_null()) session.Print().Row(last, ExecutorView());
+        return ExitCode::kWaitTimedOut;
+      }
+      session.host().wait(kLookEvery);
+    }
+    session.Say(id + " is empty: nothing runs on it.");
+    session.Print().Row(last, ExecutorView());
+  }
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Drain(Session& session, const ExecutorArguments& arguments) {
+  std::optional<Duration> longest;
+  if (!arguments.longest.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(longest, ParseDuration(arguments.longest));
+  }
+  CARILLON_ASSIGN_OR_RETURN(const ExitCode done, Act(session, arguments, "drain"));
+  if (!arguments.wait) return done;
+  return AwaitEmpty(session, arguments.ids, longest);
+}
+
+// "zone=a" sets, "zone-" removes.
+Outcome<ExitCode> Label(Session& session, const ExecutorArguments& arguments) {
+  const std::string& id = arguments.labelled;
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse before, session.Call({.path = PathOf(id)}));
+  json labels =
+      before.body.is_object() ? before.body.value("labels", json::object()) : json::object();
+  for (const std::string& change : arguments.labels) {
+    const size_t equals = change.find('=');
+    if (equals != std::string::npos && equals > 0) {
+      labels[change.substr(0, equals)] = change.substr(equals + 1);
+    } else if (change.size() > 1 && change.back() == '-' && equals == std::string::npos) {
+      labels.erase(change.substr(0, change.size() - 1));
+    } else {
+      return UsageFailure("invalid label '" + change +
+                          "' (use name=value to set it, name- to remove it)");
+    }
+  }
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse executor,
+                            session.Call({.method = "PATCH",
+                                          .path = PathOf(id),
+                                          .body = json{{"labels", labels}},
+                                          .if_match = before.etag}));
+  session.Print().Object(executor.body, ExecutorView());
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddExecutorCommands(CLI::App& app, Session& session) {
+  CLI::App* executor = app.add_subcommand("executor", "Manage executors");
+  executor->require_subcommand(1);
+  const auto a = std::make_shared<ExecutorArguments>();  // shared by the verbs' callbacks
+  CLI::App* list = executor->add_subcommand("list", "List executors");
+  list->add_option("--state", a->states,
+                   "Only this state: ONLINE, UNHEALTHY, LOST or OFFLINE; repeatable")
+      ->allow_extra_args(false);
+  list->add_option("--q", a->text, "Only executors with this text in the ID or host");
+  list->add_option("--label", a->labels, "Only executors with this label, name:value; repeatable")
+      ->allow_extra_args(false);
+  list->add_option(
+      "--sort", a->sort,
+      "Sort by executor_id or last_heartbeat_time; --sort=-executor_id reverses the order");
+  AddLimit(list, a->limit, "executors");
+  session.On(list, [&session, a] { return List(session, *a); });
+  CLI::App* get = executor->add_subcommand("get", "Show an executor");
+  get->add_option("executor", a->ids, "Executor ID")->required()->expected(1);
+  session.On(get, [&session, a] { return Get(session, *a); });
+
+  struct Action {
+    const char* name;
+    const char* help;
+  };
+  for (const Action& action : {Action{"enable", "Let executors take work again"},
+                               Action{"disable", "Stop giving work to executors"}}) {
+    CLI::App* verb = executor->add_subcommand(action.name, action.help);
+    verb->add_option("executor", a->ids, "Executor IDs")->required();
+    verb->add_option("--reason", a->reason, "Reason, kept in the audit log");
+    session.On(verb,
+               [&session, a, name = std::string(action.name)] { return Act(session, *a, name); });
+  }
+  CLI::App* drain =
+      executor->add_subcommand("drain", "Let executors finish their runs, and give them no more");
+  drain->add_option("executor", a->ids, "Executor IDs")->required();
+  drain->add_option("--reason", a->reason, "Reason, kept in the audit log");
+  drain->add_flag("--wait", a->wait, "Wait until nothing runs on them");
+  drain->add_option("--wait-timeout", a->longest, "Maximum time to wait, e.g. 5m");
+  session.On(drain, [&session, a] { return Drain(session, *a); });
+  CLI::App* label = executor->add_subcommand("label", "Set or remove labels of an executor");
+  label->add_option("executor", a->labelled, "Executor ID")->required();
+  label->add_option("labels", a->labels, "name=value sets a label, name- removes it")->required();
+  session.On(label, [&session, a] { return Label(session, *a); });
+  AddJoinCommands(*executor, session);
+}
+
+}  // namespace carillon::cli

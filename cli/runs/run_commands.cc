@@ -1,0 +1,188 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/runs/commands.h"
+#include "cli/runs/run_logs.h"
+#include "cli/runs/run_wait.h"
+#include "common/domain/run.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct RunArguments {
+  std::vector<std::string> ids;
+  std::string reason;
+  std::string longest;
+  bool confirm_overlap = false;
+  bool kill = false;
+  RunListFlags list;
+};
+
+std::string PathOf(const std::string& run_id, const std::string& action = "") {
+  return "/api/runs/" + Escape(run_id) + (action.empty() ? "" : "/" + action);
+}
+
+// For a person the attempts are a table of their own below the run.
+void PrintRun(Session& session, json run) {
+  static const View attempts_view{{{"ATTEMPT", "attempt"},
+                                   {"STATE", "state"},
+                                   {"REASON", "reason"},
+                                   {"EXECUTOR", "executor_id"},
+                                   {"STARTED", "started_at"},
+                                   {"ENDED", "ended_at"},
+                                   {"EXIT", "exit_code"},
+                                   {"ERROR", "error"}},
+                                  "attempt"};
+  Printer print = session.Print();
+  const bool for_a_person = print.form() == Form::kTable && !session.flags().quiet;
+  json attempts = json::array();
+  if (for_a_person && run.is_object() && run.contains("attempts") && run["attempts"].is_array()) {
+    attempts = std::move(run["attempts"]);
+    run.erase("attempts");
+  }
+  print.Object(run, RunView());
+  if (attempts.empty()) return;
+  print.Line("");
+  print.List({{"items", std::move(attempts)}}, attempts_view);
+}
+
+Outcome<ExitCode> Get(Session& session, const RunArguments& arguments) {
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse run,
+                            session.Call({.path = PathOf(arguments.ids[0])}));
+  PrintRun(session, run.body);
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Cancel(Session& session, const RunArguments& arguments) {
+  for (const std::string& id : arguments.ids) {
+    ApiRequest request{.method = "POST", .path = PathOf(id, "cancel"), .body = json::object()};
+    if (!arguments.reason.empty()) (*request.body)["reason"] = arguments.reason;
+    if (arguments.confirm_overlap) (*request.body)["confirm_overlap"] = true;
+    if (arguments.kill) (*request.body)["mode"] = "kill";
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse answer, session.Call(request));
+    json shown = answer.body;
+    shown["run_id"] = id;
+    session.Print().Object(shown, RunView());
+  }
+  return ExitCode::kDone;
+}
+
+Outcome<ExitCode> Retry(Session& session, const RunArguments& arguments) {
+  json body = json::object();
+  if (arguments.confirm_overlap) body["confirm_overlap"] = true;
+  for (const std::string& id : arguments.ids) {
+    CARILLON_ASSIGN_OR_RETURN(
+        const ApiResponse run,
+        session.Call(
+            {.method = "POST", .path = PathOf(id, "retry"), .body = body, .idempotent = true}));
+    session.Print().Row(run.body, RunView());
+  }
+  return ExitCode::kDone;
+}
+
+// The first run that ends badly decides how several end.
+Outcome<ExitCode> Wait(Session& session, const RunArguments& arguments) {
+  WaitOptions options;
+  if (!arguments.longest.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(options.longest, ParseDuration(arguments.longest));
+  }
+  const SteadyTime started = session.host().clock.Steady();
+  ExitCode worst = ExitCode::kDone;
+  for (const std::string& id : arguments.ids) {
+    WaitOptions left = options;
+    if (left.longest) *left.longest -= session.host().clock.Steady() - started;
+    CARILLON_ASSIGN_OR_RETURN(const ExitCode fate, WaitForRun(session, id, left));
+    if (worst == ExitCode::kDone) worst = fate;
+  }
+  return worst;
+}
+
+}  // namespace
+
+void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
+  verb->add_option("--executor-id,--executor", flags.executor_id, "Only runs on this executor");
+  verb->add_option("--state", flags.states,
+                   "Only runs in this state, e.g. FAILED; repeat for any of several")
+      ->allow_extra_args(false);
+  verb->add_option("--kind", flags.kinds,
+                   "Only runs of this kind: cron, rate, once or manual; repeat for any of several")
+      ->allow_extra_args(false);
+  verb->add_option("--since", flags.since,
+                   "Fire time at or after: RFC 3339, or 24h for 24 hours ago");
+  verb->add_option("--until", flags.until, "Fire time before: RFC 3339, or 24h for 24 hours ago");
+  verb->add_option("--sort", flags.sort,
+                   "Sort by fire_time, oldest first (default: -fire_time, newest first)");
+  AddLimit(verb, flags.limit, "runs");
+}
+
+Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
+  ApiRequest request{.path = "/api/runs"};
+  const bool of_jobs = !flags.user_id.empty() || !flags.namespaces.empty() ||
+                       !flags.name_part.empty() || !flags.labels.empty();
+  if (!flags.job_id.empty() && of_jobs) {
+    request.query.emplace_back("job_id", flags.job_id);
+  } else if (!flags.job_id.empty()) {
+    // This one says it when there is no such job.
+    request.path = "/api/jobs/" + Escape(flags.job_id) + "/history";
+  }
+  if (!flags.executor_id.empty()) request.query.emplace_back("executor_id", flags.executor_id);
+  if (!flags.user_id.empty()) request.query.emplace_back("user_id", flags.user_id);
+  for (const std::string& space : flags.namespaces) request.query.emplace_back("namespace", space);
+  if (!flags.name_part.empty()) request.query.emplace_back("q", flags.name_part);
+  CARILLON_TRY(AddLabels(flags.labels, request.query));
+  for (const std::string& state : flags.states)
+    request.query.emplace_back("state", UpperCase(state));
+  for (const std::string& kind : flags.kinds) request.query.emplace_back("kind", kind);
+  const WallTime now = session.host().clock.Wall();
+  CARILLON_TRY(AddTime("since", flags.since, now, request.query));
+  CARILLON_TRY(AddTime("until", flags.until, now, request.query));
+  if (!flags.sort.empty()) request.query.emplace_back("sort", flags.sort);
+  return session.List(request, {.view = RunView(), .limit = flags.limit});
+}
+
+void AddRunCommands(CLI::App& app, Session& session) {
+  CLI::App* run = app.add_subcommand("run", "Show and control runs");
+  run->require_subcommand(1);
+  const auto a = std::make_shared<RunArguments>();  // shared by the verbs' callbacks
+  CLI::App* list = run->add_subcommand("list", "List runs, newest first");
+  list->add_option("--job-id,--job", a->list.job_id, "Only runs of this job");
+  list->add_option("--user-id,--user", a->list.user_id, "Only runs of jobs of this owner");
+  list->add_option("--namespace", a->list.namespaces,
+                   "Only runs of jobs in this namespace; repeatable")
+      ->allow_extra_args(false)
+      ->check(NotEmpty);
+  list->add_option("--q", a->list.name_part, "Only runs of jobs with this text in the name or ID");
+  list->add_option("--label", a->list.labels,
+                   "Only runs of jobs with this label, name:value; repeatable")
+      ->allow_extra_args(false);
+  AddRunListFlags(list, a->list);
+  session.On(list, [&session, a] { return ListRuns(session, a->list); });
+
+  const auto verb = [&](const char* name, const char* help, bool several,
+                        Outcome<ExitCode> (*action)(Session&, const RunArguments&)) {
+    CLI::App* added = run->add_subcommand(name, help);
+    CLI::Option* ids = added->add_option("run", a->ids, several ? "Run IDs" : "Run ID");
+    ids->required();
+    if (!several) ids->expected(1);
+    session.On(added, [&session, a, action] { return action(session, *a); });
+    return added;
+  };
+  verb("get", "Show a run with its attempts", false, &Get);
+  CLI::App* logs = run->add_subcommand("logs", "Print the log of a run");
+  const auto log_flags = std::make_shared<LogFlags>();
+  AddLogFlags(logs, *log_flags);
+  session.On(logs, [&session, log_flags] { return ShowLogs(session, *log_flags); });
+  CLI::App* cancel = verb("cancel", "Cancel runs", true, &Cancel);
+  cancel->add_option("--reason", a->reason, "Reason, kept in the audit log");
+  cancel->add_flag("--kill", a->kill, kKillHelp);
+  CLI::App* retry = verb("retry", "Retry runs that have ended", true, &Retry);
+  for (CLI::App* added : {cancel, retry}) {
+    added->add_flag("--confirm-overlap", a->confirm_overlap,
+                    "Include runs whose process may still be alive; two may then run at once");
+  }
+  CLI::App* wait = verb("wait", "Wait for runs; the exit code is their result", true, &Wait);
+  wait->add_option("--wait-timeout,--timeout", a->longest, "Maximum time to wait, e.g. 5m");
+}
+
+}  // namespace carillon::cli

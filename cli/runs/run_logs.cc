@@ -1,0 +1,234 @@
+#include "cli/runs/run_logs.h"
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+
+#include <fmt/core.h>
+
+#include "cli/runs/run_wait.h"
+#include "common/domain/run.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr Duration kFollowEvery = 250ms;
+// How long pieces may come after the end of an attempt, as the server waits for them.
+constexpr Duration kPieceGrace = 10s;
+
+std::string HeaderOf(const ApiResponse& response, std::string_view name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+// The length of the colour that begins here, "ESC [ 1 ; 31 m"; 0: it is another escape.
+size_t ColourAt(std::string_view text) {
+  if (!text.starts_with("\033[")) return 0;
+  const size_t end = text.find_first_not_of("0123456789;:", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+// For a terminal, where other escapes than colours set the clipboard or the title, or write over
+// what stands there already.
+std::string ForTerminal(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    size_t kept = 1;
+    if (byte == 0x1b) {
+      kept = ColourAt(text);
+    } else if ((byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t') || byte == 0x7f) {
+      kept = 0;
+    } else if (byte == 0xc2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xa0) {
+      text.remove_prefix(2);  // U+0080 to U+009F: escapes of one character
+      continue;
+    }
+    shown += text.substr(0, kept);
+    text.remove_prefix(std::max<size_t>(kept, 1));
+  }
+  return shown;
+}
+
+class LogReader {
+ public:
+  LogReader(Session& session, const LogFlags& flags, std::optional<WallTime> since)
+      : session_(session), flags_(flags), since_(since), attempt_(flags.attempt) {}
+
+  // Everything that is there; the server answers a long log in parts.
+  Outcome<ExitCode> ReadAll() {
+    for (;;) {
+      const std::string before = offset_;
+      CARILLON_TRY(ReadPart());
+      if (complete_ || offset_.empty()) return ExitCode::kDone;
+      if (offset_ != before) continue;
+      // Right after an end its last lines may still be on their way to the database.
+      CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
+      if (over)
+        session_.Say("The end of this log has not arrived yet; the output above is incomplete.");
+      return ExitCode::kDone;
+    }
+  }
+
+  Outcome<ExitCode> Follow() {
+    heard_ = Now();
+    for (;;) {
+      auto done = Look();
+      if (done.ok()) {
+        heard_ = Now();
+        if (*done) return ExitCode::kDone;
+      } else if (done.error().exit != ExitCode::kUnreachable || Now() - heard_ >= kPatience) {
+        return done.error();
+      }
+      session_.host().wait(kFollowEvery);
+    }
+  }
+
+ private:
+  SteadyTime Now() const { return session_.host().clock.Steady(); }
+
+  Outcome<bool> IsOver() {
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse run,
+                              session_.Call({.path = "/api/runs/" + Escape(flags_.run_id)}));
+    const json& body = run.body.is_object() ? run.body : json::object();
+    const auto state = ParseRunState(body.value("state", ""));
+    if (!state.ok()) return Failure{.message = "the server names no state", .code = "bad_answer"};
+    latest_ = body.value("attempt", 1);
+    if (attempt_ == 0) attempt_ = latest_;
+    return latest_ > attempt_ || IsFinal(*state) || *state == RunState::kHeld;
+  }
+
+  // The run is looked at before its log, so that the last look sees everything.
+  Outcome<bool> Look() {
+    CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
+    CARILLON_TRY(ReadPart());
+    if (!over) return false;
+    if (!over_since_) over_since_ = Now();
+    // Without an offset the server has no log of it, only the output: all of it is printed.
+    if (!complete_ && !offset_.empty() && Now() - *over_since_ < kPieceGrace) return false;
+    if (!complete_ && !offset_.empty())
+      session_.Say("The end of this log did not arrive; the output above is incomplete.");
+    if (latest_ > attempt_ && flags_.attempt == 0) return NextAttempt();
+    return true;
+  }
+
+  Outcome<bool> NextAttempt() {
+    ++attempt_;
+    session_.Say(fmt::format("attempt {}", attempt_));
+    offset_.clear();
+    complete_ = false;
+    output_printed_ = false;
+    over_since_.reset();
+    return false;
+  }
+
+  Outcome<bool> ReadPart() {
+    ApiRequest request{.path = "/api/runs/" + Escape(flags_.run_id) + "/logs"};
+    if (attempt_ > 0) request.query.emplace_back("attempt", std::to_string(attempt_));
+    if (flags_.stream != "all") request.query.emplace_back("stream", flags_.stream);
+    if (!offset_.empty()) {
+      request.query.emplace_back("offset", offset_);
+    } else if (flags_.tail > 0) {
+      request.query.emplace_back("tail", std::to_string(flags_.tail));
+    }
+    const bool lines = flags_.times || since_ || session_.Print().form() != Form::kTable;
+    if (lines) request.headers.emplace_back("Accept", "application/x-ndjson");
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse log, session_.Call(request));
+    const std::string last = HeaderOf(log, "x-log-last-seq");
+    if (last.empty()) return PrintOutput(log.text, lines);
+    offset_ = last;
+    complete_ = HeaderOf(log, "x-log-complete") == "true";
+    Print(log.text, lines);
+    return true;
+  }
+
+  // The server has no log of this attempt, only its output, which does not change once it is there.
+  Outcome<bool> PrintOutput(const std::string& text, bool lines) {
+    if (!output_printed_) Print(text, lines);
+    output_printed_ = !text.empty();
+    return true;
+  }
+
+  // What has no time is not known to be too early.
+  bool IsWanted(const json& entry) const {
+    if (!since_ || !entry.is_object()) return true;
+    const auto time = entry.find("t");
+    if (time == entry.end() || !time->is_string()) return true;
+    return ParseRfc3339(time->get<std::string>()).value_or(*since_) >= *since_;
+  }
+
+  std::string Shown(const std::string& text) const {
+    return session_.host().out_is_tty ? ForTerminal(text) : text;
+  }
+
+  void PrintEntry(const json& entry) {
+    std::ostream& out = session_.host().out;
+    const auto time = entry.find("t");
+    if (flags_.times) {
+      out << (time != entry.end() && time->is_string() ? time->get<std::string>() : "-") << " "
+          << entry.value("stream", "") << " ";
+    }
+    out << Shown(entry.value("line", "")) << "\n";
+  }
+
+  void Print(const std::string& text, bool lines) {
+    std::ostream& out = session_.host().out;
+    const bool as_it_is = session_.Print().form() != Form::kTable;
+    if (!lines || (as_it_is && !since_)) {
+      out << Shown(text) << std::flush;
+      return;
+    }
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+      const json entry = json::parse(line, nullptr, false);
+      if (!IsWanted(entry)) continue;
+      if (as_it_is) {
+        out << line << "\n";
+      } else if (entry.is_object()) {
+        PrintEntry(entry);
+      }
+    }
+    out << std::flush;
+  }
+
+  Session& session_;
+  const LogFlags& flags_;
+  const std::optional<WallTime> since_;
+  int attempt_;
+  int latest_ = 0;      // attempt, when the run was last looked at
+  std::string offset_;  // seq of what was printed last, as the server said it
+  bool complete_ = false;
+  bool output_printed_ = false;
+  SteadyTime heard_;
+  std::optional<SteadyTime> over_since_;
+};
+
+}  // namespace
+
+void AddLogFlags(CLI::App* verb, LogFlags& flags) {
+  verb->add_option("run", flags.run_id, "Run ID")->required();
+  verb->add_option("--attempt", flags.attempt, "Attempt number (default: the latest)")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--tail", flags.tail, "Start with the last N lines")
+      ->check(CLI::Range(int64_t{1}, Session::kLimitMax));
+  verb->add_option("--since", flags.since, "Only lines since: RFC 3339, or 5m for 5 minutes ago");
+  verb->add_option("--stream", flags.stream, "Stream: all, stdout or stderr")
+      ->check(CLI::IsMember({"all", "stdout", "stderr"}));
+  verb->add_flag("-f,--follow", flags.follow,
+                 "Follow the log until the run has ended, including retries");
+  verb->add_flag("-t,--timestamps", flags.times, "Print the time and stream of each line");
+}
+
+Outcome<ExitCode> ShowLogs(Session& session, const LogFlags& flags) {
+  std::optional<WallTime> since;
+  if (!flags.since.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(since, ParseWhen(flags.since, session.host().clock.Wall()));
+  }
+  LogReader reader(session, flags, since);
+  return flags.follow ? reader.Follow() : reader.ReadAll();
+}
+
+}  // namespace carillon::cli
