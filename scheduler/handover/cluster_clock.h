@@ -1,13 +1,14 @@
 // Cluster time: the database's clock, read through this process's steady clock.
 //
-// Each sample is (steady before asking, steady after, the database's answer). When the answer
-// arrived the database's clock stood at the answer or later, so `answer - received` is a lower
-// bound of (cluster - steady); the largest of the recent ones is the best, and it comes from the
-// shortest round trip. A lower bound is what is wanted: nothing fires early by cluster time.
+// A sample is (steady time before the query, steady time after it, the database's answer). When the
+// answer arrives, the database's clock shows the answer or later, so `answer - received` is a lower
+// bound of (cluster - steady). Of the recent samples the largest bound is the best one; it comes
+// from the shortest round trip. A lower bound is the safe side: nothing fires before its time.
 //
 // Place    Step 3 of docs/life-of-a-run.md; assign/segment_owner.h takes the samples.
 // Threads  Thread-safe.
-// Time     Reads the injected clock: own wall time only to notice steps and to tell the offset.
+// Time     Reads the injected clock; this host's wall time only to detect steps of it and to report
+//          the offset.
 // Always   Between two samples Now() never runs ahead of the mapping, and it goes back only when
 //          the database's clock, or this host's, was set back.
 #pragma once
@@ -23,9 +24,9 @@ namespace carillon::scheduler {
 class ClusterClock {
  public:
   struct Limits {
-    size_t samples = 8;
-    Duration round_trip_max = 250ms;  // slower answers count only while there is no better one
-    Duration jump = 20ms;             // of wall minus steady: somebody set the clock
+    size_t samples = 8;               // the most recent ones are kept
+    Duration round_trip_max = 250ms;  // slower answers are used only while there is no better one
+    Duration jump = 20ms;  // a change of (wall - steady) by more: the host's clock was set
   };
   explicit ClusterClock(const Clock& clock);
   ClusterClock(const Clock& clock, Limits limits);
@@ -34,21 +35,22 @@ class ClusterClock {
 
   // nullopt before the first sample.
   std::optional<WallTime> Now() const;
-  // When cluster time will be `t`, by the present mapping; nullopt before the first sample.
+  // The steady time at which cluster time will be `t`, by the current mapping; nullopt before the
+  // first sample.
   std::optional<SteadyTime> ToSteady(WallTime t) const;
-  // True when this host's clock was stepped since the last sample: take one at once.
+  // True if this host's clock was stepped since the last sample: take a new one at once.
   bool needs_sample() const;
-  // Own wall clock minus the database's, from the middle of the best round trip.
+  // This host's wall clock minus the database's, measured at the middle of the best round trip.
   std::optional<Duration> Offset() const;
 
  private:
   struct Sample {
-    Duration lower;  // answer - received, as cluster - steady
-    Duration round_trip;
-    Duration middle;  // cluster - steady if the answer was given half-way
+    Duration lower;       // answer - received: a lower bound of (cluster - steady)
+    Duration round_trip;  // received - sent
+    Duration middle;      // (cluster - steady) if the database answered half-way
   };
   Duration MappingLocked() const REQUIRES(mu_);
-  // wall - steady now, minus what it was at the last sample.
+  // (wall - steady) now, minus its value at the last sample.
   Duration JumpLocked() const REQUIRES(mu_);
   Duration WallMinusSteady() const;
 

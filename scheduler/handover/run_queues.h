@@ -1,5 +1,5 @@
-// A PENDING run on its way through the owner's memory, and what happens to it there. These are the
-// items of the queues between the rooms of the firing path.
+// The queues between the rooms of the firing path, and their items: PENDING runs on their way
+// through the owner's memory, and events about them.
 #pragma once
 
 #include <atomic>
@@ -13,54 +13,56 @@
 
 namespace carillon::scheduler {
 
-// What only runs made by hand carry.
+// The extra data of a manual run.
 struct RunExtras {
-  ExecutorId pinned_executor = {};
-  bool request_loaded = false;
-  RunRequest request = {};
+  ExecutorId pinned_executor = {};  // empty = any executor
+  bool request_loaded = false;      // `request` was read from the store
+  RunRequest request = {};          // the caller's overrides of parameters
 };
 
 struct PendingRun {
   RunKey key;
   JobNo job_no;
   SegmentId segment;
-  Epoch epoch;  // under which this memory is valid
+  Epoch epoch;  // this copy is valid only while the segment is held under this epoch
   int attempt = 1;
   int64_t def_version = 0;
   WallTime due;
   int priority = 0;
   RunKind kind = RunKind::kCron;
-  std::shared_ptr<const RunExtras> extras = {};  // shared: immutable, null for almost every run
+  // Shared because copies of a run are cheap that way; immutable, and null for almost every run.
+  std::shared_ptr<const RunExtras> extras = {};
 };
 
-// A run of kind manual needs what its request said before it can be dispatched.
+// True for a manual run whose request is not loaded yet: it cannot be dispatched without.
 inline bool NeedsExtras(const PendingRun& run) {
   return run.kind == RunKind::kManual && (run.extras == nullptr || !run.extras->request_loaded);
 }
 
 PendingRun ToPendingRun(const RunRow& row, Epoch epoch);
 
-// What the claims, results and recovery rooms tell the firing loop about a run it tracks.
+// News about a tracked run, from the claims, results and recovery rooms to the firing loop.
 struct RunEvent {
   enum class What {
-    kClaimed,   // accepted (again): the executor's slot is taken
-    kRefused,   // forget it; the store knows better
-    kStale,     // forget it and look at the store again: it was edited, or is not due
-    kReturned,  // not by this executor: give it to another one
-    kEnded,     // the attempt is over: the slot is free
+    kClaimed,   // the claim was accepted, perhaps repeatedly: the executor's slot is taken
+    kRefused,   // forget the run: the store has a newer state of it
+    kStale,     // forget the run and let the sweep read it again: it was edited, or is not due
+    kReturned,  // this executor may not run it: dispatch it to another one
+    kEnded,     // the attempt ended: the slot is free
   };
   What what = What::kClaimed;
   RunKey key;
   int attempt = 1;
-  std::optional<Duration> ran = {};  // kEnded: from its start to its end, where that is known
+  std::optional<Duration> ran = {};  // kEnded: time from start to end, if known
 };
 
 struct RunEvents {
-  ExecutorId executor = {};  // who claimed; not set for kEnded
+  ExecutorId executor = {};  // the one that claimed; empty for kEnded
   std::vector<RunEvent> events;
 };
 
-// Events must not get lost silently: one that did would hold a slot for ever.
+// Queue of events to the firing loop. Losing an event must be noticed, because a run whose end was
+// lost would occupy its slot for ever; so Push into a full queue sets a flag.
 class RunEventQueue {
  public:
   RunEventQueue(std::string name, size_t capacity) : queue_(std::move(name), capacity) {}
@@ -69,7 +71,7 @@ class RunEventQueue {
     if (!events.events.empty() && !queue_.Push(std::move(events)).ok()) lost_ = true;
   }
   std::vector<RunEvents> PopUpTo(size_t max) { return queue_.PopUpTo(max); }
-  // True once after events were lost: the firing loop checks what it believes to be claimed.
+  // True once after events were lost; the firing loop then checks every run it believes claimed.
   bool TakeLost() { return lost_.exchange(false); }
   const BoundedQueue<RunEvents>& queue() const { return queue_; }
 
@@ -78,24 +80,25 @@ class RunEventQueue {
   std::atomic<bool> lost_{false};
 };
 
-// Runs on their way into memory. The store has them all, so that one may get lost here, but not
-// silently: the sweep looks more closely then.
+// Queue of runs on their way into the firing loop's memory. The store has all of them, so dropping
+// some is safe, but must be noticed: the sweep then reads due runs more closely.
 class RunFeed {
  public:
   RunFeed(std::string name, size_t capacity) : queue_(std::move(name), capacity) {}
   void OnPush(std::function<void()> wake) { queue_.OnPush(std::move(wake)); }
-  // kExhausted: these are lost to memory.
+  // kExhausted: the queue is full; these runs were dropped, and TakeDropped() says so.
   Status Push(std::vector<PendingRun> runs) {
     const Status pushed = queue_.Push(std::move(runs));
     if (!pushed.ok()) dropped_ = true;
     return pushed;
   }
-  // For whoever reads the same rows again when there is no room.
+  // Like Push, for a caller that reads the same rows again if there is no room: a failure does not
+  // count as a drop.
   Status Offer(std::vector<PendingRun> runs) { return queue_.Push(std::move(runs)); }
   std::vector<std::vector<PendingRun>> PopUpTo(size_t max) { return queue_.PopUpTo(max); }
-  // What was taken out did not fit into memory.
+  // The consumer had no room in memory for runs that it took from the queue.
   void NoteDropped() { dropped_ = true; }
-  // True once after runs were lost.
+  // True once after runs were dropped.
   bool TakeDropped() { return dropped_.exchange(false); }
   const std::string& name() const { return queue_.name(); }
   const BoundedQueue<std::vector<PendingRun>>& queue() const { return queue_; }
@@ -104,10 +107,10 @@ class RunFeed {
   BoundedQueue<std::vector<PendingRun>> queue_;
   std::atomic<bool> dropped_{false};
 };
-// Runs made by hand whose requests plan/parameter_loader.h reads; they come back over the feed.
+// Manual runs whose requests have to be read; plan/parameter_loader.h returns them over the feed.
 using LoadQueue = BoundedQueue<PendingRun>;
 
-// A run that is decided without an executor; plan/skip_writer.h writes it.
+// A run to be recorded as SKIPPED without going to an executor; plan/skip_writer.h writes it.
 struct SkipRequest {
   RunKey key;
   SegmentId segment;

@@ -1,8 +1,8 @@
 // Decides how far the sweep reads due runs, and when it reads the next page. Pure.
 //
-// What memory knows (the ready queue, bundles in flight) is due and
-// PENDING in the store as well. When much of it waits, reading it all
-// again and again takes from the store what the waiting runs need.
+// The due runs in memory (the ready queue, bundles in flight) are PENDING in the store as well.
+// When there are many of them, reading them all in every round would take store capacity from the
+// claims that these runs are waiting for.
 //
 // Place    Step 2 of docs/life-of-a-run.md; sweep.h reads the pages.
 #pragma once
@@ -13,22 +13,22 @@ namespace carillon::scheduler {
 
 struct DueLookFacts {
   size_t in_memory = 0;      // due runs that the firing loop has
-  size_t seen = 0;           // rows that this round has read, none of them twice
-  size_t page_rows = 0;      // of one page
-  size_t busy = 0;           // due runs in memory: above it, one page a round is enough
-  bool dropped = false;      // memory has lost runs that may be due now
-  Duration overdue_after{};  // a run that memory has is claimed, or published again, before this
+  size_t seen = 0;           // rows read in this round, each once
+  size_t page_rows = 0;      // rows of one page
+  size_t busy = 0;           // with this many due runs in memory, one page a round is enough
+  bool dropped = false;      // runs that may be due now were dropped from memory
+  Duration overdue_after{};  // runs in memory are claimed or published again within this time
 };
 
-// Runs that became due within this are left to memory. Zero while one page shows all that memory
-// has and something besides.
+// Age that a due run must have before the sweep reads it; younger ones are left to memory. Zero
+// (read everything due) while memory has at most a page of due runs, or after it dropped some.
 inline Duration LeftToMemory(const DueLookFacts& facts) {
   const bool calm = facts.in_memory <= facts.page_rows;
   return calm || facts.dropped ? Duration{} : facts.overdue_after;
 }
 
-// True when the round's next page is worth reading now: more rows were seen than memory has, so
-// that some of them were news, or it is known that there are such rows.
+// True if the round's next page should be read at once: either the round saw more rows than memory
+// has, so some of them were new, or runs are known to have been dropped.
 inline bool GoesOnAtOnce(const DueLookFacts& facts) {
   return facts.in_memory < facts.busy && (facts.dropped || facts.seen > facts.in_memory);
 }

@@ -1,10 +1,10 @@
-// Reads the parameter overrides of runs made by hand and hands the runs back to the feed, so that
-// the firing loop itself does not wait for the store.
+// Reads the parameter overrides of manual runs and returns the runs to the feed, so that the firing
+// loop itself never waits for the store.
 //
 // Place    Between steps 2 and 4 of docs/life-of-a-run.md, for runs of kind manual only.
 // Threads  One loop calls Step.
-// Errors   A run whose row is gone is dropped; when the store is away it is asked for again by the
-//          firing loop, which keeps the run.
+// Errors   A run whose row no longer exists is dropped. While the store is unavailable, the firing
+//          loop keeps the run and requests its parameters again.
 #pragma once
 
 #include "common/base/loop.h"

@@ -1,7 +1,6 @@
-// From due schedules to batches of rows. Pure.
+// Turns due schedules into batches of rows to write. Pure.
 //
-// Place    Step 1 of docs/life-of-a-run.md; segment_planner.h
-//          reads, writes and decides about errors.
+// Place    Step 1 of docs/life-of-a-run.md; segment_planner.h reads, writes and handles errors.
 #pragma once
 
 #include <string>
@@ -15,23 +14,25 @@ namespace carillon::scheduler {
 
 struct PlanTimes {
   WallTime now;        // cluster time
-  Duration look{};     // schedules with a fire within this are due for planning
-  Duration horizon{};  // and then planned this far: at least `look`
+  Duration look{};     // a schedule whose next fire is within this time is due for planning
+  Duration horizon{};  // and is then planned this far ahead; at least `look`
 };
 
-// The part of a batch that belongs to one schedule, so that a bad one can be left out.
+// The rows of a batch that belong to one schedule. Kept apart so that a schedule that the store
+// refuses can be left out.
 struct PlannedSchedule {
   DueSchedule due;
   std::vector<PlannedRun> runs;
   std::vector<PlannedGap> gaps;
   ScheduleAdvance advance;
-  bool more = false;  // stopped by the row limit, not by the horizon
+  bool more = false;  // the row limit ended planning before the horizon did
 
   size_t rows() const { return runs.size() + gaps.size() + 1; }
 };
 
-// Plans `due` with at most `rows_max` (>= 2) rows. The schedule's own horizon lies between `look`
-// and `horizon`, by its id, so that schedules that were planned together come up again spread out.
+// Plans `due` with at most `rows_max` (>= 2) rows. Each schedule's own horizon lies between `look`
+// and `horizon`, derived from its id, so that schedules that were planned together become due for
+// planning at different times.
 PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
                              const PlanTimes& times, size_t rows_max);
 

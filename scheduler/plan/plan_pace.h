@@ -1,12 +1,12 @@
 // Decides how far ahead the planner plans, and how long it rests between two transactions. Pure.
 //
-// Schedules come up for planning when their next fire is within the lead, which is half the horizon
-// when all is well. When more of them come up than one scan shows (many were just created, or
-// planning is behind) the lead falls back to the nearest seconds: everybody's next fires come
-// before anybody's next half minute. Then it grows by half of the time that passes. Plans reach one
-// and a half leads on average, so that at most twice the rows are planned that are needed. While
-// due runs wait it grows by an eighth, because their claims need the store more. What is near is
-// planned whatever waits.
+// A schedule is due for planning when its next fire is within the lead, normally half the horizon.
+// When more schedules are due for planning than one scan returns (many were just created, or
+// planning is behind), the lead falls back to the nearest seconds: the next fires of all schedules
+// are planned before the next half minute of any of them. Then the lead grows by half of the time
+// that passes. Plans reach one and a half leads on average, so at most twice the necessary rows are
+// written. While due runs wait for executors it grows only by an eighth, because their claims need
+// the store more. Near fires are always planned.
 //
 //   horizon 30 s, near 2 s, 12,000 new schedules of 1 s: lead 2 s at once, 15 s after 26 s
 //
@@ -24,15 +24,15 @@ class PlanPace {
  public:
   explicit PlanPace(Duration near) : near_(near) {}
 
-  // `passed` since the last call. `busy`: due runs wait.
+  // `passed`: time since the last call. `busy`: due runs are waiting for executors.
   void Grow(Duration passed, Duration horizon, bool busy) {
     const bool full = lead_ >= longest_;
     longest_ = horizon / 2;
     const Duration step = std::clamp(passed, Duration{}, kStepMax);
     lead_ = full ? longest_ : std::min(longest_, lead_ + step / (busy ? kBusyPart : kPart));
   }
-  // For schedules that a scan has found, the first of them with a fire `first` ahead; `more` than
-  // these are within the lead.
+  // The times by which to plan the schedules of a scan. `first`: time until the earliest of their
+  // fires. `more`: further schedules are within the lead that the scan did not return.
   PlanTimes Times(WallTime now, Duration first, bool more) {
     first_ = std::max(Duration{}, first);
     const Duration near = std::min(near_, longest_);
@@ -40,10 +40,10 @@ class PlanPace {
     if (behind) lead_ = first_ + near;
     return {now, lead_, lead_ + (behind ? near : lead_)};
   }
-  // Fires are so near that there is no time for a rest.
+  // True if fires are so near that the planner must not rest.
   bool urgent() const { return first_ < std::min(near_, longest_) / 2; }
-  // After a transaction of `took`: as long when planning is as far as it should be, shorter when it
-  // is behind.
+  // How long to rest after a transaction that took `took`: as long as it took if planning is as far
+  // ahead as it should be, less if it is behind, zero if urgent.
   Duration Rest(Duration took) const {
     if (urgent() || longest_ <= Duration{}) return {};
     return Duration(took.count() * std::min(first_, longest_).count() / longest_.count());
@@ -51,7 +51,7 @@ class PlanPace {
   Duration lead() const { return lead_; }
 
  private:
-  static constexpr Duration kStepMax = 1s;  // nothing was planned in a longer time
+  static constexpr Duration kStepMax = 1s;  // longer pauses count as this
   static constexpr int kPart = 2;
   static constexpr int kBusyPart = 8;
 

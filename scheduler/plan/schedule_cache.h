@@ -1,8 +1,10 @@
-// Compiled schedules by (schedule, version): parsing an expression costs more than asking it.
+// Cache of compiled schedules by (schedule, version): parsing an expression costs more than
+// evaluating it.
 //
 // Threads  Not thread-safe; the planner owns it.
-// Errors   Get: what Schedule::Compile says, each time (the planner sets such schedules aside).
-// Always   Holds at most `capacity`; the oldest go first.
+// Errors   Get: the error of Schedule::Compile. Failures are not cached; the planner sets such
+//          schedules aside.
+// Always   Holds at most `capacity` schedules; the oldest are evicted first.
 #pragma once
 
 #include <deque>

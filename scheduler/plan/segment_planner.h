@@ -4,11 +4,11 @@
 // Place    Step 1 of docs/life-of-a-run.md; its runs go to the wheel's feed after the commit.
 // Threads  One loop calls Step; Nudge is thread-safe.
 // Errors   kConflict, kInvalid: the batch is split until one schedule is left, which is read again
-//          or set aside for a while, counted and logged; the others go on. kFenced, kTimeout: the
-//          segments leave the table (fenced_writer.h). Above the backlog limit it plans nothing:
-//          fires stay with their schedules and the watchdog's metric shows them.
-// Always   A batch has at most kBatchRowsMax rows; nothing is fed that was not committed. A batch
-//          of what is not near is followed by a rest (plan_pace.h).
+//          or set aside for a while, counted and logged; the others are planned. kFenced, kTimeout:
+//          the segments leave the table (fenced_writer.h). Above the backlog limit nothing is
+//          planned: fires stay on their schedules and the watchdog's metric shows them.
+// Always   A batch has at most kBatchRowsMax rows; only committed runs are fed. A batch without
+//          near fires is followed by a rest (plan_pace.h).
 #pragma once
 
 #include <atomic>
@@ -39,33 +39,36 @@ class SegmentPlanner final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    Duration horizon = 30s;  // schedules with a fire in its first half are planned
-    Duration near = 2s;      // planned first, while more schedules wait than one scan shows
+    Duration horizon = 30s;  // a schedule whose next fire is in its first half is planned
+    Duration near = 2s;      // planned first, while one scan cannot return all due schedules
     Duration scan_every = 500ms;
-    Duration set_aside = 60s;  // a schedule that the store or the parser refuses
-    size_t set_aside_max = 10'000;
+    Duration set_aside = 60s;       // for a schedule that the store or the parser refuses
+    size_t set_aside_max = 10'000;  // schedules remembered as set aside
     size_t batches_per_step = 4;
     size_t batch_rows = kBatchRowsMax;
     size_t schedules_cached = 50'000;
-    size_t backlog_max = 300'000;  // runs in memory
-    std::function<size_t()> backlog = [] { return size_t{0}; };
-    // Due runs wait for their executors: what is far away can wait as well.
+    size_t backlog_max = 300'000;  // with this many runs in memory, nothing is planned
+    std::function<size_t()> backlog = [] { return size_t{0}; };  // runs in memory
+    // True while due runs wait for executors. Planning far ahead then slows down.
     std::function<bool()> busy = [] { return false; };
-    // The whole cluster is: fires stay with their schedules, as while no member runs.
+    // True while the whole cluster is paused. Nothing is planned; due fires stay on their
+    // schedules, as while no member runs.
     std::function<bool()> paused = [] { return false; };
-    // Definitions these runs will need: read before the runs are fed.
+    // Loads the definitions that these runs need into the cache; called before they are fed.
     std::function<void(const std::vector<PendingRun>&)> warm = {};
     uint64_t seed = 1;
   };
   SegmentPlanner(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
+  // Makes the next Step scan for due schedules at once.
   void Nudge() { nudged_ = true; }
-  // Thread-safe; from the next scan on.
+  // Thread-safe. Takes effect with the next scan.
   void SetHorizon(Duration horizon) { horizon_ = horizon; }
-  // Thread-safe: with the next scan, nothing is remembered of schedules.
+  // Thread-safe. The next scan drops everything remembered about schedules (the cache, and which
+  // are set aside).
   void Forget() { forget_ = true; }
-  // Thread-safe: false while a backlog holds planning back.
+  // Thread-safe. False while a backlog stops planning.
   bool accepting() const { return accepting_.load(std::memory_order_relaxed); }
   size_t set_aside() const { return aside_.size(); }
 
@@ -76,7 +79,7 @@ class SegmentPlanner final : public Stepper {
     int conflicts = 0;
   };
 
-  // Schedules that were found and are not planned yet.
+  // The result of a scan, being worked off: schedules found and not all planned yet.
   struct Scan {
     SteadyTime at{};
     uint64_t segments_version = 0;
@@ -114,7 +117,7 @@ class SegmentPlanner final : public Stepper {
   std::atomic<bool> nudged_{false};
   std::atomic<bool> forget_{false};
   std::atomic<bool> accepting_{true};
-  bool more_ = false;  // something was left that is due for planning now
+  bool more_ = false;  // further schedules are due for planning now
   SteadyTime next_scan_{};
 };
 

@@ -1,11 +1,11 @@
-// Records the runs that the firing plan decided not to run.
+// Records as SKIPPED the runs that the firing plan decided not to run.
 //
 // Place    Step 4 of docs/life-of-a-run.md.
 // Threads  One loop calls Step.
-// Errors   kUnavailable, kBrokenStore: kept and written later (at most `held_max`; beyond, the
-// sweep offers them to
-//          the firing plan again). Fenced or unknown: dropped, the owner finds them again.
-//          kInvalid, kConflict: bisected; the bad one is dropped, found again and logged each time.
+// Errors   kUnavailable, kBrokenStore: kept up to a limit and written later; beyond it the sweep
+//          offers them to the firing plan again. Fenced or outcome unknown: dropped, because the
+//          segment's owner finds them again. kInvalid, kConflict: bisected; the bad one is dropped,
+//          and logged each time it is found again.
 #pragma once
 
 #include <deque>
@@ -36,7 +36,7 @@ class SkipWriter final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
  private:
-  // False: the store is away, `items` should be kept.
+  // False: the store is unavailable, and `items` should be kept.
   bool Write(const OwnedView& view, const std::vector<SkipRequest>& items);
 
   const Ports ports_;

@@ -1,17 +1,18 @@
-// Finds PENDING runs that no memory knows: retries, runs made by hand, what an earlier owner
-// planned, what did not fit into the wheel, what a full queue dropped.
+// Finds PENDING runs that are not in memory: retries, manual runs, runs that an earlier owner
+// planned, that did not fit into the wheel, or that a full queue dropped.
 //
-// Three looks. At a takeover: everything due up to the horizon, once. From then on: everything due,
-// with no lower bound, a page at a time from a cursor that wraps; due by now while there is little,
-// or memory has lost something, otherwise overdue for longer than memory takes (due_look.h). After
-// a nudge: the runs of one job. Other future runs are not looked at again: this process planned or
-// found them itself (docs/adr/0002-sweep-lookahead.md).
+// There are three kinds of scan. After a takeover: every run due up to the horizon, once. From then
+// on: every due run, with no lower bound, a page at a time from a cursor that wraps; runs due by
+// now while there are few, or while memory has dropped some, otherwise only those that are overdue
+// for longer than memory needs (due_look.h). After a nudge: the runs of one job. Other future runs
+// are not scanned again, because this process planned or found them itself
+// (docs/adr/0002-sweep-lookahead.md).
 //
-// Place    Step 2 of docs/life-of-a-run.md. What it finds is offered to the firing loop, which
-//          knows what it has already.
+// Place    Step 2 of docs/life-of-a-run.md. Results are offered to the firing loop, which
+//          recognises the runs that it already has.
 // Threads  One loop calls Step; Nudge is thread-safe.
-// Always   A Step reads at most `pages_per_step` pages of a takeover and of nudges: the planner,
-//          which shares the loop, gets its turn between them.
+// Always   A Step reads at most `pages_per_step` pages for takeovers and for nudges each, so that
+//          the planner, which shares the loop, gets its turn.
 #pragma once
 
 #include <atomic>
@@ -42,54 +43,56 @@ class Sweep final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    Duration every = 500ms;
+    Duration every = 500ms;    // between rounds of the scan for due runs
     Duration page_gap = 20ms;  // between pages of one round
-    Duration horizon = 30s;    // of the look at a takeover
+    Duration horizon = 30s;    // how far ahead the scan after a takeover reads
     size_t page_rows = kBatchRowsMax;
-    size_t pages_per_step = 4;       // of the looks ahead, and of the looks at jobs
-    size_t nudges_max = 10'000;      // jobs and runs that wait for their look
+    size_t pages_per_step = 4;       // for takeovers, and again for nudges
+    size_t nudges_max = 10'000;      // jobs and runs that wait for their scan
     Duration overdue_after = 5s;     // the dispatch timeout
-    size_t in_memory_busy = 20'000;  // due runs: above it, one page a round is enough
-    std::function<size_t()> in_memory = [] { return size_t{0}; };  // due runs that memory has
+    size_t in_memory_busy = 20'000;  // with this many due runs in memory, one page a round
+    std::function<size_t()> in_memory = [] { return size_t{0}; };  // due runs in memory
+    // Loads the definitions that these runs need into the cache; called before they are fed.
     std::function<void(const std::vector<PendingRun>&)> warm = {};
     uint64_t seed = 1;
   };
   Sweep(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
-  // Look at this run now, or at those of this job as far as the horizon: an edit may have moved
-  // runs that are planned. Beyond `nudges_max` it is counted and left to the look at what is due.
+  // Scans this run now, or the runs of this job up to the horizon: an edit may have moved runs that
+  // are already planned. Beyond `nudges_max` it is only counted; the scan for due runs finds them.
   void Nudge(const ChangedWork& work);
-  // Look at what is due now, everywhere.
+  // Scans all due runs now.
   void NudgeDue() { due_nudged_ = true; }
   // Thread-safe.
   void SetOverdueAfter(Duration after) { overdue_after_ = after; }
-  // Thread-safe. A look never becomes shorter: what was planned while it was longer is still ahead.
+  // Thread-safe. The horizon is never shortened, because runs that were planned while it was longer
+  // are still ahead.
   void RaiseHorizon(Duration horizon) { horizon_ = std::max(horizon_.load(), horizon); }
 
  private:
   using Cursor = std::optional<std::pair<WallTime, RunKey>>;
 
-  // A look ahead that is not finished.
+  // An unfinished scan ahead, after a takeover.
   struct Ahead {
     std::map<SegmentId, Epoch> taken;
     WallTime until{};
     Cursor after = {};
   };
-  // A look at a job or a run that is not finished.
+  // An unfinished scan of a job or a run.
   struct Nudged {
     ChangedWork work;
     std::optional<RunKey> after = {};
   };
 
-  // A look at what is due, from the oldest run to those of `until`, that is not finished.
+  // An unfinished scan of due runs, from the oldest to those due by `until`.
   struct Round {
     WallTime until{};
     Cursor after = {};
     size_t seen = 0;
   };
 
-  // Each of the looks returns false when the store did not answer.
+  // Each scan returns false if the store did not answer.
   bool LookAhead(const OwnedView& view);
   bool LookAtNudged(const OwnedView& view);
   bool LookAtDue(const OwnedView& view, SteadyTime now);
@@ -111,17 +114,17 @@ class Sweep final : public Stepper {
   std::atomic<Duration> overdue_after_;
   Rng rng_;
   Backoff backoff_;
-  std::map<SegmentId, Epoch> seen_;  // takeovers looked at
+  std::map<SegmentId, Epoch> seen_;  // takeovers that were scanned
   std::optional<Ahead> ahead_;
-  std::deque<Nudged> looks_;  // those of `nudged_` that were taken
+  std::deque<Nudged> looks_;  // taken from `nudged_` by the loop
   std::optional<Round> round_;
-  SteadyTime dropped_until_{};  // runs that memory has lost may become due until then
+  SteadyTime dropped_until_{};  // runs dropped from memory may become due until then
   SteadyTime next_due_look_{};
   SteadyTime retry_at_{};
   std::atomic<bool> due_nudged_{false};
   Mutex mu_;
-  // Looks that have not begun, those of `looks_` among them; a job without a run stands for all of
-  // its runs.
+  // Requested scans that have not begun, including those in `looks_`; a job without a run stands
+  // for all its runs.
   std::set<std::pair<JobNo, std::optional<RunKey>>> known_ GUARDED_BY(mu_);
   std::vector<ChangedWork> nudged_ GUARDED_BY(mu_);
 };

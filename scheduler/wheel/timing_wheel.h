@@ -12,8 +12,7 @@
 // Time     Never reads a clock. Times come from the caller; `now` may stall, never go back.
 // Owns     Its buckets. Keys are copied in; nothing must outlive the wheel.
 // Errors   Insert: kExhausted above `capacity` (the caller leaves the row for the sweep).
-// Always   A key is in at most one bucket; size() <=
-//          capacity; nothing is handed back before its time.
+// Always   A key is in at most one bucket; size() <= capacity; nothing is returned before its time.
 #pragma once
 
 #include <cstdint>
@@ -40,15 +39,14 @@ class TimingWheel {
   // `slots` is a power of two, at least 64.
   TimingWheel(SteadyTime start, size_t capacity, size_t slots = kWheelSlots);
 
-  // A key that is already held is left where it is (ok).
-  // A time that has passed is due at the next Advance.
+  // A key that is already held keeps its time (ok). A time in the past is due at the next Advance.
   Status Insert(const RunKey& key, SteadyTime due);
   // False when the key is not held.
   bool Erase(const RunKey& key);
   bool Contains(const RunKey& key) const { return ticks_.count(key) > 0; }
 
-  // Removes and returns everything due at or before `now`, by time, at most `max`; what is left
-  // over comes with the next call.
+  // Removes and returns the entries due at or before `now`, ordered by time, at most `max`; the
+  // next call returns the rest.
   std::vector<Due> Advance(SteadyTime now, size_t max = SIZE_MAX);
 
   // No entry is due before this; nullopt when empty. May be early (an entry of a later revolution),
@@ -68,7 +66,7 @@ class TimingWheel {
   size_t SlotOf(int64_t tick) const { return static_cast<size_t>(tick) & mask_; }
   void CollectBucket(size_t slot, int64_t now_tick, std::vector<Entry>* due);
   void SetOccupied(size_t slot, bool occupied);
-  // Slots from `from`, walking forward, to the first occupied one; nullopt when there is none.
+  // Number of slots from `from` forward to the first occupied one; nullopt when there is none.
   std::optional<size_t> DistanceToOccupied(size_t from) const;
 
   const size_t capacity_;

@@ -1,10 +1,11 @@
-// The timing wheel in cluster time: takes runs by their wall-clock due time and hands them back
-// when cluster time has reached it.
+// The timing wheel in cluster time: takes runs by their wall-clock due time and returns them when
+// cluster time has reached it.
 //
 // Place    Step 3 of docs/life-of-a-run.md, a part of fire/firing_loop.h.
 // Threads  Not thread-safe; the firing loop owns it.
-// Time     Due times are mapped to the steady clock when they go in, and compared with cluster time
-//          again when they come out: a run whose time was put off by a step goes back in.
+// Time     A due time is mapped to the steady clock on insertion and compared with cluster time
+//          again on removal, because the mapping may have changed meanwhile: a run that is not due
+//          by the new mapping goes back in.
 #pragma once
 
 #include <optional>
@@ -24,7 +25,8 @@ class WheelLoop {
   Status Insert(const RunKey& key, WallTime due);
   bool Erase(const RunKey& key) { return wheel_.Erase(key); }
 
-  // Due by cluster time, at most `max`. `due_of` tells a key's due time (kNever: forget it).
+  // Returns the runs due by cluster time, at most `max`. `due_of` maps a key to its due time
+  // (kNever: drop the key).
   template <typename DueOf>
   std::vector<RunKey> Drain(SteadyTime now, size_t max, DueOf due_of) {
     std::vector<RunKey> ready;
