@@ -1,13 +1,13 @@
-// Job definitions by version, as the firing path needs them.
+// Cache of job definitions by version, in the form that the firing path needs.
 //
 // Place    Step 4 of docs/life-of-a-run.md. The planner and the sweep warm it, so that the firing
 //          loop seldom has to wait for the store.
 // Threads  Thread-safe; Load blocks on the store, outside the lock.
-// Errors   Load: the store's. A version that does not exist is absent from the answer; one that
-//          cannot be read is told apart, and asked for again after kUnreadableRetry at the
-//          earliest.
-// Always   At most `entries_max` and about `bytes_max` of definitions; the least recently used go
-//          first.
+// Errors   Load: the store's error. A version that does not exist is absent from the answer; one
+//          that cannot be decoded is listed as unreadable, and is not read again before
+//          kUnreadableRetry has passed.
+// Always   At most `entries_max` and about `bytes_max` of definitions; the least recently used are
+//          evicted first.
 #pragma once
 
 #include <list>
@@ -33,11 +33,11 @@ class Definition {
   SlotClass slots() const {
     return job().type == JobType::kNoop ? SlotClass::kLight : SlotClass::kProcess;
   }
-  // nullptr: anywhere.
+  // nullptr = any executor.
   const Selector* selector() const {
     return job().executor_selector.empty() ? nullptr : &selector_;
   }
-  // What its runs are handed; see SecretsOf (template.h).
+  // The secrets that its runs use; see SecretsOf (template.h).
   const std::map<std::string, std::string>& secrets() const { return secrets_; }
   // The schedule of this definition that fires at exactly `fire`; null when there is none (a manual
   // run, or one whose schedule was edited away). Thread-safe.
@@ -63,15 +63,16 @@ class DefinitionCache {
   DefinitionCache(const Clock& clock, FiringStore& store, Limits limits)
       : clock_(clock), store_(store), limits_(limits) {}
 
-  // shared: the firing loop keeps it while the run is on its way, the cache may drop it meanwhile.
+  // nullptr if not cached; never reads the store. Shared, because the firing loop keeps the
+  // definition while the run is on its way, and the cache may evict it meanwhile.
   std::shared_ptr<const Definition> Get(const JobVersionKey& key);
   struct Found {
     std::map<JobVersionKey, std::shared_ptr<const Definition>> definitions;
     std::set<JobVersionKey> unreadable;
   };
-  // All of `keys` that exist, read from the store where they are missing.
+  // Returns those of `keys` that exist; reads the ones that are not cached from the store.
   Result<Found> Load(const std::vector<JobVersionKey>& keys);
-  // The same key may mean another definition from now on.
+  // Empties the cache: another history of the store may have other definitions under the same keys.
   void Forget();
   size_t size() const;
 
@@ -83,7 +84,7 @@ class DefinitionCache {
   };
   void Put(const JobVersionKey& key, std::shared_ptr<const Definition> definition);
   void Remember(const std::vector<JobVersionKey>& unreadable);
-  // Those of `keys` that are worth asking the store for; the known unreadable ones go to `found`.
+  // Those of `keys` to read from the store; adds the cached and known unreadable ones to `found`.
   std::vector<JobVersionKey> MissingOf(const std::vector<JobVersionKey>& keys, Found* found);
 
   const Clock& clock_;

@@ -1,8 +1,8 @@
-// Gathers tasks into signed bundles, one executor a bundle, and hands them to the bus.
+// Gathers tasks into signed bundles, each for one executor, and publishes them on the bus.
 //
 // Place    Step 6 of docs/life-of-a-run.md. No write to the store on this path.
 // Threads  Not thread-safe; the firing loop owns it.
-// Errors   A bundle the bus refuses is handed back by Flush: its runs are ready again.
+// Errors   Flush returns the runs of bundles that the bus refused, to be dispatched again.
 // Always   A bundle has at most TasksPerRecord tasks and about kBundleBytesMax bytes.
 #pragma once
 
@@ -20,19 +20,20 @@ inline constexpr size_t kBundleBytesMax = size_t{512} << 10;
 
 class Dispatcher {
  public:
-  // How long an executor may take to open a bundle; beyond, its runs were published elsewhere.
+  // Executors reject a bundle older than this: its runs have been published elsewhere by then.
   static constexpr Duration kBundleValid = 60s;
 
   Dispatcher(BusProducer& producer, const Signer& signer, Metrics& metrics)
       : producer_(producer), signer_(signer), metrics_(metrics) {}
 
-  // Of what is added from now on. After a Flush: a bundle is of one format.
+  // The format of tasks added from now on. Call it only after a Flush, because all tasks of a
+  // bundle have the same format.
   void SetFormat(BusFormat format) { format_ = format; }
 
-  // Sends the executor's bundle when this task fills it.
+  // Adds the task to the executor's bundle, and sends the bundle if that fills it.
   void Add(const ExecutorCredits& credits, ExecutorCredits::Index executor, TaskMessage task,
            WallTime now);
-  // Sends everything; returns the runs of bundles that were refused, of Add's as well.
+  // Sends all bundles; returns the runs of refused ones, including those that Add sent.
   std::vector<RunKey> Flush(const ExecutorCredits& credits, WallTime now);
 
  private:

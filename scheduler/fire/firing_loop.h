@@ -1,14 +1,14 @@
-// From the wheel to the bus: takes planned runs, waits for their time, chooses executors,
-// publishes, and follows each run until its attempt is over.
+// Fires runs: takes planned runs, waits until each is due, chooses an executor, publishes the task,
+// and follows the run until its attempt ends.
 //
 // Place    Steps 2 to 6 of docs/life-of-a-run.md.
 // Threads  One loop calls Step; counts are thread-safe. Meets the other rooms through queues.
-// Time     Due times are cluster time; time-outs are steady.
-// Errors   Nothing here is the truth: whatever is dropped (full queues, lost segments, refused
-//          bundles) is PENDING in the store and the sweep offers it again. Definitions are read
-//          from the store on a cache miss; there is no write on this path.
-// Always   Never publishes a run before its due time by cluster time, nor for a segment that is not
-//          held under the epoch the run was filed with.
+// Time     Due times are cluster time; timeouts are steady time.
+// Errors   Nothing here is authoritative: a run that is dropped (full queue, lost segment, refused
+//          bundle) is PENDING in the store, and the sweep offers it again. Definitions are read
+//          from the store on a cache miss; nothing is written on this path.
+// Always   Never publishes a run before its due time by cluster time, or for a segment that is no
+//          longer held under the epoch that the run was admitted with.
 #pragma once
 
 #include <atomic>
@@ -51,43 +51,45 @@ class FiringLoop final : public Stepper {
   };
   struct Options {
     MemberId self;
-    size_t capacity = 400'000;
-    Duration dispatch_timeout = 5s;
-    Duration dispatch_gap = 5ms;
-    size_t dispatch_per_step = 4096;
-    Duration ageing_per_priority = 1s;
-    int prefetch_max = 1024;
+    size_t capacity = 400'000;          // runs in memory
+    Duration dispatch_timeout = 5s;     // a run not claimed within this is published elsewhere
+    Duration dispatch_gap = 5ms;        // between two dispatches, so that bundles fill
+    size_t dispatch_per_step = 4096;    // runs
+    Duration ageing_per_priority = 1s;  // waiting time worth one point (ready_heap.h)
+    int prefetch_max = 1024;            // tasks of an executor beyond its free slots
     uint64_t seed = 1;
     BusFormat bus_format = BusFormat::kBinary;
-    // The whole cluster is: what is due waits here, and is judged when that is over.
+    // True while the whole cluster is paused. Due runs then wait here; whether they still run is
+    // decided when the pause ends.
     std::function<bool()> paused = [] { return false; };
-    std::function<void()> look_again = {};  // a run was edited meanwhile: the sweep should look
+    std::function<void()> look_again = {};  // wakes the sweep: a run was edited meanwhile
   };
   FiringLoop(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
 
-  // Thread-safe; from the next step on.
+  // Thread-safe. They take effect with the next Step.
   void SetDispatchTimeout(Duration timeout) { dispatch_timeout_ = timeout; }
   void SetBusFormat(BusFormat format) { bus_format_ = format; }
 
-  // Thread-safe. Runs in memory that no executor has yet.
+  // Thread-safe. Number of runs in memory that no executor has claimed.
   size_t backlog() const { return backlog_.load(std::memory_order_relaxed); }
-  // Thread-safe. Of those, due ones.
+  // Thread-safe. Number of those that are due.
   size_t due() const { return due_.load(std::memory_order_relaxed); }
-  // Thread-safe. Of those, ones that are not published.
+  // Thread-safe. Number of due ones that are not published.
   size_t ready() const { return ready_.load(std::memory_order_relaxed); }
-  // Of all lanes, also of runs that went away.
+  // Entries of all lanes, including stale ones of runs that left their lane.
   size_t lane_entries() const;
 
  private:
   struct Lane {
     explicit Lane(Duration ageing) : heap(ageing) {}
     ReadyHeap heap;
-    size_t look_at = 0;    // where the next look at what waits begins
-    bool blocked = false;  // nobody has room, in this step
+    size_t look_at = 0;    // the entry at which LookAtWaiting continues
+    bool blocked = false;  // no executor has room for this lane, in this step
   };
-  // Runs that the same executors may take: while nobody has room for one, nobody has for another.
+  // A lane holds the runs that the same executors may take: if none of these executors has room for
+  // one of the runs, none has room for another.
   struct LaneKey {
     SlotClass slots = SlotClass::kProcess;
     ExecutorId pinned;
@@ -104,7 +106,7 @@ class FiringLoop final : public Stepper {
     uint32_t stamp = 0;
   };
 
-  // firing_loop.cc: what comes in
+  // firing_loop.cc: events and runs that come in
   void FollowOwnership();
   void FollowExecutors(SteadyTime now);
   void FollowReport(ExecutorCredits::Index executor, const ExecutorView& view);
@@ -128,7 +130,7 @@ class FiringLoop final : public Stepper {
   void ForgetSettled(SteadyTime now);
   void CheckClaimed(SteadyTime now);
 
-  // firing_loop_dispatch.cc: what goes out
+  // firing_loop_dispatch.cc: runs that go out
   void LoadDefinitions(SteadyTime now);
   void LoadSomeDefinitions(SteadyTime now);
   void ReturnTimedOut(SteadyTime now);
@@ -168,10 +170,10 @@ class FiringLoop final : public Stepper {
   std::vector<SkipRequest> skips_;
   SteadyTime definitions_retry_{};
   SteadyTime last_dispatch_{};
-  SteadyTime dispatch_pause_{};  // the bus refused: not before this
+  SteadyTime dispatch_pause_{};  // the bus refused a bundle: no dispatch before this
   SteadyTime next_look_{};
-  SteadyTime skips_retry_{};               // the queue was full: not before this
-  std::optional<SteadyTime> check_again_;  // what is claimed, after events were lost
+  SteadyTime skips_retry_{};               // the queue was full: no push before this
+  std::optional<SteadyTime> check_again_;  // when to check claimed runs after events were lost
   bool skips_full_ = false;                // dispatching stopped at kSkipsHeldMax
   bool more_input_ = false;
   bool more_ready_ = false;

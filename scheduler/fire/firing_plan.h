@@ -1,5 +1,5 @@
-// Decides whether a due run should still run. Pure: the first check; the claim decides again where
-// it matters.
+// Decides whether a due run should still run. Pure. This is a first check; the claim decides again
+// in the store's transaction, which alone can rule out a race.
 //
 // Place    Step 4 of docs/life-of-a-run.md.
 #pragma once
@@ -13,14 +13,15 @@ namespace carillon::scheduler {
 
 struct FiringFacts {
   WallTime now;                     // cluster time
-  bool another_run_active = false;  // of the job, with a lease; only looked at for overlap skip
+  bool another_run_active = false;  // the job has another run with a lease; matters to overlap skip
 };
 
-// Empty = run it; otherwise the reason for which it is SKIPPED (run.h reason::…).
+// Empty = run it; otherwise the reason to store on the SKIPPED run (run.h reason::…).
 std::string_view DecideFiring(const PendingRun& run, const Definition& definition,
                               const FiringFacts& facts);
 
-// True if time alone may change the decision from here on: worth asking again while it waits.
+// True if the passage of time alone may change the decision, so that it should be made again while
+// the run waits.
 bool AgesOut(const PendingRun& run, const Definition& definition);
 
 }  // namespace carillon::scheduler

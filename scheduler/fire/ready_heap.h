@@ -1,16 +1,15 @@
-// Runs that are due, in the order in which they get a
-// credit: by priority with ageing, then by due time.
+// Due runs in the order in which they get a credit: by priority with ageing, then by due time.
 //
 // A point of priority is worth `ageing` of waiting, so the rank of a run never changes and the heap
-// is never sorted again:  rank = due − priority × ageing, the least first.
+// never has to be reordered:  rank = due − priority × ageing, the least first.
 //   ageing 1 s: priority 30 due at 10:00:20 goes before priority 0 due at 10:00:00 (rank 09:59:50),
 //   and after it when due at 10:00:31. Nothing waits behind higher priorities for more than 100 s
 //   of them.
 //
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   Entries are not removed when their run goes away: `stamp` tells the owner they are old.
-//          Those that reach the top are popped; where one that stays is above them, Prune is
-//          needed.
+// Always   The entry of a run that left the lane stays; its outdated `stamp` marks it as stale.
+//          Stale entries are popped when they reach the top. Below a valid entry that stays at the
+//          top they accumulate, and only Prune removes them.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +43,7 @@ class ReadyHeap {
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
     heap_.pop_back();
   }
-  // Drops all entries for which `waits` is false.
+  // Removes all entries for which `waits` returns false.
   template <typename Waits>
   void Prune(const Waits& waits) {
     std::erase_if(heap_, [&waits](const Entry& entry) { return !waits(entry); });
@@ -52,7 +51,7 @@ class ReadyHeap {
   }
   bool empty() const { return heap_.empty(); }
   size_t size() const { return heap_.size(); }
-  // In no particular order, for a look at everything that waits.
+  // All entries, in no particular order.
   const std::vector<Entry>& entries() const { return heap_; }
 
  private:

@@ -1,8 +1,8 @@
-// Every run the firing loop knows, and where it stands, from the feed to the end of its attempt.
+// Every run in the firing loop's memory and its place, from the feed to the end of its attempt.
 //
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   At most `capacity` runs. Each change of place gives the run a new stamp, so that what
-//          heaps and queues still hold of its earlier places is recognised as old.
+// Always   At most `capacity` runs. Each change of place gives the run a new stamp, so that entries
+//          about its earlier places in heaps and queues are recognised as stale.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ enum class Place {
   kUndefined,  // waits for its definition
   kReady,      // due, waits for a credit
   kInFlight,   // published, not claimed
-  kClaimed,    // an executor has it
-  kSettled,    // over; remembered a moment, because a scan may still show it as PENDING
+  kClaimed,    // claimed by an executor
+  kSettled,    // over; kept for a moment, because a scan begun earlier may return it as PENDING
 };
 inline constexpr size_t kPlaces = 7;
 
@@ -29,11 +29,11 @@ struct TrackedRun {
   PendingRun run;
   Place place = Place::kSettled;
   uint32_t stamp = 0;
-  SteadyTime since{};                                        // in this place
-  ExecutorCredits::Index executor = ExecutorCredits::kNone;  // kInFlight, kClaimed
-  ExecutorCredits::Index avoid = ExecutorCredits::kNone;     // let it time out, or handed it back
-  Charge charge;                                             // at `executor`
-  SlotClass slots = SlotClass::kProcess;                     // once its definition is known
+  SteadyTime since{};                                        // when it came to this place
+  ExecutorCredits::Index executor = ExecutorCredits::kNone;  // set in kInFlight and kClaimed
+  ExecutorCredits::Index avoid = ExecutorCredits::kNone;     // let it time out, or returned it
+  Charge charge;                                             // how `executor` is charged for it
+  SlotClass slots = SlotClass::kProcess;                     // valid once `definition` is set
   std::shared_ptr<const Definition> definition = {};
 };
 
@@ -41,23 +41,24 @@ class RunTable {
  public:
   explicit RunTable(size_t capacity) : capacity_(capacity) {}
 
-  // nullptr when unknown. Valid until the run is erased.
+  // nullptr when unknown. The pointer is valid until the run is erased.
   TrackedRun* Find(const RunKey& key) {
     const auto found = runs_.find(key);
     return found == runs_.end() ? nullptr : &found->second;
   }
-  // The run if it still has that stamp.
+  // nullptr also if the run has another stamp by now.
   TrackedRun* Find(const RunKey& key, uint32_t stamp) {
     TrackedRun* found = Find(key);
     return found != nullptr && found->stamp == stamp ? found : nullptr;
   }
-  // nullptr when the table is full. The run must be unknown.
+  // nullptr when the table is full. The run must not be in the table yet.
   TrackedRun* Add(PendingRun run) {
     if (runs_.size() >= capacity_) return nullptr;
     const RunKey key = run.key;
     ++counts_[static_cast<size_t>(Place::kSettled)];
     return &runs_.emplace(key, TrackedRun{.run = std::move(run)}).first->second;
   }
+  // Returns the run's new stamp.
   uint32_t Move(TrackedRun& tracked, Place place, SteadyTime now) {
     --counts_[static_cast<size_t>(tracked.place)];
     ++counts_[static_cast<size_t>(place)];

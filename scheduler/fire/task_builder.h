@@ -1,8 +1,8 @@
-// From a run and its definition to the message an executor acts on. Pure.
+// Builds the task message for an executor from a run and its definition. Pure.
 //
 // Place    Step 6 of docs/life-of-a-run.md.
-// Errors   kInvalid: a placeholder or the given parameters cannot
-//          be rendered; the run is SKIPPED with bad_definition.
+// Errors   kInvalid: a placeholder or the given parameters cannot be rendered. The caller then
+//          records the run as SKIPPED with the reason bad_definition.
 #pragma once
 
 #include "common/wire/task_codec.h"
@@ -14,7 +14,7 @@ namespace carillon::scheduler {
 Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definition,
                               const MemberId& member, WallTime now);
 
-// About what it adds to a bundle.
+// About how many bytes the task adds to a bundle.
 size_t TaskBytes(const TaskMessage& task);
 
 }  // namespace carillon::scheduler

@@ -1,26 +1,27 @@
 // Counts how many more tasks each executor may be given, as far as this member knows. Pure.
 //
-// An executor's heartbeat says how many slots were free when it was sent. What happened since is
+// An executor's heartbeat says how many slots were free when it was sent. Changes since then are
 // added up here:   free + ended since − published and not claimed − claimed since + prefetch.
-// A heartbeat crosses claims, answers and results on their way, so it also names the attempts it
-// counted: each run is charged once, by the report or here (`Charge`).
-// Prefetch follows Little's law, for each class of slots: completions a second × the time for which
-// a run is charged here and does not run there, so that short runs find their successor waiting and
-// long runs hold nothing back. That is its way to the executor, until it is claimed; and of a
-// process also the answer and the way of its result, because its slot at the executor is free
-// meanwhile (that of an in-process run is not, until its result is applied).
+// A heartbeat may cross claims, answers and results in transit, so it also lists the attempts that
+// it counted; that way each run is charged once, either by the report or here (`Charge`).
 //
-//   8 slots, runs of 5 ms, 20 ms until the claim, 55 ms more until the end is heard of: without the
-//   55 ms the 8 credits come back once in 60 ms, and the executor has nothing to do meanwhile
+// Prefetch follows Little's law, for each class of slots: completions a second × the time for which
+// a run is charged here without running there. So short runs find their successor waiting at the
+// executor, and long runs hold no tasks back. The time is that from publishing to the claim; for a
+// process also that of the claim's answer and of the result, because its slot at the executor is
+// free meanwhile (the slot of an in-process run is not free until its result is applied).
+//
+//   8 slots, runs of 5 ms, 20 ms until the claim, 55 ms more until the end is known here: without
+//   the 55 ms the 8 credits come back once in 60 ms, and the executor is idle meanwhile
 //
 //   reported 8 free; 5 published, 3 of them claimed, 1 of those ended: 8 − 2 − 2 = 4 free
 //
 // Place    Step 5 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the firing loop owns it.
 // Always   An executor that is not usable has no credit. One that let kSilentAfter tasks in a row
-//          time out is given one at a time, until it claims: it costs others little, and is found
-//          again. Errors of the estimate cost a wait at the
-//          executor, never correctness: the claim decides.
+//          time out is given one at a time until it claims again, which delays few runs and still
+//          notices its recovery. A wrong estimate only makes a run wait at the executor; it never
+//          affects correctness, because the claim decides.
 #pragma once
 
 #include <map>
@@ -33,26 +34,26 @@
 
 namespace carillon::scheduler {
 
-// Which slots a task takes: those of processes, or the many of in-process types.
+// The kind of slot that a task takes: kLight is for in-process types and has many slots.
 enum class SlotClass { kProcess, kLight };
 
-// The report on one attempt.
+// An executor's report on one attempt.
 enum class Mention {
-  kClaiming,  // asked for and not answered: its slot is counted as free
-  kHolding,   // it has its slot
-  kEnded,     // it is over, and its slot is free
+  kClaiming,  // its claim is not answered yet: the report counts its slot as free
+  kHolding,   // it occupies its slot
+  kEnded,     // it ended: the report counts its slot as free
 };
 
-// The state of a run, given to an executor, in that executor's latest report.
+// Where a run that was given to an executor is counted: here, or in the executor's latest report.
 struct Charge {
   enum class In {
     kNothing,  // neither here nor in the report
-    kBook,     // here, as claimed since
-    kReport,   // there, as a slot that is not free
-    kOver,     // there, as a slot that is free again
+    kBook,     // here, as claimed since the report
+    kReport,   // in the report, as an occupied slot
+    kOver,     // in the report, as a slot that is free again
   };
   In in = In::kNothing;
-  uint64_t report = 0;  // its number; in an older one than the latest, the run was over by then
+  uint64_t report = 0;  // its number; if it is not the latest, the run had ended by the latest
 };
 
 class ExecutorCredits {
@@ -60,7 +61,8 @@ class ExecutorCredits {
   using Index = size_t;
   static constexpr Index kNone = static_cast<Index>(-1);
   static constexpr int kSilentAfter = 3;
-  // Whatever takes longer waits at the executor: to send it more would only let it wait longer.
+  // Upper bound of the measured times. A run that takes longer to be claimed is waiting at the
+  // executor; sending more tasks would only lengthen that wait.
   static constexpr Duration kTripMax = 100ms;
 
   struct Report {
@@ -68,32 +70,32 @@ class ExecutorCredits {
     Incarnation incarnation;
     bool usable = false;
     std::map<std::string, std::string> labels = {};
-    int slots = 0;  // of processes
-    int free_slots = 0;
-    int free_light_slots = 0;
-    uint64_t heartbeats = 0;  // a higher number than before: the report is new
+    int slots = 0;             // process slots
+    int free_slots = 0;        // process slots
+    int free_light_slots = 0;  // in-process slots
+    uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
     bool takes_secrets = false;
   };
   explicit ExecutorCredits(int prefetch_max) : prefetch_max_(prefetch_max) {}
 
-  // Returns true when the executor's process was replaced or it became unusable: what is published
-  // to it and not claimed should go elsewhere.
+  // Returns true if the executor's process was replaced or became unusable: runs that are published
+  // to it and not claimed should be published elsewhere.
   bool Update(const Report& report);
-  // The executor is not known any more: it gets nothing.
+  // The executor is no longer known; it gets no credit.
   void Forget(const ExecutorId& id);
-  // Frees the indexes of those of which nothing that they were given is open; others get them.
+  // Frees the indexes of forgotten executors that have no open runs, for reuse.
   void RemoveForgotten();
 
-  Index Find(const ExecutorId& id) const;
-  // One more than the highest index; some may be unused, which have no credit.
+  Index Find(const ExecutorId& id) const;  // kNone when unknown
+  // One more than the highest index. Unused indexes below it have no credit.
   size_t size() const { return executors_.size(); }
   const ExecutorId& id(Index index) const { return executors_[index].id; }
   const Incarnation& incarnation(Index index) const { return executors_[index].incarnation; }
   uint64_t heartbeats(Index index) const { return executors_[index].heartbeats; }
   int Available(Index index, SlotClass slots) const;
-  // How busy it is, without the prefetch; comparable between executors for one class of slots. Of
-  // processes the share of the slots that are taken; of the many light ones, how many fewer than
-  // none are free.
+  // How busy the executor is, prefetch left out; comparable between executors within one class of
+  // slots. For process slots the share that is taken; for light slots, which are many, minus the
+  // number of free ones.
   double Busy(Index index, SlotClass slots) const;
   bool Matches(Index index, const Selector& selector) const {
     return selector.Matches(executors_[index].labels);
@@ -102,21 +104,22 @@ class ExecutorCredits {
   const std::map<ExecutorId, Index>& by_id() const { return index_; }
 
   void Published(Index index, SlotClass slots);
-  // Looks up what the latest report says of a run that is published, claimed, or known to be over.
+  // The latest report mentions a run that is published, claimed, or over, as far as is known here.
   void MentionPublished(Index index, Mention mention, Charge& charge);
   void MentionClaimed(Index index, SlotClass slots, Mention mention, Charge& charge);
   void MentionOver(Index index, SlotClass slots, Mention mention);
-  // Claimed after being published here, `waited` ago.
+  // The run was claimed, `waited` after it was published to this executor.
   void Claimed(Index index, SlotClass slots, Charge& charge, Duration waited, SteadyTime now);
-  // Claimed here although it was not counted as published any more (it had timed out).
+  // The run was claimed although it no longer counted as published (it had timed out).
   void ClaimedLate(Index index, SlotClass slots, Charge& charge);
+  // The published run goes to another executor.
   void Returned(Index index, SlotClass slots);
-  // As Returned: it was not claimed in time. True when that made the executor a silent one.
+  // Like Returned, because the run was not claimed in time. True if this made the executor silent.
   bool TimedOut(Index index, SlotClass slots);
-  // It claims what it is given.
+  // The executor answered: it is not silent.
   void Answers(Index index) { executors_[index].timeouts = 0; }
   void Ended(Index index, SlotClass slots, const Charge& charge);
-  // Before Ended: from its claim until now it did not run for so long.
+  // Call before Ended. `idle`: the time between the claim and now in which the run did not run.
   void HeardOfEnd(Index index, SlotClass slots, Duration idle);
 
  private:
@@ -125,13 +128,13 @@ class ExecutorCredits {
     int published = 0;
     int claimed_since = 0;
     int ended_since = 0;
-    // Rate and times on the way over windows of a quarter of a second.
-    SteadyTime window{};
+    // Claim rate and transit times, measured over windows of a quarter of a second.
+    SteadyTime window{};  // when it began
     int claims = 0;
-    Duration claim_trip = kTripMax;  // the shortest: one that waits at the executor earns nothing
-    Duration idle_charged{};         // the sum of `ends`; none of it is a wait for a slot there
+    Duration claim_trip = kTripMax;  // the shortest: longer ones include waiting at the executor
+    Duration idle_charged{};         // sum over `ends`; includes no wait for a slot
     int ends = 0;
-    int prefetch = 0;
+    int prefetch = 0;  // from the previous window
   };
   struct Executor {
     ExecutorId id;
@@ -141,12 +144,12 @@ class ExecutorCredits {
     bool usable = false;
     bool forgotten = false;
     bool takes_secrets = false;
-    int open = 0;      // runs that hold its index
+    int open = 0;      // runs that refer to its index
     int timeouts = 0;  // in a row
     uint64_t heartbeats = 0;
     Room rooms[2];
   };
-  // Slots that nothing is known to be meant for.
+  // Slots that no known run occupies or is on its way to.
   static int Unused(const Room& room) {
     return room.free + room.ended_since - room.claimed_since - room.published;
   }
@@ -159,8 +162,8 @@ class ExecutorCredits {
   const int prefetch_max_;
   std::vector<Executor> executors_;
   std::map<ExecutorId, Index> index_;
-  std::vector<Index> leaving_;  // forgotten
-  std::vector<Index> unused_;
+  std::vector<Index> leaving_;  // forgotten, but not freed yet
+  std::vector<Index> unused_;   // free for reuse
 };
 
 }  // namespace carillon::scheduler

@@ -2,8 +2,8 @@
 //
 // Place    Step 5 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   Never an executor without credit, which one that is disabled, draining or lost has not;
-//          never one that the request's constraint leaves out.
+// Always   Never returns an executor without credit (disabled, draining and lost ones have none),
+//          or one that the request's constraints exclude.
 #pragma once
 
 #include <optional>
@@ -19,15 +19,15 @@ struct RouteRequest {
   Routing routing = Routing::kRoundRobin;
   ExecutorId pinned = {};              // empty = any
   const Selector* selector = nullptr;  // nullptr = any
-  bool secrets = false;                // only those that take them
-  // It let this run time out; only if it is the only one.
+  bool secrets = false;                // only executors that accept secrets
+  // Let this run time out, or returned it: chosen only if there is no other.
   ExecutorCredits::Index avoid = ExecutorCredits::kNone;
 };
 
 class Router {
  public:
   explicit Router(uint64_t seed) : rng_(seed) {}
-  // nullopt: nobody has room.
+  // nullopt: no eligible executor has room.
   std::optional<ExecutorCredits::Index> Pick(const ExecutorCredits& credits,
                                              const RouteRequest& request);
 
@@ -42,7 +42,7 @@ class Router {
                                                      const RouteRequest& request);
 
   Rng rng_;
-  ExecutorCredits::Index next_ = 0;  // the turn of a round
+  ExecutorCredits::Index next_ = 0;  // where the next round robin begins
 };
 
 }  // namespace carillon::scheduler
