@@ -11,9 +11,10 @@ namespace {
 
 constexpr size_t kArrivalsPerStep = 256;
 constexpr Duration kIdle = 1s;
-// A message of the link has a limit; with these an answer is several.
+// A message of the control link has a size limit; an answer with more bytes of secrets than this is
+// sent in several messages.
 constexpr size_t kSecretBytesPerReply = size_t{4} << 20;
-constexpr Duration kLateAsked = 1s;
+constexpr Duration kLateAsked = 1s;  // starts later than this may have to be notified
 
 bool Accepted(const ClaimReply& reply) {
   return reply.verdict == ClaimVerdict::kAccepted || reply.verdict == ClaimVerdict::kAcceptedAgain;
@@ -62,7 +63,7 @@ SteadyTime ClaimApplier::Step(SteadyTime now) {
     if (!items.empty() && items.size() + arrival.batch.requests.size() > kBatchRowsMax) break;
     for (const ClaimRequest& request : arrival.batch.requests) {
       Item item{.arrival = taken, .request = request};
-      // Who asks is known from the link, not from what the message says.
+      // The link has authenticated the executor; the identity in the message is not trusted.
       item.request.executor = arrival.from.executor;
       item.request.incarnation = arrival.from.incarnation;
       items.push_back(std::move(item));
@@ -102,7 +103,7 @@ void ClaimApplier::Apply(std::vector<Item> items) {
   Answer(items);
 }
 
-// What needs no look at the row.
+// Decides, or marks, the claims for which that is possible without reading the run's row.
 void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   size_t room = ports_.leases.Room();
   const bool paused = options_.paused() && !failpoint::Broken("pause.claim");
@@ -110,20 +111,22 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
     const OwnedSegment* owned = view.Find(item.request.segment);
     if (owned != nullptr) item.epoch = owned->epoch;
     const bool foreign = owned == nullptr && !options_.wants(item.request.segment);
-    // A lost attempt's token is refused for good.
+    // The token of a lost attempt is refused permanently.
     if (ports_.leases.IsLost(item.request.key, item.request.token)) {
       item.decided = true;
       item.reply = {ClaimVerdict::kRefused, ClaimReason::kGone};
       continue;
     }
-    // It may have been accepted here before the segment moved: only the owner of now can tell.
+    // Refused without a decision about the run: this claim may have been accepted here before the
+    // segment moved, and only the present owner can tell.
     if (foreign) {
       item.decided = true;
       item.reply = {ClaimVerdict::kRefused, ClaimReason::kNotOwner};
       continue;
     }
-    // Nothing new; whether it was accepted before is for the row to say. What is known here is no
-    // proof of the opposite: the segment may have moved since, or may not be recovered yet.
+    // No new claims during a pause. Whether this one was accepted before is decided by the row: the
+    // lease table cannot rule it out, because the segment may have moved since, or may not be
+    // recovered yet.
     if (paused) {
       item.request.hold_back = ClaimReason::kClusterPaused;
       continue;
@@ -132,7 +135,8 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
       item.request.repeated = true;
       continue;
     }
-    // A run without a lease would stay RUNNING for ever: it stays PENDING and is offered again.
+    // A RUNNING run without a lease would stay so for ever. Refused, it stays PENDING and is
+    // dispatched again.
     if (room == 0) {
       item.request.hold_back = ClaimReason::kNoLease;
       continue;
@@ -141,8 +145,8 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   }
 }
 
-// The job says if it may run beside another of its runs, not the executor. The
-// labels are those that the store has, whatever the executor says of itself now; they may have
+// Whether the run may overlap another run of its job, and where it may run, is read from the job's
+// definition, not from the claim. The executor's labels are those in the store, which may have
 // changed since the task was published.
 void ClaimApplier::Place(std::vector<Item*>& items) {
   std::vector<JobVersionKey> keys;
@@ -159,7 +163,8 @@ void ClaimApplier::Place(std::vector<Item*>& items) {
     ClaimRequest& request = item->request;
     const auto at = found->definitions.find({request.job_no, request.def_version});
     if (at == found->definitions.end()) {
-      // Where it is to run cannot be told, so it is for nobody who does not have it already.
+      // The definition cannot be decoded, so nobody knows where the run may go: a new claim is
+      // refused, and only a repeated one is confirmed.
       if (found->unreadable.contains({request.job_no, request.def_version})) {
         request.elsewhere = true;
       }
@@ -205,7 +210,7 @@ void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {
     }
     return;
   }
-  if (!SplitHelps(replies.code())) return;  // no answer: they ask again
+  if (!SplitHelps(replies.code())) return;  // no answer: the executors repeat the claims
   if (items.size() == 1) {
     log::Error("claims", "run {} refused by the store: {}", EncodeRunId(items[0]->request.key),
                replies.error().message);
@@ -241,8 +246,8 @@ void ClaimApplier::Grant(const LeaseHolder& holder, const std::vector<Item*>& it
   for (size_t i = 0; i < accepted.size(); ++i) {
     if (accepted[i]->reply.verdict == ClaimVerdict::kAcceptedAgain) again.push_back(grants[i].held);
     if (answers[i] == LeaseTable::Grant::kGranted) continue;
-    // Lost meanwhile: it must not start. When the segment went away under us nothing is said: the
-    // next owner decides.
+    // Lost meanwhile: it must not start. If the segment was lost, its next owner decides, so no
+    // answer is sent.
     accepted[i]->decided = answers[i] != LeaseTable::Grant::kNotOwned;
     accepted[i]->reply = {ClaimVerdict::kRefused, ClaimReason::kNotPending};
   }
@@ -268,8 +273,7 @@ void ClaimApplier::FileOf(const LeaseHolder& holder, const std::vector<Item*>& i
   ports_.events.Push(std::move(events));
 }
 
-// Which secrets a run gets follows from the definition that its row names, not from what the
-// executor says of it.
+// The secrets of a run follow from the definition named in its row, not from the executor's claim.
 void ClaimApplier::HandSecrets(std::vector<Item>& items) {
   std::vector<Item*> asking;
   std::vector<JobVersionKey> keys;
@@ -342,7 +346,7 @@ void ClaimApplier::SendAll(std::map<size_t, ClaimBatchReply> replies) {
     reply.lease = options_.lease;
     const Status sent =
         ports_.hub.Send(arrival.from.executor, arrival.from.incarnation, std::move(reply));
-    // A lost answer: the executor asks again and is accepted again.
+    // A lost answer does no harm: the executor repeats the claim and it is accepted again.
     if (!sent.ok()) log::Debug("claims", "answer: {}", sent.error().message);
   }
 }

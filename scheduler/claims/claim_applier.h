@@ -1,16 +1,16 @@
 // Grants claims: one serial applier for all executors and segments of this member.
 //
-// Place    Step 7 of docs/life-of-a-run.md. The decision is DecideClaim's,
-//          inside the store's fenced transaction with the row locked; here
-//          batches are formed, leases filed, answers sent.
+// Place    Step 7 of docs/life-of-a-run.md. DecideClaim decides, inside the store's fenced
+//          transaction with the row locked; this class forms batches, files leases and sends the
+//          answers.
 // Threads  One loop calls Step.
-// Time     Writes begin at least `gap` apart, unless a batch is full: what arrives meanwhile shares
-//          a commit.
-// Errors   Without a decision there is no answer: executors ask again with the same token and an
-//          accepted claim is then accepted again. kTimeout, kFenced: the segments leave the table.
-//          kInvalid: the batch is bisected; the bad request is refused.
-// Always   A run that was put into a LOST batch is not accepted again, whatever the row said
-//          before.
+// Time     Writes begin at least `gap` apart, unless a batch is full, so that claims that arrive
+//          meanwhile share a commit.
+// Errors   Without a decision no answer is sent: the executor repeats the claim with the same
+//          token, and a claim that had been accepted is accepted again. kTimeout, kFenced: the
+//          segments leave the table. kInvalid: the batch is bisected and the bad request refused.
+// Always   An attempt that was put into a LOST batch is never accepted again, even if its claim had
+//          been accepted before that.
 #pragma once
 
 #include <map>
@@ -45,15 +45,17 @@ class ClaimApplier final : public Stepper {
     const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
   };
   struct Options {
-    Duration lease = 20s;
-    Duration gap = 4ms;
-    size_t gap_rows = 256;  // enough to write at once
-    // The whole cluster is: no attempt is accepted that was not before.
+    Duration lease = 20s;   // granted with each accepted claim
+    Duration gap = 4ms;     // least time between the begins of two writes
+    size_t gap_rows = 256;  // with this many claims waiting, a write does not wait for the gap
+    // True while the whole cluster is paused. New claims are then refused; a repeated claim is
+    // still confirmed.
     std::function<bool()> paused = [] { return false; };
-    // True: the segment is (to be) owned here, so the executor should ask again.
+    // True if the assignment gives the segment to this member. A claim for a segment that is not
+    // owned yet then gets no answer, so that the executor repeats it; otherwise it is refused.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
-    // A later start of this one is told; zero: none is. Asked of first attempts that are a second
-    // late; must not block.
+    // The lateness above which the start of this run is notified; zero = never. Called only for
+    // first attempts that are at least a second late; must not block.
     std::function<Duration(const ClaimRequest&)> late_after = [](const ClaimRequest&) {
       return Duration::zero();
     };
@@ -71,21 +73,22 @@ class ClaimApplier final : public Stepper {
     bool decided = false;
     ClaimReply reply;
     HandedSecrets secrets = {};
-    bool silent = false;  // no answer though it is decided: they ask again
+    bool silent = false;  // decided, but not answered, so that the executor repeats the claim
   };
 
   void Gather();
   void Apply(std::vector<Item> items);
   void Screen(std::vector<Item>& items, const OwnedView& view);
-  // Says of each whether its job's definition lets its executor run it. Where that is not known it
-  // leaves them out of `items`: they ask again.
+  // Notes on each item whether its job's definition lets its executor run it. Removes from `items`
+  // those for which that is not known; without an answer, their executors repeat the claim.
   void Place(std::vector<Item*>& items);
-  // Decides items [from, to) in the store, splitting where one request is refused by it.
+  // Lets the store decide `items`; bisects them if the store refuses one of the requests.
   void Decide(std::vector<Item*>& items, const OwnedView& view);
   void File(std::vector<Item>& items);
   void FileOf(const LeaseHolder& holder, const std::vector<Item*>& items);
   void Grant(const LeaseHolder& holder, const std::vector<Item*>& items);
-  // After the leases were filed: an accepted run without one would stay RUNNING for ever.
+  // Must come after the leases were filed: it may fail, and an accepted run without a lease would
+  // stay RUNNING for ever.
   void HandSecrets(std::vector<Item>& items);
   Result<std::vector<HandedSecrets>> Handed(const std::vector<JobVersionKey>& keys);
   void Answer(std::vector<Item>& items);

@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kRecordsPerPoll = 1000;
 constexpr Duration kOwnershipRetry = 50ms;
 constexpr Duration kIdle = 1s;
-// So many results refused one by one and none taken: it is the store, whatever it says of them.
+// If this many results were refused on their own and none was accepted, the store is at fault, and
+// not the results.
 constexpr size_t kRefusedAloneMax = 3;
 
 HeldAttempt HeldOf(const ResultReport& report) {
@@ -24,14 +25,14 @@ HeldAttempt HeldOf(const ResultReport& report) {
           .token = report.token};
 }
 
-// In memory, about.
+// Approximate size in memory.
 size_t BytesOf(const ResultMessage& message) {
   const ResultReport& report = message.report;
   return sizeof(ResultMessage) + message.job_id.value().size() + report.executor.value().size() +
          report.result.output.size() + report.result.error.size() + report.result.reason.size();
 }
 
-// A conflict is about one result as well: its row was not as it had just been read.
+// A conflict concerns a single result too: its row changed after it had been read.
 bool MayBeAboutOne(ErrorCode code) {
   return SplitHelps(code) || code == ErrorCode::kConflict || code == ErrorCode::kExists;
 }
@@ -149,14 +150,14 @@ void ResultApplier::Decode(ReceivedRecord record) {
     const Status kept = DeadLetter(record.record.payload, unreadable[0].message);
     if (!kept.ok()) log::Error("results", "dead letter not sent: {}", kept.error().message);
   }
-  // The position alone is needed from here on.
+  // From here on only the record's position is needed.
   record.record = {};
   const size_t open = Admit(sequence, std::move(messages).value());
   held_[sequence] = {.record = std::move(record), .open = open};
 }
 
-// Returns how many of them have to be applied. Executors send again what nobody has spoken for, so
-// that the rest is here already, or in the database.
+// Returns how many of them have to be applied. The others are repetitions (executors send a result
+// until it is acknowledged): they are open here already, or in the database.
 size_t ResultApplier::Admit(uint64_t sequence, std::vector<ResultMessage> messages) {
   std::vector<HeldAttempt> reported;
   reported.reserve(messages.size());
@@ -198,7 +199,7 @@ bool ResultApplier::ApplyOpen() {
     } else if (options_.wants(segment)) {
       waiting.push_back(std::move(item));
     } else {
-      Finish(item);  // another member's by now
+      Finish(item);  // the segment is another member's now
     }
   }
   open_ = std::move(waiting);
@@ -255,7 +256,7 @@ void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error,
   }
   if (SplitHelps(error.code) && !IsBare(report.result)) {
     if (!item.lettered && !DeadLetterTexts(item, error)) {
-      // Its executor keeps the result and sends it again. The others do not wait for that.
+      // Its executor keeps the result and sends it again; the other results do not wait for it.
       round->refused.push_back(std::move(item));
       return;
     }
@@ -277,8 +278,8 @@ bool ResultApplier::DeadLetterTexts(Item& item, const Error& error) {
   return kept.ok();
 }
 
-// A result that the store cannot take as it is must not leave its run RUNNING: without output and
-// texts it is a handful of numbers.
+// A result that the store cannot accept must not leave its run RUNNING. Without output and texts it
+// consists of a few numbers, which the store can hardly refuse.
 Status ResultApplier::WriteWithoutTexts(const OwnedView& view, const Item& item, Round* round) {
   std::vector<Item> bare{item};
   AttemptResult& result = bare[0].message.report.result;
@@ -300,8 +301,8 @@ void ResultApplier::Applied(const OwnedView& view, const std::vector<Item>& item
   for (const Item& item : items) Finish(item);
 }
 
-// A refusal while nothing was taken is no judgement of the result: it is tried again, after the
-// others. False when something waits.
+// If the store accepted nothing in this round, a refusal says nothing about the result: it is
+// retried, after the others. Returns false if something has to wait.
 bool ResultApplier::Settle(Round* round) {
   if (!round->took_some) {
     const bool answered = !round->stopped && round->refused.empty();
@@ -334,8 +335,8 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     const ResultReport& report = items[i].message.report;
     Observe(report, effects[i]);
     if (effects[i].verdict != ResultVerdict::kUnknownRun) ended.push_back(HeldOf(report));
-    // One that changed nothing may be of a stranger or long ago: the run that memory knows under
-    // this key and attempt is not its own.
+    // A result that changed nothing may have another claim token, or be old: it says nothing about
+    // the attempt that memory has under this key.
     if (effects[i].verdict != ResultVerdict::kApplied) continue;
     events.events.push_back(
         {RunEvent::What::kEnded, report.key, report.attempt, RanFor(report.result)});
@@ -344,14 +345,15 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     const OwnedSegment* owned = view.Find(after.segment);
     if (owned != nullptr && after.due != kNever) again.push_back(ToPendingRun(after, owned->epoch));
   }
-  // First remembered, then erased: whoever files a lease for one of them afterwards checks.
+  // Remember before erasing: a caller that files a lease for one of these afterwards consults
+  // `applied` and erases it again.
   ports_.applied.Add(ended);
   ports_.leases.Erase(ended);
   if (!events.events.empty()) ports_.events.Push(std::move(events));
   if (again.empty()) return;
   ports_.metrics.counter("carillon_retries_total", "failed").Add(again.size());
   if (!ports_.feed.Push(std::move(again)).ok()) {
-    // The sweep finds them when they are due.
+    // The sweep finds these runs when they are due.
     ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
   }
 }
@@ -379,7 +381,7 @@ void ResultApplier::Acknowledge(const std::vector<Item>& items) {
   }
   for (auto& [executor, applied] : by_executor) {
     const auto incarnation = ports_.executors.IncarnationOf(executor);
-    if (!incarnation) continue;  // it reports them to us once it registers
+    if (!incarnation) continue;  // it reports them again once it has registered here
     const Status sent = ports_.hub.Send(executor, *incarnation, ResultsApplied{std::move(applied)});
     if (!sent.ok()) log::Debug("results", "applied: {}", sent.error().message);
   }
@@ -398,7 +400,7 @@ void ResultApplier::Finish(const Item& item) {
   if (found != held_.end() && found->second.open > 0) --found->second.open;
 }
 
-// Positions are committed in order: a record behind one that is still open waits for it.
+// Positions of a partition are committed in order: a record behind an open one waits for it.
 void ResultApplier::CommitDone() {
   std::vector<ReceivedRecord> done;
   std::map<int, bool> blocked;
@@ -414,7 +416,7 @@ void ResultApplier::CommitDone() {
   }
   if (done.empty()) return;
   const Status committed = ports_.results.Commit(done);
-  // They come again and are recorded already.
+  // After a failure these records are delivered again, and their results are known as applied.
   if (!committed.ok()) log::Warn("results", "commit: {}", committed.error().message);
 }
 

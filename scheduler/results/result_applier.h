@@ -1,18 +1,20 @@
-// Takes results off the bus into the store and says so to the executors.
+// Applies results from the bus to the store and acknowledges them to the executors.
 //
-// Place    Steps 9 and 10 of docs/life-of-a-run.md. What a result does to its run is
-//          DecideResult's, inside the store's fenced transaction.
+// Place    Steps 9 and 10 of docs/life-of-a-run.md. DecideResult decides what a result does to its
+//          run, inside the store's fenced transaction.
 // Threads  One loop calls Step.
-// Errors   Store away, broken as a whole, or segment not (yet) owned: the results are held, their
-//          positions not committed, and tried again. One result that the store refuses: bisected,
-//          and stored without its texts, which go to the dead letters topic. One that is refused
-//          without them too, while others are taken, is let go without an acknowledgement: its
-//          executor keeps it and sends it again. Undecodable records go to the dead letters.
-//          What is held is bounded by records and by bytes; what does not fit stays on the bus.
-//          A result that is open already, or applied, is not held once more.
-// Always   Bus positions are committed after the store, per partition in order; "applied" is said
-//          after the store's commit, and of nothing else. Segments the assignment gives to another
-//          member are left to it: executors send again until somebody acknowledges.
+// Errors   Store unavailable, broken as a whole, or segment not owned yet: the results are held,
+//          their positions are not committed, and they are retried. If the store refuses one
+//          result, the batch is bisected, and that result is stored without its texts, which go to
+//          the dead letters topic. If the store refuses it even so, while it accepts others, the
+//          result is dropped without an acknowledgement: its executor keeps it and sends it again.
+//          Undecodable records go to the dead letters. Held results are bounded in records and in
+//          bytes; the rest stays on the bus. A result that is open or applied already is not held a
+//          second time.
+// Always   Bus positions are committed after the store's commit, in order within each partition. A
+//          result is acknowledged only after the store's commit. Results of segments that are
+//          assigned to another member are left to it: executors repeat a result until some member
+//          acknowledges it.
 #pragma once
 
 #include <array>
@@ -53,21 +55,22 @@ class ResultApplier final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    Duration gap = 25ms;  // between the begins of two writes, unless a batch is full
+    Duration gap = 25ms;  // least time between the begins of two writes, unless a batch is full
     size_t records_held_max = 10'000;
     size_t bytes_held_max = 64u << 20;  // at least kRecordRoom
+    // True if the assignment gives the segment to this member, though it may not own it yet.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
     uint64_t seed = 1;
   };
-  // The most that one more record may add to what is held: the largest that the bus takes, decoded.
+  // Most bytes that one record can add to what is held: the largest record of the bus, decoded.
   static constexpr size_t kRecordRoom = 2u << 20;
 
   ResultApplier(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
 
-  // Bytes of the results that wait for the store; at
-  // most `bytes_held_max`. For the loop's own thread.
+  // Bytes of the results that wait for the store; at most `bytes_held_max`. Call it on the loop's
+  // thread only.
   size_t bytes_held() const { return bytes_held_; }
 
  private:
@@ -76,23 +79,23 @@ class ResultApplier final : public Stepper {
   };
   struct Held {
     ReceivedRecord record;
-    size_t open = 0;  // results of it that are not dealt with
+    size_t open = 0;  // results of this record that are still open
   };
   struct Item {
     uint64_t held = 0;  // sequence number of its record
     ResultMessage message;
     size_t bytes = 0;
-    bool refused = false;   // the store has refused it alone before
-    bool lettered = false;  // its texts are with the dead letters
+    bool refused = false;   // the store refused it on its own before (logged once)
+    bool lettered = false;  // its texts are in the dead letters topic
   };
-  // Knowledge of the store that a Step has gained so far.
+  // What a Step has learned about the store so far.
   struct Round {
-    bool took_some = false;  // so that a refusal is about its item
-    bool stopped = false;    // no further call makes sense now
+    bool took_some = false;  // the store accepted a result, so a refusal concerns its own item
+    bool stopped = false;    // no further call in this Step makes sense
     std::vector<Item> refused;
   };
 
-  // Handles, so that a result costs no look-up of a metric by its name.
+  // Handles of metrics, so that a result costs no look-up by name.
   struct Observed {
     explicit Observed(Metrics& metrics);
 
@@ -103,19 +106,20 @@ class ResultApplier final : public Stepper {
   };
 
   bool Receive();
-  // The number of records that are sure to fit.
+  // The number of records that fit for certain.
   size_t Room() const;
-  // A record holds results of several members' segments: those of others are not even decoded.
+  // A record holds results of several members' segments. Those of other members are skipped without
+  // decoding them.
   void Decode(ReceivedRecord record);
-  // False: the result is another member's, which applies it.
+  // False: another member owns the segment and applies its results.
   bool Wants(const OwnedView& view, SegmentId segment) const;
   size_t Admit(uint64_t sequence, std::vector<ResultMessage> messages);
-  // Applies what can be applied; false when something of it has to wait for the store.
+  // Applies what can be applied; false if some results have to wait for the store.
   bool ApplyOpen();
   Result<std::vector<RunEffect>> Apply(const OwnedView& view, const std::vector<Item>& items);
   void Write(const OwnedView& view, std::vector<Item> items, Round* round);
   void Refuse(const OwnedView& view, Item item, const Error& error, Round* round);
-  // False: the dead letters did not take the texts.
+  // False: the texts could not be sent to the dead letters topic.
   bool DeadLetterTexts(Item& item, const Error& error);
   Status WriteWithoutTexts(const OwnedView& view, const Item& item, Round* round);
   void Applied(const OwnedView& view, const std::vector<Item>& items,
