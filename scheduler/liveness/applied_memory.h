@@ -1,9 +1,9 @@
-// Results the database has, as far as this member remembers, so that an acknowledgement that was
-// lost can be repeated without asking the database.
+// Remembers attempts whose results are in the database, so that a lost acknowledgement can be
+// repeated without a query.
 //
 // Threads  Thread-safe.
-// Always   Holds at most `capacity` attempts; the oldest go first (their results come again over
-//          the bus and are acknowledged there).
+// Always   Holds at most `capacity` attempts; the oldest are evicted first (their results come
+//          again over the bus and are acknowledged there).
 #pragma once
 
 #include <deque>
@@ -31,7 +31,7 @@ class AppliedMemory {
     }
   }
 
-  // Those of `reported` that are known to be applied.
+  // Those of `reported` that are known to be applied, in the same order.
   std::vector<HeldAttempt> Among(const std::vector<HeldAttempt>& reported) const {
     std::vector<HeldAttempt> applied;
     MutexLock lock(mu_);

@@ -11,7 +11,7 @@ constexpr size_t kRegistersPerStep = 64;
 constexpr Duration kRegisterAgain = 500ms;
 constexpr size_t kHealthRowsPerWrite = 1000;
 
-// Other errors are about the one registration that met them.
+// True if the error concerns the store as a whole; other errors concern one registration.
 bool SpeaksOfStore(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout ||
          code == ErrorCode::kBrokenStore;
@@ -25,11 +25,11 @@ ExecutorRegistry::ExecutorRegistry(const Ports& ports, Options options)
 SteadyTime ExecutorRegistry::Step(SteadyTime now) {
   RegisterWaiting(now);
   if (nudged_.exchange(false) || now >= next_refresh_) Refresh(now);
-  // A state that changed is not news 5 s later; heartbeats and load are.
+  // State changes are written at once; heartbeats and load only every `write_every`.
   WriteStates();
   if (now >= next_write_) WriteHealth(now);
   if (!waiting_.empty()) return std::min(now + kRegisterAgain, next_write_);
-  if (ports_.registers.size() > 0) return now;  // nobody rings for what was left
+  if (ports_.registers.size() > 0) return now;  // nothing wakes the loop for what is left over
   return std::min(next_refresh_, next_write_);
 }
 
@@ -48,7 +48,7 @@ void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
         waiting_.erase(waiting_.begin());
         continue;
       }
-      // Executors that were not told that they are registered ask again.
+      // Drop executors that were not accepted yet: without an answer they register again.
       std::erase_if(waiting_, [this](const auto& entry) { return !IsAccepted(entry.second.from); });
       return;
     }
@@ -76,7 +76,7 @@ void ExecutorRegistry::Accept(const LeaseHolder& executor, const ExecutorRecord&
   if (options_.executors_changed) options_.executors_changed();
 }
 
-// It asks again, and would not learn otherwise why it gets no answer.
+// Without this answer the executor would register again and again and never learn the reason.
 void ExecutorRegistry::Refuse(const LeaseHolder& executor, const Error& error) {
   const Status sent = ports_.hub.Send(
       executor.executor, executor.incarnation,
@@ -103,7 +103,7 @@ void ExecutorRegistry::WriteHealth(SteadyTime now) {
   std::vector<ExecutorRecord> rows = ports_.executors.Records();
   std::map<ExecutorId, ExecutorState> states;
   for (const ExecutorRecord& record : rows) states[record.id] = record.state;
-  // Nobody here has a link to these: they were known before this member started.
+  // Executors without a link to this member, known from before it started.
   if (const auto cluster_now = ports_.cluster.Now()) {
     for (ExecutorRecord record : stored_) {
       const bool silent = *cluster_now - record.last_heartbeat >= options_.lost_after;
@@ -122,7 +122,7 @@ void ExecutorRegistry::WriteStates() {
   if (options_.writes_health()) Write(changed);
 }
 
-// What is not written now is written with all of them.
+// After an error the rest is left to the next WriteHealth, which writes all executors.
 void ExecutorRegistry::Write(const std::vector<ExecutorRecord>& rows) {
   for (size_t from = 0; from < rows.size(); from += kHealthRowsPerWrite) {
     const auto end =

@@ -1,8 +1,9 @@
-// The store's side of executors: registers them, keeps their switches fresh, records their health.
+// The executors in the store: writes registrations, refreshes their switches (enabled, draining,
+// labels), and records their health.
 //
 // Threads  One loop calls Step; Nudge is thread-safe.
-// Errors   Store away: the link has registered again who was known already, which is written when
-//          it is back; others ask again.
+// Errors   Store unavailable: an executor that was known already has been accepted by the link, and
+//          its registration is written once the store is back. Others repeat their request.
 #pragma once
 
 #include <atomic>
@@ -25,16 +26,17 @@ class ExecutorRegistry final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    Duration heartbeat = 2s;  // told to who registers
-    Duration refresh_every = 2s;
-    Duration write_every = 5s;
-    Duration lost_after = 10s;
-    std::function<bool()> writes_health;      // only one member (the leader) does
+    Duration heartbeat = 2s;      // the interval that executors are to use
+    Duration refresh_every = 2s;  // of the switches, from the store
+    Duration write_every = 5s;    // of the health of all executors, to the store
+    Duration lost_after = 10s;    // for executors in the store that never had a link to this member
+    std::function<bool()> writes_health;      // true on one member only, the leader
     std::function<void()> executors_changed;  // wakes the firing loop and the link
   };
   ExecutorRegistry(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
+  // Makes the next Step refresh from the store at once.
   void Nudge() { nudged_ = true; }
 
  private:
@@ -52,7 +54,7 @@ class ExecutorRegistry final : public Stepper {
   std::atomic<bool> nudged_{false};
   SteadyTime next_refresh_{};
   SteadyTime next_write_{};
-  std::map<ExecutorId, RegisterArrival> waiting_;  // to be written; the newest of each
+  std::map<ExecutorId, RegisterArrival> waiting_;  // to be written; the latest of each executor
   std::vector<ExecutorRecord> stored_;             // as of the last refresh
 };
 

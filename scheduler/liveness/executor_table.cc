@@ -17,7 +17,7 @@ ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, Stea
   if (!fresh && newcomer->second.incarnation != record.incarnation) {
     newcomer->second = {record.incarnation, now};
   }
-  // The one we know spoke after the newcomer had already come: there are two of them.
+  // The accepted process was heard after the newcomer had come: both are alive.
   const bool both_alive =
       heard > newcomer->second.since && now - newcomer->second.since >= options_.health.heartbeat;
   return both_alive ? Admission::kRefuse : Admission::kWait;
@@ -53,7 +53,7 @@ void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
   known.left = false;
   known.heard = now;
   if (!same) {
-    // Nothing is known of the new process's room until its first heartbeat.
+    // The new process's free slots are not known until its first heartbeat.
     known.free_slots = 0;
     known.free_light_slots = 0;
     known.claiming.clear();
@@ -140,7 +140,7 @@ void ExecutorTable::SetState(Known& known, ExecutorState state) {
 
 void ExecutorTable::ForgetLocked(SteadyTime now) {
   for (auto at = known_.begin(); at != known_.end();) {
-    // Whoever routes has seen that it is lost before it goes.
+    // Not before routing has taken its last change (that it is lost).
     const bool forgotten = now - at->second.heard >= options_.lost_kept &&
                            (at->second.left || at->second.record.state == ExecutorState::kLost) &&
                            !changed_.contains(at->first);

@@ -1,10 +1,10 @@
-// The executors that have a link to this member: which process, how healthy, how much room.
+// The executors that have a link to this member: their process, health and free slots.
 //
 // Place    Steps 5 and 7 of docs/life-of-a-run.md.
 // Threads  Thread-safe. TakeChanges has one consumer, the firing loop; TakeSwitched the link loop.
 // Time     `now` is this member's steady clock.
-// Always   One incarnation for each id: a second one is accepted only when the first has fallen
-//          silent, and refused when the first is heard again while the second waits.
+// Always   One incarnation per id: a second one is accepted only after the first has fallen silent
+//          or has left, and refused if the first is heard again while the second waits.
 #pragma once
 
 #include <map>
@@ -18,19 +18,20 @@
 
 namespace carillon::scheduler {
 
-// What routing needs to know.
+// What routing needs to know about an executor.
 struct ExecutorView {
   ExecutorId id;
   Incarnation incarnation = {};
   bool usable = false;     // online, not leaving, enabled, not draining
-  bool forgotten = false;  // not known any more; the rest says nothing
+  bool forgotten = false;  // no longer known; the other members are meaningless
   std::map<std::string, std::string> labels = {};
-  int slots = 0;
-  int free_slots = 0;  // as of the last heartbeat
-  int free_light_slots = 0;
-  uint64_t heartbeats = 0;  // how many were heard: tells a new report from an old one
+  int slots = 0;             // process slots
+  int free_slots = 0;        // process slots, as of the last heartbeat
+  int free_light_slots = 0;  // in-process slots, likewise
+  uint64_t heartbeats =
+      0;  // heartbeats received so far; distinguishes a new report from an old one
   bool takes_secrets = false;
-  // The words of that heartbeat on single attempts; empty when it was passed on before.
+  // The attempts listed in that heartbeat; empty if an earlier view had them.
   std::vector<HeldAttempt> claiming = {};
   std::vector<HeldAttempt> running = {};
   std::vector<HeldAttempt> reporting = {};
@@ -40,41 +41,43 @@ class ExecutorTable {
  public:
   struct Options {
     HealthRules health = {};
-    Duration incarnation_wait = 6s;
+    Duration incarnation_wait = 6s;  // silence of one process before another may replace it
     size_t executors_max = 20'000;
-    Duration lost_kept = 1h;  // one that is silent for longer is forgotten; it registers anew
+    Duration lost_kept = 1h;  // after this much silence an executor is forgotten
   };
   explicit ExecutorTable(Options options) : options_(options) {}
 
   enum class Admission {
     kAdmit,   // register it in the store, then Accept
-    kWait,    // another incarnation was heard lately and did not leave: no answer yet
+    kWait,    // another incarnation was heard recently and did not leave: no answer yet
     kRefuse,  // another incarnation is alive
-    kFull,    // executors_max are known
+    kFull,    // executors_max executors are known
   };
+  // Judges a registration. Accepts nothing, but remembers that this incarnation waits.
   Admission Admit(const ExecutorRecord& record, SteadyTime now);
-  // Accepts another process of an executor that is known, with the switches that are known of it;
-  // nullopt: it is not known, and the store has to tell.
+  // Accepts a process of a known executor without asking the store, with the switches known here.
+  // nullopt: the executor is not known, and its switches have to come from the store.
   std::optional<ExecutorRecord> AcceptKnown(ExecutorRecord record, SteadyTime now);
-  // `record` as the store has it.
+  // `record` comes from the store.
   void Accept(const ExecutorRecord& record, SteadyTime now);
 
-  // False when this incarnation is not the accepted one: it must register again.
+  // False if this incarnation is not the accepted one; it must register again.
   bool Heard(const ExecutorId& id, const Incarnation& incarnation, const Heartbeat& heartbeat,
              WallTime wall, SteadyTime now);
-  // Any other message is a sign of life too.
+  // The same for any other message, which is a sign of life too.
   bool HeardFrom(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
 
   // enabled, draining and labels as the store has them.
   void Refresh(const std::vector<ExecutorRecord>& stored);
-  // Judges silence, and forgets who has been silent for very long. Returns true if a state changed
-  // since the last call.
+  // Judges each executor by its silence, and forgets those silent for longer than `lost_kept`.
+  // Returns true if a state changed since the last call.
   bool JudgeHealth(SteadyTime now);
 
+  // Executors that routing has to look at again: changed, heard or forgotten since the last call.
   std::vector<ExecutorView> TakeChanges();
-  // Those whose state changed since the last call, and that are still known.
+  // Executors whose state changed since the last call and that are still known.
   std::vector<ExecutorRecord> TakeStateChanges();
-  // Those that were enabled, disabled or told to drain since the last call.
+  // Executors whose enabled or draining switch changed since the last call.
   std::vector<ExecutorRecord> TakeSwitched();
   std::vector<ExecutorRecord> Records() const;
   std::optional<ExecutorRecord> Find(const ExecutorId& id) const;
@@ -88,10 +91,10 @@ class ExecutorTable {
     int free_light_slots = 0;
     uint64_t heartbeats = 0;
     bool takes_secrets = false;
-    std::vector<HeldAttempt> claiming;  // these until they are passed on
+    std::vector<HeldAttempt> claiming;  // these three until a view has taken them
     std::vector<HeldAttempt> running;
     std::vector<HeldAttempt> reporting;
-    bool left = false;  // said so with its last heartbeat
+    bool left = false;  // its last heartbeat announced that it leaves
   };
   struct Newcomer {
     Incarnation incarnation;
@@ -107,9 +110,9 @@ class ExecutorTable {
   mutable Mutex mu_;
   std::map<ExecutorId, Known> known_ GUARDED_BY(mu_);
   std::map<ExecutorId, Newcomer> newcomers_ GUARDED_BY(mu_);
-  std::set<ExecutorId> changed_ GUARDED_BY(mu_);  // those that are not in known_ were forgotten
-  std::set<ExecutorId> switched_ GUARDED_BY(mu_);
-  std::set<ExecutorId> untold_ GUARDED_BY(mu_);  // their state
+  std::set<ExecutorId> changed_ GUARDED_BY(mu_);   // for TakeChanges; not in known_ = forgotten
+  std::set<ExecutorId> switched_ GUARDED_BY(mu_);  // for TakeSwitched
+  std::set<ExecutorId> untold_ GUARDED_BY(mu_);    // for TakeStateChanges
   bool state_changed_ GUARDED_BY(mu_) = false;
 };
 

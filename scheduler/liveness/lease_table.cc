@@ -7,8 +7,8 @@
 namespace carillon::scheduler {
 namespace {
 
-// Longer than any claim can be on its way (a store call's time limit, a queue, a pause after which
-// the executor's own lease is over anyway).
+// Longer than any claim can be in transit (a store call's time limit, a queue, a pause after which
+// the executor's own lease has expired anyway).
 constexpr Duration kLossRemembered = 2min;
 constexpr size_t kLossesMax = 200'000;
 
@@ -87,7 +87,7 @@ std::vector<HeldAttempt> LeaseTable::Renew(const LeaseHolder& holder,
   std::vector<HeldAttempt> renewed;
   renewed.reserve(listed.size());
   const SteadyTime lost_at = now + options_.lease + options_.own_loss_margin;
-  std::map<std::pair<SegmentId, Epoch>, bool> fresh;  // asked once for each segment
+  std::map<std::pair<SegmentId, Epoch>, bool> fresh;  // looked up once per segment
   MutexLock lock(mu_);
   for (const HeldAttempt& held : listed) {
     const auto found = leases_.find(held.key);
@@ -125,8 +125,8 @@ std::vector<ExpiredLease> LeaseTable::TakeExpired(SteadyTime now, size_t limit) 
   for (auto at = leases_.begin(); at != leases_.end() && expired.size() < limit;) {
     Lease& lease = at->second;
     if (!view->Holds(lease.held.segment, lease.epoch)) {
-      // Gone, or taken again: what is RUNNING there is found by the scan of the new epoch. Until a
-      // suspended segment is taken again its leases are still renewed.
+      // The segment was lost, or taken again: the takeover scan of the new epoch finds the RUNNING
+      // runs. Leases of a suspended segment stay, and are renewed, until it is taken again.
       at = view->IsSuspended(lease.held.segment, lease.epoch) ? std::next(at) : RemoveLocked(at);
       continue;
     }

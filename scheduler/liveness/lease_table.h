@@ -1,20 +1,20 @@
-// The attempts that executors run for this owner, and until when each must be believed alive.
+// The leases of attempts that executors run for this owner: how long each must be taken for alive.
 //
 // Leases are in memory only. Their rules:
-//   1  `lost_at` counts from the moment this owner granted the lease, and the executor's own lease
-//      from when its request was sent, which is earlier: the executor always gives up first.
-//   2  A run put into a LOST batch is marked first; from then on it is neither renewed nor granted.
-//      Its token stays known as lost for a while, so that a claim that was decided before the loss
-//      but answered after it is not granted either.
+//   1  `lost_at` counts from the moment at which this owner granted the lease. The executor counts
+//      its own lease from when it sent the request, which is earlier, so it always gives up first.
+//   2  An attempt is marked before it is put into a LOST batch; from then on it is neither renewed
+//      nor granted. Its token is remembered as lost for a while, so that a claim that was decided
+//      before the loss but answered after it is not granted either.
 //   3  `lost_at` only moves later: neither adoption nor renewal shortens it.
 //
 // Place    Steps 7 to 9 of docs/life-of-a-run.md: claims grant, heartbeats renew, results erase,
 //          recovery takes what expired.
-// Threads  Thread-safe; one lock a batch.
+// Threads  Thread-safe; takes its lock once per batch.
 // Time     `now` is this member's steady clock.
-// Always   A claim that is committed gets its lease: nothing else would find the run again while
-//          this owner lives. `leases_max` is kept by asking Room before a claim is written; a batch
-//          that was on its way, and what a takeover finds, may go beyond it.
+// Always   A committed claim gets its lease, because without one nothing would find the run again
+//          while this owner lives. `leases_max` is therefore kept by consulting Room before a claim
+//          is written; a batch already on its way, and runs found by a takeover, may exceed it.
 #pragma once
 
 #include <deque>
@@ -31,17 +31,18 @@
 namespace carillon::scheduler {
 
 struct LeaseOptions {
-  Duration lease = 20s;
-  Duration own_loss_margin = 5s;
+  Duration lease = 20s;           // as granted to executors
+  Duration own_loss_margin = 5s;  // from the end of the lease to `lost_at`
   size_t leases_max = 500'000;
 };
 
+// The process that holds a lease.
 struct LeaseHolder {
   ExecutorId executor;
   Incarnation incarnation;
 };
 
-// An attempt whose lease is over, marked; MarkLost is next.
+// An attempt whose lease has expired. It is marked; MarkLost has to follow.
 struct ExpiredLease {
   LostReport report;
   Epoch epoch;
@@ -59,40 +60,42 @@ class LeaseTable {
   };
   enum class Grant {
     kGranted,
-    kLost,      // marked or declared lost meanwhile: must not start
-    kNotOwned,  // the segment is not held under that epoch any more: say nothing
+    kLost,      // marked or declared lost meanwhile: it must not start
+    kNotOwned,  // the segment is no longer held under that epoch: do not answer the claim
   };
-  // One answer for each item.
+  // One answer per item, in the same order.
   std::vector<Grant> GrantAll(const LeaseHolder& holder, const std::vector<GrantItem>& items,
                               SteadyTime now);
   // How many more claims may be written.
   size_t Room() const;
-  // Attempts that must not even be claimed again.
+  // True if the attempt was marked or declared lost: a claim of it must be refused.
   bool IsLost(const RunKey& key, ClaimToken token) const;
 
-  // Runs found RUNNING at a takeover. Keeps what is known under the same epoch.
+  // Files leases for runs found RUNNING at a takeover. A lease already filed under the same epoch
+  // stays as it is.
   void AddFound(const std::vector<RunRow>& running, Epoch epoch, SteadyTime lost_at);
 
-  // Renews those of `listed` whose token matches, that are not marked,
-  // and whose segment is owned with a fresh proof; adopts them for
-  // `holder` (a daemon that came back reports what its warden kept).
+  // Renews the leases of those of `listed` whose token matches, that are not marked, and whose
+  // segment is owned with a fresh proof. They then belong to `holder`: a restarted daemon reports
+  // the attempts that its warden kept running. Returns the renewed ones.
   std::vector<HeldAttempt> Renew(const LeaseHolder& holder, const std::vector<HeldAttempt>& listed,
                                  SteadyTime now);
 
-  // The attempt ended and the database has it.
+  // Call when the database has recorded the end of these attempts.
   void Erase(const std::vector<HeldAttempt>& ended);
 
-  // Marks and returns up to `limit` attempts whose lost_at has passed; forgets those of segments
-  // that are not owned under their epoch any more. Marked ones are returned again by each call
+  // Marks and returns up to `limit` attempts whose `lost_at` has passed; drops the leases of
+  // segments that are no longer owned under their epoch. Marked ones are returned by each call
   // until Resolve or Erase.
   std::vector<ExpiredLease> TakeExpired(SteadyTime now, size_t limit);
-  // The database has decided about them (lost, or moved meanwhile).
+  // Call when the database has decided about these attempts (lost, or moved meanwhile).
   void Resolve(const std::vector<ExpiredLease>& decided, SteadyTime now);
 
-  // Who held the attempt last; nullopt when unknown.
+  // The last holder of the attempt; nullopt when unknown.
   std::optional<LeaseHolder> HolderOf(const RunKey& key, ClaimToken token) const;
   bool Knows(const RunKey& key) const;
-  // Another run of the job has a lease here (first look of the overlap rule; the claim decides).
+  // True if another run of the job has a lease here. This is a first check for the overlap rule;
+  // the claim decides.
   bool AnotherRunActive(JobNo job, const RunKey& key) const;
   size_t size() const;
 
@@ -116,7 +119,7 @@ class LeaseTable {
   mutable Mutex mu_;
   Leases leases_ GUARDED_BY(mu_);
   std::unordered_map<JobNo, int> runs_of_job_ GUARDED_BY(mu_);
-  std::set<ClaimToken> lost_ GUARDED_BY(mu_);
+  std::set<ClaimToken> lost_ GUARDED_BY(mu_);  // tokens declared lost, until `lost_until_`
   std::deque<std::pair<SteadyTime, ClaimToken>> lost_until_ GUARDED_BY(mu_);  // by time
 };
 

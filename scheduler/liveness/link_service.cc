@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMessagesPerStep = 1024;
 constexpr Duration kHealthEvery = 500ms;
 
-// Why the store could never keep it; empty: it can.
+// The reason for which the store could never keep this record; empty if it can.
 std::string WhyNotKept(const ExecutorRecord& record) {
   if (record.host.size() > kExecutorHostBytesMax) {
     return fmt::format("its host name has {} bytes; at most {} are taken", record.host.size(),
@@ -46,7 +46,7 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
     message.record.registered = *wall;
     message.record.last_heartbeat = *wall;
   }
-  // Before anything else: also one that is known would be refused by the store again and again.
+  // Checked first, for known executors as well: the store would refuse the record again and again.
   if (std::string why = WhyNotKept(message.record); !why.empty()) {
     ports_.metrics.counter("carillon_rejected_messages_total", "executor_too_long").Add();
     log::Error("liveness", "executor refused: {} executor_id={}", why, from.executor.value());
@@ -75,8 +75,8 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
                                      " is alive; give each its own executor_id"});
     return;
   }
-  // The store is not waited for where it is known what it would answer: leases are renewed, and
-  // what an executor runs that was restarted lives on, while the store is away.
+  // A known executor is accepted without waiting for the store. So its leases are renewed, and the
+  // runs of a restarted executor survive, while the store is unavailable.
   if (const auto known = ports_.executors.AcceptKnown(message.record, ports_.clock.Steady())) {
     SendStanding(*known);
     if (options_.executors_changed) options_.executors_changed();
@@ -87,14 +87,14 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
 }
 
 void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
-  // The time of arrival, not of the step: a batch of messages may have taken a while.
+  // The current time, not that of the Step: earlier messages of the batch may have taken a while.
   const SteadyTime now = ports_.clock.Steady();
   const std::optional<WallTime> cluster_now = ports_.cluster.Now();
   const WallTime wall = cluster_now.value_or(WallTime{});
   HeartbeatReply reply{.sent_us = message.sent_us, .lease = options_.lease, .renewed = {}};
   reply.cluster_time = cluster_now;
   reply.registered = ports_.executors.Heard(from.executor, from.incarnation, message, wall, now);
-  // A process this member does not know gets no lease either: it registers first.
+  // A process that is not accepted gets no lease: it has to register first.
   if (reply.registered) {
     reply.renewed = ports_.leases.Renew(from, message.running, now);
     std::vector<HeldAttempt> reporting = ports_.leases.Renew(from, message.reporting, now);
@@ -102,8 +102,8 @@ void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
   }
   const bool reply_registered = reply.registered;
   Send(from, std::move(reply));
-  // What it was told was lost. One that says no slots is of a version that has no such settings,
-  // and would answer for ever.
+  // The settings it was sent were lost. An executor that reports no slots is of a version without
+  // live settings; it would be sent them with every heartbeat, for ever.
   if (reply_registered && message.slots > 0 && message.config_version < ports_.settings.version()) {
     if (const auto record = ports_.executors.Find(from.executor)) SendStanding(*record);
   }
@@ -125,7 +125,7 @@ void LinkService::Handle(const LeaseHolder& from, ClaimBatch& message) {
 
 void LinkService::Send(const LeaseHolder& to, ToExecutor message) {
   const Status sent = ports_.hub.Send(to.executor, to.incarnation, std::move(message));
-  // A stream that broke: the executor asks again over the next one.
+  // The stream broke: the executor repeats its request over the next one.
   if (!sent.ok()) log::Debug("liveness", "send: {}", sent.error().message);
 }
 

@@ -1,10 +1,11 @@
-// Reads what executors send and answers what can be answered from memory; tells them, unasked, what
-// people changed for them.
+// The scheduler's end of the control link: receives the executors' messages, answers those that can
+// be answered from memory, and sends executors changed switches and settings without being asked.
 //
-// Place    Step 7 of docs/life-of-a-run.md. Registers go on to executor_registry.h, claims to
-//          claims/claim_applier.h; heartbeats are answered here.
-// Threads  One loop calls Step. Never waits for the store: leases are renewed while it is away.
-// Always   A queue that is full drops the message and counts it; executors send again.
+// Place    Step 7 of docs/life-of-a-run.md. Registrations are passed to executor_registry.h, claims
+//          to claims/claim_applier.h; heartbeats are answered here.
+// Threads  One loop calls Step. Never waits for the store, so that leases are renewed while it is
+//          unavailable.
+// Always   If a queue is full, the message is dropped and counted; executors send it again.
 #pragma once
 
 #include "common/base/bounded_queue.h"
@@ -20,6 +21,7 @@
 
 namespace carillon::scheduler {
 
+// A batch of claims with the sender that the link has authenticated and its time of arrival.
 struct ClaimArrival {
   LeaseHolder from;
   SteadyTime received;
@@ -27,6 +29,7 @@ struct ClaimArrival {
 };
 using ClaimQueue = BoundedQueue<ClaimArrival>;
 
+// A registration with the sender that the link has authenticated.
 struct RegisterArrival {
   LeaseHolder from;
   ExecutorRecord record;
@@ -48,10 +51,10 @@ class LinkService final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    Duration lease = 20s;
-    Duration heartbeat = 2s;
+    Duration lease = 20s;                     // sent with each answer to a heartbeat
+    Duration heartbeat = 2s;                  // the interval that executors are to use
     std::function<void()> executors_changed;  // wakes the firing loop
-    std::function<void()> state_changed;      // of an executor: wakes who writes it
+    std::function<void()> state_changed;      // wakes the registry, which writes executor states
   };
   LinkService(const Ports& ports, Options options);
 
@@ -64,7 +67,7 @@ class LinkService final : public Stepper {
   void Send(const LeaseHolder& to, ToExecutor message);
   void JudgeHealth(SteadyTime now);
   void PushChanges();
-  // Unasked: enabled, draining and the live settings.
+  // Sends the executor's switches (enabled, draining) and the live settings.
   void SendStanding(const ExecutorRecord& record);
 
   const Ports ports_;

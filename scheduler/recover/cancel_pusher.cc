@@ -9,7 +9,7 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kLookEvery = 500ms;
-constexpr Duration kSayAgain = 2s;  // an executor that has it needs no reminder
+constexpr Duration kSayAgain = 2s;  // repeated in case the message was lost
 
 }  // namespace
 
@@ -29,7 +29,7 @@ SteadyTime CancelPusher::Step(SteadyTime now) {
     }
     Say(asked->runs, now, &said);
     after = asked->next;
-    // So many that one look costs: less often then.
+    // More than a page: scanning them is expensive, so do it less often.
     if (after) next_ = now + kSayAgain;
   } while (after);
   said_ = std::move(said);
@@ -41,7 +41,7 @@ void CancelPusher::Say(const std::vector<RunRow>& asked, SteadyTime now, Said* s
   for (const RunRow& row : asked) {
     const CancelMode mode = row.cancel_requested.value_or(CancelMode::kGraceful);
     const auto before = said_.find(row.key);
-    // What is asked harder by now is said at once.
+    // A request that was escalated to a harder mode is sent at once.
     if (before != said_.end() && before->second.mode >= mode &&
         now - before->second.at < kSayAgain) {
       said->insert(*before);
@@ -54,7 +54,7 @@ void CancelPusher::Say(const std::vector<RunRow>& asked, SteadyTime now, Said* s
   }
   for (auto& [to, message] : messages) {
     const ExecutorId& executor = to.first;
-    // The process that runs there now: it may have inherited the attempt from an earlier one.
+    // The executor's current process, which may have adopted the attempt from an earlier one.
     const auto incarnation = ports_.executors.IncarnationOf(executor);
     if (!incarnation) continue;
     const Status sent = ports_.hub.Send(executor, *incarnation, std::move(message));

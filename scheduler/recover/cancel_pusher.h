@@ -1,8 +1,8 @@
-// Tells executors to cancel what somebody asked to cancel, until the run is final.
+// Sends requested cancels to the executors, repeatedly, until the run is final.
 //
 // Place    Beside step 8 of docs/life-of-a-run.md.
 // Threads  One loop calls Step; Nudge is thread-safe.
-// Always   The request is a column of the run: it survives whoever carries it.
+// Always   The request is stored in the run's row, so it survives a restart of this member.
 #pragma once
 
 #include <atomic>
@@ -43,7 +43,7 @@ class CancelPusher final : public Stepper {
   const Ports ports_;
   std::atomic<bool> nudged_{false};
   SteadyTime next_{};
-  Said said_;  // of the last scan's runs
+  Said said_;  // what was sent when, for the runs of the last scan
 };
 
 }  // namespace carillon::scheduler

@@ -1,11 +1,12 @@
-// Declares attempts LOST whose lease is over, and feeds what is to be tried again.
+// Declares attempts LOST when their lease has expired, and feeds their retries to the firing loop.
 //
-// Place    Step 10 of docs/life-of-a-run.md, for attempts that nobody reports.
+// Place    Step 10 of docs/life-of-a-run.md, for attempts whose result never arrives.
 // Threads  One loop calls Step.
-// Errors   Nothing written: the attempts stay marked and are written later; marked ones are neither
-//          renewed nor granted. Unknown outcome: their segments are taken again and scanned.
-//          kInvalid: bisected; the bad one stays marked and is tried again.
-// Always   Marked in the lease table before the store is asked (lease_table.h, rule 2).
+// Errors   Nothing written: the attempts stay marked and are written later; a marked attempt is
+//          neither renewed nor granted. Unknown outcome: the segments are taken again and scanned.
+//          kInvalid: bisected; the bad one stays marked and is retried.
+// Always   An attempt is marked in the lease table before the store is written (lease_table.h,
+//          rule 2).
 #pragma once
 
 #include "common/base/backoff.h"
@@ -36,7 +37,7 @@ class LeaseReaper final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
  private:
-  // False: nothing is known to be written.
+  // False: some were not written, or may not have been.
   bool Write(const OwnedView& view, const std::vector<ExpiredLease>& expired);
   void Effects(const OwnedView& view, const std::vector<ExpiredLease>& written,
                const std::vector<RunEffect>& effects);

@@ -1,11 +1,12 @@
-// Recovers segments that were just taken: what is RUNNING there gets a lease that outlasts every
-// lease an earlier owner can have granted; then the segment may be planned.
+// Recovers segments that were just taken: each RUNNING run gets a lease that outlasts every lease
+// that an earlier owner can have granted; then the segment is activated and may be planned.
 //
-// Place    Between ownership and step 1 of docs/life-of-a-run.md. What is PENDING there is the
-//          sweep's (plan/sweep.h).
+// Place    Between ownership and step 1 of docs/life-of-a-run.md. The sweep (plan/sweep.h) finds
+//          the PENDING runs.
 // Threads  One loop calls Step.
-// Time     Not lost before `taken + lease + margin` on this member's steady clock, where `taken` is
-//          after the epoch's commit and `lease` the longest that any owner so far may have granted.
+// Time     No run is declared lost before `taken + lease + margin` on this member's steady clock.
+//          `taken` is a time after the epoch's commit; `lease` is the longest that any owner so far
+//          may have granted.
 #pragma once
 
 #include "common/base/backoff.h"
@@ -28,8 +29,8 @@ class Takeover final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    Duration lease = 20s;
-    Duration margin = 6s;
+    Duration lease = 20s;  // of this member; an earlier owner's longer one is used instead
+    Duration margin = 6s;  // added to the lease
     uint64_t seed = 1;
   };
   Takeover(const Ports& ports, const Options& options);
