@@ -7,9 +7,8 @@
 namespace carillon::scheduler {
 namespace {
 
-// What things cost beside their texts, about: the entry in list and map
-// with the definition itself; a node of a map; a schedule, compiled
-// (its fields of minutes, hours, days as sets) and as written.
+// Approximate sizes without texts: an entry (in list and map) with its definition; a node of a map;
+// a schedule, both compiled (sets of minutes, hours, days) and as written.
 constexpr size_t kEntryBytes = 1024;
 constexpr size_t kNodeBytes = 112;
 constexpr size_t kScheduleBytes = 1536;
@@ -28,7 +27,8 @@ size_t BytesOf(const std::map<std::string, Value>& values) {
   return bytes;
 }
 
-// What cannot be read, of a definition that a later version wrote, must not run anywhere.
+// A selector that cannot be parsed was written by a later version. It matches no executor, so that
+// the run does not start in a wrong place.
 Selector SelectorOf(const JobDefinition& job) {
   auto selector = Selector::Parse(job.executor_selector);
   return selector.ok() ? std::move(selector).value() : Selector::Nothing();

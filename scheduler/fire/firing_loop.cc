@@ -10,8 +10,8 @@ namespace {
 constexpr size_t kFeedBatchesPerStep = 32;
 constexpr size_t kEventBatchesPerStep = 1024;
 constexpr size_t kDuePerStep = 8192;
-constexpr Duration kSettledKept = 2s;     // longer than a scan's answer can be old
-constexpr Duration kClaimedChecked = 5s;  // before a claimed run without a lease is let go
+constexpr Duration kSettledKept = 2s;     // longer than the age of any scan's answer
+constexpr Duration kClaimedChecked = 5s;  // before a claimed run without a lease is dropped
 
 bool SameTask(const PendingRun& a, const PendingRun& b) {
   return a.def_version == b.def_version && a.due == b.due && a.priority == b.priority;
@@ -35,8 +35,8 @@ FiringLoop::FiringLoop(const Ports& ports, Options options)
       dispatcher_(ports_.producer, ports_.signer, ports_.metrics) {}
 
 SteadyTime FiringLoop::Step(SteadyTime now) {
-  // Taken before the reports and handled after them: whatever a claim or an end in here follows,
-  // a report that is older is applied first.
+  // Taken before the executors' reports but handled after them, so that a report that is older than
+  // a claim or an end in these events is applied before it.
   const std::vector<RunEvents> events = ports_.events.PopUpTo(kEventBatchesPerStep);
   FollowOwnership();
   FollowExecutors(now);
@@ -88,7 +88,8 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
     const ExecutorCredits::Index executor = credits_.Find(view.id);
     if (heard) FollowReport(executor, view);
     if (!gone) continue;
-    // What it has not claimed goes elsewhere at once; should it still claim, the claim decides.
+    // Runs that it has not claimed go to other executors at once. If it claims one after all, the
+    // claim decides.
     for (const Noted& noted : in_flight_) {
       TrackedRun* tracked = runs_.Find(noted.key, noted.stamp);
       if (tracked == nullptr || tracked->executor != executor) continue;
@@ -109,7 +110,7 @@ void FiringLoop::Follow(ExecutorCredits::Index executor, const HeldAttempt& held
   TrackedRun* tracked = runs_.Find(held.key);
   if (tracked == nullptr || tracked->run.attempt < held.attempt) return;
   const SlotClass slots = tracked->slots;
-  // In-process attempts keep their slot until the executor hears that the result is applied.
+  // An in-process attempt keeps its slot until the executor has the result's acknowledgement.
   if (mention == Mention::kEnded && slots == SlotClass::kLight) mention = Mention::kHolding;
   if (tracked->run.attempt > held.attempt || tracked->place == Place::kSettled) {
     return credits_.MentionOver(executor, slots, mention);
@@ -161,7 +162,7 @@ void FiringLoop::HandleClaimed(TrackedRun& tracked, ExecutorCredits::Index execu
   if (tracked.place == Place::kInFlight && tracked.executor == executor) {
     credits_.Claimed(executor, tracked.slots, tracked.charge, now - tracked.since, now);
   } else {
-    // It had timed out here and was ready, or published elsewhere, again.
+    // It had timed out here and is ready, or published to another executor, again.
     Release(tracked);
     if (executor != ExecutorCredits::kNone && tracked.definition) {
       credits_.ClaimedLate(executor, tracked.slots, tracked.charge);
@@ -174,7 +175,7 @@ void FiringLoop::HandleClaimed(TrackedRun& tracked, ExecutorCredits::Index execu
 void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
                                ExecutorCredits::Index executor, SteadyTime now) {
   const bool here = tracked.place == Place::kInFlight && tracked.executor == executor;
-  // Refused to one executor while another one has it: says nothing about the run.
+  // A refusal to one executor while another one has the run says nothing about the run.
   if (!here && tracked.place != Place::kReady) return;
   if (event.what == RunEvent::What::kReturned) {
     if (!here) return;
@@ -205,7 +206,7 @@ void FiringLoop::Offer(PendingRun run, SteadyTime now) {
     Forget(run.key);
     return Admit(std::move(run), now);
   }
-  // The clock moved under the wheel: what the store calls due is due.
+  // The run is due by now although it is in the wheel: cluster time was corrected.
   if (known->place == Place::kWheel && wheel_.IsDue(known->run.due)) {
     wheel_.Erase(run.key);
     MakeReady(*known, now);
@@ -267,7 +268,7 @@ void FiringLoop::AskParameters(TrackedRun& tracked, SteadyTime now) {
   }
 }
 
-// What the run was told to (execute) goes before what its job says.
+// An executor that was named for this run takes precedence over its job's constraints.
 FiringLoop::LaneKey FiringLoop::LaneOf(const TrackedRun& tracked) {
   const JobDefinition& job = tracked.definition->job();
   LaneKey key{.slots = tracked.definition->slots(),
@@ -288,7 +289,7 @@ void FiringLoop::EnterLane(TrackedRun& tracked, SteadyTime now) {
   lane->second.heap.Push(tracked.run, stamp);
 }
 
-// Gives back what the run holds at its place; the caller moves or erases it.
+// Removes the run from the wheel and returns its credit; the caller then moves or erases it.
 void FiringLoop::Release(TrackedRun& tracked) {
   if (tracked.place == Place::kWheel) wheel_.Erase(tracked.run.key);
   if (tracked.executor != ExecutorCredits::kNone) {
@@ -322,8 +323,9 @@ void FiringLoop::ForgetSettled(SteadyTime now) {
   }
 }
 
-// After events were lost: a run that nobody has a lease for is not claimed any more. One that was
-// claimed just now is looked at again: most runs are short, and it may be its end that was lost.
+// Call it after events were lost. A claimed run without a lease has ended. One that was claimed
+// only just now is checked again later, because most runs are short, and its end may be one of the
+// lost events.
 void FiringLoop::CheckClaimed(SteadyTime now) {
   check_again_.reset();
   for (const RunKey& key : runs_.Keys()) {

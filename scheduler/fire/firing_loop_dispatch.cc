@@ -1,4 +1,4 @@
-// The way out of the firing loop: definitions, credits, bundles.
+// The second half of FiringLoop: definitions, waiting runs, dispatch.
 #include <algorithm>
 
 #include "common/base/failpoint.h"
@@ -16,7 +16,7 @@ constexpr Duration kParametersRetry = 2s;
 constexpr Duration kBusRetry = 10ms;
 constexpr Duration kLookEvery = 100ms;
 constexpr size_t kLooksPerLane = 1000;
-constexpr size_t kStaleEntriesMax = 4096;  // of a lane, beside as many as there are ready runs
+constexpr size_t kStaleEntriesMax = 4096;  // per lane, in addition to the number of ready runs
 constexpr size_t kSkipsHeldMax = 10'000;
 constexpr Duration kSkipsRetry = 50ms;
 constexpr Duration kIdle = 1s;
@@ -51,7 +51,7 @@ void FiringLoop::LoadSomeDefinitions(SteadyTime now) {
     if (tracked->place != Place::kUndefined) continue;  // listed twice
     const JobVersionKey key{tracked->run.job_no, tracked->run.def_version};
     if (found->unreadable.contains(key)) {
-      // Stays due in the store; the sweep offers it again, until somebody has mended the row.
+      // It stays due in the store; the sweep offers it again until the row is repaired.
       ports_.metrics.counter("carillon_runs_waiting_total", "unreadable_definition").Add();
       Settle(*tracked, now);
       continue;
@@ -97,8 +97,8 @@ void FiringLoop::AskAgain(SteadyTime now) {
   }
 }
 
-// A run that waits for hours (nobody has room, and it may not grow too old) keeps the entries of
-// those behind it, which went away meanwhile, from ever being popped.
+// While a run waits at the top for hours (no executor has room, and it does not age out), stale
+// entries below it are never popped. They are removed here when there are many.
 void FiringLoop::PruneLane(Lane& lane) {
   if (lane.heap.size() <= 2 * runs_.count(Place::kReady) + kStaleEntriesMax) return;
   lane.heap.Prune([this](const ReadyHeap::Entry& entry) {
@@ -106,7 +106,8 @@ void FiringLoop::PruneLane(Lane& lane) {
   });
 }
 
-// Runs that nobody has room for grow too old while they wait.
+// Skips waiting runs that have become too old. Looks at a bounded number per lane and continues
+// there the next time.
 void FiringLoop::LookAtWaiting(SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
   if (now < next_look_ || !cluster_now) return;
@@ -153,7 +154,8 @@ void FiringLoop::FlushSkips(SteadyTime now) {
   if (ports_.skips.Push(skips_).ok()) {
     skips_.clear();
   } else {
-    // Whoever writes them waits for the store; until then nothing more is decided than fits here.
+    // The skip writer waits for the store. Until it continues, no more skips are decided than fit
+    // into `skips_`.
     ports_.metrics.counter("carillon_queue_rejections_total", ports_.skips.name()).Add();
     skips_retry_ = now + kSkipsRetry;
   }
@@ -165,7 +167,7 @@ void FiringLoop::Dispatch(SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
   const bool paused = options_.paused() && !failpoint::Broken("pause.publish");
   if (!cluster_now || now < dispatch_pause_ || paused) return;
-  // Under load bundles are gathered for a moment: one signature and one record for many tasks.
+  // Under load, tasks are gathered for a moment, so that many share one signature and one record.
   if (now < last_dispatch_ + options_.dispatch_gap) {
     more_ready_ = runs_.count(Place::kReady) > 0;
     return;
@@ -189,7 +191,7 @@ void FiringLoop::Dispatch(SteadyTime now) {
   TakeBack(dispatcher_.Flush(credits_, *cluster_now), now);
 }
 
-// The lane whose first run ranks first, among those somebody has room for.
+// Of the lanes that an executor has room for, the one whose first run ranks first.
 FiringLoop::Lane* FiringLoop::BestLane(LaneKey* key) {
   Lane* best = nullptr;
   for (auto at = lanes_.begin(); at != lanes_.end();) {
@@ -199,7 +201,7 @@ FiringLoop::Lane* FiringLoop::BestLane(LaneKey* key) {
       lane.heap.Pop();
     }
     if (lane.heap.empty() && !at->first.AnyExecutor()) {
-      at = lanes_.erase(at);  // executors that are named, and selectors, come and go
+      at = lanes_.erase(at);  // or lanes of every executor and selector ever named would pile up
       continue;
     }
     if (!lane.heap.empty() && !lane.blocked &&
@@ -212,7 +214,7 @@ FiringLoop::Lane* FiringLoop::BestLane(LaneKey* key) {
   return best;
 }
 
-// True when the lane's first run was published.
+// Dispatches or skips the lane's first run, or blocks the lane. True if the run was published.
 bool FiringLoop::DispatchTop(const LaneKey& key, Lane& lane, WallTime cluster_now, SteadyTime now) {
   TrackedRun& tracked = *runs_.Find(lane.heap.Top().key);
   const std::string_view why = Judge(tracked, cluster_now);
@@ -283,7 +285,7 @@ void FiringLoop::PublishCounts() {
 SteadyTime FiringLoop::NextWake(SteadyTime now) const {
   if (more_input_) return now;
   SteadyTime next = now + kIdle;
-  // Nothing goes out inside the gap, so there is no hurry to look at the wheel.
+  // Nothing is dispatched within the gap, so the wheel can wait until its end.
   const SteadyTime gap_end = last_dispatch_ + options_.dispatch_gap;
   if (const auto due = wheel_.NextDue()) next = std::min(next, std::max(*due, gap_end));
   if (more_ready_) {
@@ -293,7 +295,8 @@ SteadyTime FiringLoop::NextWake(SteadyTime now) const {
     next = std::min(next, std::max(next_look_, now + Duration(1)));
     if (dispatch_pause_ > now) next = std::min(next, dispatch_pause_);
   }
-  // With room again, what is ready goes on at once; otherwise when the queue is tried again.
+  // If dispatching stopped because of held skips, it continues at once when they are flushed;
+  // otherwise wake when the queue is to be tried again.
   if (!skips_.empty()) {
     next = std::min(next, std::max(skips_retry_, now + Duration(1)));
   } else if (skips_full_) {

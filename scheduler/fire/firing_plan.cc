@@ -3,7 +3,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// Only the first attempt of a fire can be a misfire: a later one has been started before.
+// Only the first attempt of a fire can be a misfire; before a later one, the run had been started.
 bool CanMisfire(const PendingRun& run) { return run.kind != RunKind::kManual && run.attempt == 1; }
 
 bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now) {

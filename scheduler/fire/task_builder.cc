@@ -6,7 +6,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kTaskBytes = 160;  // the fields without texts
+constexpr size_t kTaskBytes = 160;  // all fields that are not texts
 constexpr size_t kVariableBytes = 8;
 
 Status Render(const PendingRun& run, const Definition& definition, TaskMessage* task) {
@@ -50,7 +50,7 @@ Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definitio
                    .priority = run.priority,
                    .overlap = job.overlap_policy,
                    .on_lost = job.on_lost};
-  // A no-op has no process and so neither a command nor an environment.
+  // A no-op starts no process, so it has neither a command nor an environment.
   if (job.type != JobType::kNoop) CARILLON_TRY(Render(run, definition, &task));
   if (run.extras) task.trace_id = run.extras->request.trace_id;
   return task;

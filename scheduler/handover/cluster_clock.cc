@@ -5,8 +5,8 @@
 namespace carillon::scheduler {
 namespace {
 
-// What two samples may disagree by beyond their round trips before the database's clock counts as
-// set back: rounding and slewing, not a step.
+// Two samples may differ by this much beyond their round trips (rounding, slewing) before the
+// database's clock counts as set back.
 constexpr Duration kSampleNoise = 2ms;
 
 }  // namespace
@@ -35,8 +35,8 @@ void ClusterClock::AddSample(SteadyTime sent, SteadyTime received, WallTime answ
 std::optional<WallTime> ClusterClock::Now() const {
   MutexLock lock(mu_);
   if (samples_.empty()) return std::nullopt;
-  // A host's clock that was set back may have taken the database's with it (one machine): until the
-  // next sample tells, the later of the two readings is not to be trusted.
+  // If this host's clock was set back, the database's may have been as well (on the same machine).
+  // Until the next sample shows whether it was, the earlier of the two possible times is used.
   Duration back = JumpLocked();
   if (back > -limits_.jump) back = Duration::zero();
   return WallTime(clock_.Steady().time_since_epoch() + MappingLocked() + back);

@@ -7,7 +7,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kRowsBesideRuns = 3;  // the advance and up to two gaps of one plan
+constexpr size_t kRowsBesideRuns = 3;  // the advance of the schedule and up to two gaps
 
 RunKind KindOf(ScheduleKind kind) {
   switch (kind) {
@@ -19,9 +19,9 @@ RunKind KindOf(ScheduleKind kind) {
   return RunKind::kManual;
 }
 
-// The next end of a period of `horizon` - `look` after the look,
-// which is a moment of the schedule's own: so each is planned
-// once a period, and not all of them at once, however they began.
+// How far to plan this schedule. Periods of length `horizon` - `look` have a phase that is derived
+// from the schedule's id; the result is the first end of a period after now + `look`. So each
+// schedule is planned once a period, at its own time, even if all were created together.
 WallTime HorizonEnd(ScheduleId id, const PlanTimes& times) {
   const int64_t period = (times.horizon - times.look).count();
   if (period <= 0) return times.now + times.horizon;

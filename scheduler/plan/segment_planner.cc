@@ -8,7 +8,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr int kConflictsUntilAside = 5;  // of one schedule alone: no edit races that often
+constexpr int kConflictsUntilAside = 5;  // of one schedule; edits do not race that often in a row
 constexpr Duration kConflictWait = 20ms;
 constexpr Duration kBacklogLookEvery = 200ms;
 constexpr size_t kRowsWorthWriting = 8;  // less room than this closes a batch
@@ -44,9 +44,10 @@ SteadyTime SegmentPlanner::Step(SteadyTime now) {
   return next_scan_;
 }
 
-// True when there is more to plan at once.
+// True if there is more to plan now.
 bool SegmentPlanner::PlanRound(SteadyTime now) {
-  // Read before the view: one that is newer makes the scan too old, never the other way round.
+  // Read before the view: if the view is newer than this, the scan is only repeated needlessly; in
+  // the other order a change could be missed.
   const uint64_t version = ports_.segments.version();
   const auto view = ports_.segments.View();
   const std::vector<SegmentId> segments = view->ActiveSegments();
@@ -76,7 +77,7 @@ bool SegmentPlanner::PlanRound(SteadyTime now) {
   return more_;
 }
 
-// Edits and other owners come in between: what was read a while ago would conflict.
+// A scan ages, because edits and changes of ownership make its schedules conflict when written.
 bool SegmentPlanner::ScanIsOld(uint64_t segments_version, SteadyTime now) const {
   return scan_ &&
          (now - scan_->at >= options_.scan_every || scan_->segments_version != segments_version);
@@ -153,7 +154,7 @@ SegmentPlanner::Outcome SegmentPlanner::Write(const OwnedView& view,
       return Outcome::kDone;
     case ErrorCode::kFenced:
     case ErrorCode::kTimeout:
-      next_scan_ = now;  // what is still owned goes on
+      next_scan_ = now;  // continue with the segments that are still owned
       return Outcome::kStop;
     default: next_scan_ = now + backoff_.Next(rng_); return Outcome::kStop;
   }
@@ -170,8 +171,8 @@ SegmentPlanner::Outcome SegmentPlanner::Split(const OwnedView& view,
   return Write(view, std::move(second), now);
 }
 
-// An edit, pause or delete won: the next scan reads what it left. A schedule that loses again and
-// again loses to no edit.
+// After a conflict (an edit, pause or delete came first) the next scan reads the schedule again. A
+// schedule that conflicts again and again has another problem, and is set aside.
 void SegmentPlanner::RefuseOne(const PlannedSchedule& planned, const Error& error, SteadyTime now) {
   const ScheduleId id = planned.due.schedule_id;
   const bool moved = error.code == ErrorCode::kConflict || error.code == ErrorCode::kExists;
@@ -187,12 +188,12 @@ void SegmentPlanner::RefuseOne(const PlannedSchedule& planned, const Error& erro
 SegmentPlanner::Aside& SegmentPlanner::AsideOf(ScheduleId id, SteadyTime now) {
   if (aside_.size() >= options_.set_aside_max && !aside_.contains(id)) {
     ForgetOldAsides(now);
-    if (aside_.size() >= options_.set_aside_max) aside_.clear();  // they are found again at once
+    if (aside_.size() >= options_.set_aside_max) aside_.clear();  // the next scan finds them again
   }
   return aside_[id];
 }
 
-// One that was not seen again when its time was over belongs to another owner now, or is gone.
+// A schedule that no scan found after its time was over has another owner now, or was deleted.
 void SegmentPlanner::ForgetOldAsides(SteadyTime now) {
   std::erase_if(aside_,
                 [&](const auto& entry) { return now - entry.second.until >= options_.set_aside; });
@@ -210,7 +211,7 @@ bool SegmentPlanner::IsAside(ScheduleId id, SteadyTime now) {
   const auto found = aside_.find(id);
   if (found == aside_.end()) return false;
   if (now < found->second.until) return true;
-  // Conflicts are counted while the schedule keeps coming back unplanned.
+  // The count of conflicts is kept until the schedule is planned.
   if (found->second.conflicts == 0) aside_.erase(found);
   return false;
 }
@@ -234,7 +235,7 @@ void SegmentPlanner::Feed(const OwnedView& view, const std::vector<PlannedSchedu
   if (runs.empty()) return;
   if (options_.warm) options_.warm(runs);
   if (!ports_.feed.Push(std::move(runs)).ok()) {
-    // The sweep finds them when they are due.
+    // The sweep finds these runs when they are due.
     ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
   }
 }

@@ -74,16 +74,16 @@ bool Sweep::LookAhead(const OwnedView& view) {
     if (!found.ok()) return false;
     ahead_->after = found->next;
     const bool room = Offer(view, found->runs);
-    // A full feed: the rest is found when it is due.
+    // If the feed is full, the remaining runs are found when they are due.
     if (!room) ports_.feed.NoteDropped();
     if (!room || !found->next) FinishAhead();
   }
-  // Segments that were taken while the look went on.
+  // Segments that were taken during this scan.
   if (!ahead_) BeginAhead(view);
   return true;
 }
 
-// Segments of the look that are held as they were when it began.
+// The segments of the scan that are still held under the epoch with which it began.
 std::vector<SegmentId> Sweep::AheadOf(const OwnedView& view) const {
   std::vector<SegmentId> held;
   for (const auto& [segment, epoch] : ahead_->taken) {
@@ -117,21 +117,22 @@ bool Sweep::LookAtNudged(const OwnedView& view) {
   return true;
 }
 
-// Runs of older fires are due, or wait for a retry that this process wrote: both are found without
-// a nudge.
+// The window need not reach further back: runs of older fires are due, or wait for a retry that
+// this process wrote, and both are found without a nudge.
 JobWindow Sweep::WindowOf(const ChangedWork& work) const {
   if (work.run) return {.job_no = work.job_no, .from = work.run->fire, .to = work.run->fire};
   const WallTime now = *ports_.cluster.Now();
   return {.job_no = work.job_no, .from = now - kNudgeLooksBack, .to = now + horizon_.load()};
 }
 
-// What memory has lost was planned up to a horizon ahead, or is due already.
+// Dropped runs were planned up to a horizon ahead, or are due already; so until the horizon has
+// passed, rounds read every due run.
 void Sweep::NoteDrops(SteadyTime now) {
   const bool nudged = due_nudged_.exchange(false);
   if (nudged) next_due_look_ = now;
   if (!ports_.feed.TakeDropped() && !nudged) return;
   dropped_until_ = now + horizon_.load() + options_.every;
-  // The rows that the round had left to memory belong to it now.
+  // The current round also reads the rows that it had left to memory.
   if (round_) round_->until = *ports_.cluster.Now();
 }
 
@@ -161,7 +162,7 @@ bool Sweep::LookAtDue(const OwnedView& view, SteadyTime now) {
     const WallTime bound = *ports_.cluster.Now() - options_.every;
     std::erase_if(rows, [&](const RunRow& row) { return row.due < bound; });
   }
-  if (!Offer(view, rows)) return true;  // this page again
+  if (!Offer(view, rows)) return true;  // the feed is full: this page is read again
   if (!page->next) {
     round_.reset();
     return true;
@@ -192,7 +193,7 @@ void Sweep::TakeNudged() {
   nudged_.clear();
 }
 
-// Later changes are looked at again.
+// From here on, a further change of this work requests a new scan.
 void Sweep::Begun(const ChangedWork& work) {
   MutexLock lock(mu_);
   known_.erase({work.job_no, work.run});

@@ -6,11 +6,11 @@
 namespace carillon::scheduler {
 namespace {
 
-// Short, so that a burst is followed while it lasts.
+// Short, so that prefetch follows a burst while it lasts.
 constexpr Duration kWindow = 250ms;
 // A window without a next claim counts as this long at most.
 constexpr Duration kQuietMax = 10s;
-// Twice the pipe's content: a window that happened to be slow must not throttle the next.
+// Twice the measured content of the pipe, so that a slow window does not throttle the next one.
 constexpr double kGain = 2.0;
 
 }  // namespace
@@ -62,7 +62,7 @@ void ExecutorCredits::Forget(const ExecutorId& id) {
 void ExecutorCredits::RemoveForgotten() {
   std::erase_if(leaving_, [this](Index index) {
     Executor& executor = executors_[index];
-    if (!executor.forgotten) return true;  // it is back
+    if (!executor.forgotten) return true;  // it has registered again
     if (executor.open > 0) return false;
     index_.erase(executor.id);
     executor = {};
@@ -98,7 +98,7 @@ void ExecutorCredits::Published(Index index, SlotClass slots) {
   ++executors_[index].open;
 }
 
-// The executor heard the answer, and reported, before the claim was heard of here.
+// The executor received the claim's answer, and reported, before this loop has seen the claim.
 void ExecutorCredits::MentionPublished(Index index, Mention mention, Charge& charge) {
   if (mention == Mention::kClaiming) return;
   charge = {mention == Mention::kHolding ? Charge::In::kReport : Charge::In::kOver,
@@ -146,7 +146,7 @@ bool ExecutorCredits::TimedOut(Index index, SlotClass slots) {
 
 void ExecutorCredits::Ended(Index index, SlotClass slots, const Charge& charge) {
   Room& room = RoomOf(index, slots);
-  // A report that does not name it, or names it as over, counted its slot as free.
+  // A report that does not mention the run, or mentions it as ended, counted its slot as free.
   if (charge.report == executors_[index].heartbeats) {
     if (charge.in == Charge::In::kBook) --room.claimed_since;
     if (charge.in == Charge::In::kReport) ++room.ended_since;

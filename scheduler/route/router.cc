@@ -43,7 +43,7 @@ std::optional<ExecutorCredits::Index> Router::RoundRobin(const ExecutorCredits& 
   return std::nullopt;
 }
 
-// One pass, each with the same chance: the n-th candidate replaces the choice with chance 1/n.
+// Chooses uniformly in one pass: the n-th candidate replaces the choice with probability 1/n.
 std::optional<ExecutorCredits::Index> Router::Random(const ExecutorCredits& credits,
                                                      const RouteRequest& request) {
   std::optional<ExecutorCredits::Index> choice;
@@ -55,7 +55,7 @@ std::optional<ExecutorCredits::Index> Router::Random(const ExecutorCredits& cred
   return choice;
 }
 
-// Among equals by turns: several idle ones share what comes.
+// Equally busy executors alternate, so that several idle ones share the load.
 std::optional<ExecutorCredits::Index> Router::LeastLoaded(const ExecutorCredits& credits,
                                                           const RouteRequest& request) {
   std::optional<ExecutorCredits::Index> choice;

@@ -17,7 +17,7 @@ int64_t FloorTick(SteadyTime t) {
   return us >= 0 ? us / tick : -((-us + tick - 1) / tick);
 }
 
-// The first tick that begins at or after `t`: an entry is never handed back early.
+// The first tick that begins at or after `t`, so that an entry is never returned early.
 int64_t CeilTick(SteadyTime t) {
   const int64_t us = t.time_since_epoch().count();
   const int64_t tick = kWheelTick.count();
@@ -40,7 +40,7 @@ TimingWheel::TimingWheel(SteadyTime start, size_t capacity, size_t slots)
 Status TimingWheel::Insert(const RunKey& key, SteadyTime due) {
   if (Contains(key)) return {};
   if (size() >= capacity_) return {ErrorCode::kExhausted, "the timing wheel is full"};
-  // A tick that was visited already would wait a whole revolution: put it into the next one.
+  // An entry in a tick that was visited already would wait for a whole revolution.
   const int64_t tick = std::max(CeilTick(due), cursor_ + 1);
   buckets_[SlotOf(tick)].push_back({key, due, tick});
   SetOccupied(SlotOf(tick), true);
@@ -120,7 +120,7 @@ void TimingWheel::SetOccupied(size_t slot, bool occupied) {
 
 std::optional<size_t> TimingWheel::DistanceToOccupied(size_t from) const {
   const size_t words = occupied_.size();
-  // The first word is looked at twice: above `from` first, the part below it last.
+  // The first word is examined twice: first the bits from `from` on, at the end those below it.
   for (size_t i = 0; i <= words; ++i) {
     const size_t index = (from / kWordBits + i) % words;
     uint64_t word = occupied_[index];

@@ -16,7 +16,7 @@ bool WheelLoop::IsDue(WallTime due) const {
 }
 
 void WheelLoop::PutBack(const RunKey& key, WallTime due) {
-  // There is room: the entry has just been taken out.
+  // There is room, because the entry has just been removed.
   const Status back = Insert(key, due);
   CARILLON_CHECK(back.ok(), back.ok() ? "" : back.error().message);
 }
