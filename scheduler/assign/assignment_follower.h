@@ -1,10 +1,11 @@
-// Applies the assignment to what this member owns: drops what is given to others, keeps the rest
-// under the new generation.
+// Applies the assignment to the segments of this member: drops those that are now assigned to other
+// members and keeps the rest under the new generation.
 //
 // Place    Between the coordinator and segment_table.h. Two loops call it: segment_owner.h, which
-//          then releases and takes in the store, and session_proof.h, which never waits for it.
-// Threads  Thread-safe. Never calls the store: while that hangs the generation moves on all the
-//          same, and what another member was given must be dropped.
+//          then releases and takes segments in the store, and session_proof.h, which never waits
+//          for the store.
+// Threads  Thread-safe. Never calls the store: while that hangs, the generation still advances, and
+//          segments that were given to other members must be dropped.
 // Always   Assignments are applied in the order in which they were read.
 #pragma once
 
@@ -21,16 +22,16 @@ class AssignmentFollower {
   AssignmentFollower(Coordinator& coordinator, SegmentTable& table, MemberId self)
       : coordinator_(coordinator), table_(table), self_(std::move(self)) {}
 
-  // Returns the assignment that was applied. Without contact to the coordinator, or before there is
-  // an assignment (generation 0), a member goes on with what it has.
+  // Reads and applies the assignment, and returns it. Without contact to the coordinator, or before
+  // the first assignment (generation 0), the member keeps what it has.
   Result<Assignment> Follow();
 
-  // What was dropped since the last call: to be released in the store.
+  // The segments dropped since the last call; the caller releases them in the store.
   Fence TakeDropped();
 
-  // The assignment gives the segment to this member (it may not be taken yet).
+  // True if the assignment gives the segment to this member, whether or not it is taken yet.
   bool Wants(SegmentId segment) const;
-  // Everything wanted is owned and active.
+  // True if all assigned segments are owned and active.
   bool settled() const;
 
  private:
@@ -42,7 +43,7 @@ class AssignmentFollower {
   mutable Mutex mu_;
   std::vector<SegmentId> wanted_ GUARDED_BY(mu_);  // ascending
   bool assignment_known_ GUARDED_BY(mu_) = false;
-  Fence dropped_ GUARDED_BY(mu_);  // not released yet; at most every segment that was owned
+  Fence dropped_ GUARDED_BY(mu_);  // not released yet; at most all segments that were owned
 };
 
 }  // namespace carillon::scheduler

@@ -1,5 +1,6 @@
-// True if a batch that the store refused is worth trying in halves: it may object to an item, and
-// does not object to the writer, the moment or itself (kBrokenStore).
+// Decides whether a batch that the store refused should be bisected: only if the error may concern
+// one of its items, and not the writer (kFenced), the moment (kUnavailable, kTimeout) or the store
+// as a whole (kBrokenStore).
 #pragma once
 
 #include "common/base/result.h"

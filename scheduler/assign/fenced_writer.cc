@@ -36,7 +36,7 @@ Status FencedWriter::Check(const Fence& fence) {
 }
 
 void FencedWriter::Succeeded(const Fence& fence, SteadyTime sent) {
-  // A proof is as old as its request: at the reply another owner may already have taken over.
+  // A proof dates from its request: by the time of the reply another owner may have taken over.
   const bool from_receipt = failpoint::Broken("proof.from_receipt");
   table_.Proved(fence, from_receipt ? clock_.Steady() : sent);
 }
@@ -46,12 +46,12 @@ void FencedWriter::Failed(std::string_view op, const Fence& fence, const Error& 
     metrics_.counter("carillon_fenced_writes_total", op).Add();
     log::Warn("assign", "{}: fenced: {}", op, error.message);
     const Status checked = Check(fence);
-    // Without an answer the next write will be fenced again and ask again.
+    // Without an answer the next write is fenced again, and then the epochs are read again.
     if (!checked.ok())
       log::Warn("assign", "{}: cannot read epochs: {}", op, checked.error().message);
     return;
   }
-  if (error.code == ErrorCode::kConflict) return;  // the caller's business
+  if (error.code == ErrorCode::kConflict) return;  // the caller handles and reports it
   metrics_.counter("carillon_store_errors_total", ErrorCodeName(error.code)).Add();
   log::Warn("assign", "{}: {}: {}", op, ErrorCodeName(error.code), error.message);
 }

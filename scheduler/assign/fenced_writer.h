@@ -1,6 +1,7 @@
-// Handles the outcome of every fenced write: a success proves ownership; a fenced write ends it
-// for the segments whose epoch moved; an unknown outcome ends it for all of them, so that they are
-// taken again with a higher epoch (docs/adr/0006-outcome-unknown.md).
+// Runs fenced writes and updates the segment table by their outcome: a success proves ownership; a
+// fenced write ends the ownership of the segments whose epoch moved; an unknown outcome ends that
+// of all segments of the fence, so that they are taken again with a higher epoch
+// (docs/adr/0006-outcome-unknown.md).
 //
 // Threads  Thread-safe.
 #pragma once
@@ -21,8 +22,8 @@ class FencedWriter {
   FencedWriter(const Clock& clock, SegmentStore& segments, SegmentTable& table, Metrics& metrics)
       : clock_(clock), segments_(segments), table_(table), metrics_(metrics) {}
 
-  // Runs `write` (a fenced store call under `fence`)
-  // and files its outcome. `op` labels the metrics.
+  // Runs `write`, a store call fenced by `fence`, and handles its outcome as described above.
+  // Returns what `write` returned. `op` is the label in metrics and log.
   template <typename Write>
   auto Run(std::string_view op, const Fence& fence, Write write) {
     auto outcome = RunAside(op, fence, std::move(write));
@@ -32,8 +33,8 @@ class FencedWriter {
     return outcome;
   }
 
-  // Likewise for a write on whose outcome no firing depends: an unknown one ends nothing, and the
-  // caller may repeat it.
+  // Like Run, for a write on which no firing depends: an unknown outcome does not end ownership,
+  // and the caller may repeat the write.
   template <typename Write>
   auto RunAside(std::string_view op, const Fence& fence, Write write) {
     const SteadyTime sent = clock_.Steady();
@@ -46,7 +47,8 @@ class FencedWriter {
     return outcome;
   }
 
-  // A fence read: the epochs now in force, compared with ours; also a proof.
+  // Reads the epochs in force and compares them with `fence`. Equal ones are proved, the others
+  // dropped. An error: the epochs could not be read.
   Status Check(const Fence& fence);
 
  private:

@@ -1,5 +1,5 @@
-// Chooses the member that should own each segment. Pure: highest random weight, so that a member
-// that joins or leaves moves only the segments it gains or gives up.
+// Assigns each segment to a member by rendezvous hashing (highest random weight): a member that
+// joins or leaves moves only the segments that it gains or gives up. Pure.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace carillon::scheduler {
 
-// Empty without members. The same for every order of `members`.
+// Empty if there are no members. The result does not depend on the order of `members`.
 std::map<SegmentId, MemberId> AssignSegments(uint32_t segment_count,
                                              const std::vector<MemberId>& members);
 

@@ -11,9 +11,9 @@ namespace {
 constexpr Duration kSampleEvery = 1s;
 constexpr Duration kFirstSamplesEvery = 20ms;  // until there are enough for a short round trip
 constexpr size_t kFirstSamples = 5;
-constexpr Duration kLookEvery = 100ms;  // at the assignment
-constexpr Duration kTellTwiceEvery = 10s;
-constexpr Duration kReleaseLookEvery = 10ms;  // for what a former owner is about to release
+constexpr Duration kLookEvery = 100ms;        // between reads of the assignment
+constexpr Duration kTellTwiceEvery = 10s;     // between log lines about a second process
+constexpr Duration kReleaseLookEvery = 10ms;  // while a former owner is about to release
 
 }  // namespace
 
@@ -45,8 +45,8 @@ void SegmentOwner::MeasureClock(SteadyTime now) {
   ports_.cluster.AddSample(sent, ports_.clock.Steady(), *answer);
 }
 
-// Beyond the limit either clock may be wrong: a host whose clock is off must not own anything, or
-// its wall times (start, end, logs) would contradict the ledger.
+// Beyond the limit either clock may be wrong. A host whose clock is off must not own anything:
+// its wall times (start, end, logs) would contradict the times in the store.
 void SegmentOwner::JudgeClock() {
   const auto offset = ports_.cluster.Offset();
   if (!offset || ports_.cluster.needs_sample()) return;
@@ -74,11 +74,11 @@ void SegmentOwner::GiveUp(const Fence& fence, DropCause cause) {
   Release(fence);
 }
 
-// Nothing is begun under these epochs any more once the table has dropped them.
+// Call it after the table has dropped these epochs: nothing new begins under them then.
 void SegmentOwner::Release(const Fence& fence) {
   if (fence.empty()) return;
   const Status released = ports_.segments.Release(fence);
-  // The next owner waits a moment and takes them by force.
+  // After a failure the next owner waits for a moment and takes them by force.
   if (!released.ok()) log::Warn("assign", "release: {}", released.error().message);
 }
 
@@ -100,10 +100,11 @@ void SegmentOwner::FollowAssignment(SteadyTime now) {
   if (!missing.empty()) TakeMissing(*assignment, missing);
 }
 
-// What this member wants and may take now. A former owner that lives has a moment to finish what
-// it has begun and to release; ending its connections would disturb its other segments. What this
-// member holds under a generation whose successor it did not see is taken again: its session
-// proves nothing about it, and no store may be there to ask when that matters.
+// The assigned segments that this member may take now. A live former owner gets a moment to finish
+// what it has begun and to release them; a forced Take ends its connections, which would disturb
+// its other segments. A segment held under a generation whose successor this member did not see is
+// taken again: its session cannot prove it, and the store may be unavailable when a proof is
+// needed.
 std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, SteadyTime now) {
   const auto view = ports_.table.View();
   const uint64_t joins = ports_.coordinator.Joins();
@@ -117,7 +118,7 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
     if (!provable) missing.push_back(segment);
   }
   if (missing.empty()) return missing;
-  // Another process of this name lives, and may go on by its session with what it has kept.
+  // Another process with this id is alive, and its session may still prove the segments it keeps.
   const std::vector<MemberInfo> members = ports_.coordinator.Members();
   if (IsTwice(members, now)) return {};
   if (waiting_for_ != assignment.generation) {
@@ -142,8 +143,7 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
   return missing;
 }
 
-// For a moment that is no mistake: after a crash the
-// old process is a member until its session ends.
+// Not an error at first: after a crash the old process is a member until its session ends.
 bool SegmentOwner::IsTwice(const std::vector<MemberInfo>& members, SteadyTime now) {
   const auto other = std::find_if(members.begin(), members.end(), [this](const MemberInfo& info) {
     return info.id == options_.self && info.incarnation != options_.incarnation;
@@ -186,7 +186,7 @@ void SegmentOwner::TakeMissing(const Assignment& assignment,
                      taken->lease_before);
     CountOwned();
   }
-  // What the rules refused waits for a newer assignment.
+  // Segments that the store's rules refused have to wait for a newer assignment.
   if (taken->fence.size() < missing.size()) {
     next_take_ = returned + backoff_.Next(rng_);
   } else {

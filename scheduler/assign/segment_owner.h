@@ -1,13 +1,13 @@
-// Takes the segments the assignment gives to this member, gives up the others, and keeps the
-// store's proof of ownership and cluster time fresh.
+// Takes the segments that are assigned to this member, releases the others, and keeps the store's
+// proof of ownership and the measurement of cluster time fresh.
 //
 // Place    Before step 1 of docs/life-of-a-run.md.
-// Threads  One loop calls Step, which waits for the store: leases that must be renewed meanwhile
-//          have session_proof.h.
-// Time     Never leads: cluster time is measured before anything is taken; beyond the offset limit
-//          everything is released.
-// Errors   Retried at the next Step; a Take whose outcome is unknown is simply repeated (the same
-//          incarnation takes again with a higher epoch).
+// Threads  One loop calls Step, which waits for the store. Meanwhile session_proof.h provides the
+//          proof that renewals of leases need.
+// Time     Cluster time is measured before any segment is taken. While this host's clock is off by
+//          more than the limit, nothing is owned.
+// Errors   Retried at the next Step. A Take with an unknown outcome is simply repeated: the same
+//          incarnation takes the segments again with a higher epoch.
 #pragma once
 
 #include <atomic>
@@ -30,12 +30,12 @@ class SegmentOwner final : public Stepper {
   struct Options {
     MemberId self;
     Incarnation incarnation;
-    // False: take nothing.
+    // While it returns false, no segment is taken.
     std::function<bool()> store_trusted = [] { return true; };
-    Duration lease = 20s;  // that this member grants
-    Duration proof_every = 1s;
-    Duration clock_offset_max = 500ms;
-    Duration release_wait = 1s;  // for an owner that lives, before its segments are taken by force
+    Duration lease = 20s;               // the lease that this member grants; recorded with Take
+    Duration proof_every = 1s;          // between reads of the epochs in force
+    Duration clock_offset_max = 500ms;  // of this host's clock against the database's
+    Duration release_wait = 1s;  // how long a live owner may take to release before a forced Take
     uint64_t seed = 1;
   };
   struct Ports {
@@ -52,12 +52,12 @@ class SegmentOwner final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
 
-  // Gives up everything, so that others can take it at once. Stop the loops first.
+  // Releases all segments, so that others can take them at once. Stop the loops first.
   void Leave();
 
-  // Thread-safe: the clock is measured and within the limit.
+  // Thread-safe. True if this host's clock was measured and is within the limit.
   bool clock_trusted() const { return clock_trusted_.load(std::memory_order_relaxed); }
-  // Thread-safe: when the store last answered; zero = never.
+  // Thread-safe. When the store last answered; zero = never.
   SteadyTime last_answer() const { return SteadyTime(Duration(last_answer_us_.load())); }
 
  private:
@@ -70,7 +70,7 @@ class SegmentOwner final : public Stepper {
   void Release(const Fence& fence);
   void CountOwned();
   void RenewProof(SteadyTime now);
-  // Another process of this member's name is among the members.
+  // True if another process with this member's id is a member.
   bool IsTwice(const std::vector<MemberInfo>& members, SteadyTime now);
 
   const Ports ports_;
@@ -80,10 +80,10 @@ class SegmentOwner final : public Stepper {
   SteadyTime next_sample_{};
   SteadyTime next_take_{};
   SteadyTime next_proof_{};
-  Generation waiting_for_;  // the assignment whose former owners are waited for
+  Generation waiting_for_;  // the assignment whose former owners may still release
   SteadyTime release_deadline_{};
-  bool waits_ = false;
-  std::optional<SteadyTime> twice_since_;  // or since it was last told
+  bool waits_ = false;                     // a former owner has not released yet
+  std::optional<SteadyTime> twice_since_;  // since when, or when it was last logged
   size_t samples_taken_ = 0;
   std::atomic<bool> clock_trusted_{false};
   std::atomic<int64_t> last_answer_us_{0};

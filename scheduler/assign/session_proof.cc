@@ -3,11 +3,12 @@
 namespace carillon::scheduler {
 namespace {
 
-// The store proves once a second; a quorum write is only worth it when it did not. With the time
-// limit of a proof this stays below the age at which renewals stop.
+// The store's proof is renewed once a second; the session's costs a quorum write, which is only
+// worth it when that failed. Together with the time limit of a proof this stays below the age at
+// which renewals of leases stop.
 constexpr Duration kProofFresh = 1500ms;
-constexpr Duration kProveAgain = 500ms;  // also for segments that the session cannot prove
-constexpr Duration kLookEvery = 1s;      // at what is held, when nothing is
+constexpr Duration kProveAgain = 500ms;  // also while the session cannot prove some segment
+constexpr Duration kLookEvery = 1s;      // while no segment is held
 
 }  // namespace
 

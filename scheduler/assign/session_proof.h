@@ -1,12 +1,12 @@
-// Proves ownership by the coordinator's session whenever the store's proof is not fresh, and
-// follows the assignment: the session proves what is held under its present generation only.
+// Proves ownership by the coordinator's session while the store's proof is not fresh. Follows the
+// assignment for that, because the session proves only segments held under the current generation.
 //
 // Place    Before step 1 of docs/life-of-a-run.md, beside segment_owner.h, which asks the store.
-// Threads  One loop of its own calls Step. Never calls the store: one that hangs holds up every
-//          loop that asks it, for longer than a proof lasts, and would end every lease of this
-//          member.
-// Time     Waits for the coordinator's time limit of a proof at most.
-// Errors   Tried again soon; without the coordinator as well, leases end.
+// Threads  A loop of its own calls Step. Never calls the store: a store that hangs blocks every
+//          loop that calls it for longer than a proof is valid, and that would end all leases of
+//          this member.
+// Time     Blocks at most for the coordinator's time limit of a proof.
+// Errors   Retried soon. If neither store nor coordinator answers, leases expire.
 #pragma once
 
 #include "common/base/clock.h"

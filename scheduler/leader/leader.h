@@ -1,11 +1,11 @@
-// Membership and, on the member that leads, the assignment of segments.
+// Membership of this member and, on the leader, the assignment of segments.
 //
-// Place    Before step 1 of docs/life-of-a-run.md. Never needed for correctness: the store
-//          decides who owns a segment (segment_owner.h).
+// Place    Before step 1 of docs/life-of-a-run.md. Correctness does not depend on it: the store
+//          decides which member owns a segment (segment_owner.h).
 // Threads  One loop calls Step; is_leader() is thread-safe.
-// Errors   Retried at the next Step. Session expired: joins again from scratch.
-// Always   Each written generation is above every one the store has seen, so that its assignment
-//          can be taken, even when the coordinator was emptied.
+// Errors   Retried at the next Step. If the session has expired, the member joins again.
+// Always   A written generation is higher than every one in the store, so that segments can be
+//          taken under it, even after the coordinator lost its data.
 #pragma once
 
 #include <atomic>
@@ -27,9 +27,11 @@ class LeaderLoop final : public Stepper {
   struct Options {
     MemberInfo self;
     uint64_t seed = 1;
-    // False: leave and stay away (this host's clock is off), so that others take over.
+    // While it returns false (this host's clock is off), the member leaves and does not join again,
+    // so that others take over.
     std::function<bool()> fit = [] { return true; };
-    // False: stay, and lead nobody: what this store says of segments may be another one's.
+    // While it returns false, the member stays but writes no assignment: the records of segments
+    // may come from another store.
     std::function<bool()> store_trusted = [] { return true; };
   };
   LeaderLoop(const Clock& clock, Coordinator& coordinator, SegmentStore& segments, Metrics& metrics,
@@ -38,7 +40,7 @@ class LeaderLoop final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
   bool is_leader() const { return is_leader_.load(std::memory_order_relaxed); }
-  // Told to the others when it joins. Before the first Step.
+  // The URLs that the member announces when it joins. Call it before the first Step.
   void SetUrls(MemberUrls urls) {
     self_.rest_url = std::move(urls.rest);
     self_.ops_url = std::move(urls.ops);
@@ -50,8 +52,8 @@ class LeaderLoop final : public Stepper {
   bool EnsureJoined(SteadyTime now);
   void Lead(SteadyTime now);
   Status WriteUpTo(Assignment assignment, Generation stored, Generation wanted);
-  // Segments whose recorded owner is not the assigned process, although nobody can take them under
-  // the present generation (its process was replaced).
+  // True if the recorded owner of some segment is not the assigned process although the segment
+  // cannot be taken again under the current generation (the assigned process was replaced).
   bool NeedsNewGeneration(const Assignment& current, const std::vector<SegmentRecord>& records,
                           const std::vector<MemberInfo>& members) const;
 

@@ -1,4 +1,4 @@
-// URLs at which members are reached, as they announce them.
+// The URLs that members announce to each other.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 namespace carillon::scheduler {
 
 struct MemberUrls {
-  std::string rest;
-  std::string ops;  // health and metrics
+  std::string rest;  // API and console
+  std::string ops;   // health and metrics
 };
 
 }  // namespace carillon::scheduler
