@@ -32,7 +32,7 @@ SteadyTime GuardLoop::Step(SteadyTime now) {
 void GuardLoop::Show() {
   const bool held = ports_.guard.standing().state == StoreState::kHeld;
   ports_.metrics.gauge("carillon_store_held").Set(held ? 1 : 0);
-  if (held) options_.suspend();  // a take that was on its way may have come back since
+  if (held) options_.suspend();  // again: a Take that was in progress may have succeeded since
 }
 
 GuardLoop::Record GuardLoop::ReadRecord() {
@@ -57,7 +57,7 @@ void GuardLoop::Follow(const StoreTrust& record) {
 
 void GuardLoop::Look(Record record, SteadyTime now) {
   const bool first = !ports_.guard.standing().trusted;
-  // Without a record, only the leader of those who could read that there is none begins.
+  // While there is no record, only a leader that has read that there is none may begin trust.
   if (first && (!record.ok() || !ports_.coordinator.IsLeader())) return;
   const Result<StoreIdentity> seen = ports_.identity.Identify();
   if (!ports_.guard.Look(seen) || !BeginTrust(*seen, &record)) return;
@@ -66,7 +66,7 @@ void GuardLoop::Look(Record record, SteadyTime now) {
   AdvanceMark(*seen, record);
 }
 
-// False: it is not trusted yet. The record is the one that was written, if one was.
+// False: the store is not trusted yet. `record` becomes the one that was written, if any.
 bool GuardLoop::BeginTrust(const StoreIdentity& seen, Record* record) {
   if (segment_count_ == 0) segment_count_ = seen.segment_count;
   const StoreStanding standing = ports_.guard.standing();
@@ -87,8 +87,8 @@ bool GuardLoop::BeginTrust(const StoreIdentity& seen, Record* record) {
   return true;
 }
 
-// The record follows when the commit has answered. While the coordinator is away the mark moves on:
-// members remember what they see of it.
+// The record is written only after the store has committed the mark. While the coordinator is
+// unavailable the mark still advances; each member remembers the highest one it has seen.
 void GuardLoop::AdvanceMark(const StoreIdentity& seen, const Record& record) {
   const auto mark = ports_.identity.AdvanceMark(seen);
   if (!mark.ok()) {
@@ -125,7 +125,7 @@ Status GuardLoop::Accept(const StoreIdentity& shown) {
   CARILLON_ASSIGN_OR_RETURN(const std::optional<StoreTrust> record, ports_.coordinator.ReadTrust());
   if (record) Follow(*record);
   CARILLON_ASSIGN_OR_RETURN(const StoreIdentity seen, FindShown(shown));
-  const StoreTrust known = *ports_.guard.standing().trusted;  // or nothing would be held
+  const StoreTrust known = *ports_.guard.standing().trusted;  // set, because the store is held
   const WallTime accepted = std::max(ports_.clock.Wall(), known.accepted + 1us);
   CARILLON_ASSIGN_OR_RETURN(
       const uint64_t mark,

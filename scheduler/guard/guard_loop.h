@@ -1,13 +1,13 @@
-// Keeps looking whether the store that answers is the trusted one, moves its mark, keeps the record
-// of trust, and carries out an operator's word.
+// Checks periodically that the store that answers is the trusted one, advances its mark, maintains
+// the record of trust, and carries out an operator's acceptance of another store.
 //
-// Place    docs/adr/0009. Beside the gate, which looks at connections as they are opened, it finds
-//          what changes under connections that live: a restore in place.
+// Place    docs/adr/0009. The gate checks each connection when it is opened; this loop also finds
+//          changes under open connections, such as a restore in place.
 // Threads  One loop calls Step; Accept is thread-safe and waits for a Step in progress.
-// Time     Looks every kLookEvery; the leader moves the mark every kMarkEvery.
-// Errors   A store or coordinator that is away teaches nothing: what was trusted stays trusted.
-// Always   The record's mark was committed before it is written. What was remembered of another
-//          history is forgotten before the store is trusted again.
+// Time     Checks every kLookEvery; the leader advances the mark every kMarkEvery.
+// Errors   An unavailable store or coordinator proves nothing: what was trusted stays trusted.
+// Always   A mark is committed to the store before it is written to the record. Everything that is
+//          remembered from another history is dropped before the store is trusted again.
 #pragma once
 
 #include <functional>
@@ -36,16 +36,16 @@ class GuardLoop final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    std::function<void()> suspend;  // what is owned; again and again while the store is held
-    std::function<void()> forget;   // whatever is remembered of the store's rows, and suspend
-    std::function<void()> trusted;  // after it became so
+    std::function<void()> suspend;  // suspends owned segments; called repeatedly while held
+    std::function<void()> forget;   // suspends, and drops everything remembered of the store's rows
+    std::function<void()> trusted;  // called after the store has become trusted
   };
   GuardLoop(const Ports& ports, Options options) : ports_(ports), options_(std::move(options)) {}
 
   SteadyTime Step(SteadyTime now) override;
 
-  // An operator's word: the store that was shown is the one to go on with. Everybody follows.
-  // kConflict: another one answers, or it is trusted anyway. kTimeout: look again.
+  // An operator accepts the store that was shown to them; all members follow. kConflict: another
+  // store answers, or it is trusted already. kTimeout: the outcome is unknown; read the standing.
   Status Accept(const StoreIdentity& shown);
 
  private:
@@ -64,8 +64,8 @@ class GuardLoop final : public Stepper {
   Mutex mu_;
   SteadyTime next_look_ GUARDED_BY(mu_) = {};
   SteadyTime next_mark_ GUARDED_BY(mu_) = {};
-  uint32_t segment_count_ GUARDED_BY(mu_) = 0;  // of the store this process was started on
-  std::string told_ GUARDED_BY(mu_);            // what was last logged of the record
+  uint32_t segment_count_ GUARDED_BY(mu_) = 0;  // of the store that this process was started with
+  std::string told_ GUARDED_BY(mu_);            // the last logged error of the record
 };
 
 }  // namespace carillon::scheduler

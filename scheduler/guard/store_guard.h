@@ -1,8 +1,9 @@
-// Trust of this member in its store, and the gate of the store's connections.
+// This member's trust in its store, and the gate for the store's connections.
 //
 // Place    docs/adr/0009. GuardLoop feeds it; the store's adapter asks it (ports/store_gate.h).
 // Threads  Thread-safe; never blocks. The callback is called outside the lock, from any thread.
-// Always   Held is left by Release alone, which forgets nothing by itself: GuardLoop calls it.
+// Always   Only Release ends the state Held. It drops nothing that is remembered of the store:
+//          GuardLoop does so where it is needed, and then calls it.
 #pragma once
 
 #include <functional>
@@ -18,24 +19,25 @@ class StoreGuard final : public StoreGate {
  public:
   explicit StoreGuard(const Clock& clock) : clock_(clock) {}
 
-  // StoreGate. Before anything is trusted it is open: nobody owns a segment yet.
+  // StoreGate. Open until a store is trusted for the first time: no segment is owned before that.
   Status Check() const override;
   uint64_t Stamp() const override;
   Status Admit(const Result<StoreIdentity>& seen) override;
 
-  // What was seen and is not to be used: as Admit, also while held. True: it is sound.
+  // Judges like Admit a store that was seen, also while held, but admits no connection. Returns
+  // true if the store is sound.
   bool Look(const Result<StoreIdentity>& seen);
-  // Nothing is held any more; `trust` is what is trusted from now on.
+  // Ends the state Held; `trust` is trusted from now on.
   void Release(const StoreTrust& trust);
-  // Another record of the same trust: a higher mark, or a later acceptance, after which every
-  // connection is looked at anew.
+  // A newer record of trust: a higher mark, or a later acceptance, after which every connection is
+  // checked again.
   void Trust(const StoreTrust& trust);
 
   StoreStanding standing() const;
   bool trusted() const;
 
-  // Called when the store begins to be held. An empty one takes it back; when that returns, it is
-  // not called any more.
+  // `held` is called when the store becomes held. Passing an empty function removes it; once that
+  // call has returned, the old one is no longer called.
   void OnHold(std::function<void()> held);
 
  private:

@@ -1,8 +1,9 @@
-// Housekeeping: partitions and retention, and the watchdog that looks at the store from outside the
-// planner: what is due and not claimed, what is due and not planned (overdue_watch.h shows it).
+// Housekeeping of the store (partitions and retention), and the watchdog that checks the planner
+// from outside: it reads from the store the oldest due run that is not claimed and the oldest due
+// fire that is not planned (overdue_watch.h publishes their ages).
 //
 // Threads  One loop calls Step.
-// Errors   Counted, logged, tried again.
+// Errors   Counted, logged, retried.
 #pragma once
 
 #include <atomic>
@@ -31,16 +32,16 @@ class Maintenance final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    Duration every = 5min;
-    Duration retention = 24h * 14;
-    // False: nothing is deleted from it.
+    Duration every = 5min;          // between two runs of the housekeeping
+    Duration retention = 24h * 14;  // of finished runs
+    // While it returns false, nothing is deleted and nothing is read.
     std::function<bool()> store_trusted = [] { return true; };
   };
   Maintenance(const Ports& ports, Options options)
       : ports_(ports), options_(std::move(options)), retention_(options_.retention) {}
 
   SteadyTime Step(SteadyTime now) override;
-  // Thread-safe; from the next upkeep on.
+  // Thread-safe. Takes effect with the next housekeeping.
   void SetRetention(Duration retention) { retention_ = retention; }
 
  private:

@@ -1,10 +1,11 @@
-// Measures how overdue the oldest run and the oldest unplanned fire are, also while the store does
+// Publishes how overdue the oldest run and the oldest unplanned fire are, also while the store does
 // not answer.
 //
-// A look that is recent says it. Without one the ages grow with the clock: what was overdue is by
-// now that much more so, and what has become due since cannot have been noticed, let alone started.
+// The ages come from the last reading of the store. Once that is stale, they grow with the clock:
+// what was overdue is still so, and a fire that has become due since cannot have been started.
 //
-// Place    Maintenance looks; the link's loop, which never waits for the store, shows.
+// Place    maintenance.h reads the store; the link's loop, which never waits for the store, calls
+//          Step.
 // Threads  Step by one loop; Looked and the ages are thread-safe.
 // Time     Steady.
 #pragma once
@@ -25,15 +26,15 @@ struct OverdueAges {
 
 class OverdueWatch final : public Stepper {
  public:
-  // Looks are older than `stale_after` only when the store is away.
+  // `stale_after`: a reading gets older than this only if the store does not answer.
   OverdueWatch(const Clock& clock, Metrics& metrics, Duration stale_after)
       : clock_(clock), metrics_(metrics), stale_after_(stale_after), looked_(clock.Steady()) {}
 
-  // What a look that began at `asked` has found.
+  // Reports the result of a reading that began at `asked`.
   void Looked(const OverdueAges& found, SteadyTime asked);
   OverdueAges Ages() const;
 
-  // Shows the ages.
+  // Sets the metrics.
   SteadyTime Step(SteadyTime now) override;
 
  private:

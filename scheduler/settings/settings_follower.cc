@@ -36,7 +36,7 @@ void SettingsFollower::Compare(SteadyTime now) {
   log::Warn("settings", "not spread yet: {}", written.error().message);
 }
 
-// Without a membership it is refused, and tried again at the next step.
+// The coordinator refuses it while this member has not joined; it is retried at the next Step.
 void SettingsFollower::Tell() {
   const Told now{.joins = ports_.coordinator.Joins(), .paused = ports_.settings.paused()};
   if (now.joins == 0 || now == told_ || failpoint::Broken("pause.told")) return;

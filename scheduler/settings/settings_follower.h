@@ -1,12 +1,13 @@
-// Keeps this member's live settings, the coordinator's copy of them and the store together.
+// Keeps this member's live settings, the coordinator's copy of them and the store in step.
 //
-// Whoever knows a newer version than the copy writes it there: the member that took the change, at
-// once. Should that one die in between, the leader finds the change in the store. Whether a pause
-// of the cluster is in force here is told to the other members.
+// A member that has a newer version than the coordinator's copy writes it there: normally at once
+// the member whose API accepted the change. If that one fails in between, the leader finds the
+// change in the store. This member also reports to the others whether a pause of the cluster is in
+// force here.
 //
-// Place    docs/cluster.md; the rooms that the settings concern are told by Member::Tune.
+// Place    docs/cluster.md; Member::Tune passes the settings to the rooms that they concern.
 // Threads  One loop calls Step.
-// Errors   Tried again; without coordinator or store the member goes on with what it has.
+// Errors   Retried; without coordinator or store the member continues with the settings it has.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,7 @@ namespace carillon::scheduler {
 class SettingsFollower final : public Stepper {
  public:
   static constexpr Duration kLookEvery =
-      500ms;  // at the coordinator's view, in case nobody woke us
+      500ms;  // between reads of the coordinator's copy if nothing wakes the loop
   static constexpr Duration kAskStoreEvery = 5s;
 
   struct Ports {
@@ -44,10 +45,10 @@ class SettingsFollower final : public Stepper {
   const Ports ports_;
   const std::function<bool()> leads_;
   SteadyTime next_ask_{};
-  SteadyTime write_again_{};  // the coordinator refused: not before this
+  SteadyTime write_again_{};  // the coordinator refused a write: no further one before this
 
   struct Told {
-    uint64_t joins = 0;  // what was told goes with the membership
+    uint64_t joins = 0;  // a new membership has to be told again
     bool paused = false;
 
     bool operator==(const Told&) const = default;
