@@ -11,7 +11,8 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kIdle = 1s;
-// So many pieces refused one by one and none taken: it is the store, whatever it says of them.
+// If this many pieces were refused on their own and none was accepted, the store is at fault, and
+// not the pieces.
 constexpr size_t kRefusedAloneMax = 3;
 
 }  // namespace
@@ -32,7 +33,7 @@ SteadyTime LogKeeper::Step(SteadyTime now) {
   backoff_.Reset();
   if (!received_.empty()) {
     const Status committed = ports_.logs.Commit(received_);
-    // They come again and are stored already.
+    // After a failure these records are delivered again; their pieces are stored already.
     if (!committed.ok()) log::Warn("logs", "commit: {}", committed.error().message);
     received_.clear();
   }
@@ -47,7 +48,7 @@ bool LogKeeper::Receive() {
   }
   for (ReceivedRecord& record : *records) {
     auto messages = DecodeLogs(record.record.payload, options_.wants);
-    // The position alone is needed from here on.
+    // From here on only the record's position is needed.
     record.record = {};
     if (!messages.ok()) {
       ports_.metrics.counter("carillon_rejected_messages_total", "corrupt").Add();
@@ -103,8 +104,8 @@ void LogKeeper::Write(std::vector<LogMessage> messages, Round* round) {
   Write(std::move(second), round);
 }
 
-// A reader of the log learns that something is missing, and that the store takes the notice shows
-// that it refuses the piece and not everything.
+// Stores a notice in place of a refused piece, so that readers of the log see that something is
+// missing. If the store accepts it, it refuses only this piece, and not everything.
 void LogKeeper::WriteNotice(LogMessage message, const Error& error, Round* round) {
   LogMessage notice = message;
   notice.chunk.count = 1;
@@ -123,7 +124,7 @@ void LogKeeper::WriteNotice(LogMessage message, const Error& error, Round* round
   ports_.metrics.counter("carillon_rejected_messages_total", "unwritable").Add();
   log::Error("logs", "a piece of the log of run {} is left out: {}",
              EncodeRunId(message.attempt.key), error.message);
-  Acknowledge({message});  // it would be refused for ever
+  Acknowledge({message});  // sent again, it would be refused again
 }
 
 void LogKeeper::Reopen(std::vector<LogMessage> messages) {
@@ -138,7 +139,7 @@ void LogKeeper::Acknowledge(const std::vector<LogMessage>& messages) {
   }
   for (auto& [executor, stored] : by_executor) {
     const auto incarnation = ports_.executors.IncarnationOf(executor);
-    if (!incarnation) continue;  // it sends them again
+    if (!incarnation) continue;  // the executor sends the pieces again
     const Status sent = ports_.hub.Send(executor, *incarnation, LogsStored{std::move(stored)});
     if (!sent.ok()) log::Debug("logs", "stored: {}", sent.error().message);
   }

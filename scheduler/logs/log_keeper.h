@@ -1,13 +1,14 @@
-// Takes pieces of logs off the bus into the store and says so to the executors.
+// Stores pieces of logs from the bus and acknowledges them to the executors.
 //
-// Place    Beside step 9 of docs/life-of-a-run.md; nothing that fires waits for it.
+// Place    Beside step 9 of docs/life-of-a-run.md; no fire waits for it.
 // Threads  One loop calls Step.
-// Errors   Store away or broken as a whole: the pieces are held and tried again; the bus is not
-//          read meanwhile. What the store refuses is bisected; in place of a piece that it refuses
-//          alone it gets one that says so. One in whose place it takes nothing either is left to
-//          its executor, which sends it again, once others were stored; until then it is held.
-// Always   "Stored" is said after the store's commit. Pieces of segments that the assignment gives
-//          to another member are left to it: executors send again until somebody answers.
+// Errors   Store unavailable or broken as a whole: the pieces are held and retried; the bus is not
+//          read meanwhile. A batch that the store refuses is bisected; a piece that it refuses on
+//          its own is replaced by a notice that says so. If it refuses that too, the piece is held
+//          until other pieces were stored, and then dropped: its executor sends it again.
+// Always   A piece is acknowledged only after the store's commit. Pieces of segments that are
+//          assigned to another member are left to it: executors repeat a piece until some member
+//          acknowledges it.
 #pragma once
 
 #include <functional>
@@ -36,6 +37,7 @@ class LogKeeper final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
+    // True if the assignment gives the segment to this member.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
     uint64_t seed = 1;
   };
@@ -46,16 +48,16 @@ class LogKeeper final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
  private:
-  // True when the bus may have more at once.
+  // Returns true if the bus may have more records now.
   bool Receive();
-  // Knowledge of the store that a Step has gained so far.
+  // What a Step has learned about the store so far.
   struct Round {
-    bool took_some = false;  // so that a refusal is about its piece
-    bool stopped = false;    // no further call makes sense now
+    bool took_some = false;  // the store accepted a piece, so a refusal concerns its own piece
+    bool stopped = false;    // no further call in this Step makes sense
     std::vector<LogMessage> refused;
   };
   Status Append(const std::vector<LogMessage>& messages);
-  // False: the store takes nothing now; what was not stored is open again.
+  // False: the store accepts nothing now; the pieces that were not stored are open again.
   bool WriteOpen();
   void Write(std::vector<LogMessage> messages, Round* round);
   void WriteNotice(LogMessage message, const Error& error, Round* round);

@@ -1,10 +1,11 @@
-// Finds first attempts that have not started although they are later than their job allows. Those
-// that start late are told by the claim itself.
+// Creates notices for first attempts that have not started although they are later than their job
+// allows. For those that start late, the claim itself creates the notice.
 //
 // Place    On the notifier's loop.
 // Threads  One loop calls Step.
-// Errors   Store away: the page is looked at again with the next round.
-// Always   A page a Step, with no lower bound; a run is told once (the store keeps what is there).
+// Errors   Store unavailable: the page is read again in the next round.
+// Always   Reads one page a Step, with no lower bound. A run gets one notice: the store ignores a
+//          second one of the same kind.
 #pragma once
 
 #include <functional>
@@ -25,7 +26,7 @@ class LateWatch final : public Stepper {
  public:
   static constexpr Duration kRoundEvery = 2s;
   static constexpr Duration kPageGap = 50ms;
-  static constexpr Duration kLeastLateness = 1s;  // of any job
+  static constexpr Duration kLeastLateness = 1s;  // the least limit that a job can set
 
   struct Ports {
     FiringStore& firing;
@@ -35,7 +36,7 @@ class LateWatch final : public Stepper {
     FencedWriter& fences;
     Metrics& metrics;
   };
-  // For each key how late its runs may start; zero = they may, or it is not known.
+  // Returns for each job version how late its runs may start; zero = no limit, or not known.
   using Limits = std::function<std::vector<Duration>(const std::vector<JobVersionKey>&)>;
   LateWatch(const Ports& ports, Limits limits) : ports_(ports), limits_(std::move(limits)) {}
 
@@ -49,8 +50,8 @@ class LateWatch final : public Stepper {
   const Ports ports_;
   const Limits limits_;
   std::optional<std::pair<WallTime, RunKey>> cursor_;
-  std::set<RunKey> told_;        // by the round before
-  std::set<RunKey> still_late_;  // by this one
+  std::set<RunKey> told_;        // late runs of the previous round; they have their notice
+  std::set<RunKey> still_late_;  // late runs of this round so far
   SteadyTime next_{};
 };
 

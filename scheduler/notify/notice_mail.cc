@@ -11,8 +11,8 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kLineBytes = 76;         // of base64 in a body
-constexpr size_t kEncodedWordBytes = 45;  // of text in one encoded word: 75 characters at most
+constexpr size_t kLineBytes = 76;         // of base64 per line of a body
+constexpr size_t kEncodedWordBytes = 45;  // of text per encoded word, which has at most 75
 constexpr std::string_view kNewLine = "\r\n";
 
 std::string Title(NoticeKind kind) {
@@ -46,7 +46,7 @@ bool IsPlain(const std::string& text) {
          text.find("=?") == std::string::npos;
 }
 
-// How many bytes from `from` on fit a word without cutting a character in two.
+// The number of bytes from `from` on that fit into an encoded word without splitting a character.
 size_t WordBytes(const std::string& text, size_t from) {
   size_t end = std::min(from + kEncodedWordBytes, text.size());
   const auto continues = [&](size_t at) {

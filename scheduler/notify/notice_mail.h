@@ -1,7 +1,7 @@
-// A notice as a mail: RFC 5322 with a plain text in UTF-8. Pure.
+// Formats a notice as a mail: RFC 5322 with plain text in UTF-8. Pure.
 //
-// Always   No text of a job can add a header or a recipient: what goes into a header is encoded
-//          (RFC 2047) unless it is printable ASCII, and the body is base64.
+// Always   No text of a job can add a header or a recipient: header values are encoded (RFC 2047)
+//          unless they are printable ASCII, and the body is base64.
 #pragma once
 
 #include <string>
@@ -14,21 +14,21 @@ namespace carillon::scheduler {
 struct MailEnvelope {
   std::string from;
   std::vector<std::string> to;
-  std::string id;  // of the notice: the Message-ID is <id@host of from>
+  std::string id;  // of the notice; the Message-ID is <id@host of `from`>
   WallTime date;
 };
 
-// "failed: nightly report" and so on, in UTF-8.
+// The subject in UTF-8, such as "failed: nightly report".
 std::string SubjectOf(const OpenNotice& notice);
-// A line for each fact; `link` is left out when it is empty.
+// The body, one line per fact; without a link if `link` is empty.
 std::string TextOf(const OpenNotice& notice, const std::string& link);
 
 std::string ComposeMail(const MailEnvelope& envelope, const std::string& subject,
                         const std::string& text);
 
-// As RFC 5322 has it: "Sun, 01 Mar 2026 00:00:00 +0000".
+// A date in the form of RFC 5322: "Sun, 01 Mar 2026 00:00:00 +0000".
 std::string MailDate(WallTime time);
-// `text` as it may stand in a header.
+// `text` encoded for use in a header.
 std::string EncodeHeader(const std::string& text);
 
 }  // namespace carillon::scheduler

@@ -10,11 +10,11 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr int kGone = 410;  // the receiver wants no more: Standard Webhooks
+constexpr int kGone = 410;  // Standard Webhooks: the receiver wants no more messages
 
 constexpr size_t kErrorBytesMax = 500;
 
-// A server's words are any bytes.
+// Makes a server's answer, which may be any bytes, fit for the store.
 std::string Sentence(const std::string& why) { return ToValidUtf8(why.substr(0, kErrorBytesMax)); }
 
 SendOutcome Unsent(const std::string& why) {

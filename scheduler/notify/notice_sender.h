@@ -1,8 +1,8 @@
-// Composes notices and sends them through their channels.
+// Composes notifications and sends them through their channels.
 //
-// Threads  Thread-safe; Send and SendTest block for at most kNoticeTimeMax a channel.
-// Always   What a delivery sends is the same each time, but for the time and signature of a
-//          webhook. Its id is the notice's: a receiver knows a repetition by it.
+// Threads  Thread-safe; Send and SendTest block for at most kNoticeTimeMax per channel.
+// Always   Each attempt of a delivery sends the same content, except for the time and signature of
+//          a webhook. Its id is that of the notice, by which a receiver recognises a repetition.
 #pragma once
 
 #include <map>
@@ -20,21 +20,21 @@ namespace carillon::scheduler {
 
 enum class SendVerdict {
   kDelivered,
-  kTryAgain,  // the receiver said so, or said nothing of use
-  kNoAnswer,  // likewise, and others of the channel would wait as long
-  kRefused,   // for good
+  kTryAgain,  // the receiver asked for a retry, or its answer was unusable
+  kNoAnswer,  // retry too; other messages of the channel would wait as long
+  kRefused,   // permanently
 };
 struct SendOutcome {
   SendVerdict verdict = SendVerdict::kTryAgain;
-  int status = 0;          // of the answer; 0 = none
-  std::string error = {};  // empty: delivered
+  int status = 0;          // status code of the answer; 0 = none
+  std::string error = {};  // empty if delivered
 };
 
-// What came of the last thing this process sent through a channel.
+// The outcome of the last message that this process sent through a channel.
 struct ChannelHealth {
   DeliveryChannel channel = DeliveryChannel::kWebhook;
   std::optional<SendVerdict> last = {};  // nullopt: nothing was sent yet
-  WallTime at = {};
+  WallTime at = {};                      // when it was sent
 };
 
 struct TestOutcome {
@@ -49,13 +49,15 @@ class NoticeSender {
 
   const NotifyOptions& options() const { return options_; }
 
-  // Through every channel there is; `rest_url` begins the link into the console.
+  // One delivery for each channel that is set up and, for mail, has recipients. `rest_url` is the
+  // base of the link to the console.
   std::vector<NewDelivery> Compose(const OpenNotice& notice, const std::string& rest_url,
                                    WallTime now) const;
   SendOutcome Send(const Delivery& delivery) const;
-  // A test through every channel, at once and once.
+  // Sends a test message, without retries, through every channel that is set up and, for mail, has
+  // default recipients.
   std::vector<TestOutcome> SendTest() const;
-  // Those that are set up.
+  // The channels that are set up.
   std::vector<ChannelHealth> Channels() const;
 
  private:
@@ -70,7 +72,7 @@ class NoticeSender {
   mutable std::map<DeliveryChannel, ChannelHealth> seen_ GUARDED_BY(mu_);
 };
 
-// "ntc_42": of webhook-id and Message-ID.
+// The id of a notice in webhook-id and Message-ID, such as "ntc_42".
 std::string NoticeIdText(uint64_t notice_id);
 
 }  // namespace carillon::scheduler

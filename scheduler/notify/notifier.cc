@@ -25,7 +25,8 @@ std::string_view LabelOf(DeliveryState state) {
   return "failed";
 }
 
-// Not of an earlier asking, nor of a try before one that was recorded.
+// True if the outcome belongs to this attempt of the delivery, and not to one before it was
+// requested again or before an attempt that was recorded.
 bool IsOf(const DeliveryOutcome& outcome, const Delivery& delivery) {
   return outcome.asked == delivery.asked && outcome.attempts == delivery.attempts + 1;
 }
@@ -64,7 +65,7 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
   if (!open.ok()) return Failed(open.error());
   if (open->empty()) return;
   const NotifyOptions& options = ports_.sender.options();
-  // What this batch itself tells counts for the rest of it.
+  // Earlier notices of this batch count for the repetition rule of the later ones.
   std::map<std::pair<JobNo, NoticeKind>, NoticeMemory> memories;
   std::vector<NoticeDecision> decisions;
   for (OpenNotice one : *open) {
@@ -134,7 +135,7 @@ void Notifier::LookForRecoveries(const OwnedView& view, WallTime cluster_now) {
     segments.push_back(found.segment);
   }
   const Fence fence = view.FenceFor(segments);
-  // Without success the next look finds them again.
+  // After a failure the next scan finds them again.
   static_cast<void>(ports_.fences.RunAside(
       "notices", fence, [&] { return ports_.store.AddNotices(notices, fence); }));
 }

@@ -1,13 +1,14 @@
-// Decides about what is to be told and sends it, for the segments this member owns.
+// Decides which notices to send and sends them, for the segments that this member owns.
 //
-// Place    Beside step 9 of docs/life-of-a-run.md, on a loop of its own: nothing that fires waits
-//          for it. docs/notify.md.
-// Threads  One loop calls Step; SetRestUrl before the first.
-// Errors   Store away: tried again. A channel without an answer rests for
-//          kChannelRest, and what waits for it is not looked at
-//          meanwhile: it keeps the other one back by one message at most.
-// Always   One message a Step. Sent before it is recorded: at least once, and by one member at a
-//          time but for a takeover in between; receivers know repetitions by their id.
+// Place    Beside step 9 of docs/life-of-a-run.md, on a loop of its own: no fire waits for it.
+//          docs/notify.md.
+// Threads  One loop calls Step; call SetRestUrl before the first Step.
+// Errors   Store unavailable: retried. A channel that does not answer rests for kChannelRest, and
+//          its deliveries are not read meanwhile, so that it delays the other channel by one
+//          message at most.
+// Always   One message a Step. A message is sent before that is recorded, so it is sent at least
+//          once. Only one member sends it at a time, unless the segment changes its owner in
+//          between; receivers recognise a repetition by its id.
 #pragma once
 
 #include <deque>
@@ -72,7 +73,7 @@ class Notifier final : public Stepper {
   const Ports ports_;
   std::string rest_url_;
   std::deque<Due> due_;
-  // Sent, and the store did not take that down yet: it is not sent again for it.
+  // Sent but not recorded yet. Kept so that an outage of the store does not cause a second send.
   std::map<uint64_t, DeliveryOutcome> unrecorded_;
   std::map<DeliveryChannel, SteadyTime> rests_until_;
   std::optional<JobNo> recovery_cursor_;

@@ -1,5 +1,5 @@
-// Destinations and recipients of notifications: the settings notify.*, read once at the start,
-// except for the files with secrets, which are read each time.
+// Destinations and recipients of notifications: the settings notify.*. They are read once at the
+// start, except the files with secrets, which are read each time.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,10 @@
 namespace carillon::scheduler {
 
 struct NotifyOptions {
-  std::string webhook_url = {};  // empty: none
-  // The text of the file with the webhook's secrets.
+  std::string webhook_url = {};  // empty: no webhook
+  // Reads the file with the webhook's secrets.
   std::function<Result<std::string>()> webhook_secrets = {};
-  std::string mail_server = {};  // empty: none
+  std::string mail_server = {};  // empty: no mail
   MailTls mail_tls = MailTls::kStartTls;
   std::string mail_user = {};
   std::function<Result<std::string>()> mail_password = {};

@@ -36,7 +36,7 @@ std::string KeyId(const std::string& key) {
   return id;
 }
 
-// Empty where the line is no key.
+// Returns the key's bytes; empty if the line is not a key.
 std::string DecodeKey(std::string_view line) {
   std::string key(Keyring::kKeyBytes, '\0');
   size_t size = 0;
@@ -64,7 +64,7 @@ std::string_view Trimmed(std::string_view line) {
   return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
 }
 
-// What is authenticated beside the value.
+// The additional data that is authenticated with the value.
 std::string Context(std::string_view name) { return fmt::format("{}\n{}", kValueTag, name); }
 
 }  // namespace

@@ -1,11 +1,11 @@
-// The keys that seal secrets: XChaCha20-Poly1305 with a random nonce. The first key seals, every
-// key opens what it sealed, so that keys are changed without a moment at which something cannot be
-// read. The name of a secret is authenticated with its value: a value that is moved to another row
-// does not open.
+// The keys that encrypt secrets: XChaCha20-Poly1305 with a random nonce. The first key seals; every
+// key can open what it sealed, so that keys can be rotated while all secrets stay readable. The
+// name of a secret is authenticated with its value, so a value that was moved to another row does
+// not open.
 //
-// Threads  Not changed after its construction.
-// Errors   Parse: kInvalid, with the line, never with its text. Open: kNotFound, there is no such
-//          key here; kCorrupt, it is not what was sealed.
+// Threads  Immutable.
+// Errors   Parse: kInvalid, naming the line but not its text. Open: kNotFound, the value's key is
+//          not in this keyring; kCorrupt, the value or the name is not what was sealed.
 #pragma once
 
 #include <memory>
@@ -23,10 +23,10 @@ class Keyring {
   static constexpr size_t kKeyBytes = 32;
   static constexpr size_t kKeysMax = 16;
 
-  // A key in each line, as 64 hex digits or base64;
-  // blank lines and lines that begin with # are nothing.
+  // One key per line, as 64 hex digits or base64. Blank lines and lines that begin with # are
+  // ignored.
   static Result<Keyring> Parse(std::string_view text);
-  // A line with a new key.
+  // A new random key, as a line of such a text.
   static std::string NewKey();
   ~Keyring();
   Keyring(Keyring&&) noexcept = default;
@@ -37,7 +37,7 @@ class Keyring {
   SealedValue Seal(std::string_view name, std::string_view value) const;
   Result<std::string> Open(std::string_view name, const SealedValue& sealed) const;
 
-  // Of the key that seals; says nothing about the key itself.
+  // The id of the key that seals; it reveals nothing about the key.
   const std::string& current() const { return keys_.front().id; }
   bool Has(const std::string& key_id) const { return Find(key_id) != nullptr; }
   size_t size() const { return keys_.size(); }
@@ -53,15 +53,16 @@ class Keyring {
   std::vector<Key> keys_;
 };
 
-// Where the keys come from; they may change while the process runs.
+// Provides the keys, which may change while the process runs.
 class KeySource {
  public:
   virtual ~KeySource() = default;
-  // Null: this process has none. Thread-safe. shared: whoever works with them keeps them meanwhile.
+  // Null if this process has no keys. Thread-safe. Shared, so that a caller can finish its work
+  // with a keyring that has been replaced meanwhile.
   virtual std::shared_ptr<const Keyring> Keys() const = 0;
 };
 
-// The same from start to end, or none.
+// Keys that never change; null for none.
 class FixedKeys final : public KeySource {
  public:
   explicit FixedKeys(std::shared_ptr<const Keyring> keys) : keys_(std::move(keys)) {}

@@ -13,14 +13,14 @@ HandedSecrets Failed(std::string_view failure, std::string error) {
   return {.values = {}, .failure = std::string(failure), .error = std::move(error)};
 }
 
-// What was found, by name.
+// The secrets found in the store, by name.
 class Found {
  public:
   Found(const std::vector<StoredSecret>& secrets, const Keyring* keys) : keys_(keys) {
     for (const StoredSecret& secret : secrets) secrets_.emplace(secret.record.name, &secret);
   }
 
-  // Nullopt: `failed` says why.
+  // The decrypted value; on nullopt `failed` has the reason.
   std::optional<std::string> Get(const std::string& name, const std::string& owner,
                                  HandedSecrets* failed) {
     const auto found = secrets_.find(name);

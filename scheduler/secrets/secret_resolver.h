@@ -1,9 +1,11 @@
-// Hands the secrets of jobs to their runs.
+// Decrypts the secrets that jobs name, for their runs.
 //
 // Place    Step 7 of docs/life-of-a-run.md, after the claim was accepted.
 // Threads  Thread-safe; Hand blocks on the store.
-// Errors   Hand: the store's, for all. What concerns one run is its failure.
-// Always   A run gets what its job names and its job's owner may use at this moment, or nothing.
+// Errors   Hand: the store's error fails the whole call. A problem with one run's secrets is
+//          reported in its HandedSecrets::failure.
+// Always   A run gets all secrets that its job names, if the job's owner may use them at this
+//          moment, or none.
 #pragma once
 
 #include <map>
@@ -17,22 +19,24 @@
 
 namespace carillon::scheduler {
 
+// The secrets that one run needs.
 struct WantedSecrets {
-  std::string owner;  // of the job
-  std::set<std::string> names;
+  std::string owner;            // of the job
+  std::set<std::string> names;  // of the secrets
 };
 
+// The answer for one run: values, or the reason for which there are none.
 struct HandedSecrets {
   SecretValues values = {};
-  std::string failure = {};  // reason::kSecret…; empty: here they are
-  std::string error = {};    // a sentence, without values
+  std::string failure = {};  // reason::kSecret…; empty = success
+  std::string error = {};    // a sentence for people; never contains values
 };
 
 class SecretResolver {
  public:
   SecretResolver(SecretStore& store, const KeySource& keys) : store_(store), keys_(keys) {}
 
-  // In the order of `wanted`.
+  // One answer per element of `wanted`, in the same order.
   Result<std::vector<HandedSecrets>> Hand(const std::vector<WantedSecrets>& wanted) const;
 
  private:
