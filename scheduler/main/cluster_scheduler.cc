@@ -29,11 +29,11 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kAskStoreEvery = 1s;
-// Executors send a result again, after 20 s at most, until its owner has answered. Older ones are
-// skipped, although the group may not have read them: docs/adr/0018-a-member-starts-with-new-results.md.
+// Executors repeat a result at least every 20 s until its owner has answered. Older records are
+// skipped, even if this group has not read them: docs/adr/0018-a-member-starts-with-new-results.md.
 constexpr Duration kResultsOfInterest = 30s;
-// A new member leaves older pieces of logs to the others. One that returns continues at its
-// position, because a warden may have given up what it sent (the same ADR).
+// A new member leaves older pieces of logs to the others. A member that returns continues at its
+// position, because a warden may have dropped what it has sent (the same ADR).
 constexpr Duration kLogsOfInterest = 10min;
 
 Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics& metrics) {
@@ -46,7 +46,7 @@ Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics
       .metrics = &metrics};
 }
 
-// Who signs on the control link; nullopt without TLS.
+// The authority that signs certificates of the control link; nullopt without TLS.
 Result<std::optional<tls::Authority>> AuthorityOf(const config::Config& config) {
   if (!cluster::LinkHasTls(config)) return std::optional<tls::Authority>();
   CARILLON_ASSIGN_OR_RETURN(
@@ -62,7 +62,8 @@ Result<std::optional<tls::Authority>> AuthorityOf(const config::Config& config) 
   return std::optional(std::move(authority).value());
 }
 
-// Of this start: its key is nowhere else, so that its certificate may last as the authority's does.
+// The member's identity on the control link, new at each start. Its key exists only in this
+// process, so its certificate may be valid for as long as the authority's.
 Result<tls::Identity> IdentityOf(const tls::Authority& authority, const MemberId& member,
                                  WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(const auto info, tls::Describe(authority.certificate()));
@@ -84,9 +85,9 @@ struct ClusterScheduler::Parts {
   Metrics metrics;
   std::unique_ptr<process::DataDirectory> directory;
   StoreGuard guard{clock};
-  std::unique_ptr<mysql::MysqlStore> store;    // whatever answers
-  std::unique_ptr<mysql::MysqlStore> trusted;  // behind the guard: the member's
-  std::unique_ptr<mysql::MysqlStore> for_api;  // reads whatever answers, writes if trusted
+  std::unique_ptr<mysql::MysqlStore> store;    // not guarded: any store that answers
+  std::unique_ptr<mysql::MysqlStore> trusted;  // behind the guard, for the member
+  std::unique_ptr<mysql::MysqlStore> for_api;  // only its writes are behind the guard
   std::unique_ptr<CurlTransport> transport;
   std::unique_ptr<NoticeSender> sender;
   const Signer signer = Signer::Generate();
@@ -95,16 +96,16 @@ struct ClusterScheduler::Parts {
   std::unique_ptr<SecretResolver> secret_resolver;
   std::optional<tls::Authority> authority;  // nullopt: no TLS on the control link
   std::unique_ptr<ExecutorEnrollment> enrollment;
-  std::atomic<ExecutorEnrollment*> joins = nullptr;  // once the store was opened
+  std::atomic<ExecutorEnrollment*> joins = nullptr;  // set once the store is open
   std::unique_ptr<cluster::LateBus> bus;
-  BusConsumer* results = nullptr;  // the bus's
-  BusConsumer* logs = nullptr;     // likewise
+  BusConsumer* results = nullptr;  // owned by `bus`
+  BusConsumer* logs = nullptr;     // owned by `bus`
   std::unique_ptr<Coordinator> coordinator;
   std::unique_ptr<ExecutorHub> hub;
   std::unique_ptr<SchedulerServer> server;
   Loops loops;
   process::Runtime runtime;
-  std::string setup_link;  // empty: an administrator is there, or this is not the first member
+  std::string setup_link;  // empty if there is an administrator, or this is not the first member
 
   Status Build(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenStore(const config::Config& config, const process::Interrupted& interrupted);
@@ -113,7 +114,7 @@ struct ClusterScheduler::Parts {
   Result<std::string> Issue(const JoinRequest& request);
 };
 
-// Nothing fires before every port is bound.
+// The loops start last, after every port is bound: a member that fails to start fires nothing.
 Status ClusterScheduler::Parts::Build(const config::Config& config,
                                       const process::Interrupted& interrupted) {
   CARILLON_ASSIGN_OR_RETURN(directory, process::DataDirectory::Open(config));
@@ -177,7 +178,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                               {.version = kVersion,
                                .config = config,
                                .link_authority = authority ? authority->certificate() : ""}));
-  // Time has passed since the store was opened: nothing fires in a pause of that time.
+  // Read again, so that nothing fires if the cluster was paused since the store was opened.
   if (const auto stored = store->ReadSettings(); stored.ok()) settings.Adopt(*stored);
   server->StartLoops(loops);
   loops.Add("bus", clock, *bus);
@@ -215,8 +216,8 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
   return EnsureAdminToken(*directory, *store, now, TokenOwner::kAnyMember);
 }
 
-// Every member reads all results and logs: whose segment a result is of may change while it is
-// under way.
+// Every member reads all results and logs, because a segment may change its owner while a result is
+// in transit.
 Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
   const std::string name = "carillon-" + config.Text("scheduler.id");
   CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions options,
@@ -266,7 +267,7 @@ Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInf
   return {};
 }
 
-// The hub listens before the store is there.
+// The hub listens before the store is open.
 Result<std::string> ClusterScheduler::Parts::Issue(const JoinRequest& request) {
   const ExecutorEnrollment* const ready = joins.load();
   if (ready == nullptr) return Error{ErrorCode::kUnavailable, "this member starts: try again"};

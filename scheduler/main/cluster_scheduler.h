@@ -1,9 +1,10 @@
-// One member of a cluster, built over MySQL, Kafka, ZooKeeper and gRPC.
+// One member of a cluster, built on MySQL, Kafka, ZooKeeper and gRPC.
 //
-// Place    The composition root of carillon-scheduler; the picture is in docs/architecture.md.
+// Place    The composition root of carillon-scheduler; docs/architecture.md has the picture.
 // Threads  As process::Daemon.
-// Errors   Start: kInvalid names the setting; kConflict for topics or a schema that are not ours. A
-//          store or ensemble that is away is waited for; brokers that are away are opened later.
+// Errors   Start: kInvalid names the setting; kConflict: the topics or the schema are not ours.
+//          Start waits for a store or ZooKeeper ensemble that is unavailable; brokers that are
+//          unavailable are opened later.
 #pragma once
 
 #include <memory>
@@ -20,7 +21,7 @@ class ClusterScheduler final : public process::Daemon {
   ~ClusterScheduler() override;
 
   std::string ReadyText() const override;
-  // Topics that are not ours, found after the start.
+  // kConflict: topics that are not ours were found after the start.
   Status Supervise() override;
   bool Reload() override;
   void BeginDrain() override;

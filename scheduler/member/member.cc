@@ -5,7 +5,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// Ready means that the store answered this lately.
+// A member is ready only if the store has answered within this time.
 constexpr Duration kStoreAnswerMaxAge = 5s;
 
 }  // namespace

@@ -1,11 +1,12 @@
-// One member of the scheduler: every room, wired over ports. The same object runs on threads in a
-// daemon and by turns in the simulator.
+// One member of the scheduler: all rooms, connected to each other and to the ports. In a daemon its
+// loops run on threads; the simulator steps the same loops one after the other.
 //
 // Place    Composition of docs/life-of-a-run.md; the daemon gives each stepper a LoopRunner.
-// Threads  Each stepper is called by one thread at a time; different steppers concurrently. The
-//          MemberView half is thread-safe.
+// Threads  Each stepper is called by one thread at a time, different steppers concurrently. The
+//          functions of MemberView are thread-safe.
 // Owns     All rooms. The ports must outlive it; stop every loop before destroying it.
-// Always   Destroying it writes nothing: it is what a crash looks like. A clean stop calls Leave().
+// Always   Its destruction writes nothing, so it looks like a crash. A clean stop calls Leave()
+//          first.
 #pragma once
 
 #include <memory>
@@ -37,7 +38,7 @@
 
 namespace carillon::scheduler {
 
-// The stores are to be behind `guard`, except `identity`, which looks at what the guard holds.
+// The stores must be behind `guard`, except `identity`, which reads a store that the guard holds.
 struct MemberPorts {
   const Clock& clock;
   FiringStore& firing;
@@ -54,13 +55,14 @@ struct MemberPorts {
   Coordinator& coordinator;
   const Signer& signer;
   Metrics& metrics;
-  LiveSettings& settings;  // the member follows them; what they change is told by Tune
+  LiveSettings& settings;  // the member keeps them up to date; the owner applies changes by Tune
   const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
-  // Both or neither: without them nobody is told anything.
+  // Set both or neither; without them no notifications are sent.
   NoticeStore* notices = nullptr;
   const NoticeSender* sender = nullptr;
 };
 
+// A loop of the member.
 struct NamedStepper {
   std::string name;  // "plan", "fire", "claims", "results", "link", "owner", "proof", …
   Stepper* stepper;
@@ -72,14 +74,15 @@ class Member final : public MemberView {
   Member(const MemberPorts& ports, const MemberOptions& options);
   ~Member() override;
 
-  // In an order in which one turn each makes progress; valid as long as the member.
+  // All loops, in an order in which one Step of each makes progress. Valid as long as the member.
   std::vector<NamedStepper> steppers();
 
-  // Where this member's API is, once that is known; before the first turn of any stepper.
+  // The URLs of this member's API and ops port. Call it before the first Step of any stepper.
   void SetUrls(MemberUrls urls);
-  // Thread-safe, and does not wait.
+  // Thread-safe; does not block. Passes changed settings to the rooms.
   void Tune(const MemberTuning& tuning);
-  // Leaves the membership, so that others take over at once. Stop the loops first.
+  // Leaves the membership and releases all segments, so that others take over at once. Stop the
+  // loops first.
   void Leave();
 
   MemberStatus GetStatus() const override;

@@ -1,4 +1,4 @@
-// Limits of the scheduler's rooms, by name.
+// Limits and intervals of the scheduler's rooms.
 #pragma once
 
 #include "common/ports/coordinator.h"
@@ -6,12 +6,12 @@
 
 namespace carillon::scheduler {
 
-// What may change while the member runs (Member::Tune).
+// The options that may change while the member runs (Member::Tune).
 struct MemberTuning {
-  Duration horizon = 30s;  // how far ahead fires become runs
-  Duration dispatch_timeout = 5s;
+  Duration horizon = 30s;          // how far ahead fires are planned
+  Duration dispatch_timeout = 5s;  // a run not claimed within this is published elsewhere
   BusFormat bus_format = BusFormat::kBinary;
-  Duration retention = 24h * 14;
+  Duration retention = 24h * 14;  // of finished runs
 
   bool operator==(const MemberTuning&) const = default;
 };
@@ -22,7 +22,7 @@ struct MemberOptions {
   MemberTuning tuning = {};
 
   // Planning.
-  Duration scan_every = 500ms;  // schedules and pending runs
+  Duration scan_every = 500ms;  // for due schedules and due runs
   size_t plan_batches_per_step = 4;
   size_t wheel_capacity = 400'000;  // runs in memory; planning stops at three quarters of it
   size_t feed_batches_max = 512;    // batches of at most kBatchRowsMax runs
@@ -31,33 +31,33 @@ struct MemberOptions {
   size_t schedule_cache_max = 50'000;
 
   // Firing.
-  Duration dispatch_gap = 5ms;        // between dispatches: a bundle is one record
+  Duration dispatch_gap = 5ms;        // between dispatches, so that bundles fill
   Duration ageing_per_priority = 1s;  // one point of priority is worth this much waiting
-  size_t dispatch_per_step = 4096;
-  int prefetch_max = 1024;  // tasks an executor may hold beyond its free slots
+  size_t dispatch_per_step = 4096;    // runs
+  int prefetch_max = 1024;            // tasks an executor may hold beyond its free slots
 
   // Claims and results.
-  size_t claim_queue_max = 1024;  // batches of executors
-  Duration claim_gap = 4ms;       // between two writes of claims that are not full
-  Duration result_gap = 25ms;     // nobody waits for a result as a start waits for its claim
+  size_t claim_queue_max = 1024;  // batches
+  Duration claim_gap = 4ms;       // between two writes of batches that are not full
+  Duration result_gap = 25ms;     // longer, because a result is less urgent than a start
   size_t result_records_held_max = 10'000;
-  size_t result_bytes_held_max = 64u << 20;  // of results in memory while the database is away
+  size_t result_bytes_held_max = 64u << 20;  // of results in memory while the store is unavailable
 
   // Liveness and ownership.
-  Duration lease = 20s;
-  Duration proof_max_age = 4s;
-  Duration proof_every = 1s;
-  Duration own_loss_margin = 5s;       // after a lease this owner granted
-  Duration takeover_loss_margin = 6s;  // after the epoch's commit, for leases of earlier owners
-  Duration heartbeat = 2s;
-  Duration executor_lost = 10s;
-  Duration incarnation_wait = 6s;  // before a second executor of one id is refused
+  Duration lease = 20s;                // of an attempt
+  Duration proof_max_age = 4s;         // of ownership; older ones do not renew leases
+  Duration proof_every = 1s;           // of ownership, by the store
+  Duration own_loss_margin = 5s;       // from the end of a lease of this owner to the loss
+  Duration takeover_loss_margin = 6s;  // the same for leases of earlier owners
+  Duration heartbeat = 2s;             // of executors
+  Duration executor_lost = 10s;        // silence after which an executor is lost
+  Duration incarnation_wait = 6s;      // silence after which another process replaces an executor
   size_t leases_max = 500'000;
-  Duration clock_offset_max = 500ms;
+  Duration clock_offset_max = 500ms;  // of this host's clock against the database's
 
   // Housekeeping.
   Duration maintain_every = 5min;
-  Duration executor_write_every = 5s;
+  Duration executor_write_every = 5s;  // of the health of executors, by the leader
 };
 
 }  // namespace carillon::scheduler

@@ -8,7 +8,7 @@ constexpr size_t kEventBatchesMax = 16'384;
 constexpr size_t kLoadsMax = 10'000;
 constexpr size_t kSkipBatchesMax = 1'024;
 constexpr size_t kRegistersMax = 1'024;
-// Three looks that were missed: the store is away.
+// After three missed readings the store counts as unavailable.
 constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
 
 std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
@@ -104,7 +104,8 @@ void Member::Rooms::ConnectWakes() {
   ports.results.OnReadable(Waker("results"));
   ports.logs.OnReadable(Waker("logs"));
   ports.coordinator.OnChange(Wakers({"owner", "proof", "leader", "guard"}));
-  // The node of the coordinator, the executors, and what a pause holds back.
+  // The settings concern this member's entry at the coordinator (leader), the executors (link), and
+  // everything that a pause stops (plan, fire).
   ports.settings.OnChange(
       [wake = Wakers({"leader", "link", "plan", "fire"})](const ClusterSettings&) { wake(); });
   ports.guard.OnHold([this] {
@@ -142,7 +143,7 @@ void Member::Rooms::ForgetStore() {
   planner.Forget();
 }
 
-// Best effort: what is not read here is read by the firing loop when the run is due.
+// Best effort: a definition that is not read here is read by the firing loop when the run is due.
 void Member::Rooms::WarmDefinitions(const std::vector<PendingRun>& runs) {
   std::vector<JobVersionKey> keys;
   keys.reserve(runs.size());

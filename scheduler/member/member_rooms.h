@@ -1,4 +1,4 @@
-// The rooms of a member and what connects them. Private to app/.
+// The rooms of a member, their shared state and the queues between them. Private to member/.
 //
 // Owns     Everything below, in an order in which later members may use earlier ones.
 #pragma once
@@ -41,17 +41,19 @@ struct Member::Rooms {
   WakeSlot& WakeOf(const std::string& loop) { return *wakes.at(loop); }
   std::function<void()> Waker(const std::string& loop);
   std::function<void()> Wakers(std::initializer_list<const char*> loops);
-  // What is planned, fired and claimed ends here; leases are renewed by the session meanwhile.
+  // Suspends all segments: nothing more is planned, fired or claimed, while the session still
+  // proves ownership, so that leases are renewed.
   void SuspendSegments();
-  // Whatever was read from a store whose history is another one now.
+  // Suspends all segments and drops everything that was read from the store, because its history
+  // is another one now.
   void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();
-  // How late runs of these may start; zero: nobody is told.
+  // How late runs of these job versions may start; zero = no notice.
   std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
   Duration LateLimit(const ClaimRequest& request);
 
-  // member_rooms_make.cc: each room with its ports and limits, built in place.
+  // In member_rooms_make.cc. Each builds a room with its ports and options.
   SegmentOwner MakeOwner();
   LeaderLoop MakeLeader();
   SettingsFollower MakeSettings();
@@ -72,7 +74,7 @@ struct Member::Rooms {
   const MemberPorts ports;
   const MemberOptions options;
   Rng seeds;
-  // shared: callbacks left with the ports may outlive the member.
+  // Shared, because callbacks registered with the ports may outlive the member.
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
 
   // Self-synchronised state.
@@ -121,7 +123,7 @@ struct Member::Rooms {
   SequenceStepper recover_loop;
   SequenceStepper plan_loop;
   SequenceStepper maintain_loop;
-  // Null without a sender.
+  // Null if MemberPorts has no sender.
   std::unique_ptr<Notifier> notifier;
   std::unique_ptr<LateWatch> late_watch;
   std::unique_ptr<SequenceStepper> notify_loop;

@@ -1,10 +1,10 @@
-// One function a room: its ports and its limits.
+// Builds each room of a member with its ports and options.
 #include "scheduler/member/member_rooms.h"
 
 namespace carillon::scheduler {
 namespace {
 
-// Planning stops at three quarters of what memory holds: the rest is for retries and takeovers.
+// Planning stops at three quarters of the capacity; the rest is for retries and takeovers.
 constexpr size_t BacklogMax(size_t capacity) { return capacity / 4 * 3; }
 
 }  // namespace
@@ -262,7 +262,8 @@ std::vector<Duration> Member::Rooms::LateLimits(const std::vector<JobVersionKey>
   return limits;
 }
 
-// From memory: what was dispatched here is there. Another owner's is judged by the cluster's rules.
+// Uses the cached definition, which runs that were dispatched here have. For runs that an earlier
+// owner dispatched, the cluster's defaults apply.
 Duration Member::Rooms::LateLimit(const ClaimRequest& request) {
   if (ports.sender == nullptr || !ports.sender->options().enabled()) return {};
   const auto definition = definitions.Get({request.job_no, request.def_version});

@@ -1,8 +1,9 @@
-// Interface from the API to the member it runs in: questions, and a nudge that makes an edit take
+// Interface from the API to the member that it runs in: queries, and nudges that make a change take
 // effect at once.
 //
-// Place    app/member.h implements it; api/ and its tests see only this.
-// Threads  Thread-safe. Status() copies under a few short locks; nothing here blocks on a store.
+// Place    member/member.h implements it; api/ and its tests see only this.
+// Threads  Thread-safe. GetStatus() copies under a few short locks. Nothing here blocks on a store,
+//          except AcceptStore.
 #pragma once
 
 #include <map>
@@ -35,7 +36,7 @@ struct MemberStatus {
   std::vector<ExecutorRecord> executors = {};  // those with a link to this member, by id
   Duration clock_offset = {};                  // own wall clock minus the database's
   bool clock_trusted = false;                  // measured, and within the limit (500 ms)
-  Duration late_p50 = {};                      // start minus fire time, since the process began
+  Duration late_p50 = {};                      // start minus fire time, since the process started
   Duration late_p99 = {};
   Duration oldest_overdue = {};    // due and not claimed; zero = none
   Duration oldest_unplanned = {};  // due and not planned; zero = none
@@ -43,27 +44,27 @@ struct MemberStatus {
   std::map<std::string, BusHealth> topics = {};  // that this member reads
   SessionState session = SessionState::kSuspended;
   bool paused = false;     // the pause of the whole cluster is in force here
-  bool accepting = false;  // planning goes on: not held back by a backlog
+  bool accepting = false;  // no backlog stops planning
 };
 
 class MemberView {
  public:
   virtual ~MemberView() = default;
   virtual MemberStatus GetStatus() const = 0;
-  // Something changed in the store (run now, edit, cancel, retry): look now instead of at the next
-  // scan. Cheap; harmless for a segment this member does not own.
+  // Something changed in the store (run now, edit, cancel, retry): scan it now instead of with the
+  // next periodic scan. Cheap, and harmless for a segment that this member does not own.
   virtual void Nudge(const ChangedWork& work) = 0;
-  // An executor was enabled, disabled or told to drain.
+  // The enabled or draining switch of an executor changed in the store: read it now.
   virtual void NudgeExecutors() = 0;
-  // /readyz: clock and store are trusted, the store answered lately and every segment that is
-  // assigned here is owned and recovered.
+  // For /readyz: clock and store are trusted, the store answered recently, and every segment that
+  // is assigned here is owned and recovered.
   virtual bool ready() const = 0;
-  // Cluster time, which WriteContext::now wants. kUnavailable before the first measurement.
+  // Cluster time, as WriteContext::now requires it. kUnavailable before the first measurement.
   virtual Result<WallTime> ClusterNow() const = 0;
   // Whether the store that answers is the trusted one.
   virtual StoreStanding GetStoreStanding() const = 0;
-  // An operator accepts the store that was shown; blocks on store and coordinator. kConflict:
-  // another one answers, or nothing is held.
+  // An operator accepts the store that was shown to them. Blocks on store and coordinator.
+  // kConflict: another store answers, or the store is not held.
   virtual Status AcceptStore(const StoreIdentity& shown) = 0;
 };
 

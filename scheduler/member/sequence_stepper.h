@@ -1,4 +1,5 @@
-// Several rooms on one loop: each is stepped when its time has come.
+// Runs several rooms on one loop: each Step steps all of them in order and returns the earliest of
+// their wake-ups.
 //
 // Threads  One loop calls Step.
 #pragma once

@@ -29,14 +29,15 @@ Status EnsureAdminToken(const process::DataDirectory& directory, AuthStore& stor
   CARILLON_ASSIGN_OR_RETURN(std::string text, directory.ReadSecret("admin.token"));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   const bool fresh = text.empty();
-  // A text that can be guessed must not open an empty store.
+  // A text that could be guessed must not become the token of an empty store.
   if (!fresh && !IsToken(text)) {
     return {ErrorCode::kInvalid, directory.token_file() +
                                      " does not hold a token; restore it, or delete it where the "
                                      "store is empty"};
   }
   if (fresh) {
-    // Asked first: who reads the file of a member that starts must not find one that opens nothing.
+    // Check the store before writing the file: a reader of the file must not find a token that the
+    // store does not accept.
     CARILLON_ASSIGN_OR_RETURN(const auto tokens, store.ListTokens({.limit = 1}));
     if (!tokens.empty()) return IsElsewhere(directory, owner, false);
     text = NewToken();
@@ -46,7 +47,7 @@ Status EnsureAdminToken(const process::DataDirectory& directory, AuthStore& stor
   if (created.ok() || created.code() != ErrorCode::kExists) return created;
   CARILLON_ASSIGN_OR_RETURN(const auto known, store.FindToken(HashToken(text)));
   if (known) return {};
-  if (fresh) unlink(directory.token_file().c_str());  // another member was quicker just now
+  if (fresh) unlink(directory.token_file().c_str());  // another member has just created its token
   return IsElsewhere(directory, owner, !fresh);
 }
 

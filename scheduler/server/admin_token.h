@@ -1,4 +1,4 @@
-// The administrator's token: made once, on an empty store, by the member that made it.
+// The administrator's token, which the first member on an empty store creates.
 #pragma once
 
 #include "common/ports/auth_store.h"
@@ -6,13 +6,15 @@
 
 namespace carillon::scheduler {
 
-// What an existing token means to a member that does not have it.
+// Where the token's file must be if the store has a token already.
 enum class TokenOwner {
-  kThisDirectory,  // kDenied: its file is lost
-  kAnyMember,      // another one has it
+  kThisDirectory,  // in this data directory; otherwise it is lost, and the answer is kDenied
+  kAnyMember,      // in the data directory of any member
 };
 
-// Written to its file first, so that no crash can leave a store whose only token nobody knows.
+// Creates the token unless the store has one. It is written to its file before it is stored, so
+// that no crash can leave a store whose only token is unknown. kInvalid: the file has a text that
+// is not a token.
 Status EnsureAdminToken(const process::DataDirectory& directory, AuthStore& store, WallTime now,
                         TokenOwner owner);
 

@@ -1,4 +1,4 @@
-// Looks every few seconds whether the files of the API's certificate were replaced.
+// Reloads the API's certificate when its files were replaced; checks that every few seconds.
 #pragma once
 
 #include "common/base/loop.h"
@@ -14,7 +14,7 @@ class CertificateWatch final : public Stepper {
   CertificateWatch(ApiServer& api, Metrics& metrics) : api_(api), metrics_(metrics) {}
 
   SteadyTime Step(SteadyTime now) override {
-    // A bad pair was logged; it may be half replaced.
+    // An unusable pair has been logged; it may be in the middle of a replacement.
     static_cast<void>(api_.ReloadCertificate().ok());
     if (const auto until = api_.CertificateUntil()) {
       metrics_.gauge("carillon_tls_certificate_expiry_timestamp_seconds", "rest")

@@ -1,4 +1,4 @@
-// Status of the member in this process, for GET /api/system/status.
+// Reads the status of the member in this process, for GET /api/system/status.
 #pragma once
 
 #include "scheduler/explain/status_source.h"

@@ -7,7 +7,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr uint64_t kApiSeedTag = 0x61706900;  // its numbers are not the member's
+constexpr uint64_t kApiSeedTag = 0x61706900;  // gives the API another sequence than the member
 
 }  // namespace
 
@@ -81,7 +81,7 @@ std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {
          return {ErrorCode::kUnavailable,
                  "segments are not owned yet, or the clock is not trusted"};
        },
-       // A paused member is a healthy one.
+       // A pause does not make the member unready; it is only noted.
        .note = [this] { return ports_.member.settings.paused() ? ", paused" : ""; }},
       {.name = "draining",
        .check = [this]() -> Status {

@@ -1,10 +1,10 @@
-// A member of the scheduler with its doors: the rooms of `Member`, the REST API and the ops port.
+// A member of the scheduler with its servers: the rooms of `Member`, the REST API and the ops port.
 //
 // Place    The scheduler's half of `carillon standalone`, and all of `carillon-scheduler`.
-// Threads  Called by one thread. Its loops run on the Loops it is given.
-// Owns     Member and servers. The ports outlive it; the loops stop before it is destroyed.
-// Errors   Listen: as ApiServer::Start and ops::OpsServer::Start.
-// Always   Nothing fires before StartLoops, so a port that is taken is found before.
+// Threads  Called by one thread. Its loops run on the Loops that it is given.
+// Owns     Member and servers. The ports must outlive it; stop the loops before it is destroyed.
+// Errors   Listen: those of ApiServer::Start and ops::OpsServer::Start.
+// Always   Nothing fires before StartLoops, so a port that is in use is noticed before any fire.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ namespace carillon::scheduler {
 
 class SchedulerServer {
  public:
-  // What the API reads, also while the store is held; its writes are behind the guard.
+  // The stores of the API. Reads work also while the store is held; writes are behind the guard.
   struct ApiStores {
     JobStore& jobs;
     RunStore& runs;
@@ -45,26 +45,26 @@ class SchedulerServer {
     ApiStores api;
     const KeySource& secret_keys;
   };
-  // What the API tells of this build and its configuration.
+  // Facts about this build and its configuration that the API reports.
   struct About {
     std::string version;
-    config::Config config;            // that it was started with; secrets are in files
-    std::string link_authority = {};  // as ApiContext
-    bool one_process = false;         // likewise
+    config::Config config;            // as started; it contains no secrets, which are in files
+    std::string link_authority = {};  // see ApiContext
+    bool one_process = false;         // see ApiContext
   };
   SchedulerServer(const Ports& ports, const MemberOptions& options);
 
-  // Binds both ports; what may be asked from then on is answered, though nothing fires yet.
+  // Binds both ports. Requests are answered from then on, though nothing fires yet.
   Status Listen(const ApiOptions& api, const ops::OpsOptions& ops, About about);
   void StartLoops(Loops& loops);
   void Tune(const MemberTuning& tuning) { member_.Tune(tuning); }
   bool ready() const { return member_.ready(); }
   const MemberView& view() const { return member_; }
-  // Looks at the files of the certificate now; false: the API speaks no TLS.
+  // Reloads the certificate's files now if they changed. False: the API does not use TLS.
   bool ReloadCertificate();
-  // Not ready any more; everything else goes on.
+  // Makes /readyz fail; everything else continues.
   void BeginDrain() { draining_ = true; }
-  // No requests any more. Then the loops are stopped, then Leave.
+  // Ends both servers. The order of a clean stop: StopListening, stop the loops, Leave.
   void StopListening();
   void Leave() { member_.Leave(); }
 

@@ -8,8 +8,8 @@
 namespace carillon::scheduler {
 namespace {
 
-// Planning, claims, results, liveness, the guard, upkeep, notices and bulk actions hold at most one
-// connection each.
+// The loops of planning, claims, results, liveness, the guard, housekeeping, notices and bulk
+// actions hold at most one connection each.
 constexpr size_t kLoopConnections = 11;
 
 MailTls MailTlsOf(const std::string& text) {

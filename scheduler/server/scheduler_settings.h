@@ -1,4 +1,4 @@
-// From the table of settings to the options of a member. Pure.
+// Derives the options of a member and its servers from the table of settings. Pure.
 #pragma once
 
 #include "common/config/load.h"
@@ -9,15 +9,15 @@
 
 namespace carillon::scheduler {
 
-// `seed` makes the incarnation: another one for each start.
+// The incarnation is derived from `seed`, which must differ at each start.
 MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed);
-// The live ones.
+// The options that follow live settings.
 MemberTuning MemberTuningOf(const config::Config& config);
 ApiOptions ApiOptionsOf(const config::Config& config);
 ops::OpsOptions OpsOptionsOf(const config::Config& config);
-// kInvalid: a kind of notice or an address that is none.
+// kInvalid: an unknown kind of notice, or an invalid address.
 Result<NotifyOptions> NotifyOptionsOf(const config::Config& config);
-// Connections that the member and its API hold at most.
+// The most store connections that the member and its API hold.
 size_t StoreConnectionsOf(const config::Config& config);
 
 }  // namespace carillon::scheduler

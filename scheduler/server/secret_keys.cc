@@ -28,7 +28,8 @@ struct FileText {
   struct stat status = {};
 };
 
-// Status and text of one and the same file, also while it is being replaced.
+// Reads status and text through one descriptor, so that both belong to the same file even while it
+// is being replaced.
 Result<FileText> ReadKeyFile(const std::string& file) {
   const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return About(file, ErrorCode::kUnavailable, std::strerror(errno));
@@ -96,7 +97,7 @@ std::shared_ptr<const Keyring> SecretKeys::Keys() const {
     log::Info("secrets", "{}: {} keys, the first is {}", file_, keys_->size(), keys_->current());
   } else {
     log::Error("secrets", "{}; the keys before stay", read_again.error().message);
-    seen_ = status;  // said once
+    seen_ = status;  // so that this file is logged once only
   }
   return keys_;
 }
@@ -104,7 +105,7 @@ std::shared_ptr<const Keyring> SecretKeys::Keys() const {
 std::string TakeSecretsEnvironment() {
   char* value = std::getenv(kVariable);
   std::string keys = value == nullptr ? "" : value;
-  // Also from what /proc/PID/environ shows to every process of the same user.
+  // Overwritten as well, because /proc/PID/environ shows it to every process of the same user.
   if (value != nullptr) std::fill_n(value, keys.size(), '\0');
   unsetenv(kVariable);
   return keys;

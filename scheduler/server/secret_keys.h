@@ -1,11 +1,11 @@
-// The keys of secrets of this process: from a file, or from the environment.
+// This process's keys for secrets, from a file or from the environment.
 //
-// A file that changed is read again when the keys are next asked for, so that a key is added and
-// removed without a restart. One that is no good is logged once, and the keys before stay.
+// A changed file is read again at the next call of Keys(), so that keys can be added and removed
+// without a restart. An unusable file is logged once, and the previous keys stay in use.
 //
-// Threads  Thread-safe. Keys() looks at the file's status, and reads it when that changed.
-// Errors   Open: kUnavailable, the file cannot be read; kDenied, others than its owner could read
-//          it; kInvalid, no key or both places are given.
+// Threads  Thread-safe. Keys() calls stat on the file, and reads it if its status changed.
+// Errors   Open: kUnavailable, the file cannot be read; kDenied, users other than its owner can
+//          read it; kInvalid, it has no key, or both a file and the environment are given.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,10 +22,10 @@ namespace carillon::scheduler {
 class SecretKeys final : public KeySource {
  public:
   struct Places {
-    std::string file = {};         // empty: none
-    std::string environment = {};  // keys, by lines or commas; empty: none
+    std::string file = {};         // empty = none
+    std::string environment = {};  // the keys, separated by newlines or commas; empty = none
   };
-  // Without either there are no keys.
+  // Without either place there are no keys.
   static Result<std::unique_ptr<SecretKeys>> Open(Places places);
 
   std::shared_ptr<const Keyring> Keys() const override;
@@ -41,10 +41,12 @@ class SecretKeys final : public KeySource {
   mutable std::shared_ptr<const Keyring> keys_ GUARDED_BY(mu_);
 };
 
-// What CARILLON_SECRETS_KEY holds; processes that are started from here on do not inherit it.
+// Returns the value of CARILLON_SECRETS_KEY and removes it from the environment, so that child
+// processes do not inherit it.
 std::string TakeSecretsEnvironment();
 
-// The file `secrets.key` of the directory, made with a new key where there is none.
+// Returns the path of the file `secrets.key` in the directory; creates it with a new key if it does
+// not exist.
 Result<std::string> EnsureSecretKeyFile(const process::DataDirectory& directory);
 
 }  // namespace carillon::scheduler

@@ -14,7 +14,7 @@ std::string NewSetupLink(AuthStore& store, const std::string& url, const Result<
   if (put.ok() && !now.ok()) put = now.error();
   if (put.ok()) put = store.PutSetupLink(HashSecret(token), *now + kSetupLinkLife);
   if (put.ok()) return url + SetupPath(token);
-  // Another member's administrator was quicker.
+  // An administrator was set up meanwhile.
   if (put.code() == ErrorCode::kConflict) return {};
   log::Warn("scheduler", "no setup link: {}", put.error().message);
   return {};

@@ -1,4 +1,4 @@
-// The link by which the first administrator gives himself a name and a password.
+// The link through which the first administrator chooses a name and a password.
 #pragma once
 
 #include <string>
@@ -7,12 +7,11 @@
 
 namespace carillon::scheduler {
 
-// A new link below `url`, which takes the place of an earlier one;
-// empty when an administrator is there already, or when the store could
-// not keep it (logged: `carillon user setup-link` makes one later).
+// Creates a link below `url`, which replaces an earlier one. Empty if there is an administrator
+// already, or if the store failed (logged; `carillon user setup-link` creates one later).
 std::string NewSetupLink(AuthStore& store, const std::string& url, const Result<WallTime>& now);
 
-// What is told with it.
+// The text that presents the link to the operator.
 std::string SetupText(const std::string& link);
 
 }  // namespace carillon::scheduler
