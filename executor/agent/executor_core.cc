@@ -61,8 +61,8 @@ ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOpt
       sender_(sender),
       logs_(logs),
       gauges_(ports.metrics),
-      intake_(ports.tasks, ports.metrics,
-              {options.executor_id, options.incarnation, ports.public_keys}),
+      intake_({.bus = ports.tasks, .metrics = ports.metrics, .public_keys = ports.public_keys},
+              {.executor = options.executor_id, .incarnation = options.incarnation}),
       sessions_(ports.link, RecordOf(options, ports.clock.Wall())),
       slots_(options.tuning.slots),
       output_bytes_max_(options.tuning.output_bytes_max) {}

@@ -8,14 +8,14 @@ namespace carillon::executor {
 
 std::vector<TaskMessage> TaskIntake::Take(size_t records_max, WallTime now) {
   if (records_max == 0) return {};
-  const Result<std::vector<ReceivedRecord>> records = bus_.Poll(records_max);
+  const Result<std::vector<ReceivedRecord>> records = ports_.bus.Poll(records_max);
   if (!records.ok()) {
     log::Debug("intake", "poll: {}", records.error().message);
     return {};
   }
   if (records->empty()) return {};
   std::vector<TaskMessage> tasks;
-  const std::vector<std::string> keys = options_.public_keys();
+  const std::vector<std::string> keys = ports_.public_keys();
   for (const ReceivedRecord& received : *records) {
     OpenedTasks opened =
         OpenTasks(received.record, options_.executor, options_.incarnation, now, keys);
@@ -26,7 +26,7 @@ std::vector<TaskMessage> TaskIntake::Take(size_t records_max, WallTime now) {
     tasks.insert(tasks.end(), std::make_move_iterator(opened.tasks.begin()),
                  std::make_move_iterator(opened.tasks.end()));
   }
-  const Status committed = bus_.Commit(*records);
+  const Status committed = ports_.bus.Commit(*records);
   // They come again, and the claims sort them out.
   if (!committed.ok()) log::Debug("intake", "commit: {}", committed.error().message);
   return tasks;
@@ -34,7 +34,7 @@ std::vector<TaskMessage> TaskIntake::Take(size_t records_max, WallTime now) {
 
 void TaskIntake::Count(Rejection rejection) {
   if (rejection == Rejection::kOtherExecutor) return;
-  metrics_.counter("carillon_rejected_messages_total", Name(rejection)).Add();
+  ports_.metrics.counter("carillon_rejected_messages_total", Name(rejection)).Add();
   if (logged_.insert(rejection).second) {
     log::Warn("intake", "rejected a task bundle: {} (further ones are only counted)",
               Name(rejection));

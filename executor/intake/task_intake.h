@@ -21,13 +21,17 @@ namespace carillon::executor {
 
 class TaskIntake {
  public:
+  struct Ports {
+    BusConsumer& bus;
+    Metrics& metrics;
+    std::function<std::vector<std::string>()> public_keys;  // of the members, to check signatures
+  };
   struct Options {
     ExecutorId executor;
     Incarnation incarnation;
-    std::function<std::vector<std::string>()> public_keys;
   };
-  TaskIntake(BusConsumer& bus, Metrics& metrics, Options options)
-      : bus_(bus), metrics_(metrics), options_(std::move(options)) {}
+  TaskIntake(Ports ports, Options options)
+      : ports_(std::move(ports)), options_(std::move(options)) {}
 
   // The tasks of up to `records_max` records; a record holds at most kBundleTasksMax.
   std::vector<TaskMessage> Take(size_t records_max, WallTime now);
@@ -35,8 +39,7 @@ class TaskIntake {
  private:
   void Count(Rejection rejection);
 
-  BusConsumer& bus_;
-  Metrics& metrics_;
+  const Ports ports_;
   const Options options_;
   std::set<Rejection> logged_;
 };

@@ -95,7 +95,7 @@ void SegmentOwner::FollowAssignment(SteadyTime now) {
   const auto assignment = ports_.assignment.Follow();
   Release(ports_.assignment.TakeDropped());
   if (!assignment.ok() || assignment->generation.value() == 0) return;
-  if (!clock_trusted() || !options_.store_trusted()) return;
+  if (!clock_trusted() || !ports_.store_trusted()) return;
   const std::vector<SegmentId> missing = Missing(*assignment, now);
   if (!missing.empty()) TakeMissing(*assignment, missing);
 }

@@ -30,8 +30,6 @@ class SegmentOwner final : public Stepper {
   struct Options {
     MemberId self;
     Incarnation incarnation;
-    // While it returns false, no segment is taken.
-    std::function<bool()> store_trusted = [] { return true; };
     Duration lease = 20s;               // the lease that this member grants; recorded with Take
     Duration proof_every = 1s;          // between reads of the epochs in force
     Duration clock_offset_max = 500ms;  // of this host's clock against the database's
@@ -47,6 +45,8 @@ class SegmentOwner final : public Stepper {
     AssignmentFollower& assignment;
     FencedWriter& fences;
     Metrics& metrics;
+    // While it returns false, no segment is taken.
+    std::function<bool()> store_trusted = [] { return true; };
   };
   SegmentOwner(const Ports& ports, Options options);
 

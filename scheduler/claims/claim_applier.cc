@@ -106,11 +106,11 @@ void ClaimApplier::Apply(std::vector<Item> items) {
 // Decides, or marks, the claims for which that is possible without reading the run's row.
 void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   size_t room = ports_.leases.Room();
-  const bool paused = options_.paused() && !failpoint::Broken("pause.claim");
+  const bool paused = ports_.paused() && !failpoint::Broken("pause.claim");
   for (Item& item : items) {
     const OwnedSegment* owned = view.Find(item.request.segment);
     if (owned != nullptr) item.epoch = owned->epoch;
-    const bool foreign = owned == nullptr && !options_.wants(item.request.segment);
+    const bool foreign = owned == nullptr && !ports_.wants(item.request.segment);
     // The token of a lost attempt is refused permanently.
     if (ports_.leases.IsLost(item.request.key, item.request.token)) {
       item.decided = true;
@@ -196,7 +196,7 @@ void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {
     request.late_after = {};
     const bool first = request.attempt == 1;
     if (first && *cluster_now - request.key.fire > kLateAsked) {
-      request.late_after = options_.late_after(request);
+      request.late_after = ports_.late_after(request);
     }
     segments.push_back(item->request.segment);
   }

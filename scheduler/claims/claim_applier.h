@@ -43,11 +43,6 @@ class ClaimApplier final : public Stepper {
     DefinitionCache& definitions;
     const ExecutorTable& executors;
     const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
-  };
-  struct Options {
-    Duration lease = 20s;   // granted with each accepted claim
-    Duration gap = 4ms;     // least time between the begins of two writes
-    size_t gap_rows = 256;  // with this many claims waiting, a write does not wait for the gap
     // True while the whole cluster is paused. New claims are then refused; a repeated claim is
     // still confirmed.
     std::function<bool()> paused = [] { return false; };
@@ -59,6 +54,11 @@ class ClaimApplier final : public Stepper {
     std::function<Duration(const ClaimRequest&)> late_after = [](const ClaimRequest&) {
       return Duration::zero();
     };
+  };
+  struct Options {
+    Duration lease = 20s;   // granted with each accepted claim
+    Duration gap = 4ms;     // least time between the begins of two writes
+    size_t gap_rows = 256;  // with this many claims waiting, a write does not wait for the gap
   };
   ClaimApplier(const Ports& ports, Options options);
 

@@ -186,7 +186,7 @@ void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
   Release(tracked);
   if (event.what == RunEvent::What::kRefused) return Settle(tracked, now);
   runs_.Erase(tracked.run.key);
-  if (options_.look_again) options_.look_again();
+  if (ports_.look_again) ports_.look_again();
 }
 
 void FiringLoop::TakeFeed(SteadyTime now) {

@@ -48,6 +48,10 @@ class FiringLoop final : public Stepper {
     BusProducer& producer;
     const Signer& signer;
     Metrics& metrics;
+    // True while the whole cluster is paused. Due runs then wait here; whether they still run is
+    // decided when the pause ends.
+    std::function<bool()> paused = [] { return false; };
+    std::function<void()> look_again = {};  // wakes the sweep: a run was edited meanwhile
   };
   struct Options {
     MemberId self;
@@ -59,10 +63,6 @@ class FiringLoop final : public Stepper {
     int prefetch_max = 1024;            // tasks of an executor beyond its free slots
     uint64_t seed = 1;
     BusFormat bus_format = BusFormat::kBinary;
-    // True while the whole cluster is paused. Due runs then wait here; whether they still run is
-    // decided when the pause ends.
-    std::function<bool()> paused = [] { return false; };
-    std::function<void()> look_again = {};  // wakes the sweep: a run was edited meanwhile
   };
   FiringLoop(const Ports& ports, Options options);
 

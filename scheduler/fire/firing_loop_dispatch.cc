@@ -112,7 +112,7 @@ void FiringLoop::LookAtWaiting(SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
   if (now < next_look_ || !cluster_now) return;
   next_look_ = now + kLookEvery;
-  const bool paused = options_.paused();
+  const bool paused = ports_.paused();
   for (auto& [key, lane] : lanes_) {
     PruneLane(lane);
     if (paused) continue;
@@ -165,7 +165,7 @@ void FiringLoop::Dispatch(SteadyTime now) {
   more_ready_ = false;
   skips_full_ = false;
   const auto cluster_now = ports_.cluster.Now();
-  const bool paused = options_.paused() && !failpoint::Broken("pause.publish");
+  const bool paused = ports_.paused() && !failpoint::Broken("pause.publish");
   if (!cluster_now || now < dispatch_pause_ || paused) return;
   // Under load, tasks are gathered for a moment, so that many share one signature and one record.
   if (now < last_dispatch_ + options_.dispatch_gap) {

@@ -32,7 +32,7 @@ SteadyTime GuardLoop::Step(SteadyTime now) {
 void GuardLoop::Show() {
   const bool held = ports_.guard.standing().state == StoreState::kHeld;
   ports_.metrics.gauge("carillon_store_held").Set(held ? 1 : 0);
-  if (held) options_.suspend();  // again: a Take that was in progress may have succeeded since
+  if (held) ports_.suspend();  // again: a Take that was in progress may have succeeded since
 }
 
 GuardLoop::Record GuardLoop::ReadRecord() {
@@ -50,7 +50,7 @@ void GuardLoop::Follow(const StoreTrust& record) {
   if (known == trust) return;
   if (known && known->accepted != trust.accepted) {
     log::Warn(kRoom, "an operator accepted store {} at mark {}", trust.store_id, trust.mark);
-    options_.forget();
+    ports_.forget();
   }
   ports_.guard.Trust(trust);
 }
@@ -83,7 +83,7 @@ bool GuardLoop::BeginTrust(const StoreIdentity& seen, Record* record) {
     *record = std::optional<StoreTrust>(trust);
   }
   ports_.guard.Release(trust);
-  options_.trusted();
+  ports_.trusted();
   return true;
 }
 
@@ -132,10 +132,10 @@ Status GuardLoop::Accept(const StoreIdentity& shown) {
       ports_.identity.Accept(seen, Epoch(static_cast<uint64_t>(ToUnixMicros(accepted)))));
   const StoreTrust trust{seen.store_id, seen.server_id, mark, accepted};
   CARILLON_TRY(ports_.coordinator.WriteTrust(trust, record));
-  options_.forget();
+  ports_.forget();
   ports_.guard.Release(trust);
   Show();
-  options_.trusted();
+  ports_.trusted();
   return {};
 }
 

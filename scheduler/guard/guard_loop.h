@@ -34,13 +34,11 @@ class GuardLoop final : public Stepper {
     Coordinator& coordinator;
     StoreGuard& guard;
     Metrics& metrics;
-  };
-  struct Options {
     std::function<void()> suspend;  // suspends owned segments; called repeatedly while held
     std::function<void()> forget;   // suspends, and drops everything remembered of the store's rows
     std::function<void()> trusted;  // called after the store has become trusted
   };
-  GuardLoop(const Ports& ports, Options options) : ports_(ports), options_(std::move(options)) {}
+  explicit GuardLoop(Ports ports) : ports_(std::move(ports)) {}
 
   SteadyTime Step(SteadyTime now) override;
 
@@ -60,7 +58,6 @@ class GuardLoop final : public Stepper {
   void Show();
 
   const Ports ports_;
-  const Options options_;
   Mutex mu_;
   SteadyTime next_look_ GUARDED_BY(mu_) = {};
   SteadyTime next_mark_ GUARDED_BY(mu_) = {};

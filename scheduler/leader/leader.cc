@@ -14,12 +14,8 @@ constexpr uint64_t kGenerationsPerStep = 1000;  // when the coordinator has fall
 
 }  // namespace
 
-LeaderLoop::LeaderLoop(const Clock& clock, Coordinator& coordinator, SegmentStore& segments,
-                       Metrics& metrics, Options options)
-    : clock_(clock),
-      coordinator_(coordinator),
-      segments_(segments),
-      metrics_(metrics),
+LeaderLoop::LeaderLoop(Ports ports, Options options)
+    : ports_(std::move(ports)),
       options_(std::move(options)),
       self_(options_.self),
       rng_(options_.seed),
@@ -28,27 +24,27 @@ LeaderLoop::LeaderLoop(const Clock& clock, Coordinator& coordinator, SegmentStor
 SteadyTime LeaderLoop::Step(SteadyTime now) {
   if (now < next_try_) return next_try_;
   next_try_ = now + kLookEvery;
-  if (!options_.fit()) {
+  if (!ports_.fit()) {
     Leave();
     next_try_ = now + kUnfitLookEvery;
     return next_try_;
   }
   if (!EnsureJoined(now)) return next_try_;
-  const bool leads = coordinator_.IsLeader();
+  const bool leads = ports_.coordinator.IsLeader();
   if (is_leader_.exchange(leads) != leads) {
     log::Info("leader", "{} the leader member={}", leads ? "became" : "is no longer",
               options_.self.id.value());
   }
-  metrics_.gauge("carillon_is_leader").Set(leads ? 1 : 0);
-  if (leads && options_.store_trusted()) Lead(now);
+  ports_.metrics.gauge("carillon_is_leader").Set(leads ? 1 : 0);
+  if (leads && ports_.store_trusted()) Lead(now);
   return next_try_;
 }
 
 bool LeaderLoop::EnsureJoined(SteadyTime now) {
-  if (joined_ && coordinator_.State() != SessionState::kExpired) return true;
+  if (joined_ && ports_.coordinator.State() != SessionState::kExpired) return true;
   is_leader_ = false;
-  metrics_.gauge("carillon_is_leader").Set(0);
-  const Status joined = coordinator_.Join(self_);
+  ports_.metrics.gauge("carillon_is_leader").Set(0);
+  const Status joined = ports_.coordinator.Join(self_);
   if (!joined.ok()) {
     log::Warn("leader", "join: {}", joined.error().message);
     next_try_ = now + backoff_.Next(rng_);
@@ -60,19 +56,19 @@ bool LeaderLoop::EnsureJoined(SteadyTime now) {
 }
 
 void LeaderLoop::Leave() {
-  if (joined_) coordinator_.Leave();
+  if (joined_) ports_.coordinator.Leave();
   joined_ = false;
   is_leader_ = false;
 }
 
 void LeaderLoop::Lead(SteadyTime now) {
-  const auto current = coordinator_.ReadAssignment();
-  const auto records = segments_.ListSegments();
+  const auto current = ports_.coordinator.ReadAssignment();
+  const auto records = ports_.segments.ListSegments();
   if (!current.ok() || !records.ok()) {
     next_try_ = now + backoff_.Next(rng_);
     return;
   }
-  const std::vector<MemberInfo> members = coordinator_.Members();
+  const std::vector<MemberInfo> members = ports_.coordinator.Members();
   std::vector<MemberId> ids;
   ids.reserve(members.size());
   for (const MemberInfo& member : members) ids.push_back(member.id);
@@ -103,7 +99,7 @@ Status LeaderLoop::WriteUpTo(Assignment assignment, Generation stored, Generatio
   const uint64_t last = std::min(wanted.value(), stored.value() + kGenerationsPerStep);
   for (uint64_t generation = stored.value() + 1; generation <= last; ++generation) {
     assignment.generation = Generation(generation);
-    CARILLON_TRY(coordinator_.WriteAssignment(assignment));
+    CARILLON_TRY(ports_.coordinator.WriteAssignment(assignment));
   }
   if (last < wanted.value()) return {ErrorCode::kExhausted, "generations go on at the next step"};
   return {};

@@ -24,9 +24,11 @@ namespace carillon::scheduler {
 
 class LeaderLoop final : public Stepper {
  public:
-  struct Options {
-    MemberInfo self;
-    uint64_t seed = 1;
+  struct Ports {
+    const Clock& clock;
+    Coordinator& coordinator;
+    SegmentStore& segments;
+    Metrics& metrics;
     // While it returns false (this host's clock is off), the member leaves and does not join again,
     // so that others take over.
     std::function<bool()> fit = [] { return true; };
@@ -34,8 +36,11 @@ class LeaderLoop final : public Stepper {
     // may come from another store.
     std::function<bool()> store_trusted = [] { return true; };
   };
-  LeaderLoop(const Clock& clock, Coordinator& coordinator, SegmentStore& segments, Metrics& metrics,
-             Options options);
+  struct Options {
+    MemberInfo self;
+    uint64_t seed = 1;
+  };
+  LeaderLoop(Ports ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
 
@@ -57,10 +62,7 @@ class LeaderLoop final : public Stepper {
   bool NeedsNewGeneration(const Assignment& current, const std::vector<SegmentRecord>& records,
                           const std::vector<MemberInfo>& members) const;
 
-  const Clock& clock_;
-  Coordinator& coordinator_;
-  SegmentStore& segments_;
-  Metrics& metrics_;
+  const Ports ports_;
   const Options options_;
   MemberInfo self_;
   Rng rng_;

@@ -73,7 +73,7 @@ void ExecutorRegistry::Accept(const LeaseHolder& executor, const ExecutorRecord&
                                                  .cluster_time = ports_.cluster.Now(),
                                                  .heartbeat = options_.heartbeat});
   if (!sent.ok()) log::Debug("liveness", "registered: {}", sent.error().message);
-  if (options_.executors_changed) options_.executors_changed();
+  if (ports_.executors_changed) ports_.executors_changed();
 }
 
 // Without this answer the executor would register again and again and never learn the reason.
@@ -94,12 +94,12 @@ void ExecutorRegistry::Refresh(SteadyTime now) {
   }
   stored_ = std::move(*stored);
   ports_.executors.Refresh(stored_);
-  if (options_.executors_changed) options_.executors_changed();
+  if (ports_.executors_changed) ports_.executors_changed();
 }
 
 void ExecutorRegistry::WriteHealth(SteadyTime now) {
   next_write_ = now + options_.write_every;
-  if (!options_.writes_health()) return;
+  if (!ports_.writes_health()) return;
   std::vector<ExecutorRecord> rows = ports_.executors.Records();
   std::map<ExecutorId, ExecutorState> states;
   for (const ExecutorRecord& record : rows) states[record.id] = record.state;
@@ -119,7 +119,7 @@ void ExecutorRegistry::WriteHealth(SteadyTime now) {
 
 void ExecutorRegistry::WriteStates() {
   const std::vector<ExecutorRecord> changed = ports_.executors.TakeStateChanges();
-  if (options_.writes_health()) Write(changed);
+  if (ports_.writes_health()) Write(changed);
 }
 
 // After an error the rest is left to the next WriteHealth, which writes all executors.

@@ -24,14 +24,14 @@ class ExecutorRegistry final : public Stepper {
     RegisterQueue& registers;
     const LiveSettings& settings;
     Metrics& metrics;
+    std::function<bool()> writes_health;      // true on one member only, the leader
+    std::function<void()> executors_changed;  // wakes the firing loop and the link
   };
   struct Options {
     Duration heartbeat = 2s;      // the interval that executors are to use
     Duration refresh_every = 2s;  // of the switches, from the store
     Duration write_every = 5s;    // of the health of all executors, to the store
     Duration lost_after = 10s;    // for executors in the store that never had a link to this member
-    std::function<bool()> writes_health;      // true on one member only, the leader
-    std::function<void()> executors_changed;  // wakes the firing loop and the link
   };
   ExecutorRegistry(const Ports& ports, Options options);
 

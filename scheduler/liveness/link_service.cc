@@ -79,7 +79,7 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
   // runs of a restarted executor survive, while the store is unavailable.
   if (const auto known = ports_.executors.AcceptKnown(message.record, ports_.clock.Steady())) {
     SendStanding(*known);
-    if (options_.executors_changed) options_.executors_changed();
+    if (ports_.executors_changed) ports_.executors_changed();
   }
   if (!ports_.registers.Push({from, std::move(message.record)}).ok()) {
     ports_.metrics.counter("carillon_queue_rejections_total", ports_.registers.name()).Add();
@@ -109,7 +109,7 @@ void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
   }
   std::vector<HeldAttempt> applied = ports_.applied.Among(message.reporting);
   if (!applied.empty()) Send(from, ResultsApplied{std::move(applied)});
-  if (options_.executors_changed) options_.executors_changed();
+  if (ports_.executors_changed) ports_.executors_changed();
 }
 
 void LinkService::Handle(const LeaseHolder& from, ClaimBatch& message) {
@@ -164,8 +164,8 @@ void LinkService::JudgeHealth(SteadyTime now) {
   for (const auto& [state, count] : counts) {
     ports_.metrics.gauge("carillon_executors", Name(state)).Set(count);
   }
-  if (options_.executors_changed) options_.executors_changed();
-  if (options_.state_changed) options_.state_changed();
+  if (ports_.executors_changed) ports_.executors_changed();
+  if (ports_.state_changed) ports_.state_changed();
 }
 
 }  // namespace carillon::scheduler

@@ -49,12 +49,12 @@ class LinkService final : public Stepper {
     ClaimQueue& claims;
     RegisterQueue& registers;
     Metrics& metrics;
-  };
-  struct Options {
-    Duration lease = 20s;                     // sent with each answer to a heartbeat
-    Duration heartbeat = 2s;                  // the interval that executors are to use
     std::function<void()> executors_changed;  // wakes the firing loop
     std::function<void()> state_changed;      // wakes the registry, which writes executor states
+  };
+  struct Options {
+    Duration lease = 20s;     // sent with each answer to a heartbeat
+    Duration heartbeat = 2s;  // the interval that executors are to use
   };
   LinkService(const Ports& ports, Options options);
 

@@ -47,7 +47,7 @@ bool LogKeeper::Receive() {
     return false;
   }
   for (ReceivedRecord& record : *records) {
-    auto messages = DecodeLogs(record.record.payload, options_.wants);
+    auto messages = DecodeLogs(record.record.payload, ports_.wants);
     // From here on only the record's position is needed.
     record.record = {};
     if (!messages.ok()) {

@@ -35,10 +35,10 @@ class LogKeeper final : public Stepper {
     const ExecutorTable& executors;
     ExecutorHub& hub;
     Metrics& metrics;
-  };
-  struct Options {
     // True if the assignment gives the segment to this member.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
+  };
+  struct Options {
     uint64_t seed = 1;
   };
   static constexpr size_t kRecordsPerStep = 64;

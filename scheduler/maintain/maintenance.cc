@@ -21,7 +21,7 @@ Duration AgeOf(WallTime oldest, WallTime now) {
 SteadyTime Maintenance::Step(SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
   if (!cluster_now) return now + kClockRetry;
-  if (!options_.store_trusted()) return now + kTrustRetry;
+  if (!ports_.store_trusted()) return now + kTrustRetry;
   if (now >= next_look_) {
     next_look_ = now + kLookEvery;
     Look(*cluster_now);

@@ -30,12 +30,12 @@ class Maintenance final : public Stepper {
     const ClusterClock& cluster;
     OverdueWatch& overdue;
     Metrics& metrics;
+    // While it returns false, nothing is deleted and nothing is read.
+    std::function<bool()> store_trusted = [] { return true; };
   };
   struct Options {
     Duration every = 5min;          // between two runs of the housekeeping
     Duration retention = 24h * 14;  // of finished runs
-    // While it returns false, nothing is deleted and nothing is read.
-    std::function<bool()> store_trusted = [] { return true; };
   };
   Maintenance(const Ports& ports, Options options)
       : ports_(ports), options_(std::move(options)), retention_(options_.retention) {}

@@ -17,10 +17,10 @@ SegmentOwner Member::Rooms::MakeOwner() {
                        .table = segments,
                        .assignment = assignment,
                        .fences = fences,
-                       .metrics = ports.metrics},
+                       .metrics = ports.metrics,
+                       .store_trusted = [this] { return ports.guard.trusted(); }},
                       {.self = options.self.id,
                        .incarnation = options.self.incarnation,
-                       .store_trusted = [this] { return ports.guard.trusted(); },
                        .lease = options.lease,
                        .proof_every = options.proof_every,
                        .clock_offset_max = options.clock_offset_max,
@@ -28,11 +28,13 @@ SegmentOwner Member::Rooms::MakeOwner() {
 }
 
 LeaderLoop Member::Rooms::MakeLeader() {
-  return LeaderLoop(ports.clock, ports.coordinator, ports.segments, ports.metrics,
-                    {.self = options.self,
-                     .seed = seeds.Next(),
+  return LeaderLoop({.clock = ports.clock,
+                     .coordinator = ports.coordinator,
+                     .segments = ports.segments,
+                     .metrics = ports.metrics,
                      .fit = [this] { return owner.clock_trusted(); },
-                     .store_trusted = [this] { return ports.guard.trusted(); }});
+                     .store_trusted = [this] { return ports.guard.trusted(); }},
+                    {.self = options.self, .seed = seeds.Next()});
 }
 
 GuardLoop Member::Rooms::MakeGuardLoop() {
@@ -40,8 +42,8 @@ GuardLoop Member::Rooms::MakeGuardLoop() {
                     .identity = ports.identity,
                     .coordinator = ports.coordinator,
                     .guard = ports.guard,
-                    .metrics = ports.metrics},
-                   {.suspend = [this] { SuspendSegments(); },
+                    .metrics = ports.metrics,
+                    .suspend = [this] { SuspendSegments(); },
                     .forget = [this] { ForgetStore(); },
                     .trusted =
                         [wake_owner = Waker("owner"), wake_leader = Waker("leader")] {
@@ -99,12 +101,12 @@ ExecutorRegistry Member::Rooms::MakeRegistry() {
                            .executors = executors,
                            .registers = registers,
                            .settings = ports.settings,
-                           .metrics = ports.metrics},
+                           .metrics = ports.metrics,
+                           .writes_health = [this] { return leader.is_leader(); },
+                           .executors_changed = Wakers({"fire", "link"})},
                           {.heartbeat = options.heartbeat,
                            .write_every = options.executor_write_every,
-                           .lost_after = options.executor_lost,
-                           .writes_health = [this] { return leader.is_leader(); },
-                           .executors_changed = Wakers({"fire", "link"})});
+                           .lost_after = options.executor_lost});
 }
 
 FiringLoop Member::Rooms::MakeFiring() {
@@ -120,7 +122,13 @@ FiringLoop Member::Rooms::MakeFiring() {
                      .skips = skips,
                      .producer = ports.producer,
                      .signer = ports.signer,
-                     .metrics = ports.metrics},
+                     .metrics = ports.metrics,
+                     .paused = [this] { return ports.settings.paused(); },
+                     .look_again =
+                         [this] {
+                           sweep.NudgeDue();
+                           WakeOf("plan").Wake();
+                         }},
                     {.self = options.self.id,
                      .capacity = options.wheel_capacity,
                      .dispatch_timeout = options.tuning.dispatch_timeout,
@@ -129,13 +137,7 @@ FiringLoop Member::Rooms::MakeFiring() {
                      .ageing_per_priority = options.ageing_per_priority,
                      .prefetch_max = options.prefetch_max,
                      .seed = seeds.Next(),
-                     .bus_format = options.tuning.bus_format,
-                     .paused = [this] { return ports.settings.paused(); },
-                     .look_again =
-                         [this] {
-                           sweep.NudgeDue();
-                           WakeOf("plan").Wake();
-                         }});
+                     .bus_format = options.tuning.bus_format});
 }
 
 SegmentPlanner Member::Rooms::MakePlanner() {
@@ -146,16 +148,16 @@ SegmentPlanner Member::Rooms::MakePlanner() {
        .segments = segments,
        .fences = fences,
        .feed = feed,
-       .metrics = ports.metrics},
+       .metrics = ports.metrics,
+       .backlog = [this] { return firing.backlog(); },
+       .busy = [this] { return firing.due() > kBatchRowsMax; },
+       .paused = [this] { return ports.settings.paused(); },
+       .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); }},
       {.horizon = options.tuning.horizon,
        .scan_every = options.scan_every,
        .batches_per_step = options.plan_batches_per_step,
        .schedules_cached = options.schedule_cache_max,
        .backlog_max = BacklogMax(options.wheel_capacity),
-       .backlog = [this] { return firing.backlog(); },
-       .busy = [this] { return firing.due() > kBatchRowsMax; },
-       .paused = [this] { return ports.settings.paused(); },
-       .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); },
        .seed = seeds.Next()});
 }
 
@@ -165,12 +167,12 @@ Sweep Member::Rooms::MakeSweep() {
                 .cluster = cluster,
                 .segments = segments,
                 .feed = feed,
-                .metrics = ports.metrics},
+                .metrics = ports.metrics,
+                .in_memory = [this] { return firing.due(); },
+                .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); }},
                {.every = options.scan_every,
                 .horizon = options.tuning.horizon,
                 .overdue_after = options.tuning.dispatch_timeout,
-                .in_memory = [this] { return firing.due(); },
-                .warm = [this](const std::vector<PendingRun>& runs) { WarmDefinitions(runs); },
                 .seed = seeds.Next()});
 }
 
@@ -195,11 +197,10 @@ LinkService Member::Rooms::MakeLink() {
                       .settings = ports.settings,
                       .claims = claims,
                       .registers = registers,
-                      .metrics = ports.metrics},
-                     {.lease = options.lease,
-                      .heartbeat = options.heartbeat,
+                      .metrics = ports.metrics,
                       .executors_changed = Waker("fire"),
-                      .state_changed = Waker("recover")});
+                      .state_changed = Waker("recover")},
+                     {.lease = options.lease, .heartbeat = options.heartbeat});
 }
 
 ClaimApplier Member::Rooms::MakeClaimApplier() {
@@ -217,12 +218,11 @@ ClaimApplier Member::Rooms::MakeClaimApplier() {
        .metrics = ports.metrics,
        .definitions = definitions,
        .executors = executors,
-       .secrets = ports.secrets},
-      {.lease = options.lease,
-       .gap = options.claim_gap,
+       .secrets = ports.secrets,
        .paused = [this] { return ports.settings.paused(); },
        .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
-       .late_after = [this](const ClaimRequest& request) { return LateLimit(request); }});
+       .late_after = [this](const ClaimRequest& request) { return LateLimit(request); }},
+      {.lease = options.lease, .gap = options.claim_gap});
 }
 
 void Member::Rooms::MakeNotify() {
@@ -285,11 +285,11 @@ ResultApplier Member::Rooms::MakeResultApplier() {
                         .producer = ports.producer,
                         .feed = feed,
                         .events = events,
-                        .metrics = ports.metrics},
+                        .metrics = ports.metrics,
+                        .wants = [this](SegmentId segment) { return assignment.Wants(segment); }},
                        {.gap = options.result_gap,
                         .records_held_max = options.result_records_held_max,
                         .bytes_held_max = options.result_bytes_held_max,
-                        .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
                         .seed = seeds.Next()});
 }
 
@@ -299,9 +299,9 @@ LogKeeper Member::Rooms::MakeLogKeeper() {
                     .logs = ports.logs,
                     .executors = executors,
                     .hub = ports.hub,
-                    .metrics = ports.metrics},
-                   {.wants = [this](SegmentId segment) { return assignment.Wants(segment); },
-                    .seed = seeds.Next()});
+                    .metrics = ports.metrics,
+                    .wants = [this](SegmentId segment) { return assignment.Wants(segment); }},
+                   {.seed = seeds.Next()});
 }
 
 }  // namespace carillon::scheduler

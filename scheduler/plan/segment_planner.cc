@@ -28,9 +28,9 @@ SteadyTime SegmentPlanner::Step(SteadyTime now) {
   const bool nudged = nudged_.exchange(false);
   if (!nudged && now < next_scan_) return next_scan_;
   if (nudged) scan_.reset();
-  if (options_.paused() && !failpoint::Broken("pause.plan"))
+  if (ports_.paused() && !failpoint::Broken("pause.plan"))
     return next_scan_ = now + options_.scan_every;
-  const bool room = options_.backlog() < options_.backlog_max;
+  const bool room = ports_.backlog() < options_.backlog_max;
   if (accepting_.exchange(room) != room) {
     log::Warn("plan", "{}", room ? "planning goes on" : "backlog above its limit: planning waits");
   }
@@ -86,7 +86,7 @@ bool SegmentPlanner::ScanIsOld(uint64_t segments_version, SteadyTime now) const 
 bool SegmentPlanner::ScanAnew(const std::vector<SegmentId>& segments, WallTime cluster_now,
                               SteadyTime now) {
   const SteadyTime before = std::exchange(paced_at_, now);
-  pace_.Grow(now - before, horizon_.load(), options_.busy());
+  pace_.Grow(now - before, horizon_.load(), ports_.busy());
   const size_t limit = options_.batch_rows + aside_.size();
   auto due = ports_.store.ScanDue(segments, cluster_now + pace_.lead(), limit);
   if (!due.ok()) {
@@ -233,7 +233,7 @@ void SegmentPlanner::Feed(const OwnedView& view, const std::vector<PlannedSchedu
     }
   }
   if (runs.empty()) return;
-  if (options_.warm) options_.warm(runs);
+  if (ports_.warm) ports_.warm(runs);
   if (!ports_.feed.Push(std::move(runs)).ok()) {
     // The sweep finds these runs when they are due.
     ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();

@@ -37,6 +37,14 @@ class SegmentPlanner final : public Stepper {
     FencedWriter& fences;
     RunFeed& feed;
     Metrics& metrics;
+    std::function<size_t()> backlog = [] { return size_t{0}; };  // runs in memory
+    // True while due runs wait for executors. Planning far ahead then slows down.
+    std::function<bool()> busy = [] { return false; };
+    // True while the whole cluster is paused. Nothing is planned; due fires stay on their
+    // schedules, as while no member runs.
+    std::function<bool()> paused = [] { return false; };
+    // Loads the definitions that these runs need into the cache; called before they are fed.
+    std::function<void(const std::vector<PendingRun>&)> warm = {};
   };
   struct Options {
     Duration horizon = 30s;  // a schedule whose next fire is in its first half is planned
@@ -48,14 +56,6 @@ class SegmentPlanner final : public Stepper {
     size_t batch_rows = kBatchRowsMax;
     size_t schedules_cached = 50'000;
     size_t backlog_max = 300'000;  // with this many runs in memory, nothing is planned
-    std::function<size_t()> backlog = [] { return size_t{0}; };  // runs in memory
-    // True while due runs wait for executors. Planning far ahead then slows down.
-    std::function<bool()> busy = [] { return false; };
-    // True while the whole cluster is paused. Nothing is planned; due fires stay on their
-    // schedules, as while no member runs.
-    std::function<bool()> paused = [] { return false; };
-    // Loads the definitions that these runs need into the cache; called before they are fed.
-    std::function<void(const std::vector<PendingRun>&)> warm = {};
     uint64_t seed = 1;
   };
   SegmentPlanner(const Ports& ports, Options options);

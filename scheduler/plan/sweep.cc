@@ -137,7 +137,7 @@ void Sweep::NoteDrops(SteadyTime now) {
 }
 
 DueLookFacts Sweep::FactsOfDue(SteadyTime now) const {
-  return {.in_memory = options_.in_memory(),
+  return {.in_memory = ports_.in_memory(),
           .seen = round_ ? round_->seen : 0,
           .page_rows = options_.page_rows,
           .busy = options_.in_memory_busy,
@@ -181,7 +181,7 @@ bool Sweep::Offer(const OwnedView& view, const std::vector<RunRow>& rows) {
     if (owned != nullptr) runs.push_back(ToPendingRun(row, owned->epoch));
   }
   if (runs.empty()) return true;
-  if (options_.warm) options_.warm(runs);
+  if (ports_.warm) ports_.warm(runs);
   if (ports_.feed.Offer(std::move(runs)).ok()) return true;
   ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
   return false;

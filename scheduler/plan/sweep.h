@@ -41,6 +41,9 @@ class Sweep final : public Stepper {
     const SegmentTable& segments;
     RunFeed& feed;
     Metrics& metrics;
+    std::function<size_t()> in_memory = [] { return size_t{0}; };  // due runs in memory
+    // Loads the definitions that these runs need into the cache; called before they are fed.
+    std::function<void(const std::vector<PendingRun>&)> warm = {};
   };
   struct Options {
     Duration every = 500ms;    // between rounds of the scan for due runs
@@ -51,9 +54,6 @@ class Sweep final : public Stepper {
     size_t nudges_max = 10'000;      // jobs and runs that wait for their scan
     Duration overdue_after = 5s;     // the dispatch timeout
     size_t in_memory_busy = 20'000;  // with this many due runs in memory, one page a round
-    std::function<size_t()> in_memory = [] { return size_t{0}; };  // due runs in memory
-    // Loads the definitions that these runs need into the cache; called before they are fed.
-    std::function<void(const std::vector<PendingRun>&)> warm = {};
     uint64_t seed = 1;
   };
   Sweep(const Ports& ports, Options options);

@@ -185,7 +185,7 @@ size_t ResultApplier::Admit(uint64_t sequence, std::vector<ResultMessage> messag
 }
 
 bool ResultApplier::Wants(const OwnedView& view, SegmentId segment) const {
-  return view.Find(segment) != nullptr || options_.wants(segment);
+  return view.Find(segment) != nullptr || ports_.wants(segment);
 }
 
 bool ResultApplier::ApplyOpen() {
@@ -196,7 +196,7 @@ bool ResultApplier::ApplyOpen() {
     const SegmentId segment = item.message.report.segment;
     if (view->Find(segment) != nullptr) {
       ready.push_back(std::move(item));
-    } else if (options_.wants(segment)) {
+    } else if (ports_.wants(segment)) {
       waiting.push_back(std::move(item));
     } else {
       Finish(item);  // the segment is another member's now

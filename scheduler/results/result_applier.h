@@ -53,13 +53,13 @@ class ResultApplier final : public Stepper {
     RunFeed& feed;
     RunEventQueue& events;
     Metrics& metrics;
+    // True if the assignment gives the segment to this member, though it may not own it yet.
+    std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
   };
   struct Options {
     Duration gap = 25ms;  // least time between the begins of two writes, unless a batch is full
     size_t records_held_max = 10'000;
     size_t bytes_held_max = 64u << 20;  // at least kRecordRoom
-    // True if the assignment gives the segment to this member, though it may not own it yet.
-    std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
     uint64_t seed = 1;
   };
   // Most bytes that one record can add to what is held: the largest record of the bus, decoded.

@@ -291,9 +291,12 @@ TEST(RendezvousTest, OrderOfMembersDoesNotMatter) {
 class LeaderTest : public SegmentOwnerTest {
  protected:
   LeaderLoop Make(const std::string& id, const std::string& incarnation, Coordinator& coordinator) {
-    return LeaderLoop(clock_, coordinator, store_, metrics_,
-                      {.self = {.id = MemberId(id), .incarnation = Incarnation(incarnation)},
-                       .fit = [this] { return fit_; }});
+    return LeaderLoop({.clock = clock_,
+                       .coordinator = coordinator,
+                       .segments = store_,
+                       .metrics = metrics_,
+                       .fit = [this] { return fit_; }},
+                      {.self = {.id = MemberId(id), .incarnation = Incarnation(incarnation)}});
   }
   void StepLeader(LeaderLoop& leader) {
     clock_.Advance(3s);

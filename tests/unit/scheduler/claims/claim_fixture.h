@@ -65,10 +65,11 @@ class ClaimApplierTest : public test::RoomTest {
                          .metrics = metrics_,
                          .definitions = definitions_,
                          .executors = executors_,
-                         .secrets = &resolver_},
-                        {.paused = [this] { return paused_; },
+                         .secrets = &resolver_,
+                         .paused = [this] { return paused_; },
                          .wants = [this](SegmentId) { return wants_; },
-                         .late_after = std::move(late_after)});
+                         .late_after = std::move(late_after)},
+                        {});
   }
   void Ask(const std::vector<ClaimRequest>& requests) {
     ASSERT_TRUE(

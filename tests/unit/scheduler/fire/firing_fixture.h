@@ -24,7 +24,6 @@ class FiringLoopTest : public test::RoomTest {
 
   std::unique_ptr<FiringLoop> Make(FiringLoop::Options options) {
     options.self = MemberId("m1");
-    options.look_again = [this] { ++looks_; };
     return std::make_unique<FiringLoop>(FiringLoop::Ports{.clock = clock_,
                                                           .cluster = cluster_,
                                                           .segments = table_,
@@ -37,7 +36,9 @@ class FiringLoopTest : public test::RoomTest {
                                                           .skips = skips_,
                                                           .producer = producer_,
                                                           .signer = signer_,
-                                                          .metrics = metrics_},
+                                                          .metrics = metrics_,
+                                                          .paused = [this] { return paused_; },
+                                                          .look_again = [this] { ++looks_; }},
                                         options);
   }
   void Beat(const std::string& id, int free_slots, int light = 100,
@@ -99,6 +100,7 @@ class FiringLoopTest : public test::RoomTest {
   Signer signer_ = Signer::FromSeed({7});
   uint64_t schedules_ = 100;
   int looks_ = 0;
+  bool paused_ = false;
   std::unique_ptr<FiringLoop> loop_;
 };
 

@@ -49,8 +49,8 @@ struct Guarded {
               .identity = identity,
               .coordinator = *coordinator,
               .guard = guard,
-              .metrics = metrics},
-             {.suspend = [this] { ++suspended; },
+              .metrics = metrics,
+              .suspend = [this] { ++suspended; },
               .forget = [this] { identity.Forget(); },
               .trusted = [this] { ++trusted; }}),
         info{.id = MemberId(name), .incarnation = incarnation} {

@@ -83,8 +83,9 @@ class ExecutorRegistryTest : public test::RoomTest {
                               .executors = known_,
                               .registers = registers_,
                               .settings = settings_,
-                              .metrics = metrics_},
-                             {.write_every = 1h, .writes_health = [this] { return leads_; }}};
+                              .metrics = metrics_,
+                              .writes_health = [this] { return leads_; }},
+                             {.write_every = 1h}};
 };
 
 TEST_F(ExecutorRegistryTest, StateThatChangedIsWrittenWithTheNextStep) {

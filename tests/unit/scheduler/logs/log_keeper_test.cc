@@ -56,8 +56,9 @@ class LogKeeperTest : public ::testing::Test {
                  .logs = *logs_,
                  .executors = executors_,
                  .hub = *hub_,
-                 .metrics = metrics_},
-                {.wants = [](SegmentId segment) { return segment == SegmentId(0); }}) {
+                 .metrics = metrics_,
+                 .wants = [](SegmentId segment) { return segment == SegmentId(0); }},
+                {}) {
     executors_.Accept({.id = ExecutorId("x1"), .incarnation = Incarnation("e1")}, clock_.Steady());
   }
   LogMessage Piece(uint64_t first_seq) {

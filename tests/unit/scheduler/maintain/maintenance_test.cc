@@ -143,8 +143,9 @@ TEST_F(MaintenanceTest, NothingIsDeletedFromAStoreThatIsNotTrusted) {
                            .firing = faulty_,
                            .cluster = cluster_,
                            .overdue = overdue_,
-                           .metrics = metrics_},
-                          {.store_trusted = [&trusted] { return trusted; }});
+                           .metrics = metrics_,
+                           .store_trusted = [&trusted] { return trusted; }},
+                          {});
   for (int i = 0; i < 10; ++i) {
     clock_.Advance(1min);
     maintenance.Step(clock_.Steady());

@@ -12,15 +12,16 @@ namespace {
 class SegmentPlannerTest : public test::RoomTest {
  protected:
   SegmentPlanner Make(SegmentPlanner::Options options = {}) {
-    options.backlog = [this] { return backlog_; };
-    options.paused = [this] { return paused_; };
     return SegmentPlanner({.clock = clock_,
                            .store = faulty_,
                            .cluster = cluster_,
                            .segments = table_,
                            .fences = fences_,
                            .feed = feed_,
-                           .metrics = metrics_},
+                           .metrics = metrics_,
+                           .backlog = [this] { return backlog_; },
+                           .busy = [this] { return busy_; },
+                           .paused = [this] { return paused_; }},
                           options);
   }
   // Steps until the planner wants to wait.
@@ -44,6 +45,7 @@ class SegmentPlannerTest : public test::RoomTest {
   }
 
   size_t backlog_ = 0;
+  bool busy_ = false;  // due runs wait for executors
   bool paused_ = false;
 };
 
@@ -184,7 +186,7 @@ class FirstSecondsTest : public PlanningRateTest {
  protected:
   std::vector<size_t> RowsOf(int steps) {
     CreateRates(400);
-    SegmentPlanner planner = Make({.batch_rows = 100, .busy = [this] { return busy_; }});
+    SegmentPlanner planner = Make({.batch_rows = 100});
     std::vector<size_t> rows;
     size_t before = 0;
     for (int step = 0; step <= steps; ++step) {
@@ -213,8 +215,6 @@ class FirstSecondsTest : public PlanningRateTest {
     }
     return most;
   }
-
-  bool busy_ = false;
 };
 
 TEST_F(FirstSecondsTest, HorizonIsFilledWithAtMostTwiceTheRowsThatAreNeeded) {

@@ -17,7 +17,8 @@ class SweepTest : public test::RoomTest {
                   .cluster = cluster_,
                   .segments = table_,
                   .feed = feed_,
-                  .metrics = metrics_},
+                  .metrics = metrics_,
+                  .in_memory = [this] { return in_memory_; }},
                  options);
   }
   std::multiset<RunKey> Fed() {
@@ -50,6 +51,8 @@ class SweepTest : public test::RoomTest {
     }
     ASSERT_TRUE(store_.Plan(batch, table_.View()->FenceFor({job.segment}), clock_.Wall()).ok());
   }
+
+  size_t in_memory_ = 0;  // due runs
 };
 
 TEST_F(SweepTest, TakeoverLooksAheadToTheHorizonOnce) {
@@ -233,10 +236,8 @@ TEST_F(SweepTest, FullFeedIsCountedAndTheRunsComeAgain) {
 // again would take from the store what these need.
 class OverloadedSweepTest : public SweepTest {
  protected:
-  Sweep MakeOverloaded(Sweep::Options options = {}) {
-    options.in_memory = [this] { return in_memory_; };
-    return Make(options);
-  }
+  OverloadedSweepTest() { in_memory_ = 5'000; }
+  Sweep MakeOverloaded(Sweep::Options options = {}) { return Make(options); }
   void TakeOver(Sweep& sweep) { Finish(sweep); }
   // What is fed within `time`.
   std::multiset<RunKey> FedWithin(Sweep& sweep, Duration time) {
@@ -248,8 +249,6 @@ class OverloadedSweepTest : public SweepTest {
     }
     return fed;
   }
-
-  size_t in_memory_ = 5'000;
 };
 
 TEST_F(OverloadedSweepTest, LeavesToMemoryWhatBecameDueJustNow) {
@@ -342,7 +341,7 @@ TEST_F(OverloadedSweepTest, PageThatTheFeedHasNoRoomForIsReadAgain) {
 
 TEST_F(OverloadedSweepTest, TakeoverFeedsEverythingThatIsDueAtOnce) {
   PlanRuns(CreateNoop("job"), clock_.Wall() - 5s, 100);
-  Sweep sweep = Make({.in_memory = [this] { return in_memory_; }});
+  Sweep sweep = Make();
   sweep.Step(clock_.Steady());
   const auto fed = Fed();
   EXPECT_EQ(std::set<RunKey>(fed.begin(), fed.end()).size(), 36u);

@@ -36,8 +36,9 @@ class ResultFixture : public test::RoomTest {
                           .producer = *producer_,
                           .feed = feed_,
                           .events = events_,
-                          .metrics = metrics_},
-                         {.wants = [this](SegmentId) { return wants_; }});
+                          .metrics = metrics_,
+                          .wants = [this](SegmentId) { return wants_; }},
+                         {});
   }
   // A run that was claimed and has a lease.
   HeldAttempt Start(const StoredJob& job, uint64_t token) {
