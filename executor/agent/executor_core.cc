@@ -12,13 +12,14 @@ namespace {
 
 constexpr Duration kRecoverAgain = 100ms;
 constexpr Duration kSampleEvery = 1s;
-constexpr int kNearlyFull = 4;  // as a member sees it that was told of fewer than 1 slot in 4
-// A change is told at once, but not more often than this.
+// Freed slots are reported at once if a member was last told of at most 1 slot in 4.
+constexpr int kNearlyFull = 4;
+// A change is reported at once, but not more often than this.
 constexpr Duration kChangeBeatEvery = 200ms;
-// A lease that its member did not renew for this long, and for longer than from one heartbeat to
-// the next, is offered to every member: the segment may have a new owner. That is with the second
-// heartbeat after the last renewal at the latest, before the shortest lease that is configurable
-// (three heartbeats and a margin) is over.
+// A lease that its member did not renew for this long, and for longer than one heartbeat interval,
+// is offered to every member, because the segment may have a new owner. That happens with the
+// second heartbeat after the last renewal at the latest, before the shortest configurable lease
+// (three heartbeats and a margin) ends.
 constexpr Duration kOwnerSilent = 5s;
 constexpr Duration SilenceAt(Duration heartbeat_every) {
   return std::max(kOwnerSilent, heartbeat_every * 3 / 2);
@@ -38,7 +39,7 @@ ExecutorRecord RecordOf(const ExecutorOptions& options, WallTime now) {
   return record;
 }
 
-// The memory that a task holds, nearly.
+// Approximate memory that a task holds.
 size_t BytesOf(const TaskMessage& task) {
   constexpr size_t kFixed = 512;
   size_t bytes = kFixed + task.command.size();
@@ -69,7 +70,7 @@ ExecutorCore::ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOpt
 
 SteadyTime ExecutorCore::Step(SteadyTime now) {
   more_ = false;
-  // Until it is known what an earlier daemon left, nothing is claimed: slots may be taken.
+  // Nothing is claimed until the attempts of an earlier daemon are known: they may occupy slots.
   const bool recovered = Recover(now);
   TakeMessages(now);
   TakeWardenEvents();
@@ -118,7 +119,7 @@ void ExecutorCore::TakeTasks(SteadyTime now) {
   const size_t bytes = std::min(queues_[0].bytes_room(), queues_[1].bytes_room());
   const size_t records =
       std::min({kRecordsPerStep, room / kBundleTasksMax, bytes / kRecordBytesMax});
-  if (records == 0) return;  // they wait on the bus
+  if (records == 0) return;  // the tasks wait on the bus
   const WallTime cluster_now = cluster_time_.At(now).value_or(ports_.clock.Wall());
   std::vector<TaskMessage> tasks = intake_.Take(records, cluster_now);
   more_ = more_ || !tasks.empty();
@@ -128,11 +129,12 @@ void ExecutorCore::TakeTasks(SteadyTime now) {
 void ExecutorCore::Admit(TaskMessage task, SteadyTime now) {
   RunEntry* const known = runs_.Find({task.key, task.attempt});
   if (known == nullptr) return Enqueue(std::move(task), now);
-  // Published again: a newer version of the job, or by the segment's new owner. An open claim
-  // keeps its token and goes to the owner of now; one that is accepted keeps what it has.
+  // Published again, as a newer version of the job or by the segment's new owner. An open claim
+  // keeps its token and goes to the current owner; an accepted one keeps what it has.
   if (known->stage == RunStage::kQueued) {
-    if (task.def_version < known->task.def_version) return;  // an older one that came late
-    // All of it may differ, even where it waits.
+    // An older version that arrived late.
+    if (task.def_version < known->task.def_version) return;
+    // Everything may differ, even the queue.
     QueueOf(known->lane).Remove(known->id);
     runs_.Move(*known, RunStage::kGone);
     Enqueue(std::move(task), now);
@@ -167,7 +169,7 @@ void ExecutorCore::Enqueue(TaskMessage task, SteadyTime now) {
   runs_.Insert(std::move(entry));
 }
 
-// Their owner publishes them elsewhere; should it choose this executor again they come back.
+// The owner publishes expired tasks elsewhere; if it chooses this executor again, they come back.
 void ExecutorCore::DropExpired(SteadyTime now) {
   for (Queue& queue : queues_) {
     for (const AttemptId& id : queue.PopExpired(now)) {
@@ -191,8 +193,9 @@ int ExecutorCore::FreeSlots(Lane lane) const {
   return std::max(0, slots - runs_.used(lane));
 }
 
-// The member itself charges what it published, until the answer to its claim is heard here: the
-// answer and this number may cross.
+// The member deducts the tasks that it published from this number itself, until their claims are
+// answered; the answer and the heartbeat may cross. So a slot held by a claim that this member has
+// not answered counts as free here.
 int ExecutorCore::RoomFor(const MemberId& member, Lane lane) {
   if (!Accepts(lane)) return 0;
   int room = FreeSlots(lane);
@@ -203,7 +206,7 @@ int ExecutorCore::RoomFor(const MemberId& member, Lane lane) {
   return std::max(0, room);
 }
 
-// One that hangs keeps what it was given and does nothing, so the members hear of it.
+// A hanging warden keeps its attempts and does nothing, so the members must be told.
 void ExecutorCore::WatchWarden(SteadyTime now) {
   const Status warden = ports_.warden.CanStart();
   const bool away = warden.code() == ErrorCode::kUnavailable;
@@ -218,10 +221,10 @@ void ExecutorCore::WatchWarden(SteadyTime now) {
   }
 }
 
-// Leaves out what the warden runs, so that it is not renewed, once it could not be reached for as
-// long as its leases last: a warden that died took its processes along, one that lives without a
-// connection ends them by itself, and the owner learns from the end of the lease what nobody here
-// can say.
+// Attempts of the warden are left out, so that their leases are not renewed, once the warden has
+// been unreachable for as long as the leases last. A dead warden took its processes with it, and a
+// live one without a connection kills them by itself. The end of the lease then tells the owner
+// what nobody here can.
 bool ExecutorCore::TellsRunning(const RunEntry& entry, SteadyTime now) const {
   const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
   if (!runs) return false;
@@ -229,8 +232,8 @@ bool ExecutorCore::TellsRunning(const RunEntry& entry, SteadyTime now) const {
   return now - *warden_seen_ < lease_ - kLeaseMargin;
 }
 
-// A member learns of its own runs' ends by their results. That another member's runs ended, and
-// that a lane opens or closes, it only learns from a heartbeat.
+// Results tell a member that its own runs ended. Only a heartbeat tells it that another member's
+// runs ended, or that a lane opened or closed.
 bool ExecutorCore::RoomChanged() {
   if (told_trouble_ == trouble_.empty()) return true;
   for (const Lane lane : {Lane::kProcess, Lane::kLight}) {
@@ -250,7 +253,7 @@ void ExecutorCore::ClaimFree(SteadyTime now) {
       RunEntry* entry = runs_.Find(*id);
       if (entry == nullptr) continue;
       if (!sessions_.Connected(entry->member)) {
-        // Nobody to claim from: the segment's next owner publishes it again.
+        // No member to claim from: the segment's next owner publishes the task again.
         runs_.Move(*entry, RunStage::kGone);
         continue;
       }
@@ -279,8 +282,9 @@ void ExecutorCore::SendClaim(RunEntry& entry, SteadyTime now) {
   sessions_.QueueClaim(entry.member, std::move(request), now);
 }
 
-// A claim is asked again with its own token only: "accepted again" is the owner's to say. When its
-// lease would have ended it is dropped; whoever owns the segment then decides by the lease.
+// A claim is repeated with its own token only, so that the owner can recognise it and answer
+// "accepted again". It is dropped when its lease would have ended; then whoever owns the segment
+// decides by the lease.
 void ExecutorCore::AskAgain(SteadyTime now) {
   if (now < next_ask_) return;
   next_ask_ = now + kAskAgain / 2;
@@ -293,7 +297,7 @@ void ExecutorCore::AskAgain(SteadyTime now) {
     }
     if (now >= entry.since + kSlotPatience) runs_.SetSlot(entry, false);
     if (now < entry.asked + sessions_.Patience(entry.member)) continue;
-    // One that was given to this member just now was not asked of it before.
+    // A claim that was just moved to this member had not been sent to it before.
     if (entry.asked != SteadyTime{}) asked_again.insert(entry.member);
     SendClaim(entry, now);
   }
@@ -345,8 +349,8 @@ void ExecutorCore::FillHeartbeat(const MemberId& member, SteadyTime now, Heartbe
   heartbeat->takes_secrets = true;
   heartbeat->tasks_behind = tasks_behind_;
   heartbeat->trouble = trouble_;
-  // Like the store's: RUNNING from the claim, whose answer may be lost, until the end is applied.
-  // At zero the host may go.
+  // Counted as the store counts: RUNNING from the claim, whose answer may be lost, until the end is
+  // applied. At zero the host may be switched off.
   heartbeat->running_count = runs_.count(RunStage::kClaiming) + runs_.count(RunStage::kStarting) +
                              runs_.count(RunStage::kRunning) + runs_.count(RunStage::kReporting);
   heartbeat->free_slots = RoomFor(member, Lane::kProcess);
@@ -389,7 +393,7 @@ SteadyTime ExecutorCore::NextWake(SteadyTime now) const {
   if (runs_.count(RunStage::kClaiming) > 0) next = std::min(next, next_ask_);
   if (!starting_.empty() || !to_sender_.empty()) next = std::min(next, now + kRecoverAgain);
   for (const Queue& queue : queues_) {
-    // A full disk or an absent warden is looked at again.
+    // A full disk or an absent warden is checked again soon.
     if (queue.size() > 0) next = std::min({next, queue.NextExpiry(), now + kRecoverAgain});
   }
   return next;

@@ -1,11 +1,12 @@
-// The executor's main loop: tasks in, claims out, starts, leases, cancels, ends.
+// The executor's main loop: takes tasks, claims them, starts, renews, cancels and ends attempts.
 //
 // Place    Steps 7 to 9 of docs/life-of-a-run.md.
 // Threads  One loop calls Step; Tune, Drain, drained, refusal and status are thread-safe.
-// Time     Steady for leases and time-outs; wall for the times of in-process attempts.
-// Errors   Nothing here is the truth: what is dropped before its claim is published again, what is
-//          lost later ends with its lease.
-// Always   An attempt is started only by an accepted claim, before its lease end − 3 s, and once.
+// Time     Steady for leases and timeouts; wall for the times of in-process attempts.
+// Errors   Nothing here is authoritative: a task dropped before its claim is published again, an
+//          attempt lost after it ends with its lease.
+// Always   An attempt is started at most once, only under an accepted claim, and no later than 3 s
+//          before its lease ends.
 #pragma once
 
 #include <atomic>
@@ -28,17 +29,20 @@ namespace carillon::executor {
 
 class ExecutorCore final : public Stepper {
  public:
-  static constexpr size_t kQueueMax = 8192;  // tasks waiting for a slot, of each lane
-  static constexpr size_t kQueueBytesMax = size_t{64} << 20;  // of these tasks
-  static constexpr size_t kRecordBytesMax = size_t{1} << 20;  // as a broker takes them
+  static constexpr size_t kQueueMax = 8192;                   // tasks waiting for a slot, per lane
+  static constexpr size_t kQueueBytesMax = size_t{64} << 20;  // of the tasks in one lane's queue
+  // Largest record that a broker accepts.
+  static constexpr size_t kRecordBytesMax = size_t{1} << 20;
   static constexpr Duration kQueueWaitMax = 10s;
-  static constexpr Duration kAskOther = 20ms;    // a claim whose segment has another owner now
-  static constexpr Duration kSlotPatience = 2s;  // then an open claim gives its slot back
+  static constexpr Duration kAskOther = 20ms;    // delay before a claim goes to another member
+  static constexpr Duration kSlotPatience = 2s;  // after it, an unanswered claim frees its slot
   static constexpr Duration kStartAgain = 1s;
-  static constexpr Duration kWardenPatience = 2s;  // a warden that died is back by then
+  // A warden that died has been restarted by then; one silent for longer is reported as trouble.
+  static constexpr Duration kWardenPatience = 2s;
   static constexpr size_t kMessagesPerStep = 1024;
   static constexpr size_t kRecordsPerStep = 64;
-  static constexpr int kReportingMax = 8192;  // results of processes; claims wait above it
+  // Unapplied results; at the limit no process is claimed.
+  static constexpr int kReportingMax = 8192;
   static constexpr size_t kReportingBytesMax = 64u << 20;
 
   ExecutorCore(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
@@ -47,7 +51,7 @@ class ExecutorCore final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
   void Drain() { draining_.store(true); }
-  // Tells each member that this process ends on purpose. After the last Step.
+  // Notifies every member that this process stops on purpose. Call it after the last Step.
   void Leave(SteadyTime now);
   void Tune(const ExecutorTuning& tuning) {
     slots_.store(tuning.slots);
@@ -60,7 +64,7 @@ class ExecutorCore final : public Stepper {
  private:
   using Queue = LocalQueue<AttemptId>;
 
-  // Set in each Step: handles spare the look-up by name.
+  // Resolved once, so that no Step looks a gauge up by name.
   struct Gauges {
     explicit Gauges(Metrics& metrics);
 
@@ -70,7 +74,7 @@ class ExecutorCore final : public Stepper {
     Gauge& queue_depth;
   };
 
-  // executor_core.cc: what is known, claimed and told
+  // executor_core.cc: recovery, queues, claims and heartbeats
   bool Recover(SteadyTime now);
   void TakeTasks(SteadyTime now);
   void Admit(TaskMessage task, SteadyTime now);
@@ -92,7 +96,7 @@ class ExecutorCore final : public Stepper {
   SteadyTime NextWake(SteadyTime now) const;
   Queue& QueueOf(Lane lane) { return queues_[static_cast<size_t>(lane)]; }
 
-  // executor_core_events.cc: what comes from members and from the warden
+  // executor_core_events.cc: messages from members, events from the warden
   void TakeMessages(SteadyTime now);
   void LearnTime(const std::optional<WallTime>& told, SteadyTime now);
   void On(const MemberId& member, const Registered& message, SteadyTime now);
@@ -128,17 +132,22 @@ class ExecutorCore final : public Stepper {
   RunTable runs_;
   Queue queues_[2] = {Queue({.capacity = kQueueMax, .bytes_max = kQueueBytesMax}),
                       Queue({.capacity = kQueueMax, .bytes_max = kQueueBytesMax})};
-  std::map<ClaimToken, AttemptId> claims_;  // open ones; an answer names no attempt
-  std::deque<AttemptId> starting_;          // given to the warden, not confirmed
-  std::vector<ReportedResult> to_sender_;   // ended in this Step, or its queue was full
-  Duration lease_ = 20s;                    // as members grant it
+  // Unanswered claims; an answer carries only the token.
+  std::map<ClaimToken, AttemptId> claims_;
+  std::deque<AttemptId> starting_;         // passed to the warden, not confirmed yet
+  std::vector<ReportedResult> to_sender_;  // ended in this Step, or refused by the full queue
+  Duration lease_ = 20s;                   // as granted by the members
   bool spool_loaded_ = false;
   bool warden_listed_ = false;
   bool more_ = false;
-  bool told_accepting_[2] = {};  // by the last heartbeat that was due to a change
-  std::string trouble_;  // why no process can be started; empty: one can, or a moment passed
+  // Whether each lane accepted work, as sent with the last heartbeat that reported a change.
+  bool told_accepting_[2] = {};
+  // Why no process can be started; empty if one can, or if the warden has been away only briefly.
+  std::string trouble_;
+  // Whether the members know of trouble_.
   bool told_trouble_ = false;
-  bool told_clock_ = false;  // that this host's clock is wrong
+  // Whether the wrong clock of this host has been reported.
+  bool told_clock_ = false;
   std::optional<SteadyTime> warden_seen_;
   SteadyTime next_ask_{};
   SteadyTime next_change_beat_{};

@@ -1,4 +1,4 @@
-// Handling of the events that reach the core loop from members and from the warden.
+// Handles the events that the core loop receives from members and from the warden.
 #include <algorithm>
 
 #include "common/base/failpoint.h"
@@ -13,7 +13,8 @@ namespace {
 
 constexpr Duration kClockTolerance = 10s;
 
-// A lease ages from when its request was sent, by this host's clock.
+// A lease starts when its request was sent, by this host's clock: the member cannot have granted
+// it earlier.
 SteadyTime LeaseEnd(int64_t sent_us, Duration lease, SteadyTime now) {
   if (failpoint::Broken("lease.from_receipt")) return now + lease;
   return SteadyTime(Duration(sent_us)) + lease;
@@ -79,15 +80,15 @@ void ExecutorCore::On(const MemberId& member, const ClaimBatchReply& message, St
   sessions_.OnClaimsAnswered(member, now - SteadyTime(Duration(message.sent_us)));
   for (const ClaimBatchReply::Item& item : message.items) {
     const auto claim = claims_.find(item.token);
-    if (claim == claims_.end()) continue;  // answered already
+    if (claim == claims_.end()) continue;  // already answered
     RunEntry& entry = *runs_.Find(claim->second);
     if (entry.id.key != item.key || entry.stage != RunStage::kClaiming) continue;
     if (Accepted(item.verdict)) {
       entry.member = member;
       Accept(entry, item, LeaseEnd(message.sent_us, message.lease, now), now);
     } else if (entry.member == member && item.reason == ClaimReason::kNotOwner) {
-      // The segment moved, perhaps after this claim was committed: its owner of now accepts it
-      // again. AskAgain gives up in time.
+      // The segment moved, perhaps after this claim was committed; then its current owner answers
+      // "accepted again". AskAgain gives up in time.
       entry.member = sessions_.After(member);
       entry.asked = SteadyTime{};
       next_ask_ = std::min(next_ask_, now + kAskOther);
@@ -103,12 +104,13 @@ void ExecutorCore::Accept(RunEntry& entry, const ClaimBatchReply::Item& answer,
   const bool late = now >= lease_end - kLeaseMargin;
   const RunStep step = Next(entry.stage, late ? RunEvent::kAcceptedLate : RunEvent::kAccepted);
   if (step.action == RunAction::kClaim) {
-    // "Accepted again" gives a fresh lease; AskAgain gives up when even that comes to nothing.
+    // "Accepted again" carries a fresh lease; AskAgain gives up when that is never in time either.
     if (now < entry.since + lease_ - kLeaseMargin) {
       SendClaim(entry, now);
       return;
     }
-    // It is ours for certain and was never started: said at once, it is tried again at once.
+    // The attempt is certainly ours and was never started: reporting that at once makes the
+    // retry prompt.
     claims_.erase(entry.held.token);
     runs_.Move(entry, RunStage::kStarting);
     EndUnstarted(entry);
@@ -140,8 +142,8 @@ void ExecutorCore::Begin(RunEntry& entry, SteadyTime now) {
   Ended(entry, {entry.held, std::move(result), entry.task.job_id}, ResultHome::kMemory);
 }
 
-// The warden ignores a second start of an attempt, so asking again is how a start that was lost
-// with it, or could not be sent, is healed.
+// Asking again heals a start that was lost with the warden or could not be sent, because the warden
+// ignores a second start of an attempt.
 void ExecutorCore::StartDue(SteadyTime now) {
   const size_t count = starting_.size();
   for (size_t i = 0; i < count; ++i) {
@@ -158,8 +160,8 @@ void ExecutorCore::StartDue(SteadyTime now) {
   }
 }
 
-// False when it has ended instead. What was asked
-// before may be running, so only the warden ends it.
+// False if the attempt ended instead. One that was passed to the warden before may be running, so
+// only the warden may end it.
 bool ExecutorCore::StartOne(RunEntry& entry, SteadyTime now) {
   const bool asked_before = entry.asked != SteadyTime{};
   const auto secrets = FillSecretsOf(entry.task, entry.secrets);
@@ -179,14 +181,14 @@ bool ExecutorCore::StartOne(RunEntry& entry, SteadyTime now) {
     FailUnstarted(entry, reason::kSecretUnsupported, asked.error().message);
     return false;
   } else if (!asked_before && now >= entry.lease_end - kLeaseMargin) {
-    EndUnstarted(entry);  // the warden never heard of it
+    EndUnstarted(entry);  // the warden never received it
     return false;
   }
   return true;
 }
 
-// What somebody who has a trace id looks for; costs nothing at other levels. One that was found
-// under the warden after a restart has no task any more, and so the trace id of its run.
+// Lets a user find a run by its trace id; costs nothing at other log levels. An attempt found at
+// the warden after a restart has no task, and so only the default trace id of its run.
 void ExecutorCore::LogTrace(const RunEntry& entry, std::string_view what) const {
   if (!log::Enabled(log::Level::kDebug)) return;
   log::Debug("executor", "run {} attempt {} {} (trace {})", EncodeRunId(entry.id.key),
@@ -218,7 +220,7 @@ void ExecutorCore::On(const MemberId&, const ResultsApplied& message, SteadyTime
     if (step.action != RunAction::kForget) continue;
     applied.push_back(entry->held);
   }
-  // The sender's queue refuses only when thousands wait; the owner says it again.
+  // The sender's queue is full only with thousands of entries; the owner repeats the message.
   std::vector<HeldAttempt> refused = applied;
   sender_.Applied(refused);
   applied.resize(applied.size() - refused.size());
@@ -234,7 +236,7 @@ void ExecutorCore::On(const MemberId&, const CancelAttempts& message, SteadyTime
     if (entry == nullptr || entry->lane == Lane::kLight) continue;
     if (Next(entry->stage, RunEvent::kCancelAsked).action != RunAction::kCancel) continue;
     const Status cancelled = ports_.warden.Cancel(entry->held, message.mode);
-    // Said again by the owner until the run is over.
+    // The owner repeats the request until the run is over.
     if (!cancelled.ok()) log::Debug("executor", "cancel: {}", cancelled.error().message);
   }
 }
@@ -257,8 +259,8 @@ void ExecutorCore::TakeWardenEvents() {
   }
 }
 
-// The warden holds this attempt under another token, from an earlier daemon on this host: what was
-// to be claimed here runs, or ran, already.
+// The warden holds this attempt under another token, from an earlier daemon on this host. The
+// attempt that was to be claimed here already runs, or ran.
 void ExecutorCore::DropPretender(const HeldAttempt& held) {
   RunEntry* entry = runs_.Find(IdOf(held));
   if (entry == nullptr || entry->held.token == held.token) return;
@@ -274,13 +276,13 @@ void ExecutorCore::AdoptRunning(const AttemptStarted& started) {
     const RunStep step = Next(entry->stage, RunEvent::kStarted);
     if (step.stage != entry->stage) {
       runs_.Move(*entry, step.stage);
-      entry->task.command = {};  // held by the warden now, and may hold secrets
+      entry->task.command = {};  // the warden has it now; it may hold secrets
       entry->task.env = {};
       entry->secrets = {};
     }
     return;
   }
-  RunEntry found;  // of an earlier daemon on this host
+  RunEntry found;  // started by an earlier daemon on this host
   found.id = IdOf(started.attempt);
   found.held = started.attempt;
   found.stage = RunStage::kRunning;
@@ -303,7 +305,7 @@ void ExecutorCore::AdoptEnded(AttemptEnded ended, ResultHome home) {
 
 void ExecutorCore::Ended(RunEntry& entry, AttemptEnded ended, ResultHome home) {
   const RunStep step = Next(entry.stage, RunEvent::kEnded);
-  if (step.action != RunAction::kReport) return;  // told again
+  if (step.action != RunAction::kReport) return;  // reported before
   LogTrace(entry, Name(ended.result.state));
   if (ended.job_id.empty()) ended.job_id = entry.task.job_id;
   entry.task = TaskMessage{};
@@ -313,12 +315,12 @@ void ExecutorCore::Ended(RunEntry& entry, AttemptEnded ended, ResultHome home) {
   to_sender_.push_back({std::move(ended), home});
 }
 
-// All that ended in this Step, so that the sender is woken once for it. What its queue has no room
-// for stays, and nothing more is claimed meanwhile.
+// Passes everything that ended in this Step at once, so that the sender is woken once. What its
+// queue has no room for stays here, and nothing is claimed meanwhile.
 void ExecutorCore::HandOver() { sender_.Report(to_sender_); }
 
-// Only in the variant that shows why the warden must
-// do this: a daemon that is stopped checks nothing.
+// Runs only with the failpoint that shows why the warden must enforce leases: a stopped daemon
+// checks nothing.
 void ExecutorCore::CheckLeases(SteadyTime now) {
   if (!failpoint::Broken("lease.daemon_checks")) return;
   runs_.ForEach([&](const RunEntry& entry) {

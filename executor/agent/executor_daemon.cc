@@ -7,7 +7,7 @@
 namespace carillon::executor {
 namespace {
 
-// Results that wait between the two loops, beyond one for each slot.
+// Results that may wait between the two loops, in addition to one per slot.
 constexpr size_t kResultsBeyondSlots = 8192;
 
 }  // namespace

@@ -1,10 +1,10 @@
-// The executor daemon: its rooms put together, without a thread, a socket or a clock of its own.
+// The executor daemon: connects its rooms, without a thread, socket or clock of its own.
 //
 // Place    Steps 7 to 9 of docs/life-of-a-run.md; executor/README.md draws the rooms.
-// Threads  Each stepper is used by one thread (or by turns); everything else is thread-safe.
+// Threads  Each stepper runs on one thread at a time; everything else is thread-safe.
 // Owns     Its rooms. Everything in Ports outlives it.
-// Always   An attempt is started only after its claim was accepted; a result leaves only after it
-//          is on disk.
+// Always   An attempt is started only after its claim was accepted; a result is published only
+//          after it is on disk.
 #pragma once
 
 #include <functional>
@@ -26,10 +26,12 @@
 
 namespace carillon::executor {
 
-// What may change while the daemon runs (ExecutorDaemon::Tune).
+// Settings that may change while the daemon runs (ExecutorDaemon::Tune).
 struct ExecutorTuning {
-  int slots = 8;  // processes at once; the app sets 4 * cores
+  int slots = 8;  // processes at once; the default of the setting is 4 * cores
+  // Output kept with a result, of each stream.
   size_t output_bytes_max = 64u << 10;
+  // Format of published results.
   BusFormat bus_format = BusFormat::kBinary;
 
   bool operator==(const ExecutorTuning&) const = default;
@@ -43,9 +45,9 @@ struct ExecutorOptions {
   std::string version;
   std::map<std::string, std::string> labels;
   ExecutorTuning tuning = {};
-  size_t log_bytes_max = 16u << 20;  // kept of the log of an attempt
-  int light_slots = 4096;            // in-process attempts until their result is applied
-  // What every process gets unless its job says otherwise.
+  size_t log_bytes_max = 16u << 20;  // kept of one attempt's log
+  int light_slots = 4096;            // in-process attempts, each until its result is applied
+  // Environment of every process; variables of the job override it.
   std::map<std::string, std::string> base_env = {
       {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
       {"LANG", "C.UTF-8"}};
@@ -63,36 +65,37 @@ class ExecutorDaemon {
     ResultSpool& spool;
     LoadSource& load;
     Metrics& metrics;
-    // The members' keys as known now; asked for each batch of records, so it must be cheap.
+    // The members' public keys as known now. Called for each batch of records, so it must be cheap.
     std::function<std::vector<std::string>()> public_keys;
-    LiveSettings& settings;  // as members tell them; what they change is told by Tune
+    // Receives the settings that members send; their effect reaches the daemon through Tune.
+    LiveSettings& settings;
   };
 
   ExecutorDaemon(Ports ports, ExecutorOptions options);
   ~ExecutorDaemon();
 
-  // The loops: "exec.core", "exec.report" and "exec.logs". Stepping starts with recovery: what the
-  // warden and the spool hold from an earlier daemon.
+  // The loops "exec.core", "exec.report" and "exec.logs". The core loop starts with recovery: it
+  // adopts what the warden and the spool hold from an earlier daemon.
   std::vector<NamedStepper> steppers();
-  // Called, from any thread, when a stepper has something to do before the time it named. Set
+  // `wake` is called, from any thread, when a stepper has work before the time it returned. Set it
   // before the first Step.
   void OnWake(const std::function<void(Stepper*)>& wake);
 
-  // With fewer slots nothing is killed: less is started. Thread-safe, and does not wait.
+  // Lowering the slots kills nothing; fewer attempts are started. Thread-safe, never waits.
   void Tune(const ExecutorTuning& tuning);
-  // No new claims from now on; what runs goes on, results go out. Thread-safe.
+  // Stops claiming. Running attempts continue and results are still sent. Thread-safe.
   void Drain();
-  // As ExecutorCore::Leave: after the loops stopped.
+  // See ExecutorCore::Leave. Call it after the loops stopped.
   void Leave(SteadyTime now);
-  // Nothing runs and every result was applied.
+  // True once nothing runs and every result was applied.
   bool drained() const;
-  // A member said that another executor with this id is alive; text of the refusal, else empty.
+  // The text of a member's refusal because another executor with this id is alive; else empty.
   std::string refusal() const;
 
   struct Status {
-    int running = 0;    // processes
-    int queued = 0;     // waiting for a slot
-    int reporting = 0;  // ended, not yet applied
+    int running = 0;    // live processes
+    int queued = 0;     // tasks that wait for a slot
+    int reporting = 0;  // ended attempts whose result is not applied yet
     bool warden_ready = false;
   };
   Status status() const;

@@ -1,9 +1,10 @@
-// Cluster time at an executor: as a member told it last, carried on by this host's steady clock.
+// Cluster time at an executor: the last value a member sent, advanced by this host's steady clock.
 //
-// The time that a message takes makes it late, never early: a task is not called expired too soon.
+// The delay of a message makes this time late, never early, so no task is taken for expired
+// too soon.
 //
-// Place    Beside the intake; members tell it when they register this executor and with each answer
-//          to a heartbeat.
+// Place    Beside the intake. Members send the time when they register this executor and with every
+//          heartbeat reply.
 // Threads  Not thread-safe; the core loop owns it.
 // Time     Never reads a clock.
 #pragma once
@@ -17,7 +18,7 @@ namespace carillon::executor {
 class ClusterTime {
  public:
   void Tell(WallTime told, SteadyTime now) { last_ = Told{told, now}; }
-  // nullopt while no member told it: one of an older version does not.
+  // nullopt until a member has sent the time; members of older versions never do.
   std::optional<WallTime> At(SteadyTime now) const {
     if (!last_) return std::nullopt;
     return last_->time + (now - last_->heard);

@@ -27,7 +27,7 @@ std::vector<TaskMessage> TaskIntake::Take(size_t records_max, WallTime now) {
                  std::make_move_iterator(opened.tasks.end()));
   }
   const Status committed = ports_.bus.Commit(*records);
-  // They come again, and the claims sort them out.
+  // The records are delivered again, and their claims decide.
   if (!committed.ok()) log::Debug("intake", "commit: {}", committed.error().message);
   return tasks;
 }

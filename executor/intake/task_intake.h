@@ -1,11 +1,11 @@
-// Takes task bundles off the bus and keeps out what must not be acted on.
+// Takes task bundles off the bus and rejects those that must not be acted on.
 //
 // Place    Step 6 of docs/life-of-a-run.md, the receiving end; promise P9.
 // Threads  Not thread-safe; the core loop owns it.
-// Errors   A rejected record is counted by reason, logged once for each reason, never run. A bus
-//          that is away gives nothing; the next Take tries again.
-// Always   Every record taken is committed: what it asks for is decided by claims, and a task that
-//          is forgotten here is published again by its owner.
+// Errors   A rejected record is counted by reason, logged once per reason, and never run. While the
+//          bus is unavailable Take returns nothing; the next call tries again.
+// Always   Every record taken is committed at once: claims decide what runs, and the owner
+//          publishes again any task that is lost here.
 #pragma once
 
 #include <functional>
@@ -24,16 +24,18 @@ class TaskIntake {
   struct Ports {
     BusConsumer& bus;
     Metrics& metrics;
-    std::function<std::vector<std::string>()> public_keys;  // of the members, to check signatures
+    // The members' public keys; a bundle's signature must verify with one of them.
+    std::function<std::vector<std::string>()> public_keys;
   };
   struct Options {
     ExecutorId executor;
+    // Tasks for another start of this executor are rejected.
     Incarnation incarnation;
   };
   TaskIntake(Ports ports, Options options)
       : ports_(std::move(ports)), options_(std::move(options)) {}
 
-  // The tasks of up to `records_max` records; a record holds at most kBundleTasksMax.
+  // The accepted tasks of up to `records_max` records of at most kBundleTasksMax tasks each.
   std::vector<TaskMessage> Take(size_t records_max, WallTime now);
 
  private:

@@ -1,7 +1,7 @@
-// Attempts and their ends as bytes: on the warden's socket and in the journals on disk.
+// Encodes attempts and their ends, for the warden's socket and the journals on disk.
 //
-// Errors   A Get* that meets nonsense fails its reader (byte_codec.h).
-// Always   A change of these layouts raises kAttemptCodecVersion; both users write it down.
+// Errors   A Get* function that reads malformed bytes fails its reader (byte_codec.h).
+// Always   A change of these layouts raises kAttemptCodecVersion; both users store the version.
 #pragma once
 
 #include "common/ports/executor_host.h"

@@ -1,7 +1,7 @@
 // Little-endian numbers and length-prefixed texts, for the warden's socket and the files on disk.
 //
-// Errors   A reader that ran past its bytes stays failed and gives zeros; ask ok() at the end.
-// Always   Never reads out of bounds, never allocates more than the bytes it was given.
+// Errors   A reader that ran out of bytes stays failed and returns zeros; check ok() at the end.
+// Always   Never reads out of bounds, and never allocates more than the bytes it was given.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ class ByteReader {
     bytes_ = {};
   }
   bool ok() const { return ok_; }
-  // Everything was read and nothing is left over.
+  // Everything was read successfully and nothing is left over.
   bool Finished() const { return ok_ && bytes_.empty(); }
   size_t left() const { return bytes_.size(); }
 

@@ -1,4 +1,4 @@
-// CRC-32 (the reflected polynomial 0xEDB88320), to notice torn and rotten records.
+// CRC-32 (reflected polynomial 0xEDB88320), which detects torn and corrupt records.
 #pragma once
 
 #include <cstdint>

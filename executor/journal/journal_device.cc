@@ -88,7 +88,8 @@ void ExecuteOrder(DeviceOrder& order) {
       break;
     case DeviceOrder::Kind::kSync: order.error = fdatasync(order.fd) == 0 ? 0 : errno; break;
     case DeviceOrder::Kind::kSeal:
-      // A tail that stays is met when the segment is loaded, and is no more than a repetition.
+      // A tail that could not be cut off is found when the segment is loaded, and only
+      // repeats records.
       static_cast<void>(!ftruncate(order.fd, static_cast<off_t>(order.offset)));
       close(order.fd);
       break;

@@ -1,12 +1,11 @@
-// Interface from a journal to its disk, one order at a time, and the thread that carries the
-// orders out.
+// Interface between a journal and its disk: executes one order at a time.
 //
-// Place    Below segment_log. InlineDevice for owners that may wait; ThreadDevice for the warden,
+// Place    Below segment_log. InlineDevice for owners that may block; ThreadDevice for the warden,
 //          whose loop must not.
-// Threads  ExecuteOrder: any one thread. It takes no lock and allocates nothing: only system calls
-//          on what the order already holds, so that a fork beside it finds no lock of the library
-//          taken.
-// Errors   In DeviceOrder::error, an errno.
+// Threads  ExecuteOrder: any one thread. It takes no lock and allocates nothing, only makes system
+//          calls on what the order already holds. A fork that happens meanwhile therefore never
+//          copies a lock of the library in the locked state.
+// Errors   DeviceOrder::error is an errno.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +16,15 @@ namespace carillon::executor {
 
 struct DeviceOrder {
   enum class Kind {
-    kWrite,     // `bytes` to `fd` at `offset`
-    kSync,      // `fd`
-    kSeal,      // cuts `fd` to `offset` bytes and closes it
-    kCreate,    // `path`, `offset` bytes long, allocated and synced
+    kWrite,     // writes `bytes` to `fd` at `offset`
+    kSync,      // fdatasync of `fd`
+    kSeal,      // truncates `fd` to `offset` bytes and closes it
+    kCreate,    // makes `path`, `offset` bytes long, allocated and synced
     kActivate,  // renames `path` to `target`, syncs `directory`, opens it
-    kDelete,    // `path`
-    kRead,      // `path` at `offset` into `bytes`, as many as it has
+    kDelete,    // deletes `path`
+    kRead,      // reads `path` at `offset` into `bytes`, at most its size
     kLog,       // appends `bytes` to `fd`
-    kSpace,     // how much is free where `path` is
+    kSpace,     // free space where `path` is
   };
   Kind kind = Kind::kSync;
   int fd = -1;
@@ -34,13 +33,13 @@ struct DeviceOrder {
   std::string directory;
   std::string bytes;
   size_t offset = 0;
-  // What came of it.
+  // The outcome, set by the device.
   int error = 0;
-  int opened = -1;           // kActivate
-  bool renamed = false;      // kActivate, also when it failed later
+  int opened = -1;           // kActivate: the descriptor
+  bool renamed = false;      // kActivate: the rename worked, even if a later step failed
   size_t done = 0;           // kRead: bytes read
   uint64_t free_bytes = 0;   // kSpace
-  uint64_t free_inodes = 0;  // kSpace; UINT64_MAX where there is no such limit
+  uint64_t free_inodes = 0;  // kSpace; UINT64_MAX if the file system has no inode limit
 };
 
 void ExecuteOrder(DeviceOrder& order);
@@ -49,14 +48,14 @@ using OrderExecutor = void (*)(DeviceOrder&);
 class JournalDevice {
  public:
   virtual ~JournalDevice() = default;
-  // `order` belongs to the device until Done(); one at a time.
+  // The device owns `order` until Done(); only one order at a time.
   virtual void Submit(DeviceOrder* order) = 0;
-  // Whether the last order is over. Never waits.
+  // True once the last order is finished. Never waits.
   virtual bool Done() = 0;
   virtual void Wait() = 0;
 };
 
-// Carries orders out at once, in the caller.
+// Executes each order immediately, in the caller's thread.
 class InlineDevice : public JournalDevice {
  public:
   explicit InlineDevice(OrderExecutor execute = &ExecuteOrder) : execute_(execute) {}

@@ -15,11 +15,11 @@ constexpr size_t kLogBytesMax = 64u << 10;
 
 SegmentLog::~SegmentLog() {
   if (active_order_) device_->Wait();
-  // A line that is lost here tells of nothing that is.
+  // Losing this line loses no state.
   if (!log_.empty()) static_cast<void>(!write(STDERR_FILENO, log_.data(), log_.size()));
   for (const std::string& spare : spares_) unlink(spare.c_str());
   if (active_.open() && !segments_.empty()) {
-    // Gives the unused rest back; a failure only wastes space until the next Open.
+    // Frees the unused rest of the file; a failure only wastes space until the next Open.
     static_cast<void>(!ftruncate(active_.get(), static_cast<off_t>(segments_.back().used)));
   }
 }
@@ -97,7 +97,7 @@ void SegmentLog::Remove(RecordId id) {
   if (queued == nullptr) return;
   const auto pending = std::find_if(pending_.begin(), pending_.end(),
                                     [&](const Change& change) { return &change == queued; });
-  if (pending == pending_.end()) {  // it is being written just now
+  if (pending == pending_.end()) {  // it is being written at the moment
     Queue({.id = id, .kind = RecordKind::kRemove});
     return;
   }
@@ -137,8 +137,8 @@ Status SegmentLog::Commit() {
   return {};
 }
 
-// What the active segment and the spares still take for certain: a record does not straddle two
-// segments, so the end of each may be lost.
+// The bytes that certainly fit into the active segment and the spares. A record never straddles two
+// segments, so the end of each may stay unused.
 size_t SegmentLog::Capacity() const {
   size_t capacity = spares_.size() * (options_.segment_bytes - kRecordBytesMax);
   if (active_.open() && !broken_) {
@@ -159,7 +159,7 @@ Result<bool> SegmentLog::Reserve(size_t bytes) {
     if (active_order_) return false;
     Begin({Order::kCreate, false});
     if (!device_->Done()) return false;
-    static_cast<void>(Finish().ok());  // its failure is in create_error_
+    static_cast<void>(Finish().ok());  // a failure is kept in create_error_
   }
   wanted_room_ = 0;
   reserved_bytes_ += bytes;
@@ -200,7 +200,7 @@ std::optional<Result<std::string>> SegmentLog::TryRead(RecordId id) {
 Result<std::string> SegmentLog::Read(RecordId id) {
   for (;;) {
     if (auto result = TryRead(id)) return *std::move(result);
-    static_cast<void>(Step().ok());  // a change that cannot be written does not keep from reading
+    static_cast<void>(Step().ok());  // a failed write must not prevent reading
     if (active_order_) device_->Wait();
   }
 }

@@ -1,23 +1,24 @@
-// An append-only set of records on disk: put, remove, and everything live comes back after a crash.
+// An append-only set of records on disk: records are put and removed, and all live ones survive
+// a crash.
 //
 // Place    Under the warden's journal and the daemon's result spool.
-// Threads  Not thread-safe; one owner. The device may carry orders out on a thread of its own.
-// Owns     Its directory: segment files of fixed length, filled one after the other, deleted from
-//          the oldest on when nothing in them lives. What lives in the oldest is copied to the
-//          newest when less than a third of the bytes on disk lives.
+// Threads  Not thread-safe; one owner. The device may execute orders on a thread of its own.
+// Owns     Its directory: segment files of fixed length, filled in turn and deleted oldest first
+//          once they hold nothing live. When less than a third of the bytes on disk is live, the
+//          live records of the oldest segment are copied to the newest.
 // Errors   Append, Reserve: kExhausted above bytes_max or on a full device. Step, Commit:
 //          kExhausted, kUnavailable; what is not on the device stays in memory and is tried again.
-//          A torn or rotten record ends its segment when it is read; the rest of it is not used.
-// Always   What is written survives kill -9, what is synced also a power cut; what was loaded is
-//          synced. What was reserved can
-//          be written on a full device. Only Open, Commit, ForEach and Read wait for the device.
+//          A torn or corrupt record ends its segment when it is loaded; the rest of it is ignored.
+// Always   Written changes survive kill -9, synced ones a power cut too; loaded records are synced.
+//          Reserved bytes can be written even when the device is full. Only Open, Commit, ForEach
+//          and Read wait for the device.
 //
-// A change (a put, a removal) has a position. Changes are written and synced in their order; a
+// Each change (a put or a removal) has a position. Changes are written and synced in that order. A
 // segment is synced before the next is begun, and deleted only when the changes that emptied it are
-// synced. After a failed write or sync nothing is known about what was not synced before, and a
-// later sync that succeeds says nothing of it: it is written once more, to another segment. What
-// was said to be written stays readable in the failed one until then; afterwards it is cut off, and
-// what is left of it is only a repetition.
+// synced. After a failed write or sync the state of everything unsynced is unknown, and a later
+// successful sync proves nothing about it: it is written again, to another segment. Until that is
+// done the failed segment is kept, because changes already reported as written must stay readable;
+// then its unsynced part is cut off. A tail that cannot be cut off only repeats records.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +41,14 @@ namespace carillon::executor {
 class SegmentLog {
  public:
   using RecordId = uint64_t;  // ascending, never used twice
-  using Position = uint64_t;  // of a change, ascending from 1
+  using Position = uint64_t;  // of a change; ascending from 1
   struct Options {
-    std::string directory;            // is created (0700) when missing; its parent must exist
-    size_t segment_bytes = 8u << 20;  // above kRecordBytesMax
-    size_t bytes_max = 256u << 20;    // of all segments
+    std::string directory;            // created (0700) when missing; its parent must exist
+    size_t segment_bytes = 8u << 20;  // must exceed kRecordBytesMax
+    size_t bytes_max = 256u << 20;    // of all segments together
   };
   static constexpr size_t kRecordBytesMax = kRecordPayloadBytesMax;
-  // Read at once: neighbours are asked for together after a restart.
+  // Bytes per read. After a restart neighbouring records are requested together.
   static constexpr size_t kWindowBytes = 256u << 10;
 
   // kUnavailable: the directory cannot be read or written.
@@ -58,31 +59,32 @@ class SegmentLog {
   Result<RecordId> Append(std::string payload);
   // An unknown id is ignored.
   void Remove(RecordId id);
-  Position last() const { return last_; }  // of all changes
-  Position written() const;                // it and all before it are written
+  Position last() const { return last_; }  // of the newest change
+  Position written() const;                // this change and all before it are written
   Position synced() const;
   bool dirty() const { return synced() < last_; }
 
   // ---- never waits
-  // Takes back what the device did and gives it the next order. An error: it failed; whoever steps
-  // again tries again.
+  // Collects the result of the device's last order and submits the next. On an error, call Step
+  // again to retry.
   Status Step();
-  // Without it changes are written, but synced only when their segment is full.
+  // Asks for a sync up to `position`. Otherwise changes are written, but synced only when their
+  // segment is full.
   void WantSync(Position position);
-  // Sets space on the device aside for records that will be appended later. False: a file for it is
-  // being made, ask again after a step.
+  // Sets space on the device aside for records appended later. False: a file for it is being
+  // created; ask again after a Step.
   Result<bool> Reserve(size_t bytes);
   void Unreserve(size_t bytes);
-  // The next Reserve does not fail for what happened before.
+  // Lets the next Reserve try again despite an earlier failure.
   void ForgetRefusal() { create_error_.reset(); }
-  // Some of what was set aside is gone (a file failed) and not yet replaced.
+  // Part of the reserved space was lost with a failed file and has not been replaced yet.
   bool short_of_room() const { return room_lost_ && Capacity() < reserved_bytes_; }
-  // One live record; nullopt: it is being read, ask again after a step.
+  // One live record; nullopt: it is being read; ask again after a Step.
   std::optional<Result<std::string>> TryRead(RecordId id);
-  // Writes a line to standard error, which may be a file
-  // on the same device. Beyond a bound it is dropped.
+  // Writes a line to standard error, which may be a file on the same device. Beyond a bound lines
+  // are dropped.
   void Log(std::string_view line);
-  // What a step finds out next about the device that holds `path`.
+  // Free space on a device; a later Step reports it for the path given to AskSpace.
   struct Space {
     int error = 0;
     uint64_t free_bytes = 0;
@@ -91,12 +93,12 @@ class SegmentLog {
   void AskSpace(std::string path) { space_path_ = std::move(path); }
   const std::optional<Space>& space() const { return space_; }
   bool busy() const { return active_order_; }
-  // Orders given so far; one that stays the same while busy: the device does not answer.
+  // Orders submitted so far. If busy() and this number stays the same, the device hangs.
   uint64_t orders() const { return orders_; }
 
   // ---- waits for the device
   Status Commit();
-  // Everything live, oldest first. kCorrupt where a record became unreadable since Open.
+  // All live records, oldest first. kCorrupt if one became unreadable since Open.
   Status ForEach(const std::function<void(RecordId, std::string_view)>& visit);
   Result<std::string> Read(RecordId id);
 
@@ -114,7 +116,8 @@ class SegmentLog {
     size_t synced = 0;  // of used
     size_t allocated = 0;
     size_t live = 0;
-    Position emptied_by = 0;  // the latest change that took something away from it
+    // The latest change that removed or moved one of its records.
+    Position emptied_by = 0;
     std::vector<RecordId> ids;
   };
   struct Place {
@@ -126,14 +129,16 @@ class SegmentLog {
     RecordId id = 0;
     RecordKind kind = RecordKind::kPut;
     Position position = 0;
-    bool on_disk = false;  // there may be a copy of it: only a removal undoes it
+    // A copy may be on disk, so that only a written removal undoes the put.
+    bool on_disk = false;
     std::string payload;
-    Place place = {};  // from when it is being written
+    Place place = {};  // set when writing begins
   };
   struct Failed {
     FileDescriptor file;
-    size_t synced = 0;        // bytes; the rest is cut off
-    Position written_to = 0;  // once that is written elsewhere
+    size_t synced = 0;  // bytes; the rest will be cut off
+    // The failed segment may be dropped once the changes up to here are written elsewhere.
+    Position written_to = 0;
   };
   struct Window {
     uint64_t segment = 0;
@@ -149,7 +154,7 @@ class SegmentLog {
   Status LoadSegment(uint64_t number);
   Status SyncLoaded(const FileDescriptor& file);
 
-  // segment_log.cc: the set
+  // segment_log.cc: the set of records
   void Queue(Change change);
   void Forget(RecordId id, Position by);
   void Settle(const Change& change);
@@ -159,10 +164,11 @@ class SegmentLog {
   std::string PathOf(uint64_t number) const;
   Segment* Find(uint64_t number);
 
-  // segment_log_orders.cc: what the device does next, and what came of it
+  // segment_log_orders.cc: choosing the next order, and handling its outcome
   struct Next {
     Order kind;
-    bool for_use;  // not upkeep: its failure is that of the step
+    // Serves a caller rather than upkeep, so that its failure is returned by Step.
+    bool for_use;
   };
   std::optional<Next> NextOrder() const;
   std::optional<Order> NextForUse() const;
@@ -188,25 +194,26 @@ class SegmentLog {
   const std::unique_ptr<JournalDevice> device_;
   DeviceOrder order_;
   bool active_order_ = false;
-  bool order_for_use_ = false;    // the last one
+  // Next::for_use of the last order.
+  bool order_for_use_ = false;
   std::deque<Segment> segments_;  // ascending; the last is active while active_ is open
   FileDescriptor active_;
-  bool broken_ = false;  // the active segment failed and holds nothing that counts
+  bool broken_ = false;  // the active segment failed and holds nothing of value
   std::optional<Failed> failed_;
   std::vector<std::string> spares_;  // preallocated files, waiting to become segments
   uint64_t next_segment_ = 1;
   uint64_t next_spare_ = 1;
   RecordId next_id_ = 1;
   Position last_ = 0;
-  Position wanted_ = 0;  // the next sync that somebody waits for
+  Position wanted_ = 0;  // the next sync a caller waits for
   std::unordered_map<RecordId, Place> index_;
-  // A change goes from one to the next; together they are ordered by position.
+  // A change moves through these three; together they are ordered by position.
   std::deque<Change> pending_;
   std::vector<Change> writing_;
   std::vector<Change> unsynced_;  // in the active segment
-  size_t pending_bytes_ = 0;      // payloads of puts that are not in the index yet
-  size_t queued_bytes_ = 0;       // with headers, of pending_ and writing_
-  size_t moving_ = 0;             // moves that are not synced
+  size_t pending_bytes_ = 0;      // payloads of puts not in the index yet
+  size_t queued_bytes_ = 0;       // of pending_ and writing_, with headers
+  size_t moving_ = 0;             // unsynced moves
   uint64_t unmovable_segment_ = 0;
   Window window_;
   std::optional<RecordId> to_read_;
@@ -215,8 +222,9 @@ class SegmentLog {
   bool reading_to_move_ = false;
   std::optional<std::pair<RecordId, Error>> failed_read_;
   size_t wanted_room_ = 0;
-  bool room_lost_ = false;             // a segment failed with what was set aside in it
-  std::optional<Error> create_error_;  // no file is made again until somebody asks for room
+  bool room_lost_ = false;  // a segment failed together with space reserved in it
+  // While set no file is created; Reserve clears it by returning it, as does ForgetRefusal.
+  std::optional<Error> create_error_;
   std::string log_;
   std::string space_path_;
   std::optional<Space> space_;

@@ -1,4 +1,4 @@
-// Loading of a segment log from its directory. Waits for the device.
+// Loads a segment log from its directory. Waits for the device.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,14 +83,14 @@ Status SegmentLog::LoadSegment(uint64_t number) {
   segments_.back().used = offset;
   disk_bytes_ += offset;
   const FileDescriptor file(open(PathOf(number).c_str(), O_RDWR | O_CLOEXEC));
-  // What follows the last good record was preallocated or torn. A torn tail is kept for a person.
+  // What follows the last good record was preallocated or torn. A torn tail is kept for inspection.
   if (!file.open() || (!torn && ftruncate(file.get(), static_cast<off_t>(offset)) != 0)) {
     return SystemError("journal: cut " + PathOf(number), errno);
   }
   return SyncLoaded(file);
 }
 
-// The process that wrote it may have died before it synced it; from here on it counts as synced.
+// The process that wrote it may have died before syncing; afterwards all of it counts as synced.
 Status SegmentLog::SyncLoaded(const FileDescriptor& file) {
   order_.kind = Order::kSync;
   order_.fd = file.get();

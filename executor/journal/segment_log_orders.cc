@@ -1,4 +1,4 @@
-// Orders of a segment log to its device, and the handling of their outcomes.
+// Chooses the orders of a segment log to its device, and handles their outcomes.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace carillon::executor {
 namespace {
 
-// Above this many dead bytes for each live one, the oldest segment is worth copying.
+// The oldest segment is copied once the disk holds more than this many bytes per live byte.
 constexpr size_t kDiskPerLiveMax = 3;
 constexpr size_t kChunkBytesMax = 4u << 20;
 
@@ -52,7 +52,7 @@ Status SegmentLog::Step() {
   }
 }
 
-// Use and upkeep take turns, so that neither waits for ever.
+// Use and upkeep alternate, so that neither starves.
 std::optional<SegmentLog::Next> SegmentLog::NextOrder() const {
   const std::optional<Order> use = NextForUse();
   const std::optional<Order> upkeep = NextForUpkeep();
@@ -87,7 +87,7 @@ std::optional<DeviceOrder::Kind> SegmentLog::NextForUpkeep() const {
   return to_move ? std::optional<Order>(Order::kRead) : std::nullopt;
 }
 
-// Copies must not use up what was set aside for ends.
+// Copies must not use space that is reserved for ends.
 bool SegmentLog::WantsFile(bool to_move) const {
   const size_t taken = reserved_bytes_ + queued_bytes_;
   if (wanted_room_ > 0 && Capacity() < taken + wanted_room_) return true;
@@ -165,7 +165,7 @@ void SegmentLog::PrepareSeal() {
   broken_ = false;
 }
 
-// What fits into the active segment, from the front of what is pending.
+// Takes as much as fits into the active segment, from the front of the pending changes.
 void SegmentLog::PrepareWrite() {
   const Segment& segment = segments_.back();
   order_.fd = active_.get();
@@ -238,7 +238,7 @@ void SegmentLog::SettleSynced() {
   unsynced_.clear();
 }
 
-// What a failure left behind is not to be trusted; it is written again, elsewhere.
+// Data around a failure cannot be trusted; everything unsynced is written again, elsewhere.
 void SegmentLog::TakeBackUnsynced() {
   GiveUpActive();
   for (const Change& change : unsynced_) {
@@ -255,9 +255,9 @@ void SegmentLog::TakeBackUnsynced() {
   unsynced_.clear();
 }
 
-// What was said to be written there has been acted on: a process that comes after this one must
-// find it, so it stays until it is elsewhere. When an earlier segment failed and is not written
-// elsewhere yet, that one holds all of it.
+// Changes reported as written have been acted on, so the next process must find them: the failed
+// segment stays until they are written elsewhere. If an earlier failed segment is still waiting for
+// that, it holds all of them already.
 void SegmentLog::GiveUpActive() {
   Segment& segment = segments_.back();
   if (unsynced_.empty() || failed_) {
@@ -271,7 +271,7 @@ void SegmentLog::GiveUpActive() {
 }
 
 void SegmentLog::FinishActivate() {
-  if (order_.renamed) spares_.back() = order_.target;  // a spare still, until all of it worked
+  if (order_.renamed) spares_.back() = order_.target;  // still a spare until every step worked
   if (order_.error != 0) return;
   spares_.pop_back();
   active_ = FileDescriptor(order_.opened);
@@ -291,12 +291,13 @@ void SegmentLog::FinishRead() {
       unmovable_segment_ = reading_from_.segment;
     } else {
       failed_read_.emplace(reading_, error);
-      if (to_read_ == reading_) to_read_.reset();  // asked for again meanwhile: this is the answer
+      // Requested again meanwhile: this is the answer.
+      if (to_read_ == reading_) to_read_.reset();
     }
     return;
   }
   window_ = {reading_from_.segment, reading_from_.offset, std::move(order_.bytes)};
-  // Asked for again while it was under way: not twice, or it would never be seen.
+  // If the record was requested again meanwhile, do not read twice, or it would never be delivered.
   const auto asked = to_read_ ? index_.find(*to_read_) : index_.end();
   if (asked != index_.end() && InWindow(asked->second)) to_read_.reset();
   if (reading_to_move_) MoveFromWindow();

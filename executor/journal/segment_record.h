@@ -1,6 +1,6 @@
 // Format of one record of a segment on disk: {crc, size, id, kind, payload}.
 //
-// Errors   ParseRecord: false for what is torn, rotten or no record at all.
+// Errors   ParseRecord: false for a torn or corrupt record, or for bytes that are not a record.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace carillon::executor {
 enum class RecordKind : uint8_t {
   kPut = 1,
   kRemove = 2,
-  kMove = 3,  // on disk like kPut; the copy of a record that lives elsewhere
+  // On disk like kPut: the copy of a record whose original is in another segment.
+  kMove = 3,
 };
 
 inline constexpr size_t kRecordHeaderBytes = 4 + 4 + 8 + 1;
@@ -25,7 +26,7 @@ struct RawRecord {
 };
 
 void AppendRecord(std::string* out, const RawRecord& record);
-// The record at the front of `bytes`.
+// Parses the record at the front of `bytes`.
 bool ParseRecord(std::string_view bytes, RawRecord* record);
 
 }  // namespace carillon::executor

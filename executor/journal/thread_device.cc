@@ -81,7 +81,7 @@ void ThreadDevice::Run() {
     if (order != nullptr) {
       execute_(*order);
       order_.store(nullptr, std::memory_order_release);
-      Ring(done_event_.get());  // last: whoever hears it finds the order over
+      Ring(done_event_.get());  // last, so that a woken reader finds the order finished
     }
     if (stopping_.load(std::memory_order_acquire)) return;
   }

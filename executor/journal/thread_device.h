@@ -1,10 +1,10 @@
-// Carries a journal's orders out on a thread of its own, so that a loop need not wait for the disk.
+// Executes a journal's orders on a thread of its own, so that a loop never waits for the disk.
 //
 // Place    Between the warden's loop and its journal.
-// Threads  Submit, Done, Wait: one thread. Owns the one that carries orders out.
+// Threads  Submit, Done and Wait: one thread, the caller's. Orders run on the device's own.
 // Owns     One thread, two eventfds.
-// Always   After Create its thread runs nothing but ExecuteOrder (or what stands for it) and system
-//          calls: it takes no lock and allocates nothing. A process that forks beside it may
+// Always   After Create the device's thread runs only ExecuteOrder (or its substitute) and system
+//          calls: it takes no lock and allocates nothing. A process that forks meanwhile may
 //          therefore use the whole library in the child. The child has no such thread and must not
 //          touch the device.
 #pragma once
@@ -23,15 +23,15 @@ class ThreadDevice : public JournalDevice {
  public:
   // kUnavailable: no descriptors or no thread. All signals are blocked in the new thread.
   static Result<std::unique_ptr<ThreadDevice>> Create(OrderExecutor execute = &ExecuteOrder);
-  // Waits for the order that is being carried out.
+  // Waits for the order under way.
   ~ThreadDevice() override;
 
   void Submit(DeviceOrder* order) override;
   bool Done() override;
   void Wait() override;
 
-  // Written after each order is over, and read by Wait only: to be watched for edges. One may come
-  // late, when the next order is under way.
+  // Rung after each order is over, and read by Wait only: watch it edge-triggered. A ring may
+  // arrive late, when the next order is already under way.
   int done_fd() const { return done_event_.get(); }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 constexpr Duration kSyncEvery = 100ms;
 constexpr Duration kRegisterAgain = 1s;
 
-// Only for the log: the claim decides, so that nobody here has to know.
+// Only for the log: the claim decides, so this executor need not know.
 std::string_view StandingOf(const Registered& message) {
   if (message.draining) return "draining";
   return message.enabled ? "enabled" : "disabled";

@@ -2,10 +2,11 @@
 //
 // Place    Steps 7 and 8 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the core loop owns it.
-// Time     Never reads a clock. Messages carry the sender's steady time: leases age from it.
-// Errors   A message that cannot be sent is lost; registration and heartbeats come again by
-//          themselves, an unanswered claim is asked again by the core.
-// Always   A batch of claims leaves at 256 requests, or 2 ms after the one before it.
+// Time     Never reads a clock. Messages carry the sender's steady time; leases are counted
+//          from it.
+// Errors   A message that cannot be sent is lost. Registration and heartbeats repeat on their own;
+//          the core repeats unanswered claims.
+// Always   A batch of claims is sent at 256 requests, or 2 ms after the batch before it.
 #pragma once
 
 #include <functional>
@@ -19,25 +20,25 @@ namespace carillon::executor {
 
 inline constexpr size_t kClaimBatchMax = 256;
 inline constexpr Duration kClaimGap = 2ms;
-inline constexpr Duration kHeartbeatEvery = 2s;  // unless the member tells another
-inline constexpr Duration kAskAgain = 500ms;     // the least patience with an unanswered claim
-inline constexpr Duration kAskAgainMax = 4s;     // and the most
+inline constexpr Duration kHeartbeatEvery = 2s;  // unless the member asks for another interval
+inline constexpr Duration kAskAgain = 500ms;     // shortest wait for the answer to a claim
+inline constexpr Duration kAskAgainMax = 4s;     // and the longest
 
 class MemberSessions {
  public:
   MemberSessions(ExecutorLink& link, ExecutorRecord record)
       : link_(link), record_(std::move(record)) {}
 
-  // Looks who is there; registers where that is due.
+  // Compares the sessions with the members that are connected; registers where it is due.
   void Sync(SteadyTime now);
   bool Connected(const MemberId& member) const { return sessions_.count(member) > 0; }
   std::vector<MemberId> Members() const;
-  // As the member wants it; kHeartbeatEvery of one that is not connected.
+  // The interval that the member asked for; kHeartbeatEvery if it is not connected.
   Duration HeartbeatEvery(const MemberId& member) const;
   bool several() const { return sessions_.size() > 1; }
-  // The fewest free process slots that a registered member was told of by its last heartbeat.
+  // The fewest free process slots that the last heartbeat reported to any registered member.
   int LeastRoomTold() const;
-  // The next one by turns; `member` itself when there is no other.
+  // The next connected member in rotation; `member` itself if there is no other.
   MemberId After(const MemberId& member) const;
 
   void OnRegistered(const MemberId& member, const Registered& message);
@@ -46,16 +47,16 @@ class MemberSessions {
   void QueueClaim(const MemberId& member, ClaimRequest request, SteadyTime now);
   void FlushClaims(SteadyTime now);
 
-  // How long a claim waits for the member's answer before it is asked again. A member that is slow
-  // has all of its claims still, and each one that it is asked again makes it slower: so the wait
-  // is twice as long as its last answer took, and doubles while no answer comes.
+  // How long a claim waits for the member's answer before it is sent again. A slow member still has
+  // all of its claims, and every repetition slows it further. So the wait is twice as long as its
+  // last answer took, and doubles while no answer comes.
   Duration Patience(const MemberId& member) const;
-  // Some of its claims were asked again.
+  // Claims to this member were sent again; doubles its patience.
   void OnAskedAgain(const MemberId& member);
-  // To claims that were sent `took` ago.
+  // The member answered claims that were sent `took` ago.
   void OnClaimsAnswered(const MemberId& member, Duration took);
 
-  // Sends a heartbeat to each registered member that is due one, or to all with `changed`.
+  // Sends a heartbeat to each registered member whose heartbeat is due, or to all with kChange.
   using Fill = std::function<void(const MemberId& member, Heartbeat* heartbeat)>;
   enum class Cause { kTime, kChange };
   void SendHeartbeats(SteadyTime now, Cause cause, const Fill& fill);
@@ -66,13 +67,13 @@ class MemberSessions {
  private:
   struct Session {
     bool registered = false;
-    std::string standing;      // as last told: "enabled", "disabled", "draining"
+    std::string standing;      // as last reported: "enabled", "disabled", "draining"
     SteadyTime register_at{};  // next try
     Duration heartbeat_every = kHeartbeatEvery;
     SteadyTime heartbeat_at{};
     int room_told = 0;
     std::vector<ClaimRequest> claims;
-    SteadyTime claims_at{};  // the next batch may leave
+    SteadyTime claims_at{};  // when the next batch may be sent
     Duration patience = kAskAgain;
   };
   void SendClaims(const MemberId& member, Session& session, SteadyTime now);

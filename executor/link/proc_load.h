@@ -1,4 +1,4 @@
-// LoadSource from /proc and the file system of the data directory.
+// LoadSource that reads /proc and the file system of the data directory.
 #pragma once
 
 #include <string>

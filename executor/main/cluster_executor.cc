@@ -21,7 +21,7 @@
 namespace carillon::executor {
 namespace {
 
-// A new executor has no use for older tasks: they expired long ago, whatever the clocks differ by.
+// A new executor skips older tasks: they expired long ago, whatever the difference of the clocks.
 constexpr Duration kTasksOfInterest = 10min;
 
 }  // namespace
@@ -32,14 +32,15 @@ struct ClusterExecutor::Parts {
   std::unique_ptr<process::DataDirectory> directory;
   LiveSettings settings;
   std::unique_ptr<cluster::LateBus> bus;
-  BusConsumer* tasks = nullptr;            // the bus's
+  BusConsumer* tasks = nullptr;            // owned by the bus
   std::unique_ptr<LinkIdentity> identity;  // null: no TLS on the control link
   std::unique_ptr<rpc::GrpcLink> link;
   std::unique_ptr<MemberDirectory> members;
   std::unique_ptr<MemberFollower> follower;
   std::unique_ptr<ExecutorServer> executor;
   std::unique_ptr<ops::OpsServer> ops;
-  std::atomic<bool> built = false;  // the ops port answers before that
+  // Until it is set the ops port answers without the executor.
+  std::atomic<bool> built = false;
   std::atomic<bool> draining = false;
   Loops loops;
   process::Runtime runtime;
@@ -85,7 +86,7 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
   return directory->Publish(runtime);
 }
 
-// The one partition that this executor's tasks are on, whose position is kept under its name.
+// Opens the one partition with this executor's tasks; its position is stored under this name.
 Status ClusterExecutor::Parts::OpenBus(const config::Config& config,
                                        const ExecutorOptions& options) {
   const std::string name = "carillon-" + options.executor_id.value();
@@ -122,7 +123,7 @@ Status ClusterExecutor::Parts::OpenMembers(const config::Config& config,
         *directory, clock,
         [this, id = options.executor_id,
          incarnation = options.incarnation]() -> Result<std::vector<MemberInfo>> {
-          // The directory tells who is there to whom it was shown.
+          // The directory lists members only to a process that announced itself.
           CARILLON_TRY(members->Announce(id, incarnation));
           return members->Members();
         });
@@ -203,11 +204,11 @@ Status ClusterExecutor::Supervise() {
     if (!refusal.empty()) return {ErrorCode::kConflict, refusal};
   }
   const int warden = static_cast<int>(parts_->executor->warden_pid());
-  // 0 is a warden that is being started again: the old one stays published until then.
+  // 0 means that the warden is being restarted: the old pid stays published until then.
   if (warden == 0 || warden == parts_->runtime.warden_pid) return {};
   process::Runtime current = parts_->runtime;
   current.warden_pid = warden;
-  // A full disk: tried again with the next call.
+  // If the disk is full, the next call tries again.
   if (parts_->directory->Publish(current).ok()) parts_->runtime = std::move(current);
   return {};
 }

@@ -1,10 +1,9 @@
-// The executor of one host, built over Kafka, ZooKeeper and gRPC. It never touches the database.
+// The executor of one host, on Kafka, ZooKeeper and gRPC. It never touches the database.
 //
 // Place    The composition root of carillon-executor; the picture is in docs/architecture.md.
 // Threads  As process::Daemon.
-// Errors   Start: kInvalid names the setting; kConflict for topics that are not as configured, or
-//          when another executor uses the data directory. Brokers that are away are opened
-//          later.
+// Errors   Start: kInvalid names the setting; kConflict if topics differ from the configuration, or
+//          if another executor uses the data directory. Unavailable brokers are connected to later.
 #pragma once
 
 #include <memory>
@@ -21,11 +20,11 @@ class ClusterExecutor final : public process::Daemon {
   ~ClusterExecutor() override;
 
   std::string ReadyText() const override;
-  // kConflict: another executor with this id is alive, or topics that are not as configured.
+  // kConflict: another executor with this id is alive, or topics differ from the configuration.
   Status Supervise() override;
   void BeginDrain() override;
   bool drained() const override;
-  // Processes that still run are left to the warden and their leases.
+  // Processes still running are left to the warden and their leases.
   void Stop() override;
 
  private:

@@ -11,9 +11,9 @@ namespace {
 
 constexpr const char* kFile = "link.pem";
 constexpr Duration kAskAgainEvery = 1s;      // while there is no certificate
-constexpr Duration kRenewAgainEvery = 1min;  // also the longest rest between two looks
+constexpr Duration kRenewAgainEvery = 1min;  // also the longest pause between two checks
 
-// The next PEM block of `text` from `at`, which goes behind it; empty: there is none.
+// The next PEM block of `text` from `at`, which moves behind it; empty if there is none.
 std::string NextBlock(const std::string& text, size_t& at) {
   const size_t begin = text.find("-----BEGIN ", at);
   const size_t end = begin == text.npos ? text.npos : text.find("-----END ", begin);
@@ -41,7 +41,7 @@ Status LinkIdentity::Open(const process::Interrupted& interrupted) {
   Status loaded = Load();
   if (loaded.ok()) return {};
   if (options_.token_file.empty()) {
-    // One that is not valid now may be when the clock is right: a start later may do.
+    // A certificate not valid now may be valid once the clock is right, so a later start may work.
     const bool may_pass = loaded.code() == ErrorCode::kDenied;
     return {may_pass ? ErrorCode::kUnavailable : ErrorCode::kInvalid,
             "link.tls is mutual: " + loaded.error().message +

@@ -1,12 +1,12 @@
-// The certificate that this executor shows on the control link: asked for with a join token at the
-// first start, kept in the data directory, renewed before it ends.
+// The certificate of this executor on the control link: requested with a join token at the first
+// start, kept in the data directory, renewed before it expires.
 //
 // Threads  Open before the loops run; one loop calls Step; current() is thread-safe.
-// Errors   Open: kInvalid: no certificate that is valid, and no join token; kDenied: a member
-//          refused the token; kConflict: another start of this executor is alive. Members that are
-//          away are waited for. Renewals are tried again every minute.
-// Always   The key is made here and never leaves. Key, certificate and authority are one file
-//          (0600) that is replaced as a whole.
+// Errors   Open: kInvalid without a valid certificate and a join token; kDenied if a member refused
+//          the token; kConflict if another start of this executor is alive. It waits while no
+//          member is available. Renewals are retried every minute.
+// Always   The key is made here and never leaves this host. Key, certificate and authority are one
+//          file (0600) that is replaced as a whole.
 #pragma once
 
 #include <functional>
@@ -27,9 +27,9 @@ class LinkIdentity final : public Stepper {
   struct Options {
     ExecutorId executor;
     std::string token_file;        // setting link.join_token_file; empty = none
-    Duration refused_after = 12s;  // another start that is there for so long is alive
+    Duration refused_after = 12s;  // another start still announced after this long is alive
   };
-  // Whom to ask; called by Open and Step.
+  // Finds the members to ask; called by Open and Step.
   using Members = std::function<Result<std::vector<MemberInfo>>()>;
   LinkIdentity(Options options, const process::DataDirectory& directory, const Clock& clock,
                Members members);
@@ -39,10 +39,10 @@ class LinkIdentity final : public Stepper {
   tls::Identity current() const;
 
  private:
-  // Takes what the file holds, if it is valid now.
+  // Loads the file's identity, if it is valid now.
   Status Load();
   Status JoinWithToken(const process::Interrupted& interrupted);
-  // Asks one member after the other; kDenied ends it.
+  // Asks the members one after the other; kDenied ends the search.
   Status AskMembers(const tls::Identity& shown, const std::string& token);
   Status Keep(const tls::Identity& identity);
   WallTime RenewAt(const tls::Identity& identity) const;

@@ -71,7 +71,7 @@ void AttemptLog::AddEntry(LogStream stream, std::string text, WallTime time) {
   if (open_.entries.size() >= kChunkBytes) CloseChunk(false);
 }
 
-// Small and rare: not counted against the limits it tells of.
+// Markers are small and rare, so they do not count against the limits that they report.
 void AttemptLog::AddMarker(std::string text, WallTime time) {
   AddEntry(LogStream::kCarillon, std::move(text) + "\n", time);
 }

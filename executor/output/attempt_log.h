@@ -1,13 +1,13 @@
-// The log of one attempt while it is on its way: cut into entries, gathered into chunks, kept until
-// somebody else has them.
+// The log of one attempt on its way out: split into entries, gathered into chunks, kept until the
+// receiver confirms them.
 //
 // Place    Between the pipes of a running attempt and the warden's channel to the daemon.
 // Threads  Not thread-safe; one owner.
 // Time     Never reads a clock.
-// Owns     At most Limits::waiting_bytes_max of text that was not confirmed, within the budget that
-//          all attempts share; one unfinished line of each stream.
-// Always   Nothing is left out without an entry of Carillon's own that says how much. After End and
-//          the confirmation of every chunk it is over().
+// Owns     At most Limits::waiting_bytes_max of unconfirmed text, within the budget that all
+//          attempts share; one unfinished line of each stream.
+// Always   Whenever text is left out, an entry of Carillon's own says how much. The log is over()
+//          once End was called and every chunk is confirmed.
 #pragma once
 
 #include <array>
@@ -30,35 +30,35 @@ struct LogBudget {
 class AttemptLog {
  public:
   struct Limits {
-    size_t log_bytes_max = 16u << 20;      // of the whole attempt; what follows is not kept
-    size_t waiting_bytes_max = 32u << 20;  // not confirmed: half of the budget
+    size_t log_bytes_max = 16u << 20;      // of the whole attempt; later output is not kept
+    size_t waiting_bytes_max = 32u << 20;  // unconfirmed: half of the budget
   };
   struct Now {
     SteadyTime steady;
     WallTime wall;
   };
-  // How long text may wait for more before it becomes a chunk, and an unfinished line for its end.
+  // How long text waits for more before it becomes a chunk, and an unfinished line for its newline.
   static constexpr Duration kGather = 100ms;
   static constexpr Duration kLinePatience = 500ms;
-  static constexpr size_t kChunkBytes = 64u << 10;  // so many are enough for a chunk
+  static constexpr size_t kChunkBytes = 64u << 10;  // a chunk is closed at this size
 
-  // `budget` outlives it.
+  // `budget` must outlive the log.
   AttemptLog(LogBudget& budget, const Limits& limits) : budget_(budget), limits_(limits) {}
   ~AttemptLog();
   AttemptLog(const AttemptLog&) = delete;
   AttemptLog& operator=(const AttemptLog&) = delete;
 
   void Append(OutputStream stream, std::string_view bytes, Now now);
-  // Nothing follows: what is there becomes a chunk, the last one. A log without a byte has none.
+  // No more output follows: the remaining text becomes the last chunk. An empty log has no chunk.
   void End(Now now);
 
-  // The next chunk that is to be told, once; null when none is due. Valid until the next call.
+  // The next chunk to send, each once; null if none is due. Valid until the next call.
   const LogChunk* Take(SteadyTime now);
   // When Take next has something; SteadyTime::max() for never.
   SteadyTime NextDue() const;
-  // Everything that is not confirmed is told again: whoever heard it is gone.
+  // Sends every unconfirmed chunk again, because the previous receiver is gone.
   void TellAgain() { told_ = 0; }
-  // Somebody else keeps the chunk that begins with this entry.
+  // The receiver has stored the chunk that begins with this entry.
   void Confirm(uint64_t first_seq);
 
   bool ended() const { return ended_; }
@@ -84,13 +84,13 @@ class AttemptLog {
   std::array<Line, 2> lines_;
   LogChunk open_;
   SteadyTime open_since_{};
-  std::deque<LogChunk> chunks_;  // closed, not confirmed
-  size_t told_ = 0;              // of chunks_
+  std::deque<LogChunk> chunks_;  // closed, unconfirmed
+  size_t told_ = 0;              // how many of chunks_ were taken
   uint64_t next_seq_ = 1;
-  size_t total_ = 0;    // bytes of the streams that were kept
+  size_t total_ = 0;    // bytes of both streams that were kept
   size_t waiting_ = 0;  // bytes in chunks_ and open_
-  size_t dropped_ = 0;  // bytes since the last marker that did not fit
-  bool full_ = false;   // log_bytes_max was reached, and said
+  size_t dropped_ = 0;  // bytes that did not fit since the last marker
+  bool full_ = false;   // log_bytes_max was reached and reported
   bool ended_ = false;
 };
 

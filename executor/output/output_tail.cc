@@ -41,7 +41,7 @@ void OutputTail::CutFront(Stream& stream, size_t count) {
     count -= taken;
     if (piece.size == 0) stream.pieces.pop_front();
   }
-  // Dead bytes are swept out now and then, not at each cut: a long line costs linear time.
+  // Dead bytes are erased in bulk, not at each cut, so that a long line costs linear time.
   if (stream.dead > bytes_max_) {
     stream.kept.erase(0, stream.dead);
     stream.dead = 0;

@@ -1,8 +1,8 @@
-// The last bytes of a process's two streams, merged in the order in which they arrived.
+// The last bytes of a process's two streams, merged in the order of their arrival.
 //
 // Threads  Not thread-safe; one owner.
 // Owns     At most bytes_max of each stream and a few bytes for each change of stream.
-// Always   Any bytes are fine: NULs, no newline at all, not UTF-8.
+// Always   Accepts any bytes: NULs, text without newlines, invalid UTF-8.
 //
 // Example with bytes_max = 4: out "ab", err "X", out "cdef" keeps out "cdef" and err "X":
 //   "X[carillon: the first 2 bytes of stdout were cut]\ncdef"
@@ -24,20 +24,20 @@ class OutputTail {
 
   void Append(OutputStream stream, std::string_view bytes);
 
-  // Both streams in order, with a marker line where the kept part of a cut stream begins.
+  // Both streams in order, with a marker line where the kept part of a truncated stream begins.
   std::string Render() const;
   bool truncated() const { return streams_[0].cut > 0 || streams_[1].cut > 0; }
 
  private:
-  // A piece of one stream without a byte of the other in between.
+  // Consecutive bytes of one stream, with none of the other between them.
   struct Piece {
     uint64_t order = 0;
     size_t size = 0;
   };
   struct Stream {
-    std::string kept;  // may hold dead bytes at its front: see `dead`
+    std::string kept;  // may start with dead bytes: see `dead`
     size_t dead = 0;
-    uint64_t cut = 0;  // bytes that are not kept
+    uint64_t cut = 0;  // bytes that were discarded
     std::deque<Piece> pieces;
   };
   void CutFront(Stream& stream, size_t count);

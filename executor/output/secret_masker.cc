@@ -21,7 +21,8 @@ SecretPatterns::SecretPatterns(const std::vector<std::string>& values) {
   Connect();
 }
 
-// The whole of it for the lines that are too short, and each line for whoever prints it indented.
+// The whole value is a pattern because some lines may be too short to be one; each line is a
+// pattern because a command may print the value indented.
 void SecretPatterns::AddLines(std::string_view value) {
   Add(Trimmed(value));
   while (!value.empty()) {
@@ -55,7 +56,7 @@ SecretPatterns::State SecretPatterns::Child(State state, char byte) const {
   return child;
 }
 
-// By depth, so that what a node falls back to is done before it.
+// Goes level by level, so that the node a state falls back to is complete first.
 void SecretPatterns::Connect() {
   std::vector<State> level;
   for (State child = nodes_[kStart].child; child != 0; child = nodes_[child].sibling) {
@@ -99,7 +100,7 @@ std::string SecretMasker::End() {
   return ShowUntil(shown_ + held_.size());
 }
 
-// It ends where the stream does, so only what lies at the end can touch it.
+// A match ends at the end of the stream, so only the last stretches can touch it.
 void SecretMasker::Cover(Stretch found) {
   while (!covered_.empty() && covered_.back().to >= found.from) {
     found.from = std::min(found.from, covered_.back().from);

@@ -1,15 +1,15 @@
-// Takes the values of secrets out of a stream of output.
+// Masks the values of secrets in a stream of output.
 //
-// Every byte that is part of an occurrence of a value, or of a line of one, is left out, and each
-// such stretch becomes "***"; line ends stay. The result does not depend on how the stream is cut:
-// what may still turn out to be a value is held back.
+// Every byte that belongs to an occurrence of a value, or of one line of a value, is left out, and
+// each such stretch becomes "***"; line ends stay. The result does not depend on how the stream is
+// split: bytes that may still turn out to be part of a value are held back.
 //
-//   values "hunter22", fed "pass hun" "ter22!"   ->   "pass " "***!"
+//    values "hunter22", fed "pass hun" "ter22!"   ->   "pass " "***!"
 //
-// Only the value as it is: base64 or a quoted form of it is something else.
+// Only the literal value is found, not its base64 or quoted form.
 //
 // Place    Between the pipes of a running attempt and everything that keeps its output.
-// Threads  SecretPatterns is not changed after its construction; a masker has one owner.
+// Threads  SecretPatterns is immutable; a masker has one owner.
 // Owns     At most as many bytes as the longest value has.
 #pragma once
 
@@ -23,10 +23,10 @@
 
 namespace carillon::executor {
 
-// What is looked for, as an Aho-Corasick automaton: one step a byte, however many values.
+// The patterns to find, as an Aho-Corasick automaton: one step per byte, however many values.
 class SecretPatterns {
  public:
-  // A shorter line of a value is not looked for on its own: it would be found everywhere.
+  // Shorter lines of a value are not searched for on their own: they would match everywhere.
   static constexpr size_t kLineBytesMin = 4;
 
   explicit SecretPatterns(const std::vector<std::string>& values);
@@ -34,16 +34,16 @@ class SecretPatterns {
   using State = uint32_t;
   static constexpr State kStart = 0;
   State Next(State state, char byte) const;
-  // How many of the last bytes may be the beginning of something that is looked for.
+  // How many of the last bytes may be the beginning of a pattern.
   size_t depth(State state) const { return nodes_[state].depth; }
-  // The length of the longest that ends here; 0 = none does.
+  // The length of the longest pattern that ends here; 0 = none.
   size_t match(State state) const { return nodes_[state].match; }
 
  private:
   struct Node {
-    State child = 0;  // the first; 0 = none
+    State child = 0;  // first child; 0 = none
     State sibling = 0;
-    State fail = 0;  // of the longest proper suffix that is the beginning of something too
+    State fail = 0;  // node of the longest proper suffix that also begins a pattern
     uint32_t depth = 0;
     uint32_t match = 0;
     char byte = 0;
@@ -59,13 +59,13 @@ class SecretPatterns {
 
 class SecretMasker {
  public:
-  // shared: both streams of an attempt look for the same.
+  // Shared: both streams of an attempt use the same patterns.
   explicit SecretMasker(std::shared_ptr<const SecretPatterns> patterns)
       : patterns_(std::move(patterns)) {}
 
-  // What can be shown now.
+  // The part of the output that can be shown now.
   std::string Feed(std::string_view bytes);
-  // Nothing follows: the rest. The beginning of a value that was never completed is shown.
+  // No more bytes follow; returns the rest. The beginning of a value never completed is shown.
   std::string End();
 
  private:
@@ -81,8 +81,8 @@ class SecretMasker {
   SecretPatterns::State state_ = SecretPatterns::kStart;
   std::string held_;
   uint64_t shown_ = 0;           // bytes of the stream before held_
-  std::deque<Stretch> covered_;  // ascending, apart; not wholly shown
-  bool masking_ = false;         // the last byte that was shown stands for "***"
+  std::deque<Stretch> covered_;  // ascending, disjoint; not yet fully shown
+  bool masking_ = false;         // the last byte shown is part of a "***"
 };
 
 }  // namespace carillon::executor

@@ -1,12 +1,12 @@
-// Tasks that wait for a slot of this executor: high priority first, and waiting counts.
+// Tasks that wait for a slot of this executor, ordered by priority and by time waited.
 //
 // Place    Between steps 6 and 7 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the core loop owns it.
 // Time     Never reads a clock.
 // Errors   Push: kExhausted at `capacity` or `bytes_max`; the task is left to its owner, which
 //          publishes it again.
-// Always   Order follows (arrival − priority × kWaitPerPriority): a task of priority 0 that waited
-//          a second goes before one of priority 9 that just came.
+// Always   Ordered by (arrival − priority × kWaitPerPriority): a task of priority 0 that has waited
+//          more than 0.9 s goes before one of priority 9 that just arrived.
 #pragma once
 
 #include <compare>
@@ -54,7 +54,7 @@ class LocalQueue {
     Remove(id);
     return id;
   }
-  // Those that waited too long.
+  // Removes and returns the tasks that waited too long.
   std::vector<Id> PopExpired(SteadyTime now) {
     std::vector<Id> expired;
     while (!expiry_.empty() && expiry_.begin()->first <= now) {

@@ -5,7 +5,7 @@
 namespace carillon::executor {
 namespace {
 
-// Removals ride along with the next append; so many alone are worth a write.
+// Removals are written with the next append; this many justify a write of their own.
 constexpr size_t kRemovalsMax = 4096;
 
 }  // namespace
@@ -23,7 +23,7 @@ Status FileResultSpool::Append(const std::vector<AttemptEnded>& results) {
   Status status;
   for (const AttemptEnded& ended : results) {
     if (records_.count(IdOf(ended.attempt)) > 0) {
-      appended.push_back(0);  // it is there already
+      appended.push_back(0);  // already in the spool
       continue;
     }
     ByteWriter out;

@@ -1,12 +1,12 @@
-// ResultSpool in files: results of in-process attempts that are not yet applied.
+// ResultSpool in files: results of in-process attempts that are not applied yet.
 //
 // Place    Step 9 of docs/life-of-a-run.md; promise P6.
 // Threads  Not thread-safe: Load before the loops run, then the report loop alone.
-// Owns     Its directory (segment_log.h); in memory only the names of what it holds.
+// Owns     Its directory (segment_log.h); in memory only the ids of the results it holds.
 // Errors   Append: kExhausted above bytes_max or without space on the device, kUnavailable for
-//          other failures of the disk; nothing of the batch counts as appended then.
-// Always   What Append returned ok for comes back from Load after kill -9 or a power cut, until
-//          Remove; a removed result may come back after a crash, and is then reported once more.
+//          other disk failures; then none of the batch counts as appended.
+// Always   Results that Append accepted are returned by Load after kill -9 or a power cut, until
+//          Remove. A removed result may reappear after a crash, and is then reported once more.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class FileResultSpool : public ResultSpool {
   Status Remove(const std::vector<HeldAttempt>& applied) override;
   Result<std::vector<AttemptEnded>> Load() override;
 
-  // Records of an unknown layout and segments with a torn or rotten tail, met when it was opened.
+  // Records of an unknown layout, and segments with a torn or corrupt tail, found by Open.
   size_t unreadable() const { return unreadable_; }
 
  private:

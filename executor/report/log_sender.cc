@@ -5,7 +5,7 @@
 namespace carillon::executor {
 namespace {
 
-// Of an attempt whose job id was lost with the record of its start; readers go by the run.
+// Job id of an attempt whose own was lost with the record of its start; readers go by the run.
 constexpr char kUnknownJob[] = "unknown";
 
 }  // namespace
@@ -54,7 +54,7 @@ void LogSender::TakeAdded() {
   }
   for (AttemptOutput& output : added) {
     const Name name{output.attempt.key, output.attempt.attempt, output.chunk.first_seq};
-    if (unstored_.contains(name)) continue;  // told again after a reconnect
+    if (unstored_.contains(name)) continue;  // sent again by the warden after a reconnect
     ports_.metrics.counter("carillon_log_bytes_total").Add(output.chunk.entries.size());
     unstored_[name].message = {
         .attempt = output.attempt,
@@ -74,7 +74,7 @@ void LogSender::DropStored() {
     unstored_.erase({one.attempt.key, one.attempt.attempt, one.first_seq});
     to_confirm_.push_back(one);
   }
-  // Without a warden it is confirmed later; one that was started anew does not know it.
+  // If no warden is attached, the chunks are confirmed later; a restarted warden ignores them.
   if (!to_confirm_.empty() && ports_.warden.ConfirmOutput(to_confirm_).ok()) to_confirm_.clear();
 }
 

@@ -1,11 +1,11 @@
-// Publishes pieces of logs, and publishes them again until the database has them.
+// Publishes chunks of logs, and repeats each until the database has it.
 //
-// Place    Between the warden, which keeps each piece until it is confirmed, and the bus.
+// Place    Between the warden, which keeps each chunk until it is confirmed, and the bus.
 // Threads  One loop calls Step; Add and Stored are thread-safe.
-// Owns     What was added and not stored; the warden bounds it (LogRelay).
-// Errors   A record that the bus refuses is tried again; nothing else waits for logs.
-// Always   The pieces of an attempt are published in their order; they may arrive in another one
-//          when a record is lost and sent again.
+// Owns     Chunks that were added and not stored yet; the warden bounds them (LogRelay).
+// Errors   A record that the bus refuses is retried; nothing else waits for logs.
+// Always   The chunks of an attempt are published in order; they may arrive out of order when a
+//          record is lost and sent again.
 #pragma once
 
 #include <functional>
@@ -30,8 +30,8 @@ class LogSender final : public Stepper {
     BusProducer& producer;
     Metrics& metrics;
   };
-  // A piece nobody spoke for; doubled each time up to the longest: a scheduler that is older than
-  // this never speaks.
+  // Wait for the confirmation of a chunk, doubled each time up to the longest, because a scheduler
+  // older than this protocol never confirms.
   static constexpr Duration kResendFirst = 5s;
   static constexpr Duration kResendLongest = 60s;
   static constexpr Duration kRetryAfter = 100ms;
@@ -69,7 +69,7 @@ class LogSender final : public Stepper {
   std::function<void()> wake_ GUARDED_BY(mu_);
   std::vector<AttemptOutput> added_ GUARDED_BY(mu_);
   std::vector<StoredOutput> stored_ GUARDED_BY(mu_);
-  // The loop's own.
+  // Used by the loop only.
   std::map<Name, Unstored> unstored_;
   std::vector<StoredOutput> to_confirm_;
 };

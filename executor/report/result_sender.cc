@@ -8,8 +8,8 @@
 namespace carillon::executor {
 namespace {
 
-// Of a result whose job id was lost with the record of its start. The owner finds the run by its
-// key; the id is for readers of the topic.
+// Job id of a result whose own was lost with the record of its start. The owner finds the run by
+// its key; the id is for readers of the topic.
 constexpr char kUnknownJob[] = "unknown";
 
 }  // namespace
@@ -89,7 +89,7 @@ void ResultSender::DropApplied() {
     forget.push_back(attempt);
     unapplied_.erase(found);
   }
-  // A failure leaves them for the next step; until then the result would only be sent again.
+  // After a failure they stay for the next step; meanwhile a restart would only report them again.
   if (!forget_spool_.empty() && ports_.spool.Remove(forget_spool_).ok()) forget_spool_.clear();
   if (!forget_warden_.empty() && ports_.warden.Forget(forget_warden_).ok()) forget_warden_.clear();
 }
@@ -116,8 +116,8 @@ bool ResultSender::Publish(SteadyTime now) {
   return all;
 }
 
-// Every member reads all partitions and takes what is of its segments, so that a record may hold
-// whatever ended at the same time: records cost the broker, results hardly.
+// Every member reads all partitions and takes the results of its own segments, so a record may
+// bundle whatever ended at the same time. Records are expensive for the broker, results are cheap.
 bool ResultSender::SendBundle(const std::vector<AttemptId>& keys, BusFormat format,
                               SteadyTime now) {
   std::vector<ResultMessage> messages;

@@ -1,11 +1,11 @@
-// Makes results durable, publishes them, and publishes them again until the database has them.
+// Makes results durable, publishes them, and repeats each until the database has it.
 //
 // Place    Step 9 of docs/life-of-a-run.md.
 // Threads  One loop calls Step; Report, Applied and the counts are thread-safe.
 // Errors   A result that cannot be written to disk, or that the bus refuses, waits in memory and is
-//          tried again; blocked() tells the core loop to claim nothing more meanwhile.
+//          retried; meanwhile blocked() tells the core loop to claim nothing.
 // Always   A result is published only after it is on disk, and leaves the disk only after the owner
-//          said that the database has it (P6).
+//          confirmed that the database has it (P6).
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@
 
 namespace carillon::executor {
 
-// Where a result is when the sender gets it.
+// Where a result is stored when the sender receives it.
 enum class ResultHome {
   kMemory,  // of an in-process attempt: the sender spools it first
   kSpool,
@@ -47,11 +47,11 @@ class ResultSender final : public Stepper {
     BusProducer& producer;
     Metrics& metrics;
   };
-  // After a result was sent for the first, second, third and any further time and nobody spoke for
-  // it: while the database is away, repetitions only fill the topic.
+  // Waits for the confirmation after the first, the second, and the third and any further sending.
+  // They grow because repetitions only fill the topic while the database is away.
   static constexpr std::array<Duration, 3> kResendAfter{5s, 10s, 20s};
   static constexpr Duration kRetryAfter = 100ms;
-  // Between two syncs of the spool and two records: nobody waits for an end as a start waits.
+  // Between two syncs of the spool, and between two records: results may wait, unlike starts.
   static constexpr Duration kGap = 25ms;
   static constexpr size_t kResultsPerStep = 2048;
   static constexpr size_t kBundleBytesMax = 512u << 10;
@@ -66,7 +66,7 @@ class ResultSender final : public Stepper {
         reported_("results", queue_max),
         applied_("applied results", queue_max) {}
 
-  // Both take what there is room for, from the front; the caller keeps the rest.
+  // Both take as much as fits, from the front; the caller keeps the rest.
   void Report(std::vector<ReportedResult>& results) { reported_.PushFrom(results); }
   void Applied(std::vector<HeldAttempt>& attempts) { applied_.PushFrom(attempts); }
   void OnWork(const std::function<void()>& wake) {
@@ -76,7 +76,7 @@ class ResultSender final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
 
-  // Thread-safe; of what is published from now on.
+  // Thread-safe; applies to records published from now on.
   void SetFormat(BusFormat format) { format_ = format; }
   bool blocked() const { return blocked_.load(std::memory_order_relaxed); }
 
@@ -106,11 +106,11 @@ class ResultSender final : public Stepper {
   std::deque<AttemptEnded> unsaved_;
   std::unordered_map<AttemptId, Unapplied, AttemptIdHash> unapplied_;
   std::deque<AttemptId> to_send_;
-  // For each wait, by the time they were sent.
+  // Sent results by the index of their wait, each queue ordered by the time of sending.
   std::array<std::deque<std::pair<SteadyTime, AttemptId>>, kResendAfter.size()> resend_;
   std::vector<HeldAttempt> forget_spool_;
   std::vector<HeldAttempt> forget_warden_;
-  SteadyTime next_{};  // what is taken from the queues waits until then
+  SteadyTime next_{};  // work in the queues waits until then
   std::atomic<bool> blocked_{false};
 };
 

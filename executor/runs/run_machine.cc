@@ -6,7 +6,7 @@ namespace {
 RunStep FromClaiming(RunEvent event) {
   switch (event) {
     case RunEvent::kAccepted: return {RunStage::kStarting, RunAction::kStart};
-    // Accepted again gives a fresh lease; nothing else may be assumed.
+    // The repeated claim gets a fresh lease ("accepted again"); nothing else may be assumed.
     case RunEvent::kAcceptedLate:
     case RunEvent::kNoAnswer: return {RunStage::kClaiming, RunAction::kClaim};
     case RunEvent::kRefused:

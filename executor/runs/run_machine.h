@@ -1,10 +1,10 @@
-// The life of one attempt at its executor, decided in one place. Pure.
+// State machine of one attempt at its executor. Pure.
 //
 // Place    Steps 7 to 9 of docs/life-of-a-run.md.
 //
 //   queued -> claiming -> starting -> running -> reporting -> gone
 //
-// In-process attempts end without having been seen running.
+// In-process attempts end without an observed kRunning.
 #pragma once
 
 #include <string_view>
@@ -13,23 +13,23 @@ namespace carillon::executor {
 
 enum class RunStage {
   kQueued,    // waits for a slot
-  kClaiming,  // asked its owner, once or more, always with the same token
-  kStarting,  // the claim was accepted; the warden has not said that it acts
+  kClaiming,  // the owner was asked, once or more, always with the same token
+  kStarting,  // the claim was accepted; the warden has not confirmed the start
   kRunning,
-  kReporting,  // ended; the result is not yet applied
+  kReporting,  // ended; the result is not applied yet
   kGone,
 };
 std::string_view Name(RunStage stage);
 
 enum class RunEvent {
-  kSlotTaken,     // a slot is free for it
-  kQueueExpired,  // waited too long: its owner publishes it elsewhere
+  kSlotTaken,     // it was given a free slot
+  kQueueExpired,  // it waited too long; its owner publishes it elsewhere
   kAccepted,      // by its owner, and its lease still allows a start
   kAcceptedLate,  // by its owner, but the answer came too late to start
   kRefused,       // final for its token
-  kNoAnswer,      // for as long as an answer may take
+  kNoAnswer,      // the patience with the answer is over
   kGivenUp,       // no answer for so long that the owner has decided otherwise
-  kStartDue,      // the warden could not be reached before
+  kStartDue,      // time to try again a start that the warden did not take
   kStarted,
   kEnded,
   kCancelAsked,
@@ -39,11 +39,11 @@ enum class RunEvent {
 enum class RunAction {
   kNone,
   kClaim,   // send the claim (again)
-  kStart,   // hand it to the warden, or run it here
+  kStart,   // pass it to the warden, or run it here
   kCancel,  // tell the warden
-  kReport,  // the result goes out until it is applied
-  kForget,  // the result's files may go
-  kDrop,    // nothing of it is left here
+  kReport,  // send the result until it is applied
+  kForget,  // the result's files may be deleted
+  kDrop,    // nothing of it remains here
 };
 
 struct RunStep {
@@ -53,7 +53,7 @@ struct RunStep {
   bool operator==(const RunStep&) const = default;
 };
 
-// What a stage makes of an event; an event that does not fit (late, repeated) changes nothing.
+// The reaction of a stage to an event. An event that does not fit (late, repeated) changes nothing.
 RunStep Next(RunStage stage, RunEvent event);
 
 }  // namespace carillon::executor

@@ -1,10 +1,10 @@
-// Every attempt this daemon knows, and the slots they take.
+// Every attempt this daemon knows, and the slots the attempts occupy.
 //
 // Place    Steps 7 to 9 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the core loop owns it.
-// Always   An attempt is known once, by (run, attempt): a task that is delivered again finds it.
-//          A process takes a slot from its claim to its end; an in-process attempt from its claim
-//          until its result is applied, which bounds what waits to be reported.
+// Always   An attempt is known once, by (run, attempt), so a task delivered again is recognised. A
+//          process occupies a slot from its claim to its end; an in-process attempt until its
+//          result is applied, which bounds the results that wait to be reported.
 #pragma once
 
 #include <array>
@@ -19,6 +19,7 @@
 
 namespace carillon::executor {
 
+// Processes and in-process attempts have separate queues and slots.
 enum class Lane { kProcess = 0, kLight = 1 };
 
 struct AttemptId {
@@ -36,33 +37,35 @@ struct AttemptIdHash {
 
 struct RunEntry {
   AttemptId id;
-  HeldAttempt held;  // its token from the claim on
+  HeldAttempt held;  // has a token from the claim on
   RunStage stage = RunStage::kQueued;
   Lane lane = Lane::kProcess;
-  TaskMessage task;      // until it is started
-  SecretValues secrets;  // likewise, from the accepted claim on
-  MemberId member;       // whom it was claimed from, later who renewed it last
-  SteadyTime since{};    // queued: arrival; claiming: first asked
-  SteadyTime asked{};    // claiming: asked last
-  SteadyTime renewed{};  // lease last heard of
+  TaskMessage task;  // its command is dropped once it is started
+  // From the accepted claim until the start.
+  SecretValues secrets;
+  // The member it was claimed from; later the one that renewed it last.
+  MemberId member;
+  SteadyTime since{};    // kQueued: arrival; kClaiming: first request
+  SteadyTime asked{};    // kClaiming: latest request
+  SteadyTime renewed{};  // latest renewal of the lease
   SteadyTime lease_end{};
   bool kill_at_lease_end = true;
   bool holds_slot = false;
   bool cancel_asked = false;
-  bool spooled = false;     // reporting: the spool has it, not the warden
-  size_t output_bytes = 0;  // reporting
+  bool spooled = false;     // kReporting: the spool has it, not the warden
+  size_t output_bytes = 0;  // kReporting
 };
 
 class RunTable {
  public:
   RunEntry* Find(const AttemptId& id);
-  // The entry of this attempt with this very token.
+  // The entry of this attempt, only if it was claimed with this very token.
   RunEntry* FindHeld(const HeldAttempt& held);
   // `entry.id` must not be known yet.
   RunEntry& Insert(RunEntry entry);
-  // Moves it and keeps the counts; kGone erases it, the reference dies.
+  // Changes the stage and keeps the counts; kGone erases the entry and invalidates the reference.
   void Move(RunEntry& entry, RunStage stage);
-  // An unanswered claim gives its slot back, a later acceptance takes it again.
+  // An unanswered claim gives its slot back; a later acceptance takes it again.
   void SetSlot(RunEntry& entry, bool holds);
 
   int used(Lane lane) const { return used_[static_cast<size_t>(lane)]; }

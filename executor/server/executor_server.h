@@ -1,10 +1,9 @@
-// The executor daemon on one host: the rooms of ExecutorDaemon over a warden, a spool and the
-// host's own load.
+// The executor daemon of one host: ExecutorDaemon with a warden, a spool and the host's own load.
 //
 // Place    The executor's half of `carillon standalone`, and all of `carillon-executor`.
-// Threads  Called by one thread. Its loops run on the Loops it is given.
+// Threads  Called by one thread. Its loops run on the Loops passed in.
 // Owns     Warden client, spool, load. The ports outlive it; the loops stop before it is destroyed.
-// Errors   Make: kUnavailable when the directory cannot be used.
+// Errors   Make: kUnavailable if the directory cannot be used.
 #pragma once
 
 #include <sys/types.h>
@@ -34,7 +33,7 @@ class ExecutorServer {
     std::function<std::vector<std::string>()> public_keys;
     LiveSettings& settings;
   };
-  // `home` is the directory of everything it keeps; made if it is missing.
+  // `home` is the directory of all its files, created if missing.
   static Result<std::unique_ptr<ExecutorServer>> Make(const Ports& ports,
                                                       const ExecutorOptions& options,
                                                       const std::string& home);
@@ -46,7 +45,8 @@ class ExecutorServer {
   void Drain() { daemon_->Drain(); }
   bool drained() const { return daemon_->drained(); }
   std::string refusal() const { return daemon_->refusal(); }
-  // Says goodbye; the warden goes on alone with what runs. After the loops stopped.
+  // Notifies members and warden of the end. The warden continues alone with what runs. Call it
+  // after the loops stopped.
   void Leave() {
     daemon_->Leave(clock_.Steady());
     warden_->Leave();

@@ -1,5 +1,5 @@
-// From the table of settings to the options of an
-// executor. Pure, but for the host's name and cores.
+// Converts the settings into the options of an executor. Pure, except for the host's name
+// and cores.
 #pragma once
 
 #include "common/config/load.h"
@@ -7,9 +7,9 @@
 
 namespace carillon::executor {
 
-// The live ones.
+// The settings that may change while the executor runs.
 ExecutorTuning ExecutorTuningOf(const config::Config& config);
-// `seed` makes the incarnation: another one for each start.
+// `seed` determines the incarnation and must differ for each start.
 ExecutorOptions ExecutorOptionsOf(const config::Config& config, uint64_t seed);
 
 }  // namespace carillon::executor

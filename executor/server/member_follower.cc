@@ -7,7 +7,7 @@
 namespace carillon::executor {
 namespace {
 
-constexpr Duration kLookEvery = 1s;  // in case a change was not told
+constexpr Duration kLookEvery = 1s;  // polls the directory in case a notification is lost
 
 }  // namespace
 

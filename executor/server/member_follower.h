@@ -1,9 +1,9 @@
-// Shows this executor in the directory, and tells the control link whom to keep a stream to.
+// Announces this executor in the directory, and gives the control link the members to connect to.
 //
 // Threads  One loop calls Step; refusal() is thread-safe.
-// Errors   Retried at the next Step; without the directory the link keeps whom it knows.
-// Always   Nobody is dialled before this start was shown: another start of the same executor, which
-//          may still be alive, must be gone first.
+// Errors   Retried at the next Step; without the directory the link keeps the members it knows.
+// Always   No member is dialled before this start is announced: another start of the same executor,
+//          which may still be alive, must be gone first.
 #pragma once
 
 #include <functional>
@@ -23,14 +23,14 @@ class MemberFollower final : public Stepper {
   struct Options {
     ExecutorId executor;
     Incarnation incarnation;
-    Duration refused_after = 12s;  // another start that is there for so long is alive
+    Duration refused_after = 12s;  // another start still announced after this long is alive
     uint64_t seed = 1;
   };
   MemberFollower(MemberDirectory& directory,
                  std::function<void(const std::vector<MemberInfo>&)> set_members, Options options);
 
   SteadyTime Step(SteadyTime now) override;
-  // Why this start cannot go on: another one has its id. Else empty.
+  // Why this start cannot continue: another one has its id. Else empty.
   std::string refusal() const;
 
  private:
@@ -41,7 +41,7 @@ class MemberFollower final : public Stepper {
   const Options options_;
   Rng rng_;
   Backoff backoff_{{.first = 100ms, .longest = 1s}};
-  bool shown_ = false;  // at least once
+  bool shown_ = false;  // announced at least once
   std::optional<SteadyTime> conflict_since_;
   std::vector<MemberInfo> told_;
   mutable Mutex mu_;

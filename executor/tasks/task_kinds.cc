@@ -43,7 +43,7 @@ StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTim
   start.env["CARILLON_SHARD_TOTAL"] = fmt::format("{}", task.shard_total);
   const std::string trace_id = TraceIdOf(task.key, task.trace_id);
   start.env["CARILLON_TRACE_ID"] = trace_id;
-  // Its well-known name is not ours to keep: a job may set another one.
+  // Set only if absent: TRACEPARENT is a standard name, which a job may set itself.
   start.env.emplace("TRACEPARENT", TraceParentOf(trace_id, task.key, task.attempt));
   start.timeout = std::chrono::seconds(task.timeout_s);
   start.kill_grace = std::chrono::seconds(task.kill_grace_s);

@@ -16,23 +16,27 @@ struct TaskKind {
   JobType type;
   // Runs inside the daemon: no process, no warden, a light slot.
   bool in_process = false;
-  // in_process: does all of it, at once.
+  // For in_process: runs the whole task synchronously.
   AttemptResult (*run)(const TaskMessage& task, WallTime now) = nullptr;
 };
 
 const TaskKind& KindOf(JobType type);
 
 struct ProcessDefaults {
-  std::map<std::string, std::string> env;  // what a process gets unless its job says otherwise
+  // Environment of a process; the job's own variables override it.
+  std::map<std::string, std::string> env;
   size_t output_bytes_max = 64u << 10;
 };
-// What the warden is asked to run. The environment is the defaults, over them the task's own, over
-// those the names that Carillon promises (docs/executor.md: CARILLON_RUN_ID and others). `filled` are the
-// task's variables with secrets in them, `masked` the values that its output must not show.
+// Values of secrets for one task.
 struct FilledSecrets {
+  // The task's variables with the values filled in, by name.
   std::map<std::string, std::string> filled = {};
+  // The values that its output must not show.
   std::vector<std::string> masked = {};
 };
+// The start that the warden is asked for. Its environment is the defaults, overridden by the task's
+// own variables, overridden by the names that Carillon promises (docs/executor.md: CARILLON_RUN_ID
+// and others).
 StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
                      const ProcessDefaults& defaults, const FilledSecrets& secrets = {});
 // Errors as FillSecrets (secret_text.h).

@@ -16,11 +16,11 @@
 namespace carillon::executor {
 namespace {
 
-constexpr size_t kOutputBytesMax = 256u << 10;  // of each stream, whatever the daemon asks
-constexpr Duration kStepAgain = 200ms;          // after a failure of the disk
-// A disk that takes longer for one order: nothing more should be claimed.
+constexpr size_t kOutputBytesMax = 256u << 10;  // per stream, whatever the daemon asks for
+constexpr Duration kStepAgain = 200ms;          // after a disk failure
+// When one order takes the disk longer than this, nothing more should be claimed.
 constexpr Duration kDiskAnswers = 1s;
-// What nobody waits for (a start, a removal) reaches the device this late at most.
+// Changes that nobody waits for (starts, removals) are synced after this long at most.
 constexpr Duration kSyncDelay = 200ms;
 constexpr Duration kLeftoverLook = 50ms;
 constexpr uint64_t kFreeBytesMin = 4u << 20;
@@ -41,7 +41,7 @@ AttemptTable::AttemptTable(const Clock& clock, std::unique_ptr<WardenJournal> jo
   }
   std::vector<OpenStart> open_starts;
   for (OpenStart& start : contents.open_starts) {
-    // A crash between the two records of one commit: the end counts.
+    // The warden died between the two records of one commit: the end counts.
     if (entries_.count(NameOf(start.attempt)) > 0) {
       journal_->Remove(start.record);
       continue;
@@ -80,7 +80,7 @@ void AttemptTable::Start(StartAttempt start) {
   entry.held = start.attempt;
   entry.output_bytes_max = start.output_bytes_max;
   entry.start = std::move(start);
-  if (forgotten) {  // the database has forgotten its end: it was restored to an earlier state
+  if (forgotten) {  // the database forgot its end: it was restored to an earlier state
     EndUnstarted(name, entry, RunState::kLost, reason::kLeaseEnded,
                  "this attempt ran here before, under another claim");
   } else if (by_run_no_.size() + waiting_.size() + prepared_.size() >= kRunningMax) {
@@ -90,7 +90,8 @@ void AttemptTable::Start(StartAttempt start) {
   }
 }
 
-// What speaks against starting it, before its marker is written and after: the disk may take long.
+// The reasons against a start. Checked before its marker is written and again after, because the
+// disk may take long.
 bool AttemptTable::RefuseStart(const AttemptName& name, Entry& entry) {
   if (stopping_) {
     EndUnstarted(name, entry, RunState::kLost, reason::kWardenDied, "the warden is stopping");
@@ -106,7 +107,7 @@ bool AttemptTable::RefuseStart(const AttemptName& name, Entry& entry) {
   return true;
 }
 
-// In their order: one whose end finds no room yet holds up those behind it.
+// In order: a start whose end finds no space yet delays those behind it.
 void AttemptTable::PrepareWaiting() {
   while (!waiting_.empty()) {
     const AttemptName name = waiting_.front();
@@ -144,8 +145,8 @@ void AttemptTable::EndUnstarted(const AttemptName& name, Entry& entry, RunState 
 void AttemptTable::RecordEnd(const AttemptName& name, Entry& entry, AttemptEnded ended) {
   entry.start.reset();
   const Result<SegmentLog::RecordId> record = journal_->PrepareEnd(ended, entry.start_record);
-  // An end that never acted may be told from memory when there is no room to record it: should it
-  // be lost, the lease tells the same.
+  // Without space for its record, the end of an attempt that never ran may be reported from memory:
+  // if it is lost, the lease expires with the same result.
   entry.memory = std::move(ended);
   entry.end_record = record.ok() ? *record : 0;
   entry.stage = Stage::kEnding;
@@ -206,7 +207,7 @@ void AttemptTable::Commit(SteadyTime now) {
 }
 
 void AttemptTable::StepJournal(SteadyTime now) {
-  // What is under way is taken back all the same: it rings once.
+  // An order under way is collected even then, because its completion is signalled only once.
   if (step_failed_ && now < next_step_ && !journal_->log().busy()) return;
   const Status status = journal_->Step();
   step_failed_ = !status.ok();
@@ -223,8 +224,8 @@ void AttemptTable::StepJournal(SteadyTime now) {
   synced_at_failure_ = log.synced();
 }
 
-// What is written survives this process; only a power cut could undo it, and takes the started
-// process along. So a start need not wait for the device to sync.
+// A start need not wait for the sync: written data survives this process, and a power cut, which
+// could undo it, would also end the started process.
 void AttemptTable::LaunchPrepared() {
   while (!prepared_.empty() && prepared_.front().position <= journal_->written()) {
     const AttemptName name = prepared_.front().name;
@@ -239,7 +240,7 @@ void AttemptTable::ReleaseEnded() {
     const AttemptName name = ending_.front().name;
     ending_.pop_front();
     Entry& entry = *Find(name);
-    // Not of one that an earlier warden started: what that one had set aside went with it.
+    // Nothing is reserved for an attempt of an earlier warden: its reservation died with that one.
     if (entry.reserved) journal_->ReleaseReserve(entry.output_bytes_max);
     entry.reserved = false;
     entry.stage = Stage::kEnded;
@@ -294,7 +295,7 @@ void AttemptTable::Watch(const AttemptName& name, Entry& entry, size_t spare) {
                  {entry.live->fd(OutputStream::kErr), kErr},
                  {entry.live->report_fd(), kReport}};
   for (const auto& [fd, kind] : watched) {
-    // Edges, not levels: the kernel then keeps the streams in the order of their writes.
+    // Edge-triggered: the kernel then reports the streams in the order of their writes.
     epoll_event event{};
     event.events = EPOLLIN | EPOLLET;
     event.data.u64 = entry.run_no * 4 + kind;
@@ -348,14 +349,15 @@ void AttemptTable::ReapChildren() {
     live.KeeperExited();
     if (live.TakeStarted()) events_.push_back({name, false});
     if (live.keeper_killed()) {
-      ++keepers_killed_;  // its tree was adopted by this process and dies first: KillStrays
+      // Its tree was reparented to this process and must die first: KillStrays.
+      ++keepers_killed_;
     } else {
       FinishIfOver(name);
     }
   }
 }
 
-// Children that are nobody's keeper came here when their keeper was killed.
+// Children that are not keepers were reparented to the warden when their keeper was killed.
 void AttemptTable::KillStrays() {
   const pid_t self = getpid();
   const std::vector<ProcessEntry> processes = ReadProcesses();
@@ -402,7 +404,7 @@ SteadyTime AttemptTable::NextTick() const {
   if (step_failed_) {
     next = next_step_;
   } else if (journal_->dirty() && !journal_->log().busy()) {
-    next = sync_due_;  // while it is busy its being done wakes the loop
+    next = sync_due_;  // while it is busy, its completion wakes the loop
   }
   for (const auto& [run_no, name] : by_run_no_) {
     next = std::min(next, entries_.at(name).live->NextTick());
@@ -417,8 +419,8 @@ Result<bool> AttemptTable::Ready(SteadyTime now) {
   if (log.busy() && now - order_since_ >= kDiskAnswers) {
     return {ErrorCode::kUnavailable, "the disk under " + options_.work_directory + " hangs"};
   }
-  // Room for one more is no use while nothing can be written; and each attempt to write uses up the
-  // file that was made for it, so that asking for room might never be answered.
+  // While nothing can be written, space for one more is useless; and each failed write uses up the
+  // file that was made for it, so that the request for space might never be answered.
   if (disk_failure_) return *disk_failure_;
   CARILLON_ASSIGN_OR_RETURN(const bool headroom, journal_->EnsureHeadroom());
   log.AskSpace(options_.work_directory);

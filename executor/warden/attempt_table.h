@@ -1,11 +1,13 @@
-// Every attempt the warden knows: prepared, running, left over by a dead warden, ended.
+// Every attempt the warden knows: prepared, running, left over by a dead warden, or ended.
 //
 // Place    Step 8 of docs/life-of-a-run.md; behind WardenServer, which owns the loop.
-// Threads  The warden's loop. Nothing here waits for the disk: a start waits until its marker is
-//          written, an end until it is synced, a kill for nothing.
-// Owns     The journal, the runs, at most kRunningMax of them.
-// Errors   What cannot be started ends at once; nothing is refused silently.
-// Always   A (run, attempt) is started at most once, also across a restart of the warden: that is
+// Threads  The warden's loop. Nothing here waits for the disk: a start is delayed until its marker
+//          is written, an end until it is synced, a kill never.
+// Owns     The journal, and the runs, at most kRunningMax of them.
+// Errors   An attempt that cannot be started ends at once; none is refused silently.
+// Always   A (run, attempt) is started at most once, even across a restart of the warden,
+//          because its marker is written before the fork. An end is reported only after it is on
+//          the device.
 //          written before it is forked. An end is told only after it is on the device.
 #pragma once
 
@@ -29,65 +31,69 @@ namespace carillon::executor {
 class AttemptTable {
  public:
   static constexpr size_t kRunningMax = 4096;
-  static constexpr size_t kSparesMax = 64;  // working directories that are used again
-  // Outputs of ends that are recorded but not yet told; beyond it they are read from the disk.
+  static constexpr size_t kSparesMax = 64;  // working directories that are reused
+  // Outputs kept in memory of ends that are recorded but not reported; beyond it they are
+  // read back.
   static constexpr size_t kUntoldBytesMax = 16u << 20;
 
   struct Options {
-    std::string work_directory;  // exists
+    std::string work_directory;  // must exist
     int epoll = -1;
-    rlimit open_files{};  // of the commands
+    // RLIMIT_NOFILE of the commands; the warden raises its own.
+    rlimit open_files{};
   };
   AttemptTable(const Clock& clock, std::unique_ptr<WardenJournal> journal,
                WardenJournal::Contents contents, Options options);
 
-  // ---- from the daemon
+  // ---- requests of the daemon
   void Start(StartAttempt start);
   void Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end);
   void Cancel(const HeldAttempt& attempt, CancelMode mode);
   void Forget(const std::vector<HeldAttempt>& attempts);
-  // Logs: who wants them and how much of each, and what has been taken over.
+  // A daemon takes logs from now on, at most so many bytes per attempt.
   void Follow(size_t log_bytes_max);
   void ConfirmOutput(const std::vector<StoredOutput>& confirmed) { logs_.Confirm(confirmed); }
-  // The warden was told to stop: everything is killed and recorded, nothing starts any more.
+  // The warden was ordered to stop: every attempt is killed and recorded, none is started any more.
   void Stop();
 
-  // ---- from epoll: `token` as registered
+  // ---- events of epoll; `token` as registered
   static constexpr uint64_t kFirstToken = 4;
   void OnReady(uint64_t token, bool writers_gone);
-  void ReadMore();  // pipes that had more than one turn's worth
+  void ReadMore();  // reads the pipes that had more than one turn's worth
   bool wants_more() const { return !more_.empty(); }
   void ReapChildren();
 
-  // A line for the warden's own log. The loop itself never writes to a file: one on a disk that
-  // hangs would keep it from enforcing leases.
+  // Writes a line to the warden's log. The loop itself never writes to a file: a hanging disk would
+  // keep it from enforcing leases.
   void Complain(const std::string& what) { journal_->log().Log("warden: " + what); }
 
-  // ---- once a turn, in this order
+  // ---- once per turn, in this order
   void Tick(SteadyTime now);
-  // Has what happened written down, and acts on what is: starts processes, queues ends to be told.
+  // Journals what happened, and acts on what is durable: starts processes, queues ends
+  // for reporting.
   void Commit(SteadyTime now);
-  // Also after what follows asked for something of the disk.
+  // Runs once more at the end of the turn, after later steps submitted work to the disk.
   void StepJournal(SteadyTime now);
   SteadyTime NextTick() const;
 
-  // ---- to the daemon
-  // The next thing to tell, oldest first. Nullopt also while it is being read from the disk.
+  // ---- reports to the daemon
+  // The next event to report, oldest first. Nullopt also while it is being read from the disk.
   std::optional<WardenMessage> TakeEvent();
-  // A piece of a log, when somebody follows. After the events: they are what others wait for.
+  // A chunk of a log, if the daemon takes logs. Call after TakeEvent: events are more urgent.
   std::optional<WardenMessage> TakeOutput(SteadyTime now);
-  // When TakeOutput next has something.
+  // When TakeOutput next returns something.
   SteadyTime NextOutput() const { return followed_ ? logs_.NextDue() : SteadyTime::max(); }
-  // Who listened is gone: what was told and not confirmed is told to the next one.
+  // The daemon disconnected: log chunks sent but not confirmed are sent again to the next one.
+  // Events are dropped, because the next one lists everything.
   void DropEvents();
   std::vector<AttemptName> Names() const;
-  // False: it is being read from the disk, ask again after a step. Always before Describe.
+  // False: it is being read from the disk; ask again after a Step. Call it before Describe.
   bool Fetch(const AttemptName& name);
-  // What List says about one; nullopt when it is gone meanwhile.
+  // The answer to List for one attempt; nullopt if it is gone by now.
   std::optional<WardenMessage> Describe(const AttemptName& name, uint64_t request);
   // Whether one more attempt could be started and recorded. False: not known yet.
   Result<bool> Ready(SteadyTime now);
-  // Deletes a directory in a process of its own, which this one waits for.
+  // Deletes a directory in a child process, which the warden reaps.
   void RemoveInBackground(const std::string& directory);
 
   bool running() const { return !by_run_no_.empty(); }
@@ -104,13 +110,13 @@ class AttemptTable {
     std::optional<StartAttempt> start;  // kPrepared
     std::unique_ptr<LiveRun> live;      // kRunning
     uint64_t run_no = 0;
-    bool cancelled = false;  // kPrepared
+    bool cancelled = false;  // kPrepared: cancelled before its start
     size_t output_bytes_max = 0;
-    bool reserved = false;  // room for its end
+    bool reserved = false;  // space for its end is reserved
     SegmentLog::RecordId start_record = 0;
     SegmentLog::RecordId end_record = 0;  // 0 = only in memory
-    std::optional<AttemptEnded> memory;   // until it is told
-    bool counted = false;                 // in untold_bytes_
+    std::optional<AttemptEnded> memory;   // until it is reported
+    bool counted = false;                 // its output counts in untold_bytes_
     WallTime started{};
   };
   struct Event {
@@ -118,8 +124,8 @@ class AttemptTable {
     bool ended = false;
   };
   struct Child {
-    uint64_t run_no = 0;  // 0: it only cleans up
-    size_t spare = 0;     // that its keeper may use; 0: none
+    uint64_t run_no = 0;  // 0: it only deletes a directory
+    size_t spare = 0;     // directory that its keeper may reuse; 0: none
   };
   struct AtDisk {
     AttemptName name;
@@ -151,13 +157,13 @@ class AttemptTable {
   LogRelay logs_;  // outlives the runs of the entries
   bool followed_ = false;
   std::unordered_map<AttemptName, Entry, AttemptNameHash> entries_;
-  std::unordered_map<uint64_t, AttemptName> by_run_no_;  // what lives
+  std::unordered_map<uint64_t, AttemptName> by_run_no_;  // running attempts
   std::unordered_map<pid_t, Child> children_;
   std::vector<size_t> free_spares_;  // taken from the back
-  std::deque<AttemptName> waiting_;  // for room for their ends
-  bool waiting_asked_ = false;       // the first one's room is being made
+  std::deque<AttemptName> waiting_;  // starts that wait for space for their ends
+  bool waiting_asked_ = false;       // space for the first one was requested
   std::deque<AtDisk> prepared_;      // started once they are written
-  std::deque<AtDisk> ending_;        // told once they are synced
+  std::deque<AtDisk> ending_;        // reported once they are synced
   std::vector<uint64_t> more_;
   std::deque<Event> events_;
   ForgottenAttempts forgotten_;
@@ -166,8 +172,9 @@ class AttemptTable {
   bool stopping_ = false;
   size_t untold_bytes_ = 0;
   bool step_failed_ = false;
-  SteadyTime next_step_{};  // when step_failed_
-  // The last failure, until something was synced after it: a step that only began says nothing.
+  SteadyTime next_step_{};  // earliest retry if step_failed_
+  // The last disk failure, kept until something was synced after it: the success of a step that
+  // only submitted an order proves nothing.
   std::optional<Error> disk_failure_;
   SegmentLog::Position synced_at_failure_ = 0;
   SteadyTime sync_due_{};

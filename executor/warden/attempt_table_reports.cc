@@ -1,4 +1,4 @@
-// Reports to the daemon: events as they happen, and the whole state on request.
+// Reports to the daemon: events as they happen, and the complete state on request.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -44,7 +44,7 @@ void AttemptTable::DropEvents() {
   }
 }
 
-// Neighbours on disk are neighbours here; the caller takes from the back.
+// Neighbours on disk are neighbours in this list, which the caller reads from the back.
 std::vector<AttemptName> AttemptTable::Names() const {
   std::vector<std::pair<SegmentLog::RecordId, AttemptName>> by_record;
   by_record.reserve(entries_.size());

@@ -1,9 +1,9 @@
-// The warden's socket: listens in its directory, talks to one daemon at a time.
+// The warden's socket: listens in the warden's directory and serves one daemon at a time.
 //
 // Threads  The warden's only one.
 // Owns     The listening socket and the connection; at most kFrameBytesMax unread and
 //          kSendBytesMax unsent bytes.
-// Errors   A daemon that sends nonsense, or of another user, is hung up on.
+// Errors   A daemon that sends malformed frames, or belongs to another user, is disconnected.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace carillon::executor {
 
-// The address of `name` in an open directory, short whatever the directory's own path is.
+// Both address `name` through an open directory, which is short however long its own path is.
 Result<int> ListenInDirectory(int directory, const std::string& name);
 Result<int> ConnectInDirectory(int directory, const std::string& name);
 
@@ -27,20 +27,20 @@ class DaemonChannel {
   int connection() const { return connection_.get(); }
   bool attached() const { return greeted_; }
 
-  // Takes the newest caller; an older connection is dropped. True when there is a new one.
+  // Accepts the newest caller and drops an older connection. True if there is a new one.
   bool Accept();
-  // Reads what is there. False: the connection is gone.
+  // Reads the available bytes. False: the connection is gone.
   bool Read();
-  // The next message, after Hello was answered. False: none, or hung up.
+  // The next message, once Hello was answered. False: none, or disconnected.
   bool Next(WardenMessage* message);
-  // Room for one more frame; else wait until Flush made some.
+  // Room for one more frame; otherwise wait until Flush made some.
   bool CanSend() const { return connection_.open() && unsent_.size() < kSendBytesMax / 2; }
   void Send(const WardenMessage& message);
-  // Writes what the socket takes. False: the connection is gone.
+  // Writes as much as the socket takes. False: the connection is gone.
   bool Flush();
   bool unsent() const { return !unsent_.empty(); }
   void Close();
-  // Why it hung up since the last call; empty: it did not.
+  // Why the daemon was disconnected since the last call; empty if it was not.
   std::string TakeComplaint();
 
  private:

@@ -1,5 +1,5 @@
-// Turns this process into one that belongs to nobody: its own session, no terminal, no descriptors
-// of its parent, a log file for its words.
+// Turns this process into a daemon: its own session, no terminal, no descriptors of its parent, and
+// a log file as standard output and error.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace carillon::executor {
 
-// Returns in the grandchild; the caller's process and its child are gone. `log` is opened for
-// appending, and started anew when it has grown beyond a bound.
+// Returns in the grandchild; the caller's process and its child have exited. `log` is opened for
+// appending, and truncated first if it has grown beyond a bound.
 Status Daemonize(const std::string& log);
 
 }  // namespace carillon::executor

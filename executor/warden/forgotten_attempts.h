@@ -1,8 +1,8 @@
-// The attempts whose ends the database has, for a
-// while: one that is given again must not start again.
+// Remembers for a while the attempts whose ends are in the database, so that a repeated start order
+// does not start one again.
 //
 // Threads  Not thread-safe; the attempt table owns it.
-// Always   At most kMax; the oldest go first.
+// Always   At most kMax; the oldest are dropped first.
 #pragma once
 
 #include <deque>
@@ -24,7 +24,7 @@ class ForgottenAttempts {
     tokens_.erase(order_.front());
     order_.pop_front();
   }
-  // Of the claim it was started under; nullopt when it is not known.
+  // Token of the claim that the attempt was started under; nullopt if it is not known.
   std::optional<ClaimToken> TokenOf(const AttemptName& name) const {
     const auto found = tokens_.find(name);
     if (found == tokens_.end()) return std::nullopt;

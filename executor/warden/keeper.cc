@@ -17,10 +17,10 @@
 namespace carillon::executor {
 namespace {
 
-// What a finished command leaves running gets SIGTERM, and SIGKILL this many waits later.
+// Processes that a finished command leaves behind get SIGTERM, then SIGKILL after this many waits.
 constexpr int kLeftoverWaitsMax = 25;
 constexpr long kWaitNanos = 20'000'000;  // 20 ms
-// The kernel takes a run before it takes Carillon.
+// Makes the kernel's OOM killer choose a run rather than Carillon.
 constexpr char kOomScoreAdjust[] = "200";
 
 void CloseAllExcept(std::array<int, 3> kept) {
@@ -37,7 +37,7 @@ void CloseAllExcept(std::array<int, 3> kept) {
 void WriteOomScore() {
   const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;
-  // Advice to the kernel: a host that forbids it runs the command all the same.
+  // Only a hint to the kernel: on a host that forbids it the command runs all the same.
   static_cast<void>(!write(fd, kOomScoreAdjust, sizeof(kOomScoreAdjust) - 1));
   close(fd);
 }
@@ -51,7 +51,8 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// What exec needs, made before the fork: the child shares this memory and must not allocate.
+// The arguments of exec, prepared before the fork: the child shares this memory and must
+// not allocate.
 struct CommandImage {
   explicit CommandImage(const ShimSpec& spec) {
     env.reserve(spec.env.size() + 1);
@@ -61,7 +62,7 @@ struct CommandImage {
   std::vector<char*> env;
 };
 
-// In the command's process: everything between fork and exec. Returns only when exec failed.
+// Runs in the command's process, between fork and exec. Returns only if exec failed.
 int BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_t keeper) {
   setsid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -81,7 +82,7 @@ int BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_t keeper)
   char* const arguments[] = {shell, option, no_more_options,
                              const_cast<char*>(spec.command.c_str()), nullptr};
   ResetSignals();
-  // The keeper's descriptors go with this: all but the first three.
+  // Closes the keeper's descriptors in the command: all except the first three.
   close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
   execve("/bin/sh", arguments, image.env.data());
   return errno;
@@ -113,7 +114,7 @@ class Keeper {
     prctl(PR_SET_PDEATHSIG, SIGUSR2);
     if (getppid() != warden_) _exit(0);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    // The warden ignores it, and an ignored signal cannot be waited for.
+    // The warden ignores SIGCHLD, and an ignored signal cannot be waited for.
     signal(SIGCHLD, SIG_DFL);
     CloseAllExcept({spec_.out_write, spec_.err_write, spec_.report_write});
     sigemptyset(&awaited_);
@@ -121,7 +122,7 @@ class Keeper {
   }
 
   void Report(const ShimReport& report) {
-    // One write below PIPE_BUF is whole or nothing; a warden that is gone needs no report.
+    // A write below PIPE_BUF is atomic. If the warden is gone, nobody needs the report.
     static_cast<void>(!write(spec_.report_write, &report, sizeof(report)));
   }
 
@@ -130,7 +131,7 @@ class Keeper {
     return false;
   }
 
-  // The disk may have taken so long that the warden gave the attempt up, or died.
+  // The disk may have taken so long that the warden abandoned the attempt, or died.
   bool MustDie() const {
     sigset_t waiting;
     sigpending(&waiting);
@@ -143,7 +144,7 @@ class Keeper {
     if (MustDie()) return Fail(SpawnStep::kDirectory, EINTR);
     const CommandImage image(spec_);
     const pid_t self = getpid();
-    // Shares this memory until it execs: copying it would cost more than all the rest.
+    // The child shares this memory until it execs: copying it would be the most expensive step.
     volatile int error = 0;
     first_ = vfork();
     if (first_ == 0) {
@@ -161,7 +162,7 @@ class Keeper {
     return true;
   }
 
-  // Reaps, kills where it is time to, waits for the next signal. True when nobody is left.
+  // Reaps, kills when it is time, waits for the next signal. True if no process is left.
   bool Step() {
     if (!Reap()) return true;
     if (first_done_ && leftover_waits_++ == 0) TerminateLeftovers();
@@ -174,7 +175,7 @@ class Keeper {
     return false;
   }
 
-  // False when no child is left, and so no descendant either.
+  // False if no child is left, and therefore no descendant either.
   bool Reap() {
     for (;;) {
       int status = 0;
@@ -193,12 +194,12 @@ class Keeper {
   }
 
   void Handle(int signal_number, const siginfo_t& info) {
-    // A warden with a thread that hangs in the disk stays the parent after it was killed: then the
-    // kernel's word counts, which comes in the warden's name.
+    // A warden with a thread blocked on the disk remains the parent after it was killed. Then the
+    // signal of the kernel, which carries the warden's pid, is the evidence.
     if (signal_number == SIGUSR2 && (getppid() != warden_ || info.si_pid == warden_)) {
       kill_all_ = true;
     }
-    if (info.si_pid != warden_) return;  // a command cannot order its keeper about
+    if (info.si_pid != warden_) return;  // a command cannot give orders to its keeper
     if (signal_number == SIGUSR1) kill_all_ = true;
     if (signal_number == SIGTERM && !first_done_) kill(-first_, SIGTERM);
   }

@@ -1,7 +1,7 @@
-// Decides when the end of a lease forbids a start or kills an attempt. Pure.
+// Decides when the end of a lease forbids a start or requires a kill. Pure.
 //
-// Always   The warden, not the daemon, enforces leases: 3 s before the end of a lease it starts
-//          nothing more under it, and kills, without grace, attempts whose policy is to retry.
+// Always   The warden, not the daemon, enforces leases. From 3 s before the end of a lease it
+//          starts nothing under it, and kills, without grace, attempts that are retried when lost.
 // Time     CLOCK_BOOTTIME.
 #pragma once
 

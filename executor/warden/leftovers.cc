@@ -13,7 +13,7 @@
 namespace carillon::executor {
 namespace {
 
-// Keepers kill their trees by themselves when their warden dies; one that was stopped does not.
+// Keepers kill their trees when their warden dies; a stopped keeper does not.
 constexpr Duration kKeeperPatience = 2s;
 
 struct Mark {
@@ -26,23 +26,24 @@ Mark MarkOf(const OpenStart& start) {
           fmt::format("CARILLON_ATTEMPT={}", start.attempt.attempt)};
 }
 
-// Whose a process is. A keeper answers for everything below it, so what has a living keeper of
-// another warden above it is no leftover, whatever its environment says: two clusters on one host
-// may have runs of the same name.
+// Finds the owner of a process. A keeper is responsible for everything below it, so a process below
+// a living keeper of another warden is no leftover, whatever its environment contains: two clusters
+// on one host may have runs of the same name.
 class Lineage {
  public:
   enum class Owner { kNone, kOtherKeeper, kUnknown };
 
   Lineage(const std::vector<ProcessEntry>& processes, const WardenDirectory& own) : own_(own) {
     for (const ProcessEntry& entry : processes) by_pid_[entry.pid] = &entry;
-    // This process may be in a job of a Carillon itself: that keeper is above everything here.
+    // This process may itself run in a job of another Carillon; that keeper is above
+    // everything here.
     WalkUp(getpid(), [this](const ProcessEntry& entry) {
       above_.insert(entry.pid);
       return false;
     });
   }
 
-  // kUnknown: processes came and went while they were read.
+  // kUnknown: processes started or exited while /proc was read.
   Owner OwnerOf(pid_t pid) const {
     bool kept = false;
     const bool whole = WalkUp(pid, [&](const ProcessEntry& entry) {
@@ -55,7 +56,8 @@ class Lineage {
   }
 
  private:
-  // From `pid` to the first process of the host, or until `stop`. False when a parent is missing.
+  // Walks from `pid` up to the first process of the host, or until `stop`. False if a parent
+  // is missing.
   template <typename Stop>
   bool WalkUp(pid_t pid, const Stop& stop) const {
     for (size_t steps = 0; pid != 0 && steps <= by_pid_.size(); ++steps) {
@@ -106,10 +108,10 @@ std::vector<OpenStart> Leftovers::Step(SteadyTime now) {
       if (!HasVariable(environment, mark.run) || !HasVariable(environment, mark.attempt)) continue;
       const Lineage::Owner owner = lineage.OwnerOf(entry.pid);
       if (owner == Lineage::Owner::kOtherKeeper) continue;
-      // Where the host hides processes its lineage stays unknown.
+      // On a host that hides processes the lineage stays unknown for ever.
       const bool leftover = owner == Lineage::Owner::kNone || now >= keepers_killed_at_;
       if (leftover) kill(entry.pid, SIGKILL);
-      alive[i] = true;  // looked at again
+      alive[i] = true;  // checked again in the next Step
     }
   }
   std::vector<OpenStart> dead;

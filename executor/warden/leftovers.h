@@ -1,11 +1,11 @@
-// Ends what a dead warden left running, before anybody hears that it was lost.
+// Kills what a dead warden left running, before the attempts are reported as lost.
 //
 // Place    After a restart of the warden: guarantee P4 of docs/semantics.md.
-// Threads  Not thread-safe; the warden's only one. Looks only when Step is called.
-// Always   An attempt is handed out only when no process carries its mark and no keeper of the dead
-//          warden is left. A process that dropped its environment and whose keeper was killed by
-//          hand too cannot be found (docs/semantics.md). What another warden's keeper answers for
-//          is left alone: two clusters on one host may have runs of the same name.
+// Threads  Not thread-safe; the warden's loop. Reads /proc only in Step.
+// Always   An attempt is returned only when no process carries its mark and no keeper of the dead
+//          warden is left. A process that cleared its environment and whose keeper was killed by
+//          hand as well cannot be found (docs/semantics.md). Descendants of another warden's keeper
+//          are left alone: two clusters on one host may have runs of the same name.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class Leftovers {
   explicit Leftovers(std::vector<OpenStart> starts);
   bool empty() const { return waiting_.empty(); }
   const std::vector<OpenStart>& waiting() const { return waiting_; }
-  // Kills what it finds; returns the attempts of which nothing lives any more.
+  // Kills the processes it finds; returns the attempts of which nothing lives any more.
   std::vector<OpenStart> Step(SteadyTime now);
 
  private:
@@ -30,7 +30,7 @@ class Leftovers {
 
   std::vector<OpenStart> waiting_;
   WardenDirectory own_;
-  SteadyTime keepers_killed_at_ = SteadyTime::max();  // when patience with keepers ends
+  SteadyTime keepers_killed_at_ = SteadyTime::max();  // end of the patience with keepers
 };
 
 }  // namespace carillon::executor

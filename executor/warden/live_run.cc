@@ -17,14 +17,15 @@
 namespace carillon::executor {
 namespace {
 
-// One page: a stream holds one unread packet at most, so that the order in which epoll reports the
-// two streams is the order of the writes. A stream that says a lot gets room instead.
+// One page: each stream holds at most one unread packet, so that epoll reports the two streams in
+// the order of their writes. A verbose stream gets a larger pipe instead.
 constexpr int kOrderedPipeBytes = 4096;
 constexpr int kGrownPipeBytes = 65536;
 constexpr size_t kOrderedBytesMax = 64u << 10;
 constexpr size_t kReadBytes = 65536;
 constexpr int kReadsPerTurnMax = 8;
-// A keeper answers a kill within one of its waits; after this the warden does it itself.
+// A keeper reacts to a kill within one of its waits; after this long the warden kills the
+// tree itself.
 constexpr Duration kKeeperAnswers = 500ms;
 constexpr Duration kPushEvery = 50ms;
 
@@ -43,7 +44,7 @@ Result<PipePair> MakePipe(int flags) {
   return made;
 }
 
-// Packets and a single slot, where the kernel can; else an ordinary pipe.
+// Packet mode and a single slot, where the kernel supports it; else an ordinary pipe.
 Result<PipePair> MakeOutputPipe(bool* grown) {
   Result<PipePair> made = MakePipe(O_DIRECT);
   if (!made.ok()) made = MakePipe(0);
@@ -93,7 +94,7 @@ Status LiveRun::Spawn(const WorkDirectory::Place& directory, const rlimit& open_
   pipes_[0] = std::move(out.read);
   pipes_[1] = std::move(err.read);
   report_ = std::move(report.read);
-  // The environment may hold secrets and is not needed again.
+  // These may hold secrets and are not needed again.
   start_.env.clear();
   start_.command.clear();
   start_.masked.clear();
@@ -116,14 +117,15 @@ bool LiveRun::ReadOutput(OutputStream stream, bool writers_gone, Now now) {
     bytes_read_[which] += static_cast<size_t>(n);
   }
   if (!grown_[which] && bytes_read_[which] > kOrderedBytesMax) {
-    grown_[which] = true;  // also where the kernel refuses: then only the reading differs
+    // Set even if the kernel refuses: then only the way of reading changes.
+    grown_[which] = true;
     fcntl(pipes_[which].get(), F_SETPIPE_SZ, kGrownPipeBytes);
     return true;
   }
   return grown_[which] || writers_gone;
 }
 
-// Before anything else sees it.
+// Masks secrets before anything else sees the output.
 void LiveRun::Keep(OutputStream stream, std::string_view bytes, Now now) {
   auto& masker = maskers_[static_cast<size_t>(stream)];
   if (masker) return KeepMasked(stream, masker->Feed(bytes), now);
@@ -191,7 +193,8 @@ void LiveRun::Tick(SteadyTime now) {
     return;
   }
   if (now < ending_->next_push || keeper_ <= 0) return;
-  // Somebody stopped the keeper. Its tree dies first, so that it cannot be orphaned alive.
+  // The keeper was stopped by someone. Its tree is killed first, so that it cannot be
+  // orphaned alive.
   ending_->next_push = now + kPushEvery;
   if (KillDescendants(keeper_) == 0) kill(keeper_, SIGCONT);
 }
@@ -215,8 +218,8 @@ bool LiveRun::TakeStarted() {
 
 AttemptEnded LiveRun::Finish(Now now) {
   for (const OutputStream stream : {OutputStream::kOut, OutputStream::kErr}) {
-    // The tree is dead: what is left is in the pipe, and a descriptor that was passed to somebody
-    // else's process keeps nobody waiting. The bound is for such a somebody who goes on writing.
+    // The tree is dead, so the rest of the output is in the pipe. A descriptor passed to a foreign
+    // process must not keep the run waiting; the bound is for such a process that keeps writing.
     for (int turn = 0; turn < 64 && ReadOutput(stream, true, now); ++turn) {
     }
     auto& masker = maskers_[static_cast<size_t>(stream)];

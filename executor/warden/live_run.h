@@ -1,11 +1,10 @@
-// One attempt that the warden runs: its keeper, its
-// pipes, its deadlines, how it is brought to an end.
+// One attempt that the warden runs: its keeper, pipes and deadlines, and how it is ended.
 //
 // Place    Step 8 of docs/life-of-a-run.md.
-// Threads  The warden's only one.
+// Threads  The warden's loop.
 // Time     Never reads a clock; the server passes both times.
 // Owns     The read ends of three pipes and the keeper's process id until Reaped().
-// Always   Finished() only when no process of the attempt lives.
+// Always   finished() only when no process of the attempt lives.
 #pragma once
 
 #include <sys/types.h>
@@ -31,29 +30,29 @@ class LiveRun {
 
   LiveRun(StartAttempt start, std::shared_ptr<AttemptLog> log);
 
-  // Forks the keeper. An error means that nothing was started.
+  // Forks the keeper. After an error nothing was started.
   Status Spawn(const WorkDirectory::Place& directory, const rlimit& open_files, Now now);
 
-  // ---- what epoll and waitpid said
-  // One packet of a stream (more when the pipe has grown or its writers are gone). True when there
-  // may be more to read without another edge.
+  // ---- events of epoll and waitpid
+  // Reads one packet of a stream (more if the pipe was enlarged or its writers are gone). True if
+  // more may be readable without another edge.
   bool ReadOutput(OutputStream stream, bool writers_gone, Now now);
   void ReadReport();
-  // The keeper is gone; without an end in its report somebody killed it.
+  // The keeper exited. Without an end in its report it was killed.
   void KeeperExited();
 
   // ---- ending it
-  // The first reason wins; without grace it ends one that is being given. With grace: SIGTERM now,
-  // SIGKILL to the tree after kill_grace.
+  // The first reason wins; a later call without grace cuts a running grace short. With grace:
+  // SIGTERM now, SIGKILL to the tree after kill_grace.
   enum class Grace { kGiven, kNone };
   void End(RunState state, std::string_view reason, Grace grace, SteadyTime now);
-  // Acts on what is due: timeout, lease, end of the grace, a keeper that does not answer.
+  // Acts on what is due: timeout, lease, end of the grace, a keeper that does not react.
   void Tick(SteadyTime now);
   // When Tick next has something to do.
   SteadyTime NextTick() const;
   void Renew(SteadyTime lease_end);
 
-  // True once: the command acts, its start may be told.
+  // True once: the command has begun, so its start may be reported.
   bool TakeStarted();
   // The tree is dead and the output complete.
   bool finished() const { return ended_report_ || keeper_killed_; }
@@ -70,10 +69,12 @@ class LiveRun {
   struct Ending {
     RunState state = RunState::kLost;
     std::string reason;
-    SteadyTime kill_at;  // SIGKILL to the tree
+    SteadyTime kill_at;  // time of the SIGKILL to the tree
     bool killing = false;
-    bool kill_requested = false;  // by a person, who gave it no grace or no more of it
-    SteadyTime next_push;         // the keeper did not answer: the warden kills by itself
+    // A user asked for a kill, without grace or during it.
+    bool kill_requested = false;
+    // If the keeper has not reacted by then, the warden kills the tree itself.
+    SteadyTime next_push;
   };
 
   void Keep(OutputStream stream, std::string_view bytes, Now now);
@@ -84,7 +85,7 @@ class LiveRun {
 
   StartAttempt start_;
   OutputTail output_;
-  std::array<std::optional<SecretMasker>, 2> maskers_;  // none without secrets
+  std::array<std::optional<SecretMasker>, 2> maskers_;  // unset without secrets
   const std::shared_ptr<AttemptLog> log_;
   FileDescriptor pipes_[2];
   FileDescriptor report_;

@@ -1,11 +1,11 @@
-// The logs of all attempts on their way to the daemon: of what runs, and of what ended until
-// somebody has them.
+// The logs of all attempts on their way to the daemon, of running ones and of ended ones until they
+// are confirmed.
 //
 // Place    Behind AttemptTable.
 // Threads  The warden's loop.
-// Owns     Every AttemptLog together with the run that fills it, within one budget. In memory: a
-//          warden that dies takes along what was not confirmed.
-// Always   One attempt that says a lot does not hold up the others: they are told by turns.
+// Owns     Every AttemptLog, shared with the run that fills it, within one budget. In memory only:
+//          unconfirmed text is lost when the warden dies.
+// Always   The logs are sent in rotation, so that a verbose attempt does not delay the others.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,15 @@ class LogRelay {
 
   static constexpr size_t kLogsMax = 16'384;
 
-  // Of attempts that are opened from now on.
+  // Applies to attempts opened from now on.
   void SetLimit(size_t log_bytes_max) { limits_.log_bytes_max = log_bytes_max; }
-  // When there are too many, or what waits fills half of the budget, the oldest logs of what has
-  // ended are given up.
+  // Opens the log of an attempt. If there are too many logs, or waiting text fills half of the
+  // budget, the oldest logs of ended attempts are discarded.
   std::shared_ptr<AttemptLog> Open(const HeldAttempt& held, const JobId& job_id);
-  // The number of them since the last call.
+  // How many logs were discarded since the last call.
   size_t TakeGivenUp();
   void Drop(const HeldAttempt& held);
-  // What ended without a byte needs nobody's confirmation.
+  // A log that ended without a byte needs no confirmation.
   void DropIfEmpty(const HeldAttempt& held);
 
   std::optional<AttemptOutput> Take(SteadyTime now);
@@ -63,7 +63,7 @@ class LogRelay {
   std::unordered_map<AttemptName, uint64_t, AttemptNameHash> numbers_;
   uint64_t next_number_ = 1;
   size_t given_up_ = 0;
-  uint64_t turn_ = 0;  // the last that was told
+  uint64_t turn_ = 0;  // number of the log last sent from
 };
 
 }  // namespace carillon::executor

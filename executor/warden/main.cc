@@ -1,5 +1,5 @@
-// carillon-warden: runs processes for the executor daemon and outlives it. Started by the daemon;
-// nothing to do by hand.
+// carillon-warden: runs processes for the executor daemon and outlives it. The daemon starts it;
+// users never need to.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   const carillon::SystemClock clock;
   auto server = WardenServer::Create(clock, arguments.options);
   if (!server.ok()) {
-    // Losing the race for the directory is no fault: two starts at once are normal.
+    // Losing the race for the directory is not an error: two starts at once are normal.
     if (server.code() == carillon::ErrorCode::kConflict) return 0;
     std::fprintf(stderr, "carillon-warden: %s\n", server.error().message.c_str());
     return 1;

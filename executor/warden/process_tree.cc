@@ -14,7 +14,7 @@
 namespace carillon::executor {
 namespace {
 
-// A fork bomb that outruns this many looks is caught by the next round.
+// A fork bomb faster than this many scans is caught by the next round.
 constexpr int kFreezeRoundsMax = 8;
 constexpr size_t kProcFileBytesMax = 4u << 20;
 

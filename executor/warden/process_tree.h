@@ -1,7 +1,7 @@
 // Reads the descendants of a process from /proc, and kills all of them.
 //
 // Threads  Stateless.
-// Errors   A process that vanishes while it is read is not there.
+// Errors   A process that vanishes while it is being read is left out.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@ namespace carillon::executor {
 struct ProcessEntry {
   pid_t pid = 0;
   pid_t parent = 0;
-  char state = '?';  // 'Z' is a zombie: dead, not yet waited for
+  char state = '?';  // 'Z' is a zombie: dead, not yet reaped
   std::string name;  // at most 15 bytes
 };
 
@@ -23,12 +23,12 @@ std::vector<ProcessEntry> ReadProcesses();
 // Living descendants of `root` (itself not included), parents before children.
 std::vector<pid_t> DescendantsOf(pid_t root, const std::vector<ProcessEntry>& processes);
 
-// One round: freezes every descendant of `root`, looks again until no new one appears, then kills
-// all of them. The caller repeats it until its own waiting says that nobody is left. Returns how
-// many were found.
+// One round: stops every descendant of `root`, rescans until no new one appears, then kills all
+// of them. The caller repeats it until its own waitpid finds no child left. Returns how many
+// were found.
 size_t KillDescendants(pid_t root);
 
-// /proc/<pid>/environ and cmdline: NUL-separated; empty when it cannot be read.
+// /proc/<pid>/environ and cmdline: NUL-separated; empty if unreadable.
 std::string ReadEnvironment(pid_t pid);
 std::string ReadCommandLine(pid_t pid);
 // True if `environment` has the entry "NAME=value".

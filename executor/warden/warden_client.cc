@@ -50,7 +50,7 @@ WardenClient::~WardenClient() {
 
 void WardenClient::Poke() {
   const uint64_t one = 1;
-  // A full counter is a poke that was not yet seen.
+  // The write fails only if an earlier wake-up has not been seen yet.
   static_cast<void>(!write(poke_.get(), &one, sizeof(one)));
 }
 
@@ -59,7 +59,7 @@ void WardenClient::WaitForPoke(Duration at_most) {
   poll(&waited, 1, static_cast<int>(at_most / 1ms));
 }
 
-// ---- the port ----------------------------------------------------------------------------------
+// ---- port Warden -------------------------------------------------------------------------------
 
 Status WardenClient::CanStart() {
   MutexLock lock(mu_);
@@ -77,7 +77,7 @@ Status WardenClient::Enqueue(const WardenMessage& message) {
   return {};
 }
 
-// A warden that cannot mask would show what it was to hide, so it never gets it.
+// A warden that cannot mask would show the secrets, so it never receives such a start.
 Status WardenClient::EnqueueStart(const StartAttempt& start) {
   if (start.masked.empty()) return Enqueue(warden_message::Start{start});
   if (attached_ && version_ < kWardenMasks) {
@@ -123,7 +123,7 @@ Status WardenClient::RenewLeases(const std::vector<HeldAttempt>& attempts, Stead
 Status WardenClient::Cancel(const HeldAttempt& attempt, CancelMode mode) {
   {
     MutexLock lock(mu_);
-    // An older one, that runs since before this daemon was upgraded, would hang up.
+    // An older warden, running since before this daemon was upgraded, would disconnect.
     if (mode == CancelMode::kKill && version_ >= kWardenKills) {
       CARILLON_TRY(Enqueue(warden_message::Kill{attempt}));
     } else {
@@ -199,7 +199,8 @@ void WardenClient::OnReadable(std::function<void()> wake) {
 
 void WardenClient::Leave() {
   MutexLock lock(mu_);
-  static_cast<void>(Enqueue(warden_message::Leave{}).ok());  // none attached: nothing to tell
+  // If none is attached, there is nothing to do.
+  static_cast<void>(Enqueue(warden_message::Leave{}).ok());
   Poke();
 }
 
@@ -218,7 +219,7 @@ uint64_t WardenClient::restarts() const {
   return restarts_;
 }
 
-// ---- the thread --------------------------------------------------------------------------------
+// ---- the socket's thread -----------------------------------------------------------------------
 
 void WardenClient::Run() {
   const auto stopping = [this] {
@@ -231,7 +232,7 @@ void WardenClient::Run() {
   }
 }
 
-// Connects, starting a warden when none listens. False: not now; has waited a little.
+// Connects, starting a warden if none listens. False: not connected yet; has waited a little.
 bool WardenClient::Connect() {
   mkdir(options_.directory.c_str(), 0700);
   FileDescriptor directory(open(options_.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -290,7 +291,8 @@ void WardenClient::Serve() {
       if (events_.size() < kEventsMax) {
         waited[0].events |= POLLIN;
       } else {
-        pulse_.Heard();  // it is not listened to
+        // Input is not read meanwhile, so silence proves nothing.
+        pulse_.Heard();
       }
       if (!unsent_.empty()) waited[0].events |= POLLOUT;
     }
@@ -308,8 +310,8 @@ int WardenClient::WaitMillis() {
   return static_cast<int>(left / 1ms) + 1;
 }
 
-// Sends a ping that is due, and says when the warden falls silent or answers again. One of a
-// version that knows no ping, running since before an upgrade, would hang up.
+// Sends a ping if one is due, and logs when the warden stops answering or answers again. A warden
+// of a version without pings, running since before an upgrade, would disconnect.
 void WardenClient::Feel() {
   MutexLock lock(mu_);
   const bool due = pulse_.Due(clock_.Steady());
@@ -421,7 +423,7 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
   ready_ = Status();
   listings_[0] = Listing{};
   unsent_.append(EncodeFrame(warden_message::List{0}));
-  // An older one, that runs since before this daemon was upgraded, would hang up.
+  // An older warden, running since before this daemon was upgraded, would disconnect.
   if (welcome.version >= kWardenTellsLogs) {
     unsent_.append(EncodeFrame(warden_message::Follow{options_.log_bytes_max}));
   }
@@ -435,7 +437,8 @@ void WardenClient::OnListEnd(uint64_t request) {
     listed_.notify_all();
     return;
   }
-  // The first list after a connect: what was missed, and what the warden never got.
+  // The first list after a connect: reports missed events, and repeats starts that the warden
+  // never received.
   Inventory inventory = std::move(listing->second.inventory);
   listings_.erase(listing);
   for (const AttemptStarted& running : inventory.running) {
@@ -444,7 +447,7 @@ void WardenClient::OnListEnd(uint64_t request) {
   for (AttemptEnded& ended : inventory.ended) events_.push_back(std::move(ended));
   attached_ = true;
   std::erase_if(unanswered_, [this](const auto& unanswered) REQUIRES(mu_) {
-    // One that cannot be sent is asked for again, and refused then.
+    // A start that cannot be sent is dropped; the core asks again, and is refused then.
     return !EnqueueStart(unanswered.second).ok();
   });
 }

@@ -1,13 +1,14 @@
-// The daemon's end of the warden: port Warden over the warden's unix socket.
+// The daemon's end of the warden: implements Warden over the warden's unix socket.
 //
 // Place    Step 8 of docs/life-of-a-run.md, on the daemon's side.
-// Threads  Thread-safe. Owns one thread for the socket, which also starts the warden when none
+// Threads  Thread-safe. Owns one thread for the socket, which also starts the warden if none
 //          answers. Only List waits, for at most list_timeout.
-// Owns     Starts that were not answered yet; they are sent again after a reconnect, which a warden
-//          that knows them ignores.
-// Errors   kUnavailable while no warden is attached, or the attached one does not answer; the
-//          caller asks again later.
-// Always   After each (re)connect everything the warden holds is reported again as events: one that
+// Owns     Unanswered starts. They are sent again after a reconnect; a warden that already has them
+//          ignores the repetition.
+// Errors   kUnavailable while no warden is attached, or while the attached one does not answer; the
+//          caller tries again later.
+// Always   After each (re)connect everything the warden holds is reported as events again, so that
+//          an event lost with the connection is repeated.
 //          was lost with the connection comes back.
 #pragma once
 
@@ -37,16 +38,16 @@ class WardenClient : public Warden {
   struct Options {
     std::string directory;        // of the warden; created (0700) when missing
     std::string executable = {};  // empty = beside this process's own
-    Duration idle_exit = 60s;     // of the warden, once nobody needs it
+    Duration idle_exit = 60s;     // the warden exits after being idle for so long
     Duration list_timeout = 5s;
-    size_t log_bytes_max = 16u << 20;  // of an attempt
+    size_t log_bytes_max = 16u << 20;  // of one attempt
   };
   static constexpr size_t kUnansweredStartsMax = 8192;
   static constexpr size_t kEventsMax = 8192;
   static constexpr size_t kUnsentBytesMax = 32u << 20;
 
   WardenClient(Options options, const Clock& clock, Metrics& metrics);
-  // Hangs up; what runs goes on, and the warden keeps its end for the next daemon.
+  // Disconnects. What runs continues, and the warden keeps its end for the next daemon.
   ~WardenClient() override;
 
   Status CanStart() override;
@@ -59,7 +60,7 @@ class WardenClient : public Warden {
   std::vector<WardenEvent> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;
 
-  // Tells the warden that this daemon stops for good: once it holds nothing it ends at once.
+  // Notifies the warden that this daemon stops for good: it exits as soon as it holds nothing.
   void Leave();
   // 0 while none is attached.
   int64_t warden_pid() const;
@@ -80,7 +81,7 @@ class WardenClient : public Warden {
   void Feel();
   bool Write();
   bool Read();
-  // Both under mu_; true when there is something new to receive.
+  // Called under mu_; Handle returns true if there is something new to receive.
   bool Handle(WardenMessage message) REQUIRES(mu_);
   void OnListEnd(uint64_t request) REQUIRES(mu_);
   void OnWelcome(const warden_message::Welcome& welcome) REQUIRES(mu_);
@@ -99,18 +100,18 @@ class WardenClient : public Warden {
   std::function<void()> wake_ GUARDED_BY(mu_);
   bool stopping_ GUARDED_BY(mu_) = false;
   bool attached_ GUARDED_BY(mu_) = false;
-  bool silent_ GUARDED_BY(mu_) = false;  // attached, and answers no ping
+  bool silent_ GUARDED_BY(mu_) = false;  // attached, but pings stay unanswered
   Status ready_ GUARDED_BY(mu_);
   int64_t pid_ GUARDED_BY(mu_) = 0;
   int64_t last_pid_ GUARDED_BY(mu_) = 0;
-  uint32_t version_ GUARDED_BY(mu_) = 0;  // of the warden that is attached
+  uint32_t version_ GUARDED_BY(mu_) = 0;  // of the attached warden
   uint64_t restarts_ GUARDED_BY(mu_) = 0;
   std::string unsent_ GUARDED_BY(mu_);
   std::unordered_map<AttemptName, StartAttempt, AttemptNameHash> unanswered_ GUARDED_BY(mu_);
   std::deque<WardenEvent> events_ GUARDED_BY(mu_);
   uint64_t next_request_ GUARDED_BY(mu_) = 1;
   std::map<uint64_t, Listing> listings_ GUARDED_BY(mu_);
-  // The thread's own.
+  // Used by the thread only.
   FileDescriptor socket_;
   FrameReader reader_;
   WardenPulse pulse_;

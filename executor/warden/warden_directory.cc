@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kFlag = "--directory";
 
-// The argument after the flag; the command line is NUL-separated.
+// The argument after the flag, of a NUL-separated command line.
 std::string DirectoryIn(std::string_view command_line) {
   bool named = false;
   while (!command_line.empty()) {
@@ -32,7 +32,7 @@ std::string DirectoryIn(std::string_view command_line) {
 WardenDirectory WardenDirectoryOf(pid_t pid) {
   WardenDirectory directory{.path = DirectoryIn(ReadCommandLine(pid))};
   if (directory.path.empty()) return directory;
-  // As that process sees it: it may be in another container.
+  // The path as that process sees it: it may be in another container.
   const bool absolute = directory.path.front() == '/';
   const std::string seen =
       fmt::format("/proc/{}/{}/{}", pid, absolute ? "root" : "cwd", directory.path);

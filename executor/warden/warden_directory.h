@@ -1,10 +1,10 @@
-// The directory that a warden, or a keeper of it, works in, as its command line names it.
+// The directory that a warden, or one of its keepers, works in, as its command line names it.
 //
-// A keeper is a fork of its warden and has its command line. The next warden may have another one,
-// of another version in another place, and still answers for the same directory.
+// A keeper is a fork of its warden and has the same command line. The next warden may have another
+// one, of another version in another place, and still be responsible for the same directory.
 //
 // Threads  Stateless.
-// Errors   Of a process that vanishes while it is read, or that is no warden: no directory.
+// Errors   A process that vanishes while it is read, or that is no warden, has no directory.
 #pragma once
 
 #include <sys/types.h>
@@ -14,9 +14,9 @@
 namespace carillon::executor {
 
 struct WardenDirectory {
-  std::string path;  // as its command line has it; empty: none
+  std::string path;  // as in its command line; empty: none
   dev_t device = 0;
-  ino_t inode = 0;  // 0: it could not be looked at
+  ino_t inode = 0;  // 0: it could not be examined
 
   bool Same(const WardenDirectory& other) const;
 };

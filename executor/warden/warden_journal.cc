@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint8_t kStartRecord = 'S';
 constexpr uint8_t kEndRecord = 'E';
-// Of an end besides its output: names, texts, markers.
+// Size of an end without its output: names, texts, markers.
 constexpr size_t kEndOverheadBytes = 4096;
 constexpr size_t kHeadroomBytes = 4u << 20;
 
@@ -39,7 +39,7 @@ Result<std::unique_ptr<WardenJournal>> WardenJournal::Open(const std::string& di
                                                            size_t bytes_max,
                                                            std::unique_ptr<JournalDevice> device,
                                                            Contents* contents) {
-  // The bound is kept where something is started: an end must always find room.
+  // The limit applies to starts only, because an end must always find space.
   CARILLON_ASSIGN_OR_RETURN(
       std::unique_ptr<SegmentLog> log,
       SegmentLog::Open({.directory = directory, .bytes_max = SIZE_MAX}, std::move(device)));
@@ -109,7 +109,7 @@ Result<bool> WardenJournal::EnsureHeadroom() {
   if (log_->live_bytes() > bytes_max_ / 4 * 3) {
     return {ErrorCode::kExhausted, "too many results wait for the scheduler to apply them"};
   }
-  if (headroom_ && log_->short_of_room()) {  // a file failed: what is left is for the ends
+  if (headroom_ && log_->short_of_room()) {  // a file failed: the rest is for the ends
     log_->Unreserve(kHeadroomBytes);
     headroom_ = false;
   }

@@ -1,10 +1,10 @@
-// Durable record of the attempts that the warden started and of how they ended.
+// Durable record of the attempts that the warden started, and of how they ended.
 //
 // Threads  Not thread-safe; the warden's loop. The device has a thread of its own.
-// Errors   PrepareStart: kExhausted when the end could not be recorded. Step: see segment_log.h;
-//          nothing of it is lost, it is tried again.
-// Always   Nothing waits for the device but Open. Room for the end of each start is set aside
-//          before the start is recorded.
+// Errors   PrepareStart: kExhausted if the end could not be recorded. Step: see segment_log.h;
+//          nothing is lost, the next Step tries again.
+// Always   Only Open waits for the device. Space for the end of each start is reserved before the
+//          start is recorded.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace carillon::executor {
 
-// (run, attempt): what may start once.
+// (run, attempt): the unit that may start once.
 struct AttemptName {
   RunKey key;
   int attempt = 1;
@@ -33,7 +33,7 @@ struct AttemptNameHash {
   }
 };
 
-// A start whose end was never recorded: its warden died.
+// A start whose end was never recorded, because its warden died.
 struct OpenStart {
   HeldAttempt attempt;
   JobId job_id;
@@ -47,38 +47,39 @@ struct RecordedEnd {
 
 class WardenJournal {
  public:
+  // What Open found; `unreadable` counts records and segments that could not be decoded.
   struct Contents {
     std::vector<OpenStart> open_starts;
     std::vector<RecordedEnd> ends;
     size_t unreadable = 0;
   };
-  // Creates `directory` when missing.
+  // Creates `directory` if missing.
   static Result<std::unique_ptr<WardenJournal>> Open(const std::string& directory, size_t bytes_max,
                                                      std::unique_ptr<JournalDevice> device,
                                                      Contents* contents);
 
-  // Nullopt: room for its end is being made, ask again after a step (kAgain). A refusal is never an
-  // old one: when it is asked for the first time, the disk is asked too.
+  // Records a start. Nullopt: space for its end is being made; ask again after a Step, with kAgain.
+  // With kFirst an earlier refusal does not count: the disk is tried again.
   enum class Asked { kFirst, kAgain };
   Result<std::optional<SegmentLog::RecordId>> PrepareStart(const StartAttempt& start, WallTime now,
                                                            Asked asked);
-  // `start` 0 = nothing was recorded of the start; `reserved` as given to PrepareStart.
+  // `start` is the id from PrepareStart; 0 = the start was not recorded.
   Result<SegmentLog::RecordId> PrepareEnd(const AttemptEnded& ended, SegmentLog::RecordId start);
   void ReleaseReserve(size_t output_bytes_max);
   void Remove(SegmentLog::RecordId record) { log_->Remove(record); }
-  // What was prepared so far, and how far the device is: enough for starts when written, for ends
-  // when synced. docs/adr/0005 says why.
+  // Positions of the newest change and of the device: a start may proceed when it is written, an
+  // end when it is synced (docs/adr/0005 says why).
   SegmentLog::Position last() const { return log_->last(); }
   SegmentLog::Position written() const { return log_->written(); }
   SegmentLog::Position synced() const { return log_->synced(); }
   bool dirty() const { return log_->dirty(); }
   void WantSync(SegmentLog::Position position) { log_->WantSync(position); }
   Status Step() { return log_->Step(); }
-  // Nullopt: it is being read, ask again after a step. kCorrupt when its bytes are gone.
+  // Nullopt: it is being read; ask again after a Step. kCorrupt if its bytes are unreadable.
   std::optional<Result<AttemptEnded>> ReadEnd(SegmentLog::RecordId record);
 
-  // Keeps some space aside for starts that were claimed before the device was full. kExhausted:
-  // there is none left, nothing should be claimed. False: it is being made.
+  // Reserves some space for starts that were claimed before the device was full. kExhausted: none
+  // is left, so nothing should be claimed. False: it is being made.
   Result<bool> EnsureHeadroom();
   SegmentLog& log() { return *log_; }
 

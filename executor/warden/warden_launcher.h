@@ -1,4 +1,4 @@
-// Starts carillon-warden, which then belongs to nobody.
+// Starts carillon-warden as a daemon detached from this process.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct WardenCommand {
   std::string directory;
   Duration idle_exit = 60s;
 };
-// Returns when the process was handed over; it listens a few milliseconds later. Harmless while
-// another one runs. kUnavailable: it could not be executed.
+// Returns once the warden has detached; it listens a few milliseconds later. Harmless while another
+// one runs. kUnavailable: it could not be executed.
 Status LaunchWarden(const WardenCommand& command);
 
 }  // namespace carillon::executor

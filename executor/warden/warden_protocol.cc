@@ -11,7 +11,7 @@ namespace {
 
 using namespace warden_message;
 
-// A type on the wire is its message's place in WardenMessage plus one.
+// The type on the wire is the index of the message in WardenMessage plus one.
 constexpr size_t kMaskedMax = 4096;
 constexpr size_t kTypes = std::variant_size_v<WardenMessage>;
 

@@ -1,10 +1,10 @@
 // Messages between daemon and warden on the warden's unix socket.
 //
 // A frame is a length (4 bytes, of what follows), a type (1 byte) and a payload. The daemon speaks
-// first, with Hello; the warden answers Welcome, or Refused and hangs up.
+// first, with Hello; the warden answers Welcome, or Refused and disconnects.
 //
-// Errors   Decoding: kCorrupt for a frame above kFrameBytesMax, an unknown type, wrong bytes. The
-//          side that meets one closes the connection.
+// Errors   Decoding: kCorrupt for a frame above kFrameBytesMax, an unknown type, or a malformed
+//          payload. The side that receives one closes the connection.
 #pragma once
 
 #include <string>
@@ -20,12 +20,12 @@ namespace carillon::executor {
 inline constexpr uint32_t kWardenProtocolVersion = 1;
 inline constexpr size_t kFrameBytesMax = 4u << 20;
 inline constexpr size_t kHeldPerFrameMax = 4096;
-// What a warden says in its Welcome: from this version
-// on it tells logs, once it is asked to Follow.
+// Versions that a warden sends in its Welcome. From this one on it sends logs, once asked
+// to Follow.
 inline constexpr uint32_t kWardenTellsLogs = 2;
-// From this version on it takes StartMasked.
+// From this version on it accepts StartMasked.
 inline constexpr uint32_t kWardenMasks = 3;
-// From this version on it takes Kill.
+// From this version on it accepts Kill.
 inline constexpr uint32_t kWardenKills = 4;
 // From this version on it answers Ping.
 inline constexpr uint32_t kWardenAnswers = 5;
@@ -69,8 +69,8 @@ struct Started {
 struct Ended {
   AttemptEnded ended;
 };
-// The answer to List: any number of these two, then ListEnd. A running attempt that has not begun
-// to act has a zero start.
+// The answer to List: any number of these two, then ListEnd. A running attempt whose command has
+// not begun has a zero start time.
 struct ListRunning {
   uint64_t request = 0;
   AttemptStarted running;
@@ -82,16 +82,16 @@ struct ListEnded {
 struct ListEnd {
   uint64_t request = 0;
 };
-// Whether one more start could be recorded; sent after Welcome and when it changes.
+// Whether one more start could be recorded; sent after Welcome and on every change.
 struct Readiness {
   bool ready = true;
   std::string text;
 };
 
-// ---- logs; only to who knows them, see kWardenTellsLogs
+// ---- logs; only with a peer that knows them, see kWardenTellsLogs
 // daemon -> warden
 struct Follow {
-  uint64_t log_bytes_max = 0;  // of an attempt
+  uint64_t log_bytes_max = 0;  // of one attempt
 };
 struct OutputKept {
   std::vector<StoredOutput> confirmed;
@@ -101,19 +101,19 @@ struct Output {
   AttemptOutput output;
 };
 
-// ---- secrets; only to who knows them, see kWardenMasks
-// daemon -> warden: a Start whose output must not show some values
+// ---- secrets; only with a peer that knows them, see kWardenMasks
+// daemon -> warden: a Start with values that its output must not show
 struct StartMasked {
   StartAttempt start;
 };
 
-// ---- only to who knows it, see kWardenKills
-// daemon -> warden: a Cancel without a grace, also in the middle of one
+// ---- only with a peer that knows it, see kWardenKills
+// daemon -> warden: a Cancel without grace, which also cuts a running grace short
 struct Kill {
   HeldAttempt attempt;
 };
 
-// ---- only to who knows it, see kWardenAnswers
+// ---- only with a peer that knows it, see kWardenAnswers
 // daemon -> warden
 struct Ping {};
 // warden -> daemon
@@ -133,11 +133,11 @@ using WardenMessage =
 
 std::string EncodeFrame(const WardenMessage& message);
 
-// Cuts a stream of bytes into messages.
+// Splits a stream of bytes into messages.
 class FrameReader {
  public:
   void Feed(std::string_view bytes) { buffer_.append(bytes); }
-  // The next whole message; false when there is none yet.
+  // The next complete message; false if there is none yet.
   Result<bool> Next(WardenMessage* message);
 
  private:

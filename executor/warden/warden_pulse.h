@@ -1,7 +1,7 @@
-// Judges if the warden at the other end of the socket still answers. Pure.
+// Decides whether the warden at the other end of the socket still answers. Pure.
 //
-// A warden that is stopped, or hangs in the kernel, keeps its socket open: nothing breaks, and
-// nothing is done. So it is pinged, and anything that it says is an answer.
+// A warden that is stopped, or hangs in the kernel, keeps its socket open: the connection does not
+// break, but nothing is done. So it is pinged, and any message from it counts as an answer.
 //
 // Threads  Not thread-safe; the client's thread owns it.
 // Time     Never reads a clock. Counts pings, not seconds: a daemon that was stopped itself finds
@@ -22,8 +22,10 @@ class WardenPulse {
     unanswered_ = 0;
     next_ = now + kPingEvery;
   }
+  // A message of any kind arrived.
   void Heard() { unanswered_ = 0; }
-  // True when a ping is to be sent. While it is silent none is: those before are still to answer.
+  // True if a ping must be sent. None is sent to a silent warden: earlier ones are
+  // still unanswered.
   bool Due(SteadyTime now) {
     if (now < next_) return false;
     next_ = now + kPingEvery;

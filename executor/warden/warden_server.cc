@@ -52,7 +52,7 @@ Result<std::unique_ptr<WardenServer>> WardenServer::Create(const Clock& clock,
   return server;
 }
 
-// A record lock: unlike flock it is not shared with what this process forks.
+// Takes a record lock: unlike flock it is not shared with forked processes.
 Status WardenServer::Lock() {
   directory_ = FileDescriptor(open(options_.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory_.open()) return SystemError("open " + options_.directory);
@@ -71,13 +71,13 @@ Status WardenServer::Lock() {
 
 Status WardenServer::PrepareSignals() {
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write, not the end
+  signal(SIGXFSZ, SIG_IGN);  // exceeding a file size limit is a write error, not fatal
   signal(SIGHUP, SIG_IGN);
   sigset_t handled;
   sigemptyset(&handled);
   for (const int wanted : {SIGCHLD, SIGTERM, SIGINT}) sigaddset(&handled, wanted);
   sigset_t blocked = handled;
-  // Blocked here because a keeper inherits the mask: an order that reaches it before it listens
+  // Blocked here because keepers inherit the mask: an order that arrives before a keeper listens
   // must wait, not kill it.
   for (const int wanted : {SIGUSR1, SIGUSR2}) sigaddset(&blocked, wanted);
   if (sigprocmask(SIG_BLOCK, &blocked, nullptr) != 0) return SystemError("sigprocmask");
@@ -99,7 +99,7 @@ Status WardenServer::PrepareBook() {
   rlimit open_files{};
   if (getrlimit(RLIMIT_NOFILE, &open_files) != 0) return SystemError("getrlimit");
   const rlimit raised{open_files.rlim_max, open_files.rlim_max};
-  setrlimit(RLIMIT_NOFILE, &raised);  // three descriptors a run; fewer only bound the runs
+  setrlimit(RLIMIT_NOFILE, &raised);  // three descriptors per run; fewer only limit the runs
   const std::string work = options_.directory + "/work";
   const std::string old = options_.directory + "/work.old";
   const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;
@@ -160,7 +160,7 @@ void WardenServer::Dispatch(uint64_t token, uint32_t events) {
     OnConnection(events);
   } else if (token == kSignalsToken) {
     OnSignals();
-  }  // kDeviceToken: each turn asks the device what it has done
+  }  // kDeviceToken: every turn checks the device
 }
 
 void WardenServer::OnSignals() {
@@ -226,7 +226,7 @@ void WardenServer::Handle(WardenMessage message) {
   } else if (std::holds_alternative<Leave>(message)) {
     left_ = true;
   } else if (std::holds_alternative<Hello>(message)) {
-    next_ready_check_ = {};  // it wants to know now
+    next_ready_check_ = {};  // it needs the readiness now
   }
 }
 
@@ -237,7 +237,7 @@ void WardenServer::CheckReady(SteadyTime now) {
   const Result<bool> known = stopping_
                                  ? Result<bool>(ErrorCode::kUnavailable, "the warden is stopping")
                                  : table_->Ready(now);
-  if (known.ok() && !*known) {  // the disk was asked
+  if (known.ok() && !*known) {  // a request to the disk is under way
     next_ready_check_ = now + kReadyAgain;
     return;
   }
@@ -276,14 +276,15 @@ void WardenServer::TellList() {
   while (!listings_.empty() && channel_->CanSend()) {
     Listing& listing = listings_.front();
     if (listing.names.empty()) {
-      // A daemon starts to claim when it knows everything, also whether it may.
+      // A daemon starts to claim once it has the complete list, so it must have the readiness
+      // by then.
       if (!ready_told_) return;
       channel_->Send(warden_message::ListEnd{listing.request});
       listings_.erase(listings_.begin());
       continue;
     }
     const AttemptName name = listing.names.back();
-    if (!table_->Fetch(name)) return;  // goes on when it has been read
+    if (!table_->Fetch(name)) return;  // continues when it has been read
     listing.names.pop_back();
     if (const auto item = table_->Describe(name, listing.request)) channel_->Send(*item);
   }

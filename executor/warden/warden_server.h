@@ -1,10 +1,11 @@
 // The warden's loop: one epoll, one directory.
 //
-// Place    carillon-warden's main; docs/executor.md tells users what it does for their processes.
+// Place    Run by carillon-warden's main; docs/executor.md describes its effect on
+//          users' processes.
 // Threads  The caller's, which waits in epoll only, and the journal device's own (thread_device.h).
 // Owns     The directory (locked): journal, working directories, socket.
-// Errors   Create: kConflict when another warden holds the directory.
-// Always   Survives the daemon; ends by itself only when it holds nothing.
+// Errors   Create: kConflict if another warden holds the directory.
+// Always   Survives the daemon; exits on its own only when it holds nothing.
 #pragma once
 
 #include <memory>
@@ -25,16 +26,18 @@ inline constexpr char kWardenLock[] = "lock";
 inline constexpr char kWardenLog[] = "log";
 
 struct WardenOptions {
-  std::string directory;  // exists
+  std::string directory;  // must exist
+  // How long it waits for a daemon while it holds nothing.
   Duration idle_exit = 60s;
   size_t journal_bytes_max = 256u << 20;
-  OrderExecutor execute = &ExecuteOrder;  // of the journal, on its device's thread
+  // Executes the journal's orders, on the device's thread.
+  OrderExecutor execute = &ExecuteOrder;
 };
 
 class WardenServer {
  public:
   static Result<std::unique_ptr<WardenServer>> Create(const Clock& clock, WardenOptions options);
-  // Returns when there is nothing left to do, or after SIGTERM when all is killed and recorded.
+  // Returns when there is nothing left to do, or after SIGTERM once all is killed and recorded.
   void Run();
 
  private:
@@ -75,7 +78,7 @@ class WardenServer {
   bool ready_told_ = false;
   SteadyTime next_ready_check_{};
   bool stopping_ = false;
-  bool left_ = false;  // the last daemon said that it will not come back
+  bool left_ = false;  // the last daemon sent Leave
   SteadyTime idle_since_{};
 };
 

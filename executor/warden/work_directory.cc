@@ -25,8 +25,8 @@ void WorkDirectory::GiveBack() {
   RemoveTree(place_.path);
 }
 
-// As good as new: nothing in it, nothing about it that a new one would not have. A directory that
-// once held much stays long, and slow.
+// As good as new: empty, with the attributes of a new directory. A directory that once held many
+// entries stays large and slow.
 bool WorkDirectory::Untouched() const {
   struct stat now {};
   if (place_.spare.empty() || lstat(place_.path.c_str(), &now) != 0) return false;
@@ -44,7 +44,7 @@ void RemoveTree(const std::string& path) {
   std::error_code error;
   fs::remove_all(path, error);
   if (!error) return;
-  // A directory that was made unwritable: open it up, then try once more.
+  // Some directory was made unwritable: restore the permissions, then try once more.
   fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);
   for (auto it = fs::recursive_directory_iterator(path, error);
        !error && it != fs::recursive_directory_iterator(); it.increment(error)) {

@@ -1,13 +1,12 @@
-// The working directory of one attempt: empty, 0700, the executor's own, gone afterwards.
+// The working directory of one attempt: empty, mode 0700, the executor's own, removed afterwards.
 //
 // Place    Used by the keeper, before its command begins and after its tree is dead.
 // Threads  Stateless.
-// Errors   Take: false, in errno why.
+// Errors   Take: false, with the reason in errno.
 //
-// Making and removing a directory can cost more than everything else about
-// a short process (a journal, or ext4 without one, which passes over every
-// inode that was deleted within five seconds). So one that its attempt
-// left untouched is renamed to `spare`, and again for the next attempt.
+// Making and removing a directory can cost more than everything else about a short process (a
+// journal, or ext4 without one, which skips every inode deleted within the last five seconds). So a
+// directory that its attempt left untouched is renamed to `spare`, and back for the next attempt.
 #pragma once
 
 #include <sys/stat.h>
@@ -20,14 +19,14 @@ class WorkDirectory {
  public:
   struct Place {
     std::string path;
-    std::string spare = {};  // nobody else's meanwhile; empty: none
+    std::string spare = {};  // used by nobody else meanwhile; empty: none
   };
   explicit WorkDirectory(const Place& place) : place_(place) {}
 
-  // A remainder at its path goes first.
+  // Removes a remainder at its path first.
   bool Take();
-  // To the spare when it is as good as new, else deleted with all in it. No process of the attempt
-  // lives any more.
+  // Renames it to the spare if it is as good as new, else deletes it with its contents. No process
+  // of the attempt may be alive.
   void GiveBack();
 
  private:
@@ -37,7 +36,7 @@ class WorkDirectory {
   struct stat taken_ {};
 };
 
-// Deletes a directory and all in it, without following links, also what was made unwritable.
+// Deletes a directory and its contents, unwritable ones too, without following links.
 void RemoveTree(const std::string& path);
 
 }  // namespace carillon::executor

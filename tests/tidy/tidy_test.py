@@ -83,12 +83,7 @@ DIVIDED_CLASSES = {
 }
 # Structs of options that carry behaviour, likewise: values belong in Options, collaborators in Ports.
 OPTIONS_WITH_BEHAVIOUR = {
-    "cli/terminal/output.h", "common/adapters/grpc/grpc_link.h", "executor/intake/task_intake.h",
-    "scheduler/assign/segment_owner.h", "scheduler/claims/claim_applier.h", "scheduler/fire/firing_loop.h",
-    "scheduler/guard/guard_loop.h", "scheduler/leader/leader.h", "scheduler/liveness/executor_registry.h",
-    "scheduler/liveness/link_service.h", "scheduler/logs/log_keeper.h", "scheduler/maintain/maintenance.h",
-    "scheduler/notify/notify_options.h", "scheduler/plan/segment_planner.h", "scheduler/plan/sweep.h",
-    "scheduler/results/result_applier.h",
+    "cli/terminal/output.h", "common/adapters/grpc/grpc_link.h", "scheduler/notify/notify_options.h",
 }
 LOOSE_NAMES = re.compile(r"(^|[/_])(util|utils|helper|helpers|misc|manager)([_./]|$)")
 
