@@ -1,4 +1,4 @@
-// Exponential back-off with full jitter, for calls to a dependency that is away.
+// Exponential back-off with jitter, for calls to an unavailable dependency.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class Backoff {
   };
   explicit Backoff(Limits limits) : limits_(limits), ceiling_(limits.first) {}
 
-  // The time to wait after one more failure: uniform in (ceiling/2, ceiling].
+  // The wait after one more failure: uniform in (ceiling/2, ceiling].
   Duration Next(Rng& rng) {
     const Duration half = ceiling_ / 2;
     const Duration wait = half + Duration(1 + rng.Below(std::max<int64_t>(1, half.count())));

@@ -1,8 +1,8 @@
-// Runs a question to the store on a thread of its own, so that a caller who can do without the
-// answer waits a bounded time, and not at all while the store is known to hang.
+// Runs a query on a thread of its own, for callers that can do without the answer: they wait for a
+// bounded time, and not at all while the store is known to hang.
 //
-// Threads  Thread-safe. One thread; questions run one after the other.
-// Always   At most kWaitingMax questions wait; one whose asker has given up is not asked any more.
+// Threads  Thread-safe. One thread of its own, on which queries run one after the other.
+// Always   At most kWaitingMax queries wait. A query whose caller has given up is skipped.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,8 @@ class BoundedCall {
  public:
   explicit BoundedCall(const Clock& clock) : clock_(clock) {}
 
-  // nullopt: no answer within `patience`, or one that was asked longer ago has none yet.
+  // nullopt: no answer within `patience`, or an earlier query has been running for longer
+  // than that.
   template <typename Answer>
   std::optional<Answer> Ask(Duration patience, std::function<Answer()> question) {
     if (HangsFor(patience)) return std::nullopt;
@@ -31,7 +32,7 @@ class BoundedCall {
       std::promise<Answer> answer;
       std::atomic<bool> given_up{false};
     };
-    // Shared: whichever of asker and thread comes last frees it.
+    // Shared: the caller or the thread frees it, whichever finishes last.
     auto asked = std::make_shared<Asked>();
     std::future<Answer> answer = asked->answer.get_future();
     const bool taken = thread_.TryPost([this, asked, question = std::move(question)] {
@@ -45,10 +46,10 @@ class BoundedCall {
     return std::nullopt;
   }
 
-  // After the question in progress; later ones are not taken.
+  // Waits for the query in progress; queries still waiting are dropped.
   void Stop() { thread_.Stop(); }
 
-  static constexpr size_t kWaitingMax = 32;  // questions
+  static constexpr size_t kWaitingMax = 32;  // queries
 
  private:
   bool HangsFor(Duration patience) const {
@@ -62,7 +63,7 @@ class BoundedCall {
 
   const Clock& clock_;
   mutable Mutex mu_;
-  std::optional<SteadyTime> begun_ GUARDED_BY(mu_);  // of the question in progress
+  std::optional<SteadyTime> begun_ GUARDED_BY(mu_);  // start of the query in progress
   WorkerPool thread_{{.threads = 1, .queue_max = kWaitingMax}};
 };
 

@@ -1,7 +1,7 @@
 // First-in first-out queue with a named limit, between the loops of a daemon.
 //
-// Threads  Thread-safe, any number on either end. Never blocks.
-// Errors   Push: kExhausted when full; the caller leaves the item where it came from.
+// Threads  Thread-safe, with any number of producers and consumers. Never blocks.
+// Errors   Push: kExhausted if full; the caller keeps the item where it came from.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,10 @@ class BoundedQueue {
  public:
   BoundedQueue(std::string name, size_t capacity) : name_(std::move(name)), capacity_(capacity) {}
 
-  // Called outside the lock by the first push after each PopUpTo, and by the
-  // push that makes it `batch` items: wakes the consumer's loop. A consumer
-  // that was woken pops before it waits again, or names a time at which it
-  // will; one that leaves items behind names a time for these. Set once.
+  // Sets the function that wakes the consumer's loop. It is called outside the lock, by the first
+  // push after each PopUpTo, and by the push that fills a batch of `batch` items. A consumer that
+  // was woken must pop before it waits again, or wait with a timeout; so must one that leaves items
+  // behind. Set once.
   void OnPush(std::function<void()> wake, size_t batch = SIZE_MAX) {
     MutexLock lock(mu_);
     wake_ = std::move(wake);
@@ -47,7 +47,7 @@ class BoundedQueue {
     if (rings) wake_();
     return {};
   }
-  // Takes items, oldest first, as far as there is room; the others stay in `items`.
+  // Moves as many items as fit into the queue, oldest first; the others stay in `items`.
   void PushFrom(std::vector<T>& items) {
     if (items.empty()) return;
     bool rings = false;
@@ -63,7 +63,7 @@ class BoundedQueue {
     if (rings) wake_();
   }
 
-  // Takes up to `max` items, oldest first.
+  // Removes and returns up to `max` items, oldest first.
   std::vector<T> PopUpTo(size_t max) {
     std::vector<T> taken;
     MutexLock lock(mu_);
@@ -85,8 +85,8 @@ class BoundedQueue {
   const std::string& name() const { return name_; }
 
  private:
-  // Whether the push of `added` items, which are in already, has to wake the consumer. Whoever
-  // rang before it did so after the last pop, so that the consumer is going to see these as well.
+  // Whether the push of `added` items, which are already in the queue, must wake the consumer. An
+  // earlier push that woke it did so after the last pop, so the consumer will see these items too.
   bool Rings(size_t added) REQUIRES(mu_) {
     if (!wake_) return false;
     const bool filled_batch = items_.size() >= batch_ && items_.size() - added < batch_;
@@ -98,7 +98,7 @@ class BoundedQueue {
   std::function<void()> wake_;  // written once, under mu_
   mutable Mutex mu_;
   size_t batch_ GUARDED_BY(mu_) = SIZE_MAX;
-  bool rung_ GUARDED_BY(mu_) = false;  // since the last pop
+  bool rung_ GUARDED_BY(mu_) = false;  // the consumer was woken since the last pop
   std::deque<T> items_ GUARDED_BY(mu_);
 };
 

@@ -1,5 +1,5 @@
-// CARILLON_CHECK: aborts the process on a bug, with the expression and what it was about.
-// For bugs only; a condition that input or the outside world can cause is an Error (result.h).
+// CARILLON_CHECK: aborts the process on a bug, with the expression and a detail text.
+// For bugs only; a condition that input or the environment can cause is an Error (result.h).
 #pragma once
 
 #include <string_view>

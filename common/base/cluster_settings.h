@@ -1,4 +1,4 @@
-// The settings that the whole cluster was given while it runs (docs/configuration.md: live).
+// The settings of the whole cluster that can change while it runs (docs/configuration.md: live).
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,25 @@
 namespace carillon {
 
 struct ClusterSettings {
-  int64_t version = 0;  // moves by one with each change; 0: nobody changed anything yet
-  std::map<std::string, std::string> values = {};  // only what was set, as a file would say it
+  int64_t version = 0;  // increases by one with each change; 0: never changed
+  // Only explicitly set values, in the syntax of the file.
+  std::map<std::string, std::string> values = {};
 
   bool operator==(const ClusterSettings&) const = default;
 };
 
-// The pause of the whole cluster. It is kept with the settings, under names that no configuration
-// has: it reaches every member as they do, and neither a file nor PUT /api/system/config sets it.
+// The pause of the whole cluster. It is stored with the settings, under names that are not in the
+// configuration, so that it reaches every member in the same way but cannot be set by a file or by
+// PUT /api/system/config.
 struct ClusterPause {
   std::string since;  // RFC 3339
-  std::string by;
+  std::string by;     // name of the user
   std::string reason;
 
   bool operator==(const ClusterPause&) const = default;
 };
 
-inline constexpr std::string_view kPauseSince = "scheduling.paused_since";  // there: paused
+inline constexpr std::string_view kPauseSince = "scheduling.paused_since";  // present: paused
 inline constexpr std::string_view kPauseBy = "scheduling.paused_by";
 inline constexpr std::string_view kPauseReason = "scheduling.paused_reason";
 

@@ -1,6 +1,6 @@
-// A file that is part of the program: cmake/embed_directory.cmake makes tables of them.
+// A file that is part of the program; cmake/embed_directory.cmake generates tables of them.
 //
-// Owns     Nothing: the bytes are the program's own and outlive everything.
+// Owns     Nothing: the bytes are static data.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 namespace carillon {
 
 struct EmbeddedFile {
-  std::string_view path;  // within the directory, with '/': "assets/main-1a2b.js"
+  std::string_view path;  // relative to the directory, with '/': "assets/main-1a2b.js"
   std::string_view bytes;
   std::string_view sha256;  // 64 lower-case hexadecimal digits
 };

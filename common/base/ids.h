@@ -1,4 +1,4 @@
-// Strong id types: a JobNo cannot be passed where a ScheduleId is wanted.
+// Strong id types: a JobNo cannot be passed where a ScheduleId is expected.
 #pragma once
 
 #include <compare>
@@ -36,14 +36,14 @@ class TextId {
 };
 
 using JobNo = NumberId<struct JobNoTag, uint64_t>;            // internal number of a job
-using ScheduleId = NumberId<struct ScheduleIdTag, uint64_t>;  // < 2^52
+using ScheduleId = NumberId<struct ScheduleIdTag, uint64_t>;  // below 2^52
 using SegmentId = NumberId<struct SegmentIdTag, uint32_t>;    // job_no mod segment count
-using Epoch = NumberId<struct EpochTag, uint64_t>;            // fencing number of a segment
-using Generation = NumberId<struct GenerationTag, uint64_t>;  // of an assignment
+using Epoch = NumberId<struct EpochTag, uint64_t>;            // fencing token of a segment
+using Generation = NumberId<struct GenerationTag, uint64_t>;  // version of an assignment
 
-using JobId = TextId<struct JobIdTag>;              // the user's id: [a-z0-9][a-z0-9_-]{0,62}
+using JobId = TextId<struct JobIdTag>;              // chosen by the user: [a-z0-9][a-z0-9_-]{0,62}
 using ExecutorId = TextId<struct ExecutorIdTag>;    // [a-z0-9][a-z0-9-]{0,62}
-using MemberId = TextId<struct MemberIdTag>;        // a scheduler process by its configured name
+using MemberId = TextId<struct MemberIdTag>;        // configured name of a scheduler process
 using Incarnation = TextId<struct IncarnationTag>;  // random per start of a daemon
 
 }  // namespace carillon

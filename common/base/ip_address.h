@@ -10,7 +10,7 @@
 
 namespace carillon {
 
-// An IPv4 address is kept as mapped into IPv6, so that "192.0.2.7" and "::ffff:192.0.2.7" are one.
+// IPv4 addresses are stored as IPv4-mapped IPv6, so that "192.0.2.7" equals "::ffff:192.0.2.7".
 class IpAddress {
  public:
   // "192.0.2.7", "2001:db8::7", "[2001:db8::7]".
@@ -19,7 +19,7 @@ class IpAddress {
   bool is_v4() const;
   // "192.0.2.7" or "[2001:db8::7]".
   std::string Text() const;
-  // With all but the first `bits` of 128 cleared.
+  // The address with all but the first `bits` of 128 bits cleared.
   IpAddress Prefix(int bits) const;
 
   bool operator==(const IpAddress&) const = default;
@@ -28,24 +28,24 @@ class IpAddress {
   std::array<uint8_t, 16> bytes_{};
 };
 
-// All addresses with the same first bits.
+// All addresses that share a prefix.
 class IpNetwork {
  public:
-  // An address, or an address and the length of its prefix: "10.0.0.0/8", "fd00::/8".
+  // An address, optionally with a prefix length: "10.0.0.0/8", "fd00::/8".
   static std::optional<IpNetwork> Parse(std::string_view text);
   bool Contains(const IpAddress& address) const { return address.Prefix(bits_) == first_; }
 
  private:
   IpAddress first_;
-  int bits_ = 0;  // of 128
+  int bits_ = 0;  // prefix length, of 128
 };
 
-// Separated by commas; nullopt: one of them is none. Empty text: none.
+// A comma-separated list; nullopt if one item is invalid. Empty text: an empty list.
 std::optional<std::vector<IpNetwork>> ParseNetworks(std::string_view text);
 
-// The network that one client has for itself: its address,
-// or the /64 of an IPv6 address ("2001:db8:0:1::/64").
-// `address` as IpAddress::Text gives it; another text is left as it is.
+// The network that is counted as one client: an IPv4 address itself, or the /64 of an IPv6
+// address ("2001:db8:0:1::/64"). `address` is in the form of IpAddress::Text; any other text is
+// returned unchanged.
 std::string NetworkOf(const std::string& address);
 
 }  // namespace carillon

@@ -1,11 +1,12 @@
-// Times on which everybody who grants, keeps or configures leases has to agree.
+// Lease times that must be the same wherever leases are granted, held or configured.
 #pragma once
 
 #include "common/base/time.h"
 
 namespace carillon {
 
-// Before the end of a lease: what runs is killed by then, for the owner may start another attempt.
+// A running attempt must be dead this long before its lease ends, because the owner may then start
+// another one.
 inline constexpr Duration kLeaseMargin = 3s;
 
 }  // namespace carillon

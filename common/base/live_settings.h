@@ -1,10 +1,10 @@
-// The settings that the whole cluster was given while it runs, and whom a change concerns.
+// The current live settings of the cluster, and the listeners to notify of a change.
 //
-// Place    A member learns them from the store and the coordinator (scheduler/settings), an
+// Place    A member gets the settings from the store and the coordinator (scheduler/settings), an
 //          executor over the control link; docs/adr/0010-live-settings.md says why.
-// Threads  Thread-safe. A listener is called by whoever brought the change, one change at a time;
-//          it must not wait for anything, and must not ask this object.
-// Always   The version only rises: what comes late, or once more, changes nothing.
+// Threads  Thread-safe. Listeners run on the thread that calls Adopt, one change at a time. They
+//          must not block and must not call this object.
+// Always   The version only increases: a late or repeated change has no effect.
 #pragma once
 
 #include <atomic>
@@ -21,13 +21,14 @@ class LiveSettings {
  public:
   using Listener = std::function<void(const ClusterSettings&)>;
 
-  // Called with each newer version, and now when there is one already.
+  // Calls `listener` with each newer version, and immediately if there is a version already.
   void OnChange(Listener listener) {
     MutexLock lock(mu_);
     if (current_.version > 0) listener(current_);
     listeners_.push_back(std::move(listener));
   }
 
+  // Makes `settings` current and notifies the listeners, if the version is newer.
   void Adopt(const ClusterSettings& settings) {
     if (settings.version <= version()) return;
     MutexLock lock(mu_);
@@ -39,7 +40,8 @@ class LiveSettings {
   }
 
   int64_t version() const { return version_.load(std::memory_order_acquire); }
-  // The whole cluster is paused: no attempt may start. One read, for the firing path.
+  // True while the whole cluster is paused and no attempt may start. One atomic read, for the
+  // firing path.
   bool paused() const { return paused_.load(std::memory_order_acquire); }
   ClusterSettings Current() const {
     MutexLock lock(mu_);

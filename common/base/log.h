@@ -1,7 +1,7 @@
-// Structured log lines: one room name, one sentence, then fields. spdlog stays behind log.cc.
+// Structured log lines: a room name and a sentence. spdlog is used only in log.cc.
 //
-// Threads  Thread-safe. Lines go to stderr (and a rotating file when configured).
-// Always   Never a secret, never a job's output.
+// Threads  Thread-safe. Lines go to stderr, or to a rotating file if configured.
+// Always   Never contains secrets or the output of jobs.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ enum class Level { kDebug, kInfo, kWarn, kError, kOff };
 
 enum class Form {
   kText,  // time, level, room and sentence
-  kJson,  // one object a line: time, level, room, message
+  kJson,  // one JSON object per line: time, level, room, message
 };
 
 struct Options {
@@ -23,7 +23,7 @@ struct Options {
   Form form = Form::kText;
   std::string file = {};  // empty = stderr; otherwise a rotating file
   size_t file_bytes_max = 64u << 20;
-  size_t files_max = 5;
+  size_t files_max = 5;  // files kept by the rotation
 };
 
 void Configure(const Options& options);

@@ -1,4 +1,4 @@
-// Turns a room's Step into a thread. The simulator calls the same Step by turns.
+// Runs a room's Step on a thread. The simulator calls the same Step in turn with others.
 //
 // Threads  LoopRunner owns one thread. Wake() is safe from any thread and from inside Step.
 #pragma once
@@ -14,26 +14,26 @@
 
 namespace carillon {
 
-// What a service of bounded work looks like to the app and to the simulator.
+// A service that does bounded work per call, as seen by the app and the simulator.
 class Stepper {
  public:
   virtual ~Stepper() = default;
-  // Does bounded work at `now` and returns when it next wants to be called (may be <= now for
-  // "at once"). Calling it earlier is always harmless.
+  // Does bounded work at `now` and returns the time of the next call (<= now: call again at once).
+  // Earlier calls are always harmless.
   virtual SteadyTime Step(SteadyTime now) = 0;
 };
 
-// One loop of a daemon: the app gives it a thread of that name, the simulator a turn.
+// One loop of a daemon: the app runs it on a thread with this name, the simulator in turn.
 struct NamedStepper {
-  std::string name;  // at most 15 characters reach the thread
+  std::string name;  // the thread's name is its first 15 characters
   Stepper* stepper = nullptr;
 };
 
 class LoopRunner {
  public:
-  // Starts the thread. `clock` and `stepper` outlive it.
+  // Starts the thread. `clock` and `stepper` must outlive the runner.
   LoopRunner(std::string name, const Clock& clock, Stepper& stepper);
-  // Stops after the Step in progress.
+  // Waits for the Step in progress, then stops.
   ~LoopRunner();
   void Wake();
   void Stop();

@@ -1,7 +1,8 @@
-// The threads of a daemon: one LoopRunner for each stepper.
+// The threads of a daemon: one LoopRunner per stepper.
 //
 // Threads  Add and Stop are called by one thread.
-// Always   Runners outlive every wake-up: they are destroyed with this object, not by Stop.
+// Always   Runners remain valid for late wake-ups: Stop ends the threads, the destructor
+//          the runners.
 #pragma once
 
 #include <memory>
@@ -14,7 +15,7 @@ namespace carillon {
 
 class Loops {
  public:
-  // Starts the loop; `clock` and `stepper` outlive Stop.
+  // Starts the loop; `clock` and `stepper` must outlive Stop.
   LoopRunner& Add(const std::string& name, const Clock& clock, Stepper& stepper) {
     runners_.push_back(std::make_unique<LoopRunner>(name, clock, stepper));
     return *runners_.back();

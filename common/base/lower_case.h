@@ -1,4 +1,4 @@
-// Lower case of ASCII text, whatever the locale.
+// Converts ASCII text to lower case, independent of the locale.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace carillon {
 
-// Other bytes than A to Z stay as they are.
+// Bytes other than A to Z are unchanged.
 std::string LowerCase(std::string_view text);
 
 }  // namespace carillon

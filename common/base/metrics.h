@@ -1,8 +1,8 @@
-// Counters, gauges and histograms, read by the ops port. The table of every metric is
-// metrics_table.cc; docs/metrics.md is generated from it.
+// Counters, gauges and histograms, served by the ops port. All metrics are listed in
+// metrics_table.cc, from which docs/metrics.md is generated.
 //
 // Threads  Thread-safe; adding to a handle is one atomic operation.
-// Always   Label sets are bounded: never a job id or a run id.
+// Always   The set of label values is bounded: never a job id or a run id.
 #pragma once
 
 #include <atomic>
@@ -37,17 +37,17 @@ class Gauge {
   std::atomic<double> value_{0};
 };
 
-// Cumulative buckets by upper bound (inclusive), as Prometheus wants them.
+// Cumulative buckets by inclusive upper bound, as in Prometheus.
 class Histogram {
  public:
   explicit Histogram(std::vector<double> bounds);
   void Observe(double v);
-  // The estimate of quantile `q` in [0, 1]: linear inside its bucket; 0 when empty.
+  // Estimates quantile `q` in [0, 1] by linear interpolation in its bucket; 0 if empty.
   double Quantile(double q) const;
 
   struct Snapshot {
     std::vector<double> bounds;
-    std::vector<uint64_t> cumulative;  // one more than bounds: the last is +Inf
+    std::vector<uint64_t> cumulative;  // one entry more than bounds: the last is +Inf
     double sum = 0;
   };
   Snapshot Read() const;
@@ -63,13 +63,13 @@ enum class MetricKind { kCounter, kGauge, kHistogram };
 struct MetricSpec {
   std::string_view name;
   MetricKind kind;
-  std::string_view label;  // its labels, separated by commas; empty for none
+  std::string_view label;  // label names, separated by commas; empty for none
   std::string_view help;
 };
 
-// The value of several labels, in their order.
+// Joins the values of several labels, in the order of MetricSpec::label.
 std::string LabelValues(std::initializer_list<std::string_view> values);
-// The other way: one value for each label.
+// The inverse: one value per label.
 std::vector<std::string> SplitLabelValues(std::string_view joined);
 
 // Every metric of Carillon, in the order of docs/metrics.md.
@@ -77,21 +77,22 @@ const std::vector<MetricSpec>& MetricTable();
 
 class Metrics {
  public:
-  // `name` must be in MetricTable() with that kind (checked); handles live as long as Metrics.
+  // `name` must be in MetricTable() with that kind (checked); handles stay valid as long
+  // as Metrics.
   Counter& counter(std::string_view name, std::string_view label_value = {});
   Gauge& gauge(std::string_view name, std::string_view label_value = {});
   Histogram& histogram(std::string_view name, std::string_view label_value = {});
 
   struct Sample {
     const MetricSpec* spec;
-    std::string label_value;        // of several labels as LabelValues gives it
+    std::string label_value;        // joined by LabelValues
     double value = 0;               // counter, gauge
     Histogram::Snapshot histogram;  // histogram
   };
-  // Every metric that was touched, grouped by spec in table order.
+  // Every metric used so far, grouped by spec, in the order of the table.
   std::vector<Sample> Collect() const;
 
-  // Called at the start of each Collect: sets gauges that are cheap to compute only on demand.
+  // `refresh` runs at the start of each Collect, to set gauges that are computed on demand.
   void OnCollect(std::function<void()> refresh);
 
  private:

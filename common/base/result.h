@@ -1,7 +1,7 @@
-// Result<T>: a value or an Error. The only way a function of Carillon reports failure.
+// Result<T>: a value or an Error. Every function of Carillon that can fail returns one.
 //
-// Errors   Never throws. Reading value() of an error aborts (a bug, not a condition).
-// Always   [[nodiscard]]: an ignored Result does not compile.
+// Errors   Never throws. Reading value() of an error aborts, because that is a bug.
+// Always   [[nodiscard]]: ignoring a Result is a compile error.
 #pragma once
 
 #include <string>
@@ -14,19 +14,20 @@
 
 namespace carillon {
 
-// What a caller may do about an error; the table is in docs/errors.md.
+// Classifies an error by what the caller should do; docs/errors.md has the table.
 enum class ErrorCode {
-  kInvalid,      // the request is wrong; never retried
+  kInvalid,      // the request is wrong; never retry
   kNotFound,     // names something that does not exist
-  kDenied,       // the caller may not
-  kExists,       // an idempotent insert lost; treat as done
-  kConflict,     // state or version moved: re-read, decide again
-  kFenced,       // our epoch is over: forget the segment's memory
+  kDenied,       // the caller has no permission
+  kExists,       // an idempotent insert came second; treat as done
+  kConflict,     // state or version changed: re-read, decide again
+  kFenced,       // our epoch is over: drop the segment's state from memory
   kUnavailable,  // dependency not reachable, nothing was done: back off
   kTimeout,      // outcome unknown; after a commit: forget and recover
-  kExhausted,    // a named limit was hit: shed or leave for later, count it
-  kCorrupt,      // stored or received bytes are unreadable: quarantine, alert, go on
-  kBrokenStore,  // the store as a whole cannot do this, which says nothing of any item: back off
+  kExhausted,    // a named limit was reached: shed or defer, count it
+  kCorrupt,      // stored or received bytes are unreadable: quarantine, alert, continue
+  // The store as a whole cannot do this, whatever the item: back off.
+  kBrokenStore,
 };
 
 // Lower-case stable name, e.g. "not_found".
@@ -34,9 +35,9 @@ std::string_view ErrorCodeName(ErrorCode code);
 
 struct Error {
   ErrorCode code = ErrorCode::kInvalid;
-  // What was tried, on which id, why, and the setting that would cure it.
+  // What was tried, on which id, why it failed, and the setting that would help.
   std::string message;
-  // JSON pointer of the offending field where there is one ("/schedules/0/cron_expression").
+  // JSON pointer of the offending field, if there is one ("/schedules/0/cron_expression").
   std::string pointer = {};
 
   bool operator==(const Error&) const = default;

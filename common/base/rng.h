@@ -1,4 +1,4 @@
-// Seeded randomness (SplitMix64). Injected everywhere, so that a run of the simulator replays.
+// Seeded randomness (SplitMix64), always injected, so that a simulation can be replayed.
 //
 // Threads  Not thread-safe; one owner. Fork() makes an independent stream.
 #pragma once

@@ -1,4 +1,4 @@
-// A hash that all processes agree on, whatever built them; std::hash may differ between builds.
+// A hash that is the same in all processes of all builds, unlike std::hash.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// The two times of Carillon, as different types, both in microseconds.
+// The two kinds of time, as different types, both in microseconds.
 //
-// WallTime    UTC since 1970; schedules, storage, display. May step.
-// SteadyTime  CLOCK_BOOTTIME; timeouts, heartbeats, leases. Never steps; counts suspended time.
+// WallTime    UTC since 1970; for schedules, storage, display. May be stepped.
+// SteadyTime  CLOCK_BOOTTIME; for timeouts, heartbeats, leases. Never stepped; includes suspend.
 #pragma once
 
 #include <chrono>
@@ -37,7 +37,7 @@ constexpr int64_t ToUnixMicros(WallTime t) { return t.time_since_epoch().count()
 
 // "2026-03-01T02:00:00.000000Z": always UTC, always six decimals. kNever gives "".
 std::string FormatRfc3339(WallTime t);
-// Any RFC 3339 time with an offset or Z and 0 to 9 decimals (cut to 6); years 1970 to 4253
+// Any RFC 3339 time with an offset or Z and 0 to 9 decimals (truncated to 6); years 1970 to 4253
 // (the range of a RunKey). kInvalid otherwise.
 Result<WallTime> ParseRfc3339(std::string_view text);
 

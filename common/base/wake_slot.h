@@ -1,6 +1,6 @@
-// Lets one room wake the loop of another, be it a thread or a turn of the simulator.
+// Lets one room wake the loop of another, on a thread or in the simulator.
 //
-// Threads  Thread-safe. Set is called once, before or after the first Wake.
+// Threads  Thread-safe. Call Set once, before or after the first Wake; an earlier Wake is not lost.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ class WakeSlot {
     wake_ = std::move(wake);
     if (woken_ && wake_) wake_();
   }
-  // No further call reaches the function given to Set once this has returned.
+  // Once this has returned, the function given to Set is not called any more.
   void Clear() {
     MutexLock lock(mu_);
     wake_ = nullptr;
@@ -28,7 +28,7 @@ class WakeSlot {
     woken_ = true;
     if (wake_) wake_();
   }
-  // For a loop without a thread: was it woken since the last call?
+  // For a loop without a thread: whether it was woken since the last call.
   bool TakeWoken() {
     MutexLock lock(mu_);
     return std::exchange(woken_, false);

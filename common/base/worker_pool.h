@@ -1,6 +1,6 @@
-// Threads that run handlers, so that what blocks (the store) never blocks an IO thread.
+// Runs handlers on worker threads, so that blocking calls (the store) never block an I/O thread.
 //
-// Threads  TryPost is safe from any thread and never blocks. Stop: once, not from a worker.
+// Threads  TryPost is safe from any thread and never blocks. Call Stop once, not from a worker.
 // Always   At most `queue_max` tasks wait; a task runs at most once.
 #pragma once
 
@@ -17,14 +17,14 @@ class WorkerPool {
  public:
   struct Options {
     size_t threads = 8;
-    size_t queue_max = 256;  // tasks
+    size_t queue_max = 256;  // waiting tasks
   };
   explicit WorkerPool(const Options& options);
   ~WorkerPool() { Stop(); }
 
-  // False: the queue is full or the pool was stopped; the task was not taken.
+  // False: the queue is full or the pool is stopped; the task was not queued.
   bool TryPost(std::function<void()> task);
-  // Ends after the tasks in progress; those still waiting are dropped.
+  // Waits for the tasks in progress; tasks still waiting are dropped.
   void Stop();
 
  private:

@@ -1,6 +1,6 @@
-// From the table of settings to the adapters that every daemon of a cluster has.
+// Converts the settings into the options of the adapters that every daemon of a cluster uses.
 //
-// Errors   Those that read a file: as process::ReadSecretFile.
+// Errors   Functions that read a secret file fail like process::ReadSecretFile.
 #pragma once
 
 #include <string>
@@ -13,16 +13,16 @@
 
 namespace carillon::cluster {
 
-// With what the brokers are told of TLS and SASL: it holds a password.
+// Contains the TLS and SASL options of the brokers, including a password.
 Result<kafka::KafkaOptions> KafkaOptionsOf(const config::Config& config, const std::string& client);
 Result<kafka::ProducerOptions> ProducerOptionsOf(const config::Config& config,
                                                  const std::string& client);
 Result<zookeeper::CoordinatorOptions> CoordinatorOptionsOf(const config::Config& config);
-// Empty when there is TLS: nobody is asked for it.
+// Empty with TLS, which needs no shared secret.
 Result<std::string> JoinSecretOf(const config::Config& config);
 bool LinkHasTls(const config::Config& config);
 
-// Makes the topics that are missing, within `limit`. kConflict: they are not as they must be;
+// Creates missing topics, within `limit`. kConflict: existing topics differ from what is required;
 // kUnavailable: no broker answers.
 Status CheckTopics(const config::Config& config, Duration limit);
 

@@ -1,11 +1,10 @@
-// A producer and consumers that a daemon has before
-// the brokers answer, and the loop that opens them.
+// A producer and consumers that exist before the brokers answer, and the loop that opens them.
 //
-// Place    Composition roots of a cluster's daemons: leases and claims need no broker, so that a
-//          daemon that is started while they are away must not wait for them.
+// Place    Composition roots of a cluster's daemons. Leases and claims need no broker, so a daemon
+//          must start even while the brokers are unavailable.
 // Threads  One loop calls Step; the producer and the consumers are as thread-safe as Kafka's.
-// Errors   Until the topics were found as they must be: Send is kUnavailable (a topic that a broker
-//          makes by itself would have the wrong partitions), Poll has nothing.
+// Errors   Until the topics have been checked, Send is kUnavailable (a topic created by a broker
+//          would have the wrong partitions) and Poll returns nothing.
 #pragma once
 
 #include <atomic>
@@ -37,7 +36,7 @@ class LateConsumer final : public BusConsumer {
   void OnReadable(std::function<void()> wake) override;
   BusHealth Look() override;
   void Set(std::unique_ptr<BusConsumer> opened);
-  // A try to open it got no answer.
+  // An attempt to open it got no answer.
   void Missed() { missed_ = true; }
 
  private:
@@ -52,20 +51,20 @@ class LateBus final : public Stepper {
  public:
   using OpenConsumer = std::function<Result<std::unique_ptr<BusConsumer>>()>;
   struct Ports {
-    // That the topics are as they must be. It waits up to `limit`; kUnavailable: no answer.
+    // Checks that the topics are as required, within `limit`; kUnavailable: no answer.
     std::function<Status(Duration limit)> check_topics;
     std::function<Result<std::unique_ptr<BusProducer>>()> open_producer;
   };
   explicit LateBus(Ports ports) : ports_(std::move(ports)) {}
 
   BusProducer& producer() { return producer_; }
-  // Before the first try; valid as long as the bus.
+  // Call before Open; the reference is valid as long as the bus.
   BusConsumer& AddConsumer(OpenConsumer open);
 
-  // The first try, at the start, which waits only briefly. Brokers that are away are no error.
+  // The first attempt, at startup; waits only briefly. Unavailable brokers are not an error.
   Status Open();
   SteadyTime Step(SteadyTime now) override;
-  // Thread-safe: why the daemon cannot go on, such as topics that do not fit.
+  // Why the daemon cannot continue, such as wrong topics. Thread-safe.
   Status failure() const;
   bool opened() const { return opened_; }
 
@@ -83,7 +82,8 @@ class LateBus final : public Stepper {
   std::vector<std::unique_ptr<Late>> consumers_;
   bool producer_opened_ = false;
   std::atomic<bool> opened_ = false;
-  int misfits_ = 0;  // tries in a row that were answered, but not as they have to be
+  // Consecutive attempts that were answered, but with topics other than required.
+  int misfits_ = 0;
   mutable Mutex mu_;
   Status failure_ GUARDED_BY(mu_);
 };

@@ -1,4 +1,4 @@
-// Every setting of Carillon: one table for loading, `check-config` and docs/configuration.md.
+// Every setting of Carillon: one table, used for loading, `check-config` and docs/configuration.md.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace carillon::config {
 
 enum class SettingType {
   kText,      // one line of at least `least` bytes
-  kInteger,   // within [least, most]; a setting with a unit is one too
+  kInteger,   // within [least, most]; also times and sizes
   kFlag,      // true | false
   kChoice,    // one of `choices`
   kIdentity,  // [a-z0-9][a-z0-9-]{0,62}
@@ -22,23 +22,23 @@ enum class SettingType {
 struct Setting {
   std::string_view name;  // "scheduler.lease_s": the suffix is the unit
   SettingType type = SettingType::kText;
-  std::string_view fallback;  // the default, as it would be written
+  std::string_view fallback;  // default value, in the syntax of the file
   int64_t least = 0;          // kInteger, kText
   int64_t most = 0;           // kInteger
   std::string_view choices;   // kChoice: separated by '|'
   std::string_view help;
-  bool live = false;  // may be changed while the process runs: PUT /api/system/config
+  bool live = false;  // may change while the process runs: PUT /api/system/config
 };
 
 // In the order of docs/configuration.md.
 const std::vector<Setting>& SettingTable();
-// Null when there is none.
+// Null if there is none.
 const Setting* FindSetting(std::string_view name);
 
 // "rest.port" -> "CARILLON_REST_PORT".
 std::string EnvironmentName(std::string_view setting);
 
-// The whole of docs/configuration.md.
+// The complete text of docs/configuration.md.
 std::string ConfigurationPage();
 
 }  // namespace carillon::config

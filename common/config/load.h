@@ -1,8 +1,9 @@
-// The settings of one process: flags over environment over file over defaults, all checked.
+// Loads and checks the settings of one process: flags override the environment, the environment
+// overrides the file, the file overrides the defaults.
 //
 // Threads  Config is immutable after Load; safe to share.
-// Errors   Load: kInvalid names the place (file and line, variable or flag), the setting and what
-//          it takes. kUnavailable: the file cannot be read.
+// Errors   Load: kInvalid names the place (file and line, variable or flag), the setting and the
+//          values it accepts. kUnavailable: the file cannot be read.
 #pragma once
 
 #include <map>
@@ -22,7 +23,7 @@ enum class Origin { kDefault, kFile, kEnvironment, kFlag, kLive };
 std::string_view Name(Origin origin);  // "default", "file", …
 
 struct Value {
-  std::string text;  // as written there; kPairs from a YAML map as name=value,…
+  std::string text;  // as written at its origin; kPairs from a YAML map as name=value,…
   Origin origin = Origin::kDefault;
   std::string place;  // "carillon.yaml:3", "CARILLON_REST_PORT", "--port"; empty for a default
 };
@@ -35,16 +36,16 @@ class Config {
   bool Flag(std::string_view name) const;
   std::map<std::string, std::string> Pairs(std::string_view name) const;
   std::vector<IpNetwork> Networks(std::string_view name) const;
-  // An integer whose name ends in _ms, _s or _days.
+  // A setting in milliseconds, seconds or days: its name ends in _ms, _s or _days.
   Duration Time(std::string_view name) const;
 
-  // Where a setting came from.
+  // The value with its origin.
   const Value& Get(std::string_view name) const;
-  // This configuration under what the cluster was given while it runs. Names that are no live
-  // setting of this version, and values it does not take, are left out and told in `left_out`.
+  // This configuration overridden by live settings of the cluster. Names that are not live settings
+  // of this version, and invalid values, are skipped and listed in `left_out`.
   Config With(const std::map<std::string, std::string>& live,
               std::vector<std::string>* left_out) const;
-  // What is odd but stops nothing, e.g. an unknown CARILLON_* variable. For the log.
+  // Suspicious but harmless input, e.g. an unknown CARILLON_* variable. For the log.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -61,22 +62,23 @@ struct Override {
 
 struct LoadRequest {
   std::string file = {};                                // empty = none
-  std::map<std::string, std::string> environment = {};  // the process's; others are skipped
-  std::vector<Override> flags = {};                     // a later one wins
+  std::map<std::string, std::string> environment = {};  // of the process; only CARILLON_* counts
+  std::vector<Override> flags = {};                     // the last one for a name wins
 };
 
 inline constexpr size_t kConfigFileBytesMax = 1u << 20;
 
-// `further`: the mistakes after the one that is answered.
+// `further` receives the errors after the one that is returned.
 Result<Config> Load(const LoadRequest& request, std::vector<Error>* further = nullptr);
 
-// What `setting` takes, as a sentence without its subject, when `text` is not that; else empty.
+// If `text` is invalid, the values that `setting` accepts, as a sentence without a subject;
+// else empty.
 std::string Complaint(const Setting& setting, const std::string& text);
 
 // The environment of this process.
 std::map<std::string, std::string> ProcessEnvironment();
 
-// A leading "~" as `home`; other paths as they are.
+// Replaces a leading "~" by `home`; other paths are unchanged.
 std::string ExpandHome(std::string_view path, std::string_view home);
 
 }  // namespace carillon::config

@@ -1,4 +1,4 @@
-// A YAML file as flat settings. yaml-cpp stays behind this.
+// Reads a YAML file as a flat list of settings. yaml-cpp is used only here.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct FileSetting {
 };
 
 // Every scalar of the document `text` by its dotted name; a map below a setting of type kPairs is
-// one setting. kInvalid with the line: not YAML, a list, a name twice, deeper than any setting.
+// one setting. kInvalid with the line: not YAML, a list, a duplicate name, or nested too deeply.
 Result<std::vector<FileSetting>> ReadYamlSettings(const std::string& text);
 
 }  // namespace carillon::config
