@@ -1,6 +1,6 @@
 // States of a bulk action and of its items, and the transitions between them. Pure.
 //
-// Place    docs/api.md, POST /api/bulk; done by scheduler/bulk/bulk_worker.
+// Place    docs/api.md, POST /api/bulk; executed by scheduler/bulk/bulk_worker.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,8 @@ namespace carillon {
 enum class BulkState {
   kRunning,
   kDone,
-  kCancelled,  // what was begun is finished, the rest skipped
-  kStopped,    // who asked may not any more; the rest is skipped
+  kCancelled,  // items already begun are finished, the rest skipped
+  kStopped,    // the user lost the permission; the rest is skipped
 };
 std::string_view Name(BulkState state);  // "RUNNING", …
 Result<BulkState> ParseBulkState(std::string_view text);

@@ -1,17 +1,17 @@
-// Cron expressions: text to structure, structure to a set of local times. Knows no time zone.
+// Cron expressions: parses text, and finds the local times that match. Independent of time zones.
 //
-// Place    Schedule (schedule.h) walks the periods of a zone and asks CronPattern in each.
+// Place    Schedule (schedule.h) walks the periods of a zone and queries CronPattern in each.
 // Errors   ParseCron: kInvalid naming the field, its column (from 1) and the reason.
-// Always   Parsing is bounded by kCronTextBytesMax; a search is bounded by its end, field by field
-//          and month by month, never second by second.
+// Always   Parsing is bounded by kCronTextBytesMax. A search is bounded by its end, and goes field
+//          by field and month by month, never second by second.
 //
-// The language, with examples, is docs/schedules.md. What is decided here:
+// docs/schedules.md describes the language with examples. Decisions made here:
 //   - five fields (minute first) or six (second first);
-//   - a reversed range ("22-2") is refused: it would silently mean something else elsewhere.
-//     SUN as the end of a range is 7, so that FRI-SUN works;
-//   - a field that begins with '*' or '?' is unrestricted; where both day fields are restricted
-//     a day that satisfies either matches, otherwise it must satisfy both;
-//   - "a/n" means from a to the field's end in steps of n.
+//   - a reversed range ("22-2") is rejected, because other implementations read it differently. As
+//     the end of a range SUN is 7, so that FRI-SUN works;
+//   - a field that begins with '*' or '?' is unrestricted; if both day fields are restricted, a day
+//     that satisfies either matches, otherwise it must satisfy both;
+//   - "a/n" means from a to the field's maximum in steps of n.
 #pragma once
 
 #include <array>
@@ -66,11 +66,11 @@ struct CronExpression {
 
 Result<CronExpression> ParseCron(std::string_view text);
 
-// The same schedule in one spelling: numbers for names, '*' for '?', macros written out. Parsing it
-// gives an equal expression.
+// The expression in its canonical spelling: numbers for names, '*' for '?', macros expanded.
+// Parsing the result gives an equal expression.
 std::string FormatCron(const CronExpression& expression);
 
-// The least and the most value of a field, and its name in messages ("day of week").
+// The minimum and maximum of a field, and its name in messages ("day of week").
 struct CronBounds {
   int least;
   int most;
@@ -78,19 +78,19 @@ struct CronBounds {
 };
 CronBounds BoundsOf(CronUnit unit);
 
-// The set of local times an expression names. A local time is seconds since 1970-01-01T00:00:00 on
-// a calendar without zones. Immutable.
+// The set of local times that match an expression. A local time is a number of seconds since
+// 1970-01-01T00:00:00 on a calendar without zones. Immutable.
 class CronPattern {
  public:
   explicit CronPattern(const CronExpression& expression);
 
-  // The least member in [from, until).
+  // The earliest match in [from, until).
   std::optional<int64_t> Next(int64_t from, int64_t until) const;
-  // The number of members in [from, until). Cost grows with the months between, not the members.
+  // The number of matches in [from, until). Cost grows with the months between, not the matches.
   int64_t Count(int64_t from, int64_t until) const;
   bool Matches(int64_t local_second) const;
 
-  // The hour field is restricted: the schedule names the hour.
+  // True if the hour field is restricted.
   bool names_hour() const { return names_hour_; }
 
  private:
@@ -100,12 +100,12 @@ class CronPattern {
   int CountBefore(int second_of_day) const;
   int NextInDay(int second_of_day) const;
 
-  uint64_t seconds_ = 0;  // bit n: value n
+  uint64_t seconds_ = 0;  // bit n is set if value n matches
   uint64_t minutes_ = 0;
   uint64_t hours_ = 0;
   uint64_t months_ = 0;
-  // The matching days (bit d: day d) of a month that begins on weekday [0 = Sunday] and has
-  // 28 + [index] days: nothing else decides them.
+  // The matching days (bit d: day d) of a month whose first day is weekday [0 = Sunday] and which
+  // has 28 + [index] days. Nothing else influences them.
   std::array<std::array<uint32_t, 4>, 7> days_{};
   int fires_per_day_ = 0;
   bool names_hour_ = false;

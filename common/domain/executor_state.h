@@ -1,4 +1,4 @@
-// The health of an executor as its owners see it.
+// The health of an executor, as seen by its owners.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@ enum class ExecutorState {
   kOnline,
   kUnhealthy,  // 3 heartbeats missed
   kLost,       // silent for 10 s
-  kOffline,    // said goodbye
+  kOffline,    // signed off
 };
 std::string_view Name(ExecutorState state);  // "ONLINE", …
 Result<ExecutorState> ParseExecutorState(std::string_view text);

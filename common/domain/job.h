@@ -1,6 +1,6 @@
-// The definition of a job: what its owner wrote, validated, with every default filled in.
+// The definition of a job: the validated input of its owner, with every default filled in.
 //
-// Source   docs/api.md. JSON form: common/wire/job_json.h.
+// Place    docs/api.md. JSON form: common/wire/job_json.h.
 #pragma once
 
 #include <map>
@@ -19,24 +19,25 @@ enum class JobType { kShell, kNoop };
 enum class MisfirePolicy { kSkip, kLatest, kAll };
 enum class OverlapPolicy { kAllow, kSkip };
 enum class RetryBackoff { kFixed, kExponential };
+// What to do with a run whose executor was lost: run again, fail, or wait for a person.
 enum class OnLost { kRetry, kFail, kHold };
-// What a fire does whose local time does not exist (the clock jumps over it).
+// What happens to a fire whose local time does not exist, because the clock jumps over it.
 enum class DstGap { kFire, kSkip };  // fire once right after the jump
-// What a fire does whose local time comes twice. kAuto: once (the early one) if the schedule names
-// the hour, by real time if it does not.
+// What happens to a fire whose local time occurs twice. kAuto: once, the first time, if the
+// schedule restricts the hour; otherwise both times.
 enum class DstRepeat { kAuto, kBoth, kEarly, kLate };
-// Which of the executors that have room gets a run. kFirstHealthy: in the order of their ids.
+// How one of the executors with free slots is chosen. kFirstHealthy: the lowest id.
 enum class Routing { kRoundRobin, kRandom, kLeastLoaded, kFirstHealthy };
 
 enum class ScheduleKind { kCron, kRate, kOnce, kManual };
 
-// One thing that fires the job. Which fields count follows from `kind`.
+// One schedule of a job. `kind` determines which fields are used.
 struct ScheduleSpec {
   ScheduleKind kind = ScheduleKind::kManual;
   std::string cron_expression = {};  // kCron
   std::string time_zone = "UTC";     // kCron: IANA name
   Duration every = {};               // kRate: >= 1 ms, whole milliseconds
-  WallTime start = WallTime{};       // kRate: the first fire; fires are start + n * every
+  WallTime start = WallTime{};       // kRate: first fire; the fires are start + n * every
   WallTime at = WallTime{};          // kOnce
 
   bool operator==(const ScheduleSpec&) const = default;
@@ -50,7 +51,7 @@ struct JobDefinition {
   std::string command = {};                  // shell: 1-65,536 bytes; noop: empty;
                                              // a template (template.h)
   std::vector<ScheduleSpec> schedules = {};  // <= 32; none = manual only
-  std::string time_zone = "UTC";             // of schedules that name none
+  std::string time_zone = "UTC";             // of schedules without a zone
   int64_t timeout_s = 3600;                  // 1-604,800
   int64_t kill_grace_s = 10;                 // 0-3,600: SIGTERM to SIGKILL
   int64_t queue_timeout_s = 0;               // 0 = none
@@ -63,32 +64,33 @@ struct JobDefinition {
   bool enabled = true;
   MisfirePolicy misfire_policy = MisfirePolicy::kLatest;
   int64_t misfire_grace_s = 60;      // 0-86,400
-  int64_t catch_up_window_s = 3600;  // 0-31,536,000: older fires are not run
-  int64_t catch_up_max = 100;        // 1-10,000: most fires `all` runs
+  int64_t catch_up_window_s = 3600;  // 0-31,536,000; older fires are not run
+  int64_t catch_up_max = 100;        // 1-10,000; most fires that kAll runs
   OverlapPolicy overlap_policy = OverlapPolicy::kAllow;
   DstGap dst_gap = DstGap::kFire;
   DstRepeat dst_repeat = DstRepeat::kAuto;
   Routing routing = Routing::kRoundRobin;
-  std::string executor_id = {};        // runs only there; "" = wherever the selector allows
-  std::string executor_selector = {};  // selector.h; "" = anywhere
+  std::string executor_id = {};        // only this executor; "" = any that the selector allows
+  std::string executor_selector = {};  // selector.h; "" = any executor
   std::map<std::string, ParameterValue> parameters =
       {};                                          // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
   std::map<std::string, std::string> env = {};     // names likewise, <= 100
   std::map<std::string, std::string> labels = {};  // <= 32
-  NotifyRules notify = {};                         // what is told of its runs
+  NotifyRules notify = {};                         // which events of its runs are notified
   std::string description = {};                    // <= 10,000 bytes
   std::string user_id = {};                        // <= 64; "" = the caller
-  std::string name_space = "default";              // IsNamespace; a name is a key within it
+  std::string name_space = "default";              // IsNamespace; names are unique within it
 
   bool operator==(const JobDefinition&) const = default;
 };
 
-// Bounds of every field, the cron text and the zone. kInvalid with the JSON pointer of the first
-// field that is wrong.
+// Checks the bounds of every field, the cron text and the zone. kInvalid with the JSON pointer of
+// the first invalid field.
 Status ValidateJob(const JobDefinition& job);
 
-// The rules of `parameters` alone, for those given at execute: at most 100, names as above, no two
-// that differ only by case (both would be one CARILLON_PARAM_…). Pointers begin with "/parameters".
+// Checks `parameters` alone, for those given at execute: at most 100, names as above, and no
+// two that differ only in case (both would become the same CARILLON_PARAM_…). Pointers begin
+// with "/parameters".
 Status ValidateParameters(const std::map<std::string, ParameterValue>& parameters);
 
 // "[a-z0-9][a-z0-9_-]{0,62}"; kInvalid with pointer "/job_id" otherwise.

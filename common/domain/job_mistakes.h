@@ -1,4 +1,4 @@
-// All that is wrong with a job, where ValidateJob says the first of it.
+// Finds all mistakes of a job, where ValidateJob returns only the first.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace carillon {
 
-// In the order of ValidateJob; of each part (its name, its schedules, its routing, …) the first
-// mistake. Each has a pointer.
+// In the order of ValidateJob; for each part (its name, its schedules, its routing, …) the first
+// mistake. Every error has a pointer.
 std::vector<Error> FindMistakes(const JobDefinition& job);
 
 }  // namespace carillon

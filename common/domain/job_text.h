@@ -1,4 +1,4 @@
-// Limits on the texts of a job: names of variables, UTF-8, JSON pointers. Pure.
+// Checks on the texts of a job: names of variables, UTF-8, JSON pointers. Pure.
 #pragma once
 
 #include <optional>
@@ -7,21 +7,21 @@
 
 namespace carillon {
 
-// The number of code points, or nullopt where `text` is not UTF-8 (overlong forms, surrogates and
-// code points above U+10FFFF included).
+// The number of code points; nullopt if `text` is not valid UTF-8 (overlong forms, surrogates and
+// code points above U+10FFFF are invalid).
 std::optional<size_t> CountUtf8(std::string_view text);
 
-// True when nothing of the UTF-8 `text` can be seen: spaces of any width, and characters of none.
+// True if the UTF-8 `text` has no visible character: only spaces of any width and invisible ones.
 bool IsBlank(std::string_view text);
 
-// True when the UTF-8 `text` has characters that change the direction of what is shown beside it.
+// True if the UTF-8 `text` contains characters that change the direction of adjacent text.
 bool HasDirectionOverride(std::string_view text);
 
 // [A-Za-z_][A-Za-z0-9_]{0,62}: parameters and environment variables.
 bool IsVariableName(std::string_view text);
 
-// Variables that Carillon sets itself: a job's own `env` may not name them. Others that begin with
-// CARILLON_ are free: a job may well call the `carillon` command.
+// Variables that Carillon sets itself, so that a job's own `env` may not set them. Other names with
+// the prefix CARILLON_ are free, because a job may call the `carillon` command.
 bool IsReservedVariable(std::string_view name);
 
 bool IsControl(char c);

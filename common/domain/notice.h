@@ -1,4 +1,4 @@
-// Rules of notifications about a job's runs: kinds, who wants which, how often, and how long a
+// Rules of notifications about a job's runs: kinds, subscriptions, rate limits, and how long a
 // delivery is retried. Pure.
 //
 // Place    docs/notify.md; the room is scheduler/notify.
@@ -16,31 +16,31 @@
 namespace carillon {
 
 enum class NoticeKind {
-  kFailed,     // a run has ended without success, and no try is left
-  kMissed,     // fires that were not planned in time, and will not be run
-  kLate,       // a run has not started, or has started, later than the job allows
-  kRecovered,  // the first success after a failure that was told
+  kFailed,     // a run ended without success, and no retry is left
+  kMissed,     // fires were not planned in time, and will not be run
+  kLate,       // a run started, or is still waiting, later than the job allows
+  kRecovered,  // the first success after a failure that was notified
 };
 std::string_view Name(NoticeKind kind);  // "failed", …
 Result<NoticeKind> ParseNoticeKind(std::string_view text);
-// "failed,late": kInvalid names the first that is none. Spaces are skipped; empty = none.
+// Parses "failed,late". kInvalid names the first unknown kind. Spaces are skipped; empty = none.
 Result<std::vector<NoticeKind>> ParseNoticeKinds(std::string_view list);
 
-// Of a job. What is not said is the cluster's.
+// The rules of one job. Values not set are taken from the cluster's defaults.
 struct NotifyRules {
-  std::optional<std::vector<NoticeKind>> on = {};  // empty list: nothing is told
+  std::optional<std::vector<NoticeKind>> on = {};  // empty list: nothing is notified
   std::optional<int64_t> late_after_s = {};        // 1-604,800
-  std::vector<std::string> mail_to = {};           // <= 20; in the place of the cluster's
+  std::vector<std::string> mail_to = {};           // <= 20; replaces the cluster's list
 
   bool operator==(const NotifyRules&) const = default;
 };
 // Bounds and addresses; pointers begin with "/notify".
 Status ValidateNotify(const NotifyRules& rules);
 
-// "who@host": no spaces, controls or anything that means more in a header.
+// "who@host": without spaces, control characters or others with a meaning in a mail header.
 bool IsMailAddress(std::string_view text);
 
-// Of the cluster.
+// The cluster's defaults.
 struct NotifyDefaults {
   std::vector<NoticeKind> on = {};
   Duration late_after = 5min;
@@ -49,24 +49,25 @@ struct NotifyDefaults {
 };
 
 bool IsWanted(NoticeKind kind, const NotifyRules& rules, const NotifyDefaults& defaults);
-// How late a start may be before it is told; zero: it never is.
+// The delay of a start that is notified; zero: never.
 Duration TellsLateAfter(const NotifyRules& rules, const NotifyDefaults& defaults);
 
-// What was last told of a job, by kind.
+// The last notice of one kind about a job.
 struct NoticeMemory {
-  WallTime told = WallTime{};  // zero = never
-  int64_t held_back = 0;       // since then
-  bool recovered = false;      // kFailed: a success was found since then
+  WallTime told = WallTime{};  // last sent; zero = never
+  int64_t held_back = 0;       // notices suppressed since then
+  bool recovered = false;      // kFailed: a success followed since then
 };
 
 enum class NoticeVerdict {
   kTell,
-  kHoldBack,  // too soon after the last one: the next one says how many there were
-  kDrop,      // nobody wants it
+  kHoldBack,  // too soon after the last one; the next one reports the count
+  kDrop,      // not wanted
 };
-// At least this lies between two failures of a job that are told, though it recovers in between.
+// The least time between two notified failures of a job, even if it recovers in between.
 inline constexpr Duration kFlappingToldEvery = 1min;
-// A recovery is always told: it follows a failure that was. The failure after it is news.
+// A recovery is always sent, because it follows a notified failure. The failure after it is news:
+// it is limited by kFlappingToldEvery only.
 NoticeVerdict DecideNotice(NoticeKind kind, const NoticeMemory& memory, Duration repeat_after,
                            WallTime now);
 
@@ -76,8 +77,8 @@ enum class DeliveryState { kPending, kDelivered, kGivenUp };
 std::string_view Name(DeliveryState state);  // "PENDING", "DELIVERED", "GIVEN_UP"
 Result<DeliveryState> ParseDeliveryState(std::string_view text);
 
-// When a delivery that failed for the `attempts`-th time is tried again: 10 s, then three times as
-// long each time, 1 h at most; nullopt from a day after it was asked for.
+// The time of the next try after the `attempts`-th failure of a delivery: after 10 s, then three
+// times as long each time, at most 1 h; nullopt a day or more after the delivery was requested.
 inline constexpr Duration kDeliveryTriedFor = 24h;
 std::optional<WallTime> NextDelivery(int attempts, WallTime asked, WallTime now);
 

@@ -1,7 +1,7 @@
-// Table of the features that stop, wait or continue when a part of the installation is away: for
-// the API, the console and docs/operations.md.
+// Table of the features that stop, wait or continue during an outage of a part of the installation:
+// for the API, the console and docs/operations.md.
 //
-// Always   A row's code never changes its meaning: the console translates by it.
+// Always   The meaning of a row's code never changes: the console translates by it.
 #pragma once
 
 #include <set>
@@ -15,12 +15,12 @@ namespace carillon {
 
 enum class Outage {
   kStore,
-  kStoreHeld,  // it answers and is not the trusted one
+  kStoreHeld,  // it answers, but is not the trusted store
   kCoordinator,
-  kStoreAndCoordinator,  // what neither costs alone
+  kStoreAndCoordinator,  // effects that need both outages
   kBus,
-  kMember,      // one of several
-  kLastMember,  // nobody else is there
+  kMember,      // one of several members
+  kLastMember,  // the only member
   kExecutor,
   kLastExecutor,
   kWebhook,
@@ -29,44 +29,44 @@ enum class Outage {
 std::string_view Name(Outage outage);  // "store_and_coordinator"
 
 enum class Capability {
-  kPlanning,  // of fires that are to come
+  kPlanning,  // of future fires
   kStarting,  // of attempts
-  kRunning,   // of attempts that were started
-  kResults,   // are recorded
-  kLogs,      // likewise
-  kTakeover,  // of segments whose member is away
-  kSettings,  // reach every process while it runs
-  kReading,   // through the API
-  kChanging,  // likewise
-  kNotices,   // are sent
+  kRunning,   // of attempts already started
+  kResults,   // of runs, being recorded
+  kLogs,      // of attempts, being recorded
+  kTakeover,  // of the segments of a failed member
+  kSettings,  // live changes reaching every process
+  kReading,   // data through the API
+  kChanging,  // data through the API
+  kNotices,   // being sent
 };
 std::string_view Name(Capability capability);
 
 enum class OutageEffect {
   kStops,
-  kDelayed,  // done later, nothing of it is lost
+  kDelayed,  // happens later, nothing is lost
   kGoesOn,
 };
 std::string_view Name(OutageEffect effect);
 
-// How long after the outage began.
+// The time after the beginning of the outage.
 enum class OutageBound {
   kAtOnce,
-  kSession,       // a member is taken for gone
-  kExecutorLost,  // an executor gets nothing new
-  kLease,         // a lease nobody renews is over
-  kAttemptLost,   // its attempt is given up
+  kSession,       // the session of a member expires
+  kExecutorLost,  // an executor gets no new attempts
+  kLease,         // a lease that is not renewed ends
+  kAttemptLost,   // the attempt is considered lost
   kDay,           // a notice is given up
-  kReturn,        // when the part is back
+  kReturn,        // the part is available again
 };
 
 struct OutageRow {
   Outage outage;
   Capability capability;
   OutageEffect effect;
-  OutageBound after = OutageBound::kAtOnce;  // it begins
-  OutageBound until = OutageBound::kReturn;  // it ends
-  std::string_view sentence;                 // English, for a person
+  OutageBound after = OutageBound::kAtOnce;  // when the effect begins
+  OutageBound until = OutageBound::kReturn;  // when it ends
+  std::string_view sentence;                 // in English, for users
 };
 
 // In the order of docs/operations.md.
@@ -75,18 +75,18 @@ std::vector<OutageRow> RowsOf(Outage outage);
 // "store.planning.stops": unique in the table.
 std::string CodeOf(const OutageRow& row);
 
-// What all these together cost: of each capability the worst that some of them does to it. What
-// goes on is left out where another outage keeps it from that.
+// The combined effect of several outages: for each capability the worst single effect. kGoesOn is
+// left out if another of these outages prevents it.
 std::vector<OutageRow> ImpactOf(std::set<Outage> outages);
 
-// What the bounds are in this installation.
+// The durations of the bounds in this installation.
 struct OutageBounds {
   Duration session = 6s;
   Duration executor_lost = 10s;
   Duration lease = 20s;
   Duration takeover_margin = 6s;
 
-  // Not for kReturn.
+  // Not defined for kReturn.
   Duration Of(OutageBound bound) const;
 };
 

@@ -1,21 +1,20 @@
-// Effect of an edit, a pause or a delete on the fires of a schedule that are not planned yet.
-// Pure.
+// Effect of an edit, a pause or a delete on the unplanned fires of a schedule. Pure.
 #pragma once
 
 #include "common/domain/misfire.h"
 
 namespace carillon {
 
-// Whether `spec` fires at the same instants under both definitions: of a cron expression their
-// rules for clock changes matter too.
+// Whether `spec` fires at the same instants under both definitions: for a cron expression their
+// rules for clock changes must be equal too.
 bool FiresAlike(const JobDefinition& a, const JobDefinition& b, const ScheduleSpec& spec);
 
-// The first fire after `after`; kNever when there is none, or when `spec` does not compile (a
+// The first fire after `after`; kNever if there is none, or if `spec` does not compile (a
 // definition written by a newer version).
 WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after);
 
-// The fires from `next_fire` to `now`, both included, as one range; count 0 when there are none.
-// Leaves `next_fire` strictly after `now`.
+// The fires from `next_fire` to `now`, both included, as one range; count 0 if there are none.
+// Moves `next_fire` strictly after `now`.
 GapRange PassOver(const JobDefinition& definition, const ScheduleSpec& spec, GapReason reason,
                   WallTime now, WallTime* next_fire);
 

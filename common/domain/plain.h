@@ -1,13 +1,13 @@
-// Claims and results that need no look at their rows: a request that is plain names every fact that
-// the decision about it (run_state.h) would look at, so that a store can write the rows of a whole
-// batch on the condition that all of them hold. Where one does not, nothing of the batch is
-// written, and its rows are read and decided.
+// Recognises "plain" claims and results: those whose request already states every fact that the
+// decision about them (run_state.h) depends on. A store can then write the rows of a whole batch at
+// once, on the condition that all stated facts hold, without reading the rows first. If one fact
+// does not hold, nothing of the batch is written, and its rows are read and decided one by one.
 //
-// Place    Steps 7 and 9 of docs/life-of-a-run.md. The memory twin asks the predicates; the MariaDB
-//          adapter says each fact in its statement (plain_writes.cc).
-// Always   A row for which every fact holds is one that DecideClaim accepts, and that DecideResult
-//          makes COMPLETED, with nothing else to write than the run's own row (and the notice of a
-//          late start, which follows from the request).
+// Place    Steps 7 and 9 of docs/life-of-a-run.md. The in-memory store evaluates the predicates;
+//          the MariaDB adapter states each fact in its statement (plain_writes.cc).
+// Always   A row for which every fact holds is one that DecideClaim accepts, or that DecideResult
+//          completes, and only the run's own row must be written (and the notice of a late start,
+//          which follows from the request).
 #pragma once
 
 #include <algorithm>
@@ -20,14 +20,14 @@
 
 namespace carillon {
 
-// A run as stored: what decisions look at, and what only a store knows of it.
+// A stored run: the fields that decisions look at, and two facts that only a store knows.
 struct PlainRow {
   const RunRow& row;
-  bool readable = true;     // its kind and state are such that this version knows
-  bool slot_taken = false;  // it holds an overlap slot, to be freed with its end
+  bool readable = true;     // this version knows its kind and state
+  bool slot_taken = false;  // it holds an overlap slot, which its end must free
 };
 
-// Each names itself to the tests: broken (failpoint.h), it counts as holding.
+// RuleOf names a failpoint for each: if a test disables it (failpoint.h), the fact counts as true.
 enum class ClaimFact {
   kReadable,
   kState,
@@ -46,7 +46,7 @@ inline constexpr std::array kClaimFacts = {
 std::string_view RuleOf(ClaimFact fact);
 bool Holds(ClaimFact fact, const PlainRow& run, const ClaimRequest& request, WallTime now);
 bool IsPlain(const PlainRow& run, const ClaimRequest& request, WallTime now);
-// Whether its facts are all there is to decide, where its executor takes runs.
+// Whether these facts are all there is to decide, provided that its executor accepts runs.
 bool MayBePlain(const ClaimRequest& request);
 
 enum class ResultFact {
@@ -65,12 +65,12 @@ inline constexpr std::array kResultFacts = {
 std::string_view RuleOf(ResultFact fact);
 bool Holds(ResultFact fact, const PlainRow& run, const ResultReport& report);
 bool IsPlain(const PlainRow& run, const ResultReport& report);
-// A success without texts.
+// True for a success without any texts.
 bool MayBePlain(const ResultReport& report);
 
-// A batch by places: those that may be plain, by the keys of their runs, and the others, in the
-// batch's order. Of several items about one run only the first may be plain, so that the order
-// among them stays when the plain ones are written first.
+// The indexes of a batch: possibly plain items, sorted by the keys of their runs, and the others in
+// the batch's order. Of several items about one run only the first may be plain, so that their
+// order is kept although plain items are written first.
 struct PlainSplit {
   std::vector<size_t> plain = {};
   std::vector<size_t> others = {};

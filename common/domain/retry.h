@@ -9,7 +9,7 @@ struct RetryRules {
   int64_t retry_count = 0;  // tries after the first
   Duration interval = 60s;
   RetryBackoff backoff = RetryBackoff::kFixed;
-  std::vector<Duration> intervals = {};  // explicit list; wins over interval and backoff
+  std::vector<Duration> intervals = {};  // explicit list; overrides interval and backoff
   OnLost on_lost = OnLost::kRetry;
 
   bool operator==(const RetryRules&) const = default;
@@ -20,8 +20,8 @@ RetryRules RetryRulesOf(const JobDefinition& job);
 bool HasRetryLeft(const RetryRules& rules, int attempt);
 
 // The wait after `attempt` failed. Fixed: interval. Exponential: interval * 2^(attempt-1), at most
-// 24 h, with jitter of up to a quarter less, from `seed` (the run's hash), so that it is the same
-// on every member. List: entry attempt-1, the last one repeats.
+// 24 h, minus a jitter of up to a quarter that is derived from `seed` (the run's hash), so that
+// every member computes the same value. List: entry attempt-1; the last one repeats.
 Duration RetryDelay(const RetryRules& rules, int attempt, uint64_t seed);
 
 }  // namespace carillon

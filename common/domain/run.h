@@ -1,4 +1,4 @@
-// A run: one fire, one shard; its states and how it ended.
+// A run (one fire, one shard), its states and its result.
 #pragma once
 
 #include <optional>
@@ -30,12 +30,12 @@ constexpr bool IsFinal(RunState state) {
   return state != RunState::kPending && state != RunState::kRunning && state != RunState::kHeld;
 }
 
-// What made the run.
+// The kind of schedule that made the run.
 enum class RunKind { kCron, kRate, kOnce, kManual };
 std::string_view Name(RunKind kind);  // "cron", "manual", …
 Result<RunKind> ParseRunKind(std::string_view text);
 
-// How a run's processes are ended when somebody cancels it; a higher one replaces a lower one.
+// How a cancelled run's processes are ended; a higher mode replaces a lower one.
 enum class CancelMode {
   kGraceful,  // SIGTERM, the job's kill_grace, SIGKILL to the tree
   kKill,      // SIGKILL to the tree at once
@@ -54,7 +54,7 @@ inline constexpr std::string_view kExecutorLost = "executor_lost";  // LOST: the
 inline constexpr std::string_view kWardenDied = "warden_died";  // LOST: reported by the executor
 inline constexpr std::string_view kLeaseEnded =
     "lease_ended";  // LOST: the warden enforced the lease
-// CANCELLED: a person gave up a run whose process may still run, and said so.
+// CANCELLED: a user gave up a run whose process may still run, and confirmed that.
 inline constexpr std::string_view kOutcomeUnknown = "outcome_unknown";
 inline constexpr std::string_view kOverlap = "overlap";  // SKIPPED …
 inline constexpr std::string_view kPaused = "paused";
@@ -64,19 +64,21 @@ inline constexpr std::string_view kQueueTimeout = "queue_timeout";
 inline constexpr std::string_view kMisfire = "misfire";
 inline constexpr std::string_view kBadDefinition =
     "bad_definition";  // FAILED: cannot be dispatched
-// FAILED, without a process: of the secrets that the job names, one …
-inline constexpr std::string_view kSecretMissing = "secret_missing";      // … does not exist
-inline constexpr std::string_view kSecretForbidden = "secret_forbidden";  // … is not its owner's
-inline constexpr std::string_view kSecretUnreadable = "secret_unreadable";  // … cannot be opened
-// … cannot be masked: the warden runs since before an upgrade.
+// FAILED, without a process: one of the job's secrets …
+inline constexpr std::string_view kSecretMissing = "secret_missing";  // … does not exist
+// … may not be used by the job's owner.
+inline constexpr std::string_view kSecretForbidden = "secret_forbidden";
+// … cannot be decrypted.
+inline constexpr std::string_view kSecretUnreadable = "secret_unreadable";
+// … cannot be masked, because the warden is older than an upgrade.
 inline constexpr std::string_view kSecretUnsupported = "secret_unsupported";
 }  // namespace reason
 
-// True where the last attempt was given up without being killed (on_lost hold or fail) and nothing
-// has been heard of it since: its process may still run.
+// True if the last attempt was given up without a kill (on_lost hold or fail) and has not reported
+// since: its process may still run.
 bool MayStillRun(RunState state, std::string_view reason);
 
-// The part of a run that decisions look at (run_state.h). One row of job_runs, locked.
+// The part of a run that decisions look at (run_state.h): one row of job_runs, locked.
 struct RunRow {
   RunKey key;
   JobNo job_no;
@@ -84,16 +86,16 @@ struct RunRow {
   RunKind kind = RunKind::kCron;
   RunState state = RunState::kPending;
   int attempt = 1;        // the current one, from 1
-  WallTime due = kNever;  // when PENDING: may be claimed from here; kNever = job paused
+  WallTime due = kNever;  // PENDING: claimable from here; kNever = job paused
   int priority = 0;
-  int64_t def_version = 0;       // the job's version this run executes
-  ClaimToken claim_token = {};   // of the last claim; stays until the next one
+  int64_t def_version = 0;       // the version of the job that this run executes
+  ClaimToken claim_token = {};   // of the last claim; kept until the next one
   ExecutorId executor = {};      // of the last claim
   Incarnation incarnation = {};  // of that executor
   std::optional<CancelMode> cancel_requested = {};
-  ExecutorId pinned_executor = {};  // run now on this one only; empty = any
+  ExecutorId pinned_executor = {};  // restricts the run to this one; empty = any
   WallTime claimed = WallTime{};
-  bool may_still_run = false;  // MayStillRun of its state and reason
+  bool may_still_run = false;  // MayStillRun(state, reason)
 
   bool operator==(const RunRow&) const = default;
 };
@@ -102,25 +104,25 @@ struct RunRow {
 struct AttemptResult {
   RunState state = RunState::kCompleted;  // COMPLETED FAILED TIMED_OUT CANCELLED LOST
   std::string reason = {};
-  std::string error = {};  // Carillon's sentence; empty = none
+  std::string error = {};  // a sentence by Carillon; empty = none
   std::optional<int> exit_code = {};
   WallTime started = WallTime{};  // zero = never started
   WallTime ended = WallTime{};
-  std::string output = {};  // any bytes; bounded at the executor
+  std::string output = {};  // any bytes; limited by the executor
   bool output_truncated = false;
 
   bool operator==(const AttemptResult&) const = default;
 };
 
-// What the request said that made a manual run.
+// The parts of an execute request that are stored with its manual run.
 struct RunRequest {
   std::string parameters_json = {};  // overrides; empty = none
-  std::string trace_id = {};         // empty = the run's own
+  std::string trace_id = {};         // empty = derived from the run id
 
   bool operator==(const RunRequest&) const = default;
 };
 
-// An earlier attempt of a run, or the last.
+// One attempt of a run, earlier or last.
 struct RunAttempt {
   int attempt = 1;
   RunState state = RunState::kFailed;
@@ -129,16 +131,16 @@ struct RunAttempt {
   AttemptResult result = {};
 };
 
-// Everything about a run for a person (REST shape Run).
+// A complete run, as users see it (REST shape Run).
 struct RunDetail {
   RunRow row;
   JobId job_id = {};
   std::string job_name = {};
   WallTime planned = WallTime{};
-  AttemptResult result = {};         // of the current or last attempt; `started` may be set alone
+  AttemptResult result = {};         // of the current or last attempt; if it runs, only `started`
   std::string parameters_json = {};  // overrides of a manual run; empty = none
-  std::string trace_id = {};         // of the request that made it; empty = it has its own
-  std::vector<RunAttempt> attempts = {};  // earlier ones, ascending; only when asked by id
+  std::string trace_id = {};         // of the execute request; empty = derived from the run id
+  std::vector<RunAttempt> attempts = {};  // earlier ones, ascending; only in queries by id
 };
 
 }  // namespace carillon

@@ -1,4 +1,4 @@
-// The identity of a run: computable before anything acts, sorts by time, converts back.
+// The identity of a run: computable before the run exists, sorted by time, and reversible.
 #pragma once
 
 #include <compare>
@@ -21,14 +21,15 @@ struct RunKey {
   auto operator<=>(const RunKey&) const = default;
 };
 
-// 26 characters of Crockford base32 (upper case), most significant first: 56 + 52 + 20 bits after
-// two zero bits. Two keys compare like their texts.
+// 26 characters of Crockford base32 (upper case), most significant first: two zero bits, then 56 +
+// 52 + 20 bits. Keys and their texts have the same order.
 std::string EncodeRunId(const RunKey& key);
-// Accepts lower case. kInvalid for another length, a character outside the alphabet, or bits
+// Accepts lower case. kInvalid for a wrong length, a character outside the alphabet, or bits
 // beyond 128.
 Result<RunKey> DecodeRunId(std::string_view text);
 
-// 128 random bits made by the executor for each claim; fences results and repeated claims.
+// 128 random bits that an executor makes for each claim; identifies repeated claims and
+// fences results.
 struct ClaimToken {
   uint64_t high = 0;
   uint64_t low = 0;

@@ -1,10 +1,10 @@
-// The log of an attempt: what it wrote to both streams, in order and with times.
+// The log of an attempt: its output on both streams, in order, with times.
 //
-// An entry is a piece of one stream, up to and with its newline; a longer line, or one that waits
-// too long for its end, comes in several. Entries are numbered from 1 over both streams. They
-// travel, and are stored, in chunks.
+// An entry is a piece of one stream, up to and including its newline; a longer line, or one whose
+// end takes too long, is split into several. Entries are numbered from 1 across both streams. They
+// are sent and stored in chunks.
 //
-// Errors   DecodeEntries: kCorrupt for bytes that EncodeEntries did not write.
+// Errors   DecodeEntries: kCorrupt for bytes that AppendEntry did not write.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr size_t kLogChunkBytesMax = 128u << 10;  // encoded
 enum class LogStream : uint8_t {
   kStdout = 0,
   kStderr = 1,
-  kCarillon = 2,  // said by Carillon itself: where something is missing, and why
+  kCarillon = 2,  // added by Carillon: says what is missing, and why
 };
 // "stdout", "stderr", "carillon".
 std::string_view Name(LogStream stream);
@@ -31,16 +31,16 @@ std::string_view Name(LogStream stream);
 struct LogEntry {
   WallTime time;  // when its first byte was read
   LogStream stream = LogStream::kStdout;
-  std::string text;  // any bytes; ends in a newline unless the line goes on in the next entry
+  std::string text;  // any bytes; ends in a newline unless the next entry continues it
 
   bool operator==(const LogEntry&) const = default;
 };
 
-// Consecutive entries. A chunk without entries can only be the last.
+// Consecutive entries. Only the last chunk may be empty.
 struct LogChunk {
   uint64_t first_seq = 1;
   uint32_t count = 0;
-  bool last = false;    // nothing follows: the attempt ended
+  bool last = false;    // the attempt ended; nothing follows
   std::string entries;  // encoded
 
   bool operator==(const LogChunk&) const = default;

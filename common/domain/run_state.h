@@ -1,5 +1,5 @@
-// Every transition of a run, decided in one place. Pure: (locked row, event, now) -> what to write.
-// Both stores call these inside their transaction, so they cannot disagree.
+// All transitions of a run. Pure: (locked row, event, now) -> what to write. Both stores call these
+// functions inside their transaction, so they cannot disagree.
 //
 // Place    Steps 7, 9 and 10 of docs/life-of-a-run.md; table in docs/run-states.md.
 // Time     `now` is cluster time (the database's).
@@ -24,29 +24,32 @@ struct JobRow {
   int priority = 0;
   OverlapPolicy overlap = OverlapPolicy::kAllow;
   RetryRules retry = {};
-  // For DecideLost: of the version that the running attempt executes, when that is not `version`.
+  // For DecideLost: on_lost of the version that the running attempt executes, if not `version`.
   std::optional<OnLost> attempt_on_lost = {};
 };
 
 // ---- claim -------------------------------------------------------------------------------------
 
 enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped };
-// Stable names of refusals; also the label of carillon_claims_total.
+// Each has a stable name, which is also the label of carillon_claims_total.
 enum class ClaimReason {
   kNone,
-  kGone,          // no such row (superseded by an edit, pause or delete)
+  kGone,          // no such row (removed by an edit, pause or delete)
   kNotPending,    // RUNNING with another token, or final
-  kAttemptMoved,  // the task is of another attempt
-  kVersionMoved,  // the job was edited since the task was published, or the run is another job's
-  kNotDue,        // early by cluster time
+  kAttemptMoved,  // the task is for another attempt
+  // The job was edited since the task was published, or the run belongs to another job.
+  kVersionMoved,
+  kNotDue,  // too early by cluster time
   kPaused,
   kCancelled,
   kExecutorDisabled,
-  kWrongExecutor,  // the run is pinned to another one, or its job is to run elsewhere
+  kWrongExecutor,  // the run is pinned to another one, or its job must run elsewhere
   kOverlap,        // kSkipped: another run of the job is active
   kNoLease,        // the owner cannot keep more leases (hold_back)
-  kNotOwner,       // asked of a member that does not own the segment: another one may accept it
-  kClusterPaused,  // nothing starts anywhere; it stays PENDING and is offered again (hold_back)
+  // Sent to a member that does not own the segment; another member may accept it.
+  kNotOwner,
+  // Nothing starts anywhere; the run stays PENDING and is offered again (hold_back).
+  kClusterPaused,
 };
 std::string_view Name(ClaimReason reason);
 
@@ -59,24 +62,25 @@ struct ClaimRequest {
   ClaimToken token;
   ExecutorId executor;
   Incarnation incarnation;
-  OverlapPolicy overlap = OverlapPolicy::kAllow;  // by the definition of def_version
-  bool wants_secrets = false;                     // its task names some
-  // The owner's word: by the definition of def_version other executors run it. A run that is pinned
-  // to an executor goes there all the same.
+  OverlapPolicy overlap = OverlapPolicy::kAllow;  // as defined by version def_version
+  bool wants_secrets = false;                     // its task names secrets
+  // The members that follow are set by the owner, not by the executor.
+  //
+  // By version def_version of the job, other executors must run it. A pinned run goes to its
+  // executor all the same.
   bool elsewhere = false;
-  Duration late_after{};  // the owner's word: a start later than this is told; zero = none is
-  // The owner's word: it was probably accepted before, and is asked again. Changes no decision,
-  // only the way to it (plain.h).
+  // A start later than this is notified; zero = none is.
+  Duration late_after{};
+  // The claim was probably accepted before. Changes no decision, only the way to it (plain.h).
   bool repeated = false;
-  // The owner's word: no attempt begins, for this
-  // reason; a repetition is accepted again all the same.
+  // Refuse new attempts for this reason; a repeated claim is still confirmed.
   ClaimReason hold_back = ClaimReason::kNone;
 };
 
 struct ClaimFacts {
   WallTime now;
   bool executor_enabled = true;   // and not draining
-  bool overlap_slot_free = true;  // only looked at for OverlapPolicy::kSkip
+  bool overlap_slot_free = true;  // used only with OverlapPolicy::kSkip
 };
 
 struct ClaimDecision {
@@ -84,34 +88,36 @@ struct ClaimDecision {
   ClaimReason reason = ClaimReason::kNone;
 };
 
-// `row` is null when it does not exist. kAccepted: write RUNNING, token, executor, incarnation,
+// `row` is null if it does not exist. kAccepted: write RUNNING, token, executor, incarnation,
 // claimed = now, and take the overlap slot. kSkipped: write SKIPPED, reason overlap. Otherwise
-// write nothing. "Accepted again" (a lost reply) is RUNNING with the same token.
+// write nothing.
+//
+// "Accepted again" is decided first: the row is RUNNING with the same token, so an earlier reply
+// was lost, and the attempt may already run. No later refusal may contradict that.
 ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
 
-// Whether the start of the accepted `request` is later
-// than its job allows; a retry starts when it may.
+// Whether the accepted `request` starts later than its job allows; never true for a retry.
 bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now);
 
 // ---- ends of attempts --------------------------------------------------------------------------
 
-// What to write into the run's row when an attempt ended; also frees the overlap slot and the
-// cancel request when `state` is final.
+// What to write into the run's row when an attempt ended. If `state` is final, the overlap slot is
+// freed and the cancel request cleared too.
 struct RunChange {
   RunState state = RunState::kPending;
   int attempt = 1;
   WallTime due = kNever;    // when PENDING
-  int64_t def_version = 0;  // stamped when PENDING, as the priority is
+  int64_t def_version = 0;  // stamped when PENDING, like the priority
   int priority = 0;
   std::string reason = {};
   bool record_attempt = false;  // copy the ended attempt to run_attempts
-  bool store_result = false;    // the result's columns go on the run's row
-  bool dead_letter = false;     // every attempt is used up
+  bool store_result = false;    // write the result's columns into the run's row
+  bool dead_letter = false;     // no attempt is left
 };
 
 enum class ResultVerdict {
-  kApplied,       // the row changes as `change` says
-  kRecordedOnly,  // late or of a superseded attempt: goes to run_attempts, row unchanged
+  kApplied,       // change the row as `change` says
+  kRecordedOnly,  // late or superseded: goes to run_attempts, row unchanged
   kUnknownRun,    // no such row: acknowledged, counted
 };
 
@@ -130,12 +136,12 @@ struct ResultDecision {
   RunChange change = {};
 };
 
-// Applies where the token matches and the state is RUNNING, PENDING, LOST or HELD. That a HELD
-// run's process is dead (LOST, by its host's word) ends a cancel that waits for it; otherwise the
-// run stays HELD with that reason. A repeated report of what is already recorded is kRecordedOnly.
-// A result that fails is retried while attempts are left, unless a cancel was asked for, the job
-// was deleted (both final). A paused job's retry waits with due = kNever. A late success of a LOST
-// attempt whose retry was not yet claimed completes the run; a late failure of it is only recorded.
+// Applies if the token matches and the state is RUNNING, PENDING, LOST or HELD. A report that a
+// HELD run's process is dead (LOST, from its host) completes a cancel that waits for it; otherwise
+// the run stays HELD with that reason. A repeated report of a recorded result is kRecordedOnly. A
+// failure is retried while attempts are left, unless a cancel was requested or the job was deleted
+// (both final). A paused job's retry waits with due = kNever. A late success of a LOST attempt
+// whose retry was not claimed yet completes the run; a late failure of it is only recorded.
 ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
                             WallTime now);
 
@@ -147,35 +153,36 @@ struct LostReport {
   ClaimToken token;
 };
 
-// The lease of a RUNNING attempt ran out. nullopt when the row moved meanwhile. on_lost: retry
-// (LOST -> PENDING while attempts are left, else final LOST with a dead letter), fail (final
-// FAILED, reason executor_lost), hold (HELD). An attempt that was started under hold or fail is not
-// killed when its lease ends: an edit to retry comes too late for it, and a cancel that was asked
-// for is not done yet: the run is HELD, with its request, until its host or a person answers.
-// Otherwise such a cancel ends in CANCELLED.
+// The lease of a RUNNING attempt ended. nullopt if the row changed meanwhile. on_lost: retry (LOST
+// -> PENDING while attempts are left, else final LOST with a dead letter), fail (final FAILED,
+// reason executor_lost), hold (HELD). An attempt started under hold or fail is not killed when its
+// lease ends. So a later edit to retry does not apply to it, and a requested cancel is not
+// complete: the run becomes HELD, with its request, until its host or a person answers. Otherwise
+// such a cancel ends in CANCELLED.
 std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const LostReport& report,
                                     WallTime now);
 
-// ---- by hand -----------------------------------------------------------------------------------
+// ---- cancels and retries by users --------------------------------------------------------------
 
-// What a person says about a run whose process may still run (RunRow::may_still_run).
+// A user's statement about a run whose process may still run (RunRow::may_still_run).
 enum class Overlap {
   kUnconfirmed,
-  kConfirmed,  // it is dead, or running beside others does no harm
+  kConfirmed,  // the process is dead, or may harmlessly run beside another
 };
 
 enum class CancelEffect {
   kNothing,       // already final
-  kAskedHarder,   // it is being killed already: nothing to write
+  kAskedHarder,   // a kill is under way already: write nothing
   kCancelledNow,  // write CANCELLED with CancelReason
-  kRequested,     // set cancel_requested; CANCELLED is written when the tree is dead
+  kRequested,     // set cancel_requested; CANCELLED follows when the tree is dead
 };
-// PENDING, and HELD of which the process is dead: now. RUNNING, and HELD of which it may still run,
-// are asked; the latter ends now for a person who confirms. The mode is of those that are asked.
+// A run that is PENDING, or HELD with a dead process, is cancelled immediately. One that is
+// RUNNING, or HELD with a process that may still run, receives a cancel request; the latter is
+// cancelled immediately if the user confirms. `mode` applies only to runs that receive a request.
 CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap);
-// Of a run that is cancelled now.
+// The `reason` stored on a run that is cancelled immediately.
 std::string_view CancelReason(const RunRow& row);
-// What the run says of it afterwards; empty without a reason.
+// A cancel as described in the run's `error`; empty if the user gave no reason.
 struct CancelWord {
   CancelEffect effect = CancelEffect::kRequested;
   CancelMode mode = CancelMode::kGraceful;
@@ -185,8 +192,8 @@ struct CancelWord {
 std::string CancelSentence(const CancelWord& word);
 
 // FAILED, TIMED_OUT, LOST, CANCELLED or HELD -> PENDING, attempt + 1, due now, the current version.
-// kConflict for other states, and for a run whose process may still run unless that is confirmed;
-// kNotFound when the job is deleted.
+// kConflict for other states, and for a run whose process may still run, unless confirmed;
+// kNotFound if the job is deleted.
 Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
                                     WallTime now);
 
@@ -201,20 +208,19 @@ struct SkipItem {
   std::string_view reason;  // run.h reason::…
 };
 
-// True when the run is still what the skip was decided about: an edit may have changed what it was
-// decided by.
+// True if the run is still the one that the skip was decided for; an edit may have changed
+// the grounds.
 bool DecideSkip(const RunRow& row, const SkipItem& item);
 
-// A run that is SKIPPED (`row`, as written) after it has been tried ends without success: that is a
-// dead letter, of the attempts it had.
+// True if `row`, just written as SKIPPED, had failed attempts: the run then ends without success
+// and is a dead letter of these attempts.
 bool SkipLeavesDeadLetter(const RunRow& row);
 
-// ---- edits of the job, seen from one PENDING run of it
-// -------------------------------------------
+// ---- effect of an edit of the job on one PENDING run of it -------------------------------------
 
 enum class PendingEffect {
-  kKeep,      // re-stamp def_version only
-  kUnplan,    // delete the row; its schedule goes back to the earliest such fire (or is gone)
+  kKeep,      // only update def_version
+  kUnplan,    // delete the row; its schedule returns to that fire, or is gone
   kSkip,      // SKIPPED with the edit's reason
   kCancel,    // CANCELLED with the edit's reason
   kHoldBack,  // due = kNever until the job is resumed
@@ -222,7 +228,7 @@ enum class PendingEffect {
 
 enum class JobChange { kEdited, kPaused, kDeleted };
 
-// `schedule_kept`: the run's schedule exists unchanged after the edit (manual: always).
+// `schedule_kept`: the run's schedule exists unchanged after the edit (always for manual runs).
 //                 fire > now          first attempt, fire <= now   later attempts
 //   kEdited       kept: kKeep         kKeep                        kKeep
 //                 else kUnplan

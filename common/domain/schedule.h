@@ -1,9 +1,8 @@
-// Computes when a schedule fires: the same code for planning, preview and explanation.
+// Computes when a schedule fires, with the same code for planning, preview and explanation.
 //
-// Always   Next(after) is the least fire strictly after `after`; never "now"-dependent.
-//          No fire lies before 1970 or, of cron, after 2299; of the others, after what a RunKey
-//          holds.
-// Errors   Compile: kInvalid with the reason and, for cron text, the position; its pointer is the
+// Always   Next(after) is the earliest fire strictly after `after`, independent of the current
+//          time. No fire lies before 1970, nor after 2299 (cron) or the range of a RunKey (others).
+// Errors   Compile: kInvalid with the reason and, for cron text, the position. Its pointer is the
 //          field of the spec ("/cron_expression", "/time_zone", "/every_ms").
 #pragma once
 
@@ -15,7 +14,7 @@
 
 namespace carillon {
 
-// What a preview says about a fire beside its time.
+// A remark that a preview shows beside the time of a fire.
 enum class DstNote { kNone, kMovedByGap, kRepeated };
 
 struct Fire {
@@ -23,21 +22,21 @@ struct Fire {
   DstNote note = DstNote::kNone;
 };
 
-// A schedule ready to be asked. Immutable and cheap to copy; safe to share between threads.
+// A compiled schedule. Immutable, cheap to copy, safe to share between threads.
 class Schedule {
  public:
   static Result<Schedule> Compile(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat);
 
-  // The least fire strictly after `after`, or nullopt when there is none (once, manual, a date
-  // that never comes). Bounded work: cron gives up 100 years after `after`.
+  // The earliest fire strictly after `after`, or nullopt if there is none (once, manual, a date
+  // that never occurs). Bounded work: cron gives up 100 years after `after`.
   std::optional<Fire> Next(WallTime after) const;
 
-  // The number of fires in [from, until). Exact and quick however many they are: arithmetic by
-  // months (cron) or by division (rate).
+  // The number of fires in [from, until). Exact, and fast for any number: computed by months (cron)
+  // or by division (rate).
   int64_t Count(WallTime from, WallTime until) const;
 
-  // The fire at or after `from` that has `skipped` >= 0 fires between `from` and itself; nullopt
-  // where there are not so many before the end of time that a schedule knows.
+  // The fire at or after `from` with exactly `skipped` >= 0 fires between `from` and itself;
+  // nullopt if the schedule ends before it.
   std::optional<WallTime> Nth(WallTime from, int64_t skipped) const;
 
   ScheduleKind kind() const;

@@ -1,11 +1,12 @@
-// A cron pattern in a time zone: which instants fire. Pure; the periods of the zone are a table.
+// Finds the instants at which a cron pattern fires in a time zone. Pure; the zone is a table
+// of periods.
 //
-// The set of fires does not depend on who asks or when: an instant t fires if
-//   - the local time of t is in the pattern, and t is not the copy of a repeated local time that
+// The set of fires is fixed: an instant t fires if
+//   - the local time of t matches the pattern, and t is not the copy of a repeated local time that
 //     the repeat policy leaves out; or
-//   - t is the first instant after a gap, the gap policy is kFire, and the pattern has a local time
-//     inside the gap (several collapse into this one instant).
-// Next is the least such instant after `after`, Count their number.
+//   - t is the first instant after a gap, the gap policy is kFire, and the pattern matches a local
+//     time inside the gap (several of them become this one fire).
+// Next returns the earliest such instant after `after`, Count their number.
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@
 
 namespace carillon {
 
-// How far a search goes before it says that there is no fire: 100 years of 365.25 days.
+// How far a search goes before it reports that there is no fire: 100 years of 365.25 days.
 inline constexpr int64_t kCronSearchSeconds = 3'155'760'000;
 
 class CronSchedule {
@@ -33,9 +34,9 @@ class CronSchedule {
   Window WindowOf(const ZonePeriod& period) const;
   bool FiresAfterGap(const ZonePeriod& period) const;
 
-  const Zone& zone_;  // lives as long as the process
+  const Zone& zone_;  // lives until the process ends
   const CronPattern pattern_;
-  const std::string text_;  // normalised; Explain reads it again
+  const std::string text_;  // normalised; parsed again by Explain
   const bool fire_after_gap_;
   const bool keep_first_;  // of the two copies of a repeated local time
   const bool keep_second_;

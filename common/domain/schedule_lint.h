@@ -1,5 +1,5 @@
-// Warns about schedules that are probably not what their author meant. Pure; these are hints,
-// never errors.
+// Warns about schedules that probably differ from their author's intention. Pure; warnings are
+// hints, never errors.
 #pragma once
 
 #include <string>
@@ -16,9 +16,8 @@ struct ScheduleWarning {
   std::string detail;     // a sentence
 };
 
-// What `dst_gap` and `dst_repeat` are to be is the job's, so they are taken from there. The clock
-// changes looked at are those of the 400 days after `after`. Schedules that do not compile have no
-// warnings: their error says it.
+// `gap` and `repeat` are settings of the job. Clock changes within 400 days after `after` are
+// examined. A schedule that does not compile has no warnings, because its error is reported.
 std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat,
                                           WallTime after);
 

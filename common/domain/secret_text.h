@@ -1,8 +1,8 @@
-// A variable's value with places that secrets go into. Pure.
+// A variable's value with placeholders for secrets. Pure.
 //
-// Secrets never travel with the task: it carries these pieces, and the
-// values come with the answer to the claim. As pieces and not as text,
-// so that nothing else of the value is ever read as a placeholder.
+// Secrets never travel with the task: the task carries these pieces, and the values come with
+// the answer to the claim. Pieces rather than text, so that no other part of a value can be read
+// as a placeholder.
 //
 // Place    Steps 6 to 8 of docs/life-of-a-run.md.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace carillon {
 
-// Either text as it is, or the name of the secret that goes here.
+// Either literal text, or the name of the secret to insert.
 struct SecretPiece {
   std::string text = {};
   std::string secret = {};
@@ -30,25 +30,25 @@ using SecretVariables = std::map<std::string, SecretText>;
 // By the name of the secret.
 using SecretValues = std::map<std::string, std::string>;
 
-// A secret's name is a variable's: [A-Za-z_][A-Za-z0-9_]{0,62}.
+// The syntax of a secret's name is that of a variable: [A-Za-z_][A-Za-z0-9_]{0,62}.
 bool IsSecretName(std::string_view name);
 
-// Of a secret's value. A shorter one could not be masked without masking ordinary output, and is
-// guessed at once.
+// Bounds of a secret's value. A shorter one could be guessed, and masking it would mask ordinary
+// output too.
 inline constexpr size_t kSecretBytesMin = 8;
 inline constexpr size_t kSecretBytesMax = 64u << 10;
-// Of all secrets that one attempt gets.
+// All secrets of one attempt together.
 inline constexpr size_t kAttemptSecretBytesMax = 256u << 10;
-// Of one job.
+// Number of secrets of one job.
 inline constexpr size_t kJobSecretsMax = 100;
-// Of all variables with secrets in them, once they are filled.
+// All variables that contain secrets, filled in, together.
 inline constexpr size_t kFilledBytesMax = 1u << 20;
-// "" when it can be a value: UTF-8 without NUL of the length above; else what is wrong with it.
+// Empty if `value` is valid: UTF-8 without NUL, within the bounds above; else what is wrong.
 std::string SecretValueComplaint(std::string_view value);
 
 std::set<std::string> SecretsIn(const SecretVariables& variables);
 
-// kNotFound naming the first secret that `values` has not; kExhausted above kFilledBytesMax.
+// kNotFound naming the first secret missing in `values`; kExhausted above kFilledBytesMax.
 Result<std::map<std::string, std::string>> FillSecrets(const SecretVariables& variables,
                                                        const SecretValues& values);
 

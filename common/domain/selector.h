@@ -1,12 +1,12 @@
 // Selects executors or jobs by their labels.
 //
-//   "zone = a, disk in (ssd, nvme), !spare"   all three must hold
+//   "zone = a, disk in (ssd, nvme), !spare"   all three must match
 //
-//   name = value (or ==)    has the label with this value
-//   name != value           has it not, or with another value
-//   name in (a, b)          has it with one of these
-//   name notin (a, b)       has it not, or with none of these
-//   name        !name       has it, whatever its value; has it not
+//   name = value (or ==)    the label has this value
+//   name != value           the label is absent or has another value
+//   name in (a, b)          the label has one of these values
+//   name notin (a, b)       the label is absent or has none of these values
+//   name        !name       the label is present; it is absent
 //
 // Names and values are written bare (anything but white space , ( ) = ! ") or in double quotes.
 //
@@ -26,20 +26,21 @@ class Selector {
  public:
   static constexpr size_t kBytesMax = 1000;
 
-  // The empty text selects everything. kInvalid with a sentence that says where and what.
+  // An empty text selects everything. kInvalid with a sentence that names the position and
+  // the mistake.
   static Result<Selector> Parse(std::string_view text);
   // Selects nothing.
   static Selector Nothing();
 
-  bool empty() const { return requirements_.empty() && !nothing_; }  // no condition
+  bool empty() const { return requirements_.empty() && !nothing_; }  // selects everything
   bool Matches(const std::map<std::string, std::string>& labels) const;
 
  private:
   struct Requirement {
     std::string name;
-    bool wanted = true;               // false: those that the rest does not describe
-    bool any_value = false;           // the label is there
-    std::vector<std::string> values;  // one of these
+    bool wanted = true;               // false: the inverse of the rest
+    bool any_value = false;           // the label is present
+    std::vector<std::string> values;  // the label has one of these
   };
   friend class SelectorParser;
 

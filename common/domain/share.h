@@ -1,8 +1,8 @@
-// Shares: whose jobs a user may act on besides his own, by their namespace and labels.
+// Shares: jobs that a user may access besides their own, selected by namespace and labels.
 //
 //   {"payroll", ""}             every job of the namespace payroll
-//   {"default", "team = etl"}   those of the namespace default that the selector matches
-//   {"*", "team = etl"}         those of every namespace that the selector matches
+//   {"default", "team = etl"}   jobs of the namespace default that match the selector
+//   {"*", "team = etl"}         jobs of every namespace that match the selector
 #pragma once
 
 #include <map>
@@ -20,18 +20,18 @@ inline constexpr std::string_view kEveryNamespace = "*";
 
 struct Share {
   std::string name_space;
-  std::string selector = {};  // selector.h; empty = whatever the labels
+  std::string selector = {};  // selector.h; empty = any labels
 
   bool operator==(const Share&) const = default;
 };
 
-// kInvalid with the pointer of the first one that is wrong, "/shares/0/selector".
+// kInvalid with the pointer of the first invalid share, e.g. "/shares/0/selector".
 Status ValidateShares(const std::vector<Share>& shares);
 
-// Of labels, where they are known: those of a job whose definition cannot be read are not.
+// The labels of a job; unknown if its definition cannot be read.
 using Labels = std::map<std::string, std::string>;
 
-// Shares, ready to be asked. One whose selector cannot be read shares nothing.
+// Compiled shares. A share whose selector is invalid grants nothing.
 class SharedJobs {
  public:
   SharedJobs() = default;
@@ -39,14 +39,14 @@ class SharedJobs {
 
   const std::vector<Share>& shares() const { return shares_; }
   bool empty() const { return shares_.empty(); }
-  // `labels` null: not known, so that only a share without a selector counts.
+  // `labels` null: unknown, so that only shares without a selector apply.
   bool Cover(std::string_view name_space, const Labels* labels) const;
-  // Some of its jobs, whichever.
+  // Whether at least one job of the namespace may be covered.
   bool CoverSomeOf(std::string_view name_space) const;
 
  private:
   std::vector<Share> shares_;
-  std::vector<Selector> selectors_;  // one of each
+  std::vector<Selector> selectors_;  // parallel to shares_
 };
 
 }  // namespace carillon

@@ -1,10 +1,10 @@
-// Decides whether the store that answers is the trusted one, with all of its history.
+// Decides whether the store that answers is the trusted one, with its complete history.
 //
-// The store carries a mark: a number that the leader moves forward every few seconds. What was seen
-// of it bounds what was committed: a store that shows a lower mark than was seen before has lost
-// transactions, whether it was rolled back, restored from a dump, or is a replica that lagged.
+// The store carries a mark: a number that the leader increments every few seconds. An observed mark
+// proves that everything committed before it was there. So a store with a lower mark than observed
+// earlier has lost transactions: it was rolled back, restored from a dump, or is a lagging replica.
 //
-// Place    docs/adr/0009. scheduler/guard acts on it.
+// Place    docs/adr/0009. scheduler/guard acts on the decision.
 #pragma once
 
 #include <cstdint>
@@ -16,53 +16,54 @@
 
 namespace carillon {
 
-// What a store says of itself.
+// How a store identifies itself.
 struct StoreIdentity {
   std::string store_id;   // made once, with the schema
-  std::string server_id;  // changes when another server answers
+  std::string server_id;  // different on every server
   uint32_t segment_count = 0;
   uint64_t mark = 0;
 
   bool operator==(const StoreIdentity&) const = default;
 };
 
-// What the members trust: kept by the coordinator, and in the memory of each member.
+// What the members trust; kept in the coordinator and in the memory of each member.
 struct StoreTrust {
   std::string store_id;
   std::string server_id;
-  uint64_t mark = 0;               // every trusted store shows this one or a higher one
-  WallTime accepted = WallTime{};  // by an operator; grows with each time; the epoch = never
+  uint64_t mark = 0;  // every trusted store has at least this mark
+  // By an operator; increases with each acceptance; the epoch = never.
+  WallTime accepted = WallTime{};
 
   bool operator==(const StoreTrust&) const = default;
 };
 
 enum class StoreDoubt {
-  kNoStore,      // there is no store of Carillon, or it cannot be read
-  kOtherStore,   // made by another first start
-  kOtherServer,  // the same store on another server: it may lack the last commits
-  kHistoryLost,  // the mark went back
+  kNoStore,      // no Carillon store, or an unreadable one
+  kOtherStore,   // initialised separately
+  kOtherServer,  // the same store on another server; may lack the last commits
+  kHistoryLost,  // the mark decreased
 };
-// Stable, lower case: "history_lost".
+// Stable lower-case name: "history_lost".
 std::string_view Name(StoreDoubt doubt);
 
-// nullopt: sound.
+// nullopt: the store is sound.
 std::optional<StoreDoubt> Judge(const StoreTrust& trusted, const StoreIdentity& seen);
-// A sentence for a person.
+// A sentence for users.
 std::string Describe(StoreDoubt doubt, const StoreTrust& trusted, const StoreIdentity& seen);
 
-// The trust in a store nobody knew before.
+// The trust in a store that is seen for the first time.
 StoreTrust FirstTrust(const StoreIdentity& seen);
-// What is trusted after a sound store showed `seen`. What is visible may not be durable yet, and a
-// crash of the server may take it back; the mark before it is a few seconds older and is durable.
+// The trust after a sound store showed `seen`. Its mark may not be durable yet, and a crash of the
+// server may revert it; the mark before it is a few seconds older and durable, so that one is kept.
 StoreTrust After(StoreTrust trusted, const StoreIdentity& seen);
-// What a member that trusts `known` trusts when it reads the record `other`: the later acceptance;
-// of one acceptance the higher mark. A record of another store without an acceptance was written by
-// somebody who knew less (the coordinator was emptied): it does not count.
+// The trust of a member that trusts `known` and reads the record `other`: the later acceptance
+// wins, and for the same acceptance the higher mark. A record of another store without an
+// acceptance is ignored: its author knew less, because the coordinator had been emptied.
 StoreTrust Newer(const StoreTrust& known, const StoreTrust& other);
 
-// Where a member stands with its store.
+// A member's relation to its store.
 enum class StoreState {
-  kUnknown,  // the record was not read yet: nothing is begun
+  kUnknown,  // the record has not been read yet: nothing is started
   kTrusted,
   kHeld,  // until the trusted store answers again, or an operator accepts this one
 };
@@ -70,11 +71,11 @@ std::string_view Name(StoreState state);
 
 struct StoreStanding {
   StoreState state = StoreState::kUnknown;
-  WallTime since = WallTime{};             // of the state, by this member's clock
-  std::optional<StoreTrust> trusted = {};  // nullopt: nothing yet
-  std::optional<StoreIdentity> seen = {};  // what answered last; nullopt: nothing readable
-  std::optional<StoreDoubt> doubt = {};    // while held
-  std::string reason = {};                 // likewise, a sentence
+  WallTime since = WallTime{};             // start of the state, by this member's clock
+  std::optional<StoreTrust> trusted = {};  // nullopt: no store yet
+  std::optional<StoreIdentity> seen = {};  // the last answer; nullopt: nothing readable
+  std::optional<StoreDoubt> doubt = {};    // set while kHeld
+  std::string reason = {};                 // set while kHeld; a sentence
 };
 
 }  // namespace carillon

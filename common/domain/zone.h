@@ -1,10 +1,10 @@
 // A time zone as a list of periods of constant offset from UTC.
 //
 // Threads  Load is thread-safe; a Zone is immutable.
-// Owns     Zones live until the process ends and are shared: at most one for each zone of the
-//          host's tz database. A change of the database is seen after a restart.
-// Errors   Load: kInvalid for a name that is no IANA zone of this host (package tzdata).
-// Always   Periods cover kZoneBegin to kZoneEnd without a hole; neighbours differ in their offset.
+// Owns     Zones live until the process ends and are shared: at most one per zone of the host's tz
+//          database. Changes of the database take effect after a restart.
+// Errors   Load: kInvalid if the name is not an IANA zone of this host (package tzdata).
+// Always   Periods cover kZoneBegin to kZoneEnd without holes; neighbours differ in their offset.
 //          Seconds are UTC since 1970; a local time is seconds on the zone's own calendar.
 #pragma once
 
@@ -20,17 +20,17 @@ namespace carillon {
 inline constexpr int64_t kZoneBegin = -31'536'000;   // 1969-01-01
 inline constexpr int64_t kZoneEnd = 10'413'792'000;  // 2300-01-01
 
-// [begin, end) in UTC. The clock shows begin + offset … end + offset.
+// [begin, end) in UTC. Local clocks go from begin + offset to end + offset.
 struct ZonePeriod {
   int64_t begin = 0;
   int64_t end = 0;
   int32_t offset = 0;
-  // Local times [gap_from, begin + offset) were jumped over at `begin`; gap_from == begin + offset
-  // where nothing was.
+  // Local times [gap_from, begin + offset) were skipped at `begin`; gap_from == begin + offset if
+  // none were.
   int64_t gap_from = 0;
-  // Instants [begin, second_until) show a local time for the second time; == begin where none do.
+  // Instants [begin, second_until) repeat earlier local times; == begin if none do.
   int64_t second_until = 0;
-  // Instants [first_from, end) show a local time that will come again; == end where none do.
+  // Instants [first_from, end) have local times that occur again; == end if none do.
   int64_t first_from = 0;
 };
 
