@@ -1,4 +1,4 @@
-// The rest of what a member keeps in the store: idempotency keys, settings, the audit, partitions.
+// Port of a member's administrative data: idempotency keys, settings, the audit, partitions.
 #pragma once
 
 #include <functional>
@@ -13,6 +13,7 @@
 
 namespace carillon {
 
+// The response to a request with an Idempotency-Key, as replayed to repetitions.
 struct StoredAnswer {
   int status = 200;
   std::string body;
@@ -21,18 +22,19 @@ struct StoredAnswer {
 };
 
 enum class RequestState {
-  kNew,       // the caller goes on and calls FinishRequest or AbandonRequest
-  kReplay,    // answer holds the first one
-  kInFlight,  // the first request has not finished (or its member died within the last minute)
-  kMismatch,  // the same key with another body
+  kNew,     // continue, then call FinishRequest or AbandonRequest
+  kReplay,  // `answer` is the first response
+  // The first request has not finished, or its member died within the last minute.
+  kInFlight,
+  kMismatch,  // the same key with a different body
 };
 struct RequestLookup {
   RequestState state = RequestState::kNew;
   StoredAnswer answer = {};
 };
 
-// An Idempotency-Key (BeginRequest) whose answer is kept in the transaction of the write itself:
-// there is nothing written without it, so a repetition never does it twice.
+// An Idempotency-Key (BeginRequest) whose response is stored in the transaction of the write
+// itself. Neither exists without the other, so a repetition never executes twice.
 template <typename Written>
 struct KeyedAnswer {
   std::string scope;
@@ -40,63 +42,63 @@ struct KeyedAnswer {
   std::function<StoredAnswer(const Written&)> answer;  // pure
 };
 
-// One thing a person did.
+// One action of a user.
 struct AuditRecord {
-  uint64_t id = 0;  // given by the store
+  uint64_t id = 0;  // assigned by the store
   WallTime at;
   std::string actor;
   std::string action;       // "job.pause"
-  std::string object_id;    // of the job, run or executor; at most 63 characters
-  std::string reason = {};  // in the person's words; empty = not said
+  std::string object_id;    // job, run or executor; at most 63 characters
+  std::string reason = {};  // given by the user; empty = none
   std::string trace_id = {};
-  std::string changes_json = {};  // of a job's fields, a JSON list; empty = not told
+  std::string changes_json = {};  // changed job fields, a JSON list; empty = none recorded
 };
 inline constexpr size_t kAuditChangesBytesMax = 32 * 1024;
 
 struct AuditFilter {
   std::string object_id = {};             // empty = all
-  std::string actor = {};                 // "anna": also by her tokens, "anna/…"; empty = all
+  std::string actor = {};                 // "anna" includes her tokens, "anna/…"; empty = all
   std::vector<std::string> actions = {};  // one of these; empty = all
   std::optional<WallTime> since = {};
-  std::optional<WallTime> until = {};  // earlier than this
-  uint64_t after_id = 0;               // only later ones
-  uint64_t before_id = UINT64_MAX;     // only earlier ones
-  bool oldest_first = false;           // the cursor is after_id then, otherwise before_id
+  std::optional<WallTime> until = {};  // exclusive
+  uint64_t after_id = 0;               // only records with a greater id
+  uint64_t before_id = UINT64_MAX;     // only records with a smaller id
+  bool oldest_first = false;           // the cursor is then after_id, otherwise before_id
   size_t limit = 50;
 };
 
 enum class Upkeep { kDone, kBehind };
-inline constexpr int64_t kJobVersionsKept = 100;  // of each job, however old
+inline constexpr int64_t kJobVersionsKept = 100;  // per job, regardless of age
 
 class AdminStore {
  public:
   virtual ~AdminStore() = default;
 
-  // Idempotency-Key, kept 24 h. `scope` = caller and route; `fingerprint` = hash of the body.
+  // An Idempotency-Key is kept for 24 h. `scope` = caller and route; `fingerprint` = hash of
+  // the body.
   virtual Result<RequestLookup> BeginRequest(const std::string& scope, const std::string& key,
                                              const std::string& fingerprint, WallTime now) = 0;
   virtual Status FinishRequest(const std::string& scope, const std::string& key,
                                const StoredAnswer& answer) = 0;
-  // Nothing was done. A request that was finished meanwhile stays.
+  // The request had no effect, so its key is freed. A finished request is not affected.
   virtual Status AbandonRequest(const std::string& scope, const std::string& key) = 0;
 
   virtual Result<ClusterSettings> ReadSettings() = 0;
-  // `next`, whose version is above `expected`, takes the place of all that is stored and is
-  // returned. kConflict: another version than `expected` is.
+  // Replaces all stored settings by `next`, whose version is above `expected`, and returns them.
+  // kConflict: the stored version is not `expected`.
   virtual Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) = 0;
 
-  // Append-only.
+  // The audit is append-only.
   virtual Status RecordAudit(const AuditRecord& record) = 0;
-  // All of them or none, in their order.
+  // All or none, in order.
   virtual Status RecordAudits(const std::vector<AuditRecord>& records) = 0;
   virtual Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) = 0;
 
-  // Adds the partitions for the coming days, drops whole days older than `retention` in which
-  // nothing is open, and deletes what is older and lives elsewhere: request keys, what the audit
-  // has kept for a year, sessions that have expired, bulk actions that ended kBulkKept ago, gaps,
-  // dead letters, versions of jobs (the newest kJobVersionsKept stay), executors that are gone. A
-  // bounded number of rows a call. kBehind: there is more; call again soon. Safe to call from
-  // several members.
+  // Creates the partitions for the coming days, drops whole days older than `retention` in which
+  // nothing is open, and deletes old rows of other tables: request keys, audit records older than a
+  // year, expired sessions, bulk actions that ended kBulkKept ago, gaps, dead letters, versions of
+  // jobs (the newest kJobVersionsKept are kept), executors that are gone. A bounded number of rows
+  // per call. kBehind: more remains; call again soon. Several members may call it at once.
   virtual Result<Upkeep> Maintain(WallTime now, Duration retention) = 0;
 };
 

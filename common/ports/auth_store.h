@@ -1,7 +1,7 @@
 // Port of accounts and credentials: users, their sessions, API tokens, the signing key.
 //
-// Always   Of passwords and tokens only hashes come here. What a user may no longer do ends with
-//          the write that says so: a change of role, password or `disabled` ends every session.
+// Always   Only hashes of passwords and tokens are stored. A write that takes permissions away
+//          takes effect at once: a change of role, password or `disabled` ends every session.
 #pragma once
 
 #include <map>
@@ -15,19 +15,19 @@
 
 namespace carillon {
 
-// What a person has chosen for himself, by its name; what is not chosen is absent.
+// A user's console preferences, by name; a preference never set is absent.
 using Preferences = std::map<std::string, std::string>;
 
 struct UserRecord {
-  std::string user_id;  // at most 63 ASCII characters; never given to anybody else
-  std::string name;     // to sign in with; unique, whatever its case
+  std::string user_id;  // at most 63 ASCII characters; never reused
+  std::string name;     // for signing in; unique, case-insensitive
   std::string display_name = {};
   std::string role;           // "admin", "user", "read_only"
   std::string password_hash;  // an Argon2id string
   std::vector<Share> shares = {};
   bool disabled = false;
-  int64_t version = 1;        // moves with each change
-  int64_t session_epoch = 1;  // moves with each change that ends the sessions
+  int64_t version = 1;        // increases with each change
+  int64_t session_epoch = 1;  // increases with each change that ends the sessions
   WallTime created = WallTime{};
   WallTime updated = WallTime{};
   Preferences preferences = {};
@@ -36,7 +36,7 @@ struct UserRecord {
 
 // One page of the users, strictly after the cursor.
 struct UserListing {
-  bool by_name = false;  // whatever its case; otherwise by user_id
+  bool by_name = false;  // case-insensitive; otherwise by user_id
   bool descending = false;
   std::string after = {};  // a user_id or, by name, a name; empty = from the start
   size_t limit = 50;
@@ -44,23 +44,23 @@ struct UserListing {
 
 struct PreferenceChange {
   std::string user_id;
-  std::map<std::string, std::optional<std::string>> changes;  // nullopt: not chosen any more
+  std::map<std::string, std::optional<std::string>> changes;  // nullopt: back to unset
 };
 
 struct TokenRecord {
-  std::string token_hash;  // hex of a hash of the whole token
+  std::string token_hash;  // hex, hash of the whole token
   std::string name;
   std::string role;
   WallTime created;
   std::string token_id = {};
-  std::string prefix = {};                 // what is shown of the token
-  std::string user_id = {};                // of its owner; empty = nobody's
+  std::string prefix = {};                 // the visible part of the token
+  std::string user_id = {};                // owner; empty = none
   std::optional<WallTime> expires = {};    // nullopt = never
-  std::optional<WallTime> last_used = {};  // to the minute
-  std::vector<std::string> scopes = {};    // no more than these permissions; none = all of its role
+  std::optional<WallTime> last_used = {};  // rounded to minutes
+  std::vector<std::string> scopes = {};    // restrict to these permissions; none = all of its role
 };
 
-// A token with its owner as he is now; a token whose owner was deleted is not found.
+// A token with the current record of its owner. Tokens of deleted users are not found.
 struct FoundToken {
   TokenRecord token;
   std::optional<UserRecord> owner = {};
@@ -72,26 +72,27 @@ struct TokenFilter {
   size_t limit = 50;
 };
 
-// One refresh token of a session; those that follow each other are a family.
+// One refresh token of a session. The successive tokens of a session form a family.
 struct RefreshRecord {
   std::string token_hash;
   std::string family;
   std::string user_id;
-  int64_t session_epoch = 1;  // of the user when he signed in
+  int64_t session_epoch = 1;  // of the user at sign-in
   WallTime created = WallTime{};
   WallTime expires = WallTime{};
 };
 
 enum class RefreshVerdict {
-  kRotated,  // the new token is in force
-  kUnknown,  // never given out, or its session has ended
+  kRotated,  // the new token is valid
+  kUnknown,  // never issued, or its session has ended
   kExpired,
-  kReused,  // it was used before, and no answer was lost: the whole family has ended
+  // It was exchanged before, and no response was lost: the whole family has been ended.
+  kReused,
 };
 struct Rotation {
   RefreshVerdict verdict = RefreshVerdict::kUnknown;
   std::string family = {};
-  std::optional<UserRecord> user = {};  // whose it is; when rotated or reused
+  std::optional<UserRecord> user = {};  // the owner; if rotated or reused
 };
 
 struct EndedSession {
@@ -103,12 +104,12 @@ class AuthStore {
  public:
   virtual ~AuthStore() = default;
 
-  // Whether no enabled administrator can sign in yet.
+  // True while no enabled administrator can sign in.
   virtual Result<bool> NeedsSetup() = 0;
-  // Takes the place of an earlier link. kConflict: an administrator is there.
+  // Replaces an earlier link. kConflict: an administrator exists.
   virtual Status PutSetupLink(const std::string& token_hash, WallTime expires) = 0;
-  // Makes the first administrator and uses the link up. kDenied: not the link, or it has expired;
-  // kConflict: an administrator is there; kExists: the name is taken.
+  // Creates the first administrator and consumes the link. kDenied: wrong or expired link;
+  // kConflict: an administrator exists; kExists: the name is taken.
   virtual Status Setup(const std::string& token_hash, const UserRecord& user, WallTime now) = 0;
 
   // kExists: the name is taken.
@@ -116,38 +117,38 @@ class AuthStore {
   virtual Result<UserRecord> GetUser(const std::string& user_id) = 0;
   virtual Result<std::optional<UserRecord>> FindUser(const std::string& name) = 0;
   virtual Result<std::vector<UserRecord>> ListUsers(const UserListing& listing) = 0;
-  // Writes display_name, role, shares, disabled and password_hash of a user whose version is still
-  // `wanted.version`; returns him as he is then. kConflict: another version is; kDenied: no enabled
+  // Writes display_name, role, shares, disabled and password_hash if the stored version is
+  // `wanted.version`; returns the new record. kConflict: another version; kDenied: no enabled
   // administrator would be left.
   virtual Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) = 0;
-  // Nobody else's business: version and update time stay. Idempotent; returns all there are then.
+  // Does not change version and update time. Idempotent; returns all preferences afterwards.
   virtual Result<Preferences> ChangePreferences(const PreferenceChange& change) = 0;
-  // With his sessions and tokens. Errors as UpdateUser.
+  // Deletes the user with sessions and tokens. Errors as UpdateUser.
   virtual Status DeleteUser(const std::string& user_id, int64_t expected_version) = 0;
 
   virtual Status CreateSession(const RefreshRecord& first) = 0;
-  // Exchanges `used_hash` for the new token: family, user and epoch stay. One that was used before
-  // is exchanged again when the answer may have been lost (refresh_family.h). A user who was
-  // disabled or changed since has no session any more (kUnknown).
+  // Exchanges `used_hash` for the new token; family, user and epoch stay. A token that was used
+  // before is exchanged again if the response may have been lost (refresh_family.h). The sessions
+  // of a user who has since been disabled or changed are gone (kUnknown).
   virtual Result<Rotation> RotateSession(const std::string& used_hash, const std::string& new_hash,
                                          WallTime now, WallTime expires) = 0;
-  // The family of this token, whether it was used or not. nullopt: there is none.
+  // Ends the family of this token, used or not. nullopt: there is none.
   virtual Result<std::optional<EndedSession>> EndSession(const std::string& token_hash) = 0;
-  // The user of a session that is alive.
+  // The user of a live session; nullopt if the session has ended.
   virtual Result<std::optional<UserRecord>> FindSession(const std::string& family,
                                                         WallTime now) = 0;
 
-  // kExists when there is any token already: the first one is made once, on an empty store.
+  // kExists if any token exists: the first one is created only once, in an empty store.
   virtual Status CreateFirstToken(const TokenRecord& token) = 0;
   virtual Status CreateToken(const TokenRecord& token) = 0;
-  // Also an expired one.
+  // Expired tokens are found too.
   virtual Result<std::optional<FoundToken>> FindToken(const std::string& token_hash) = 0;
   virtual Result<std::vector<TokenRecord>> ListTokens(const TokenFilter& filter) = 0;
   virtual Result<TokenRecord> GetToken(const std::string& token_id) = 0;
   virtual Status DeleteToken(const std::string& token_id) = 0;
   virtual Status TouchToken(const std::string& token_id, WallTime used) = 0;
 
-  // The key of this store; `fresh` becomes it if there is none.
+  // The signing key of this store; sets it to `fresh` if there is none.
   virtual Result<std::string> EnsureSigningKey(const std::string& fresh) = 0;
 };
 

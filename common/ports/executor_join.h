@@ -1,4 +1,4 @@
-// Port through which an executor obtains the certificate that it shows on the control link.
+// Port for issuing the certificate that an executor uses on the control link.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,14 @@ namespace carillon {
 
 struct JoinRequest {
   ExecutorId executor;
-  // One-time, from an administrator; empty: the executor has shown a certificate that is valid
-  // still, and wants the next.
+  // One-time token from an administrator; empty: the executor has shown a valid certificate and
+  // requests the next.
   std::string token;
-  std::string request;  // PEM, for the executor's name
+  std::string request;  // PEM certificate request for the executor's name
 };
 
-// PEM. Blocks as a write of the store does. kDenied: the token or the request is not good.
+// Returns the certificate as PEM. Blocks like a write of the store. kDenied: invalid token
+// or request.
 using IssueCertificate = std::function<Result<std::string>(const JoinRequest& request)>;
 
 }  // namespace carillon

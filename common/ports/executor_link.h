@@ -1,8 +1,8 @@
-// The control link: executors dial out, one stream for each member of the scheduler.
+// The control link: executors connect to the scheduler, one stream per member.
 //
 // Both ends are queues of messages, so that the same rooms run on gRPC and in the simulator. A
-// message may be lost with its stream, late or (after a reconnect) repeated; nothing here is needed
-// for correctness except through claims and leases.
+// message may be lost with its stream, late, or repeated after a reconnect; correctness depends
+// only on claims and leases.
 //
 // Threads  Thread-safe. Never blocks.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace carillon {
 
-// An attempt an executor holds, named so that a new owner can adopt it.
+// An attempt that an executor holds, with what a new owner needs to adopt it.
 struct HeldAttempt {
   RunKey key;
   SegmentId segment;
@@ -29,60 +29,61 @@ struct HeldAttempt {
   ClaimToken token;
 };
 
-// ---- executor -> member
-// --------------------------------------------------------------------------
+// ---- executor -> member ------------------------------------------------------------------------
 
 struct Register {
   ExecutorRecord record;  // id, incarnation, host, ops_port, slots, version, labels
 };
 
-// Sent as often as its member wants it, and when something changed. `sent` is the executor's steady
-// clock, returned in the answer: leases age from it.
+// Sent at the interval that the member requests, and on changes. `sent_us` is the executor's steady
+// clock and is returned in the reply: leases are counted from it.
 struct Heartbeat {
   int64_t sent_us = 0;
-  int running_count = 0;  // perhaps accepted, and its end not yet applied
+  int running_count = 0;  // accepted (perhaps), with an end that is not applied yet
   ExecutorLoad load;
-  int free_slots = 0;                        // of process slots, `claiming` counted as free
-  int free_light_slots = 0;                  // likewise, of in-process types (noop)
-  int slots = 0;                             // process slots in all; 0: as registered
-  int64_t config_version = 0;                // of the live settings that it applied
-  bool takes_secrets = false;                // of a version that knows them
+  int free_slots = 0;                        // process slots; those of `claiming` count as free
+  int free_light_slots = 0;                  // the same for in-process types (noop)
+  int slots = 0;                             // all process slots; 0: as registered
+  int64_t config_version = 0;                // of the live settings in force
+  bool takes_secrets = false;                // false: an older version
   std::optional<int64_t> tasks_behind = {};  // as BusHealth::behind
-  bool leaving = false;                      // the last of this process, which ends on purpose
-  std::vector<HeldAttempt> running;          // of segments this member owns, as far as known
+  bool leaving = false;                      // the last one of a process that ends on purpose
+  std::vector<HeldAttempt> running;          // of segments that this member owns, as far as known
   std::vector<HeldAttempt> reporting;        // ended, result not yet applied
-  std::string trouble = {};                  // why it takes no work though alive; empty: it does
-  std::vector<HeldAttempt> claiming;         // asked of this member and not answered yet
+  // Why the executor takes no work although it is alive; empty: it does.
+  std::string trouble = {};
+  std::vector<HeldAttempt> claiming;  // sent to this member, unanswered
 };
 
 struct ClaimBatch {
-  int64_t sent_us = 0;  // executor's steady clock: the lease of what is accepted ages from it
+  // The executor's steady clock: leases of accepted claims are counted from it.
+  int64_t sent_us = 0;
   uint64_t batch_id = 0;
   std::vector<ClaimRequest> requests;
 };
 
 using FromExecutor = std::variant<Register, Heartbeat, ClaimBatch>;
 
-// ---- member -> executor
-// --------------------------------------------------------------------------
+// ---- member -> executor ------------------------------------------------------------------------
 
-// Also sent, unasked, when something of it changed, and when a heartbeat shows older settings.
+// The answer to Register. Also sent unrequested when its content changes, and when a heartbeat
+// shows older settings.
 struct Registered {
   bool accepted = true;
-  std::string refusal = {};  // a second executor with this id is alive
+  std::string refusal = {};  // another executor with this id is alive
   bool enabled = true;
   bool draining = false;
   ClusterSettings settings = {};
-  // When it was sent; executors judge by it whether a task has expired. Not set: not known.
+  // Time     of sending; executors use it to recognise expired tasks. Not set: unknown.
   std::optional<WallTime> cluster_time = {};
-  Duration heartbeat = {};  // between two of them; zero: of a version that does not tell
+  Duration heartbeat = {};  // interval; zero: an older version
 };
 
-// What the owner grants: leases of `renewed` last until sent_us + lease, by the executor's clock.
+// Leases of `renewed` last until sent_us + lease, by the executor's clock.
 struct HeartbeatReply {
   int64_t sent_us = 0;  // of the heartbeat
   Duration lease = 20s;
-  bool registered = true;  // false: register again (the member restarted)
+  bool registered = true;  // false: register again (the member was restarted)
   std::vector<HeldAttempt> renewed;
   std::optional<WallTime> cluster_time = {};  // as in Registered
 };
@@ -96,8 +97,9 @@ struct ClaimBatchReply {
     ClaimToken token;
     ClaimVerdict verdict = ClaimVerdict::kRefused;
     ClaimReason reason = ClaimReason::kNone;
-    // Accepted, and its job uses secrets: either their values, or why (reason::kSecret…) it cannot
-    // have them; then it ends as FAILED without having been started.
+    // For an accepted claim of a job with secrets: either their values, or the reason
+    // (reason::kSecret…) why it cannot have them. With a reason it ends as FAILED, without
+    // being started.
     SecretValues secrets = {};
     std::string secret_failure = {};
     std::string secret_error = {};
@@ -105,12 +107,12 @@ struct ClaimBatchReply {
   std::vector<Item> items;
 };
 
-// The database has these results: the spool entries may go.
+// The database has these results: the executor may delete them.
 struct ResultsApplied {
   std::vector<HeldAttempt> applied;
 };
 
-// The database has these pieces of logs: nobody else need keep them.
+// The database has these chunks of logs: the executor may delete them.
 struct StoredOutput {
   HeldAttempt attempt;
   uint64_t first_seq = 0;  // of the chunk
@@ -119,17 +121,17 @@ struct LogsStored {
   std::vector<StoredOutput> stored;
 };
 
+// Requests to end running attempts.
 struct CancelAttempts {
   std::vector<HeldAttempt> attempts;
-  // An executor of a version that does not know it takes it as graceful.
+  // An executor of an older version treats every mode as graceful.
   CancelMode mode = CancelMode::kGraceful;
 };
 
 using ToExecutor = std::variant<Registered, HeartbeatReply, ClaimBatchReply, ResultsApplied,
                                 CancelAttempts, LogsStored>;
 
-// ---- the two ends
-// --------------------------------------------------------------------------------
+// ---- the two ends ------------------------------------------------------------------------------
 
 struct MemberMessage {
   MemberId member;
@@ -139,7 +141,7 @@ struct MemberMessage {
 class ExecutorLink {  // the executor's end
  public:
   virtual ~ExecutorLink() = default;
-  // Members this executor has a stream to now.
+  // Members to which this executor has a stream at present.
   virtual std::vector<MemberId> Members() = 0;
   virtual Status Send(const MemberId& member, FromExecutor message) = 0;
   virtual std::vector<MemberMessage> Receive(size_t max) = 0;

@@ -1,4 +1,4 @@
-// Port of the executors that the store knows.
+// Port of the executors known to the store.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ struct ExecutorLoad {
   double cpu = 0;     // 0-1 of the host
   double memory = 0;  // 0-1
   double disk = 0;    // 0-1 of the work directory's file system
-  double io = 0;      // 0-1 of the time some process waited for IO
+  double io = 0;      // 0-1 of the time in which some process waited for I/O
 };
 
-// What a store keeps of each.
+// Limits of the stored texts.
 inline constexpr size_t kExecutorHostBytesMax = 255;
 inline constexpr size_t kExecutorVersionBytesMax = 64;
 
@@ -39,34 +39,35 @@ struct ExecutorRecord {
   WallTime last_heartbeat;
   WallTime registered;
   std::string version;
-  // Known from its heartbeats only:
-  int64_t config_version = 0;                // of the live settings it applied
-  std::optional<int64_t> tasks_behind = {};  // records of its partition that it has not taken
-  std::string trouble = {};                  // why it takes no work though alive; empty: it does
+  // Known only from heartbeats, not stored:
+  int64_t config_version = 0;                // of the live settings in force
+  std::optional<int64_t> tasks_behind = {};  // unread records of its partition
+  // Why it takes no work although it is alive; empty: it does.
+  std::string trouble = {};
 };
 
 struct LabelEdit {
   ExecutorId id;
   std::map<std::string, std::string> labels;
-  std::map<std::string, std::string> expected;  // whose place they take
+  std::map<std::string, std::string> expected;  // the labels to replace
 };
 
 class ExecutorStore {
  public:
   virtual ~ExecutorStore() = default;
 
-  // Inserts or refreshes; keeps enabled, draining and labels of a known one. kInvalid: a text is
-  // longer than the store keeps.
+  // Inserts or updates; keeps enabled, draining and labels of a known executor. kInvalid: a text is
+  // above the limits.
   virtual Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) = 0;
-  // state, slots, running, load, last_heartbeat of each; unknown ids, and those that another
-  // incarnation has by now, are ignored.
+  // Updates state, slots, running, load and last_heartbeat of each. Unknown ids, and ids registered
+  // with another incarnation since, are ignored.
   virtual Status UpdateExecutors(const std::vector<ExecutorRecord>& records) = 0;
   virtual Result<std::vector<ExecutorRecord>> ListExecutors() = 0;
   virtual Result<ExecutorRecord> GetExecutor(const ExecutorId& id) = 0;
-  // Obeyed by every claim after this returns.
+  // Every claim after the return obeys it.
   virtual Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) = 0;
   virtual Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) = 0;
-  // Idempotent. kConflict: neither `expected` are there nor `labels` already.
+  // Idempotent. kConflict: the stored labels are neither `expected` nor `labels`.
   virtual Result<ExecutorRecord> SetExecutorLabels(const LabelEdit& edit) = 0;
 };
 

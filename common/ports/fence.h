@@ -1,4 +1,4 @@
-// The segments that a write of an owner concerns, with the epochs under which it holds them.
+// The segments that a write of an owner affects, with the epochs under which the owner holds them.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@ struct FencedSegment {
   auto operator<=>(const FencedSegment&) const = default;
 };
 
-// Sorted by segment, each segment once. A fenced operation first locks these rows in share mode and
-// compares; it answers kFenced, having written nothing, when one differs (ask
-// SegmentStore::ReadEpochs which).
+// Sorted by segment, without duplicates. A fenced operation first locks these rows in share mode
+// and compares the epochs. If one differs, it writes nothing and returns kFenced;
+// SegmentStore::ReadEpochs tells which.
 using Fence = std::vector<FencedSegment>;
 
 }  // namespace carillon

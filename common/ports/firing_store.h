@@ -1,13 +1,14 @@
-// The firing path's writes: plan, sweep, claim, results, losses. Only a segment's owner calls them.
+// The writes of the firing path: plan, skip, claim, results, losses. Only owners of segments
+// call it.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
-// Errors   kFenced: an epoch is over, nothing was written. kConflict: a row moved, nothing was
-//          written, re-read. kTimeout: the outcome of the commit is unknown: forget the segments,
-//          take them again, recover. kUnavailable, kBrokenStore: nothing was written, and no item
-//          is to blame. kExhausted: the batch is above BatchLimits. kInvalid: one item is refused
-//          by the store itself; bisect.
-// Always   Each call is one transaction. Batches may cross
-//          segments; all of a batch's segments are in its fence.
+// Errors   kFenced: an epoch is over, nothing was written. kConflict: a row changed, nothing was
+//          written; re-read. kTimeout: the outcome of the commit is unknown: forget the segments,
+//          take them again, recover. kUnavailable, kBrokenStore: nothing was written, and no single
+//          item is the cause. kExhausted: the batch is above kBatchRowsMax. kInvalid: the store
+//          rejects one item; bisect.
+// Always   Each call is one transaction. A batch may span segments, if all of them are in
+//          its fence.
 #pragma once
 
 #include <optional>
@@ -19,24 +20,24 @@
 
 namespace carillon {
 
-// Bounds of one batch; a store's adapter also bounds bytes by its packet size.
+// Rows of one batch; adapters also limit bytes to their packet size.
 inline constexpr size_t kBatchRowsMax = 1000;
 
-// A schedule that has unplanned fires at or before the scan's horizon.
+// A schedule with unplanned fires at or before the horizon of the scan.
 struct DueSchedule {
   ScheduleId schedule_id;
   JobNo job_no;
   SegmentId segment;
-  int64_t version = 0;      // of the schedule; any edit of its job moves it
-  int64_t job_version = 0;  // stamped on the runs
+  int64_t version = 0;      // of the schedule; increases with any edit of its job
+  int64_t job_version = 0;  // written to the runs
   WallTime next_fire;       // the first unplanned fire
   ScheduleSpec spec;
   DstGap dst_gap = DstGap::kFire;
   DstRepeat dst_repeat = DstRepeat::kAuto;
   MisfireRules misfire;
   int priority = 0;
-  // False: the row holds what this version cannot read (a newer one wrote it, or it was damaged).
-  // It is listed so that it does not hide others, and must not be planned.
+  // False: this version cannot read the row (a newer version wrote it, or it is damaged). It is
+  // listed so that it does not hide others, but must not be planned.
   bool readable = true;
 };
 
@@ -53,8 +54,8 @@ struct PlannedRun {
 struct ScheduleAdvance {
   ScheduleId schedule_id;
   SegmentId segment;
-  int64_t version = 0;     // compared
-  WallTime expected_next;  // compared
+  int64_t version = 0;     // must match
+  WallTime expected_next;  // must match
   WallTime next_fire;      // kNever = no more fires
 };
 
@@ -72,18 +73,18 @@ struct PlanBatch {
 
 struct PendingPage {
   std::vector<RunRow> runs;  // by (due, key)
-  // Where the next page begins; nullopt = this was the last one.
+  // Start of the next page; nullopt = this was the last one.
   std::optional<std::pair<WallTime, RunKey>> next;
 };
 
-// Work that a write may have made due, or has changed: the runs of a job, or one of them.
+// Runs of a job (all, or only `run`) that a write has changed or may have made due.
 struct ChangedWork {
   JobNo job_no;
   SegmentId segment;
   std::optional<RunKey> run = {};
 };
 
-// Fires of one job, both ends included.
+// The fires of one job in [from, to].
 struct JobWindow {
   JobNo job_no;
   WallTime from{};
@@ -92,11 +93,11 @@ struct JobWindow {
 
 struct JobPendingPage {
   std::vector<RunRow> runs;    // by key
-  std::optional<RunKey> next;  // where the next page begins; nullopt = this was the last one
+  std::optional<RunKey> next;  // start of the next page; nullopt = this was the last one
 };
 
-// A place in a scan over what is running: in the order of the store's index, so that no page has to
-// sort what the others hold.
+// A position in a scan of running runs. It follows the store's index, so that no page has to sort
+// the rows of the others.
 struct RunCursor {
   SegmentId segment;
   WallTime due;
@@ -106,24 +107,24 @@ struct RunCursor {
 };
 
 struct RunningPage {
-  std::vector<RunRow> runs;  // each run once, by (segment, due, key)
+  std::vector<RunRow> runs;  // without duplicates, by (segment, due, key)
   std::optional<RunCursor> next;
 };
 
 struct ClaimReply {
   ClaimVerdict verdict = ClaimVerdict::kRefused;
   ClaimReason reason = ClaimReason::kNone;
-  // Of what was accepted, as the run's row has it: whatever the request said.
+  // If accepted: as in the run's row, which may differ from the request.
   JobNo job_no = {};
   int64_t def_version = 0;
 };
 
-// What happened to a run, for the owner's memory (wheel, leases, metrics).
+// The effect of a write on one run, for the owner's memory (wheel, leases, metrics).
 struct RunEffect {
   RunKey key;
   ResultVerdict verdict = ResultVerdict::kApplied;
   RunState state = RunState::kPending;  // as written; only for kApplied
-  std::optional<RunRow> again = {};     // PENDING: the row as written
+  std::optional<RunRow> again = {};     // the row as written, if PENDING
   bool dead_letter = false;
 };
 
@@ -132,10 +133,10 @@ inline void NoteWritten(const RunRow& row, RunEffect* effect) {
   if (row.state == RunState::kPending) effect->again = row;
 }
 
-// Where the due-but-unplanned watchdog and the overdue metric look.
+// Input of the watchdog for unplanned fires, and of the metric of overdue runs.
 struct OverdueReport {
   WallTime oldest_pending_due = kNever;     // PENDING; kNever = none
-  WallTime oldest_unplanned_fire = kNever;  // next_fire of an enabled schedule
+  WallTime oldest_unplanned_fire = kNever;  // next_fire of enabled schedules; kNever = none
   int64_t pending_due = 0;                  // PENDING with due <= now, counted up to 100,000
 };
 
@@ -151,8 +152,8 @@ struct JobVersionRecord {
   int64_t version = 0;
   JobId job_id;
   JobDefinition definition;
-  // False: the version exists but cannot be read (as of DueSchedule); `definition` is empty. What
-  // waits for it goes on waiting.
+  // False: the version exists but is unreadable (see DueSchedule); `definition` is empty. Runs that
+  // need it keep waiting.
   bool readable = true;
 };
 
@@ -160,60 +161,61 @@ class FiringStore {
  public:
   virtual ~FiringStore() = default;
 
-  // Schedules of `segments` with next_fire <= until, earliest first. No locks.
+  // Schedules of `segments` with next_fire <= until, earliest first. Takes no locks.
   virtual Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments,
                                                    WallTime until, size_t limit) = 0;
 
-  // Inserts the runs (PENDING, attempt 1) and gaps and advances the schedules, all or nothing.
-  // kConflict when an advance matched no row (an edit, pause or delete won) or a run's key exists.
+  // Inserts the runs (PENDING, attempt 1) and gaps, and advances the schedules, all or
+  // nothing. kConflict if an advance matched no row (an edit, pause or delete came first) or a
+  // run's key exists.
   virtual Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) = 0;
 
-  // PENDING runs with due <= until, no lower bound, from `after` (exclusive). No locks.
+  // PENDING runs with due <= until, without a lower bound, after `after`. Takes no locks.
   virtual Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
                                           std::optional<std::pair<WallTime, RunKey>> after,
                                           size_t limit) = 0;
 
-  // PENDING runs of `window` from `after` (exclusive), without those that are held back while their
-  // job is paused. Reads only rows of the window. No locks.
+  // PENDING runs of `window` after `after`, except those held back while their job is paused. Reads
+  // only rows of the window. Takes no locks.
   virtual Result<JobPendingPage> ScanPendingOfJob(const JobWindow& window,
                                                   std::optional<RunKey> after, size_t limit) = 0;
 
-  // RUNNING runs, for a takeover. No locks.
+  // RUNNING runs, for a takeover. Takes no locks.
   virtual Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
                                           std::optional<RunCursor> after, size_t limit) = 0;
 
-  // RUNNING and HELD runs somebody asked to cancel. No locks.
+  // RUNNING and HELD runs with a cancel request. Takes no locks.
   virtual Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
                                                  std::optional<RunCursor> after, size_t limit) = 0;
 
-  // Definitions by version, with the job's id; unknown ones are absent. One that cannot be read is
-  // marked and keeps no other one back.
+  // Definitions by version, with the job's id; unknown ones are left out. An unreadable one is
+  // marked and does not affect the others.
   virtual Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) = 0;
 
-  // What the request said that made a manual run.
+  // The parts of the execute request that are stored with a manual run.
   virtual Result<RunRequest> LoadRunRequest(const RunKey& key) = 0;
 
-  // Decides each request by DecideClaim on its locked row and writes; a row that is as a plain
-  // request (plain.h) says need not be read for that. Replies in request order. Two
-  // requests for one run in a batch are decided one after the other.
+  // Decides each request by DecideClaim on its locked row, and writes. A plain request (plain.h)
+  // whose facts hold needs no read of the row. Replies are in request order. Two requests for the
+  // same run are decided one after the other.
   virtual Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
                                                 const Fence& fence, WallTime now) = 0;
 
-  // PENDING -> SKIPPED by DecideSkip; items that moved are left alone. A run that was tried before
+  // PENDING -> SKIPPED by DecideSkip; changed runs are left alone. A run with earlier attempts
   // leaves a dead letter. Returns how many were written.
   virtual Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
                               WallTime now) = 0;
 
-  // Applies by DecideResult. One effect per report, in order.
+  // Applies DecideResult. One effect per report, in order.
   virtual Result<std::vector<RunEffect>> ApplyResults(const std::vector<ResultReport>& reports,
                                                       const Fence& fence, WallTime now) = 0;
 
-  // Applies by DecideLost. One effect per report whose row still matched.
+  // Applies DecideLost. One effect per report whose row still matched.
   virtual Result<std::vector<RunEffect>> MarkLost(const std::vector<LostReport>& reports,
                                                   const Fence& fence, WallTime now) = 0;
 
-  // For metrics and the watchdog, over all segments; no locks.
+  // For metrics and the watchdog, over all segments. Takes no locks.
   virtual Result<OverdueReport> ReadOverdue(WallTime now) = 0;
 };
 

@@ -1,8 +1,8 @@
-// Port of the store's identity, and of the mark by which its history is recognised
-// (domain/store_trust.h).
+// Port of the store's identity and of its mark, by which lost history is
+// detected (domain/store_trust.h).
 //
-// Place    scheduler/guard alone. Its calls go through while the store is held: that is what they
-//          are for.
+// Place    Used by scheduler/guard alone. Its calls work even while the store is held, because they
+//          are what ends the hold.
 #pragma once
 
 #include "common/base/ids.h"
@@ -15,19 +15,19 @@ class IdentityStore {
  public:
   virtual ~IdentityStore() = default;
 
-  // kBrokenStore, kCorrupt, kNotFound: what answers is no store that can be read.
+  // kBrokenStore, kCorrupt, kNotFound: the server has no readable store.
   virtual Result<StoreIdentity> Identify() = 0;
 
-  // Moves the mark forward by one while the store is exactly `seen`; durable when it returns. The
-  // new mark. kConflict: the store is another one, or its mark moved.
+  // Increments the mark if the store is exactly `seen`; durable on return. Returns the new mark.
+  // kConflict: another store, or another mark.
   virtual Result<uint64_t> AdvanceMark(const StoreIdentity& seen) = 0;
 
-  // An operator accepts the store that is exactly `seen`: in one transaction its mark moves by one
-  // and every segment's epoch to `above` or higher, so that no epoch which was ever given out is
-  // given again, and whoever wrote under one is fenced. The new mark. kConflict: as above.
+  // An operator accepts the store that is exactly `seen`. One transaction increments its mark and
+  // raises every segment's epoch to at least `above`, so that no epoch is ever used twice and every
+  // earlier owner is fenced. Returns the new mark. kConflict: as above.
   virtual Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) = 0;
 
-  // Drops what is remembered of rows of the store: another history may say otherwise.
+  // Drops cached rows, because another history may contradict them.
   virtual void Forget() = 0;
 };
 

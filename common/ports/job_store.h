@@ -1,11 +1,12 @@
-// Jobs as people edit them. Any member calls these; writes lock the job's row and move its version.
+// Port of jobs as users edit them. Any member calls it; writes lock the job's row and raise
+// its version.
 //
 // Threads  Thread-safe; blocking.
 // Errors   kNotFound: no such job, or deleted. kConflict: the version is not the expected one.
-//          kExists: the job_id is taken (also by a deleted job). kTimeout: outcome unknown; the
-//          caller reads again before it answers. kCorrupt: the job's definition cannot be read;
-//          it can still be replaced, deleted and its runs cancelled. ListJobs leaves it out.
-// Always   When a write has returned, every later claim obeys it (P8).
+//          kExists: the job_id is taken (deleted jobs keep theirs). kTimeout: outcome unknown; the
+//          caller reads again before it answers. kCorrupt: the job's definition is unreadable; the
+//          job can still be replaced or deleted, and its runs cancelled. ListJobs leaves it out.
+// Always   Every claim after the return of a write obeys it (P8).
 #pragma once
 
 #include <algorithm>
@@ -35,7 +36,7 @@ struct StoredJob {
   int64_t version = 1;
   JobDefinition definition;               // `enabled` mirrors the state
   std::vector<StoredSchedule> schedules;  // in the definition's order
-  std::string pause_reason;               // of the last pause; empty when enabled
+  std::string pause_reason;               // of the last pause; empty if enabled
   WallTime created;
   WallTime updated;
 };
@@ -46,23 +47,23 @@ struct NewJob {
 };
 using NewJobs = std::vector<NewJob>;
 using StoredJobs = std::vector<StoredJob>;
-// In one call of CreateJobs.
+// Limit of one call of CreateJobs.
 inline constexpr size_t kJobsCreatedMax = 100;
 
-// Jobs to look up in one go, by either.
+// Jobs to find in one query, by id or by name.
 struct JobKeys {
   std::vector<JobId> ids = {};
   std::vector<std::pair<std::string, std::string>> names = {};  // namespace, name
 };
-// Of one look-up; more than two jobs for each name of a full list.
+// Limit of one query; more than two jobs for each name of a full list.
 inline constexpr size_t kJobsFoundMax = 400;
 
 struct FoundJobs {
-  std::vector<StoredJob> jobs = {};  // live and readable, by number
-  std::set<JobId> taken = {};        // of the ids: those of any job, also a deleted one
+  std::vector<StoredJob> jobs = {};  // not deleted and readable, by number
+  std::set<JobId> taken = {};        // requested ids that any job has, even a deleted one
 };
 
-// What is known of a job also when its definition cannot be read, or it was deleted.
+// Known even of a job that is deleted or whose definition is unreadable.
 struct JobHead {
   JobNo job_no;
   SegmentId segment;
@@ -73,23 +74,24 @@ struct JobHead {
   bool deleted = false;
 };
 
-// What a job was after one of its changes.
+// A job after one of its changes.
 struct JobVersion {
   int64_t version = 1;
-  std::string actor = {};  // who made it
+  std::string actor = {};  // author of the change
   WallTime created = {};
-  std::optional<JobDefinition> definition = {};  // nullopt: cannot be read
+  std::optional<JobDefinition> definition = {};  // nullopt: unreadable
 };
 
-// When a version counts as made. Members' clocks differ, but the versions of a job and its
-// update_time ascend: a member whose clock is behind goes on right after the version before.
+// The creation time of a version. Members' clocks differ, but the versions of a job and its
+// update_time must ascend: a member whose clock is behind uses the microsecond after the
+// previous version.
 inline WallTime TimeOfNextVersion(WallTime previous, WallTime now) {
   return std::max(now, previous + Duration(1));
 }
 
 enum class JobOrder { kJobId, kName, kCreated, kUpdated };
 
-// A job's place in a list: its id and, by the list's order, its name or time, as they were then.
+// A job's position in a list: its id and the sort key of the list's order, as of that page.
 struct JobListPlace {
   std::string job_id;
   std::string name = {};
@@ -108,17 +110,17 @@ struct JobFilter {
   std::optional<bool> enabled = {};
   std::optional<std::string> user_id = {};
   std::vector<std::string> namespaces = {};  // one of these; none = any
-  std::string name = {};                     // exactly; empty = any
+  std::string name = {};                     // exact; empty = any
   std::string name_contains = {};            // in name or job_id, case-insensitive
   JobOrder order = JobOrder::kJobId;         // then by job_id
-  bool descending = false;                   // the job_id as well
+  bool descending = false;                   // also applies to job_id
   std::optional<JobListPlace> after = {};    // cursor: strictly after this place
   size_t limit = 50;
-  // What no index finds is looked for in at most about this many jobs; see JobPage.
+  // Bounds a search without an index to about this many jobs; see JobPage.
   size_t search_max = kJobSearchMax;
 
-  // Whether jobs have to be looked at one by one, since no index has those of the filter in its
-  // order. By an exact name they are found, and sorted.
+  // Whether jobs must be examined one by one, because no index covers the filter in this order.
+  // With an exact name, the matches are found first and then sorted.
   bool searches() const {
     if (!name.empty()) return false;
     if (enabled || user_id || !name_contains.empty() || namespaces.size() > 1) return true;
@@ -128,27 +130,28 @@ struct JobFilter {
 
 struct JobPage {
   std::vector<StoredJob> jobs;
-  // The search ended here although the page is not full: what comes behind was not looked at.
+  // The search stopped here before the page was full; later jobs were not examined.
   std::optional<JobListPlace> searched_to = {};
 };
 
-// Where the list goes on after the page; nullopt = nowhere.
+// Where the list continues after the page; nullopt = nowhere.
 inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilter& filter) {
   if (page.searched_to || page.jobs.size() < filter.limit) return page.searched_to;
   return PlaceOf(filter.order, page.jobs.back());
 }
 
-// How many runs came to a final state.
+// How many runs reached a final state, by state.
 using EndedRuns = std::map<RunState, int64_t>;
 
 struct WriteContext {
   WallTime now;             // cluster time
-  std::string actor = {};   // who, for the version's record
-  std::string reason = {};  // why, in the person's words; empty = not said
-  // That a run whose process may still run (run_state.h) is dead, or does no harm beside others.
+  std::string actor = {};   // author, for the version's record
+  std::string reason = {};  // given by the user; empty = none
+  // The user confirms that a run which may still run (run_state.h) is dead, or harmless
+  // beside others.
   bool confirm_overlap = false;
-  CancelMode cancel_mode = CancelMode::kGraceful;  // of a cancel
-  // Where it is not null: set to what the write itself ended, when it was done.
+  CancelMode cancel_mode = CancelMode::kGraceful;  // only for cancels
+  // If not null: receives, after the write, the runs that the write itself ended.
   EndedRuns* ended = nullptr;
 
   Overlap overlap() const { return confirm_overlap ? Overlap::kConfirmed : Overlap::kUnconfirmed; }
@@ -158,42 +161,43 @@ class JobStore {
  public:
   virtual ~JobStore() = default;
 
-  // The definition is already validated. First fires are strictly after `now`. The new schedules of
-  // an enabled job are visible to ScanDue when this returns.
+  // The definition must be valid. The first fires are strictly after `now`. On return ScanDue sees
+  // the new schedules of an enabled job.
   virtual Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
                                       const WriteContext& context) = 0;
-  // At most kJobsCreatedMax at once, all of them or none. In their order. kExists: the id of one is
-  // taken, or there twice.
+  // At most kJobsCreatedMax jobs, all or none, returned in the same order. kExists: an id is taken,
+  // or occurs twice.
   virtual Result<StoredJobs> CreateJobs(const NewJobs& jobs, const WriteContext& context) = 0;
   virtual Result<StoredJob> GetJob(const JobId& id) = 0;
-  // kExhausted: over kJobsFoundMax jobs have those ids and names.
+  // kExhausted: more than kJobsFoundMax jobs have these ids and names.
   virtual Result<FoundJobs> FindJobs(const JobKeys& keys) = 0;
-  // Also of a deleted job, whose runs are still somebody's; never kCorrupt.
+  // Works for deleted jobs too, whose runs still have an owner; never kCorrupt.
   virtual Result<JobHead> GetJobHead(const JobId& id) = 0;
   virtual Result<JobPage> ListJobs(const JobFilter& filter) = 0;
-  // The namespaces that have a job, strictly after the cursor, by name.
+  // Namespaces with at least one job, strictly after the cursor, by name.
   virtual Result<std::vector<std::string>> ListNamespaces(const std::string& after,
                                                           size_t limit) = 0;
-  // Those below `before`, newest first; old ones are deleted after a while (DeleteExpired).
+  // Versions below `before`, newest first. Old versions are deleted after a
+  // while (AdminStore::Maintain).
   virtual Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
                                                        size_t limit) = 0;
 
-  // A schedule that fires alike in both definitions (FiresAlike) keeps its id and place; the others
+  // A schedule that fires alike in both definitions (FiresAlike) keeps its id and position; others
   // are removed or added (first fire strictly after now). Unclaimed runs change as
   // DecidePendingEffect says. definition.enabled = false also pauses, true also resumes.
   virtual Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
                                        const JobDefinition& definition,
                                        const WriteContext& context) = 0;
 
-  // Idempotent. Pausing unplans future runs; resuming records what was missed as one gap a schedule
-  // (reason paused) and goes on strictly after now. No version is expected; the version moves. Of a
-  // paused job another reason, if it says anything, takes the place of the old one.
+  // Both are idempotent. Pausing removes planned future runs. Resuming records missed fires as one
+  // gap per schedule (reason paused), and continues strictly after now. No version is expected; the
+  // version increases. Pausing a paused job replaces the reason, unless the new one is empty.
   virtual Result<StoredJob> PauseJob(const JobId& id, const std::string& reason,
                                      const WriteContext& context) = 0;
   virtual Result<StoredJob> ResumeJob(const JobId& id, const std::string& reason,
                                       const WriteContext& context) = 0;
 
-  // Its runs and history stay; running attempts finish.
+  // Runs and history are kept; running attempts finish.
   virtual Status DeleteJob(const JobId& id, int64_t expected_version,
                            const WriteContext& context) = 0;
 };

@@ -1,10 +1,10 @@
-// Port that counts the entries of a list for its first page, up to a bound.
+// Port that counts the entries of a list for its first page, up to a limit.
 //
 // Threads  Thread-safe; blocking, for kCountTimeMax at most.
-// Errors   As job_store.h; kExhausted: it took too long. Of a job or bulk action that is not there:
-//          none, or kNotFound.
-// Always   What a filter says of pages (cursor, limit, order) is passed over. A thing that cannot
-//          be read counts, though lists leave it out.
+// Errors   As job_store.h; kExhausted: it took too long. For an unknown job or bulk action the
+//          count is 0, or kNotFound.
+// Always   Cursor, limit and order of a filter are ignored. Unreadable entries count, although
+//          lists leave them out.
 #pragma once
 
 #include "common/base/result.h"
@@ -18,15 +18,15 @@
 namespace carillon {
 
 inline constexpr size_t kListedCountMax = 1'000;
-// Where no index has just what a filter wants, so many are looked at, the first of the list.
+// Without an index for a filter, at most the first so many entries of the list are examined.
 inline constexpr size_t kCountLookedAtMax = 20'000;
-// Of runs, of which a page looks at kRunSearchMax.
+// The same for runs, of which a page examines kRunSearchMax.
 inline constexpr size_t kRunCountLookedAtMax = 10'000;
 inline constexpr Duration kCountTimeMax = 1s;
 
 struct BoundedCount {
   size_t seen = 0;   // at most kListedCountMax
-  bool all = false;  // there are no others
+  bool all = false;  // the count is complete
 };
 
 class ListCounts {
@@ -36,7 +36,7 @@ class ListCounts {
   virtual Result<BoundedCount> CountJobs(const JobFilter& filter) = 0;
   virtual Result<BoundedCount> CountVersions(const JobId& id) = 0;
   virtual Result<BoundedCount> CountNamespaces() = 0;
-  // Looks at filter.search_max at most as well.
+  // Also limited by filter.search_max.
   virtual Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) = 0;
   virtual Result<BoundedCount> CountGaps(const GapFilter& filter) = 0;
   virtual Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) = 0;

@@ -12,29 +12,30 @@
 
 namespace carillon {
 
+// One chunk of the log of an attempt.
 struct LogRecord {
   RunKey key;
   int attempt = 1;
   LogChunk chunk;
 };
 
-// What is there of one attempt's log.
+// The stored part of one attempt's log.
 struct LogExtent {
-  uint64_t last_seq = 0;  // of its last entry; 0 = none
-  bool complete = false;  // the last chunk is there; earlier ones may still be missing
-  uint64_t entries = 0;   // that are stored
+  uint64_t last_seq = 0;  // of the last stored entry; 0 = none
+  bool complete = false;  // the last chunk is stored; earlier ones may be missing
+  uint64_t entries = 0;   // number of stored entries
 
-  // Nothing comes to it any more.
+  // True if the log is complete and will not change.
   bool settled() const { return complete && entries == last_seq; }
 };
 
 class LogStore {
  public:
   virtual ~LogStore() = default;
-  // All or none. What is there already stays as it is: a chunk may come twice.
+  // All or none. Existing chunks are kept, since a chunk may arrive twice.
   virtual Status AppendLogs(const std::vector<LogRecord>& records) = 0;
-  // Chunks that hold entries from `from_seq` on, or that end the log, ascending: at least one when
-  // there is any, then up to `bytes_max` of entries. Gaps between them are possible.
+  // Chunks with entries from `from_seq` on, or with the end of the log, ascending: at least one if
+  // any exists, then up to `bytes_max` of entries. Chunks may be missing in between.
   virtual Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
                                                 size_t bytes_max) = 0;
   virtual Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) = 0;

@@ -1,6 +1,6 @@
-// Port through which an executor finds the members of the scheduler and announces itself.
+// Port by which an executor announces itself and finds the members of the scheduler.
 //
-// Threads  Thread-safe. Calls answer from a local view, except where said.
+// Threads  Thread-safe. Calls answer from a local view, except where noted.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@ class MemberDirectory {
  public:
   virtual ~MemberDirectory() = default;
 
-  // Shows this start of the executor, anew after an expiry. Blocks up to the session timeout.
-  // kConflict: another start of the same id is shown; one that died goes after its session timeout.
+  // Announces this start of the executor, again after an expiry. Blocks up to the session timeout.
+  // kConflict: another start with the same id is announced; a dead one disappears with its session.
   virtual Status Announce(const ExecutorId& executor, const Incarnation& incarnation) = 0;
   virtual void Withdraw() = 0;
   virtual SessionState State() = 0;
-  // As last seen: without contact they stay.
+  // As last seen; unchanged while there is no contact.
   virtual std::vector<MemberInfo> Members() = 0;
-  // Called (from any thread) when members or session changed.
+  // `wake` is called (on any thread) after a change of the members or the session.
   virtual void OnChange(std::function<void()> wake) = 0;
 };
 

@@ -1,7 +1,7 @@
-// Records between scheduler and executors. Like Kafka: partitions in order, at least once; a record
-// may come twice, late, or again from an earlier position after a restart.
+// Records between scheduler and executors. As in Kafka, partitions are ordered and delivery is at
+// least once: a record may arrive twice, late, or again from an earlier position after a restart.
 //
-// Errors   Send: kExhausted when the local queue is full. Poll: kUnavailable.
+// Errors   Send: kExhausted if the local queue is full. Poll: kUnavailable.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,8 @@ inline constexpr std::string_view kResultsTopic = "carillon.results";
 inline constexpr std::string_view kLogsTopic = "carillon.logs";
 inline constexpr std::string_view kDeadLettersTopic = "carillon.dead_letters";
 
-// Whose remainder by the number of partitions is where an executor's tasks are: it reads no other.
+// The key of an executor's tasks. Modulo the number of partitions it is the one partition that the
+// executor reads.
 inline uint64_t TaskPartitionKey(const ExecutorId& executor) {
   return StableHash(executor.value());
 }
@@ -41,12 +42,12 @@ struct ReceivedRecord {
   int64_t offset = 0;
 };
 
-// The begin of a consumer: at the first record of this time or later, or at the next one that
-// comes. Times are those of the senders' clocks.
+// Where a consumer begins: at the first record of this time or later, or else at the next record
+// sent. Times are of the senders' clocks.
 struct BusBegin {
   enum class Of {
-    kNewGroup,  // a group that has a position continues there
-    kAnyGroup,  // a group whose position is older skips what lies between
+    kNewGroup,  // a group with a stored position continues there
+    kAnyGroup,  // a group with an older position skips to it
   };
   WallTime at{};
   Of of = Of::kNewGroup;
@@ -55,24 +56,25 @@ struct BusBegin {
 class BusProducer {
  public:
   virtual ~BusProducer() = default;
-  // Hands the record to the bus; delivery is asynchronous and may fail silently (the caller's own
-  // time-out finds out). The partition is `partition_key` modulo their number.
+  // Queues the record for sending. Delivery is asynchronous and may fail silently, so the caller
+  // needs a timeout of its own. The partition is `partition_key` modulo the number of partitions.
   virtual Status Send(std::string_view topic, uint64_t partition_key, BusRecord record) = 0;
 };
 
-// What a consumer knows of its bus, a few seconds old.
+// The state of a consumer's bus, at most a few seconds old.
 struct BusHealth {
   enum class Contact {
-    kUnknown,  // nothing was asked yet
+    kUnknown,  // not checked yet
     kAnswers,
-    kSilent,  // for some partition of the consumer at least
+    kSilent,  // for at least one partition of the consumer
   };
   Contact contact = Contact::kUnknown;
-  // Records of its partitions that it has not dealt with; nullopt while that is not known.
+  // Uncommitted records of its partitions; nullopt: unknown.
   std::optional<int64_t> behind = {};
 };
 
-// Of BusHealth::behind, as a gauge shows it: no comparison holds of what is not known.
+// BusHealth::behind as the value of a gauge. Unknown is NaN, for which every alert's comparison
+// is false.
 inline double GaugeOf(const std::optional<int64_t>& behind) {
   return behind ? static_cast<double>(*behind) : std::numeric_limits<double>::quiet_NaN();
 }
@@ -82,12 +84,11 @@ class BusConsumer {
   virtual ~BusConsumer() = default;
   // Up to `max` records, without waiting. Order holds within a partition.
   virtual Result<std::vector<ReceivedRecord>> Poll(size_t max) = 0;
-  // Everything up to these positions is dealt with and need not come again.
+  // Marks everything up to these positions as handled; it is not delivered again.
   virtual Status Commit(const std::vector<ReceivedRecord>& handled) = 0;
-  // Called (from any thread) when Poll may have something. Set before first use.
+  // `wake` is called (on any thread) when Poll may return something. Set it before the first use.
   virtual void OnReadable(std::function<void()> wake) = 0;
-  // How far it is behind what was sent, counted up to its last Commit. Thread-safe; never waits for
-  // the bus.
+  // The lag behind the sent records, as of the last Commit. Thread-safe; never waits for the bus.
   virtual BusHealth Look() = 0;
 };
 

@@ -1,9 +1,9 @@
-// Port of notices, as transactions of the firing path leave them, and of their deliveries.
+// Port of notices, which transactions of the firing path write, and of their deliveries.
 //
 // Threads  Thread-safe; blocking.
-// Errors   As firing_store.h for what carries a fence, else as job_store.h.
+// Errors   As firing_store.h for calls with a fence, else as job_store.h.
 // Always   A notice of a failure, a missed fire or a late start is written by the transaction that
-//          makes it true (FiringStore), once for each run, attempt and kind.
+//          causes it (FiringStore), once for each run, attempt and kind.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 namespace carillon {
 
 struct Notice {
-  uint64_t id = 0;  // given by the store
+  uint64_t id = 0;  // assigned by the store
   NoticeKind kind = NoticeKind::kFailed;
   SegmentId segment;
   JobNo job_no;
@@ -25,30 +25,31 @@ struct Notice {
   int attempt = 1;
   RunState state = RunState::kFailed;
   std::string reason = {};
-  int64_t fires = 1;            // kMissed: how many
-  WallTime until = WallTime{};  // kMissed: the last of them
+  int64_t fires = 1;            // kMissed: number of fires
+  WallTime until = WallTime{};  // kMissed: the last fire
   WallTime created = WallTime{};
 };
 
-// How often the run was tried: a skip ends a try that never began.
+// The number of attempts that began: a skip ends an attempt that never began.
 inline int TriesOf(const Notice& notice) {
   return notice.state == RunState::kSkipped ? notice.attempt - 1 : notice.attempt;
 }
 
-// A notice nobody has decided about, with what the decision looks at.
+// An undecided notice, with the input of the decision.
 struct OpenNotice {
   Notice notice;
   JobId job_id;
   std::string job_name;
-  NotifyRules rules;                  // of the job's current version; defaults if it cannot be read
-  NoticeMemory memory;                // of its job and kind
-  std::optional<RunDetail> run = {};  // FindRun fills it in where it is told
+  NotifyRules rules;    // of the current version; defaults if it is unreadable
+  NoticeMemory memory;  // of the same job and kind
+  // Filled in by FindRun, if the notice will be sent.
+  std::optional<RunDetail> run = {};
 };
 
 struct NewDelivery {
   DeliveryChannel channel = DeliveryChannel::kWebhook;
   std::vector<std::string> recipients = {};  // kMail
-  std::string message = {};                  // as it is sent, each time
+  std::string message = {};                  // as sent on every try
 };
 
 struct NoticeDecision {
@@ -68,19 +69,19 @@ struct Delivery {
   DeliveryState state = DeliveryState::kPending;
   int attempts = 0;
   WallTime created;
-  WallTime asked;               // by the notice, or by who wanted it sent again
-  WallTime due;                 // kPending: not before
+  WallTime asked;               // creation, or the latest ResendDelivery
+  WallTime due;                 // kPending: earliest time of the next try
   WallTime ended = WallTime{};  // zero: kPending
-  int status = 0;               // of the last answer: HTTP's or SMTP's; 0 = none
+  int status = 0;               // last HTTP or SMTP status; 0 = none
   std::string error = {};       // of the last try; empty = none
   std::vector<std::string> recipients = {};
-  std::string message = {};  // only of ScanDeliveries and GetDelivery
+  std::string message = {};  // set only by ScanDeliveries and GetDelivery
 };
 
 struct DeliveryOutcome {
   uint64_t id = 0;
   SegmentId segment;
-  WallTime asked;  // the delivery's, as it was sent
+  WallTime asked;  // of the delivery that was sent
   DeliveryState state = DeliveryState::kPending;
   int attempts = 0;
   WallTime due = WallTime{};
@@ -96,7 +97,7 @@ struct DeliveryFilter {
   size_t limit = 50;
 };
 
-// A job of which a failure was told, and the success since.
+// A job with a notified failure, and its success afterwards.
 struct Recovery {
   SegmentId segment;
   JobNo job_no;
@@ -105,48 +106,48 @@ struct Recovery {
 };
 struct RecoveryPage {
   std::vector<Recovery> recoveries;
-  std::optional<JobNo> next;  // where to go on; nullopt = those were all jobs
+  std::optional<JobNo> next;  // where to continue; nullopt = all jobs were examined
 };
 
 struct DeliveryBacklog {
   int64_t pending = 0;       // counted up to 10,000
-  WallTime oldest = kNever;  // asked; kNever = none
+  WallTime oldest = kNever;  // smallest `asked`; kNever = none
 };
 
 class NoticeStore {
  public:
   virtual ~NoticeStore() = default;
 
-  // Undecided ones of `segments`, the oldest first. No locks.
+  // Undecided notices of `segments`, oldest first. Takes no locks.
   virtual Result<std::vector<OpenNotice>> ScanNotices(const std::vector<SegmentId>& segments,
                                                       size_t limit) = 0;
-  // With attempts; nullopt: kMissed, or it is gone.
+  // The run with its attempts; nullopt for kMissed, or if it is gone.
   virtual Result<std::optional<RunDetail>> FindRun(const Notice& notice) = 0;
-  // Keeps what was decided, makes the deliveries (due now) and moves the jobs' memories; all or
-  // nothing. kConflict: a notice was decided meanwhile.
+  // Stores the decisions, creates the deliveries (due now) and updates the jobs' memories; all or
+  // nothing. kConflict: a notice has been decided meanwhile.
   virtual Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
                                WallTime now) = 0;
-  // Late ones that a look has found, and recoveries, which end the watch for one. Those that are
-  // there stay as they are.
+  // Adds late notices found by a scan, and recoveries, which end the watch for one. Existing
+  // notices are kept.
   virtual Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) = 0;
-  // Jobs of `segments` after `after`, `limit` of them looked at, by their fires up to `now` (of
-  // very many the newest). No locks.
+  // Examines `limit` jobs of `segments` after `after`, by their fires up to `now` (only the newest,
+  // if there are many). Takes no locks.
   virtual Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
                                               std::optional<JobNo> after, WallTime now,
                                               size_t limit) = 0;
 
-  // PENDING, due and through one of `channels`, the longest due first. No locks.
+  // PENDING deliveries that are due on one of `channels`, longest due first. Takes no locks.
   virtual Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,
                                                        const std::vector<DeliveryChannel>& channels,
                                                        WallTime now, size_t limit) = 0;
-  // One that is not PENDING any more, or was asked for anew meanwhile, is left alone.
+  // Does nothing if the delivery is no longer PENDING, or has been requested again since.
   virtual Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence,
                                 WallTime now) = 0;
   virtual Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) = 0;
 
-  // For people, by any member.
+  // For users, by any member.
   virtual Result<std::vector<Delivery>> ListDeliveries(const DeliveryFilter& filter) = 0;
-  // PENDING again and due now, tried as long as a new one. kNotFound.
+  // Makes it PENDING and due now, with as much time for tries as a new one. kNotFound.
   virtual Result<Delivery> ResendDelivery(uint64_t id, WallTime now) = 0;
 };
 

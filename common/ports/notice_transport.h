@@ -1,9 +1,9 @@
 // Port that sends a finished message: one POST, or one mail.
 //
 // Threads  Thread-safe; each call blocks for at most kNoticeTimeMax.
-// Errors   kInvalid: the address or a setting. Else the message did not get an answer, or not a
-//          whole one: whether it was taken is not known.
-// Always   TLS servers are checked; no redirect is followed and no proxy used.
+// Errors   kInvalid: the address or a setting. Any other error: no complete answer arrived, so it
+//          is unknown whether the message was accepted.
+// Always   TLS certificates are verified; no redirect is followed and no proxy used.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ enum class MailTls { kOff, kStartTls, kTls };
 struct NoticeMail {
   std::string server;  // host:port
   MailTls tls = MailTls::kStartTls;
-  std::string user = {};  // empty: does not sign in
+  std::string user = {};  // empty: no sign-in
   std::string password = {};
   std::string from;
   std::vector<std::string> to;
@@ -38,9 +38,9 @@ struct NoticeMail {
 class NoticeTransport {
  public:
   virtual ~NoticeTransport() = default;
-  // The status of the answer, whichever.
+  // The HTTP status, whatever it is.
   virtual Result<int> Post(const NoticePost& post) = 0;
-  // The last answer of the server: 250 when it took the message.
+  // The last SMTP status: 250 if the message was accepted.
   virtual Result<int> Mail(const NoticeMail& mail) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Runs as people see and touch them. Any member calls these.
+// Port of runs as users see and control them. Any member calls it.
 //
 // Threads  Thread-safe; blocking.
 // Errors   As job_store.h.
@@ -26,7 +26,7 @@ struct ExecuteRequest {
   std::string parameters_json = {};  // overrides; empty = none
   ExecutorId executor = {};          // empty = any
   std::optional<int> priority = {};
-  std::string trace_id = {};  // trace.h; empty = the run's own
+  std::string trace_id = {};  // trace.h; empty = derived from the run id
   std::optional<KeyedAnswer<CreatedRun>> keyed = {};
 };
 
@@ -43,47 +43,48 @@ struct RunFilter {
   std::vector<RunState> states = {};         // any of; empty = all
   std::vector<RunKind> kinds = {};           // any of; empty = all
   std::vector<std::string> namespaces = {};  // of the job, any of; empty = all
-  // Of the job as it is now:
+  // Of the job's current version:
   std::optional<std::string> user_id = {};
   std::string name_contains = {};  // in name or job_id, case-insensitive
-  std::map<std::string, std::vector<std::string>> labels = {};  // each, with any of its values
-  std::optional<WallTime> since = {};                           // fire >= since
-  std::optional<WallTime> until = {};                           // fire < until
+  // All of these, each with one of its values.
+  std::map<std::string, std::vector<std::string>> labels = {};
+  std::optional<WallTime> since = {};  // fire >= since
+  std::optional<WallTime> until = {};  // fire < until
   bool oldest_first = false;
   // Cursor: strictly earlier in (fire, schedule, shard); with oldest_first, strictly later.
   std::optional<RunKey> before = {};
   size_t limit = 50;
-  // What no index finds is looked for in at most about this many runs; see RunPage.
+  // Bounds a search without an index to about this many runs; see RunPage.
   size_t search_max = kRunSearchMax;
 
   bool looks_at_jobs() const {
     return !namespaces.empty() || user_id || !name_contains.empty() || !labels.empty();
   }
-  // Whether each run has to be looked at for what it is, beside its state, its job and its time.
+  // Whether each run must be examined for more than its state, its job and its time.
   bool looks_at_runs() const { return executor || !kinds.empty() || looks_at_jobs(); }
 };
 
 struct RunPage {
   std::vector<RunDetail> runs;
-  // The search ended here although the page is not full: what comes behind was not looked at.
+  // The search stopped here before the page was full; later runs were not examined.
   std::optional<RunKey> searched_to = {};
 };
 
 inline constexpr size_t kMarkedRuns = 16;
 
-// A run as the strips of many jobs show it.
+// A run as shown in a list of many jobs.
 struct RunSummary {
   RunKey key;
   RunState state = RunState::kPending;
-  WallTime started = WallTime{};  // not yet: the epoch
-  WallTime ended = WallTime{};    // likewise
+  WallTime started = WallTime{};  // the epoch: not yet
+  WallTime ended = WallTime{};    // the epoch: not yet
   bool operator==(const RunSummary&) const = default;
 };
 struct RecentRuns {
   JobId job_id;
   std::vector<RunSummary> runs;  // newest fire first
 };
-struct RecentFilter {
+struct RecentFilter {          // per job
   std::vector<JobId> job_ids;  // each once
   size_t runs_max = 10;        // of each job
   WallTime until;              // fire <= until
@@ -97,7 +98,7 @@ struct GapRecord {
 
 struct GapFilter {
   std::optional<JobId> job_id = {};
-  // Those that have a part in [since, until): both ends of a gap are fires.
+  // Gaps that overlap [since, until); both ends of a gap are fires.
   std::optional<WallTime> since = {};
   std::optional<WallTime> until = {};
   std::vector<GapReason> reasons = {};  // any of; empty = all
@@ -110,8 +111,8 @@ struct GapPage {
 };
 
 struct RunCounts {
-  int64_t pending = 0;  // due or not, counted up to 100,000
-  int64_t running = 0;  // likewise
+  int64_t pending = 0;  // due or not; counted up to 100,000
+  int64_t running = 0;  // counted up to 100,000
 };
 
 struct DeadLetter {
@@ -134,39 +135,39 @@ class RunStore {
  public:
   virtual ~RunStore() = default;
 
-  // One PENDING run of kind manual, fire = due = now or the next free microsecond, on the job's own
-  // pseudo schedule. Allowed on a paused job. kConflict: the request of `keyed` was finished by
-  // somebody else meanwhile.
+  // Creates one PENDING run of kind manual, fire = due = now or the next free microsecond, on the
+  // job's own pseudo schedule. Allowed on a paused job. kConflict: another request has finished the
+  // key of `keyed` meanwhile.
   virtual Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
                                         const WriteContext& context) = 0;
 
-  // See DecideCancel; how is `context.cancel_mode`. A kill replaces a graceful request, never the
-  // other way round. Returns true if something was cancelled or asked to; `error` of the run says
-  // why, if a reason was given.
+  // Applies DecideCancel with context.cancel_mode. A kill replaces a graceful request, never the
+  // reverse. True if the run was cancelled or received a request; the run's `error` gives the
+  // reason, if there is one.
   virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
-  // Every open run of the job that is due or running;
-  // future planned runs are left. Returns how many.
+  // Cancels every open run of the job that is due or running; planned future runs are kept. Returns
+  // how many.
   virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
-  // See DecideRetryByHand. What the executor reported of the attempt after it was given up counts
-  // as its end. Its dead letters are gone: it has another chance. kConflict also as ExecuteJob.
+  // Applies DecideRetryByHand. A late report of the attempt that was given up counts as its end.
+  // Deletes the run's dead letters, since it has another attempt. kConflict also as ExecuteJob.
   virtual Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) = 0;
 
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
-  // Newest first, without attempts. Planned runs that are not due yet are included only when
-  // `states` names PENDING. A page may hold fewer runs than there are, even none: then it says how
-  // far it has searched.
+  // Newest first, without attempts. Planned runs that are not due yet are included only if `states`
+  // names PENDING. A page may hold fewer runs than its limit, even none, although more exist;
+  // searched_to then tells how far it has searched.
   virtual Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) = 0;
-  // Of each job, in the order asked, what fired last; jobs that are not there, or deleted, are left
-  // out. Reads `runs_max` runs of a job, whatever its history.
+  // The latest fires of each job, in the order of the request; unknown and deleted jobs are left
+  // out. Reads `runs_max` runs per job, whatever its history.
   virtual Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) = 0;
-  // A number that changes when one of the due runs that are open (1,000 of them are looked at), or
-  // of the 16 newest, begins, ends or moves on. Cheap, whatever the history.
+  // A number that changes when one of the open due runs (of which 1,000 are examined), or of the 16
+  // newest runs, begins, ends or changes. Cheap, whatever the history.
   virtual Result<uint64_t> RunsFingerprint(WallTime now) = 0;
   virtual Result<GapPage> ListGaps(const GapFilter& filter) = 0;
   virtual Result<RunCounts> CountOpenRuns() = 0;
   virtual Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) = 0;
   virtual Result<DeadLetter> GetDeadLetter(uint64_t id) = 0;
-  // Its run stays as it ended. kNotFound: also when somebody else was quicker.
+  // Its run stays as it ended. kNotFound: also if another request discarded it first.
   virtual Status DiscardDeadLetter(uint64_t id) = 0;
 };
 

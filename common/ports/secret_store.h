@@ -1,6 +1,6 @@
-// Secrets as the store keeps them: sealed by the members, which alone have the keys.
+// Port of secrets, which members encrypt before storing; only members have the keys.
 //
-// Always   What comes here as a value is ciphertext.
+// Always   Stored values are ciphertext.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,20 @@
 namespace carillon {
 
 struct SealedValue {
-  std::string key_id;      // which key opens it
+  std::string key_id;      // the key that encrypted it
   std::string nonce;       // bytes
   std::string ciphertext;  // bytes
 
   bool operator==(const SealedValue&) const = default;
 };
 
-// Everything that may be shown of a secret.
+// The visible properties of a secret.
 struct SecretRecord {
   std::string name;
   std::string description = {};
-  std::string user_id = {};  // whose it is
-  bool shared = false;       // jobs of everybody may use it
-  int64_t version = 1;       // moves with each change; not when it is sealed anew
+  std::string user_id = {};  // owner
+  bool shared = false;       // jobs of every user may use it
+  int64_t version = 1;       // increases with each change, except a re-encryption
   std::string key_id = {};
   WallTime created = WallTime{};
   WallTime updated = WallTime{};
@@ -35,18 +35,18 @@ struct SecretRecord {
 };
 
 struct StoredSecret {
-  SecretRecord record;  // its key_id is the value's
+  SecretRecord record;  // record.key_id is that of the value
   SealedValue value;
 };
 
-// Whether a job of this owner may use it.
+// Whether a job of this owner may use the secret.
 inline bool MayUse(const SecretRecord& secret, const std::string& job_owner) {
   return secret.shared || (!secret.user_id.empty() && secret.user_id == job_owner);
 }
 
 struct SecretFilter {
   std::string after_name = {};                    // cursor, ascending
-  std::optional<std::string> not_under_key = {};  // those that another key sealed
+  std::optional<std::string> not_under_key = {};  // only secrets encrypted with another key
   size_t limit = 50;
 };
 
@@ -57,14 +57,15 @@ class SecretStore {
   // kExists: the name is taken.
   virtual Status CreateSecret(const StoredSecret& secret) = 0;
   virtual Result<StoredSecret> GetSecret(const std::string& name) = 0;
-  // By name; those that do not exist are left out.
+  // Sorted by name; unknown names are left out.
   virtual Result<std::vector<StoredSecret>> FindSecrets(const std::vector<std::string>& names) = 0;
   virtual Result<std::vector<SecretRecord>> ListSecrets(const SecretFilter& filter) = 0;
-  // Writes value, description and shared of a secret whose version is still the wanted one's;
-  // returns it as it is then. kConflict: another version is. kNotFound.
+  // Writes value, description and shared if the stored version is the wanted one; returns the new
+  // record. kConflict: another version. kNotFound.
   virtual Result<SecretRecord> UpdateSecret(const StoredSecret& wanted, WallTime now) = 0;
   virtual Status DeleteSecret(const std::string& name, int64_t expected_version) = 0;
-  // The same value under another key. kConflict: it is not `from` any more. kNotFound.
+  // Replaces the value by the same value under another key. kConflict: it is no longer
+  // `from`. kNotFound.
   virtual Status RewrapSecret(const std::string& name, const SealedValue& from,
                               const SealedValue& to) = 0;
 };

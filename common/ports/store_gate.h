@@ -1,4 +1,4 @@
-// Port that a store asks before it uses a connection, so that nothing is done on a server whose
+// Port that a store consults before it uses a connection, so that nothing is done on a server whose
 // identity was not checked.
 //
 // Threads  Thread-safe; called by every thread that uses the store. Never blocks.
@@ -18,12 +18,13 @@ class StoreGate {
   // kUnavailable, with the reason, while the store is held.
   virtual Status Check() const = 0;
 
-  // What a connection was admitted under; it is looked at again when this has moved. Never zero.
+  // Identifies the current verdict; never zero. A connection admitted under another stamp must be
+  // checked again.
   virtual uint64_t Stamp() const = 0;
 
-  // Judges what a connection shows that is new, or was admitted under another stamp: kUnavailable:
-  // it is not to be used. An error of the question itself comes back as it is, unless it says that
-  // there is no store.
+  // Judges the identity seen on a connection that is new, or was admitted under another stamp.
+  // kUnavailable: do not use it. If reading the identity failed, that error is returned, unless it
+  // means that there is no store.
   virtual Status Admit(const Result<StoreIdentity>& seen) = 0;
 };
 

@@ -1,9 +1,8 @@
-// Claim tokens, each of which must be unknown to everybody but the executor and the run's owner.
+// Port that generates claim tokens. Only the executor and the run's owner may know a token.
 //
-// Results are not signed: they are believed because they carry the token of their claim
-// (docs/protocol.md). Whoever reads one result on the bus must not be able to compute another
-// token from it, so product code takes them from the kernel's generator (wire/random_tokens.h) and
-// only tests from a seed.
+// Results are not signed: the token of their claim proves them (docs/protocol.md). A reader of one
+// result on the bus must not be able to compute another token from it, so product code takes tokens
+// from the kernel's generator (wire/random_tokens.h), and only tests from a seed.
 //
 // Threads  Not thread-safe; one owner.
 #pragma once
