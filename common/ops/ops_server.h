@@ -1,7 +1,7 @@
-// The ops port: /livez, /readyz[?verbose], /healthz, /metrics. No token, so loopback unless told
-// otherwise, and nothing that changes anything.
+// The ops port: /livez, /readyz[?verbose], /healthz, /metrics. Requests need no token and change
+// nothing; so it listens on loopback only, unless configured otherwise.
 //
-// Threads  As HttpServer, and a loop for each check: checks may block, requests never wait for one.
+// Threads  As HttpServer, and a loop per check: checks may block, requests never wait for one.
 #pragma once
 
 #include <memory>
@@ -20,24 +20,25 @@ struct OpsOptions {
   bool allow_beyond_loopback = false;
 };
 
-// What the ops port serves. References outlive the server.
+// The data of the ops port. The references must outlive the server.
 struct OpsContext {
   Metrics& metrics;
   const Clock& clock;
-  std::vector<ReadyCheck> ready = {};  // all must pass for /readyz and /healthz
+  // All must pass for /readyz and /healthz.
+  std::vector<ReadyCheck> ready = {};
 };
 
 class OpsHandler;
 
 class OpsServer {
  public:
-  // Returns when each check has answered once or was given up.
+  // Returns once every check has answered or timed out.
   static Result<std::unique_ptr<OpsServer>> Start(const OpsOptions& options, OpsContext context);
   ~OpsServer();
 
   uint16_t port() const;
   std::string url() const;
-  // After the checks in progress; nothing of the context is used any more.
+  // Waits for the checks in progress; afterwards the context is not used any more.
   void Stop();
 
  private:

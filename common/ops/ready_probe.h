@@ -1,8 +1,8 @@
-// One readiness check, asked again and again on a loop of its own, so that nobody who wants to know
-// waits for it: /readyz answers at once while the store hangs.
+// Repeats one readiness check on a loop of its own, so that no request waits for it: /readyz
+// answers at once even while the store hangs.
 //
 // Threads  One loop calls Step, which blocks as long as the check does. Read never blocks.
-// Time     What Read says was asked at most kEvery + kPatience ago.
+// Time     The result that Read returns is from a check started at most kEvery + kPatience ago.
 #pragma once
 
 #include <functional>
@@ -19,22 +19,23 @@ namespace carillon::ops {
 struct ReadyCheck {
   std::string name;
   std::function<Status()> check;
-  std::function<std::string()> note = {};  // said behind "ok" where all is told
-  bool blocks = false;  // asked aside; one that does not is asked by whoever wants to know
+  std::function<std::string()> note = {};  // shown after "ok" in verbose answers
+  // Run it on a loop of its own; other checks run within the request.
+  bool blocks = false;
 };
 
 class ReadyProbe final : public Stepper {
  public:
   explicit ReadyProbe(ReadyCheck check) : check_(std::move(check)) {}
 
-  // Asks once.
+  // Runs the check once.
   SteadyTime Step(SteadyTime now) override;
 
-  // The check's last word. kTimeout: it was asked more than kPatience ago and has not answered.
-  // kUnavailable: it was not asked yet.
+  // The latest result. kTimeout: the check has been running for more than kPatience. kUnavailable:
+  // it has not run yet.
   Status Read(SteadyTime now) const;
 
-  // Until the first answer, at most kPatience.
+  // Waits for the first result, at most kPatience.
   void AwaitFirstAnswer() { first_.wait_for(kPatience); }
 
   static constexpr Duration kEvery = 500ms;
@@ -45,7 +46,7 @@ class ReadyProbe final : public Stepper {
   std::promise<void> answered_;
   const std::future<void> first_ = answered_.get_future();
   mutable Mutex mu_;
-  std::optional<SteadyTime> asked_ GUARDED_BY(mu_);  // while the question is open
+  std::optional<SteadyTime> asked_ GUARDED_BY(mu_);  // start of the running check
   std::optional<Status> answer_ GUARDED_BY(mu_);
 };
 

@@ -1,4 +1,4 @@
-// The flags of a daemon; all else is a setting.
+// The command line of a daemon: help, version, the configuration file, and settings as flags.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,8 @@ struct DaemonFlags {
   std::vector<config::Override> overrides;
 };
 
-// nullopt: nothing to run (--help, --version, or wrong flags); `exit_code` is then the process's.
+// nullopt: nothing to run (--help, --version, or invalid flags); `exit_code` is then that of
+// the process.
 std::optional<DaemonFlags> ParseDaemonFlags(const std::string& about, int argc, char** argv,
                                             int& exit_code);
 

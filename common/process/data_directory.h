@@ -1,9 +1,9 @@
 // The files of a daemon's data directory that outside programs rely on.
 //
-// Owns     The lock: one daemon at a time on a directory.
-// Errors   Open: kConflict when another server holds it (names its pid), kUnavailable when the
-//          directory cannot be made or written, kDenied when it is not the process's own or others
-//          can write to it.
+// Owns     The lock, which allows one daemon per directory.
+// Errors   Open: kConflict if another server holds it (names its pid), kUnavailable if the
+//          directory cannot be made or written, kDenied if it belongs to another user or others can
+//          write to it.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace carillon::process {
 
-// What runtime.json tells (docs/operations.md); what is empty or 0 is left out.
+// The content of runtime.json (docs/operations.md); empty and 0 values are left out.
 struct Runtime {
   int warden_pid = 0;
   int mariadbd_pid = 0;
@@ -31,18 +31,18 @@ struct Runtime {
   bool operator==(const Runtime&) const = default;
 };
 
-// The path that the setting data_dir names.
+// The path in the setting data_dir.
 std::string DataDirectoryPath(const config::Config& config);
 
-// Reads what the server on the data directory `path` has published. kNotFound: none runs there, or
-// it is not ready yet.
+// Reads what the server on the data directory `path` has published. kNotFound: no server runs
+// there, or it is not ready yet.
 Result<Runtime> ReadRuntime(const std::string& path);
 
 class DataDirectory {
  public:
-  // Makes it (mode 0700) if it is missing, and locks it until destroyed.
+  // Creates it (mode 0700) if missing, and locks it until destroyed.
   static Result<std::unique_ptr<DataDirectory>> Open(const std::string& path);
-  // The one that the setting data_dir names.
+  // Opens the directory of the setting data_dir.
   static Result<std::unique_ptr<DataDirectory>> Open(const config::Config& config);
   ~DataDirectory();
   DataDirectory(const DataDirectory&) = delete;
@@ -52,13 +52,13 @@ class DataDirectory {
   std::string Sub(const std::string& name) const { return path_ + "/" + name; }
   std::string token_file() const { return Sub("admin.token"); }
 
-  // The secret of the file `name`; empty when it does not exist. kDenied: a symbolic link, somebody
-  // else's, or more than its owner can read or write it.
+  // The secret in the file `name`; empty if it does not exist. kDenied: a symbolic link, owned by
+  // another user, or readable or writable by others.
   Result<std::string> ReadSecret(const std::string& name) const;
-  // Durable when it returns: written beside, fsynced, renamed.
+  // Durable on return: written to a temporary file, synced, renamed.
   Status WriteSecret(const std::string& name, const std::string& text) const;
 
-  // Replaces runtime.json as a whole.
+  // Replaces runtime.json atomically.
   Status Publish(const Runtime& runtime) const;
   void Unpublish() const;
 

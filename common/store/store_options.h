@@ -1,4 +1,4 @@
-// From the table of settings to the database of a cluster.
+// Converts the settings into the options of a cluster's database sessions.
 //
 // Errors   As process::ReadSecretFile.
 #pragma once

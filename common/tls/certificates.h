@@ -1,10 +1,10 @@
 // Keys, requests and certificates as PEM text, and the authority that signs them.
 //
-// Place    The one door to OpenSSL's keys and certificates; who serves or dials with them has a
-//          TLS library of its own (Asio, libcurl, gRPC, librdkafka), which reads the same PEM.
+// Place    The only use of OpenSSL's keys and certificates. Servers and clients use the TLS of
+//          their own libraries (Asio, libcurl, gRPC, librdkafka), which read the same PEM.
 // Threads  Functions are thread-safe; an Authority is immutable after construction.
 // Time     Never reads a clock.
-// Errors   kInvalid: text that is not what it should be; the message says what OpenSSL saw in it.
+// Errors   kInvalid: the text is not of the expected kind; the message contains OpenSSL's.
 // Always   Keys are EC P-256 in PKCS#8, hashes SHA-256, serial numbers 128 random bits.
 #pragma once
 
@@ -18,30 +18,30 @@
 
 namespace carillon::tls {
 
-// A secret: never logged, in files 0600.
+// A new key. Secret: never log it, and store it only in files of mode 0600.
 std::string NewKey();
 
-// A request for a certificate of that name, signed with `key`.
+// A certificate request for that name, signed with `key`.
 Result<std::string> NewRequest(const std::string& key, const std::string& common_name);
 
 struct CertificateInfo {
   std::string common_name;
   WallTime from;
   WallTime until;
-  bool authority = false;   // may sign others
+  bool authority = false;   // may sign other certificates
   std::string fingerprint;  // of the whole certificate: SHA-256, 64 lower-case hex digits
 };
-// Of the first certificate in `pem`.
+// Describes the first certificate in `pem`.
 Result<CertificateInfo> Describe(const std::string& pem);
 
-// kInvalid: another key.
+// kInvalid: the certificate is for another key.
 Status CheckPair(const std::string& certificate, const std::string& key);
 // kDenied: not signed by `authority`, or not valid at `now`.
 Status CheckIssued(const std::string& certificate, const std::string& authority, WallTime now);
 
 enum class Purpose { kServer, kClient, kBoth };
 
-// Who one is on the control link: what is shown, and whose signature is trusted. All PEM.
+// An identity on the control link: the own certificate and key, and the trusted authority. All PEM.
 struct Identity {
   std::string authority = {};
   std::string certificate = {};
@@ -51,8 +51,8 @@ struct Identity {
 };
 
 struct IssueOptions {
-  std::string common_name;                  // the request must be for this one
-  std::vector<std::string> dns = {};        // names besides common_name, which is one as well
+  std::string common_name;                  // the request must be for this name
+  std::vector<std::string> dns = {};        // further names; common_name is always included
   std::vector<std::string> addresses = {};  // literal IP addresses
   Purpose purpose = Purpose::kBoth;
   WallTime from;
@@ -65,7 +65,7 @@ class Authority {
     WallTime from;
     WallTime until;
   };
-  // With a new key.
+  // Creates an authority with a new key.
   static Authority Create(const std::string& common_name, const Life& life);
   // kInvalid: not a pair, or not a certificate that may sign others.
   static Result<Authority> Load(const std::string& certificate, const std::string& key);
@@ -77,10 +77,9 @@ class Authority {
   const std::string& key() const;
   const std::string& fingerprint() const;
 
-  // kInvalid: `request` is none, its signature is
-  // not that of its own key, or it is for another name.
+  // kInvalid: `request` is malformed, not signed with its own key, or for another name.
   Result<std::string> Issue(const std::string& request, const IssueOptions& options) const;
-  // The same for a key that is at hand.
+  // The same, for a key that is available here.
   Result<std::string> IssueFor(const std::string& key, const IssueOptions& options) const;
 
  private:

@@ -1,5 +1,5 @@
-// Token that an administrator hands to a new executor: a one-time secret, and the authority whose
-// members may see it. One line of text.
+// Token that an administrator gives to a new executor: a one-time secret, and the certificate of
+// the authority whose members may receive it. One line of text.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct JoinToken {
   std::string authority;  // PEM
 
   std::string Text() const;
-  // kInvalid: not the text of one.
+  // kInvalid: not a join token.
   static Result<JoinToken> Parse(const std::string& text);
 };
 

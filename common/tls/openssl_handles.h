@@ -1,4 +1,4 @@
-// OpenSSL's objects with owners, PEM in and out of them, and its errors as ours.
+// Owning handles for OpenSSL's objects, PEM conversion, and errors as our own.
 #pragma once
 
 #include <openssl/bio.h>
@@ -28,7 +28,7 @@ using Key = Handle<EVP_PKEY, &EVP_PKEY_free>;
 using Certificate = Handle<X509, &X509_free>;
 using Request = Handle<X509_REQ, &X509_REQ_free>;
 
-// The oldest error of this thread behind "`what`: "; the others are forgotten.
+// An error with the oldest OpenSSL error of this thread after "`what`: "; discards the others.
 Error OpensslError(std::string_view what);
 
 Result<Key> ReadKey(const std::string& pem);
@@ -39,7 +39,7 @@ std::string KeyText(EVP_PKEY& key);
 std::string CertificateText(X509& certificate);
 std::string RequestText(X509_REQ& request);
 
-// The first common name; empty when there is none.
+// The first common name; empty if there is none.
 std::string CommonName(const X509_NAME* name);
 
 }  // namespace carillon::tls

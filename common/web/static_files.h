@@ -1,11 +1,11 @@
-// Serves a table of files: type, encoding, entity tag. Nothing outside the table is ever read.
+// Serves a table of files with content type, encoding and ETag. Nothing outside the table is read.
 //
 // Place    The console's files (scheduler/api/server/console_pages.h).
 // Threads  Immutable after construction.
-// Owns     An index; the bytes are the program's (embedded_file.h) and outlive it.
-// Always   A file "x.js" may have the encoded forms "x.js.br" and "x.js.gz" beside it: they are
-//          sent in its place to who takes them, and are no files of their own. Answers carry an
-//          ETag each encoding its own; If-None-Match and HEAD are whoever calls it to see to.
+// Owns     An index; the bytes are part of the program (embedded_file.h) and outlive it.
+// Always   "x.js.br" and "x.js.gz" beside a file "x.js" are its encoded forms: they are sent in its
+//          place to clients that accept them, and are not files of their own. Every encoding has
+//          its own ETag. The caller handles If-None-Match and HEAD.
 #pragma once
 
 #include <map>
@@ -23,9 +23,10 @@ class StaticFiles {
   explicit StaticFiles(EmbeddedFiles files);
 
   bool empty() const { return files_.empty(); }
-  // The file as it is, or null.
+  // The file without encoding, or null.
   const EmbeddedFile* Find(std::string_view path) const;
-  // 200 with the file in the best encoding that `request` accepts; nullopt: there is none.
+  // 200 with the file in the best encoding that `request` accepts; nullopt if there is no
+  // such file.
   std::optional<HttpResponse> Answer(std::string_view path, const HttpRequest& request) const;
 
  private:
@@ -37,9 +38,9 @@ class StaticFiles {
   std::map<std::string_view, Forms> files_;
 };
 
-// Of the path's ending; "application/octet-stream" for those that no console has.
+// By the path's extension; "application/octet-stream" for unknown ones.
 std::string_view ContentTypeOf(std::string_view path);
-// Whether an Accept-Encoding header (null: none was sent) names `coding` with a weight above 0.
+// Whether an Accept-Encoding header (null: not sent) names `coding` with a weight above 0.
 bool AcceptsEncoding(const std::string* header, std::string_view coding);
 
 }  // namespace carillon

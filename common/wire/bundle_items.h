@@ -1,7 +1,8 @@
-// Finds the items of a bundle and the segment of each without decoding them. A reader that wants
-// the items of a few segments only pays for those.
+// Finds the items of a bundle, and the segment of each, without decoding them. A reader that needs
+// only the items of a few segments avoids the cost of the others.
 //
-// Errors   kCorrupt: the bytes do not divide into fields. Never throws, never reads out of bounds.
+// Errors   kCorrupt: the bytes cannot be split into fields. Never throws, never reads out
+//          of bounds.
 #pragma once
 
 #include <optional>
@@ -14,13 +15,13 @@
 namespace carillon::wire {
 
 struct BundleItem {
-  std::string_view bytes;  // of the bundle, which must outlive it
-  // What a decoder would find in it. nullopt where it would refuse the item: the item does not
-  // divide into fields, or no segment has such a number.
+  std::string_view bytes;  // part of the bundle, which must outlive the item
+  // The segment that a decoder would find. nullopt if a decoder would reject the item, because it
+  // cannot be split into fields or the number is no valid segment.
   std::optional<SegmentId> segment;
 };
 
-// Items are field 1 of a bundle; `segment_field` is the number of their field `segment`.
+// Items are field 1 of a bundle; `segment_field` is the field number of `segment` in an item.
 Result<std::vector<BundleItem>> ItemsOfBundle(std::string_view bundle, int segment_field);
 
 }  // namespace carillon::wire

@@ -1,8 +1,8 @@
-// The messages of the control link as bytes and back. Protobuf (proto/carillon/v1/control.proto)
-// stays in here.
+// Encodes and decodes the messages of the control link. Protobuf (proto/carillon/v1/control.proto)
+// is used only in here.
 //
-// Errors   Decode: kCorrupt for bytes that are not a message, one that is empty or of a kind that
-//          this version does not know, an id that does not parse, a number out of its range.
+// Errors   Decode: kCorrupt for bytes that are not a message, an empty message, a kind that this
+//          version does not know, an invalid id, or a number out of its range.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace carillon {
 
-// The first message of a member.
+// The first message that a member sends.
 struct Welcome {
   MemberId member;
   std::string public_key;
@@ -22,7 +22,7 @@ struct Welcome {
 };
 
 std::string EncodeFromExecutor(const FromExecutor& message);
-// Who sent it is known from the stream, not from the message.
+// The sender is known from the stream, not from the message.
 Result<FromExecutor> DecodeFromExecutor(std::string_view bytes, const ExecutorId& executor,
                                         const Incarnation& incarnation);
 

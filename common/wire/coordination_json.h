@@ -1,6 +1,7 @@
-// Members, assignments, settings and the trusted store as the coordinator's nodes hold them.
+// Encodes members, assignments, settings and the trusted store for the coordinator's nodes.
 //
-// Errors   Parse…: kCorrupt. Unknown fields are passed over: a newer member may have written them.
+// Errors   Parse…: kCorrupt. Unknown fields are ignored, since a newer member may have
+//          written them.
 #pragma once
 
 #include <string>
@@ -10,27 +11,25 @@
 
 namespace carillon {
 
-// {"id": "scheduler-1", "incarnation": "…", "rest_url": "…", "grpc_address": "…"}
-// The node by which a member tells whether the pause of the cluster is in force there: no number is
-// at its end, so that nobody takes it for a member.
+// Name of the node by which a member publishes whether the pause of the cluster is in force there.
+// It does not end in a number, so that it cannot be mistaken for a member.
 std::string ToldName(const Incarnation& incarnation, bool paused);
 
+// {"id": "scheduler-1", "incarnation": "…", "rest_url": "…", "grpc_address": "…"}
 std::string MemberText(const MemberInfo& member);
 Result<MemberInfo> ParseMember(std::string_view text);
 
-// {"generation": 7, "members": ["scheduler-1"], "owners": [[0, 0], [1, 0]]}: pairs of segment and
-// index of its member, because thousands of segments must fit into one node. An empty text is an
-// assignment that nobody wrote yet.
+// {"generation": 7, "members": ["scheduler-1"], "owners": [[0, 0], [1, 0]]}: pairs of a segment and
+// the index of its member, because thousands of segments must fit into one node. An empty text is
+// an assignment that was never written.
 std::string AssignmentText(const Assignment& assignment);
 Result<Assignment> ParseAssignment(std::string_view text);
 
-// {"version": 3, "settings": {"log.level": "debug"}}.
-// An empty text is settings that nobody wrote yet.
+// {"version": 3, "settings": {"log.level": "debug"}}. An empty text: settings never written.
 std::string SettingsText(const ClusterSettings& settings);
 Result<ClusterSettings> ParseSettings(std::string_view text);
 
-// {"store_id": "…", "server_id": "…", "mark": 17,
-// "accepted_us": 0}. An empty text: nobody wrote it.
+// {"store_id": "…", "server_id": "…", "mark": 17, "accepted_us": 0}. An empty text: never written.
 std::string TrustText(const StoreTrust& trust);
 Result<std::optional<StoreTrust>> ParseTrust(std::string_view text);
 

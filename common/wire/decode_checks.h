@@ -1,4 +1,4 @@
-// Checks that decoders of the bus and of the control link apply to names.
+// Checks on names and numbers that decoders of the bus and of the control link share.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ bool IsMemberId(std::string_view id);
 
 inline constexpr uint32_t kSegmentMax = 65'535;
 
-// Protobuf would write a line to stderr for each bad string that somebody sends us.
+// Otherwise Protobuf would write a line to stderr for every invalid string that is received.
 void SilenceProtobuf();
 
 }  // namespace carillon::wire

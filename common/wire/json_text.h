@@ -1,4 +1,4 @@
-// JSON text from outside as a document, with what nlohmann alone lets through refused.
+// Parses JSON text from outside, with more checks than nlohmann's own.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,14 +14,14 @@ inline constexpr size_t kJsonBytesMax = 1u << 20;
 inline constexpr size_t kJsonValuesMax = 50'000;  // 1 MiB of empty arrays would be 350,000
 
 // One JSON document. kInvalid: not JSON, not UTF-8, nested deeper than kJsonDepthMax, more than
-// kJsonValuesMax values, a name twice in one object (with the pointer of the second). kExhausted:
-// above kJsonBytesMax.
+// kJsonValuesMax values, a duplicate name in an object (with the pointer of the second).
+// kExhausted: above kJsonBytesMax.
 Result<nlohmann::json> ParseJsonText(std::string_view text);
 
 // One document on one line. Bytes that are not UTF-8 become U+FFFD; never throws.
 std::string JsonToText(const nlohmann::json& document);
 
-// `name` appended to `parent` as RFC 6901 wants it.
+// `name` appended to the JSON pointer `parent` (RFC 6901).
 std::string JsonPointer(std::string_view parent, std::string_view name);
 
 }  // namespace carillon

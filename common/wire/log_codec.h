@@ -1,7 +1,7 @@
-// Pieces of logs as payloads of the bus and back. Protobuf stays in here.
+// Encodes and decodes chunks of logs as payloads of the bus. Protobuf is used only in here.
 //
-// Errors   Decode: kCorrupt for bytes that are not a bundle, an id that does not parse, a number
-//          out of its range, entries that do not parse, a bundle above kBundleChunksMax.
+// Errors   Decode: kCorrupt for bytes that are not a bundle, an invalid id, a number out of its
+//          range, invalid entries, or a bundle above kBundleChunksMax.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct LogMessage {
 };
 
 std::string EncodeLogs(const std::vector<LogMessage>& messages);
-// With `wanted`, a piece of a segment for which it is false is left out without being decoded.
+// Chunks of segments for which `wanted` is false are skipped without being decoded.
 Result<std::vector<LogMessage>> DecodeLogs(std::string_view bytes,
                                            const std::function<bool(SegmentId)>& wanted = {});
 

@@ -1,5 +1,5 @@
-// A notice as the body of a webhook (docs/notify.md). Never what a job's commands, parameters,
-// environment or output hold.
+// A notice as the body of a webhook (docs/notify.md). Never contains a job's commands, parameters,
+// environment or output.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace carillon {
 
 // "run.failed", "run.late", "run.recovered", "schedule.missed".
 std::string_view TypeOf(NoticeKind kind);
-// `link`: of the page about the run; empty = none.
+// `link`: URL of the run's page; empty = none.
 std::string NoticeToText(const OpenNotice& notice, const std::string& link);
-// Of POST /api/notify/test.
+// The message of POST /api/notify/test.
 std::string TestNoticeToText(WallTime now);
 
 }  // namespace carillon

@@ -1,4 +1,4 @@
-// The parameters of a run made by hand, as the JSON object that came with it.
+// Reads the parameters of a manual run from the JSON object of its request.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
-// Claim tokens from the kernel's random generator.
+// Generates claim tokens with the kernel's random generator.
 //
-// Always   No token says anything about another one, nor about any other random number.
+// Always   A token reveals nothing about another token or any other random number.
 #pragma once
 
 #include "common/ports/token_source.h"

@@ -11,10 +11,10 @@
 namespace carillon {
 
 nlohmann::json SharesToJson(const std::vector<Share>& shares);
-// Validated. kInvalid with the pointer of what is wrong, "/shares/0/namespace".
+// Validated. kInvalid with the pointer of the mistake, e.g. "/shares/0/namespace".
 Result<std::vector<Share>> SharesFromJson(const nlohmann::json& shares);
 
-// As the store keeps them; what is read is not validated again. kCorrupt: no shares.
+// The stored form; not validated again when read. kCorrupt: not a list of shares.
 std::string SharesToText(const std::vector<Share>& shares);
 Result<std::vector<Share>> SharesFromText(std::string_view text);
 

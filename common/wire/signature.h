@@ -1,4 +1,4 @@
-// Ed25519 over the bytes as sent, and the record headers that travel with a task bundle (P9).
+// Ed25519 signatures of task bundles, and the record headers that carry them (P9).
 //
 // Threads  Immutable after construction; thread-safe.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace carillon {
 
-// A member's signing key. The seed is 32 random bytes;
-// the public key goes to executors when they register.
+// A member's signing key. The seed is 32 random bytes; executors get the public key when
+// they register.
 class Signer {
  public:
   static Signer FromSeed(const std::array<unsigned char, 32>& seed);
@@ -28,21 +28,22 @@ class Signer {
   std::array<unsigned char, 32> public_{};
 };
 
-// `public_key` is 32 bytes; false for a wrong length, a wrong signature, other bytes.
+// `public_key` is 32 bytes; false for a wrong length or a signature that does not match.
 bool VerifySignature(std::string_view public_key, std::string_view bytes,
                      std::string_view signature);
 
+// The executor that may act on a task bundle, and until when.
 struct SealTarget {
   ExecutorId executor;
   Incarnation incarnation;
   WallTime expires;
 };
 
-// A record whose signature covers payload, target, incarnation and expiry.
+// Encodes the tasks into a record whose signature covers payload, target, incarnation and expiry.
 BusRecord SealTasks(const std::vector<TaskMessage>& tasks, const SealTarget& target,
                     const Signer& signer, BusFormat format = BusFormat::kBinary);
 
-// Why a record was not acted on; also the label of carillon_rejected_messages_total.
+// The reason why a record was ignored; also the label of carillon_rejected_messages_total.
 enum class Rejection {
   kNone,
   kOtherExecutor,
@@ -59,8 +60,8 @@ struct OpenedTasks {
   std::vector<TaskMessage> tasks;
 };
 
-// The checks in the order of cost: target (kOtherExecutor is silent), incarnation, expiry against
-// `now`, signature against any of `public_keys`, decoding.
+// Checks in the order of cost: target (kOtherExecutor is not an error), incarnation, expiry against
+// `now`, signature with any of `public_keys`, decoding.
 OpenedTasks OpenTasks(const BusRecord& record, const ExecutorId& self,
                       const Incarnation& incarnation, WallTime now,
                       const std::vector<std::string>& public_keys);

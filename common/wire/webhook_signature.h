@@ -1,5 +1,4 @@
-// Standard Webhooks (https://www.standardwebhooks.com):
-// what proves to a receiver whose words they are.
+// Signatures of Standard Webhooks (https://www.standardwebhooks.com), which prove the sender.
 #pragma once
 
 #include <string>
@@ -10,10 +9,10 @@
 
 namespace carillon {
 
-// "whsec_" and base64 of 24 to 64 bytes: the bytes. kInvalid; the message does not tell the secret.
+// Decodes "whsec_" and base64 of 24 to 64 bytes. kInvalid; the message does not contain the secret.
 Result<std::string> ParseWebhookSecret(std::string_view text);
-// One secret a line, the newest first, at most two: while they are rotated both sign. Blank lines
-// are skipped. kInvalid: none, too many, or one that is none.
+// One secret per line, newest first, at most two: both sign during a rotation. Blank lines are
+// skipped. kInvalid: none, too many, or an invalid one.
 Result<std::vector<std::string>> ParseWebhookSecrets(std::string_view text);
 
 struct WebhookContent {
@@ -21,8 +20,8 @@ struct WebhookContent {
   int64_t timestamp_s = 0;  // since 1970
   std::string_view body;
 };
-// The header webhook-signature: "v1,<base64 of HMAC-SHA256 of id.timestamp.body>" by each secret,
-// with a space between.
+// The header webhook-signature: "v1,<base64 of HMAC-SHA256 of id.timestamp.body>" for each secret,
+// separated by spaces.
 std::string SignWebhook(const std::vector<std::string>& secrets, const WebhookContent& content);
 
 }  // namespace carillon
