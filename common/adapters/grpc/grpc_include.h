@@ -1,4 +1,4 @@
-// The only way to gRPC: its headers are heavy and warn under our flags.
+// The only include of gRPC: its headers are heavy, and produce warnings under our flags.
 #pragma once
 
 #pragma GCC diagnostic push
@@ -9,5 +9,5 @@
 #include <grpcpp/grpcpp.h>
 #pragma GCC diagnostic pop
 
-// A macro of absl's, which ours (common/base/mutex.h) replaces.
+// Abseil's macro is replaced by ours (common/base/mutex.h).
 #undef GUARDED_BY

@@ -1,4 +1,4 @@
-// The executor's call for a certificate.
+// The call by which an executor requests a certificate.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 namespace carillon::rpc {
 
 struct JoinTarget {
-  MemberId member;  // whose certificate the server has to show
+  MemberId member;  // the server must show its certificate
   std::string address;
 };
 
-// The answer of one member: PEM. `identity` without a certificate for the first time. Blocks for 10
-// seconds at most. kDenied: the member refuses; kUnavailable: it cannot be reached, is not who it
-// should be, or cannot say now.
+// Asks one member and returns the certificate as PEM. `identity` has no certificate the first time.
+// Blocks for at most 10 seconds. kDenied: the member refuses; kUnavailable: it cannot be reached,
+// is not the expected one, or cannot answer now.
 Result<std::string> Join(const JoinTarget& target, const tls::Identity& identity,
                          const JoinRequest& request);
 

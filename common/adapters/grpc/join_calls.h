@@ -1,10 +1,10 @@
-// Calls of executors for a certificate: answered one after the other by a thread of its own,
-// because what answers them blocks.
+// Calls of executors that request a certificate. A thread of its own answers them one after the
+// other, because issuing blocks.
 //
-// Threads  Take is called on gRPC's threads. Stop before the server is shut down.
-// Always   At most kJoinsWaitingMax calls wait; each is answered once. Whoever calls need not have
-//          a certificate, so what he can hold is bounded: kJoinsUnreadMax calls whose request has
-//          not arrived, for `patience` each; one more takes the place of the oldest.
+// Threads  Take is called on gRPC's threads. Call Stop before the server is shut down.
+// Always   At most kJoinsWaitingMax calls wait; each is answered once. The callers are not
+//          authenticated, so what they can occupy is bounded: kJoinsUnreadMax calls whose request
+//          has not arrived, each for at most `patience`; a further one evicts the oldest.
 #pragma once
 
 #include <condition_variable>
@@ -27,18 +27,18 @@ class JoinCall;
 
 class JoinCalls {
  public:
-  // `refused` is told of each call that did not bring its request in time; must not block.
+  // `refused` is called for each call whose request did not arrive in time; it must not block.
   JoinCalls(IssueCertificate issue, const Clock& clock, Duration patience,
             std::function<void()> refused);
   ~JoinCalls() { Stop(); }
 
-  // `who`: without the request, which the call brings.
+  // `who` lacks the certificate request itself, which the call reads.
   grpc::ServerGenericBidiReactor* Take(const JoinRequest& who);
   void Stop();
 
-  // Of JoinCall: its read has ended. False: the call was given up meanwhile.
+  // Called by JoinCall when its read has ended. False: the call was evicted meanwhile.
   bool Ended(JoinCall* call);
-  // Of JoinCall: the request is here. Answered later, or now when too many wait.
+  // Called by JoinCall with a complete request. Answers later, or at once if too many wait.
   void Put(JoinCall* call);
 
  private:
@@ -47,7 +47,7 @@ class JoinCalls {
     SteadyTime until;
   };
   void Run();
-  // The oldest unread call, if it has to go. Under mu_.
+  // The oldest unread call, if it must be evicted. Called under mu_.
   JoinCall* TakeOverdue();
   void GiveUp(JoinCall* call);
 
@@ -57,7 +57,7 @@ class JoinCalls {
   const std::function<void()> refused_;
   std::mutex mu_;
   std::condition_variable changed_;
-  std::deque<JoinCall*> waiting_;  // guarded by mu_; gRPC keeps each until it was answered
+  std::deque<JoinCall*> waiting_;  // guarded by mu_; gRPC keeps each until it is answered
   std::deque<Unread> unread_;      // guarded by mu_; oldest first
   bool stopping_ = false;          // guarded by mu_
   std::thread thread_;

@@ -9,16 +9,16 @@
 
 namespace carillon::rpc {
 
-// In the clear when `identity` is empty. A client without a certificate gets as far as a call, a
-// client with a bad one does not.
+// Plain text if `identity` is empty. A client without a certificate may make a call, so that it can
+// request one; a client with an invalid certificate cannot connect.
 std::shared_ptr<grpc::ServerCredentials> ServerCredentials(const tls::Identity& identity);
 
-// To the server with a certificate for `name`, whatever its address.
+// For a server with a certificate for `name`, whatever its address.
 std::shared_ptr<grpc::ChannelCredentials> ChannelCredentials(const tls::Identity& identity,
                                                              const std::string& name,
                                                              grpc::ChannelArguments& arguments);
 
-// The name in the verified certificate that the other end has shown; empty without one.
+// The name in the verified certificate of the peer; empty without one.
 std::string CertifiedName(const grpc::AuthContext& context);
 
 }  // namespace carillon::rpc

@@ -1,6 +1,6 @@
-// Queue of the messages that a stream has yet to write: gRPC takes one at a time.
+// Queue of the messages that a stream has yet to write: gRPC accepts one at a time.
 //
-// Threads  None of its own: guarded by its stream.
+// Threads  Not thread-safe; guarded by its stream.
 #pragma once
 
 #include <deque>
@@ -33,8 +33,8 @@ class StreamOutbox {
   };
   explicit StreamOutbox(const Limits& limits) : limits_(limits) {}
 
-  // The buffer to start writing now, or null while another write is under way. kExhausted: full. A
-  // message that is larger than the limit is taken when nothing else waits.
+  // The buffer to start writing now, or null while another write is in progress. kExhausted: full.
+  // A message above the limit is accepted if nothing else waits.
   Result<const grpc::ByteBuffer*> Put(const std::string& bytes) {
     const bool fits = waiting_.empty() || bytes_ + bytes.size() <= limits_.bytes_max;
     if (waiting_.size() >= limits_.messages_max || !fits) {
@@ -44,7 +44,7 @@ class StreamOutbox {
     bytes_ += bytes.size();
     return std::exchange(writing_, true) ? nullptr : &waiting_.front();
   }
-  // After a write ended well: the next one to start, or null.
+  // Call it after a successful write: the next buffer to write, or null.
   const grpc::ByteBuffer* Next() {
     bytes_ -= waiting_.front().Length();
     waiting_.pop_front();

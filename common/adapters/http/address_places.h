@@ -1,4 +1,4 @@
-// Places for connections, by the address that they come from: nobody takes all of them.
+// Limits the connections per client address, so that no client can use all of them.
 //
 // Threads  Thread-safe; never blocks.
 #pragma once
@@ -8,16 +8,16 @@
 
 namespace carillon::http {
 
-// Held by a connection as long as it is there; may outlive the AddressPlaces.
+// Held by a connection while it exists; may outlive the AddressPlaces.
 using Place = std::shared_ptr<void>;
 
 class AddressPlaces {
  public:
-  // 0 = no limit.
+  // `of_one_max` connections per address; 0 = no limit.
   explicit AddressPlaces(size_t of_one_max);
-  // Null: `address` (of IPv6 its /64) has as many as it may.
+  // Null: `address` (for IPv6 its /64) has reached the limit.
   Place Take(const std::string& address);
-  // Not counted.
+  // A connection of a trusted proxy, which is not counted.
   Place OfProxy() const;
 
  private:

@@ -1,8 +1,8 @@
-// From an accepted socket to a connection of RESTinio: at once, or behind a TLS handshake.
+// Turns accepted sockets into connections of RESTinio, directly or after a TLS handshake.
 //
 // Place    Between the accept loop of http_server.cc, which counts connections, and RESTinio.
-// Threads  Take is called on an IO thread; so is everything that follows from it.
-// Time     A handshake that is not done within read_timeout is closed.
+// Threads  Take and everything that follows run on an I/O thread.
+// Time     A handshake that is not complete within read_timeout is aborted.
 #pragma once
 
 #include <functional>
@@ -23,12 +23,13 @@ using LifetimeMonitor = restinio::connection_count_limit_types<Traits>::lifetime
 using RequestHandler =
     std::function<restinio::request_handling_status_t(const restinio::request_handle_t&)>;
 
-// How often a connection looks at its deadlines.
+// How often a connection checks its deadlines.
 inline constexpr std::chrono::milliseconds kTimerPeriod{100};
-// A target of up to this length is read, so that a longer one than the limit gets an answer.
-inline constexpr size_t kTargetBytesRead = 4;  // times target_bytes_max
+// Targets up to this many times target_bytes_max are read, so that one above the limit gets a
+// response instead of a closed connection.
+inline constexpr size_t kTargetBytesRead = 4;  // factor
 
-// One that was accepted. Monitor and place count the connection until it is dropped.
+// An accepted socket. Monitor and place count the connection until they are dropped.
 struct Incoming {
   asio::ip::tcp::socket socket;
   restinio::endpoint_t peer;
@@ -45,12 +46,12 @@ class Connections {
 std::unique_ptr<Connections> PlainConnections(asio::io_context& io,
                                               const HttpServerOptions& options,
                                               RequestHandler handler);
-// `certificate` outlives them.
+// `certificate` must outlive them.
 std::unique_ptr<Connections> TlsConnections(asio::io_context& io, const HttpServerOptions& options,
                                             RequestHandler handler,
                                             const TlsCertificate& certificate);
 
-// What RESTinio is told of `options`.
+// Converts `options` into the settings of RESTinio.
 template <typename AnyTraits>
 std::unique_ptr<restinio::impl::connection_factory_t<AnyTraits>> MakeFactory(
     asio::io_context& io, const HttpServerOptions& options, RequestHandler handler) {

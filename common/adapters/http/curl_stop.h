@@ -7,7 +7,7 @@
 
 namespace carillon {
 
-// Null: nothing ends it but its limits. `stopped` outlives the transfer.
+// If `stopped` is null, only its timeouts end the transfer; else it must outlive the transfer.
 void SetStop(CURL* handle, const std::atomic<bool>* stopped);
 
 }  // namespace carillon

@@ -1,4 +1,4 @@
-// NoticeTransport over libcurl.
+// NoticeTransport with libcurl.
 #pragma once
 
 #include <atomic>
@@ -10,13 +10,13 @@ namespace carillon {
 
 class CurlTransport final : public NoticeTransport {
  public:
-  // `ca_file`: PEM, who signs the certificates of receivers; empty = the system's own.
+  // `ca_file`: PEM, the CAs trusted for receivers; empty = the system's.
   explicit CurlTransport(std::string ca_file) : ca_file_(std::move(ca_file)) {}
 
   Result<int> Post(const NoticePost& post) override;
   Result<int> Mail(const NoticeMail& mail) override;
-  // For good: a call under way ends within a second or so and later ones at once, as if nobody
-  // answered. Whoever stops the loops that send says it first, lest a receiver hold them up.
+  // Final: a call in progress ends within about a second, later ones at once, both as if there were
+  // no answer. Call it before stopping the loops that send, so that no receiver delays them.
   void Stop() { stopped_ = true; }
 
  private:

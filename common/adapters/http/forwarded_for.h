@@ -1,4 +1,4 @@
-// The client of a request that proxies handed on, by X-Forwarded-For. Pure.
+// Finds the client of a request that came through proxies, by X-Forwarded-For. Pure.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace carillon::http {
 
 bool IsAnyOf(const std::vector<IpNetwork>& networks, const std::string& address);
 
-// `peer`: the address of the connection. Each proxy appends the address that it was asked from, so
-// the header is read from its end for as long as what wrote it is `trusted`; what stands before
-// that, anybody may have made up. E.g. of peer 10.0.0.1 and "1.2.3.4, 192.0.2.7, 10.0.0.2", with
-// 10.0.0.0/8 trusted, it is 192.0.2.7.
+// `peer` is the address of the connection. Each proxy appends the address that it was called from,
+// so the header is read from its end while the address before is `trusted`; anything further left
+// may be forged. Example: peer 10.0.0.1, header "1.2.3.4, 192.0.2.7, 10.0.0.2" and trusted
+// 10.0.0.0/8 give 192.0.2.7.
 std::string ClientOf(const std::string& peer, const HttpHeaders& headers,
                      const std::vector<IpNetwork>& trusted);
 

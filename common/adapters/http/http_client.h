@@ -1,11 +1,12 @@
-// An HTTP client over libcurl: one request at a time, connections kept between them.
+// An HTTP client on libcurl: one request at a time, connections are reused.
 //
 // Threads  One owner. Send() blocks for at most total_timeout.
-// Errors   kUnavailable: nothing reached the server. kTimeout: sent, but no whole answer (outcome
-//          unknown for writes). kExhausted: the answer is longer than response_bytes_max.
-//          kInvalid: the URL, or ca_file. Any status the server answers with is a success here.
-// Always   Follows no redirect, uses no proxy, speaks http and https only; https with TLS 1.2 at
-//          least, and with a server whose certificate is trusted and has the name that was asked.
+// Errors   kUnavailable: nothing reached the server. kTimeout: sent, but without a complete
+//          response (outcome unknown for writes). kExhausted: the response is longer than
+//          response_bytes_max. kInvalid: the URL, or ca_file. Every status of the server counts as
+//          success here.
+// Always   Follows no redirect, uses no proxy, supports http and https only; https requires TLS 1.2
+//          and a server certificate that is trusted and matches the requested host name.
 #pragma once
 
 #include <atomic>
@@ -22,17 +23,18 @@ struct HttpClientOptions {
   Duration connect_timeout = 3s;
   Duration total_timeout = 30s;
   size_t response_bytes_max = 64u << 20;
-  std::string ca_file = {};  // PEM, who signs servers' certificates; empty = the system's own
-  // Once it is true a Send under way ends within a second or so, as one without an answer. Null =
-  // nothing ends it. Outlives the client.
+  std::string ca_file = {};  // PEM, CAs trusted for servers; empty = the system's
+  // Once true, a Send in progress ends within about a second, as without a response. Null = not
+  // used. Must outlive the client.
   const std::atomic<bool>* stopped = nullptr;
 };
 
 struct HttpClientRequest {
   std::string method = "GET";
   std::string url;      // absolute
-  HttpHeaders headers;  // a value with a control character is refused (kInvalid)
-  std::string body;     // sent for any method when not empty, and for POST, PUT and PATCH always
+  HttpHeaders headers;  // kInvalid if a value has control characters
+  // Sent for any method if not empty; for POST, PUT and PATCH always.
+  std::string body;
 };
 
 class HttpClient {
@@ -42,7 +44,7 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // Header names of the answer are in lower case.
+  // The header names of the response are in lower case.
   Result<HttpResponse> Send(const HttpClientRequest& request);
 
  private:

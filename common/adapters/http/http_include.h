@@ -1,4 +1,4 @@
-// The one door to RESTinio and Asio (11 s to compile): not for other rooms' files.
+// The only include of RESTinio and Asio (11 s to compile); other rooms must not use it.
 #pragma once
 
 #pragma GCC diagnostic push

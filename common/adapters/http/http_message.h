@@ -1,4 +1,4 @@
-// Requests and responses as Carillon sees them; no vendor's types.
+// Requests and responses in our own types, independent of any vendor.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ namespace carillon {
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
-// What is wrong with a request that was readable as HTTP. The handler decides when to say so (after
-// it knows the caller).
+// A defect of a request that was readable as HTTP. The handler decides when to report it (after it
+// has identified the caller).
 enum class HttpDefect {
   kNone,
   kTargetTooLong,  // path and query are not decoded
   kBadTarget,      // escapes, control characters, UTF-8; path and query are empty
   kBodyTooLarge,   // body is empty
-  // The connection ends with the answer to these:
-  kBadHeader,      // a name that is none, as "Length " is
+  // The connection is closed after the response to these:
+  kBadHeader,      // an invalid name, as "Length "
   kBadHost,        // HTTP/1.1 without Host, or with two
-  kUnknownCoding,  // Transfer-Encoding that is not "chunked" alone
+  kUnknownCoding,  // Transfer-Encoding other than "chunked" alone
 };
 
-// True for what makes it uncertain where the request ends, or whose it is.
+// True if the end of the request, or its target host, is uncertain.
 constexpr bool EndsConnection(HttpDefect defect) { return defect >= HttpDefect::kBadHeader; }
 
 struct HttpRequest {
@@ -38,27 +38,28 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> query;  // decoded, in order
   HttpHeaders headers;                                     // names in lower case, in order
   std::string body;
-  std::string peer;  // address and port; behind a trusted proxy of who asked it, with port 0
+  // Address and port of the connection; behind a trusted proxy the client's address, with port 0.
+  std::string peer;
   HttpDefect defect = HttpDefect::kNone;
 
-  // The first header of that (lower-case) name, or null.
+  // The first header of that lower-case name, or null.
   const std::string* Header(std::string_view name) const;
   size_t CountHeader(std::string_view name) const;
 };
 
 struct HttpResponse {
   int status = 200;
-  HttpHeaders headers;  // Content-Length, Connection and Date are the server's
+  HttpHeaders headers;  // the server adds Content-Length, Connection, Date
   std::string body;
-  // An answer without an end of its own: called once the head is on its way, on a worker, with
-  // where to write. `body` goes first. Of a HEAD it is not called.
+  // For a response of unknown length: called on a worker, once the head is being sent, with the
+  // stream to write to. `body` is sent first. Not called for HEAD.
   std::function<void(std::shared_ptr<HttpStream>)> stream = {};
 };
 
-// "Not Found"; "Unknown" for codes without a phrase here.
+// "Not Found"; "Unknown" for codes without a phrase.
 std::string_view ReasonPhrase(int status);
 
-// A token of RFC 9110, 5.6.2.
+// True for a token of RFC 9110, 5.6.2.
 bool IsHeaderName(std::string_view name);
 
 }  // namespace carillon

@@ -1,14 +1,14 @@
-// An HTTP/1.1 server behind our own types: RESTinio for the protocol, our accept loop, our workers.
+// An HTTP/1.1 server behind our own types: RESTinio's protocol, our accept loop and workers.
 //
-// Threads  Owns its IO threads and workers. Handle() is called on workers, several at once;
-//          Overloaded() on an IO thread: it must not block.
-// Time     A connection that has not sent a whole request within `read_timeout` is closed, so idle
-//          keep-alive connections end after it too. A TLS handshake has as long.
-// Errors   Start: kInvalid (address, an address beyond loopback without TLS or leave, certificate
-//          or key), kUnavailable (port taken, no descriptors).
-// Always   Each request is answered once, in order; at most connections_max connections and
-//          workers + queue_max requests at a time. What is not HTTP, or breaks a hard limit (body
-//          beyond body_bytes_hard, headers), is closed without an answer.
+// Threads  Owns its I/O threads and workers. Handle() is called on workers, several at once;
+//          Overloaded() on an I/O thread: it must not block.
+// Time     A connection that has not sent a whole request within `read_timeout` is closed, and so
+//          are idle keep-alive connections. A TLS handshake has the same limit.
+// Errors   Start: kInvalid (address, an address beyond loopback without TLS or permission,
+//          certificate or key), kUnavailable (port taken, no descriptors).
+// Always   Each request is answered once, in order; at most connections_max connections and workers
+//          + queue_max requests at a time. Input that is not HTTP, or is above a hard limit (body
+//          above body_bytes_hard, headers), closes the connection without a response.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ class HttpHandler {
   virtual ~HttpHandler() = default;
   // May block. An exception becomes a 500.
   virtual HttpResponse Handle(const HttpRequest& request) = 0;
-  // The answer when the queue is full or the request waited too long.
+  // The response if the queue is full or the request waited too long.
   virtual HttpResponse Overloaded(const HttpRequest& request) = 0;
-  // True for what must be answered while handlers of other requests are held up; its own Handle has
-  // to be quick then. Called on an IO thread: must not block.
+  // True for requests that must be answered even while handlers of others block; Handle must be
+  // fast for them. Called on an I/O thread: must not block.
   virtual bool Urgent(const HttpRequest& /*request*/) const { return false; }
 };
 
@@ -41,19 +41,19 @@ struct HttpServerOptions {
   std::string name = "http";           // in log lines
   std::string address = "127.0.0.1";   // a literal address or "localhost"
   uint16_t port = 0;                   // 0 = any
-  TlsFiles tls = {};                   // set: TLS, and nothing else on this port
-  bool allow_beyond_loopback = false;  // also without TLS
-  std::string advertise = {};          // host of url(); empty = the address
+  TlsFiles tls = {};                   // if set, TLS only
+  bool allow_beyond_loopback = false;  // even without TLS
+  std::string advertise = {};          // host name in url(); empty = the address
   size_t io_threads = 1;
   size_t workers = 8;
-  size_t urgent_workers = 1;           // for what the handler calls urgent
-  size_t queue_max = 256;              // requests waiting for a worker, and as many urgent ones
+  size_t urgent_workers = 1;           // for urgent requests
+  size_t queue_max = 256;              // waiting requests; and the same number of urgent ones
   size_t connections_max = 1024;       // more wait in the kernel's backlog
-  size_t address_connections_max = 0;  // of one address; more are closed; 0 = no limit
-  // They may have as many connections as there are, and their X-Forwarded-For is believed.
+  size_t address_connections_max = 0;  // per address; others are closed; 0 = no limit
+  // Not limited per address, and their X-Forwarded-For is trusted.
   std::vector<IpNetwork> trusted_proxies = {};
   size_t target_bytes_max = 8u << 10;   // longer: HttpDefect::kTargetTooLong
-  size_t header_bytes_max = 16u << 10;  // one value; longer: closed (80 KiB together)
+  size_t header_bytes_max = 16u << 10;  // one value; longer: closed (80 KiB in all)
   size_t header_count_max = 100;
   uint64_t body_bytes_max = 1u << 20;   // longer: HttpDefect::kBodyTooLarge
   uint64_t body_bytes_hard = 8u << 20;  // longer: closed
@@ -61,12 +61,12 @@ struct HttpServerOptions {
   Duration write_timeout = 10s;
   Duration queue_wait_max = 10s;  // older requests get Overloaded()
   Duration handle_timeout = 60s;  // then the connection is closed
-  Duration stop_grace = 5s;       // for requests in progress when stopping
+  Duration stop_grace = 5s;       // for requests in progress during Stop
 };
 
 class HttpServer {
  public:
-  // Listens when this returns. `handler` and `clock` outlive the server.
+  // Listens on return. `handler` and `clock` must outlive the server.
   static Result<std::unique_ptr<HttpServer>> Start(const HttpServerOptions& options,
                                                    HttpHandler& handler, const Clock& clock);
   virtual ~HttpServer() = default;
@@ -74,11 +74,11 @@ class HttpServer {
   virtual uint16_t port() const = 0;
   // "http://127.0.0.1:8640", with TLS "https://…"
   virtual std::string url() const = 0;
-  // As TlsCertificate::Reload; nothing to do without TLS.
+  // As TlsCertificate::Reload; no effect without TLS.
   virtual Status ReloadCertificate() = 0;
-  // When the certificate ends; nullopt without TLS.
+  // The expiry of the certificate; nullopt without TLS.
   virtual std::optional<WallTime> CertificateUntil() const = 0;
-  // Takes no more connections, lets requests in progress end within stop_grace, closes the rest.
+  // Accepts no more connections, gives requests in progress up to stop_grace, closes the rest.
   // Idempotent; the destructor calls it.
   virtual void Stop() = 0;
 };

@@ -1,8 +1,9 @@
-// An answer that goes on after its head: what a handler's `stream` function is given.
+// A response that continues after its head; the argument of a handler's `stream` function.
 //
 // Threads  Thread-safe.
-// Owns     What was written and not yet sent: the writer looks at unsent() and holds back.
-// Always   After the peer is gone, the server stopped or Close was called, Write does nothing.
+// Owns     Unsent bytes. They are not limited: the writer must check unsent() and hold back.
+// Always   After the peer has disconnected, the server has stopped or Close was called, Write has
+//          no effect.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,11 @@ namespace carillon {
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
-  // False: closed; nothing was taken.
+  // False: closed; the bytes were dropped.
   virtual bool Write(std::string bytes) = 0;
   virtual size_t unsent() const = 0;
   virtual bool closed() const = 0;
-  // The answer is complete, after what was written before.
+  // Ends the response after the bytes written before.
   virtual void Close() = 0;
 };
 

@@ -1,4 +1,4 @@
-// The target of a request ("/api/jobs/a%20b?state=FAILED") taken apart. Pure.
+// Parses the target of a request ("/api/jobs/a%20b?state=FAILED"). Pure.
 //
 // Errors   kInvalid: not an absolute path, a bad or truncated escape, a NUL or another control
 //          character, bytes that are not UTF-8 (overlong forms and surrogates included).
@@ -15,14 +15,14 @@ namespace carillon {
 
 struct HttpTarget {
   std::vector<std::string> segments;                       // decoded after splitting at '/'
-  std::vector<std::pair<std::string, std::string>> query;  // '+' is a space, as forms write it
+  std::vector<std::pair<std::string, std::string>> query;  // '+' is a space, as in forms
 };
 
-// A fragment is cut off; more than kQueryParametersMax parameters are refused.
+// A fragment is dropped; more than kQueryParametersMax parameters are kInvalid.
 inline constexpr size_t kQueryParametersMax = 200;
 Result<HttpTarget> ParseHttpTarget(std::string_view target);
 
-// The other way, for clients: everything but unreserved characters is escaped.
+// The inverse, for clients: escapes everything except unreserved characters.
 std::string PercentEncode(std::string_view text);
 
 bool IsValidUtf8(std::string_view text);

@@ -1,11 +1,11 @@
-// The certificate that an HTTP server shows, from two files that may be replaced while it runs.
+// The certificate of an HTTP server, from two files that may be replaced while it runs.
 //
 // Threads  Thread-safe.
-// Errors   kUnavailable: a file that cannot be read, is no PEM, or not the other's pair, as one of two
-//          that are being replaced is for a moment. kInvalid: a file is over 1 MiB.
-// Always   TLS 1.2 at least. A pair that is no good, or not valid now, does not take the place of
-//          one that is; it is looked at again each time. At the start one that is not valid now is
-//          shown, and said in the log.
+// Errors   kUnavailable: a file is unreadable, not PEM, or does not match the other, which happens
+//          briefly while both are being replaced. kInvalid: a file is above 1 MiB.
+// Always   TLS 1.2 or later. An invalid pair, or one that is not valid now, never replaces a valid
+//          one; it is checked again each time. At startup a certificate that is not valid now is
+//          used, and logged as an error.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class context;
 namespace carillon {
 
 struct TlsFiles {
-  std::string certificate_file = {};  // PEM, the server's first, then what signed it
+  std::string certificate_file = {};  // PEM, the server's certificate first, then its chain
   std::string key_file = {};          // PEM, without a pass phrase
 
   bool empty() const { return certificate_file.empty() && key_file.empty(); }
@@ -32,11 +32,11 @@ class TlsCertificate {
  public:
   static Result<std::unique_ptr<TlsCertificate>> Load(const TlsFiles& files, const Clock& clock);
 
-  // For the next connection; those that stand keep theirs.
+  // For new connections; existing ones keep theirs.
   std::shared_ptr<asio::ssl::context> context() const;
-  // When it ends.
+  // The expiry.
   WallTime until() const;
-  // Looks at the files. New ones are used from here on; bad ones are logged once and answered.
+  // Reads the files. A new pair is used from now on; an invalid one is logged once and returned.
   Status Reload();
 
  private:

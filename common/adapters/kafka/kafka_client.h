@@ -1,6 +1,6 @@
-// Ownership of librdkafka's objects, and one configuration for all clients.
+// Owning handles for librdkafka's objects, and the configuration of all clients.
 //
-// Errors   NewClient: kInvalid names the setting that librdkafka refuses.
+// Errors   NewClient: kInvalid names the setting that librdkafka rejects.
 #pragma once
 
 #include <map>
@@ -15,12 +15,12 @@ namespace carillon::kafka {
 struct KafkaOptions {
   std::string bootstrap;  // "host:port,host:port"
   std::string client_id = "carillon";
-  // What else librdkafka is told, e.g. security.protocol; wins over our own.
+  // Further properties of librdkafka, e.g. security.protocol; they override ours.
   std::map<std::string, std::string> properties = {};
 };
 
-// False for librdkafka before 2.6.1, whose SCRAM repeats the client's nonce: brokers up to
-// Kafka 3.9 take that, later ones answer that the credentials are wrong.
+// False for librdkafka before 2.6.1, whose SCRAM repeats the client's nonce: brokers up to Kafka
+// 3.9 accept that, later ones reject it as wrong credentials.
 bool ScramFitsNewBrokers();
 
 struct Destroy {
@@ -46,7 +46,7 @@ struct Destroy {
 template <typename T>
 using Owned = std::unique_ptr<T, Destroy>;
 
-// `defaults` are the setting of one kind of client; `opaque` is what its callbacks get.
+// `defaults` are the properties of one kind of client; `opaque` is passed to its callbacks.
 Result<Owned<rd_kafka_t>> NewClient(rd_kafka_type_t type, const KafkaOptions& options,
                                     const std::map<std::string, std::string>& defaults,
                                     void (*delivered)(rd_kafka_t*, const rd_kafka_message_t*,

@@ -1,4 +1,4 @@
-// The only way to librdkafka's C API.
+// The only include of librdkafka's C API.
 #pragma once
 
 #include <librdkafka/rdkafka.h>

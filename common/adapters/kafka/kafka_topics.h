@@ -1,9 +1,9 @@
-// The topics as the cluster wants them: made when they are missing, checked when they exist.
+// The topics of the cluster: created if missing, checked if they exist.
 //
 // Threads  Each call makes a client of its own and waits up to `limit`.
-// Errors   Ensure: kUnavailable when no broker answers; kConflict when a topic has another number
-//          of partitions, or fewer replicas (the sentence says what cures it), or when there are
-//          fewer brokers than a new one is to have replicas.
+// Errors   Ensure: kUnavailable if no broker answers; kConflict if a topic has another number of
+//          partitions or fewer replicas (the message says how to fix it), or if there are fewer
+//          brokers than the replicas of a new topic.
 #pragma once
 
 #include <map>
@@ -25,11 +25,11 @@ struct TopicOptions {
 Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& topics,
                     Duration limit);
 
-// Forgets the records before these offsets, by partition; for tests of a reader that was away.
+// Deletes the records before these offsets, by partition; for tests of a reader that falls behind.
 Status DeleteRecords(const KafkaOptions& kafka, const std::string& topic,
                      const std::map<int, int64_t>& before, Duration limit);
 
-// For tests and for operators who start anew. Topics that do not exist are deleted already.
+// For tests, and for operators who start afresh. Topics that do not exist count as deleted.
 Status DeleteTopics(const KafkaOptions& kafka, const std::vector<std::string>& names,
                     Duration limit);
 

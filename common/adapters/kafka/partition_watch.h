@@ -1,11 +1,11 @@
-// Measures how far a consumer is behind the end of its partitions, by asking the
-// brokers every few seconds.
+// Measures how far a consumer is behind the end of its partitions, by asking the brokers every
+// few seconds.
 //
 // Place    Behind BusConsumer::Look of kafka_consumer.cc.
-// Threads  Thread-safe. It owns a thread, so that no reader waits for a broker.
-// Time     One request to each broker every kAskEvery: for the ends of all partitions. What was
-//          committed before it began is asked once.
-// Errors   A broker that does not answer twice is silent. Nothing is shown as known meanwhile.
+// Threads  Thread-safe. Owns a thread, so that no reader waits for a broker.
+// Time     One request to each broker every kAskEvery, for the ends of all partitions. Positions
+//          committed before the start are requested once.
+// Errors   A broker that fails to answer twice counts as silent. The lag is then unknown.
 #pragma once
 
 #include <condition_variable>
@@ -23,26 +23,26 @@ namespace carillon::kafka {
 class PartitionWatch {
  public:
   static constexpr Duration kAskEvery = 3s;
-  static constexpr Duration kAskAgain = 500ms;  // until something answers
+  static constexpr Duration kAskAgain = 500ms;  // until the first answer
   static constexpr int kAnswerMs = 2000;
-  static constexpr int kFailuresMax = 2;  // then it is silent
+  static constexpr int kFailuresMax = 2;  // failures until it counts as silent
 
-  // `begins` are the positions of partitions that are known; negative: to be asked. `client`
-  // outlives it.
+  // `begins` are the known start positions of partitions; negative: to be requested. `client` must
+  // outlive it.
   PartitionWatch(rd_kafka_t* client, std::string topic, const std::map<int, int64_t>& begins);
-  // Waits for an answer that is under way: up to kAnswerMs.
+  // Waits for a request in progress: up to kAnswerMs.
   ~PartitionWatch();
 
-  // The consumer has dealt with everything before these positions.
+  // The consumer has handled everything before these positions.
   void Handled(const std::map<int, int64_t>& next);
   BusHealth Look();
 
  private:
   void Run();
-  // One round of questions; false when one was not answered.
+  // One round of requests; false if one was not answered.
   bool Ask();
   bool AskBegins();
-  // The offsets at `point` (RD_KAFKA_OFFSET_BEGINNING or _END) by partition; empty: no answer.
+  // The offsets at `point` (RD_KAFKA_OFFSET_BEGINNING or _END) by partition; empty if unanswered.
   std::map<int, int64_t> AskOffsets(const std::vector<int>& partitions, int64_t point);
   std::vector<int> Unplaced();
   bool Stopping();
@@ -52,7 +52,7 @@ class PartitionWatch {
   std::vector<int> partitions_;
   Mutex mu_;
   std::condition_variable_any changed_;
-  std::map<int, int64_t> handled_ GUARDED_BY(mu_);  // by partition: the next one to deal with
+  std::map<int, int64_t> handled_ GUARDED_BY(mu_);  // by partition: the next one to handle
   std::map<int, int64_t> ends_ GUARDED_BY(mu_);
   BusHealth::Contact contact_ GUARDED_BY(mu_) = BusHealth::Contact::kUnknown;
   int failures_ GUARDED_BY(mu_) = 0;

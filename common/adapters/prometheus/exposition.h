@@ -1,4 +1,4 @@
-// Our metrics in Prometheus' text format, version 0.0.4.
+// Renders metrics in Prometheus' text format, version 0.0.4.
 //
 // Threads  Pure.
 #pragma once

@@ -11,7 +11,7 @@ class SystemClock : public Clock {
   SteadyTime Steady() const override;
 };
 
-// 64 bits from the kernel, to seed an Rng.
+// 64 random bits from the kernel, to seed an Rng.
 uint64_t RandomSeed();
 
 }  // namespace carillon

@@ -1,19 +1,20 @@
 // Election, membership, assignment and settings on a ZooKeeper ensemble.
 //
 //   ROOT/election/<incarnation>-<number>   ephemeral: a member; the lowest number leads
-//   ROOT/election/<incarnation>-paused     ephemeral: what that member does; or -running. The names
-//                                          alone say it: one reading tells it of all
-//   ROOT/assignment                        who should own what, and its generation
+//   ROOT/election/<incarnation>-paused     ephemeral: that member applies the pause; or -running.
+//                                          The information is in the name, so that one listing
+//                                          returns it for all members
+//   ROOT/assignment                        the intended owner of each segment, and the generation
 //   ROOT/config                            a copy of the store's settings
-//   ROOT/store                             which store is trusted; read when asked, not watched: it
-//                                          moves every few seconds, and executors need it not
+//   ROOT/store                             the trusted store; read on demand, not watched, because
+//                                          it changes every few seconds and executors do not need it
 //
-// Place    Every member of a cluster; its twin is memory_coordinator.
-// Threads  Thread-safe. One thread of its own keeps the view: it reads after each watch and, in
-//          case one was lost, every session timeout.
+// Place    Every member of a cluster; its in-memory counterpart is memory_coordinator.
+// Threads  Thread-safe. A thread of its own maintains the view: it reads after each watch event
+//          and, in case one was lost, once per session timeout.
 // Time     Join blocks up to a session timeout, the writes up to `proof_limit`.
-// Always   Ownership is never inferred from what was read, which may be old, but from a write of
-//          the own session that the quorum accepted.
+// Always   Ownership is never inferred from what was read, which may be stale, but only from a
+//          write of the own session that the quorum accepted.
 #pragma once
 
 #include <functional>
@@ -31,20 +32,20 @@
 namespace carillon::zookeeper {
 
 struct CoordinatorOptions {
-  std::string connect;  // "host:port,host:port/root"; without a root: /carillon
+  std::string connect;  // "host:port,host:port/root"; default root: /carillon
   Duration session_timeout = 6s;
   std::string digest = {};    // "user:password"; empty = open ACLs
-  Duration proof_limit = 1s;  // a proof of ownership must be young to be worth something
+  Duration proof_limit = 1s;  // an older proof of ownership would be useless
 };
 
 class ZookeeperCoordinator final : public Coordinator {
  public:
-  // Does not connect: Join does. kInvalid: a connect text that names no server or a bad root.
+  // Does not connect; Join does. kInvalid: no server, or an invalid root.
   static Result<std::unique_ptr<ZookeeperCoordinator>> Make(CoordinatorOptions options);
   ~ZookeeperCoordinator() override;
 
   Status Join(const MemberInfo& self) override;
-  // Instead of Join: sees the members without being one (zookeeper_directory.h).
+  // Instead of Join: observes the members without being one (zookeeper_directory.h).
   Status Announce(const ExecutorId& executor, const Incarnation& incarnation);
   void Leave() override;
   uint64_t Joins() override;
@@ -62,7 +63,7 @@ class ZookeeperCoordinator final : public Coordinator {
   Status WriteTrust(const StoreTrust& trust, const std::optional<StoreTrust>& instead_of) override;
   void OnChange(std::function<void()> wake) override;
 
-  // Of the current membership; nothing before Join.
+  // Of the current membership; empty before Join.
   std::optional<SessionIdentity> session_identity();
   std::optional<Incarnation> incarnation();
 
@@ -78,12 +79,12 @@ class ZookeeperCoordinator final : public Coordinator {
     std::vector<Entry> entries;  // in order of joining
     Assignment assignment;
     int32_t version = 0;  // of the assignment's node
-    int64_t created = 0;  // transaction that made that node
+    int64_t created = 0;  // zxid that created that node
     ClusterSettings settings;
 
     bool operator==(const View&) const = default;
   };
-  // What a write needs: taken in one piece.
+  // A consistent copy of what a write needs.
   struct Standing {
     std::shared_ptr<Session> session;
     std::string own_path;
@@ -98,13 +99,13 @@ class ZookeeperCoordinator final : public Coordinator {
   Status MakeTree(Session& session);
   Result<std::string> EnterElection(Session& session, const MemberInfo& self);
   Status ShowExecutor(Session& session, const std::string& own, const Incarnation& incarnation);
-  // Reads and adopts everything; `own` is the own node. kNotFound: it is gone.
+  // Reads and adopts everything; `own` is the own node. kNotFound: that node is gone.
   Status ReadView(Session& session, const std::string& own);
   void TakeAssignment(const Node& node, View& view);
   Status CheckOwn(Session& session, const std::string& own);
   Result<std::vector<Entry>> ReadEntries(Session& session) REQUIRES(read_mu_);
   Result<ClusterSettings> ReadConfig(Session& session);
-  void Watch();  // the thread
+  void Watch();  // runs on the thread
   void Refresh();
   void Adopt(const Session& session, View view);
   void MarkDirty();
@@ -118,7 +119,7 @@ class ZookeeperCoordinator final : public Coordinator {
   const std::string root_;
 
   Mutex join_mu_;  // one Join or Leave at a time; never taken while mu_ is held
-  Mutex read_mu_;  // one reading of the view at a time
+  Mutex read_mu_;  // one read of the view at a time
   std::map<std::string, MemberInfo> known_ GUARDED_BY(read_mu_);  // nodes never change
 
   Mutex mu_;
@@ -127,7 +128,7 @@ class ZookeeperCoordinator final : public Coordinator {
   std::optional<MemberInfo> self_ GUARDED_BY(mu_);
   uint64_t joins_ GUARDED_BY(mu_) = 0;
   std::string own_ GUARDED_BY(mu_);       // "election/…" or "executors/…"; empty = not joined
-  bool removed_ GUARDED_BY(mu_) = false;  // the own node is gone though the session lives
+  bool removed_ GUARDED_BY(mu_) = false;  // the own node is gone although the session lives
   View view_ GUARDED_BY(mu_);
   std::function<void()> wake_ GUARDED_BY(mu_);
   bool dirty_ GUARDED_BY(mu_) = false;

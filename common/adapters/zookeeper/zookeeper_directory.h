@@ -1,9 +1,9 @@
-// The executor's view of a ZooKeeper ensemble: members, and an ephemeral node of its own.
+// The executor's view of a ZooKeeper ensemble: the members, and an ephemeral node of its own.
 //
 //   ROOT/executors/<executor>   ephemeral: the incarnation of its daemon
 //
-// Place    Every executor of a cluster; its twin is memory_directory.
-// Threads  As ZookeeperCoordinator, which does the work.
+// Place    Every executor of a cluster; its in-memory counterpart is memory_directory.
+// Threads  As ZookeeperCoordinator, to which it delegates.
 #pragma once
 
 #include <memory>

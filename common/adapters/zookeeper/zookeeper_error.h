@@ -7,7 +7,7 @@
 
 namespace carillon::zookeeper {
 
-// A read that got no answer did nothing; a write may have been done.
+// An unanswered read had no effect; an unanswered write may have been executed.
 enum class Effect { kRead, kWrite };
 
 ErrorCode CodeOf(int rc, Effect effect);

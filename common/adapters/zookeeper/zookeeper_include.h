@@ -1,4 +1,4 @@
-// The only way to ZooKeeper's C client: its header warns under our flags.
+// The only include of ZooKeeper's C client, whose header produces warnings under our flags.
 #pragma once
 
 #pragma GCC diagnostic push

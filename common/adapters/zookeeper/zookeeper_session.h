@@ -1,12 +1,12 @@
-// One session with a ZooKeeper ensemble: the C client's asynchronous calls, each waited for with a
-// limit, so that no caller hangs as long as a server does.
+// One session with a ZooKeeper ensemble: the C client's asynchronous calls as blocking calls with a
+// limit, so that no caller hangs for as long as a server does.
 //
 // Place    ZookeeperCoordinator opens one, and another after an expiry.
-// Threads  Thread-safe. The client owns an IO thread and one for completions, on which `on_event`
-//          is called: it must not call back into the session, and must not destroy it.
+// Threads  Thread-safe. The client owns an I/O thread and one for completions, which calls
+//          `on_event`: the callback must not use or destroy the session.
 // Errors   kNotFound, kExists, kConflict (version), kDenied (ACL); kUnavailable: no contact or no
 //          session; kTimeout: a write whose outcome is unknown.
-// Always   Paths are absolute; nothing of a caller is referenced after its call returned.
+// Always   Paths are absolute; no argument of a call is referenced after it returned.
 #pragma once
 
 #include <atomic>
@@ -26,17 +26,18 @@ struct _zhandle;  // the C client's zhandle_t
 namespace carillon::zookeeper {
 
 struct SessionOptions {
-  std::string servers;            // "host:port,host:port", no chroot
+  std::string servers;            // "host:port,host:port", without chroot
   Duration timeout = 6s;          // of the session; the server may grant another
   std::string digest = {};        // "user:password"; empty = open ACLs
-  Duration request_timeout = 4s;  // that a caller waits for one answer
+  Duration request_timeout = 4s;  // limit of one request
 };
 
 struct Node {
   std::string data;
   int32_t version = 0;
-  int64_t created = 0;  // transaction that made it: another one after it was made anew
-  int64_t owner = 0;    // session of an ephemeral node
+  // Transaction that created it; differs if the node was deleted and created again.
+  int64_t created = 0;
+  int64_t owner = 0;  // session of an ephemeral node
 };
 
 // One step of a transaction.
@@ -48,7 +49,7 @@ struct Op {
   std::string data = {};
 };
 
-// How the client is to keep a session that another client holds (a test ends one this way).
+// Lets a client take over a session that another client holds (a test ends one this way).
 struct SessionIdentity {
   int64_t id = 0;
   std::string password;
@@ -61,25 +62,25 @@ class Session {
   static Result<std::unique_ptr<Session>> Open(SessionOptions options,
                                                std::function<void()> on_event,
                                                const SessionIdentity* identity = nullptr);
-  // Ends the session on the server when it can be reached.
+  // Ends the session on the server, if it can be reached.
   ~Session();
 
   Contact contact() const { return contact_.load(std::memory_order_acquire); }
-  // False after `limit`, or when the session expired.
+  // False after `limit`, or if the session expired.
   bool AwaitConnected(Duration limit);
   SessionIdentity identity() const;
   const SessionOptions& options() const { return options_; }
 
   enum class Life { kPersistent, kEphemeral, kEphemeralSequence };
-  // The path of the node, which with kEphemeralSequence has a number appended.
+  // Returns the path of the node, with a number appended if kEphemeralSequence.
   Result<std::string> Create(const std::string& path, const std::string& data, Life life);
   Status Delete(const std::string& path);
-  // `watch`: on_event is called when this changes.
+  // With `watch`, on_event is called when the node changes.
   Result<Node> Get(const std::string& path, bool watch);
   Result<std::vector<std::string>> Children(const std::string& path, bool watch);
-  // What is read afterwards is at least as new as what the leader had now.
+  // Later reads are at least as new as the leader's state at this moment.
   Status Sync(const std::string& path);
-  // All or nothing; on failure `failed` is the first step that was refused, or -1.
+  // All or nothing; on failure `failed` is the index of the first rejected step, or -1.
   Status Commit(const std::vector<Op>& ops, Duration limit, int* failed);
 
  private:
