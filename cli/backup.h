@@ -1,19 +1,19 @@
-// `carillon backup`: the store that the settings name, as a file and back.
+// `carillon backup`: writes the configured store to a file, and restores it.
 //
-// Errors   kInvalid: the settings are wrong, or name no store. Otherwise as mysql::CreateBackup and
-//          mysql::RestoreBackup; of a data directory that a server uses, kConflict.
+// Errors   kInvalid: the settings are invalid, or name no store. Otherwise as mysql::CreateBackup
+//          and mysql::RestoreBackup; kConflict for a data directory that a server uses.
 #pragma once
 
 #include "cli/terminal/host.h"
 
 namespace carillon::cli {
 
-// The store of a standalone server that runs, through the socket that it has published.
+// Backs up the configured store; of a running standalone server through its published socket.
 Result<BackupReply> CreateBackup(const BackupArguments& arguments);
-// The store that a restore would fill, in words: "database carillon at db1:3306".
+// The store that a restore would fill, for messages: "database carillon at db1:3306".
 Result<std::string> RestoreTarget(const BackupArguments& arguments);
-// Into the private database of a data directory on which no server runs, which is made where there
-// is none.
+// Restores into the configured store; for standalone into the private database of a data directory
+// that no server uses, created if missing.
 Result<BackupReply> RestoreBackup(const BackupArguments& arguments);
 
 }  // namespace carillon::cli

@@ -1,5 +1,4 @@
-// `carillon standalone`: a member of the scheduler,
-// an executor and a private database in one process.
+// `carillon standalone`: a scheduler member, an executor and a private database in one process.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@ struct StandaloneOptions {
   std::vector<config::Override> overrides = {};  // flags: data_dir, rest.port, …
 };
 
-// Runs until SIGTERM or SIGINT. Returns the process's exit code.
+// Runs until SIGTERM or SIGINT. Returns the exit code of the process.
 int RunStandalone(const StandaloneOptions& options);
 
 }  // namespace carillon::cli

@@ -1,7 +1,7 @@
 // Calls of the REST API with fail-over between a cluster's members.
 //
-// Threads  One owner. A call blocks for at most the transport's time-out for each address.
-// Always   A request that may have been acted on goes to another member only when acting on it
+// Threads  One owner. A call blocks for at most the transport's timeout per address.
+// Always   A request that may have been executed is sent to another member only if executing it
 //          again is harmless: GET, or a POST with an Idempotency-Key.
 #pragma once
 
@@ -26,7 +26,7 @@ class Transport {
   // Errors as HttpClient's.
   virtual Result<HttpResponse> Send(const HttpClientRequest& request) = 0;
 };
-// `ca_file`: as HttpClientOptions.
+// `ca_file` as in HttpClientOptions.
 std::unique_ptr<Transport> MakeHttpTransport(const std::string& ca_file);
 
 using Parameters = std::vector<std::pair<std::string, std::string>>;
@@ -36,15 +36,15 @@ struct ApiRequest {
   std::string path = {};  // "/api/jobs"; segments already escaped
   Parameters query = {};
   std::optional<nlohmann::json> body = {};
-  std::string raw_body = {};  // instead of `body`, sent as it is
+  std::string raw_body = {};  // sent unchanged, instead of `body`
   std::string if_match = {};
-  bool idempotent = false;  // the route honours Idempotency-Key: one is sent
+  bool idempotent = false;  // the route honours Idempotency-Key: send one
   HttpHeaders headers = {};
 };
 
 struct ApiResponse {
   int status = 200;
-  nlohmann::json body = nullptr;  // null when the answer is not JSON
+  nlohmann::json body = nullptr;  // null if the response is not JSON
   std::string text = {};
   std::string etag = {};
   std::string set_cookie = {};
@@ -55,13 +55,13 @@ class ApiClient {
  public:
   ApiClient(Target target, std::unique_ptr<Transport> transport, uint64_t seed);
 
-  // The answer of the first member that gives one. Status 400 and above is a Failure.
+  // The response of the first member that answers. Status 400 and above is a Failure.
   Outcome<ApiResponse> Call(const ApiRequest& request);
-  // The same, and every status is a success.
+  // The same, but every status counts as success.
   Outcome<ApiResponse> CallRaw(const ApiRequest& request);
 
   const Target& target() const { return target_; }
-  // For the calls from here on.
+  // Applies to later calls.
   void SetToken(const std::string& token) { target_.token = token; }
 
  private:

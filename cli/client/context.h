@@ -1,8 +1,8 @@
-// Named servers that somebody works with, in a file of his own: which addresses, which token file.
+// Contexts: named servers with their addresses and token file, in a file of the user.
 //
-// Errors   kInvalid: there is no home for the file, it cannot be read, or there is no such context.
-//          kUnavailable: it cannot be written.
-// Always   The file is 0600 in a directory made 0700, and replaced as a whole.
+// Errors   kInvalid: no home directory for the file, an unreadable file, or an unknown context.
+//          kUnavailable: the file cannot be written.
+// Always   The file has mode 0600, in a directory made with 0700, and is replaced atomically.
 #pragma once
 
 #include <map>
@@ -15,8 +15,8 @@ namespace carillon::cli {
 
 struct Context {
   std::string addresses;        // comma-separated
-  std::string token_file = {};  // empty = the session of `carillon login`, or the environment's
-  std::string ca_file = {};     // empty = the system's
+  std::string token_file = {};  // empty = session of `carillon login`, or environment
+  std::string ca_file = {};     // empty = the system's CAs
 };
 
 struct Contexts {
@@ -31,11 +31,11 @@ Status WriteContexts(const std::map<std::string, std::string>& environment,
 // [A-Za-z0-9][A-Za-z0-9_.-]{0,62}
 Status ValidateContextName(const std::string& name);
 
-// The one that `name` or CARILLON_CONTEXT names, with its name; nullopt: neither does.
+// The context given by `name` or CARILLON_CONTEXT; nullopt if neither is set.
 using NamedContext = std::pair<std::string, Context>;
 Result<std::optional<NamedContext>> FindNamedContext(
     const std::string& name, const std::map<std::string, std::string>& environment);
-// The one in use; nullopt: none is.
+// The default context; nullopt if there is none.
 Result<std::optional<NamedContext>> FindCurrentContext(
     const std::map<std::string, std::string>& environment);
 

@@ -1,4 +1,5 @@
-// Exit codes of the command line. Stable: scripts depend on them; docs/cli.md has the table.
+// Exit codes of the command line. Stable, because scripts depend on them; docs/cli.md has
+// the table.
 #pragma once
 
 namespace carillon::cli {

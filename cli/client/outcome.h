@@ -1,7 +1,7 @@
-// A value or the Failure that a person or a script is told.
+// A value, or the Failure to report to the user or script.
 //
-// Always   An Error turns into its Failure, so CARILLON_TRY and CARILLON_ASSIGN_OR_RETURN work on
-//          both sides.
+// Always   An Error converts to a Failure, so CARILLON_TRY and CARILLON_ASSIGN_OR_RETURN work
+//          with both.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ namespace carillon::cli {
 struct Failure {
   ExitCode exit = ExitCode::kFailure;
   std::string message = {};
-  std::string code = {};                  // stable: the problem's, or the name of an ErrorCode
+  std::string code = {};                  // stable: of the problem details, or an ErrorCode's name
   std::vector<std::string> details = {};  // "/timeout: has to be at least 1"
   std::string trace_id = {};
-  std::string etag = {};      // of what the failure is about, where the server says it
+  std::string etag = {};      // of the object concerned, if the server sent it
   std::string instance = {};  // path of the request that failed
 };
 Failure FailureOf(const Error& error);

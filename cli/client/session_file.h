@@ -1,9 +1,10 @@
-// The sessions of somebody who signed in with `carillon login`, by server, in a file of his own.
+// The sessions of `carillon login`, by server, in a file of the user.
 //
-// Errors   kInvalid: there is no home for the file, or it
-//          cannot be read. kUnavailable: it cannot be written.
-// Always   The file is 0600 in a directory made 0700, and replaced as a whole. Open holds it until
-//          the object goes: a refresh token works once, so two commands must not use the same.
+// Errors   kInvalid: no home directory for the file, or an unreadable file. kUnavailable: the file
+//          cannot be written.
+// Always   The file has mode 0600, in a directory made with 0700, and is replaced atomically. Open
+//          locks it until the object is destroyed: a refresh token works once, so two commands must
+//          not use the same one.
 #pragma once
 
 #include <map>
@@ -16,7 +17,7 @@
 namespace carillon::cli {
 
 struct StoredSession {
-  std::string name;  // who signed in
+  std::string name;  // the user
   std::string refresh_token;
   std::string access_token;
   WallTime access_expires = WallTime{};
@@ -24,9 +25,9 @@ struct StoredSession {
 
 class SessionFile {
  public:
-  // Waits for another command that holds it.
+  // Waits while another command holds the file.
   static Result<SessionFile> Open(const std::map<std::string, std::string>& environment);
-  // Whether there is one; without waiting for it.
+  // Whether the file exists. Does not wait.
   static bool Exists(const std::map<std::string, std::string>& environment);
   SessionFile(SessionFile&& other) noexcept;
   SessionFile& operator=(SessionFile&&) = delete;

@@ -1,6 +1,6 @@
-// Signing in, going on with a session, signing out, over the REST API.
+// Signs in, uses and refreshes a session, and signs out, over the REST API.
 //
-// Errors   As the API's; exit code 4 when the session has ended.
+// Errors   As the API's; exit code 4 if the session has ended.
 #pragma once
 
 #include <optional>
@@ -22,17 +22,17 @@ struct PasswordChange {
   std::string after;
 };
 
-// The session is kept in `file` under the client's first address.
+// Stores the session in `file` under the client's first address.
 Outcome<StoredSession> SignIn(ApiClient& client, SessionFile& file, const Credentials& credentials,
                               WallTime now);
-// A valid access token of the session that `file` has for the client's first address; refreshed
-// when it is about to expire. nullopt: there is no session.
+// A valid access token of the session in `file` for the client's first address; refreshes one that
+// is about to expire. nullopt: there is no session.
 Outcome<std::optional<std::string>> AccessToken(ApiClient& client, SessionFile& file, WallTime now);
-// The session that `file` has for the client's first address goes on with the new password: the one
-// that the server gives takes its place, all others have ended. Code user_needed: there is none.
+// Changes the password. The server ends all sessions and returns a new one, which replaces that in
+// `file` for the client's first address. Code user_needed: there is no session.
 Outcome<StoredSession> ChangePassword(ApiClient& client, SessionFile& file,
                                       const PasswordChange& change, WallTime now);
-// The session ends at the server and is forgotten here; false: there was none.
+// Ends the session on the server and removes it from the file; false: there was none.
 Outcome<bool> SignOut(ApiClient& client, SessionFile& file);
 
 }  // namespace carillon::cli

@@ -1,8 +1,8 @@
-// The server that the command line talks to, and the credential it uses.
+// The server that the command line talks to, with its credential.
 //
-// Errors   kInvalid: an address or runtime.json that cannot be used. kUnavailable: a file that was
-//          named cannot be read.
-// Always   A token found beside a server's data directory goes to that server only.
+// Errors   kInvalid: an unusable address or runtime.json. kUnavailable: a given file cannot
+//          be read.
+// Always   A token found beside a server's data directory is sent to that server only.
 #pragma once
 
 #include <map>
@@ -27,15 +27,16 @@ struct TargetFlags {
 struct Target {
   std::vector<std::string> urls;  // tried in this order; without a trailing slash
   std::string token;              // empty = none
-  bool token_found = false;       // beside the default data directory, not named by anybody
-  std::string ca_file;            // who signs https servers' certificates; empty = the system's
+  bool token_found = false;       // found in the default data directory, not given
+  std::string ca_file;            // CAs trusted for https; empty = the system's
   std::string origin;             // "--addr", "CARILLON_ADDR", a runtime.json, "default"
 };
 
-// The server: --addr, --data-dir, --context, CARILLON_CONTEXT, CARILLON_ADDR, the context in use,
-// the default data directory, kDefaultUrl. The token: --token-file, that of the data directory or
-// the context when the server came from it, CARILLON_TOKEN, CARILLON_TOKEN_FILE. Whom it trusts:
-// --ca-file, that of the context when the server came from it, CARILLON_CA_FILE.
+// Chooses, in this order, the server: --addr, --data-dir, --context, CARILLON_CONTEXT,
+// CARILLON_ADDR, the default context, the default data directory, kDefaultUrl; the token:
+// --token-file, that of the data directory or context that gave the server,
+// CARILLON_TOKEN, CARILLON_TOKEN_FILE; the CA file: --ca-file, that of the context that
+// gave the server, CARILLON_CA_FILE.
 Result<Target> FindTarget(const TargetFlags& flags,
                           const std::map<std::string, std::string>& environment);
 

@@ -1,4 +1,4 @@
-// Files of the user of the command line: where they are, and how they are replaced.
+// Files of the command line's user: their directory, and how they are replaced.
 #pragma once
 
 #include <map>
@@ -8,11 +8,11 @@
 
 namespace carillon::cli {
 
-// $XDG_CONFIG_HOME/carillon or ~/.config/carillon; empty when neither variable is set.
+// $XDG_CONFIG_HOME/carillon or ~/.config/carillon; empty if neither variable is set.
 std::string UserDirectory(const std::map<std::string, std::string>& environment);
-// Makes it, 0700, when it is not there. kUnavailable.
+// Creates it with mode 0700 if missing. kUnavailable.
 Status MakeUserDirectory(const std::string& directory);
-// As a whole or not at all, 0600, on the disk when it returns. kUnavailable.
+// Replaces the file atomically, with mode 0600, synced on return. kUnavailable.
 Status ReplaceUserFile(const std::string& path, const std::string& text);
 
 }  // namespace carillon::cli

@@ -8,7 +8,7 @@
 
 namespace carillon::cli {
 
-// Runs one command; returns the process's exit code (docs/cli.md).
+// Runs one command; returns the exit code of the process (docs/cli.md).
 int RunCommandLine(const std::vector<std::string>& arguments, Host& host);
 
 }  // namespace carillon::cli

@@ -7,11 +7,11 @@
 
 namespace carillon::cli {
 
-// Puts the commands of `app` into the groups that its help shows.
+// Sorts the commands of `app` into the groups that its help shows.
 void GroupCommands(CLI::App& app);
 
-// The examples of a command as a part of its help; empty: it has none. `path` is "job run", or
-// empty for the program itself.
+// The examples in the help of a command; empty if it has none. `path` is "job run", or empty for
+// the program itself.
 std::string ExamplesOf(std::string_view path);
 
 }  // namespace carillon::cli

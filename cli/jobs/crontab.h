@@ -1,8 +1,8 @@
-// Crontab files to jobs. Pure; what cron would do
-// with each line is crontab(5) of Debian and cronie.
+// Converts crontab files to jobs. Pure; crontab(5) of Debian and of cronie defines the meaning of
+// each line.
 //
-// Always   A line is a job, a setting, a comment, or it is in `refused` with the reason: none is
-//          dropped silently. What a job says passes the rules of POST /api/jobs.
+// Always   Every line is a job, a setting, a comment, or is listed in `refused` with the reason;
+//          none is dropped silently. The jobs satisfy the rules of POST /api/jobs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,8 +14,8 @@ namespace carillon::cli {
 
 struct CrontabOptions {
   bool system = false;            // a sixth field names the user, as in /etc/crontab
-  std::string time_zone = "UTC";  // until a CRON_TZ line
-  std::string id_prefix = {};     // of each job_id
+  std::string time_zone = "UTC";  // before the first CRON_TZ line
+  std::string id_prefix = {};     // of every job_id
 };
 
 struct CrontabLine {
@@ -25,9 +25,9 @@ struct CrontabLine {
 };
 
 struct CrontabImport {
-  std::vector<nlohmann::json> jobs;  // as POST /api/jobs takes them, each with a job_id
-  std::vector<CrontabLine> refused;  // no job was made of these
-  std::vector<CrontabLine> remarks;  // understood, but not what cron does
+  std::vector<nlohmann::json> jobs;  // bodies for POST /api/jobs, each with a job_id
+  std::vector<CrontabLine> refused;  // not converted
+  std::vector<CrontabLine> remarks;  // converted, but with a different effect from cron's
 };
 
 CrontabImport ParseCrontab(std::string_view text, const CrontabOptions& options);

@@ -1,6 +1,6 @@
-// Jobs as people keep them in files: YAML or JSON, one or many in a file, one or many files.
+// Reads jobs from files: YAML or JSON, one or more jobs per file, one or more files.
 //
-// Errors   As usage, with file and line; nothing is taken of files of which one cannot be read.
+// Errors   Usage errors with file and line. If one file is invalid, none is used.
 #pragma once
 
 #include <map>
@@ -18,21 +18,21 @@ struct JobDocument {
   std::map<std::string, int> lines = {};  // by JSON pointer into the job
 
   int Line(const std::string& pointer = "") const;
-  // "jobs.yaml:12", where `pointer` or what it is in stands.
+  // "jobs.yaml:12": the line of `pointer`, or of the nearest parent with a known line.
   std::string Place(const std::string& pointer = "") const;
 };
 
-// The jobs of files, of the *.yaml, *.yml and *.json files in and below directories (in the order
-// of their names, without hidden ones), and of standard input ("-"). A document is a job, a list of
-// jobs, or {"jobs": [...]}; an empty one is nothing.
+// The jobs in files, in the *.yaml, *.yml and *.json files in and below directories (sorted by
+// name, without hidden ones), and in standard input ("-"). A document is a job, a list of jobs, or
+// {"jobs": [...]}; an empty one is skipped.
 Outcome<std::vector<JobDocument>> ReadJobFiles(Session& session,
                                                const std::vector<std::string>& names);
 
-// What a person would write of a job that a GET showed: no field that is only read or that has its
-// default, one view of its schedules.
+// A job from a GET as a user would write it: without read-only fields and defaults, and with its
+// schedules in one form only.
 nlohmann::json AsWritten(const nlohmann::json& job, bool with_owner);
 
-// "nightly-backup", else its name, else where it stands.
+// The job's id, else its name, else its place.
 std::string TitleOf(const JobDocument& document);
 
 }  // namespace carillon::cli

@@ -1,4 +1,4 @@
-// A job's fields as flags.
+// Flags for the fields of a job.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -27,11 +27,11 @@ struct JobFlags {
 
 void AddJobFlags(CLI::App* verb, JobFlags& flags);
 
-// `body` with what the flags say. Schedules given by flags replace those of `body`; entries of maps
-// are added. kInvalid: a value that is not what its flag takes.
+// Applies the flags to `body`. Schedules given by flags replace those of `body`; map entries are
+// added. kInvalid: a value that its flag does not accept.
 Result<nlohmann::json> ApplyJobFlags(const JobFlags& flags, nlohmann::json body);
 
-// "true", "7" and "1.5" as JSON values, everything else as text.
+// "true", "7" and "1.5" as JSON values, any other text as a string.
 nlohmann::json ParameterOf(const std::string& text);
 
 }  // namespace carillon::cli

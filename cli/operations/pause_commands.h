@@ -1,4 +1,4 @@
-// The pause of the whole cluster, and which members have not taken it over.
+// Commands for the pause of the whole cluster, and the members that do not apply it yet.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,10 +10,10 @@ namespace carillon::cli {
 
 void AddPauseCommands(CLI::App& system, Session& session);
 
-// A member that does not tell, such as an older one: is it one of them?
+// How to count a member, such as an older one, that does not report whether it is paused.
 enum class Unknown { kIsFine, kIsBehind };
 
-// "scheduler-2, scheduler-3": those of GET /api/system/status whose `paused` is not this.
+// Members of GET /api/system/status whose `paused` differs: "scheduler-2, scheduler-3".
 std::string MembersBehind(const nlohmann::json& members, bool paused, Unknown unknown);
 
 }  // namespace carillon::cli

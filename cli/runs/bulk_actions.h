@@ -1,4 +1,4 @@
-// Bulk actions that go on by themselves in the scheduler: shown, followed, cancelled.
+// Bulk actions that run in the scheduler: shows, follows and cancels them.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,20 +9,20 @@
 
 namespace carillon::cli {
 
-// Prints the action as `body` has it: its id alone in a table.
+// Prints a started action: in table form only its id.
 void ShowStarted(Session& session, const nlohmann::json& action);
 
-// Says on standard error how far it is until its last item has a result, and prints it then. The
-// exit code is kFailure unless all was done. A member that is away for less than kPatience does not
-// end the wait.
+// Reports the progress on standard error until the last item has a result, then prints the action.
+// Exit code kFailure unless every item succeeded. A member unavailable for less than kPatience does
+// not end the wait.
 Outcome<ExitCode> FollowBulk(Session& session, const std::string& bulk_id);
 
-// As no run is called, so that `bulk cancel` knows which of the two is meant.
+// True for an id of a bulk action, which no run id can equal, so that `bulk cancel` accepts both.
 bool IsBulkId(const std::string& id);
 Outcome<ExitCode> CancelBulkActions(Session& session, const std::vector<std::string>& ids,
                                     const std::string& reason);
 
-// list, get and items below `bulk`.
+// Adds list, get and items to `bulk`.
 void AddBulkActionCommands(CLI::App& bulk, Session& session);
 
 }  // namespace carillon::cli

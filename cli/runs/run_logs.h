@@ -1,4 +1,4 @@
-// `carillon run logs`: the log of a run, whole or while it is written.
+// `carillon run logs`: shows the log of a run, complete or while it is written.
 #pragma once
 
 #include "cli/terminal/session.h"
@@ -7,7 +7,7 @@ namespace carillon::cli {
 
 struct LogFlags {
   std::string run_id;
-  int attempt = 0;   // 0 = the last one; followed through its retries
+  int attempt = 0;   // 0 = the last one; --follow continues with retries
   int64_t tail = 0;  // entries; 0 = all
   std::string stream = "all";
   std::string since;  // empty = from the beginning
@@ -16,7 +16,7 @@ struct LogFlags {
 };
 
 void AddLogFlags(CLI::App* verb, LogFlags& flags);
-// While following, servers that are away for less than kPatience do not end it.
+// Servers unavailable for less than kPatience do not end --follow.
 Outcome<ExitCode> ShowLogs(Session& session, const LogFlags& flags);
 
 }  // namespace carillon::cli

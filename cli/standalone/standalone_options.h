@@ -1,4 +1,4 @@
-// From the table of settings and the memory of the machine to the options of the private database.
+// Computes the options of the private database from the settings and the machine's memory.
 #pragma once
 
 #include <string_view>

@@ -1,10 +1,10 @@
-// Everything of a standalone server, built over its adapters and running on threads.
+// A complete standalone server: its parts, built over its adapters and running on threads.
 //
 // Place    The composition root of `carillon standalone`; the picture is in docs/architecture.md.
 // Threads  As process::Daemon.
-// Errors   Start: as the first part that failed; what was started is stopped again. kUnavailable
-//          when `interrupted` said so.
-// Always   Nothing fires and nothing runs before every port is bound.
+// Errors   Start: the error of the first part that failed, after stopping the parts already
+//          started; kUnavailable if `interrupted` returned true.
+// Always   No fire and no run happens before every port is bound.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,8 @@ namespace carillon::cli {
 
 class StandaloneServer final : public process::Daemon {
  public:
-  // Returns when the server is ready and runtime.json is written, or `interrupted` returns true.
+  // Returns when the server is ready and runtime.json is written, or when `interrupted`
+  // returns true.
   static Result<std::unique_ptr<process::Daemon>> Start(const config::Config& config,
                                                         const process::Interrupted& interrupted);
   ~StandaloneServer() override;
@@ -24,11 +25,12 @@ class StandaloneServer final : public process::Daemon {
   std::string ReadyText() const override;
   Status Supervise() override;
   bool Reload() override;
-  // No new claims, and not ready any more; the API goes on, so that people see what is waited for.
+  // Stops claiming and reports not ready; the API keeps running, so that users can see the runs
+  // in progress.
   void BeginDrain() override;
   // True once nothing runs and every result is in the store.
   bool drained() const override;
-  // Processes that still run are left to the warden and their leases.
+  // Processes still running are left to the warden and their leases.
   void Stop() override;
 
  private:

@@ -1,5 +1,4 @@
-// Completion of the command line in shells: the words that may follow each verb, and the script
-// that knows them.
+// Shell completion: the words that may follow each command, and the scripts that offer them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,7 +8,7 @@
 
 namespace carillon::cli {
 
-// "carillon job": "list get … --addr --output"; a verb after the one it belongs to.
+// "carillon job": "list get … --addr --output"; a command comes after its parent.
 using CompletionTable = std::vector<std::pair<std::string, std::string>>;
 CompletionTable WordsOf(const CLI::App& app);
 

@@ -1,5 +1,5 @@
-// The world around a command: streams, time, files, the server. main.cc gives the real one, tests a
-// made-up one.
+// The environment of a command: streams, time, files, the server. main.cc passes the real one,
+// tests a fake.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct BackupArguments {
   std::string file;
   std::string config_file;
   std::vector<config::Override> overrides;
-  bool replace = false;  // of restore
+  bool replace = false;  // only for restore
 };
 
 struct BackupReply {
@@ -35,8 +35,8 @@ struct BackupReply {
   int64_t tables = 0;
   int64_t rows = 0;
   int64_t bytes = 0;
-  std::string data_dir;           // of a standalone server; empty: the configured store
-  std::vector<std::string> keys;  // files and variables that a restored store needs
+  std::string data_dir;           // of a standalone server; empty: a configured store
+  std::vector<std::string> keys;  // files and variables that the restored store needs
 };
 
 struct Host {
@@ -49,14 +49,14 @@ struct Host {
   const Clock& clock;
   std::function<void(Duration)> wait;  // blocks
   std::function<std::unique_ptr<Transport>(const std::string& ca_file)> transport;
-  // From the terminal, without echo.
+  // Reads from the terminal, without echo.
   std::function<Result<std::string>(const std::string& prompt)> read_password;
-  std::function<Status(const std::string& file)> edit;  // shows the file in the user's editor
+  std::function<Status(const std::string& file)> edit;  // opens the file in the user's editor
   std::function<int(const StandaloneArguments&)> standalone;
   std::function<Result<BackupReply>(const BackupArguments&)> create_backup;
   std::function<Result<std::string>(const BackupArguments&)> restore_target;
   std::function<Result<BackupReply>(const BackupArguments&)> restore_backup;
-  uint64_t seed = 1;  // of idempotency keys and file names; never of a secret
+  uint64_t seed = 1;  // for idempotency keys and file names, not for secrets
   std::string version;
 };
 

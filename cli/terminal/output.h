@@ -1,7 +1,7 @@
-// Writes a document to standard output in the form that the user asked for.
+// Writes documents to standard output in the requested form.
 //
-// Always   Nothing but the asked-for form goes to `out`; control characters of texts do not reach
-//          a terminal through a table.
+// Always   Only the requested form is written to `out`; tables never contain control characters
+//          of texts.
 #pragma once
 
 #include <functional>
@@ -21,18 +21,18 @@ namespace carillon::cli {
 enum class Form { kTable, kJson, kJsonl, kYaml, kName };  // "wide" is a table
 Result<Form> ParseForm(std::string_view text);
 
-// One column: its title and the member it shows ("late_ms.p50" looks inside).
+// A column: its title and the member it shows ("late_ms.p50" selects a nested member).
 struct Column {
   std::string title;
   std::string member;
-  bool exact = false;  // a time with its fraction of a second
+  bool exact = false;  // show a time with its fraction of a second
   bool share = false;  // from 0 to 1, shown as a percentage
 };
 
 struct View {
   std::vector<Column> columns;
-  std::string id;                 // the member that -o name and --quiet print
-  std::vector<Column> wide = {};  // more columns of -o wide
+  std::string id;                 // the member printed by -o name and --quiet
+  std::vector<Column> wide = {};  // additional columns of -o wide
 };
 const View& JobView();
 const View& RunView();
@@ -43,8 +43,8 @@ struct PrinterOptions {
   Form form = Form::kTable;
   bool quiet = false;  // ids only
   bool color = false;
-  bool wide = false;  // a table with all columns, of whole texts
-  // How a table shows a time; empty: in UTC, to the second.
+  bool wide = false;  // a table with all columns and untruncated texts
+  // Formats a time in tables; empty: UTC, to the second.
   std::function<std::string(WallTime)> show_time = {};
 };
 
@@ -52,11 +52,11 @@ class Printer {
  public:
   Printer(std::ostream& out, PrinterOptions options) : out_(out), options_(options) {}
 
-  // {"items": [...], …}: a row each; as JSON the whole object.
+  // Prints {"items": [...], …}: a row per item; as JSON the whole object.
   void List(const nlohmann::json& page, const View& view);
-  // One object: a line for each member; as JSON the object.
+  // Prints one object: a line per member; as JSON the object.
   void Object(const nlohmann::json& object, const View& view);
-  // A row of the view, for what a command changed.
+  // Prints an object that a command has changed as a row of the view.
   void Row(const nlohmann::json& object, const View& view);
   void Line(std::string_view text);
   Form form() const { return options_.form; }
@@ -78,7 +78,7 @@ std::string RelativeTime(WallTime time, WallTime now);
 // "2026-03-01 04:00:00+01:00"
 std::string ZonedTime(WallTime time, const Zone& zone);
 
-// A value as a table shows it: times to the second, null as "-", no control characters.
+// A value in table form: times to the second, null as "-", no control characters.
 std::string Cell(const nlohmann::json& value);
 
 }  // namespace carillon::cli

@@ -1,4 +1,4 @@
-// One run of the command line: the global flags, the connection, how it ends.
+// One invocation of the command line: global flags, connection, exit code.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -29,31 +29,32 @@ class Session {
   Host& host() { return host_; }
   ExitCode exit() const { return exit_; }
 
-  // Makes `verb` run `action` when it was chosen.
+  // Runs `action` if `verb` was chosen.
   void On(CLI::App* verb, std::function<Outcome<ExitCode>()> action);
 
   Outcome<ApiClient*> Client();
   Outcome<ApiResponse> Call(const ApiRequest& request);
   Printer Print() const;
-  // To standard error, unless --quiet.
+  // Writes to standard error, unless --quiet.
   void Say(const std::string& sentence);
 
-  // What went wrong with one of several things; the command goes on.
+  // Reports a failure with one of several objects; the command continues.
   void Complain(const Failure& failure);
 
-  // Asks on a terminal; elsewhere a Failure unless --yes.
+  // Asks on a terminal; otherwise a Failure unless --yes.
   Outcome<bool> Confirm(const std::string& question);
 
-  // Prints the list behind `request`: all of it or its first `limit` items. Without a limit a table
-  // ends after kTableRows, and says so on standard error; the other forms are complete.
+  // Prints the list behind `request`: all of it, or its first `limit` items. Without a limit a
+  // table ends after kTableRows, with a note on standard error; other forms are complete.
   struct Listing {
     const View& view;
     std::optional<int64_t> limit = {};                         // 0 = all
-    std::function<void(nlohmann::json& item)> for_table = {};  // adds what only a table shows
+    std::function<void(nlohmann::json& item)> for_table = {};  // adds members for tables only
   };
   Outcome<ExitCode> List(const ApiRequest& request, const Listing& listing);
 
-  // Calls `take` with each page until `limit` items (0 = all) were seen; the token of the rest.
+  // Calls `take` with each page until `limit` items (0 = all) were read; returns the page token of
+  // the rest.
   Outcome<nlohmann::json> ReadPages(ApiRequest request, size_t limit,
                                     const std::function<void(nlohmann::json page)>& take);
 
@@ -63,7 +64,7 @@ class Session {
  private:
   Outcome<bool> UseSession(ApiClient& client);
   size_t LimitOf(const Listing& listing) const;
-  void Report(const Failure& failure);  // and end so
+  void Report(const Failure& failure);  // and sets the exit code
 
   Host& host_;
   GlobalFlags flags_;
@@ -72,26 +73,26 @@ class Session {
   ExitCode exit_ = ExitCode::kDone;
 };
 
-// The zone that this machine uses, as cron does: TZ, else what /etc/localtime leads to.
+// The local time zone, determined as cron does: TZ, else the target of /etc/localtime.
 std::string LocalZone(const Host& host);
 
-// "failed" as "FAILED": the names of states are capitals, people type them as they like.
+// "failed" as "FAILED": names of states are upper case, input is case-insensitive.
 std::string UpperCase(std::string text);
 
-// Adds --limit; `what` is listed.
+// Adds --limit; `what` names the items in the help.
 void AddLimit(CLI::App* verb, std::optional<int64_t>& limit, const std::string& what);
 
 Failure UsageFailure(std::string message);
 
-// `text` as a file's name, "-" for standard input. Bounded by kJsonBytesMax.
+// Reads the file with that name, "-" for standard input. Limited to kJsonBytesMax.
 Outcome<std::string> ReadInput(Host& host, const std::string& name);
-// A whole number with ms, s, m, h or d behind it; without a unit it is seconds.
+// A whole number with unit ms, s, m, h or d; without a unit it is in seconds.
 Result<Duration> ParseDuration(std::string_view text);
 // RFC 3339, or a duration before now ("24h").
 Result<WallTime> ParseWhen(std::string_view text, WallTime now);
-// As the parameter `name` of a request, unless `text` is empty.
+// Adds the time as parameter `name` of a request, unless `text` is empty.
 Status AddTime(const char* name, const std::string& text, WallTime now, Parameters& query);
-// Each of `labels`, "name:value" or "name=value", as a parameter of a list that labels filter.
+// Adds each label, "name:value" or "name=value", as a parameter of a filtered list.
 Status AddLabels(const std::vector<std::string>& labels, Parameters& query);
 // "name=value" pairs; kInvalid for text without "=" or an empty name.
 Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& pairs);

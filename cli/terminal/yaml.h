@@ -1,4 +1,4 @@
-// YAML as people write and read jobs, to JSON and back. Reading back gives an equal document.
+// Converts between YAML, as users write jobs, and JSON. Reading back gives an equal document.
 #pragma once
 
 #include <map>
@@ -11,23 +11,24 @@
 
 namespace carillon::cli {
 
-// JSON or one YAML document. Plain scalars are null, booleans, numbers or text by the core schema;
-// quoted ones are text. kInvalid with the line: not YAML, a name twice, an alias, too deep.
+// Reads JSON or one YAML document. Plain scalars are null, booleans, numbers or text by the core
+// schema; quoted ones are text. kInvalid with the line: not YAML, a duplicate name, an alias,
+// too deep.
 Result<nlohmann::json> ReadYaml(const std::string& text);
 
-// One of the documents of a file, and where in the file each of its members stands.
+// One document of a file, with the line of each of its members.
 struct YamlDocument {
   nlohmann::json value;
-  std::map<std::string, int> lines = {};  // by JSON pointer, "" is the document
+  std::map<std::string, int> lines = {};  // by JSON pointer; "" is the document
 };
-// JSON or any number of YAML documents, with anchors, aliases and merge keys (<<). kInvalid, its
-// message "name:line: what": also for what aliases make endless or larger than kYamlBytesMax.
+// JSON or any number of YAML documents, with anchors, aliases and merge keys (<<). kInvalid with
+// the message "name:line: what", also if aliases are recursive or expand beyond kYamlBytesMax.
 inline constexpr size_t kYamlBytesMax = 4u << 20;
 Result<std::vector<YamlDocument>> ReadYamlDocuments(const std::string& text,
                                                     const std::string& name);
 
-// Block style, text of several lines as literal blocks. Names in alphabetical order; those of the
-// document itself that are in `first` go before the others.
+// Block style, multi-line texts as literal blocks. Names are in alphabetical order, but top-level
+// names listed in `first` come first.
 std::string WriteYaml(const nlohmann::json& document,
                       const std::vector<std::string_view>& first = {});
 
