@@ -52,7 +52,7 @@ struct TaskMessage {
 // first byte.
 //   kBinary  a bundle: many tasks or results per record
 //   kJson    one task or result per record, in Protobuf's JSON mapping with the field names of the
-//   .proto; 64-bit numbers are strings, `output` is base64
+//            .proto; 64-bit numbers are strings, `output` is base64
 enum class BusFormat { kBinary, kJson };
 // "binary", "json"; binary for anything else.
 BusFormat BusFormatOf(std::string_view name);
