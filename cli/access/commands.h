@@ -8,16 +8,16 @@ namespace carillon::cli {
 void AddAuthCommands(CLI::App& app, Session& session);  // login, logout, whoami
 void AddContextCommands(CLI::App& app, Session& session);
 void AddRoleCommands(CLI::App& app, Session& session);
-void AddPasswordCommand(CLI::App& user, Session& session);  // of user
+void AddPasswordCommand(CLI::App& user, Session& session);  // added to user
 void AddUserCommands(CLI::App& app, Session& session);
 void AddTokenCommands(CLI::App& app, Session& session);
 void AddSecretCommands(CLI::App& app, Session& session);
 void AddAuditCommand(CLI::App& app, Session& session);
 
-// Without echo on a terminal, else a line of standard input.
+// Reads without echo from a terminal, else one line of standard input.
 Outcome<std::string> ReadPassword(Session& session, const std::string& prompt);
 
-// The id of the user with this name, whatever its case. nullopt: there is none.
+// The id of the user with this name, case-insensitive. nullopt: there is none.
 Outcome<std::optional<std::string>> UserNamed(Session& session, std::string_view name);
 
 }  // namespace carillon::cli

@@ -16,11 +16,11 @@ void AddScheduleCommands(CLI::App& app, Session& session);
 
 // "/api/jobs/ID" or "/api/jobs/ID/ACTION".
 std::string JobPath(const std::string& job_id, const std::string& action = "");
-// The ETag of the job at `path`, also when its stored definition cannot be read.
+// The ETag of the job at `path`, even if its stored definition is unreadable.
 Outcome<std::string> CurrentTag(Session& session, const std::string& path);
 // The cron, rate or time of a job in a few characters, for a table.
 std::string ScheduleSummary(const nlohmann::json& job);
-// One side of a change, a line of `value` each: "  - 60".
+// Prints one side of a change, a line per line of `value`: "  - 60".
 void PrintSide(Printer& print, const std::string& sign, const nlohmann::json& value);
 void PrintJob(Session& session, const nlohmann::json& job);
 

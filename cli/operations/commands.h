@@ -5,11 +5,11 @@
 
 namespace carillon::cli {
 
-// Below `executor`.
+// Added to `executor`.
 void AddJoinCommands(CLI::App& executor, Session& session);
 void AddExecutorCommands(CLI::App& app, Session& session);
 void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion
-void AddConfigCommands(CLI::App& system, Session& session);  // of system
+void AddConfigCommands(CLI::App& system, Session& session);  // added to system
 void AddTopologyCommand(CLI::App& system, Session& session);
 void AddServerCommands(CLI::App& app, Session& session);  // standalone, check-config
 void AddBackupCommands(CLI::App& app, Session& session);

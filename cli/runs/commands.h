@@ -11,7 +11,7 @@ void AddDeadLetterCommands(CLI::App& app, Session& session);
 void AddDeliveryCommands(CLI::App& app, Session& session);  // delivery, notify
 void AddBulkCommands(CLI::App& app, Session& session);
 
-// Of `--kill`, wherever runs are cancelled.
+// Help of --kill, in every command that cancels runs.
 inline constexpr const char* kKillHelp =
     "Send SIGKILL at once, without the grace period; also to runs that are being cancelled";
 
@@ -19,12 +19,12 @@ inline constexpr const char* kKillHelp =
 struct RunListFlags {
   std::string job_id;
   std::string executor_id;
-  // Of run list only.
+  // Of `run list` only.
   std::string user_id;
   std::vector<std::string> namespaces;
   std::string name_part;
   std::vector<std::string> labels;  // "team:etl"
-  // Of both.
+  // Of both commands.
   std::vector<std::string> states;
   std::vector<std::string> kinds;
   std::string since;

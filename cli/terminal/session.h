@@ -97,7 +97,7 @@ Status AddLabels(const std::vector<std::string>& labels, Parameters& query);
 // "name=value" pairs; kInvalid for text without "=" or an empty name.
 Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& pairs);
 
-// Validator: an empty text, as from a variable that is not set, is not the same as no flag.
+// Validator: rejects an empty text, as from an unset variable, which must not act like no flag.
 std::string NotEmpty(const std::string& text);
 
 }  // namespace carillon::cli
