@@ -320,6 +320,16 @@ describe('one action', () => {
     expect(router.state.location.searchStr).toBe('?result=error');
   });
 
+  it('opens with the outcome that its address names', async () => {
+    const { asked } = answer(running);
+    page('?result=error');
+    await screen.findByRole('link', { name: 'Name of job-1' });
+    expect(asked[0]).toContain('result=error');
+    expect(screen.getByRole('button', { name: 'Failed (2)' }).getAttribute('aria-pressed')).toBe('true');
+    fireEvent.click(screen.getByRole('button', { name: /^Skipped/ }));
+    await screen.findByText('No matches');
+  });
+
   it('is read anew when it is told that it has changed', async () => {
     const { now, names } = answer(running);
     page();

@@ -92,20 +92,6 @@ describe('an import', () => {
     assert.deepEqual([plain.command, plain.labels, plain.version], ['date', {}, 2]);
   });
 
-  test('of what somebody changed since is refused, job by job', async () => {
-    await person({}, async (page) => {
-      await page.goto(server.url + '/import');
-      await page.getByLabel('Jobs', { exact: true }).fill('[{"job_id": "short", "name": "Short", "command": "false"}, {"job_id": "plain", "name": "Plain", "command": "false"}]');
-      await page.getByRole('button', { name: 'Preview changes' }).click();
-      await page.getByText('2 updated').waitFor();
-      await server.api('PATCH', 'jobs/short', { description: 'meanwhile' }, { 'If-Match': '*' });
-      await page.getByRole('button', { name: 'Apply' }).click();
-      await page.getByText('1 updated, 1 rejected').waitFor();
-      assert.equal(await outcome(page, 'short'), 'error');
-    });
-    assert.deepEqual([(await server.api('GET', 'jobs/short')).command, (await server.api('GET', 'jobs/plain')).command], ['true', 'false']);
-  });
-
   test('deletes only by a tick, within a namespace and its labels', async () => {
     await server.api('POST', 'jobs', { job_id: 'pay-1', name: 'Pay 1', namespace: 'payroll', command: 'true', labels: { app: 'pay' } });
     await server.api('POST', 'jobs', { job_id: 'pay-2', name: 'Pay 2', namespace: 'payroll', command: 'true', labels: { app: 'pay' } });

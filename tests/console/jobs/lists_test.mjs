@@ -85,31 +85,6 @@ describe('many jobs', () => {
       [['PAUSED', 'moving house'], ['ENABLED', null], ['PAUSED', 'moving house']]);
   });
 
-  test('everything that matches, also what is not loaded, with its progress', async () => {
-    await Promise.all(Array.from({ length: 70 }, (_, i) => job('many-' + i)));
-    await person({}, async (page) => {
-      await page.goto(server.url + '/jobs?q=many-');
-      await page.getByLabel('Select all 50 shown').check();
-      await page.getByText('50 selected').waitFor();
-      await page.getByRole('button', { name: 'Select all matches' }).click();
-      await page.getByText('All 70 matches are selected').waitFor();
-      await page.getByRole('button', { name: 'Pause', exact: true }).click();
-      await dialog(page).getByText('70 of 70 jobs can be paused').waitFor();
-      const asked = [];
-      page.on('request', (request) => request.url().endsWith('/api/bulk') && request.method() === 'POST' && asked.push(JSON.parse(request.postData())));
-      await dialog(page).getByRole('button', { name: 'Pause' }).click();
-      await dialog(page).getByText('The server is working on this. You can leave this page.').waitFor();
-      await dialog(page).getByText('70 in total: 70 done, 0 failed, 0 skipped').waitFor();
-      assert.deepEqual(asked.map((one) => [one.ids.length, one.background]), [[70, true]]);
-      await dialog(page).getByRole('button', { name: 'Close' }).last().click();
-      await page.getByTestId('under-way').getByText('70 in total: 70 done, 0 failed, 0 skipped').waitFor();
-      const first = page.getByLabel('Select all 50 shown');
-      await until(() => first.evaluate((box) => box === document.activeElement), 'the focus');
-      assert.equal(await page.getByText(/selected/).count(), 0);
-    });
-    assert.equal((await server.api('GET', 'jobs?q=many-&status=PAUSED&page_size=500')).items.length, 70);
-  });
-
   test('are run, and each leads to its run; another filter selects nothing', async () => {
     await job('go-1');
     await job('go-2');

@@ -114,18 +114,4 @@ describe('shares', () => {
       await page.getByLabel('Namespace').fill('payroll');
     });
   });
-
-  test('are taken away, and the buttons with them', async () => {
-    await as('anna', '/admin/users', async (page) => {
-      await page.getByRole('button', { name: 'Edit uma' }).click();
-      await dialog(page).getByRole('button', { name: 'Remove share 1' }).click();
-      await dialog(page).getByRole('button', { name: 'Save' }).click();
-      await dialog(page).waitFor({ state: 'detached' });
-    });
-    await as('uma', '/jobs/wages', async (page) => {
-      const run = page.getByRole('button', { name: 'Run now' });
-      await run.waitFor();
-      assert.ok(await run.isDisabled());
-    });
-  });
 });

@@ -1,4 +1,4 @@
-// A run that is deaf to SIGTERM: cancelled with its grace, then killed, by keyboard too.
+// A run that is deaf to SIGTERM: cancelled with its grace, then killed, by keyboard too. Every open run of a job, cancelled.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -80,4 +80,30 @@ test('what somebody else asked for, and why', async () => {
     await server.api('POST', `runs/${run}/cancel`, { mode: 'kill' });
     await page.locator('h1 [data-state=CANCELLED]').waitFor();
   });
+});
+
+test('all runs of a job, after it is said how many they are', async () => {
+  await server.api('POST', 'jobs', { job_id: 'sleeps', name: 'Job sleeps', command: 'sleep 300', kill_grace: 1 });
+  for (let i = 0; i < 2; ++i) await server.api('POST', 'jobs/sleeps/execute', {});
+  const runs = async () => (await server.api('GET', 'runs?job_id=sleeps')).items;
+  const all = async (state) => (await runs()).every((run) => run.state === state);
+  await until(() => all('RUNNING'), 'two that run');
+  await person({}, async (page) => {
+    const dialog = page.locator('.dialog');
+    await page.goto(server.url + '/jobs/sleeps');
+    await page.getByRole('button', { name: 'Cancel runs…' }).click();
+    await dialog.getByText('2 running, 0 pending, 0 held').waitFor();
+    assert.deepEqual(await look(page, 'cancel runs'), []);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.deepEqual((await runs()).map((run) => run.state), ['RUNNING', 'RUNNING']);
+    const button = page.getByRole('button', { name: 'Cancel runs…' });
+    await until(() => button.evaluate((one) => one === document.activeElement), 'the focus back');
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Reason (optional)').fill('enough');
+    await page.keyboard.press('Enter');
+    await page.getByText('Cancelling 2 runs of Job sleeps').waitFor();
+  });
+  await until(() => all('CANCELLED'), 'both cancelled');
+  assert.match((await runs())[0].error, /enough/);
 });

@@ -84,6 +84,8 @@ class BulkTest(unittest.TestCase):
         skipped = {item["id"] for item in
                    self.api.pages(f"/api/bulk/{action['bulk_id']}/items?result=skipped")}
         self.assertEqual(skipped, states["PAUSED"])
+        told = self.api.get(f"/api/audit?object_id={action['bulk_id']}&action=bulk.cancel")["items"]
+        self.assertEqual([one["object_id"] for one in told], [action["bulk_id"]])
 
     def test_3_the_command_line_follows_it(self):
         code, out, err = cli(self.server, "bulk", "pause", "--filter", "selector=team=bulk",
