@@ -1,12 +1,12 @@
 // Slows down the guessing of passwords: by account, and by address.
 //
-// Place    Asked before a password is looked at; told how it went.
+// Place    Called before a password is checked, and with the result.
 // Threads  Not thread-safe; its owner guards it.
 // Time     Never reads a clock. `now` comes from the caller.
 // Always   Nobody is locked out for good: a wait is kWaitMax at most, and what was counted is
-//          forgotten after kForgotten. At an address where an account signed in lately only what
-//          fails there counts, so that strangers who go on guessing elsewhere do not keep its owner
-//          out. At most kTrackedMax accounts, as many addresses and as many pairs are kept.
+//          forgotten after kForgotten. At an address where an account signed in recently, only
+//          failures from there count, so that others who keep guessing elsewhere do not lock the
+//          owner out. At most kTrackedMax accounts, as many addresses and as many pairs are kept.
 #pragma once
 
 #include <map>
@@ -28,15 +28,14 @@ class LockOut {
       14 * 24h;  // of an account and an address, since it signed in
   static constexpr size_t kTrackedMax = 10'000;
 
-  // How long to wait, or nullopt: go on. Who goes on is counted as failed until Succeeded or
-  // Withdraw says otherwise, so that many at once are counted as well.
+  // The time to wait; nullopt: admitted. An admitted attempt counts as failed until Succeeded or
+  // Withdraw is called, so that concurrent attempts are counted as well.
   std::optional<Duration> Admit(const std::string& account, const std::string& address,
                                 SteadyTime now);
   void Succeeded(const std::string& account, const std::string& address, SteadyTime now);
-  // What this account failed at does not count any
-  // more, wherever that was; addresses wait as before.
+  // Forgets the failures of this account at all addresses; the waits of addresses stay.
   void Forgive(const std::string& account);
-  // The password was not looked at.
+  // The password was not checked.
   void Withdraw(const std::string& account, const std::string& address, SteadyTime now);
 
  private:
@@ -53,7 +52,7 @@ class LockOut {
   static void Count(Entries& entries, const Key& key, int allowed, SteadyTime now);
   static void TakeBack(Entries& entries, const Key& key, int allowed);
   static void MakeRoom(Entries& entries, SteadyTime now);
-  // What the failures of this account at this address are counted under.
+  // The key under which failures of this account at this address are counted.
   Key KeyOf(const std::string& account, const std::string& address, SteadyTime now) const;
 
   Entries accounts_;                    // by KeyOf
@@ -61,7 +60,7 @@ class LockOut {
   Entries addresses_;
 };
 
-// How many failures the audit is told of: the first ones, then a few a minute.
+// Limits the failures that are audited: the first ones, then a few a minute.
 //
 // Threads  Not thread-safe; its owner guards it.
 class FailureBudget {
@@ -69,7 +68,7 @@ class FailureBudget {
   static constexpr int kBurst = 20;
   static constexpr Duration kRefill = 3s;  // one more
 
-  // Whether this one is told; then `passed_over` is how many before it were not.
+  // Whether to audit this one; `passed_over` is then the number of earlier ones that were not.
   bool Take(SteadyTime now, int64_t& passed_over);
 
  private:

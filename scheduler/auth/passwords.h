@@ -19,15 +19,15 @@ inline constexpr unsigned long long kPasswordPasses = 3;
 
 // kInvalid with the reason: letters, digits and ._@- only, the first a letter or digit.
 Status CheckUserName(std::string_view name);
-// kInvalid with the reason: too short, too long, the name, or one that everybody tries first.
+// kInvalid with the reason: too short, too long, the name, or a common password.
 Status CheckPassword(std::string_view name, std::string_view password);
 
 // kExhausted: no memory for it.
 Result<std::string> HashPassword(const std::string& password);
 bool VerifyPassword(const std::string& hash, const std::string& password);
 
-// Of no password that anybody knows: what is verified for a name that is not known, so that the
-// answer takes as long as for one that is.
+// The hash of an unknown password, which is verified for unknown names so that the answer takes as
+// long as for known ones.
 extern const char* const kNobodysPassword;
 
 }  // namespace carillon::scheduler

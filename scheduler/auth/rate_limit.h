@@ -1,10 +1,10 @@
 // Limits requests per second for each caller, with bursts: the generic cell rate algorithm (ITU-T
-// I.371), one time stamp a caller.
+// I.371), one time stamp per caller.
 //
 // Threads  Not thread-safe; its owner guards it.
 // Time     Never reads a clock. `now` comes from the caller.
-// Always   At most kTrackedMax are kept apart. Those beyond share one allowance, so that who makes
-//          up names cannot use up memory, nor take an allowance away from somebody known.
+// Always   At most kTrackedMax callers are tracked. Further ones share one allowance, so that
+//          invented names can neither use up memory nor the allowance of a known caller.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace carillon::scheduler {
 
 class RateLimit {
  public:
-  static constexpr Duration kBurst = 5s;  // what may come at once: as much as in this time
+  static constexpr Duration kBurst = 5s;  // a burst may have the requests of this time
   static constexpr size_t kTrackedMax = 10'000;
 
   // 0 = no limit.
@@ -25,7 +25,7 @@ class RateLimit {
       : interval_(per_second > 0 ? std::chrono::duration_cast<Duration>(1s) / per_second
                                  : Duration(0)) {}
 
-  // nullopt: go on. Else how long until one more is let through.
+  // nullopt: admitted. Otherwise the time until the next request is admitted.
   std::optional<Duration> Admit(const std::string& who, SteadyTime now);
 
  private:

@@ -1,4 +1,4 @@
-// Roles and what each may do: the one table that every door looks into. Pure.
+// Roles and their permissions: the one table that all checks use. Pure.
 //
 // Always   A role that is not known may do nothing.
 #pragma once
@@ -26,14 +26,14 @@ enum class Permission {
 // "jobs:write", as answers name it.
 std::string_view Name(Permission permission);
 
-// How far a permission goes.
+// The objects that a permission covers.
 enum class Reach {
   kNone,
   kOwn,  // what belongs to the caller
   kAll,
 };
 Reach ReachOf(std::string_view role, Permission permission);
-// The same for who may do no more than some of it: `scopes` are names of permissions, none = all.
+// The same, restricted to `scopes`: names of permissions, none = all.
 Reach ReachOf(std::string_view role, const std::vector<std::string>& scopes, Permission permission);
 // A permission by its name; "anyone" is none.
 bool IsScope(std::string_view name);
