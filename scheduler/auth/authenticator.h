@@ -53,27 +53,27 @@ struct Caller {
 
   Reach ReachFor(Permission permission) const { return ReachOf(role, scopes, permission); }
 
-  // As the audit names him: "anna", "anna/ci", "token/admin".
+  // As in the audit: "anna", "anna/ci", "token/admin".
   std::string Actor() const;
   // Nobody else has it, whatever the names.
   std::string Subject() const;
   // The same for all sessions and tokens of a user.
   std::string Account() const;
-  // What his jobs belong to.
+  // The owner of the jobs they create.
   std::string OwnerId() const { return user_id.empty() ? name : user_id; }
 };
 
 // Who comes with `session`.
 Caller CallerOf(const UserRecord& user, const std::string& session);
 
-// What is kept of a caller whose order goes on without him.
+// What is stored of a caller whose request continues in the background.
 struct Grant {
   std::string user_id = {};   // of one who had signed in
-  std::string token_id = {};  // empty: he had signed in
-  std::string role = {};      // that he had then
+  std::string token_id = {};  // empty: they had signed in
+  std::string role = {};      // at that time
 };
 
-// A caller as he is now; or why he is none any more, as a sentence.
+// The caller with their current rights, or a sentence that says why there is none any more.
 struct Resumed {
   std::optional<Caller> caller = {};
   std::string ended = {};
@@ -97,12 +97,11 @@ class Authenticator {
   // As the store has him at this moment, with no more rights than he had. An error: the store could
   // not say.
   Result<Resumed> Resume(const Grant& grant);
-  // Of one whose answer goes on: whether what he came with is good still; nullopt: the store could
-  // not say.
+  // For streams: whether the caller's credential is still valid; nullopt: the store could not say.
   std::optional<bool> Stands(const Caller& caller);
   // The key that access tokens are signed with; made when there is none.
   Result<std::string> SigningKey();
-  // What comes next with this credential is asked of the store again.
+  // The next request with this credential is checked with the store again.
   void Forget(const std::string& credential);
   void ForgetUser(const std::string& user_id);
   // The time by which credentials expire.

@@ -1,10 +1,9 @@
-// Resources of signing in besides the store: Argon2id on threads of its own, the lock-out, and the
-// limit on audited failures.
+// Resources of sign-in besides the store: Argon2id on separate threads, the lock-out, and the limit
+// on audited failures.
 //
-// Threads  Thread-safe. Hash and Verify block for the passwords before
-//          it: kHashedAtOnce at a time and kHashesWaiting behind them,
-//          so that a flood of them leaves workers for everything else.
-// Errors   kExhausted: too many passwords wait already.
+// Threads  Thread-safe. Hash and Verify wait for earlier passwords: kHashedAtOnce run at a time and
+//          kHashesWaiting wait, so that a flood leaves workers for everything else.
+// Errors   kExhausted: too many passwords are waiting.
 #pragma once
 
 #include <optional>
@@ -25,12 +24,12 @@ class SignIn {
   Result<std::string> Hash(const std::string& password);
   Result<bool> Verify(const std::string& hash, const std::string& password);
 
-  // As LockOut's; an account is a name as it was typed.
+  // As in LockOut; an account is a name as typed.
   std::optional<Duration> Admit(const std::string& account, const std::string& address);
   void Succeeded(const std::string& account, const std::string& address);
   void Withdraw(const std::string& account, const std::string& address);
   void Forgive(const std::string& account);
-  // Whether the audit is told of a failure; then how many before it it was not told of.
+  // Whether a failure is audited; then the number of earlier ones that were not.
   std::optional<int64_t> TellFailure();
 
   void Stop() { hashing_.Stop(); }

@@ -1,6 +1,6 @@
-// Does the items of bulk actions that outlive their request, one action at a time.
+// Executes background bulk actions, one action at a time.
 //
-// Place    One in each member, beside its API: an item is asked for as a request would be.
+// Place    One in each member, beside its API: an item is handled like a request.
 // Threads  One loop calls Step and, after the last one, Leave; Nudge is safe from any thread.
 // Time     Leases by cluster time in the store, by this member's steady clock here: it does not
 //          begin an item when less than kLeaseSpare of its lease is left.
@@ -31,8 +31,8 @@ enum class EarlierAttempt { kNo, kPossibly };
 struct ItemOutcome {
   enum class Verdict {
     kDone,
-    kFailed,  // for good
-    kAgain,   // what it needs is away
+    kFailed,  // finally
+    kAgain,   // a dependency is unavailable
   };
   Verdict verdict = Verdict::kDone;
   std::string run_id = {};
@@ -60,15 +60,15 @@ class BulkItemRunner {
 
 class BulkWorker final : public Stepper {
  public:
-  static constexpr Duration kLookEvery = 5s;  // for what dead members have left
+  static constexpr Duration kLookEvery = 5s;  // for actions left by dead members
   static constexpr Duration kLease = 30s;
   static constexpr Duration kLeaseSpare = 15s;
-  static constexpr Duration kRightsFor = kLease;  // without a new look at the caller
+  static constexpr Duration kRightsFor = kLease;  // before the caller's rights are read again
   static constexpr Duration kRecordEvery = 1s;
   static constexpr Duration kRest = 50ms;  // between pieces
   static constexpr Duration kRetry = 1s;
   static constexpr Duration kLongestRetry = 8s;
-  static constexpr size_t kPiece = 50;   // items begun at once
+  static constexpr size_t kPiece = 50;   // items started at once
   static constexpr int64_t kTurn = 500;  // items, then it is another action's turn
   static constexpr int kTriesMax = 6;    // of an item while the store answers everything else
 
@@ -77,7 +77,7 @@ class BulkWorker final : public Stepper {
     BulkStore& store;
     std::function<Result<WallTime>()> cluster_now;
     std::function<bool()> store_trusted;
-    // The caller as he is now.
+    // The caller with their current rights.
     std::function<Result<Resumed>(const Grant&)> resume;
     BulkItemRunner& runner;
     Metrics& metrics;
@@ -85,9 +85,9 @@ class BulkWorker final : public Stepper {
   explicit BulkWorker(Ports ports) : ports_(std::move(ports)) {}
 
   SteadyTime Step(SteadyTime now) override;
-  // There is a new action; wake the loop afterwards.
+  // A new action exists; wake the loop afterwards.
   void Nudge() { nudged_ = true; }
-  // Records what was done and lets others go on at once.
+  // Records what was done, so that another member can continue at once.
   void Leave();
 
  private:
@@ -95,7 +95,7 @@ class BulkWorker final : public Stepper {
     BulkAction action;
     BulkLease lease;
     SteadyTime held_until;
-    SteadyTime resumed = {};  // `caller` is as he was then
+    SteadyTime resumed = {};  // `caller` was read then
     Caller caller = {};
     std::deque<BulkItem> piece = {};      // begun
     std::vector<BulkItem> finished = {};  // not recorded yet
@@ -104,8 +104,8 @@ class BulkWorker final : public Stepper {
     int tries = 0;                        // of the next item
   };
 
-  // In this order: a lease until `cluster` + kLease is not over before `steady` + kLease. Read anew
-  // for each renewal, as an item may take longer than a lease.
+  // In this order: a lease until `cluster` + kLease is not over before `steady` + kLease. Read
+  // again for each renewal, because an item may take longer than a lease.
   struct Moment {
     SteadyTime steady;
     WallTime cluster;
@@ -118,14 +118,14 @@ class BulkWorker final : public Stepper {
   bool Record();
   Result<Moment> ReadTime() const;
   bool LeaseIsShort(SteadyTime now) const { return now + kLeaseSpare > work_->held_until; }
-  // True when the caller may go on; false: he may not, or that is not known.
+  // True if the caller may continue; false: they may not, or that is unknown.
   bool Resume(WallTime cluster_now);
   // Gives those their result that need not be begun; false: that is not known of all.
   bool Precheck(const std::vector<BulkItem>& items);
   void Finish(const BulkItem& item, const ItemOutcome& outcome);
   void Drop(std::string_view why);
   SteadyTime WaitUntil(SteadyTime time) { return next_ = time; }
-  // Of the store: the lease is lost, or it is tried again.
+  // Of the store: drops the action if the lease is lost, else retries.
   void Failed(const Error& error);
 
   const Ports ports_;

@@ -58,8 +58,8 @@ class LoadCounter {
     }
   }
 
-  // What is left of `all` from `created` on: whole
-  // buckets, and of the one it is in a count of its own.
+  // The part of `all` from `created` on: whole buckets, and a separate count for the bucket that
+  // contains it.
   ScheduleLoad Since(WallTime created, const ScheduleLoad& all, const ScheduleSpec& spec,
                      const JobDefinition& job) {
     ScheduleLoad load;

@@ -1,4 +1,4 @@
-// The part of GET /api/system/status that only a member knows; the rest is in the store.
+// The part of GET /api/system/status that only the member knows; the rest is in the store.
 //
 // Threads  Read() is called on several workers at once and must not block on the store.
 #pragma once
@@ -19,11 +19,11 @@ namespace carillon::scheduler {
 struct ClusterMember {
   MemberId id;
   std::string address;  // of its REST port; empty = unknown
-  // Its wall clock minus the database's; only known of the member that answers.
+  // Its wall clock minus the database's; only known for the member that answers.
   std::optional<Duration> clock_offset = {};
   std::string version = {};         // of its build; empty = unknown
   std::string ops_url = {};         // of its health and metrics; empty = unknown
-  std::optional<bool> paused = {};  // the pause of the cluster is in force there; nullopt = unknown
+  std::optional<bool> paused = {};  // it has put the pause of the cluster into effect
 };
 
 struct ClusterView {
@@ -32,7 +32,7 @@ struct ClusterView {
   std::optional<MemberId> leader = {};  // nullopt = unknown
   std::vector<ClusterMember> members = {};
   std::vector<ExecutorRecord> executors = {};  // those with a link to this member
-  Duration oldest_overdue = {};                // of what is due and not claimed; zero = none
+  Duration oldest_overdue = {};                // of runs that are due and not claimed; zero = none
   // Start minus nominal fire time of first attempts, since the process began; zero = none yet.
   Duration late_p50 = {};
   Duration late_p99 = {};

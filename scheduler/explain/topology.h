@@ -1,7 +1,7 @@
 // The parts of this installation, their dependencies and their problems, as one member sees them,
 // as JSON.
 //
-// Always   Pure. What the member does not see is `unknown`.
+// Always   Pure. What the member cannot observe is `unknown`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,7 +17,7 @@
 
 namespace carillon::scheduler {
 
-// Above it executors are counted, and only those named that are not healthy, up to as many.
+// Above it executors are counted, and only unhealthy ones are listed, up to as many.
 inline constexpr size_t kExecutorsNamedMax = 100;
 
 struct TopologyInputs {

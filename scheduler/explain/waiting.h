@@ -1,8 +1,8 @@
 // Why a run that is PENDING has not been started: the decision, from what is on record. Pure,
 // but for ExplainWaiting.
 //
-// Always   Tells what routing would find, from the executors as the store has them: their room and
-//          health are those of the last heartbeats that were written down.
+// Always   Agrees with routing, based on the executors as stored: their free slots and health are
+//          those of the last heartbeats that were written.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct WaitingEvidence {
   WallTime now;  // cluster time
   const RunRow& row;
   bool cluster_paused = false;
-  // That the run executes; nullopt: it cannot be read.
+  // The definition that the run executes; nullopt: it cannot be read.
   std::optional<JobDefinition> definition = {};
   std::vector<ExecutorRecord> executors = {};
 };
@@ -33,7 +33,7 @@ struct Waiting {
   std::string detail;  // a sentence
 };
 
-// It is due, so only its definition and the executors can say more.
+// The run is due, so only its definition and the executors can say more.
 bool IsDue(const WaitingEvidence& evidence);
 // nullopt: it does not wait.
 std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence);

@@ -1,4 +1,4 @@
-// Why a job did or did not fire at a time: the decision, from what was found on record. Pure.
+// Decides from stored data why a job did or did not fire at a time. Pure.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace carillon::scheduler {
 
-// A person names the minute.
+// Users ask by minute.
 inline constexpr Duration kWhyWindow = 60s;
 
-// Of the whole cluster, and over.
+// A pause of the whole cluster that has ended.
 struct PastPause {
   WallTime since;
   WallTime until;
@@ -24,18 +24,18 @@ struct PastPause {
 };
 
 struct FireEvidence {
-  WallTime at;   // the time asked about; what is due within kWhyWindow from then on counts
+  WallTime at;   // the time asked about; fires within kWhyWindow from then count
   WallTime now;  // cluster time
   WallTime created;
-  // The definition in force at `at`; nullopt: not kept any more, or it cannot be read.
+  // The definition in effect at `at`; nullopt: no longer kept, or unreadable.
   std::optional<JobDefinition> definition = {};
   std::optional<WallTime> due = {};  // the first fire of that definition in the window
-  // Of the window: the run that answers best (one that ran before one that was skipped).
+  // The most telling run of the window: one that ran goes before one that was skipped.
   std::optional<RunDetail> run = {};
   std::string run_waits_for = {};  // a sentence, when that run is PENDING
   std::optional<GapRecord> gap = {};
   std::optional<PastPause> past_pause = {};   // in which `due` was
-  std::optional<WallTime> paused_since = {};  // the whole cluster is, now
+  std::optional<WallTime> paused_since = {};  // of the whole cluster, now
 };
 
 struct FireAnswer {

@@ -99,7 +99,7 @@ void ChangeWatch::LookAtAudit() {
     for (const AuditRecord& record : *records) seen_.insert(record.id);
     return;
   }
-  const bool gone_back = newest < *audited_;  // another store, or this one of before
+  const bool gone_back = newest < *audited_;  // another store, or an earlier state of this one
   if (records->size() == kReadMax || gone_back) {
     Forget();
     seen_.clear();

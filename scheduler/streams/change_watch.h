@@ -1,14 +1,13 @@
 // Detects changes in the cluster as topics: the lists and pages that clients should read again.
 //
-// Place    Looked at by the streams of GET /api/changes (change_feed.h), whoever made the change: a
-//          person through any member is in the audit; runs, executors and deliveries show
-//          themselves in the store.
+// Place    Polled by the streams of GET /api/changes (change_feed.h). Changes by users through any
+//          member are in the audit; runs, executors and deliveries are read from the store.
 // Threads  The streams' thread alone.
-// Time     The store is asked at most every kLookEvery, and only while somebody listens.
-// Errors   A store that does not answer is asked again; nothing is lost by it but time.
-// Always   A change may be told twice and for nothing; runs that begin and end between two looks
-//          may go untold when 16 later ones do as well, and tries of a delivery that is not among
-//          the newest, so a page also reads anew now and then.
+// Time     The store is queried at most every kLookEvery, and only while there are listeners.
+// Errors   A store that does not answer is queried again; no change is lost.
+// Always   A change may be reported twice or without cause. Not reported are runs that begin and
+//          end between two queries when 16 later ones do as well, and tries of a delivery that is
+//          not among the newest; so a page also reads again from time to time.
 #pragma once
 
 #include <cstdint>
@@ -61,9 +60,9 @@ class ChangeWatch {
 
   const std::string& epoch() const { return epoch_; }
   void Look(SteadyTime now);
-  // Changes have numbers from 0; this is the next one's.
+  // The number of the next change; the first has 0.
   uint64_t end() const { return first_ + kept_.size(); }
-  // Those from `number` on; nullopt: some of them are not kept any more.
+  // Changes from `number` on; nullopt: some of them are no longer kept.
   std::optional<std::vector<Change>> From(uint64_t number) const;
 
  private:
@@ -73,7 +72,7 @@ class ChangeWatch {
   void LookAtDeliveries();
   void LookAtBulk();
   void Tell(Change change);
-  void Forget();  // everybody has to read everything anew
+  void Forget();  // all clients have to read everything again
 
   const Ports ports_;
   const std::string epoch_;
@@ -85,7 +84,7 @@ class ChangeWatch {
   std::optional<uint64_t> runs_mark_;
   std::optional<uint64_t> executors_mark_;
   std::optional<uint64_t> deliveries_mark_;
-  std::map<std::string, WallTime> bulk_;  // those that have not ended, and when they moved last
+  std::map<std::string, WallTime> bulk_;  // active ones, with their last update
 };
 
 }  // namespace carillon::scheduler

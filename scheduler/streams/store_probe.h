@@ -1,5 +1,5 @@
-// The part of the cluster's state that only the store knows, read on a thread of its own so that
-// callers wait a bounded time.
+// The part of the cluster's state that only the store knows, read on a separate thread so that
+// callers wait for a bounded time.
 //
 // Threads  Thread-safe.
 #pragma once
@@ -23,7 +23,7 @@ struct StoreView {
 
 struct StoreSnapshot {
   std::optional<StoreView> view = {};  // nullopt: the store did not answer
-  // By this member's clock: when the store answered last, or when the watch began.
+  // By this member's clock: the last answer of the store, or the start of the watch.
   WallTime known_at = {};
 };
 

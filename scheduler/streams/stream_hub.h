@@ -1,14 +1,14 @@
-// Answers that go on: who listens, what each is told, when it ends.
+// Open streams of server-sent events: polls their sources, writes to their clients and ends them.
 //
-// Threads  Owns one thread, which polls every source by turns; Add and Stop are thread-safe.
+// Threads  Owns one thread, which polls the sources in turn; Add and Stop are thread-safe.
 // Time     A source is polled every kPollEvery, or at once while it has more.
-// Owns     The streams and their sources, at most kStreamsMax. Of one account kStreamsOfOneMax: one
-//          more ends its oldest, which may well be of a page that is gone, as only a write tells.
-//          Whether a listener may still listen is asked every kConfirmEvery, once for all that came
-//          with one credential; kConfirmsPerStep at a time, and of a store that does not say nothing
-//          more is asked for as long. Until it is known what was known holds.
-// Always   A listener that does not read is not written to beyond kUnsentMax. After Stop nothing of
-//          a source is used any more.
+// Owns     The streams and their sources, at most kStreamsMax; kStreamsOfOneMax per account. A
+//          further one ends the oldest of the account, which may belong to a closed page: only a
+//          write shows that. Every kConfirmEvery each credential is checked once for all of its
+//          streams, kConfirmsPerStep at a time. While the store cannot say, the last answer holds
+//          and the next check waits for kConfirmEvery.
+// Always   At most kUnsentMax is buffered for a client that does not read. After Stop no source is
+//          used any more.
 #pragma once
 
 #include <map>
@@ -32,7 +32,7 @@ class StreamSource {
     bool end = false;   // nothing follows
   };
   virtual ~StreamSource() = default;
-  // What is to be written now, bounded. May block as a read of the store does.
+  // The text to write now, bounded. May block as a read of the store.
   virtual Piece Poll(SteadyTime now) = 0;
 };
 
@@ -42,7 +42,7 @@ class StreamHub final : public Stepper {
   static constexpr size_t kStreamsOfOneMax = 32;
   static constexpr Duration kPollEvery = 250ms;
   static constexpr Duration kHeartbeat = 15s;
-  // Then the listener comes again, with a token of that time, and goes on where it was.
+  // The client then reconnects with a current token and continues where it was.
   static constexpr Duration kLifetime = 10min;
   static constexpr Duration kConfirmEvery = 5s;
   static constexpr int kConfirmsPerStep = 16;
@@ -50,21 +50,21 @@ class StreamHub final : public Stepper {
 
   struct Who {
     std::string account;
-    std::string credential = {};  // what he came with
-    // False: it is good no more; nullopt: the store does not say. May block as a read of it does.
+    std::string credential = {};  // shown by the client
+    // False: no longer valid; nullopt: the store cannot say. May block as a read of the store.
     std::function<std::optional<bool>()> stands = [] { return true; };
   };
 
   explicit StreamHub(const Clock& clock) : clock_(clock) {}
 
   bool IsFull();
-  // A stream beyond the most, or after Stop, is closed at once.
+  // A stream beyond the limit, or after Stop, is closed at once.
   void Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source, Who who);
-  // Called when there is something new to poll. Set before the first Add.
+  // Called when there is something new to poll. Set it before the first Add.
   void OnAdd(std::function<void()> wake) { wake_ = std::move(wake); }
 
   SteadyTime Step(SteadyTime now) override;
-  // Closes every stream. Not while Step runs: stop its loop first.
+  // Closes every stream. Not while Step runs: stop the loop first.
   void Stop();
 
  private:
@@ -82,7 +82,7 @@ class StreamHub final : public Stepper {
   };
 
   bool Stands(const Who& who, SteadyTime now, int* asks);
-  // False: it is over.
+  // False: the stream has ended.
   bool Turn(Open& open, SteadyTime now, bool* more);
 
   const Clock& clock_;
@@ -95,7 +95,7 @@ class StreamHub final : public Stepper {
   std::vector<Open> added_ GUARDED_BY(mu_);
   std::vector<Open> open_;                      // the loop's own
   std::map<std::string, Confirmed> confirmed_;  // the loop's own; by credential
-  SteadyTime silent_until_{};                   // the loop's own: the store did not say
+  SteadyTime silent_until_{};                   // the loop's own: the store could not say
 };
 
 }  // namespace carillon::scheduler

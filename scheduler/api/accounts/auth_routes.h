@@ -1,4 +1,4 @@
-// Signing in: setup, login, refresh, logout, who one is, one's password.
+// Handlers of sign-in: setup, login, refresh, logout, the current user and their password.
 #pragma once
 
 #include "scheduler/api/call/call.h"

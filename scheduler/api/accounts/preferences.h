@@ -8,9 +8,9 @@
 
 namespace carillon::scheduler {
 
-// {language, theme, time}; null is what is not chosen. What this version does not know is left out.
+// {language, theme, time}; null = not set. Values that this version does not know are left out.
 nlohmann::json PreferencesToJson(const Preferences& preferences);
-// The changes in `preferences` of the body: null takes a choice back, what is absent stays.
+// The changes in `preferences` of the body: null resets a preference, absent ones do not change.
 Outcome<std::map<std::string, std::optional<std::string>>> ReadPreferenceChanges(
     const nlohmann::json& body);
 

@@ -1,5 +1,5 @@
-// A session that begins or goes on: the access token and whose it is in the answer's body, the
-// refresh token in a cookie that scripts cannot read.
+// Answers that open or refresh a session: the access token and its user in the body, the refresh
+// token in a cookie that scripts cannot read.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,15 +11,15 @@ namespace carillon::scheduler {
 inline constexpr Duration kRefreshTokenLife = 24h * 14;
 inline constexpr std::string_view kRefreshCookie = "carillon_refresh";
 
-// Who calls, and what he may do: {kind, user_id, name, display_name, token_id, role, permissions,
-// shares, preferences}.
+// The caller and their permissions: {kind, user_id, name, display_name, token_id, role,
+// permissions, shares, preferences}.
 nlohmann::json CallerToJson(const Caller& caller);
-// A new session of `user`.
+// Opens a new session of `user`.
 Reply OpenSession(const Call& call, const UserRecord& user, int status);
-// The answer for a session that is in the store already.
+// The answer for a session that is already stored.
 Reply SessionAnswer(const Call& call, const UserRecord& user, const std::string& session,
                     const std::string& refresh_token, int status);
-// The refresh token of the request's cookie; empty: there is none.
+// The refresh token in the cookie of the request; empty: none.
 std::string RefreshTokenOf(const HttpRequest& request);
 // Set-Cookie with `refresh_token`; an empty one makes the browser forget it.
 std::string CookieOf(const Call& call, const std::string& refresh_token);

@@ -1,4 +1,4 @@
-// API tokens: one's own, and everybody's for administrators.
+// Handlers of /api/tokens: the caller's own tokens; for administrators all tokens.
 #pragma once
 
 #include "scheduler/api/call/call.h"

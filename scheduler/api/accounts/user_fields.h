@@ -1,6 +1,6 @@
 // The fields of users and tokens in bodies and answers.
 //
-// Errors   400 with the pointer of what is wrong.
+// Errors   400 with the pointer of the mistake.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,7 +16,7 @@ inline constexpr size_t kDisplayNameCharactersMax = 200;
 Outcome<std::string> RequiredText(const nlohmann::json& body, std::string_view member,
                                   size_t characters_max);
 Outcome<std::string> ReadUserName(const nlohmann::json& body);
-// A password that may be taken by the user of this name.
+// A valid new password for the user with this name.
 Outcome<std::string> ReadNewPassword(const nlohmann::json& body, std::string_view member,
                                      std::string_view user_name);
 // The role in `body`, or `otherwise` when there is none.
@@ -31,7 +31,7 @@ struct UserFields {
   std::vector<Share> shares = {};
   std::string password;
 };
-// With an id of its own and the password hashed; not stored yet.
+// With a new id and the password hashed; not stored yet.
 Outcome<UserRecord> NewUser(const Call& call, const UserFields& fields);
 
 }  // namespace carillon::scheduler

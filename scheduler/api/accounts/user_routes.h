@@ -1,4 +1,4 @@
-// Users, for administrators.
+// Handlers of /api/users, for administrators.
 #pragma once
 
 #include "scheduler/api/call/call.h"

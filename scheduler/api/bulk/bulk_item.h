@@ -1,5 +1,5 @@
-// One item of a bulk action, asked for as if its caller had asked for it alone: by the handler of
-// its route, with the same rights, the same checks, the same problems, its own record in the audit.
+// One item of a bulk action, handled like a single request of its caller: by the handler of its
+// route, with the same permissions, checks and problems, and an audit record of its own.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,16 +21,16 @@ struct BulkOperation {
   CancelMode mode = CancelMode::kGraceful;
 };
 
-// Under which an item is done once, where its route knows keys.
+// Idempotency key of an item, where its route supports keys.
 struct ItemKey {
   std::string scope;
   std::string key;
 };
 
-// A request of the caller's for the path of these segments.
+// A request of the caller for the path with these segments.
 HttpRequest AskedRequest(const Call& call, std::string_view method,
                          std::vector<std::string> segments);
-// What the handler of its route makes of `request`, if the caller may ask for it.
+// The reply of the handler of its route, if the caller has the permission.
 Reply AskAlone(const Call& call, const HttpRequest& request, AuditNote& note);
 
 Reply DoItem(const Call& call, const BulkOperation& operation, const std::string& id,
@@ -40,10 +40,10 @@ Reply LookAtItem(const Call& call, const BulkOperation& operation, const std::st
 Status RecordItem(const Call& call, const BulkOperation& operation, const std::string& id,
                   const AuditNote& note);
 
-// As an item's `error` shows it.
+// The problem in the form of an item's `error`.
 nlohmann::json ItemProblem(const BulkVerb& verb, const std::string& id, Problem problem,
                            std::string_view trace_id);
-// The run that a `run` has made; null of everything else.
+// The run that a `run` created; null for other actions.
 nlohmann::json RunIdOf(const BulkVerb& verb, const HttpResponse& done);
 
 }  // namespace carillon::scheduler

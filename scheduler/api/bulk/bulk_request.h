@@ -12,9 +12,9 @@
 
 namespace carillon::scheduler {
 
-inline constexpr size_t kBulkItemsMax = 1000;  // done while their request waits
+inline constexpr size_t kBulkItemsMax = 1000;  // processed while their request waits
 
-// One of the things that can be done to many.
+// An action that is available for many objects.
 struct BulkVerb {
   std::string_view action;
   std::string_view kind;  // job or run
@@ -25,10 +25,10 @@ struct BulkVerb {
   bool takes_mode = false;
 
   std::string_view path() const { return kind == "job" ? "jobs" : "runs"; }
-  // Of the audit, as that of its route.
+  // The action in the audit: that of its route.
   std::string AuditAction() const;
 };
-// Null: there is no such action of that kind.
+// Null: the kind has no such action.
 const BulkVerb* FindBulkVerb(std::string_view action, std::string_view kind);
 
 struct BulkRequest {
@@ -47,11 +47,11 @@ Outcome<BulkRequest> ReadBulkRequest(const Call& call);
 
 struct SelectedItems {
   std::vector<std::string> ids;
-  bool more = false;  // than may be acted on at once
+  bool more = false;  // than one action may have
 };
-// A filter is looked up by the list's own route, so that it means the same here.
+// A filter is evaluated by the route of the list, so that it has the same meaning here.
 Outcome<SelectedItems> SelectItems(const Call& call, const BulkRequest& bulk);
-// The refusal of too many.
+// 400: too many items.
 Problem TooManyItems(const BulkRequest& bulk);
 
 }  // namespace carillon::scheduler

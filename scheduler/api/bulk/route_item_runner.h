@@ -1,10 +1,10 @@
-// Does items of bulk actions by the handlers of their routes.
+// Executes items of bulk actions with the handlers of their routes.
 //
-// Always   Doing an item again, after a try of which nobody knows the end, is harmless: `run` and
-//          `retry` are keyed by action and position, a job that is gone after a `delete` of it
-//          counts as deleted, the rest is idempotent. What the audit does not have yet is not done
-//          but to be tried again. It has each once; that it is told again takes a second crash
-//          between the record and the item's result.
+// Always   Repeating an item after a try with an unknown outcome is safe: `run` and `retry` are
+//          keyed by action and position, a job that is gone after a `delete` counts as deleted, the
+//          rest is idempotent. An item without its audit record counts as not done and is retried.
+//          Each item is audited once; a duplicate needs two crashes, both between the audit write
+//          and the item's result.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ ItemOutcome::Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, Earlier
 
 class RouteItemRunner final : public BulkItemRunner {
  public:
-  // A call of this caller's; the references outlive it.
+  // Calls on behalf of this caller; the references must outlive it.
   using CallMaker = std::function<Call(const HttpRequest& request, const Caller& caller,
                                        std::string_view trace_id, AuditNote& note)>;
   explicit RouteItemRunner(CallMaker make_call) : make_call_(std::move(make_call)) {}

@@ -16,8 +16,8 @@ nlohmann::json AllowedActions(const Call& call, Owned kind, const JobAccessScope
 // The same of what belongs to the job of this id, which may be deleted.
 Outcome<nlohmann::json> AllowedActions(const Call& call, Owned kind, const JobId& id);
 
-// Of what is no job's: a thing whose actions the audit calls "executor.…", "user.…", "secret.…" or
-// "token.…". `owner` is the user_id that it belongs to, empty = nobody's.
+// The same for objects that belong to no job, whose actions the audit calls "executor.…", "user.…",
+// "secret.…" or "token.…". `owner` is the user_id of the owner, empty = none.
 nlohmann::json AllowedActions(const Call& call, std::string_view thing,
                               const std::string& owner = {});
 

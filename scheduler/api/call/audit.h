@@ -1,4 +1,4 @@
-// The audit's record of what somebody did, or tried.
+// Audit records of actions and attempted actions.
 #pragma once
 
 #include <vector>
@@ -11,16 +11,16 @@ namespace carillon::scheduler {
 
 // Fills in time and trace. What cannot be stored goes to the log: the change was made.
 void RecordAudit(const Call& call, AuditRecord record);
-// As RecordAudit, of several in one go.
+// As RecordAudit, for several records.
 void RecordAudits(const Call& call, std::vector<AuditRecord> records);
-// What this request changes of the object that it names, for its record; {} = it is made. Never a
-// secret: what is in here is kept for a year.
+// Adds to the record what this request changes of its object; {} = the object is created. Never
+// pass a secret: records are kept for a year.
 void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann::json& after);
-// The words that a handler and the caller have for it.
+// The reason of the record: that of the handler, then that of the caller.
 std::string AuditReason(const AuditNote& note, const std::string& said);
-// A kill is told before the caller's words.
+// A kill is named before the caller's reason.
 void NoteCancelMode(const Call& call, CancelMode mode);
-// As RecordAudit, for who will try again.
+// As RecordAudit, and returns the error, for a caller who will retry.
 Status TryRecordAudit(const Call& call, AuditRecord record);
 
 }  // namespace carillon::scheduler

@@ -1,4 +1,4 @@
-// One write in a caller's name: who, when and why; what it ended is counted.
+// One write on behalf of a caller: who, when and why; counts the runs that it ended.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class AuditedWrite {
 
   const WriteContext& context() const { return context_; }
 
-  // `written`, and when it was done its ends are counted.
+  // Returns `written`; on success counts the runs that it ended.
   template <typename Written>
   Written Count(Written written) {
     if (!written.ok()) return written;

@@ -21,16 +21,16 @@ namespace carillon::scheduler {
 class LogReads;
 class Routes;
 
-// What a handler adds to the audit's record of what it did.
+// What a handler adds to the audit record of its action.
 struct AuditNote {
-  std::string reason = {};        // before the words of the caller
-  std::string changes_json = {};  // of the object's members
-  std::string object_id = {};     // where neither the path nor what was made says it
-  bool told = false;              // the handler recorded what it did itself
+  std::string reason = {};        // before the reason of the caller
+  std::string changes_json = {};  // of the fields of the object
+  std::string object_id = {};     // if neither the path nor the reply has it
+  bool told = false;              // the handler wrote its own records
 };
 
 struct Call {
-  const Routes& routes;  // for what asks for another route in the caller's name
+  const Routes& routes;  // for handlers that call another route for the caller
   const ApiContext& api;
   Identifiers& identifiers;
   StoreProbe& store;
@@ -39,13 +39,13 @@ struct Call {
   ChangeWatch& changes;
   Authenticator& authenticator;
   SignIn& sign_in;
-  const std::function<void()>& nudge_bulk;  // after a bulk action was made; must not block
+  const std::function<void()>& nudge_bulk;  // after a bulk action was created; must not block
   const HttpRequest& request;
   Caller caller;
-  std::vector<std::string> arguments;  // what the {} of the path stand for, decoded
+  std::vector<std::string> arguments;  // the values of the {} in the path, decoded
   std::string_view trace_id;
   AuditNote& note;
-  bool owns_all = false;          // the permission of the route reaches beyond what is the caller's
+  bool owns_all = false;          // the permission covers objects of other users
   std::string idempotency_key;    // empty = none
   std::string idempotency_scope;  // of the key
 };

@@ -28,8 +28,8 @@ bool MayAct(const Caller& caller, const JobAccessScope& job);
 Problem Forbidden(Permission permission);
 Problem NotOwner(Permission permission);
 
-// Whether what the path names is the caller's, or shared
-// with him. What is not there is left to the handler.
+// Whether what the path names is owned by the caller or shared with them. Unknown ids are left to
+// the handler.
 Outcome<bool> CheckOwned(const Route& route, const Call& call);
 
 // Whether the caller may write `definition` in the place of what `before` says; nullptr: as a new

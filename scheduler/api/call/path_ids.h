@@ -10,21 +10,21 @@
 
 namespace carillon::scheduler {
 
-// The job id in the path. One that cannot exist is simply not found.
+// The job id in the path; 404 also for one that cannot exist.
 Outcome<JobId> PathJobId(const Call& call);
 
-// The run that the path names.
+// The run id in the path.
 Outcome<RunKey> PathRunKey(const Call& call);
 
-// Of the path; nullopt: no dead letter has such an id.
+// The id in the path; nullopt: no dead letter can have it.
 std::optional<uint64_t> DeadLetterId(const std::string& text);
 
-// 404: there is none, or it was deleted.
+// 404: no such job, or it was deleted.
 Outcome<JobHead> LiveHead(const Call& call, const JobId& id);
 
-// Says how the job is mended; its ETag is that of the version that cannot be read.
+// Says how to repair the job; the ETag is that of the unreadable version.
 Problem Unreadable(const JobId& id, int64_t version);
-// An error of a call that needs the job's definition.
+// The problem for an error of a call that needs the definition of the job.
 Problem Explain(const Call& call, const JobId& id, const Error& error);
 
 }  // namespace carillon::scheduler

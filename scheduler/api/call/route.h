@@ -1,4 +1,4 @@
-// Routes: method, path, permission, handler; what they say that may be done.
+// Routes (method, path, permission, handler) and the actions that they permit.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ namespace carillon::scheduler {
 enum class Keyed {
   kNo,
   kYes,
-  kInWrite,  // a handler that succeeds has kept the answer in the transaction of its write
+  kInWrite,  // a successful handler stores the answer in the transaction of its write
 };
 
-// What the first {} of the path names: somebody's, when
-// the caller's permission reaches only to his own.
+// What the first {} of the path names. Its owner is checked if the caller's permission covers only
+// their own.
 enum class Owned { kNothing, kJob, kRun, kDeadLetter, kToken, kSecret, kBulk };
 
 struct Route {
@@ -29,11 +29,11 @@ struct Route {
   Permission permission;
   Keyed keyed;
   Reply (*handler)(const Call& call);
-  std::string_view action = {};  // of the audit; empty: nothing is changed, or the handler tells it
+  std::string_view action = {};  // in the audit; empty: none, or the handler records it
   Owned owned = Owned::kNothing;
-  // Served though the store is not trusted; every other write is refused then.
+  // Served even while the store is not trusted; all other writes are then refused.
   bool on_any_store = false;
-  // The handler reads the query of a write; of others it has to be empty.
+  // The handler reads the query of a write; for other writes the query must be empty.
   bool with_query = false;
 };
 
@@ -53,11 +53,11 @@ class Routes {
   // HEAD is served as GET.
   RouteMatch Match(std::string_view method, const std::vector<std::string>& segments) const;
 
-  // The actions on things of a kind, with the permission that each needs. Every way of writing what
-  // is there is "edit"; of the others "job.pause" is "pause".
+  // The actions on objects of a kind, with the permission that each needs. Every change of an
+  // existing object is "edit"; otherwise "job.pause" becomes "pause".
   using Actions = std::map<std::string, Permission>;
   const Actions& ActionsOn(Owned kind) const;
-  // On one thing that the audit calls so: "executor", "user", "secret", "token".
+  // On one object of a kind in the audit: "executor", "user", "secret", "token".
   const Actions& ActionsOn(std::string_view thing) const;
 
  private:

@@ -1,4 +1,4 @@
-// Everything the REST API needs of the member it runs in. The composition root fills it.
+// Everything that the REST API needs from the member it runs in. The composition root fills it.
 #pragma once
 
 #include <functional>
@@ -53,7 +53,7 @@ struct ApiContext {
   std::function<void()> nudge_executors;
   // The database's time; kUnavailable while it is not known.
   std::function<Result<WallTime>()> cluster_now;
-  // A test through every channel that is set up; blocks for as long as they take.
+  // Sends a test through every configured channel; blocks until all have answered.
   std::function<std::vector<TestOutcome>()> test_notices;
   // The channels that are set up, and how they were seen last; must not block.
   std::function<std::vector<ChannelHealth>()> channels;
@@ -61,14 +61,14 @@ struct ApiContext {
   uint64_t seed;  // of trace ids and generated job ids; never of anything secret
   Metrics& metrics;
   std::string version;
-  config::Config config;       // that this member was started with
+  config::Config config;       // with which this member was started
   LiveSettings& settings;      // adopting newer ones spreads them
   EmbeddedFiles console = {};  // web-ui/dist; empty: the start page tells how to build it
   bool one_process = false;    // bus and coordinator are part of this process
-  bool serves_tls = false;     // cookies are Secure then, and browsers told to stay with https
-  // PEM, who signs the certificates of executors; empty: the control link has no TLS.
+  bool serves_tls = false;     // cookies are then Secure, and browsers use only https
+  // PEM of the authority that signs certificates of executors; empty: the control link has no TLS.
   std::string link_authority = {};
-  // Requests a second, 0 = no limit: of each account, and of each address that shows none.
+  // Requests per second, 0 = no limit: of each account, and of each address without an account.
   int64_t account_rate = 0;
   int64_t address_rate = 0;
   // How long status and tokens wait for a store that hangs.

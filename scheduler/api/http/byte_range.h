@@ -17,12 +17,12 @@ struct ByteRange {
     size_t offset = 0;
     size_t size = 0;
   };
-  // What there is of it in so many bytes; nullopt: nothing.
+  // The part that lies within that many bytes; nullopt: none.
   std::optional<Span> Within(size_t length) const;
 };
 
-// nullopt: there is none, or one that is passed over, so that the whole is the answer: a malformed
-// one, another unit, several ranges. Numbers of any length are numbers.
+// nullopt: there is none, or one that is ignored, so that the whole text is sent: a malformed
+// range, another unit, several ranges. Numbers may have any length.
 std::optional<ByteRange> ReadByteRange(const HttpRequest& request);
 
 }  // namespace carillon::scheduler

@@ -1,5 +1,5 @@
-// Pages of lists: page_size, opaque page_token, {items, next_page_token}; the first one with the
-// list's total, or with total_at_least.
+// Pages of lists: page_size, opaque page_token, {items, next_page_token}; the first page also has
+// total or total_at_least.
 //
 // Errors   400, code bad_page_token: not one of ours, or made for other filters.
 #pragma once
@@ -17,10 +17,10 @@ namespace carillon::scheduler {
 
 inline constexpr int64_t kPageSizeMax = 500;
 inline constexpr int64_t kPageSizeDefault = 50;
-// A page ends early above this many bytes, with a token to go on.
+// Above this many bytes a page ends early, with a token for the next one.
 inline constexpr size_t kPageBytesMax = 8u << 20;
 
-// All of those that a handler has in its hands.
+// A complete page of items that the handler already has.
 BoundedCount CountOf(size_t size);
 
 class Page {
@@ -31,23 +31,23 @@ class Page {
   size_t size() const { return size_; }
   const std::string& cursor() const { return cursor_; }  // empty = from the start
 
-  // Takes an item unless the page is full; false: it has to come on the next page. `cursor` says
-  // where to go on after the item.
+  // Adds an item unless the page is full; false: it belongs on the next page. `cursor` is the place
+  // after the item.
   bool Add(const nlohmann::json& item, std::string cursor);
-  // Something was looked at that is not to be shown; the next page goes on after it.
+  // Skips an item that is not shown; the next page continues after it.
   void Skip(std::string cursor);
-  // As Skip, of everything up to there: no more may be looked at for this page.
+  // As Skip, for everything up to there: the search of this page has reached its limit.
   void SearchEnded(std::string cursor);
-  // As SearchEnded, back to that time; the answer says so in `searched_to`.
+  // As SearchEnded, with the time reached, which the answer has in `searched_to`.
   void SearchedTo(std::string cursor, WallTime time);
   using Counter = std::function<Result<BoundedCount>()>;
-  // `more`: the list goes on after the last item added (set by a refused Add as well). `count` is
-  // asked for the first page's total when the page does not show it itself; when it fails, what is
-  // shown is what is known.
+  // `more`: the list continues after the last item added (also set by a refused Add). `count` is
+  // called for the total of the first page unless the page shows it; if it fails, the answer has
+  // what is known.
   HttpResponse Finish(bool more, const Counter& count);
 
  private:
-  // The member of the first page that says how many there are; empty on the others.
+  // The total in the first page; empty on later pages.
   std::string Total(bool goes_on, const Counter& count) const;
 
   std::string binding_;
@@ -67,9 +67,9 @@ Problem BadPageToken();
 std::optional<uint64_t> ParseCursor(const std::string& text);
 
 HttpResponse JsonResponse(int status, const nlohmann::json& body);
-// Empty: it has none of this name.
+// Empty: no header of this name.
 std::string HeaderOf(const HttpResponse& response, std::string_view name);
-// An answer that was kept for an Idempotency-Key.
+// An answer that was stored for an Idempotency-Key.
 HttpResponse FromStored(const StoredAnswer& answer);
 
 }  // namespace carillon::scheduler

@@ -1,7 +1,6 @@
 // Errors as RFC 9457 shows them: application/problem+json with a stable `code`.
 //
-// Always   Never a stack trace, never what the store's driver said: that goes to the log, found by
-//          the trace id.
+// Always   No stack traces and no driver messages: those go to the log, under the trace id.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -35,10 +34,10 @@ struct Problem {
 Problem ToProblem(const Error& error);
 Problem InvalidField(std::string pointer, std::string code, std::string detail);
 Problem NotFound(std::string detail);
-// A write whose commit was not answered: it may or may not have happened.
+// 504 for a write whose commit was not acknowledged: it may or may not have happened.
 Problem OutcomeUnknown(std::string detail, const Error& cause);
 
-// The object itself.
+// The problem as a JSON object.
 nlohmann::json ProblemBody(const Problem& problem, const std::string& instance,
                            std::string_view trace_id);
 HttpResponse ProblemResponse(const Problem& problem, const std::string& instance,

@@ -1,6 +1,6 @@
 // The parts of a request that handlers ask for: body, query, preconditions.
 //
-// Errors   400 with the pointer of what is wrong, 415 for a body that is not JSON, 428 without an
+// Errors   400 with the pointer of the mistake, 415 for a body that is not JSON, 428 without an
 //          If-Match.
 #pragma once
 
@@ -19,12 +19,12 @@
 
 namespace carillon::scheduler {
 
-// The JSON document of the body; an empty body is `{}` when `optional`. Members with a NUL in their
-// name or text are refused.
+// The JSON document of the body; an empty body is `{}` when `optional`. NUL characters in names or
+// texts are refused.
 enum class Body { kRequired, kOptional };
 Outcome<nlohmann::json> ReadJson(const HttpRequest& request, Body body);
 
-// The same, and it is an object with no other members than `known`.
+// The same for an object with no members other than `known`.
 Outcome<nlohmann::json> ReadObject(const HttpRequest& request, Body body,
                                    std::initializer_list<std::string_view> known);
 
@@ -46,7 +46,7 @@ Outcome<std::optional<int64_t>> NumberMember(const nlohmann::json& object, std::
 
 inline constexpr size_t kRepeatedMax = 50;  // times one query parameter may appear
 
-// The query; parameters nobody asks for are refused, so that a misspelt filter is not ignored.
+// The query; unknown parameters are refused, so that a misspelt filter is not ignored.
 class Query {
  public:
   // `single` appear at most once, `repeated` each at most `repeated_max` times.
@@ -60,14 +60,14 @@ class Query {
   Outcome<std::optional<WallTime>> Time(std::string_view name) const;
   Outcome<std::optional<int64_t>> Number(std::string_view name, Bounds bounds) const;
   Outcome<bool> Flag(std::string_view name) const;  // true or false; false when absent
-  // Everything but page_size and page_token, whatever the order: what a page token belongs to.
+  // Everything but page_size and page_token, in a fixed order: page tokens are bound to it.
   std::string Filter() const;
 
  private:
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-// Of a list that `job_id` filters.
+// For a list that is filtered by `job_id`.
 Outcome<JobId> FilterJobId(const std::string& text);
 
 // 400: what is at `pointer` is no namespace.
@@ -92,10 +92,10 @@ struct EntityTags {
   // If-None-Match: weak tags count.
   bool MatchesWeakly(std::string_view tag) const;
 };
-// Of all headers of that (lower-case) name together; nullopt: they are not a list of tags.
+// Parses all headers with this lower-case name as one list of ETags; nullopt if malformed.
 std::optional<EntityTags> ReadTags(const HttpRequest& request, std::string_view header);
 
-// If-Match, which has to be there: 428 without it, 400 bad_if_match when it is none.
+// The required If-Match: 428 without it, 400 bad_if_match if malformed.
 Outcome<EntityTags> RequireIfMatch(const HttpRequest& request);
 std::string VersionTag(int64_t version);
 

@@ -1,6 +1,6 @@
-// The order that a list is asked for: sort=name, or sort=-create_time for the other way around.
+// The requested order of a list: sort=name, or sort=-create_time for descending order.
 //
-// Errors   400 with what the list can be sorted by.
+// Errors   400 with the fields that the list can be sorted by.
 #pragma once
 
 #include <initializer_list>
@@ -16,7 +16,7 @@ struct Sort {
   std::string by;
   bool descending = false;
 };
-// By one of `names`; nullopt: the list's own order.
+// By one of `names`; nullopt: the default order of the list.
 Outcome<std::optional<Sort>> ReadSort(const Query& query,
                                       std::initializer_list<std::string_view> names);
 

@@ -27,8 +27,8 @@ Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTa
 // What a body says of a job. Two views of its schedules that contradict each other are 422.
 Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>& parse);
 
-// Whether the caller may write this, and the job use the secrets it names. A job that he reaches by
-// a share may name others of its owner's secrets only when he may use them too.
+// Whether the caller may write this, and the job may use the secrets it names. Through a share, a
+// caller may add secrets of the owner only if they may use them too.
 Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition);
 
 // The writes themselves. Each leaves what changed for the audit in the call's note. What `before`

@@ -7,7 +7,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// Of the attempt, if it is over: its output. Nullopt: it goes on.
+// The result of the attempt; nullopt while it is active.
 std::optional<AttemptResult> OverResult(const RunDetail& run, int attempt) {
   if (run.row.attempt == attempt) {
     const bool over = IsFinal(run.row.state) || run.row.state == RunState::kHeld;

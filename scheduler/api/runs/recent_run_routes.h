@@ -1,4 +1,4 @@
-// Handler of /api/recent-runs: the last runs of many jobs at once, as the list of jobs shows them.
+// Handler of /api/recent-runs: the latest runs of several jobs, for the list of jobs.
 #pragma once
 
 #include "scheduler/api/call/call.h"

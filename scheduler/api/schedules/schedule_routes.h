@@ -1,4 +1,4 @@
-// /api/schedules: what a schedule means, and how the fires of all of them are spread over time.
+// Handlers of /api/schedules: previews of schedules, and the number of fires over time.
 #pragma once
 
 #include "scheduler/api/call/call.h"

@@ -12,7 +12,7 @@ namespace carillon::scheduler {
 
 // Whether a job may be written that uses these secrets: 422 with the variable's pointer for one
 // that does not exist (unknown_secret) or that its owner may not use (secret_forbidden). Each claim
-// looks again. `named`: the caller may name others than these only when he may use them himself.
+// checks again. `named`: the caller may name other secrets than these only if they may use them.
 Outcome<bool> CheckSecrets(const Call& call, const JobDefinition& definition,
                            const std::optional<std::set<std::string>>& named = {});
 

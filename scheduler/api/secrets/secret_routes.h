@@ -1,4 +1,4 @@
-// Secrets: written, shown without their values, never read back.
+// Handlers of /api/secrets. Values are written but never returned.
 //
 // Errors   409 secrets_unavailable: this member has no key. The store's own.
 #pragma once
@@ -12,7 +12,7 @@ Reply CreateSecret(const Call& call);
 Reply GetSecret(const Call& call);
 Reply UpdateSecret(const Call& call);
 Reply DeleteSecret(const Call& call);
-// Seals with the first key what another one sealed, a bounded number a call.
+// Re-encrypts with the first key what another key encrypted, a bounded number per call.
 Reply RewrapSecrets(const Call& call);
 
 }  // namespace carillon::scheduler

@@ -1,12 +1,11 @@
-// The life of an API request: trace, route, caller,
-// permission, limits, idempotency, handler, answer.
+// The life of an API request: trace, route, caller, permission, limits, idempotency, handler,
+// answer.
 //
 // Threads  Handle is called on several workers at once.
-// Always   Without a known token the answer is 401, whatever else is wrong with the request, as far
-//          as it is HTTP; only
-//          the files and pages of the console, the contract and the routes with the permission
-//          kAnyone need none. What a caller may do is decided here, by the table of routes;
-//          handlers only look at what a body asks for.
+// Always   Without a valid token every well-formed HTTP request is answered 401, whatever else is
+//          wrong with it. Only the files and pages of the console, the contract and the routes with
+//          the permission kAnyone need none. Permissions are checked here, by the table of routes;
+//          handlers only check what a body asks for.
 #pragma once
 
 #include "common/adapters/http/http_server.h"
@@ -27,30 +26,30 @@ class ApiHandler : public HttpHandler {
 
   HttpResponse Handle(const HttpRequest& request) override;
   HttpResponse Overloaded(const HttpRequest& request) override;
-  // The status, and the console that shows it, tell what is wrong while requests that need the
-  // store hang.
+  // Requests for the status and the console. They must be answered while requests that need the
+  // store hang, because they show what is wrong.
   bool Urgent(const HttpRequest& request) const override;
-  // Before the server stops: whoever listens is let go.
+  // Before the server stops: ends all streams.
   void StopStreams();
   // After the server has stopped: nothing of the context is used when this has returned.
   void Stop();
 
  private:
-  // What the answer says about the request beside its content.
+  // What is logged and counted about a request, besides its answer.
   struct Trace {
     std::string id;
-    // The labels of the metrics; a method is that of the route: others are without bound.
+    // Labels of the metrics. The method is that of the route, because others are unbounded.
     std::string_view route = "unmatched";
     std::string_view method = "other";
   };
 
   Reply Serve(const HttpRequest& request, Trace& trace);
   Outcome<Caller> Identify(const HttpRequest& request);
-  // The refusal of one request too many.
+  // 429: over the rate limit.
   std::optional<Problem> Admit(RateLimit& limit, const std::string& who);
   std::optional<Problem> AdmitAddress(RateLimit& limit, const HttpRequest& request);
   Reply Dispatch(const Route& route, Call& call);
-  // After a write that was done.
+  // After a successful write.
   void Audit(const Route& route, const Call& call, const HttpResponse& done);
   HttpResponse Finish(const HttpRequest& request, const Trace& trace, Reply reply);
   Call CallOf(const HttpRequest& request, const Caller& caller, std::string_view trace_id,
@@ -65,7 +64,7 @@ class ApiHandler : public HttpHandler {
   Mutex rates_mu_;
   RateLimit account_rate_ GUARDED_BY(rates_mu_);
   RateLimit address_rate_ GUARDED_BY(rates_mu_);
-  // Of what the store is asked by an address whose credentials are not known yet.
+  // Limits store look-ups by addresses whose credentials are not known yet.
   RateLimit lookup_rate_ GUARDED_BY(rates_mu_);
   StoreProbe store_;
   ChangeWatch changes_;  // before the streams that look at it

@@ -1,8 +1,8 @@
-// GET /api/changes for one listener: what to read anew, as server-sent events.
+// GET /api/changes for one client: what to read again, as server-sent events.
 //
 // Events   `ready` at first; `change` {changes: [{topic, id?}]}; `resync`: everything may have
-//          changed. The id of an event is where to go on; it means something to one member while
-//          it runs, to any other it means resync.
+//          changed. The id of an event is the place to continue from; it is valid for one process
+//          of one member, any other answers with resync.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace carillon::scheduler {
 
 class ChangeFeed final : public StreamSource {
  public:
-  // `last_event_id` is what the listener had; empty = nothing.
+  // `last_event_id` is the last event that the client has; empty = none.
   ChangeFeed(ChangeWatch& watch, std::string last_event_id)
       : watch_(watch), last_event_id_(std::move(last_event_id)) {}
 
@@ -23,7 +23,7 @@ class ChangeFeed final : public StreamSource {
 
  private:
   std::string Event(std::string_view name, const std::string& data) const;
-  std::optional<uint64_t> Wanted() const;  // by last_event_id_; nullopt: not one of this life
+  std::optional<uint64_t> Wanted() const;  // by last_event_id_; nullopt: not of this process
   std::string Begin();
 
   ChangeWatch& watch_;

@@ -1,5 +1,5 @@
-// GET and PUT /api/system/config: every setting in force, and those that the whole cluster is
-// given. With them, and written in the same way, the pause of the whole cluster (docs/adr/0016).
+// GET and PUT /api/system/config: all effective settings, and those set for the whole cluster. Also
+// the pause of the whole cluster, which is stored in the same way (docs/adr/0016).
 #pragma once
 
 #include <optional>
