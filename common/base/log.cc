@@ -43,8 +43,8 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
-// On one line of a terminal: what somebody else wrote must not look like a line of its own, nor
-// move the cursor.
+// Keeps a message on one line of a terminal: foreign text must not look like a log line, nor move
+// the cursor.
 std::string OnOneLine(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -44,8 +44,8 @@ Status WriteAll(int fd, const std::string& text, const std::string& path) {
   return {};
 }
 
-// Readers see the old file or the whole new one, also after a crash. What a crash left beside it,
-// or somebody else put there, is not written through.
+// Readers see the old file or the complete new one, also after a crash. A file that a crash or
+// another user left in the place of the temporary file is not written through.
 Status ReplaceFile(const std::string& directory, const std::string& name, const std::string& text) {
   const std::string path = directory + "/" + name;
   const std::string fresh = path + ".new";

@@ -335,7 +335,7 @@ void Link::Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status)
     std::erase(paused_, stream);
     ended_.push_back(std::move(stream));
     --alive_;
-    // While the lock is held: the last one lets the destructor go on.
+    // While the lock is held: the last one unblocks the destructor.
     changed_.notify_all();
   }
 }

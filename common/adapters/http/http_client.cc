@@ -134,7 +134,7 @@ class HttpClient::Impl {
       if (HasControl(name) || HasControl(value)) {
         return Error{ErrorCode::kInvalid, "header " + LowerCase(name) + ": a control character"};
       }
-      // "Name;" is how libcurl is told to send a header without a value.
+      // "Name;" makes libcurl send a header without a value.
       const std::string line = value.empty() ? name + ";" : fmt::format("{}: {}", name, value);
       curl_slist* longer = curl_slist_append(list.get(), line.c_str());
       CARILLON_CHECK(longer != nullptr, "curl_slist_append");

@@ -172,8 +172,8 @@ HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOp
   } else if (request.defect == HttpDefect::kNone) {
     request.defect = HttpDefect::kBodyTooLarge;
   }
-  // The parser takes "Content-Length :" for a length; a proxy before it may not, and take what
-  // follows for a request of somebody else.
+  // The parser accepts "Content-Length :" as a length; a proxy in front of it may not, and take
+  // what follows for a request of another client.
   const bool names = std::all_of(request.headers.begin(), request.headers.end(),
                                  [](const auto& field) { return IsHeaderName(field.first); });
   if (!names) request.defect = HttpDefect::kBadHeader;

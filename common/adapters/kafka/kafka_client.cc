@@ -8,7 +8,7 @@ namespace carillon::kafka {
 namespace {
 
 void LogLine(const rd_kafka_t*, int level, const char* facility, const char* text) {
-  // syslog's levels: up to 3 is an error. A broker that is away is told once by our own counters.
+  // syslog's levels: up to 3 is an error. Our own counters report an unavailable broker once.
   if (level <= 3) {
     log::Warn("kafka", "{}: {}", facility, text);
   } else {

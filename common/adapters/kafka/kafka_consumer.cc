@@ -72,8 +72,8 @@ class KafkaConsumer final : public BusConsumer {
       if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
         // Told in the stream of records, and over when the broker is back.
         log::Debug("kafka", "{}: {}", topic_, rd_kafka_message_errstr(message.get()));
-        // Of the group, not of a partition: where to go on was asked of its coordinator and
-        // refused. librdkafka asks once and would never begin to read.
+        // Of the group, not of a partition: the coordinator refused the request for the committed
+        // positions. librdkafka asks once and would never begin to read.
         if (message->rkt == nullptr) assign_again_ = true;
         continue;
       }
@@ -123,7 +123,7 @@ class KafkaConsumer final : public BusConsumer {
   }
 
  private:
-  // A position beyond the end is of a topic that was made anew since: it counts as none.
+  // A position beyond the end belongs to a topic that was recreated since: it is ignored.
   Status Begin(const BusBegin& begin) {
     Owned<rd_kafka_topic_partition_list_t> positions(
         rd_kafka_topic_partition_list_new(static_cast<int>(next_.size())));

@@ -105,7 +105,7 @@ class Search {
   void AddActions() {
     if (!filter_.actions.empty()) wanted_.AddAnyOf("a.action", filter_.actions);
   }
-  // The person, and each of his tokens that did something: from one to the next in the index.
+  // The user, and each of their tokens that did something: from one to the next in the index.
   Status ReadActors(Session& session) {
     actors_.push_back(filter_.actor);
     for (std::string last = tokens_from_;;) {

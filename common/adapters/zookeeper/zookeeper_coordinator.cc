@@ -26,7 +26,7 @@ std::optional<uint64_t> NumberOf(std::string_view name) {
   return number;
 }
 
-// What the member told; nullopt: nothing, or it is just telling something else.
+// The state that the member reported; nullopt: none, or it is just changing it.
 std::optional<bool> PausedOf(const std::vector<std::string>& names,
                              const Incarnation& incarnation) {
   const auto told = [&](bool paused) {
@@ -220,7 +220,7 @@ Result<std::vector<ZookeeperCoordinator::Entry>> ZookeeperCoordinator::ReadEntri
   std::vector<Entry> entries;
   for (const std::string& name : names) {
     const std::optional<uint64_t> number = NumberOf(name);
-    if (!number) continue;  // what a member told, or somebody else's node
+    if (!number) continue;  // the report of a member, or a foreign node
     auto found = known_.find(name);
     if (found == known_.end()) {
       const auto node = session.Get(Path("election/" + name), false);
@@ -455,7 +455,7 @@ Result<Generation> ZookeeperCoordinator::ProveSession() {
        {.kind = Op::Kind::kSet, .path = standing.own_path, .data = standing.own_text}},
       options_.proof_limit, &failed);
   if (!written.ok()) {
-    MarkDirty();  // somebody wrote another assignment, or the own node is gone
+    MarkDirty();  // another assignment was written, or the own node is gone
     return written.error();
   }
   return standing.view.assignment.generation;

@@ -39,7 +39,7 @@ Status ZookeeperCoordinator::WriteSettings(const ClusterSettings& settings) {
   return {};
 }
 
-// The old word goes first: what is half done reads as unknown, and is told again.
+// The old state is removed first: a partial update reads as unknown, and is repeated.
 Status ZookeeperCoordinator::TellPaused(bool paused) {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
   const auto path = [&standing, this](bool word) {
