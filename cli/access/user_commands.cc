@@ -54,7 +54,7 @@ const View& TokenView() {
   return view;
 }
 
-// Of a user who is named by his id or by his name.
+// Finds a user by id or by name.
 Outcome<ApiResponse> FindUser(Session& session, const std::string& user) {
   auto found = session.Call({.path = "/api/users/" + Escape(user)});
   if (found.ok() || found.error().exit != ExitCode::kNotFound) return found;

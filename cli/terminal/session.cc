@@ -106,7 +106,8 @@ Outcome<ApiClient*> Session::Client() {
   return client_.get();
 }
 
-// Who signed in is himself, also where a token lies about; a token that was named goes before.
+// A session of `carillon login` goes before a token that was only found; a token that was named
+// goes before the session.
 Outcome<bool> Session::UseSession(ApiClient& client) {
   if (!SessionFile::Exists(host_.environment)) return false;
   CARILLON_ASSIGN_OR_RETURN(SessionFile file, SessionFile::Open(host_.environment));
