@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "common/base/nearest.h"
 #include "common/wire/json_text.h"
 
 namespace carillon {
@@ -108,11 +109,21 @@ Status Read(const json& value, const std::string& pointer, std::map<std::string,
   return {};
 }
 
-Status Read(const json& value, const std::string& pointer, std::vector<int64_t>& out) {
+// "2h" is refused with the unit that is wanted.
+template <typename Whole>
+Status ReadSeconds(const json& value, const std::string& pointer, Whole& out) {
+  if (value.is_string()) {
+    return Invalid(pointer, "must be a whole number of seconds, e.g. 7200 for two hours");
+  }
+  return Read(value, pointer, out);
+}
+
+Status ReadSeconds(const json& value, const std::string& pointer, std::vector<int64_t>& out) {
   if (!value.is_array()) return Invalid(pointer, "must be a list");
   out.clear();
   for (size_t i = 0; i < value.size(); ++i) {
-    CARILLON_TRY(Read(value[i], JsonPointer(pointer, std::to_string(i)), out.emplace_back()));
+    CARILLON_TRY(
+        ReadSeconds(value[i], JsonPointer(pointer, std::to_string(i)), out.emplace_back()));
   }
   return {};
 }
@@ -121,6 +132,9 @@ Status Read(const json& value, const std::string& pointer, std::vector<int64_t>&
 
 Status ReadEvery(const json& value, const std::string& pointer, Duration& out) {
   constexpr int64_t kEveryMsMax = INT64_MAX / kMicrosPerMilli;  // the schedule's own bound is lower
+  if (value.is_string()) {
+    return Invalid(pointer, "must be a whole number of milliseconds, e.g. 300000 for five minutes");
+  }
   int64_t every_ms = 0;
   CARILLON_TRY(Read(value, pointer, every_ms));
   if (std::abs(every_ms) > kEveryMsMax) return Invalid(pointer, "is out of range");
@@ -140,8 +154,10 @@ Status ReadScheduleField(std::string_view name, const json& value, const std::st
     if (name == "start_time") return Read(value, pointer, spec.start);
   }
   if (spec.kind == ScheduleKind::kOnce && name == "at") return Read(value, pointer, spec.at);
-  return Invalid(pointer, "unknown field '" + std::string(name) + "' of a schedule of kind " +
-                              std::string(Name(spec.kind)));
+  return Invalid(pointer, "unknown field '" + std::string(name) + "' in a schedule of kind " +
+                              std::string(Name(spec.kind)) +
+                              DidYouMean(name, {"cron_expression", "time_zone", "every_ms",
+                                                "start_time", "at", "kind"}));
 }
 
 std::string_view RequiredField(ScheduleKind kind) {
@@ -160,7 +176,7 @@ Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec&
   if (!value.contains("kind")) return Invalid(kind_pointer, "is missing");
   CARILLON_TRY(ReadEnum(value["kind"], kind_pointer, spec.kind));
   if (spec.kind == ScheduleKind::kManual) {
-    return Invalid(kind_pointer, "must be cron, rate or once: a job without schedules is manual");
+    return Invalid(kind_pointer, "must be cron, rate or once; a manual job has no schedules");
   }
   spec.time_zone.clear();  // until FillScheduleZones
   for (const auto& [name, entry] : value.items()) {
@@ -236,7 +252,7 @@ Status Read(const json& value, const std::string& pointer, NotifyRules& out) {
     } else if (name == "mail_to") {
       CARILLON_TRY(Read(entry, place, out.mail_to));
     } else {
-      return Invalid(place, "unknown field '" + name + "' of notify");
+      return Invalid(place, "unknown field '" + name + "' in notify");
     }
   }
   return {};
@@ -283,6 +299,15 @@ struct Field {
 };
 
 template <auto kMember>
+constexpr Field SecondsEntry(std::string_view name) {
+  return {name,
+          [](const json& value, const std::string& pointer, JobDefinition& job) {
+            return ReadSeconds(value, pointer, job.*kMember);
+          },
+          [](const JobDefinition& job) { return Write(job.*kMember); }};
+}
+
+template <auto kMember>
 constexpr Field Entry(std::string_view name) {
   return {name,
           [](const json& value, const std::string& pointer, JobDefinition& job) -> Status {
@@ -303,19 +328,19 @@ constexpr std::array kFields = {
     Entry<&Job::command>("command"),
     Entry<&Job::schedules>("schedules"),
     Entry<&Job::time_zone>("time_zone"),
-    Entry<&Job::timeout_s>("timeout"),
-    Entry<&Job::kill_grace_s>("kill_grace"),
-    Entry<&Job::queue_timeout_s>("queue_timeout"),
+    SecondsEntry<&Job::timeout_s>("timeout"),
+    SecondsEntry<&Job::kill_grace_s>("kill_grace"),
+    SecondsEntry<&Job::queue_timeout_s>("queue_timeout"),
     Entry<&Job::retry_count>("retry_count"),
-    Entry<&Job::retry_interval_s>("retry_interval"),
+    SecondsEntry<&Job::retry_interval_s>("retry_interval"),
     Entry<&Job::retry_backoff>("retry_backoff"),
-    Entry<&Job::retry_intervals_s>("retry_intervals"),
+    SecondsEntry<&Job::retry_intervals_s>("retry_intervals"),
     Entry<&Job::on_lost>("on_lost"),
     Entry<&Job::priority>("priority"),
     Entry<&Job::enabled>("enabled"),
     Entry<&Job::misfire_policy>("misfire_policy"),
-    Entry<&Job::misfire_grace_s>("misfire_grace"),
-    Entry<&Job::catch_up_window_s>("catch_up_window"),
+    SecondsEntry<&Job::misfire_grace_s>("misfire_grace"),
+    SecondsEntry<&Job::catch_up_window_s>("catch_up_window"),
     Entry<&Job::catch_up_max>("catch_up_max"),
     Entry<&Job::overlap_policy>("overlap_policy"),
     Entry<&Job::dst_gap>("dst_gap"),
@@ -341,6 +366,12 @@ Result<bool> ReadJobField(std::string_view name, const json& value, JobDefinitio
     return true;
   }
   return false;
+}
+
+std::vector<std::string_view> JobFieldNames() {
+  std::vector<std::string_view> names = {"job_id", "cron_expression"};
+  for (const Field& field : kFields) names.push_back(field.name);
+  return names;
 }
 
 void FillScheduleZones(JobDefinition& job) {

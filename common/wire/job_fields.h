@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string_view>
+#include <vector>
 
 #include "common/domain/job.h"
 
@@ -11,6 +12,9 @@ namespace carillon {
 // Sets the field `name` of `job` from `value`. False: there is no such field. kInvalid with the
 // pointer: the value has the wrong type or an unknown name. ValidateJob checks the bounds.
 Result<bool> ReadJobField(std::string_view name, const nlohmann::json& value, JobDefinition& job);
+
+// The names of all fields that a request may set.
+std::vector<std::string_view> JobFieldNames();
 
 // Applies the job's zone to cron schedules without a zone. Call it once, after the
 // last ReadJobField.

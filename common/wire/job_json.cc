@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "common/base/nearest.h"
 #include "common/domain/job_mistakes.h"
 #include "common/domain/schedule.h"
 #include "common/wire/job_fields.h"
@@ -75,8 +76,7 @@ Result<bool> ReconcileCron(const json& body, const JobDefinition& before, JobDef
   const bool agree = !cron_changed || cron.is_null() || cron == CronExpressionOf(job);
   if (agree) return false;
   return Error{ErrorCode::kConflict,
-               "cron_expression and schedules were both given and disagree: change one of them, "
-               "or leave one out",
+               "cron_expression and schedules disagree; change or omit one of them",
                "/cron_expression"};
 }
 
@@ -88,7 +88,8 @@ Error PointIntoShort(Error error) {
 }
 
 Error UnknownField(const std::string& name) {
-  return {ErrorCode::kInvalid, "unknown field '" + name + "'", JsonPointer("", name)};
+  return {ErrorCode::kInvalid, "unknown field '" + name + "'" + DidYouMean(name, JobFieldNames()),
+          JsonPointer("", name)};
 }
 
 constexpr size_t kMistakesMax = 20;  // of what a body may be full of
@@ -107,7 +108,7 @@ constexpr std::array<Dependence, 4> kDependences = {{{"/command", "/type"},
                                                      {"/env", "/parameters"},
                                                      {"/cron_expression", "/schedules"}}};
 
-// A part that could not be read has its default: nothing is said of that, nor of what depends on it.
+// An unreadable part has its default value: that, and what depends on it, is not reported.
 bool IsGuess(const Error& found, const Error& known) {
   if (IsWithin(found.pointer, known.pointer)) return true;
   return std::any_of(kDependences.begin(), kDependences.end(), [&](const Dependence& one) {

@@ -19,7 +19,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
     // A whole number beyond 64 bits would come out rounded.
     if (text.find_first_of(".eE") != std::string::npos) return Put(value);
     failed_at_ = Next();
-    return Fail("a whole number of more than 64 bits");
+    return Fail("the number has more than 64 bits");
   }
   bool string(string_t& value) override { return Put(std::move(value)); }
   bool binary(binary_t& /*value*/) override { return Fail("binary values are not JSON"); }
@@ -31,7 +31,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
   bool key(string_t& name) override {
     if (open_.back()->contains(name)) {
       failed_at_ = JsonPointer(Here(), name);
-      return Fail("the name appears twice in one object");
+      return Fail("the name is repeated in its object");
     }
     keys_.back() = std::move(name);
     return true;
@@ -39,7 +39,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
 
   bool parse_error(size_t position, const std::string& /*token*/,
                    const json::exception& /*error*/) override {
-    return Fail("not JSON at byte " + std::to_string(position));
+    return Fail("invalid JSON at byte " + std::to_string(position));
   }
 
   Result<json> Take() && {

@@ -19,14 +19,14 @@ Result<Share> ReadShare(const json& body, const std::string& pointer) {
   for (const auto& [name, value] : body.items()) {
     const std::string place = JsonPointer(pointer, name);
     if (name != "namespace" && name != "selector") {
-      return WrongAt(place, "unknown field '" + name + "' of a share");
+      return WrongAt(place, "unknown field '" + name + "' in a share");
     }
     if (!value.is_string()) return WrongAt(place, "must be a string");
     (name == "namespace" ? share.name_space : share.selector) = value.get<std::string>();
   }
   // A variable that was not set must not share a whole namespace.
   if (body.contains("selector") && share.selector.empty()) {
-    return WrongAt(pointer + "/selector", "is empty; leave it out to share every label");
+    return WrongAt(pointer + "/selector", "is empty; omit it to share jobs with any labels");
   }
   return share;
 }

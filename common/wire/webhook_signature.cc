@@ -32,7 +32,7 @@ std::string MacOf(const std::string& key, std::string_view text) {
 
 Result<std::string> ParseWebhookSecret(std::string_view text) {
   const Error bad{ErrorCode::kInvalid,
-                  "a webhook's secret is whsec_ and base64 of 24 to 64 random bytes"};
+                  "a webhook secret must be whsec_ and base64 of 24 to 64 random bytes"};
   if (!text.starts_with(kPrefix)) return bad;
   text.remove_prefix(kPrefix.size());
   std::array<unsigned char, kKeyBytesMax> key{};
@@ -58,7 +58,8 @@ Result<std::vector<std::string>> ParseWebhookSecrets(std::string_view text) {
   if (!secrets.empty() && secrets.size() <= kSecretsMax) return secrets;
   return Error{
       ErrorCode::kInvalid,
-      fmt::format("{} secrets of the webhook; one, or two while they are rotated", secrets.size())};
+      fmt::format("the file has {} webhook secrets; it must have one, or two during a rotation",
+                  secrets.size())};
 }
 
 std::string SignWebhook(const std::vector<std::string>& secrets, const WebhookContent& content) {

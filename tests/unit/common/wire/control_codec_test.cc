@@ -67,7 +67,7 @@ TEST(ControlCodecTest, HeartbeatComesBackAsItWas) {
                        .leaving = true,
                        .running = {Attempt(1), Attempt(2)},
                        .reporting = {Attempt(3)},
-                       .trouble = "the warden does not answer",
+                       .trouble = "the warden does not respond",
                        .claiming = {Attempt(4), Attempt(5)}};
   const Heartbeat got = FromExecutorAgain(sent);
   EXPECT_EQ(got.sent_us, -5);
@@ -192,14 +192,14 @@ TEST(ControlCodecTest, SecretsComeBackAsTheyWere) {
                         .token = held.token,
                         .verdict = ClaimVerdict::kAccepted,
                         .secret_failure = "secret_missing",
-                        .secret_error = "there is no secret db"});
+                        .secret_error = "unknown secret db"});
   const ClaimBatchReply got = ToExecutorAgain(sent);
   ASSERT_EQ(got.items.size(), 2u);
   EXPECT_EQ(got.items[0].secrets, sent.items[0].secrets);
   EXPECT_EQ(got.items[0].secret_failure, "");
   EXPECT_TRUE(got.items[1].secrets.empty());
   EXPECT_EQ(got.items[1].secret_failure, "secret_missing");
-  EXPECT_EQ(got.items[1].secret_error, "there is no secret db");
+  EXPECT_EQ(got.items[1].secret_error, "unknown secret db");
   for (const SecretValues& wrong : {SecretValues{{"no name", "hunter22"}},
                                     SecretValues{{"db", std::string(kSecretBytesMax + 1, 'x')}}}) {
     sent.items[0].secrets = wrong;

@@ -132,6 +132,23 @@ TEST(ParseJobTest, WholeNumbersMayBeWrittenWithAFraction) {
   EXPECT_EQ(parsed->definition.timeout_s, 60);
 }
 
+TEST(ParseJobTest, RefusesADurationTextWithTheUnitThatItWants) {
+  for (const char* name : {"timeout", "kill_grace", "misfire_grace"}) {
+    const auto parsed = ParseJob(With(name, "2h"));
+    ASSERT_FALSE(parsed.ok()) << name;
+    EXPECT_EQ(parsed.error().pointer, std::string("/") + name);
+    EXPECT_NE(parsed.error().message.find("seconds"), std::string::npos) << parsed.error().message;
+  }
+  EXPECT_EQ(FailsAt(With("retry_intervals", json::array({"2h"}))), "/retry_intervals/0");
+}
+
+TEST(ParseJobTest, SuggestsAFieldForAMisspeltOne) {
+  const auto parsed = ParseJob(With("timezone", "UTC"));
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_EQ(parsed.error().pointer, "/timezone");
+  EXPECT_EQ(parsed.error().message, "unknown field 'timezone'; did you mean 'time_zone'?");
+}
+
 TEST(ParseJobTest, NamesTheOffendingFieldOfASchedule) {
   const auto fails = [](json schedule) {
     return FailsAt(With("schedules", json::array({std::move(schedule)})));
