@@ -9,8 +9,8 @@ namespace carillon {
 namespace {
 
 constexpr int kBitsOfV6 = 128;
-constexpr int kBitsBeforeV4 = 96;  // of an address that is mapped
-constexpr int kBitsOfClient = 64;  // of IPv6
+constexpr int kBitsBeforeV4 = 96;  // before the IPv4 address in its mapped form
+constexpr int kBitsOfClient = 64;  // the prefix of IPv6 that counts as one client
 constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
 std::string_view Trimmed(std::string_view text) {

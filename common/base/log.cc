@@ -27,7 +27,7 @@ std::atomic<bool> g_json{false};
 constexpr const char* kTextPattern = "%Y-%m-%dT%H:%M:%S.%f%z %l %v";
 constexpr const char* kJsonPattern = R"({"time":"%Y-%m-%dT%H:%M:%S.%f%z","level":"%l",%v})";
 
-// Within the quotes of JSON. What is no UTF-8 stays as it is: readers of logs put up with it.
+// Escapes for a JSON string. Invalid UTF-8 is kept; readers of logs can handle it.
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {

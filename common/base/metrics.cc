@@ -7,7 +7,7 @@
 namespace carillon {
 namespace {
 
-// Seconds; fine below 100 ms, where lateness is judged.
+// Bounds in seconds; finest below 100 ms, where lateness matters.
 const std::vector<double>& SecondsBounds() {
   static const std::vector<double> bounds = {0.001, 0.002, 0.005, 0.01,  0.02,  0.03, 0.05,
                                              0.075, 0.1,   0.2,   0.5,   1.0,   2.0,  5.0,
@@ -28,7 +28,7 @@ const MetricSpec* RequireSpec(std::string_view name, MetricKind kind) {
   return spec;
 }
 
-// In no label's value.
+// Never part of a label value.
 constexpr char kBetweenLabels = '\x1f';
 
 }  // namespace

@@ -14,7 +14,7 @@ Error Bad(std::string_view text) {
   return {ErrorCode::kInvalid, "not an RFC 3339 time: '" + std::string(text) + "'"};
 }
 
-// Reads exactly `count` digits at `pos`; -1 if there are not that many.
+// Reads exactly `count` digits at `pos`; -1 if there are fewer.
 int Digits(std::string_view text, size_t pos, size_t count) {
   if (pos + count > text.size()) return -1;
   int value = 0;

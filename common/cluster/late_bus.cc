@@ -7,11 +7,12 @@
 namespace carillon::cluster {
 namespace {
 
-constexpr Duration kFirstAnswer = 2s;  // of a broker that is there; nothing is served meanwhile
+// Wait for a reachable broker at startup; the daemon serves nothing meanwhile.
+constexpr Duration kFirstAnswer = 2s;
 constexpr Duration kAnswer = 5s;
 constexpr Duration kTryAgain = 1s;
 constexpr Duration kIdle = 1h;
-// Brokers that come back one by one know no topic at first, or too few copies of one.
+// Brokers that return one by one may at first know no topic, or too few replicas of one.
 constexpr int kMisfitsMax = 30;
 
 }  // namespace
@@ -95,7 +96,7 @@ Status LateBus::Try(Duration limit) {
   return {};
 }
 
-// Opens the rest: what an earlier try has opened stays open.
+// Opens what earlier attempts have not opened yet.
 Status LateBus::OpenAll(Duration limit) {
   if (!producer_opened_) {
     CARILLON_TRY(ports_.check_topics(limit));

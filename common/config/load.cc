@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "CARILLON_";
 
-// Variables of that prefix which are nobody's setting: the command line's and a job process's own.
+// Variables with the prefix that are not settings: those of the command line and of job processes.
 bool IsKnownVariable(std::string_view name) {
   static const std::set<std::string_view> names = {
       "CARILLON_ADDR",       "CARILLON_TOKEN",         "CARILLON_TOKEN_FILE",
@@ -64,7 +64,7 @@ std::optional<std::map<std::string, std::string>> ParsePairs(std::string_view te
 }
 
 struct Address {
-  bool loopback = false;  // only this host can reach it
+  bool loopback = false;  // reachable from this host only
 };
 
 std::optional<Address> ParseAddress(const std::string& text) {
@@ -150,7 +150,7 @@ class Loader {
     for (const Override& flag : request.flags) {
       Note(Set(flag.name, {flag.value, Origin::kFlag, flag.flag}));
     }
-    // What goes with a value that was not taken is not known.
+    // After a rejected value the combination of settings is unknown, so it is not checked.
     if (mistakes_.empty()) CheckTogether();
     if (mistakes_.empty()) return std::move(config_);
     if (further != nullptr) further->assign(mistakes_.begin() + 1, mistakes_.end());
@@ -230,8 +230,8 @@ class Loader {
                                      std::to_string(least) + ")"};
   }
 
-  // A lease that is renewed with each heartbeat, of which two may be lost, never comes so near to
-  // its end that what runs is killed.
+  // A lease is renewed with each heartbeat, of which two may be lost. It must still never come so
+  // close to its end that the warden kills what runs.
   Status CheckLease() const {
     const int64_t least = 3 * config_.Integer("scheduler.heartbeat_ms") + kLeaseMargin / 1ms;
     if (config_.Integer("scheduler.lease_ms") >= least) return {};
@@ -335,7 +335,7 @@ class Loader {
     return {};
   }
 
-  // A text that begins with its scheme; libcurl looks at the rest.
+  // A text that begins with its scheme; libcurl checks the rest.
   static bool IsPlausibleUrl(const std::string& url) {
     if (url.find_first_of(" \t\x7f") != std::string::npos) return false;
     const std::string rest = url.substr(url.find("//") + 2);
@@ -350,7 +350,7 @@ class Loader {
     return port && *port > 0 && *port <= 65'535;
   }
 
-  // Of "user@host:port/…".
+  // The host in "user@host:port/…".
   static std::string HostOf(const std::string& text) {
     std::string host = text.substr(0, text.find_first_of("/?#\\"));
     host.erase(0, host.rfind('@') + 1);
@@ -399,7 +399,7 @@ Config Config::With(const std::map<std::string, std::string>& live,
                     std::vector<std::string>* left_out) const {
   Config config = *this;
   for (const auto& [name, text] : live) {
-    if (IsOfPause(name)) continue;  // kept with the settings, and none of them
+    if (IsOfPause(name)) continue;  // stored with the settings, but not one of them
     const Setting* setting = FindSetting(name);
     const bool known = setting != nullptr && setting->live;
     const std::string complaint =

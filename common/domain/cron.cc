@@ -12,7 +12,7 @@ constexpr int kSecondsPerDay = 86'400;
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
 bool Has(uint64_t set, int value) { return (set >> value) & 1; }
-// The least member >= value, or -1. `value` < 64.
+// The smallest member >= value, or -1. `value` < 64.
 int AtLeast(uint64_t set, int value) {
   const uint64_t rest = set >> value;
   return rest == 0 ? -1 : value + std::countr_zero(rest);
@@ -29,7 +29,7 @@ uint64_t ValuesOf(const CronField& field) {
   return set;
 }
 
-// A month as the day fields see it.
+// The properties of a month that matter to the day fields.
 struct Shape {
   int first_weekday;  // 0 = Sunday
   int length;
@@ -39,8 +39,8 @@ struct Shape {
 
 constexpr uint32_t Bit(int day) { return uint32_t{1} << day; }
 
-// Bit of the Monday-to-Friday day nearest to `day` without leaving the month; 0 where the month
-// has no such day.
+// Bit of the Monday-to-Friday day nearest to `day` within the month; 0 if the month has no
+// such day.
 uint32_t NearestWorkday(const Shape& shape, int day) {
   if (day < 1 || day > shape.length) return 0;
   const int weekday = shape.WeekdayOf(day);
@@ -99,7 +99,7 @@ uint32_t MatchingDays(const CronExpression& expression, const Shape& shape) {
 
 }  // namespace
 
-// A month of the calendar, with the step to the next one.
+// A calendar month, and how to get to the next one.
 struct CronPattern::Month {
   int64_t first_day;  // days since 1970-01-01
   int year;
@@ -107,7 +107,7 @@ struct CronPattern::Month {
   int length;
   int first_weekday;
 
-  // The month that `day` lies in.
+  // The month that contains `day`.
   static Month Of(int64_t day) {
     using namespace std::chrono;
     const year_month_day date{sys_days(days(day))};
@@ -158,7 +158,7 @@ uint32_t CronPattern::DaysOf(const Month& month) const {
   return days_[static_cast<size_t>(month.first_weekday)][static_cast<size_t>(month.length - 28)];
 }
 
-// The least member of the time-of-day set >= `second_of_day`, or -1.
+// The smallest time of day in the set that is >= `second_of_day`, or -1.
 int CronPattern::NextInDay(int second_of_day) const {
   const int hour = second_of_day / 3600;
   const int minute = second_of_day / 60 % 60;
@@ -203,7 +203,7 @@ bool CronPattern::Matches(int64_t local_second) const {
   return Next(local_second, local_second + 1).has_value();
 }
 
-// The number of members of the time-of-day set below `second_of_day`.
+// The number of times of day in the set below `second_of_day`.
 int CronPattern::CountBefore(int second_of_day) const {
   const int hour = second_of_day / 3600;
   const int minute = second_of_day / 60 % 60;

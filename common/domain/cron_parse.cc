@@ -42,7 +42,7 @@ Error Bad(std::string why) { return {ErrorCode::kInvalid, std::move(why)}; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
-// A printable, bounded rendering of what the user wrote, for messages.
+// A printable, truncated form of the user's text, for messages.
 std::string Quoted(std::string_view text) {
   constexpr size_t kShownMax = 24;
   std::string shown;
@@ -77,7 +77,8 @@ class FieldParser {
   std::string_view Rest() const { return text_.substr(pos_, end_ - pos_); }
   bool is_day_of_month() const { return unit_ == CronUnit::kDayOfMonth; }
   bool is_day_of_week() const { return unit_ == CronUnit::kDayOfWeek; }
-  // The end of "*" and of "a/n": 7 is only another name for Sunday.
+  // The end of "*" and of "a/n". For days of the week it is 6, because 7 is another name
+  // for Sunday.
   int Last() const { return is_day_of_week() ? 6 : bounds_.most; }
 
   Error Fail(std::string_view why) const {
@@ -125,7 +126,7 @@ class FieldParser {
     return item;
   }
 
-  // a, a-b, a-b/n, a/n, and what may follow a single day: 15W, 5L, 5#2.
+  // a, a-b, a-b/n, a/n, and the suffixes of a single day: 15W, 5L, 5#2.
   Result<CronItem> ParseValues() {
     const size_t first = pos_;
     CronItem item;
@@ -251,7 +252,7 @@ Result<CronExpression> ParseFields(std::string_view text, const std::vector<Span
   return expression;
 }
 
-// How a value is written back. '*' is any item that spans its field: FormatCron keeps `starred`.
+// Formats an item. '*' is any item that spans its field; FormatCron passes `starred`.
 std::string FormatItem(const CronItem& item, CronUnit unit, bool starred) {
   switch (item.kind) {
     case CronItemKind::kLastDay: return item.n == 0 ? "L" : fmt::format("L-{}", item.n);

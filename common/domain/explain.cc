@@ -10,7 +10,7 @@
 namespace carillon {
 namespace {
 
-// More times than this are described by their rule, not listed.
+// More times than this are described by a rule instead of a list.
 constexpr size_t kTimesListedMax = 4;
 
 using NameFn = std::function<std::string(int)>;
@@ -62,14 +62,14 @@ bool Every(const CronField& field, CronUnit unit) {
                      [&](const CronItem& item) { return Spans(item, unit) && item.step == 1; });
 }
 
-// The step of a field such as "*/15" whose values are evenly spread over the whole unit; 0 else.
+// The step of a field such as "*/15" whose values are evenly spread over the whole unit; else 0.
 int EvenStep(const CronField& field, CronUnit unit) {
   if (field.items.size() != 1 || !Spans(field.items[0], unit)) return 0;
   const int values = BoundsOf(unit).most + 1;
   return values % field.items[0].step == 0 ? field.items[0].step : 0;
 }
 
-// The members of a field of plain values, ascending.
+// The values of a field of plain values, ascending.
 std::vector<int> ValuesOf(const CronField& field) {
   std::vector<int> values;
   for (const CronItem& item : field.items) {
@@ -93,7 +93,8 @@ std::string ItemsText(const CronField& field, std::string_view unit, const NameF
   return Joined(parts);
 }
 
-// The same with the unit before plain values: "minute 05 and 35", "every 7th minute from 00 to 59".
+// The same, with the unit before plain values: "minute 05 and 35", "every 7th minute from 00
+// to 59".
 std::string UnitText(const CronField& field, std::string_view unit, const NameFn& name) {
   const std::string text = ItemsText(field, unit, name);
   return text.starts_with("every ") ? text : fmt::format("{} {}", unit, text);
@@ -101,7 +102,7 @@ std::string UnitText(const CronField& field, std::string_view unit, const NameFn
 
 std::string TwoDigits(int value) { return fmt::format("{:02}", value); }
 
-// "At 02:30 and 14:30"; empty where there are too many times to list.
+// "At 02:30 and 14:30"; empty if there are too many times to list.
 std::string ListedTimes(const CronExpression& e) {
   const auto hours = ValuesOf(e.field(CronUnit::kHour));
   const auto minutes = ValuesOf(e.field(CronUnit::kMinute));
@@ -120,7 +121,7 @@ std::string ListedTimes(const CronExpression& e) {
   return "At " + Joined(times);
 }
 
-// How often within the minute; empty for "at second 0".
+// The frequency within the minute; empty for "at second 0".
 std::string SecondPhrase(const CronExpression& e) {
   const CronField& field = e.field(CronUnit::kSecond);
   if (ValuesOf(field) == std::vector<int>{0}) return {};

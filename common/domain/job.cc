@@ -41,7 +41,7 @@ Status CheckWhole(std::string_view field, int64_t value, int64_t least, int64_t 
                fmt::format("{} is {}; it must be from {} to {}", field, value, least, most));
 }
 
-// Text that the store and the shell can carry: UTF-8 without NUL.
+// Checks text that the store and the shell must carry: UTF-8 without NUL.
 Status CheckText(const std::string& pointer, std::string_view text, size_t bytes_max) {
   if (text.size() > bytes_max) {
     return Wrong(pointer,

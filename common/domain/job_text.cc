@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kVariableNameBytesMax = 63;
 
-// Length of the UTF-8 sequence at the front of `text`, 0 where there is none.
+// Length of the UTF-8 sequence at the front of `text`, 0 if it is invalid.
 size_t SequenceLength(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);
@@ -47,7 +47,7 @@ constexpr std::array<CodePoints, 16> kInvisible = {{{0x00, 0x20},
                                                     {0x3000, 0x3000},
                                                     {0x3164, 0x3164},
                                                     {0xFEFF, 0xFEFF}}};
-// Embeddings, overrides and isolates; the marks that languages need beside them are not here.
+// Embeddings, overrides and isolates; not the marks that some languages need.
 constexpr std::array<CodePoints, 2> kDirections = {{{0x202A, 0x202E}, {0x2066, 0x2069}}};
 
 template <size_t kSize>
@@ -57,7 +57,7 @@ bool IsAmong(const std::array<CodePoints, kSize>& ranges, char32_t point) {
   });
 }
 
-// Takes the first code point off `text`, which is UTF-8 and not empty.
+// Removes and returns the first code point of `text`, which is valid UTF-8 and not empty.
 char32_t TakePoint(std::string_view& text) {
   constexpr std::array<uint8_t, 5> kLeadBits = {0, 0x7F, 0x1F, 0x0F, 0x07};
   const size_t length = std::max<size_t>(SequenceLength(text), 1);

@@ -13,14 +13,14 @@ std::optional<WallTime> FirstAtOrAfter(const Schedule& schedule, WallTime t) {
   return schedule.Nth(t, 0);
 }
 
-// Where the misfires of a plan stop being recorded and start being run.
+// Divides the misfires of a plan into those recorded as gaps and those run.
 struct Split {
-  WallTime window;    // fires before it are too old: a gap of kMisfire
-  WallTime run_from;  // fires from `window` to here are too many: a gap of kCatchUpLimit
+  WallTime window;  // earlier fires are too old: a gap of kMisfire
+  // From `window` to here there are too many fires: a gap of kCatchUpLimit.
+  WallTime run_from;
 };
 
-// `first` is a fire and a misfire: it lies before `misfire_end`. Fires at or after `misfire_end`
-// are in time.
+// `first` is a misfire, i.e. before `misfire_end`. Fires at or after `misfire_end` are in time.
 Split SplitMisfires(const Schedule& schedule, WallTime first, WallTime now, WallTime misfire_end,
                     const MisfireRules& rules) {
   const Split none{.window = misfire_end, .run_from = misfire_end};

@@ -8,7 +8,7 @@ namespace carillon {
 namespace {
 
 constexpr Duration kLongestDelay = 24h;
-// 2^20 intervals of a second are beyond kLongestDelay; more shifts would only overflow.
+// 2^20 intervals of one second exceed kLongestDelay; more shifts could overflow.
 constexpr int kDoublingsMax = 20;
 
 }  // namespace

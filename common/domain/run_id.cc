@@ -17,7 +17,7 @@ constexpr uint64_t kFireMask = (uint64_t{1} << 56) - 1;
 constexpr uint64_t kScheduleMask = (uint64_t{1} << 52) - 1;
 constexpr uint64_t kShardMask = (uint64_t{1} << 20) - 1;
 
-// The value of each character as a digit, in both cases; -1 for one that is none.
+// The value of each character as a digit, in both cases; -1 for other characters.
 constexpr std::array<int8_t, 256> DigitValues() {
   std::array<int8_t, 256> values{};
   for (int8_t& value : values) value = -1;
@@ -30,7 +30,7 @@ constexpr std::array<int8_t, 256> DigitValues() {
 }
 constexpr std::array<int8_t, 256> kDigitValues = DigitValues();
 
-// Made only where it is needed: every message of a run's way decodes its id and its token.
+// Called only on failure, since every message of a run decodes its id and its token.
 Error NotARunId(std::string_view text) {
   return {ErrorCode::kInvalid, "not a run id: '" + std::string(text.substr(0, 64)) + "'"};
 }

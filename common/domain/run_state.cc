@@ -11,12 +11,12 @@ bool TokenMatches(const RunRow& row, ClaimToken token) {
 
 uint64_t SeedOf(const RunKey& key) { return std::hash<RunKey>{}(key); }
 
-// What a person started keeps the priority they gave it.
+// A manual run keeps the priority that the user gave it.
 int PriorityOf(const RunRow& row, const JobRow& job) {
   return row.kind == RunKind::kManual ? row.priority : job.priority;
 }
 
-// Back to PENDING for one more attempt: the one place that stamps the version and obeys a pause.
+// Back to PENDING for one more attempt: the only place that stamps the version and obeys a pause.
 RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
   const bool keep_version = failpoint::Broken("retry.version");
   return {.state = RunState::kPending,
@@ -58,7 +58,7 @@ RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, 
     }
     case OnLost::kRetry: break;
   }
-  // No back-off: the host failed, not the job, and the lease has already been waited for.
+  // Without back-off: the host failed, not the job, and the end of the lease was already awaited.
   if (HasRetryLeft(job->retry, row.attempt)) return NextAttempt(row, *job, now);
   RunChange lost = Ended(row, RunState::kLost, why);
   lost.dead_letter = true;
@@ -76,7 +76,7 @@ RunChange AfterFailure(const RunRow& row, const JobRow* job, const AttemptResult
   return ended;
 }
 
-// The result of the attempt that the row is about (RUNNING or HELD).
+// The result of the row's current attempt (RUNNING or HELD).
 RunChange AfterCurrent(const RunRow& row, const JobRow* job, const AttemptResult& result,
                        WallTime now) {
   switch (result.state) {
@@ -162,8 +162,8 @@ ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultRe
       }
       return {ResultVerdict::kApplied, Ended(*row, report.result.state, report.result.reason)};
     case RunState::kPending: {
-      // The attempt before this one was given up and has succeeded after all, and nobody has
-      // claimed the next one: the work is done.
+      // The previous attempt was given up but has succeeded after all, and the next one was not
+      // claimed yet: the work is done.
       if (row->attempt != report.attempt + 1 || report.result.state != RunState::kCompleted) {
         return recorded;
       }
@@ -206,7 +206,7 @@ CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap) {
 
 std::string CancelSentence(const CancelWord& word) {
   if (word.reason.empty()) return {};
-  // Of what did not run nothing was killed.
+  // A run that was not running is only cancelled, never killed.
   const bool kills = word.effect == CancelEffect::kRequested && word.mode == CancelMode::kKill;
   const std::string who(word.actor.empty() ? "somebody" : word.actor);
   return std::string(kills ? "kill" : "cancel") + " asked for by " + who + ": " +
@@ -257,7 +257,8 @@ bool SkipLeavesDeadLetter(const RunRow& row) {
 
 PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,
                                   WallTime now) {
-  // A manual run's fire is its acceptance; the next free microsecond may lie ahead of `now`.
+  // A manual run's fire is the time of its acceptance, which may be slightly later than `now`,
+  // because it is the next free microsecond.
   const bool planned_ahead = row.kind != RunKind::kManual && row.attempt == 1 && row.key.fire > now;
   switch (change) {
     case JobChange::kEdited:

@@ -10,7 +10,7 @@
 namespace carillon {
 namespace {
 
-// The last instant that a run's identity can carry (run_id.h): 56 bits of microseconds.
+// The last instant that a run id can represent (run_id.h): 56 bits of microseconds.
 constexpr WallTime kLastFire = FromUnixMicros((int64_t{1} << 56) - 1);
 constexpr Duration kRateEveryMin = 1ms;
 constexpr Duration kRateEveryMax = 87'600h;  // ten years of 365 days
@@ -36,7 +36,7 @@ class RateSchedule {
   std::string Explain() const { return ExplainRate(every_, start_); }
 
  private:
-  // The number of the first fire at or after `t`.
+  // The index of the first fire at or after `t`.
   int64_t Index(WallTime t) const {
     if (t <= start_) return 0;
     return (t - start_ + every_ - Duration(1)) / every_;
@@ -88,7 +88,7 @@ class Schedule::Impl {
   ScheduleKind kind() const { return kind_; }
   const Any& any() const { return any_; }
 
-  // By halving the time: the first instant t with more than `skipped` fires in [from, t].
+  // Finds, by binary search, the first instant t with more than `skipped` fires in [from, t].
   std::optional<WallTime> SearchNth(WallTime from, int64_t skipped) const {
     const auto enough = [&](WallTime last) {
       return std::visit([&](const auto& s) { return s.Count(from, last + Duration(1)); }, any_) >

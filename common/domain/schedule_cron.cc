@@ -23,7 +23,7 @@ bool KeepsSecond(DstRepeat repeat, bool names_hour) {
 
 }  // namespace
 
-// The instants of a period that may fire by their local time: [from, until).
+// The instants of a period that may fire by their own local time: [from, until).
 struct CronSchedule::Window {
   int64_t from;
   int64_t until;
@@ -43,7 +43,7 @@ CronSchedule::Window CronSchedule::WindowOf(const ZonePeriod& period) const {
           .until = keep_first_ ? period.end : period.first_from};
 }
 
-// True when period.begin fires for local times that the clock jumped over, and not for its own.
+// True if period.begin fires for local times that were skipped, and not for its own.
 bool CronSchedule::FiresAfterGap(const ZonePeriod& period) const {
   const int64_t local = period.begin + period.offset;
   return fire_after_gap_ && period.gap_from < local &&

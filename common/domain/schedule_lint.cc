@@ -31,7 +31,7 @@ void LintFires(const Schedule& schedule, WallTime after, Warnings* warnings) {
   }
 }
 
-// A schedule that restarts its steps with each minute, hour, day or month has a shorter last step.
+// The step of a field restarts in each minute, hour, day or month, so the last one may be shorter.
 void LintSteps(const CronExpression& cron, Warnings* warnings) {
   for (const CronUnit unit : {CronUnit::kSecond, CronUnit::kMinute, CronUnit::kHour,
                               CronUnit::kDayOfMonth, CronUnit::kMonth}) {
@@ -52,7 +52,7 @@ void LintSteps(const CronExpression& cron, Warnings* warnings) {
   }
 }
 
-// The least day of the month it names; nullopt where other things than days are named.
+// The smallest day of the month it names; nullopt if it has anything but plain days.
 std::optional<int> LeastDay(const CronField& days) {
   std::optional<int> least;
   for (const CronItem& item : days.items) {
@@ -101,7 +101,7 @@ std::string LocalText(int64_t local_second) {
   return text.substr(0, 16);
 }
 
-// Only where the hour is named: every five minutes is not about an hour that is missing.
+// Only if the hour is restricted: "every five minutes" does not depend on a skipped hour.
 void LintGap(const ScheduleSpec& spec, const CronExpression& cron, DstGap gap, WallTime after,
              Warnings* warnings) {
   const CronPattern pattern(cron);

@@ -16,7 +16,7 @@ std::string SecretValueComplaint(std::string_view value) {
   if (value.size() > kSecretBytesMax) {
     return fmt::format("A secret must have at most {} bytes.", kSecretBytesMax);
   }
-  // It becomes a variable of a process.
+  // The value becomes an environment variable of a process.
   if (!CountUtf8(value) || value.find('\0') != std::string_view::npos) {
     return "A secret must be UTF-8 text without NUL; encode other bytes, e.g. as base64.";
   }

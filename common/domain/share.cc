@@ -23,7 +23,7 @@ Status ValidateShare(const Share& share, size_t index) {
   }
   const auto selector = Selector::Parse(share.selector);
   if (!selector.ok()) return WrongShare(index, "selector", selector.error().message);
-  // White space alone would select everything unseen.
+  // White space alone would silently select everything.
   if (!share.selector.empty() && selector->empty()) {
     return WrongShare(index, "selector", "has no condition; omit it to share jobs with any labels");
   }

@@ -19,9 +19,9 @@ constexpr std::string_view kSecretPrefix = "secrets.";
 constexpr size_t kNameShownMax = 80;
 
 using Variables = std::map<std::string, std::string>;
-// The value of a placeholder; kInvalid where it has none.
+// Returns the value of a placeholder; kInvalid if it has none.
 using LookupFn = std::function<Result<std::string>(std::string_view name)>;
-// What Scan finds: text as it is, or a placeholder's name.
+// Callbacks of Scan: for literal text, and for the name of a placeholder.
 using TextFn = std::function<void(std::string_view text)>;
 using NameFn = std::function<Status(std::string_view name)>;
 constexpr auto kSkipText = [](std::string_view) {};
@@ -39,7 +39,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Cuts `text` into what stands between placeholders and their names, in order.
+// Splits `text` into literal text and names of placeholders, in order.
 Status Scan(std::string_view text, const TextFn& on_text, const NameFn& on_name) {
   const size_t whole = text.size();
   while (!text.empty()) {
@@ -64,7 +64,7 @@ Status Scan(std::string_view text, const TextFn& on_text, const NameFn& on_name)
   return {};
 }
 
-// The bytes that one attempt may still become.
+// The number of bytes that the rendering of one attempt may still add.
 class Room {
  public:
   Status Take(size_t bytes) {
@@ -79,7 +79,7 @@ class Room {
   size_t left_ = kRenderedBytesMax;
 };
 
-// Appends `text` with its placeholders filled to `out`.
+// Appends `text` to `out` with its placeholders filled in.
 Status Render(std::string_view text, const LookupFn& lookup, Room& room, std::string& out) {
   Status room_left;
   const auto add = [&](std::string_view part) {
@@ -95,7 +95,7 @@ Status Render(std::string_view text, const LookupFn& lookup, Room& room, std::st
   return room_left;
 }
 
-// The secret that a placeholder names; empty for any other.
+// The name of the secret in a placeholder; empty for other placeholders.
 std::string_view SecretName(std::string_view placeholder) {
   if (!placeholder.starts_with(kSecretPrefix)) return {};
   return placeholder.substr(kSecretPrefix.size());
@@ -110,7 +110,7 @@ bool HasSecret(std::string_view text) {
   return Scan(text, kSkipText, look).ok() && found;
 }
 
-// The same as Render, with a piece of its own for each secret.
+// The same as Render, with a separate piece for each secret.
 Status RenderPieces(std::string_view text, const LookupFn& lookup, Room& room, SecretText& out) {
   std::string filled;
   const auto close = [&] {
@@ -134,7 +134,7 @@ Status RenderPieces(std::string_view text, const LookupFn& lookup, Room& room, S
   return room.Take(bytes);
 }
 
-// The placeholders that every attempt has, by name, from the variables of the same meaning.
+// The values of the built-in placeholders, from the variables with the same meaning.
 Variables BuiltIns(const Variables& carillon) {
   return {{"fire_time", carillon.at("CARILLON_FIRE_TIME")},
           {"run_id", carillon.at("CARILLON_RUN_ID")},
@@ -144,7 +144,7 @@ Variables BuiltIns(const Variables& carillon) {
           {"shard_total", carillon.at("CARILLON_SHARD_TOTAL")}};
 }
 
-// `env` is null where {{env.…}} is not allowed.
+// `env` is null if {{env.…}} is not allowed.
 Result<std::string> ValueOf(std::string_view name, const Variables& built_ins,
                             const Parameters& parameters, const Variables* env) {
   if (const auto found = built_ins.find(std::string(name)); found != built_ins.end()) {
@@ -174,7 +174,7 @@ Status CheckSecret(std::string_view name, Place place) {
                   name.substr(0, kNameShownMax)));
 }
 
-// A placeholder as far as the definition alone tells.
+// Checks a placeholder as far as the definition alone allows.
 Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place place) {
   static const Variables known = BuiltIns(CarillonVariables({}));
   if (known.contains(std::string(name))) return {};
@@ -279,7 +279,7 @@ std::map<std::string, std::string> SecretsOf(const JobDefinition& job) {
       if (!secret.empty()) variables.try_emplace(std::string(secret), used_in);
       return Status();
     };
-    // A text that is no template was refused when the job was written.
+    // Malformed templates were rejected when the job was written.
     static_cast<void>(Scan(value, kSkipText, note).ok());
   }
   return variables;

@@ -18,7 +18,7 @@ HttpResponse Text(int status, std::string body) {
           .body = std::move(body)};
 }
 
-// A check that blocks and the loop that asks it.
+// A blocking check, with the loop that runs it.
 struct Probed {
   Probed(ReadyCheck check, const Clock& clock)
       : probe(std::move(check)), loop("ready", clock, probe) {}
@@ -28,7 +28,7 @@ struct Probed {
 
 struct Check {
   ReadyCheck check;
-  std::unique_ptr<Probed> aside;  // null: does not block
+  std::unique_ptr<Probed> aside;  // null if the check does not block
 };
 
 }  // namespace
@@ -89,7 +89,7 @@ class OpsHandler : public HttpHandler {
       const Status status = aside ? aside->probe.Read(clock_.Steady()) : check.check();
       const std::string& name = check.name;
       ready = ready && status.ok();
-      // The port has no token: the reason is the stable code, not what the driver said.
+      // The port needs no token, so it shows the stable code rather than the driver's message.
       const std::string note = status.ok() && check.note ? check.note() : "";
       lines += status.ok()
                    ? "[+] " + name + " ok" + note + "\n"

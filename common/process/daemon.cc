@@ -12,7 +12,7 @@ namespace carillon::process {
 namespace {
 
 constexpr timespec kSuperviseEvery{.tv_sec = 0, .tv_nsec = 200'000'000};
-// How long running processes may take to end before they are left to the warden.
+// Time     for running processes to end before they are left to the warden.
 constexpr Duration kDrainTimeout = 10s;
 
 int Fail(const std::string& name, const Error& error, int code) {
@@ -38,7 +38,7 @@ Status Live(const std::string& name, Daemon& daemon, const sigset_t& signals, bo
     CARILLON_TRY(daemon.Supervise());
     signal = TakeStopSignal(signals, kSuperviseEvery);
     if (signal != SIGHUP || at_terminal) continue;
-    // Whatever asks a daemon to look at its files anew must not end it.
+    // A request to reload files must not end the daemon.
     if (!daemon.Reload()) log::Info(name, "SIGHUP: there is nothing to look at anew");
     signal = 0;
   }

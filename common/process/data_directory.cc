@@ -65,7 +65,7 @@ Error Denied(const std::string& path, const std::string& why) {
   return {ErrorCode::kDenied, path + " " + why};
 }
 
-// Makes it with mode 0700, its parents as the umask says.
+// Creates it with mode 0700, and its parents according to the umask.
 Status MakeDirectory(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
@@ -76,8 +76,8 @@ Status MakeDirectory(const std::string& path) {
   return Failed("make data directory", path);
 }
 
-// Somebody who can put files into it could plant the first administrator's token, or the lock as a
-// link to another file. A link of root's to the directory is an operator's.
+// A user who can create files in it could plant the first administrator's token, or replace the
+// lock by a link to another file. A link to the directory is allowed if it belongs to root.
 Status CheckDirectory(const std::string& path) {
   struct stat link {};
   struct stat directory {};
@@ -119,7 +119,7 @@ Status CheckSecretFile(int fd, const std::string& path) {
   return {};
 }
 
-// Up to `size` bytes; fewer where the file ends.
+// Reads up to `size` bytes; fewer if the file ends.
 Result<std::string> ReadUpTo(int fd, size_t size, const std::string& path) {
   std::string text(size, '\0');
   size_t done = 0;
@@ -134,7 +134,7 @@ Result<std::string> ReadUpTo(int fd, size_t size, const std::string& path) {
   return text;
 }
 
-// Opens a file that must not be a link to another one.
+// The error of opening a file that must not be a symbolic link.
 Error FailedToOpen(const std::string& path) {
   if (errno != ELOOP) return Failed("open", path);
   return Denied(path, "is a symbolic link; put the file itself in its place");
@@ -175,7 +175,7 @@ Result<Runtime> ReadRuntime(const std::string& path) {
 Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& path) {
   std::error_code error;
   std::string full = std::filesystem::absolute(path, error).lexically_normal().string();
-  // With a slash at its end a link would be followed, and the directory be its own parent.
+  // With a trailing slash a link would be followed, and the directory would be its own parent.
   if (full.size() > 1 && full.back() == '/') full.pop_back();
   CARILLON_TRY(MakeDirectory(full));
   CARILLON_TRY(CheckDirectory(full));
@@ -194,7 +194,7 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& pa
     close(lock);
     return failed;
   }
-  // What a killed predecessor published is no longer true.
+  // The data published by a killed predecessor is outdated.
   unlink((full + "/runtime.json").c_str());
   return std::unique_ptr<DataDirectory>(new DataDirectory(full, lock));
 }
@@ -212,7 +212,7 @@ DataDirectory::~DataDirectory() { close(lock_); }
 
 Result<std::string> DataDirectory::ReadSecret(const std::string& name) const {
   const std::string path = Sub(name);
-  // Not held up by a pipe in its place.
+  // O_NONBLOCK: a pipe in place of the file must not block.
   const int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) return std::string();
   if (fd < 0) return FailedToOpen(path);

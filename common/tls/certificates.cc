@@ -92,7 +92,7 @@ std::string AlternativeNames(const IssueOptions& options) {
   return text;
 }
 
-// What would end a name and begin another in OpenSSL's own notation.
+// Rejects characters that would end a name and begin another in OpenSSL's notation.
 Status CheckNames(const IssueOptions& options) {
   const auto bad = [](const std::string& name) {
     return name.empty() || name.size() > 64 || name.find_first_of(",:;@ \n") != std::string::npos;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kBegin = "-----BEGIN CERTIFICATE-----\n";
 constexpr std::string_view kEnd = "-----END CERTIFICATE-----\n";
-constexpr size_t kLine = 64;  // characters, as PEM has them
+constexpr size_t kLine = 64;  // characters, as in PEM
 
 }  // namespace
 

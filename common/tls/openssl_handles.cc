@@ -16,10 +16,10 @@ Bio Reading(const std::string& pem) {
   return bio;
 }
 
-// Instead of a question on the terminal: keys with a pass phrase are refused.
+// Rejects keys with a pass phrase, instead of prompting on the terminal.
 int NoPassPhrase(char*, int, int, void*) { return -1; }
 
-// `write` puts PEM into the BIO it is given.
+// The PEM text that `write` puts into the BIO.
 template <typename Write>
 std::string Written(Write write) {
   const Bio bio(BIO_new(BIO_s_mem()));

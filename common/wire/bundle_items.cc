@@ -18,7 +18,7 @@ CodedInputStream StreamOf(std::string_view bytes) {
                           static_cast<int>(bytes.size()));
 }
 
-// Like Protobuf: the last of several values counts, and zero when there is none.
+// As in Protobuf, the last of several values counts, and a missing one is zero.
 std::optional<SegmentId> SegmentOf(std::string_view item, int segment_field) {
   const uint32_t wanted = WireFormatLite::MakeTag(segment_field, WireFormatLite::WIRETYPE_VARINT);
   CodedInputStream input = StreamOf(item);

@@ -33,7 +33,7 @@ Status Read(const json& value, const std::string& pointer, bool& out) {
   return {};
 }
 
-// A number without a fraction that fits; 60.0 is 60.
+// A whole number that fits; 60.0 counts as 60.
 Status Read(const json& value, const std::string& pointer, int64_t& out) {
   constexpr double kExactMax = 9007199254740992.0;  // 2^53: every whole double below is exact
   if (value.is_number_unsigned()) {
@@ -239,7 +239,7 @@ Status Read(const json& value, const std::string& pointer, std::vector<std::stri
   return {};
 }
 
-// What is absent is the cluster's; an empty list of kinds is not.
+// Absent members take the cluster's defaults; an empty list of kinds does not.
 Status Read(const json& value, const std::string& pointer, NotifyRules& out) {
   if (!value.is_object()) return Invalid(pointer, "must be an object");
   out = {};

@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-// The text of a job with one schedule that is a cron expression in the job's own zone.
+// The cron expression of a job whose only schedule is a cron schedule in the job's own zone;
+// else null.
 json CronExpressionOf(const JobDefinition& job) {
   if (job.schedules.size() != 1) return nullptr;
   const ScheduleSpec& only = job.schedules[0];
@@ -29,21 +30,21 @@ json NextFireTime(const StoredJob& job, WallTime now) {
   WallTime least = kNever;
   for (const ScheduleSpec& spec : definition.schedules) {
     const auto schedule = Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat);
-    if (!schedule.ok()) continue;  // stored before a rule changed: it cannot fire
+    if (!schedule.ok()) continue;  // stored under older rules: it cannot fire
     if (const auto fire = schedule->Next(now)) least = std::min(least, fire->time);
   }
   if (least == kNever) return nullptr;
   return FormatRfc3339(least);
 }
 
-// The fields of `body` that only a GET fills in.
+// Fields of `body` that only a GET fills in.
 bool IsReadOnly(std::string_view name) {
   constexpr std::array kNames = {"version",     "state",        "next_fire_time", "create_time",
                                  "update_time", "pause_reason", "allowed_actions"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-// A schedule in the zone the job had goes with the job to its new one.
+// A schedule in the job's previous zone moves with the job to the new one.
 void MoveSchedules(const JobDefinition& before, JobDefinition& job) {
   for (ScheduleSpec& spec : job.schedules) {
     const bool follows = spec.kind == ScheduleKind::kCron && spec.time_zone == before.time_zone;
@@ -51,9 +52,9 @@ void MoveSchedules(const JobDefinition& before, JobDefinition& job) {
   }
 }
 
-// cron_expression (with time_zone) and schedules are two views of one thing. The one that differs
-// from `before` is what was meant; where both do, they have to say the same. A body without
-// schedules has only the short view. True: the schedules were written by the short view.
+// cron_expression (with time_zone) and schedules are two views of the same data. The one that
+// differs from `before` is the one the client changed; if both differ, they must agree. A body
+// without schedules has only the short view. True: the schedules were set from the short view.
 Result<bool> ReconcileCron(const json& body, const JobDefinition& before, JobDefinition& job) {
   const json cron = body.value("cron_expression", json(nullptr));
   if (!cron.is_null() && !cron.is_string()) {
@@ -72,7 +73,7 @@ Result<bool> ReconcileCron(const json& body, const JobDefinition& before, JobDef
   const bool cron_changed = body.contains("cron_expression") && cron != CronExpressionOf(before);
   if (!list_changed && cron_changed) return write_short();
   if (!list_changed && body.contains("time_zone")) MoveSchedules(before, job);
-  // Null says nothing about a list that was changed.
+  // A null does not contradict a changed list.
   const bool agree = !cron_changed || cron.is_null() || cron == CronExpressionOf(job);
   if (agree) return false;
   return Error{ErrorCode::kConflict,
@@ -80,7 +81,8 @@ Result<bool> ReconcileCron(const json& body, const JobDefinition& before, JobDef
                "/cron_expression"};
 }
 
-// The one schedule of a body that wrote cron_expression stands for that field and time_zone.
+// For bodies with cron_expression, moves pointers into the single schedule to that field and
+// to time_zone.
 Error PointIntoShort(Error error) {
   constexpr std::string_view kOnly = "/schedules/0/";
   if (error.pointer.starts_with(kOnly)) error.pointer.erase(0, kOnly.size() - 1);
@@ -92,13 +94,13 @@ Error UnknownField(const std::string& name) {
           JsonPointer("", name)};
 }
 
-constexpr size_t kMistakesMax = 20;  // of what a body may be full of
+constexpr size_t kMistakesMax = 20;  // reported mistakes of one body
 
 bool IsWithin(std::string_view pointer, std::string_view part) {
   return pointer == part || (pointer.starts_with(part) && pointer[part.size()] == '/');
 }
 
-// What is right depends on another part.
+// A mistake in `part` may be a consequence of one in `on`.
 struct Dependence {
   std::string_view part;
   std::string_view on;
@@ -127,13 +129,13 @@ void NoteFurther(Mistakes& mistakes, std::vector<Error> found) {
   }
 }
 
-// The first, and all after it.
+// Returns the first mistake, and moves the others to `further`.
 Error Told(Mistakes mistakes, Mistakes* further) {
   if (further != nullptr) further->assign(mistakes.begin() + 1, mistakes.end());
   return std::move(mistakes.front());
 }
 
-// `mistakes`: of the same request, known before.
+// `mistakes`: those already found in the same request.
 Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mistakes* further,
                               Mistakes mistakes = {}) {
   if (!body.is_object()) return Error{ErrorCode::kInvalid, "a job must be a JSON object", ""};
@@ -148,7 +150,7 @@ Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mis
   }
   for (const auto& [name, value] : body.items()) {
     if (name == "job_id" || name == "cron_expression" || IsReadOnly(name)) continue;
-    // The rest was not read, so nothing can be said of the whole.
+    // The rest was not read, so the whole cannot be validated.
     if (mistakes.size() >= kMistakesMax) return Told(std::move(mistakes), further);
     const auto known = ReadJobField(name, value, parsed.definition);
     if (!known.ok()) mistakes.push_back(known.error());
@@ -188,13 +190,14 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
   json known = patch;
   Mistakes unknown;
   for (const auto& [name, value] : patch.items()) {
-    // With a null it would vanish unseen.
+    // With the value null an unknown field would be dropped silently.
     if (merged.contains(name) || IsReadOnly(name)) continue;
     if (unknown.size() < kMistakesMax) unknown.push_back(UnknownField(name));
     known.erase(name);
   }
   merged.merge_patch(known);
-  // A null takes a field away; of what has two views, missing and default are not the same.
+  // A null removes a field. For the two views of a schedule a removed field must act like
+  // its default.
   const auto reset = [&](const char* name, json fallback) {
     if (patch.contains(name) && patch[name].is_null()) merged[name] = std::move(fallback);
   };
@@ -224,8 +227,8 @@ std::string DefinitionToText(const JobDefinition& definition) {
   return JsonToText(DefinitionToJson(definition));
 }
 
-// Bounds are not checked again and unknown fields are skipped: a definition stays readable when
-// the rules get tighter, and while members of two versions write to one store.
+// Bounds are not checked again and unknown fields are skipped: a definition must stay readable
+// after the rules become stricter, and while members of two versions use one store.
 Result<JobDefinition> DefinitionFromText(std::string_view text) {
   const json body = json::parse(text.begin(), text.end(), nullptr, false);
   if (!body.is_object()) return Error{ErrorCode::kCorrupt, "stored definition is not an object"};

@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-// Builds the document and stops at the first thing that is refused.
+// Builds the document and stops at the first violation.
 class StrictBuilder : public nlohmann::json_sax<json> {
  public:
   bool null() override { return Put(nullptr); }
@@ -16,7 +16,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
   bool number_integer(number_integer_t value) override { return Put(value); }
   bool number_unsigned(number_unsigned_t value) override { return Put(value); }
   bool number_float(number_float_t value, const string_t& text) override {
-    // A whole number beyond 64 bits would come out rounded.
+    // A whole number beyond 64 bits would be rounded.
     if (text.find_first_of(".eE") != std::string::npos) return Put(value);
     failed_at_ = Next();
     return Fail("the number has more than 64 bits");
@@ -53,8 +53,8 @@ class StrictBuilder : public nlohmann::json_sax<json> {
     return false;
   }
 
-  // Where the next value goes; stable until its parent is closed, because open parents only grow
-  // at their end and the pointers into them are dropped first.
+  // Stores the next value and returns its place. The pointer is stable until its parent is closed,
+  // because open parents grow only at their end, and pointers into them are dropped first.
   template <typename Value>
   json* Place(Value&& value) {
     if (open_.empty()) return &(root_ = std::forward<Value>(value));
@@ -71,7 +71,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
     return true;
   }
 
-  // One more value. Each costs memory and time, however few bytes it has.
+  // Counts one more value: each costs memory and time, however few bytes it has.
   bool Count() {
     if (++values_ <= kJsonValuesMax) return true;
     return Fail("more than " + std::to_string(kJsonValuesMax) + " values");
@@ -115,7 +115,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
   json root_;
   size_t values_ = 0;
   std::vector<json*> open_;
-  std::vector<std::string> keys_;  // of each open object: the name whose value comes next
+  std::vector<std::string> keys_;  // for each open object: the name of its next value
   std::string failure_;
   std::string failed_at_;
 };

@@ -33,7 +33,7 @@ Result<LogMessage> DecodeLog(const v1::LogChunk& from) {
   }
   if (from.count() == 0 && !from.last()) return BadLog("count");
   if (from.entries().size() > kLogChunkBytesMax) return BadLog("too long");
-  // Whoever reads it later could not say whose fault it is.
+  // Validated here, because a later reader could not tell who sent invalid entries.
   CARILLON_TRY(DecodeEntries(from.entries(), from.count()));
   return LogMessage{.attempt = {.key = *key,
                                 .segment = SegmentId(from.segment()),

@@ -10,7 +10,7 @@ RandomTokens::RandomTokens() { CARILLON_CHECK(sodium_init() >= 0, "sodium_init")
 
 ClaimToken RandomTokens::Next() {
   ClaimToken token;
-  // An empty token is one that was never claimed.
+  // The empty token means "never claimed".
   while (token.empty()) randombytes_buf(&token, sizeof(token));
   return token;
 }

@@ -38,8 +38,8 @@ json AttemptToJson(const RunAttempt& attempt) {
   return to;
 }
 
-// Whether the row's own columns are an attempt that `attempts` does not hold yet: claimed, and
-// later than what went before. A row that waits for its next attempt still shows the last claim.
+// Whether the row's own columns describe an attempt that `attempts` does not contain yet: claimed,
+// and later than the previous one. A row that waits for its next attempt still has the last claim.
 bool RowIsOwnAttempt(const RunDetail& run) {
   if (run.row.state == RunState::kPending || run.row.claimed == WallTime{}) return false;
   return run.attempts.empty() || run.row.claimed > run.attempts.back().claimed;
@@ -79,7 +79,7 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["shard"] = row.key.shard;
   to["state"] = Name(row.state);
   to["attempt"] = row.attempt;
-  // What waits for its next attempt is nobody's: the last claim is in `attempts`.
+  // A run that waits for its next attempt has no executor; the last claim is in `attempts`.
   const bool waits = row.state == RunState::kPending;
   to["executor_id"] = waits ? json(nullptr) : TextOrNull(row.executor.value());
   to["priority"] = row.priority;

@@ -24,7 +24,7 @@ Result<Share> ReadShare(const json& body, const std::string& pointer) {
     if (!value.is_string()) return WrongAt(place, "must be a string");
     (name == "namespace" ? share.name_space : share.selector) = value.get<std::string>();
   }
-  // A variable that was not set must not share a whole namespace.
+  // An empty text, e.g. from an unset variable, must not share a whole namespace.
   if (body.contains("selector") && share.selector.empty()) {
     return WrongAt(pointer + "/selector", "is empty; omit it to share jobs with any labels");
   }

@@ -15,8 +15,8 @@
 namespace carillon {
 namespace {
 
-// What a decoder accepts. Wider than what a job may say where templates or our own variables add
-// to it, and never wider than what the receiver can hold.
+// Limits of a decoder. Wider than those of a job where templates or our own variables add to it,
+// and never wider than what the receiver can hold.
 constexpr size_t kBundleBytesMax = 32u << 20;
 constexpr size_t kCommandBytesMax = 256u << 10;
 constexpr size_t kEnvEntriesMax = 256;
@@ -32,7 +32,7 @@ constexpr uint32_t kRetriesMax = 100;
 constexpr uint32_t kRetryIntervalMax_s = 86'400;
 constexpr uint32_t kPriorityMax = 100;
 constexpr uint32_t kKillGraceMax_s = 3'600;
-constexpr int64_t kLastMicros = (int64_t{1} << 56) - 1;  // what a RunKey can carry
+constexpr int64_t kLastMicros = (int64_t{1} << 56) - 1;  // the largest time in a RunKey
 
 Error Corrupt(std::string_view what) {
   return {ErrorCode::kCorrupt, "bus payload: " + std::string(what)};
@@ -59,7 +59,7 @@ bool IsReason(std::string_view reason) {
 
 bool HasNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
-// A process's environment and command are C strings: a NUL would silently cut them.
+// A process's environment and command are C strings: a NUL would truncate them silently.
 Status CheckProcessText(const v1::Task& from) {
   if (from.command().size() > kCommandBytesMax || HasNul(from.command())) {
     return Corrupt("command is too long or has a NUL");
@@ -196,7 +196,7 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   to.set_trace_id(task.trace_id);
 }
 
-// Zero on our side and empty on the wire both say "never".
+// "Never" is zero here and empty on the wire.
 std::string FormatOrEmpty(WallTime t) { return t == WallTime{} ? "" : FormatRfc3339(t); }
 Result<WallTime> ParseOrZero(const std::string& text) {
   if (text.empty()) return WallTime{};
@@ -245,7 +245,7 @@ Result<ResultMessage> DecodeResult(const v1::TaskResult& from) {
   if (!key.ok()) return Corrupt("task_id");
   if (!ValidateJobId(from.job_id()).ok()) return Corrupt("job_id");
   if (!IsExecutorId(from.executor_id())) return Corrupt("executor_id");
-  // The empty token stands in rows that were never claimed; no result may match those.
+  // Rows that were never claimed have the empty token; no result may match them.
   if (!token.ok() || token->empty()) return Corrupt("claim_token");
   if (from.attempt() < 1 || from.attempt() > kAttemptMax) return Corrupt("attempt");
   if (from.segment() > wire::kSegmentMax) return Corrupt("segment");
@@ -281,7 +281,7 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
   to.set_output_truncated(result.output_truncated);
 }
 
-// A bundle never begins with it: it would be the start of a group, which ours have not.
+// A bundle never begins with this byte, which would start a group; ours have none.
 constexpr char kJsonBegin = '{';
 
 std::string ToJson(const google::protobuf::Message& message) {
@@ -296,13 +296,13 @@ std::string ToJson(const google::protobuf::Message& message) {
 
 bool IsJson(std::string_view bytes) { return !bytes.empty() && bytes.front() == kJsonBegin; }
 
-// The one item of a record, on `arena`.
+// The only item of a record, on `arena`.
 template <typename Item>
 Result<const Item*> JsonItem(std::string_view bytes, google::protobuf::Arena& arena) {
   if (!CountUtf8(bytes)) return Corrupt("JSON that is not UTF-8");
   auto* item = google::protobuf::Arena::CreateMessage<Item>(&arena);
   google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;  // of a later version, as in a binary record
+  options.ignore_unknown_fields = true;  // of later versions, as in a binary record
   const google::protobuf::StringPiece text(bytes.data(), bytes.size());
   const auto parsed = google::protobuf::util::JsonStringToMessage(text, item, options);
   if (!parsed.ok()) return Corrupt("not this JSON: " + parsed.ToString().substr(0, 200));
@@ -327,7 +327,7 @@ Result<std::vector<const v1::Task*>> TasksOf(std::string_view bytes,
   return std::vector<const v1::Task*>(all.pointer_begin(), all.pointer_end());
 }
 
-// The results of a record that are wanted, on `arena`; null for one that does not parse.
+// The results of a record for which `wanted` is true, on `arena`; null for unreadable ones.
 Result<std::vector<const v1::TaskResult*>> ResultsOf(std::string_view bytes,
                                                      google::protobuf::Arena& arena,
                                                      const std::function<bool(SegmentId)>& wanted) {

@@ -8,12 +8,12 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 struct Lead {
-  size_t length = 0;  // of the whole character; 0 = never starts one
+  size_t length = 0;  // of the whole character; 0 = cannot start one
   uint8_t second_min = 0x80;
   uint8_t second_max = 0xBF;
 };
 
-// Table 3-7 of the Unicode standard: no over-long forms, surrogates or values above U+10FFFF.
+// Table 3-7 of the Unicode standard: no overlong forms, surrogates or values above U+10FFFF.
 Lead LeadOf(uint8_t byte) {
   if (byte < 0x80) return {1};
   if (byte >= 0xC2 && byte <= 0xDF) return {2};
@@ -26,7 +26,7 @@ Lead LeadOf(uint8_t byte) {
   return {};
 }
 
-// How many bytes at `at` belong to one character or to the start of one: a "maximal subpart".
+// How many bytes at `at` belong to one character or to the beginning of one: a "maximal subpart".
 size_t SubpartLength(std::string_view bytes, size_t at, const Lead& lead) {
   size_t length = 1;
   while (length < lead.length && at + length < bytes.size()) {

@@ -4,7 +4,7 @@
 // each such stretch becomes "***"; line ends stay. The result does not depend on how the stream is
 // split: bytes that may still turn out to be part of a value are held back.
 //
-//    values "hunter22", fed "pass hun" "ter22!"   ->   "pass " "***!"
+//   values "hunter22", fed "pass hun" "ter22!"   ->   "pass " "***!"
 //
 // Only the literal value is found, not its base64 or quoted form.
 //
