@@ -22,7 +22,7 @@ namespace {
 class HubStream;
 using Peer = std::pair<ExecutorId, Incarnation>;
 
-// The streams and what they brought. Outlives every stream: the server waits for them.
+// The streams and their received messages. Outlives every stream: the server waits for them.
 class Switchboard {
  public:
   explicit Switchboard(const HubOptions& options) : options_(options) {}
@@ -30,7 +30,7 @@ class Switchboard {
   void Add(const Peer& peer, HubStream* stream);
   void Remove(const Peer& peer, HubStream* stream);
   Status Send(const Peer& peer, const std::string& bytes);
-  // False: the inbox is full; the stream is read again when there is room.
+  // False: the inbox is full; the stream is read again once there is room.
   bool Take(ExecutorMessage message, size_t bytes, HubStream* stream);
   std::vector<ExecutorMessage> Receive(size_t max);
   void OnReadable(std::function<void()> wake) {
@@ -48,7 +48,8 @@ class Switchboard {
   Mutex mu_;
   std::map<Peer, HubStream*> streams_ GUARDED_BY(mu_);
   std::set<HubStream*> paused_ GUARDED_BY(mu_);
-  std::deque<std::pair<ExecutorMessage, size_t>> inbox_ GUARDED_BY(mu_);  // with its bytes
+  // Each with its size in bytes.
+  std::deque<std::pair<ExecutorMessage, size_t>> inbox_ GUARDED_BY(mu_);
   size_t inbox_bytes_ GUARDED_BY(mu_) = 0;
   std::function<void()> wake_ GUARDED_BY(mu_);
 };
@@ -61,7 +62,7 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
         peer_(std::move(peer)),
         outbox_({.messages_max = board.options().outbox_max,
                  .bytes_max = board.options().queue_bytes_max}) {
-    // Before anybody else can send: a member says who it is first.
+    // Before any other message can be sent: a member identifies itself first.
     const Status welcomed = Send(EncodeWelcome(
         {.member = board.options().member, .public_key = board.options().public_key}));
     if (!welcomed.ok()) log::Warn("link", "{}", welcomed.error().message);
@@ -120,7 +121,7 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
   bool closed_ GUARDED_BY(mu_) = false;
 };
 
-// A newer stream of the same process replaces the older one, which the network has forgotten.
+// A newer stream of the same process replaces the older one, whose end the network did not report.
 void Switchboard::Add(const Peer& peer, HubStream* stream) {
   MutexLock lock(mu_);
   HubStream*& known = streams_[peer];
@@ -178,7 +179,7 @@ std::vector<ExecutorMessage> Switchboard::Receive(size_t max) {
   return taken;
 }
 
-// A call that gets an error and nothing else.
+// A call that is answered with an error only.
 class Refusal final : public grpc::ServerGenericBidiReactor {
  public:
   explicit Refusal(const grpc::Status& status) { Finish(status); }
@@ -192,7 +193,7 @@ class Service final : public grpc::CallbackGenericService {
           CountRefusal("slow");
         }) {}
 
-  // Before the server is shut down, which waits for every call.
+  // Call it before the server is shut down, which waits for every call.
   void Stop() { joins_.Stop(); }
 
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* call) override {
@@ -230,7 +231,7 @@ class Service final : public grpc::CallbackGenericService {
   }
 
  private:
-  // `shown`: the name in the certificate of who asks.
+  // `shown`: the name in the caller's certificate.
   grpc::ServerGenericBidiReactor* Join(JoinRequest who, const std::string& shown) {
     constexpr std::string_view kBearer = "Bearer ";
     const bool has_token = who.token.starts_with(kBearer);

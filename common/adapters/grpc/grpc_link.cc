@@ -20,7 +20,7 @@
 namespace carillon::rpc {
 namespace {
 
-// How long a link that ends waits for members to read what was sent: the goodbye of its executor.
+// How long a closing link waits for members to read what was sent, such as the executor's goodbye.
 constexpr Duration kFarewell = 500ms;
 
 class Link;
@@ -35,7 +35,7 @@ class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
   void Begin(const LinkOptions& options);
   Status Send(const std::string& bytes);
   void Cancel() { context_.TryCancel(); }
-  // Nothing is sent any more; the member ends the call when it has read what was.
+  // Ends sending; the member ends the call once it has read everything.
   void EndWrites();
   void ReadOn();
   bool welcomed() const { return welcomed_.load(std::memory_order_acquire); }
@@ -76,7 +76,7 @@ class Link final : public GrpcLink {
   void OnReadable(std::function<void()> wake) override;
 
   // ---- for the streams ----
-  // False: the inbox is full; the stream is read again when there is room.
+  // False: the inbox is full; the stream is read again once there is room.
   bool Take(MemberMessage message, size_t bytes, const std::shared_ptr<LinkStream>& stream);
   void Welcomed(const Welcome& welcome);
   void Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status);
@@ -84,9 +84,9 @@ class Link final : public GrpcLink {
  private:
   struct Member {
     std::string address;
-    std::string public_key = {};  // once it said so
+    std::string public_key = {};  // once received
     std::shared_ptr<LinkStream> stream = {};
-    bool departed = false;  // not dialled again when its stream ends
+    bool departed = false;  // do not reconnect when its stream ends
     Backoff backoff{{.first = 50ms, .longest = 2s}};
     SteadyTime next_call = {};
   };
@@ -104,19 +104,20 @@ class Link final : public GrpcLink {
   std::condition_variable changed_;
   Rng rng_;
   std::map<MemberId, Member> members_;
-  std::deque<std::pair<MemberMessage, size_t>> inbox_;  // with its bytes
+  std::deque<std::pair<MemberMessage, size_t>> inbox_;  // each with its size in bytes
   size_t inbox_bytes_ = 0;
   std::vector<std::shared_ptr<LinkStream>> paused_;
-  // Let go of by our own threads only. A stream owns its channel, and the last channel of a process
-  // takes gRPC's callback threads with it: on one of them it would join itself.
+  // Destroyed by our own threads only. A stream owns its channel, and the last channel of a process
+  // destroys gRPC's callback threads: one of these would join itself.
   std::vector<std::shared_ptr<LinkStream>> ended_;
   std::function<void()> wake_;
-  int alive_ = 0;  // streams that gRPC still holds
+  int alive_ = 0;  // streams that gRPC still uses
   bool stopping_ = false;
   std::thread dialler_;
 };
 
-// A connection of its own: a new stream finds a server that is back, or another one, at once.
+// Every stream has a connection of its own, so that a new one reaches a restarted server, or
+// another one, at once.
 grpc::ChannelArguments ChannelArguments() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -138,7 +139,7 @@ void LinkStream::Begin(const LinkOptions& options) {
   grpc::GenericStub stub(grpc::CreateCustomChannel(
       address_, ChannelCredentials(identity, member_.value(), arguments), arguments));
   stub.PrepareBidiStreamingCall(&context_, kAttachMethod, grpc::StubOptions(), this);
-  AddHold();  // Send writes from outside of the callbacks
+  AddHold();  // because Send writes outside the callbacks
   StartRead(&incoming_);
   StartCall();
 }
@@ -227,7 +228,7 @@ Link::~Link() {
   for (auto& [id, member] : members_) {
     if (member.stream) member.stream->EndWrites();
   }
-  // One that is not read would not learn of its end.
+  // A stream that is not being read would not notice its end.
   for (const auto& stream : std::exchange(paused_, {})) stream->ReadOn();
   changed_.wait_for(lock, kFarewell, [this] { return alive_ == 0; });
   for (auto& [id, member] : members_) {
@@ -243,7 +244,7 @@ void Link::SetMembers(const std::vector<MemberInfo>& members) {
   std::vector<std::shared_ptr<LinkStream>> dropped;
   {
     std::lock_guard lock(mu_);
-    std::map<MemberId, std::string> wanted;  // of two starts of one member, the later
+    std::map<MemberId, std::string> wanted;  // of two starts of one member, the later one
     for (const MemberInfo& member : members) {
       if (!member.grpc_address.empty()) wanted[member.id] = member.grpc_address;
     }
@@ -267,7 +268,8 @@ void Link::SetMembers(const std::vector<MemberInfo>& members) {
   changed_.notify_all();
 }
 
-// A stream for each member that has none and whose back-off is over; `next` is when the next ends.
+// New streams for the members that have none and whose back-off is over; `next` is when the next
+// back-off ends.
 std::vector<std::shared_ptr<LinkStream>> Link::NewStreams(SteadyTime now, SteadyTime& next) {
   std::vector<std::shared_ptr<LinkStream>> made;
   next = SteadyTime::max();

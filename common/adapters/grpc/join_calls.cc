@@ -76,7 +76,7 @@ bool JoinCalls::Ended(JoinCall* call) {
   return std::erase_if(unread_, [call](const Unread& one) { return one.call == call; }) > 0;
 }
 
-// Who is not in unread_ any more is finished by nobody else, so it is still there.
+// A call that was removed from unread_ is not finished by anyone else, so it still exists.
 void JoinCalls::GiveUp(JoinCall* call) {
   refused_();
   call->GiveUp();

@@ -5,7 +5,7 @@
 namespace carillon::http {
 namespace {
 
-// RESTinio keeps it as long as the connection.
+// Held by RESTinio for the lifetime of the connection.
 class PlainSocket : public asio::ip::tcp::socket {
  public:
   PlainSocket(asio::ip::tcp::socket&& socket, Place place)

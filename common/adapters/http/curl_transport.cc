@@ -15,7 +15,7 @@
 namespace carillon {
 namespace {
 
-constexpr size_t kAnswerBytesMax = 1u << 20;  // nobody reads it
+constexpr size_t kAnswerBytesMax = 1u << 20;  // limit of the response, which is not used
 
 struct HandleDeleter {
   void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
@@ -25,7 +25,7 @@ struct ListDeleter {
 };
 using RecipientList = std::unique_ptr<curl_slist, ListDeleter>;
 
-// What is left of the message.
+// The unsent rest of the message.
 struct Upload {
   const std::string& message;
   size_t sent = 0;
@@ -62,7 +62,7 @@ void SetTls(CURL* handle, MailTls tls, const std::string& ca_file) {
   curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 2L);
   if (ca_file.empty()) return;
   curl_easy_setopt(handle, CURLOPT_CAINFO, ca_file.c_str());
-  curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // and nobody else
+  curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // and no others
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ Result<int> CurlTransport::Post(const NoticePost& post) {
 }
 
 Result<int> CurlTransport::Mail(const NoticeMail& mail) {
-  const HttpClient initialised;  // libcurl as a whole
+  const HttpClient initialised;  // initialises libcurl for the process
   const std::unique_ptr<CURL, HandleDeleter> owned(curl_easy_init());
   CARILLON_CHECK(owned != nullptr, "curl_easy_init");
   CURL* handle = owned.get();
@@ -101,7 +101,7 @@ Result<int> CurlTransport::Mail(const NoticeMail& mail) {
   }
   curl_easy_setopt(handle, CURLOPT_MAIL_FROM, from.c_str());
   curl_easy_setopt(handle, CURLOPT_MAIL_RCPT, recipients.get());
-  // An address that the server refuses does not keep the mail from the others.
+  // A rejected recipient must not prevent delivery to the others.
   curl_easy_setopt(handle, CURLOPT_MAIL_RCPT_ALLLOWFAILS, 1L);
   curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
   curl_easy_setopt(handle, CURLOPT_READFUNCTION, &OnRead);
@@ -113,7 +113,7 @@ Result<int> CurlTransport::Mail(const NoticeMail& mail) {
   long status = 0;
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
   if (code == CURLE_OK) return static_cast<int>(status);
-  // A server that says no. Of a broken TLS there is no such answer.
+  // The server rejected the mail. After a TLS failure there is no such response.
   if (status >= 400 && code != CURLE_PEER_FAILED_VERIFICATION) return static_cast<int>(status);
   const std::string why = reason[0] == '\0' ? curl_easy_strerror(code) : reason.data();
   return Error{code == CURLE_URL_MALFORMAT ? ErrorCode::kInvalid : ErrorCode::kUnavailable,

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kHeader = "x-forwarded-for";
 
-// Takes the last item off the list.
+// Removes and returns the last item of the list.
 std::string_view TakeLast(std::string_view& list) {
   const size_t comma = list.rfind(',');
   std::string_view item = comma == std::string_view::npos ? list : list.substr(comma + 1);
@@ -18,7 +18,7 @@ std::string_view TakeLast(std::string_view& list) {
   return item;
 }
 
-// Some proxies write the port as well: "192.0.2.7:4711", "[2001:db8::7]:4711".
+// Some proxies add the port: "192.0.2.7:4711", "[2001:db8::7]:4711".
 std::optional<IpAddress> AddressOfItem(std::string_view item) {
   if (const auto address = IpAddress::Parse(item)) return address;
   const size_t colon = item.rfind(':');

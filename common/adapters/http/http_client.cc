@@ -20,7 +20,7 @@ struct HandleDeleter {
   void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
 };
 
-// What one transfer collects.
+// The data collected by one transfer.
 struct Transfer {
   HttpResponse response;
   size_t bytes_max = 0;
@@ -43,7 +43,7 @@ size_t OnHeader(char* data, size_t size, size_t count, void* user) {
   std::string_view line(data, size * count);
   while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
   if (line.starts_with("HTTP/")) {
-    transfer.response.headers.clear();  // an interim answer (100) came before
+    transfer.response.headers.clear();  // drops the headers of an interim response (100)
     return size * count;
   }
   const size_t colon = line.find(':');
@@ -54,7 +54,7 @@ size_t OnHeader(char* data, size_t size, size_t count, void* user) {
   return size * count;
 }
 
-// libcurl asks at each step, and about once a second while nothing happens.
+// libcurl calls it at each step, and about once a second while idle.
 int OnProgress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<const std::atomic<bool>*>(user)->load() ? 1 : 0;
 }
@@ -128,7 +128,7 @@ class HttpClient::Impl {
   using HeaderList = std::unique_ptr<curl_slist, ListDeleter>;
 
   Result<HeaderList> MakeHeaders(const HttpClientRequest& request) const {
-    // No "Expect: 100-continue": the server reads bodies of up to its limit without asking.
+    // No "Expect: 100-continue": the server reads bodies up to its limit anyway.
     HeaderList list(curl_slist_append(nullptr, "Expect:"));
     for (const auto& [name, value] : request.headers) {
       if (HasControl(name) || HasControl(value)) {
@@ -154,7 +154,7 @@ class HttpClient::Impl {
     curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 2L);
     if (!options_.ca_file.empty()) {
       curl_easy_setopt(handle, CURLOPT_CAINFO, options_.ca_file.c_str());
-      curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // and nobody else
+      curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // and no others
     }
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(options_.connect_timeout));
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, Milliseconds(options_.total_timeout));

@@ -24,7 +24,7 @@ using http::LifetimeMonitor;
 using http::Limiter;
 using RequestHandle = restinio::request_handle_t;
 
-// How long the accept loop rests after an error such as "no more descriptors".
+// Pause of the accept loop after an error such as "no more descriptors".
 constexpr std::chrono::milliseconds kAcceptRetry{50};
 constexpr Duration kRefusalEvery = 1min;
 void DropControls(std::string& value) {
@@ -54,7 +54,7 @@ std::string HeaderText(const HttpResponse& response, bool keep_alive, WallTime n
 
 using ConnectionHandle = restinio::impl::connection_handle_t;
 
-// Requests taken and not yet answered in full. Shared: the last word of a stream may come late.
+// Counts the requests without a complete response. Shared, because a stream may end late.
 class InProgress {
  public:
   void Begin() {
@@ -76,7 +76,7 @@ class InProgress {
   size_t count_ = 0;  // guarded by mu_
 };
 
-// The rest of an answer whose head was sent. Its end is that of the connection.
+// The rest of a response whose head was sent. The connection ends with it.
 class Stream final : public HttpStream {
  public:
   Stream(ConnectionHandle connection, restinio::request_id_t request,
@@ -98,7 +98,8 @@ class Stream final : public HttpStream {
   }
 
  private:
-  // What RESTinio's callbacks hold: not the stream, which holds the connection, which holds them.
+  // Held by RESTinio's callbacks. They must not hold the stream, which would be a cycle: the stream
+  // holds the connection, which holds the callbacks.
   struct State {
     explicit State(std::shared_ptr<InProgress> requests) : in_progress(std::move(requests)) {}
     ~State() { in_progress->End(); }
@@ -137,8 +138,8 @@ std::string AddressText(const restinio::endpoint_t& endpoint) {
   return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
 }
 
-// Refuses what RFC 9112 has refused: a proxy before
-// this server may have understood it in another way.
+// Rejects what RFC 9112 tells servers to reject: a proxy before this server may have read
+// it differently.
 HttpDefect DefectOfHead(const HttpRequest& request, const restinio::http_request_header_t& header) {
   const size_t hosts = request.CountHeader("host");
   if (hosts > 1 || (hosts == 0 && header.http_minor() >= 1)) return HttpDefect::kBadHost;
@@ -183,9 +184,9 @@ HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOp
   return request;
 }
 
-// RESTinio's own acceptor stops for good when one accept fails (no descriptors) and forgets a
-// connection slot for each peer that is gone before it is looked at. This loop does neither; the
-// connections themselves are RESTinio's.
+// Replaces RESTinio's acceptor, which stops for good after one failed accept (no descriptors),
+// and leaks a connection slot for each peer that disconnects early. The connections themselves
+// are RESTinio's.
 class Server final : public HttpServer, private limits::impl::acceptor_callback_iface_t {
  public:
   Server(const HttpServerOptions& options, HttpHandler& handler, const Clock& clock,
@@ -248,7 +249,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     work_.reset();
     io_.stop();
     for (std::thread& thread : io_threads_) thread.join();
-    // io_ may have stopped before it came to the close above.
+    // io_ may have stopped before it reached the close above.
     std::error_code ignored;
     acceptor_.close(ignored);
   }
@@ -273,12 +274,12 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     return http::TlsConnections(io_, options_, std::move(accept), *certificate_);
   }
 
-  // ---- accepting: IO threads, one accept at a time ----
+  // ---- accepting: I/O threads, one accept at a time ----
 
   void call_accept_now(size_t /*index*/) noexcept override {
     incoming_ = asio::ip::tcp::socket(io_);
     acceptor_.async_accept(incoming_, [this](const std::error_code& error) noexcept {
-      // Counts the connection from here on; gone again when this scope drops it.
+      // Counts the connection from here on, until it is dropped.
       LifetimeMonitor monitor(&limiter_);
       if (stopping_) return;
       if (error) {
@@ -317,7 +318,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     }
   }
 
-  // Told at most once in kRefusalEvery: whoever comes again at once must not fill the log.
+  // Logged at most once per kRefusalEvery: a client that reconnects at once must not fill the log.
   void Refuse(const restinio::endpoint_t& peer) {
     std::error_code ignored;
     incoming_.close(ignored);
@@ -367,7 +368,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
                           response.status != 304 && !response.body.empty();
     if (has_body) items.emplace_back(std::move(response.body));
     restinio::write_group_t group(std::move(items));
-    // Called when written, and as well when the connection is gone before.
+    // Called after the write, and also if the connection ended before.
     group.after_write_notificator([requests = in_progress_](const auto&) { requests->End(); });
     auto connection = std::move(restinio::impl::access_req_connection(handle));
     connection->write_response_parts(
@@ -379,7 +380,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
         std::move(group));
   }
 
-  // Called on a worker.
+  // Runs on a worker.
   void RespondInParts(restinio::request_t& handle, const HttpRequest& request,
                       HttpResponse response) {
     const auto connection = std::move(restinio::impl::access_req_connection(handle));
@@ -400,13 +401,13 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   const Clock& clock_;
   restinio::endpoint_t endpoint_;
   uint16_t port_ = 0;
-  size_t refused_ = 0;                      // by the accept loop, since refused_told_
-  std::optional<SteadyTime> refused_told_;  // by the accept loop
+  size_t refused_ = 0;                      // refusals since refused_told_; used by the accept loop
+  std::optional<SteadyTime> refused_told_;  // time of the last log line; used by the accept loop
   std::atomic<bool> stopping_{false};
 
   const std::shared_ptr<InProgress> in_progress_ = std::make_shared<InProgress>();
 
-  // In this order: connections that io_ drops at its end still report to limiter_.
+  // In this order: connections that io_ destroys still use limiter_.
   Limiter limiter_;
   http::AddressPlaces places_;
   std::unique_ptr<http::Connections> connections_;

@@ -12,7 +12,7 @@ int HexValue(char c) {
   return -1;
 }
 
-// Length of the well-formed UTF-8 sequence at the front of `text` (RFC 3629), 0 if there is none.
+// Length of the well-formed UTF-8 sequence at the front of `text` (RFC 3629), 0 if it is malformed.
 size_t SequenceLength(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t lead = byte(0);

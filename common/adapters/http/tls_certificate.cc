@@ -26,7 +26,7 @@ Result<std::string> ReadWhole(const std::string& path) {
   return text;
 }
 
-// Empty: it is valid.
+// The reason why it is invalid now; empty if it is valid.
 std::string Invalid(WallTime from, WallTime until, WallTime now) {
   if (now < from) return "the certificate is valid from " + FormatRfc3339(from) + " on only";
   if (now >= until) return "the certificate ended at " + FormatRfc3339(until);
@@ -66,7 +66,7 @@ Result<std::shared_ptr<asio::ssl::context>> TlsCertificate::Build(const Texts& t
                        asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 |
                        asio::ssl::context::no_tlsv1_1);
   std::error_code error;
-  // Instead of a question on the terminal.
+  // Instead of a prompt on the terminal.
   context->set_password_callback([](size_t, asio::ssl::context::password_purpose) { return ""; },
                                  error);
   if (!error) context->use_certificate_chain(asio::buffer(texts.certificate), error);
@@ -76,7 +76,7 @@ Result<std::shared_ptr<asio::ssl::context>> TlsCertificate::Build(const Texts& t
   return context;
 }
 
-// Holds mu_.
+// Requires mu_.
 Status TlsCertificate::Use() {
   CARILLON_ASSIGN_OR_RETURN(Texts texts, Read());
   if (texts == used_) {

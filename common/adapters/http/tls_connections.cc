@@ -5,15 +5,15 @@
 
 namespace carillon::http {
 
-// A socket whose handshake is behind it when RESTinio gets it: RESTinio's own has no time limit, so
-// that clients which say nothing would take all connections.
+// A socket that completes its handshake before RESTinio gets it: RESTinio's own handshake has no
+// timeout, so that silent clients could use up all connections.
 class TlsSocket : public restinio::impl::tls_socket_t {
  public:
   using tls_socket_t::tls_socket_t;
-  Place place = {};  // kept as long as the connection
+  Place place = {};  // held for the lifetime of the connection
 };
 
-// Found by RESTinio in place of its own.
+// Overload that RESTinio finds instead of its own function.
 template <typename Connection, typename StartRead, typename Failed>
 void prepare_connection_and_start_read(TlsSocket& /*socket*/, Connection& /*connection*/,
                                        StartRead start_read, Failed /*failed*/) {
@@ -71,7 +71,7 @@ class Tls final : public Connections {
   void Done(Handshake& handshake, const std::error_code& error) noexcept {
     try {
       handshake.deadline.cancel();
-      // The deadline may have closed it while this was under way.
+      // The deadline may have closed the socket meanwhile.
       if (error || !handshake.socket.is_open()) {
         log::Debug("http", "{}: no TLS with a client: {}", name_, error.message());
         return;

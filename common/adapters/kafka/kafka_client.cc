@@ -54,7 +54,7 @@ Result<Owned<rd_kafka_t>> NewClient(rd_kafka_type_t type, const KafkaOptions& op
   if (client == nullptr) {
     return Error{ErrorCode::kInvalid, "kafka: " + std::string(complaint.data())};
   }
-  static_cast<void>(conf.release());  // the client's
+  static_cast<void>(conf.release());  // now owned by the client
   return Owned<rd_kafka_t>(client);
 }
 

@@ -11,13 +11,13 @@
 namespace carillon::kafka {
 namespace {
 
-constexpr int kAskMs = 5000;              // of each question about positions
-constexpr char kCommitEveryMs[] = "500";  // what is read again after a crash
+constexpr int kAskMs = 5000;              // of each request for positions
+constexpr char kCommitEveryMs[] = "500";  // bounds what is read again after a crash
 
 BusRecord RecordOf(const rd_kafka_message_t& message) {
   BusRecord record;
   record.payload.assign(static_cast<const char*>(message.payload), message.len);
-  rd_kafka_headers_t* headers = nullptr;  // the message's
+  rd_kafka_headers_t* headers = nullptr;  // owned by the message
   if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return record;
   const char* name = nullptr;
   const void* value = nullptr;
@@ -70,7 +70,7 @@ class KafkaConsumer final : public BusConsumer {
     for (ssize_t i = 0; i < count; ++i) {
       const Owned<rd_kafka_message_t> message(messages[static_cast<size_t>(i)]);
       if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        // Told in the stream of records, and over when the broker is back.
+        // An event in the stream of records; it ends when the broker is back.
         log::Debug("kafka", "{}: {}", topic_, rd_kafka_message_errstr(message.get()));
         // Of the group, not of a partition: the coordinator refused the request for the committed
         // positions. librdkafka asks once and would never begin to read.
@@ -82,7 +82,7 @@ class KafkaConsumer final : public BusConsumer {
                           .partition = message->partition,
                           .offset = message->offset});
     }
-    // After the batch: what it brought is not lost, nor read twice.
+    // After the batch, so that its records are neither lost nor read twice.
     if (assign_again_) {
       const Status assigned = Assign();
       if (!assigned.ok()) log::Warn("kafka", "{}", assigned.error().message);
@@ -104,8 +104,8 @@ class KafkaConsumer final : public BusConsumer {
       rd_kafka_topic_partition_list_add(positions.get(), topic_.c_str(), partition)->offset =
           position;
     }
-    // Sent with those of others after kCommitEveryMs, and at the end: a commit for each batch costs
-    // the broker as much as its records.
+    // Committed after kCommitEveryMs, together with others, and at the end: a commit per batch
+    // would cost the broker as much as the records.
     const rd_kafka_resp_err_t error = rd_kafka_offsets_store(client_.get(), positions.get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("commit", topic_, error);
     watch_->Handled(next);
@@ -142,8 +142,8 @@ class KafkaConsumer final : public BusConsumer {
       rd_kafka_topic_partition_list_add(asked.get(), topic_.c_str(), partition);
     }
     if (asked->cnt == 0) return {};
-    // The ends first: where no record is as young as `begin`, what arrives between the two
-    // questions is after the end.
+    // The ends first: a record that arrives between the two requests is then after the end, so that
+    // a partition without a record as new as `begin` loses nothing.
     std::map<int, int64_t> ends;
     CARILLON_TRY(AskTime(*asked, RD_KAFKA_OFFSET_END, &ends));
     failpoint::Hit("kafka.begin.between");
@@ -157,8 +157,9 @@ class KafkaConsumer final : public BusConsumer {
     return {};
   }
 
-  // Sets the first record of each partition that is of `ms` (since 1970) or later;
-  // RD_KAFKA_OFFSET_END: the one that comes next. Where there is none, it sets nothing.
+  // Finds the first record of each partition at time `ms` (since 1970) or later; for
+  // RD_KAFKA_OFFSET_END the position of the next record. Partitions without such a record are
+  // left out.
   Status AskTime(const rd_kafka_topic_partition_list_t& partitions, int64_t ms,
                  std::map<int, int64_t>* offsets) {
     Owned<rd_kafka_topic_partition_list_t> asked(rd_kafka_topic_partition_list_copy(&partitions));
@@ -179,7 +180,7 @@ class KafkaConsumer final : public BusConsumer {
     return MakeError("begin", topic_, error);
   }
 
-  // Reads on where Poll is; what was fetched beyond that is fetched again.
+  // Restarts fetching at Poll's position; records fetched beyond it are fetched again.
   Status Assign() {
     Owned<rd_kafka_topic_partition_list_t> wanted(
         rd_kafka_topic_partition_list_new(static_cast<int>(next_.size())));
@@ -203,7 +204,7 @@ class KafkaConsumer final : public BusConsumer {
   const std::string topic_;
   Owned<rd_kafka_t> client_;
   Owned<rd_kafka_queue_t> queue_;
-  std::map<int, int64_t> next_;  // where each partition is read on
+  std::map<int, int64_t> next_;  // the next offset of each partition
   bool assign_again_ = false;
   std::unique_ptr<PartitionWatch> watch_;
   Mutex mu_;

@@ -10,8 +10,8 @@
 namespace carillon::kafka {
 namespace {
 
-constexpr int kServeMs = 100;   // one turn of the thread that serves reports
-constexpr int kFlushMs = 2000;  // what is queued when the producer ends
+constexpr int kServeMs = 100;   // poll interval of the thread that serves reports
+constexpr int kFlushMs = 2000;  // limit for queued records when the producer ends
 
 std::string Milliseconds(Duration d) {
   return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
@@ -54,12 +54,12 @@ class KafkaProducer final : public BusProducer {
       metrics_.counter("carillon_queue_rejections_total", "bus").Add();
     }
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("send", topic, error);
-    static_cast<void>(headers.release());  // the client's
+    static_cast<void>(headers.release());  // now owned by the client
     return {};
   }
 
  private:
-  // Shared with calls of Send that began before it was replaced.
+  // Shared with calls of Send that began before a replacement.
   using Client = std::shared_ptr<rd_kafka_t>;
 
   Result<Client> Make() {
@@ -68,8 +68,8 @@ class KafkaProducer final : public BusProducer {
         NewClient(RD_KAFKA_PRODUCER, options_.kafka,
                   {{"acks", "all"},
                    {"enable.idempotence", "true"},
-                   // The loops gather for a gap of their own: records that are given together
-                   // share a request, and none waits once more.
+                   // The loops already gather records: those sent together share a request, and
+                   // none must wait again.
                    {"linger.ms", "0"},
                    {"message.timeout.ms", Milliseconds(options_.message_timeout)},
                    {"queue.buffering.max.messages", std::to_string(options_.queue_records_max)},
@@ -99,7 +99,7 @@ class KafkaProducer final : public BusProducer {
     }
   }
 
-  // Gives up what the broken one holds: a caller that waits for its effect sends again.
+  // Drops what the broken producer holds; callers that wait for the effect send again.
   void Replace(rd_kafka_t& broken, const char* why) {
     Result<Client> made = Make();
     if (!made.ok()) {
@@ -109,7 +109,7 @@ class KafkaProducer final : public BusProducer {
     log::Error("kafka", "the producer is replaced by a new one: {}", why);
     Adopt(std::move(made).value());
     rd_kafka_purge(&broken, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-    rd_kafka_flush(&broken, kFlushMs);  // reports each of them
+    rd_kafka_flush(&broken, kFlushMs);  // produces the report of each record
   }
 
   static void OnDelivered(rd_kafka_t*, const rd_kafka_message_t* message, void* self) {

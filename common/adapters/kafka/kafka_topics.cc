@@ -7,7 +7,7 @@
 namespace carillon::kafka {
 namespace {
 
-constexpr Duration kLookEvery = 50ms;  // for a topic that was just made
+constexpr Duration kLookEvery = 50ms;  // until a new topic is visible
 
 int Milliseconds(Duration d) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
@@ -24,7 +24,7 @@ Status FirstError(std::string_view operation, const rd_kafka_topic_result_t** re
   return {};
 }
 
-// Waits for the answer of an admin request that was put on `queue`.
+// Waits for the response to an admin request on `queue`.
 Result<Owned<rd_kafka_event_t>> Answer(rd_kafka_queue_t* queue, Duration limit,
                                        std::string_view operation) {
   Owned<rd_kafka_event_t> event(rd_kafka_queue_poll(queue, Milliseconds(limit)));
@@ -85,7 +85,7 @@ bool IsUnavailable(const Status& status) {
   return !status.ok() && status.code() == ErrorCode::kUnavailable;
 }
 
-// As the brokers know them now; kUnavailable for one that was made a moment ago.
+// Checks the topics as the brokers see them; kUnavailable for one that was only just created.
 Status CheckAll(rd_kafka_t* client, const std::vector<TopicOptions>& topics, Duration limit) {
   const rd_kafka_metadata_t* bare = nullptr;
   const rd_kafka_resp_err_t error =
@@ -111,7 +111,7 @@ Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& 
   CARILLON_TRY(Create(client.get(), topics, limit));
   Status checked = CheckAll(client.get(), topics, limit);
   for (Duration waited{}; IsUnavailable(checked) && waited < limit; waited += kLookEvery) {
-    rd_kafka_poll(client.get(), Milliseconds(kLookEvery));  // only to wait
+    rd_kafka_poll(client.get(), Milliseconds(kLookEvery));  // only waits
     checked = CheckAll(client.get(), topics, limit);
   }
   return checked;

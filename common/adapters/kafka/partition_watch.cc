@@ -57,7 +57,7 @@ BusHealth PartitionWatch::Look() {
   if (contact_ != BusHealth::Contact::kAnswers) return {.contact = contact_};
   int64_t behind = 0;
   for (const auto& [partition, end] : ends_) {
-    // An end is a few seconds old; what was dealt with since is beyond it.
+    // An end is a few seconds old, so records handled since may be beyond it.
     behind += std::max<int64_t>(0, end - handled_.at(partition));
   }
   return {.contact = contact_, .behind = behind};
@@ -85,8 +85,8 @@ bool PartitionWatch::Ask() {
   return true;
 }
 
-// Where partitions are read from of which nothing was dealt with yet: what the group committed, or
-// the oldest record.
+// Finds the start of the partitions without handled records: the group's committed position, or the
+// oldest record.
 bool PartitionWatch::AskBegins() {
   const std::vector<int> partitions = Unplaced();
   if (partitions.empty()) return true;

@@ -61,7 +61,7 @@ prometheus::ClientMetric Convert(const Metrics::Sample& sample) {
 std::string ToPrometheusText(const std::vector<Metrics::Sample>& samples) {
   std::vector<prometheus::MetricFamily> families;
   const MetricSpec* current = nullptr;
-  for (const Metrics::Sample& sample : samples) {  // grouped by spec already
+  for (const Metrics::Sample& sample : samples) {  // already grouped by spec
     if (sample.spec != current) {
       current = sample.spec;
       prometheus::MetricFamily family;

@@ -15,7 +15,7 @@ constexpr std::string_view kDefaultRoot = "/carillon";
 Error NoSession() { return {ErrorCode::kUnavailable, "coordinator: no contact or no session"}; }
 Error Fenced() { return {ErrorCode::kFenced, "assignment: not the leader any more"}; }
 
-// "a-0000000012" -> 12: what the server appended.
+// "a-0000000012" -> 12, the number that the server appended.
 std::optional<uint64_t> NumberOf(std::string_view name) {
   const size_t dash = name.rfind('-');
   if (dash == std::string_view::npos) return std::nullopt;
@@ -109,7 +109,7 @@ Status ZookeeperCoordinator::Announce(const ExecutorId& executor, const Incarnat
   return ReadView(*session, own);
 }
 
-// The node may be there although a create of ours failed: its answer was lost.
+// The node may exist although our create failed, if only the response was lost.
 Status ZookeeperCoordinator::ShowExecutor(Session& session, const std::string& own,
                                           const Incarnation& incarnation) {
   const auto made = session.Create(Path(own), incarnation.value(), Session::Life::kEphemeral);
@@ -125,7 +125,7 @@ Status ZookeeperCoordinator::ShowExecutor(Session& session, const std::string& o
                                     ", is there or died a moment ago"};
 }
 
-// A session that lives, or a new one; the old one is gone for good once it expired.
+// The live session, or a new one if it has expired.
 Result<std::shared_ptr<Session>> ZookeeperCoordinator::Connected() {
   std::shared_ptr<Session> session;
   {
@@ -169,8 +169,8 @@ Status ZookeeperCoordinator::MakeTree(Session& session) {
   return {};
 }
 
-// A create whose answer was lost may have left a node: the name begins with the incarnation, and
-// the owner of a node tells a live one from one that is about to expire.
+// A create whose response was lost may have left a node. Its name begins with the incarnation, and
+// its owner distinguishes a live node from one about to expire.
 Result<std::string> ZookeeperCoordinator::EnterElection(Session& session, const MemberInfo& self) {
   const std::string prefix = self.incarnation.value() + "-";
   const std::string text = MemberText(self);
@@ -206,7 +206,7 @@ void ZookeeperCoordinator::Leave() {
     removed_ = false;
   }
   if (!session) return;
-  // The end of the session removes the node as well; this is for when it outlives this call.
+  // The end of the session removes the node as well; this covers a session that outlives the call.
   if (!own.empty() && session->contact() == Session::Contact::kConnected) {
     const Status deleted = session->Delete(Path(own));
     if (!deleted.ok()) log::Warn("coordinator", "leave: {}", deleted.error().message);
@@ -224,7 +224,8 @@ Result<std::vector<ZookeeperCoordinator::Entry>> ZookeeperCoordinator::ReadEntri
     auto found = known_.find(name);
     if (found == known_.end()) {
       const auto node = session.Get(Path("election/" + name), false);
-      if (!node.ok() && node.code() == ErrorCode::kNotFound) continue;  // just left
+      // That member has just left.
+      if (!node.ok() && node.code() == ErrorCode::kNotFound) continue;
       if (!node.ok()) return node.error();
       const auto member = ParseMember(node->data);
       if (!member.ok()) {
@@ -243,10 +244,10 @@ Result<std::vector<ZookeeperCoordinator::Entry>> ZookeeperCoordinator::ReadEntri
   return entries;
 }
 
-// Reading and adopting are one piece: of two readings, the later one stays.
+// Reading and adopting happen under one lock, so that the later of two reads wins.
 Status ZookeeperCoordinator::ReadView(Session& session, const std::string& own) {
   MutexLock lock(read_mu_);
-  // A server that lags must not undo what was seen through another one.
+  // A lagging server must not undo what was read through another one.
   CARILLON_TRY(session.Sync(root_));
   View view;
   CARILLON_ASSIGN_OR_RETURN(view.entries, ReadEntries(session));
@@ -258,8 +259,8 @@ Status ZookeeperCoordinator::ReadView(Session& session, const std::string& own) 
   return {};
 }
 
-// One that this version cannot read keeps nobody out: the last one stands, with the version of its
-// node, so that this member neither proves anything by it nor writes over the newer one.
+// An unreadable assignment does not prevent joining: the previous one stays, with the new version
+// of its node, so that this member neither proves ownership with it nor overwrites the newer one.
 void ZookeeperCoordinator::TakeAssignment(const Node& node, View& view) {
   auto assignment = ParseAssignment(node.data);
   if (assignment.ok()) {
@@ -316,7 +317,7 @@ void ZookeeperCoordinator::Refresh() {
   if (read.ok()) return;
   if (read.code() != ErrorCode::kNotFound) {
     log::Warn("coordinator", "{}", read.error().message);
-    return;  // read again when the session changes, and at the next turn
+    return;  // read again on the next event or timeout
   }
   std::function<void()> wake;
   {
@@ -333,9 +334,9 @@ void ZookeeperCoordinator::Adopt(const Session& session, View view) {
   std::function<void()> wake;
   {
     MutexLock lock(mu_);
-    if (session_.get() != &session) return;  // left meanwhile
+    if (session_.get() != &session) return;  // this member has left meanwhile
     if (view.created == view_.created && view.version < view_.version) {
-      // Written by this member since it was read.
+      // This member has written a newer one since the read.
       view.assignment = view_.assignment;
       view.version = view_.version;
     }
@@ -407,7 +408,8 @@ Result<ZookeeperCoordinator::Standing> ZookeeperCoordinator::OwnStanding() {
       .view = view_};
 }
 
-// Numbers only grow: who was the lowest with its own node in place is so until that node goes.
+// Numbers only grow: a member that once had the lowest number stays the lowest while its
+// node exists.
 Status ZookeeperCoordinator::WriteAssignment(const Assignment& assignment) {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
   if (!standing.leads) return Fenced();

@@ -1,17 +1,17 @@
-// The records of a cluster in ZooKeeper besides the assignment: its settings and the store it
-// trusts.
+// The records of a cluster in ZooKeeper other than the assignment: its settings, and the
+// trusted store.
 #include "common/adapters/zookeeper/zookeeper_coordinator.h"
 #include "common/base/log.h"
 #include "common/wire/coordination_json.h"
 
 namespace carillon::zookeeper {
 
-// Members and assignments do not depend on it: what cannot be read is as good as nothing, and is
-// written again by who knows better.
+// Members and assignments do not depend on the settings, so an unreadable record counts as missing;
+// a member with newer settings will replace it.
 Result<ClusterSettings> ZookeeperCoordinator::ReadConfig(Session& session) {
   auto node = session.Get(Path("config"), true);
   if (!node.ok() && node.code() == ErrorCode::kNotFound) {
-    // Somebody deleted it: without a node there is nothing to watch.
+    // The node was deleted; without a node there is nothing to watch.
     const auto made = session.Create(Path("config"), "", Session::Life::kPersistent);
     if (!made.ok() && made.code() != ErrorCode::kExists) return made.error();
     node = session.Get(Path("config"), true);
@@ -56,7 +56,7 @@ Result<std::optional<StoreTrust>> ZookeeperCoordinator::ReadTrust() {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
   const auto node = standing.session->Get(Path("store"), false);
   if (!node.ok() && node.code() == ErrorCode::kNotFound) {
-    // Deleted by hand: whoever joined has made it.
+    // Deleted by hand; Join creates it.
     const auto made = standing.session->Create(Path("store"), "", Session::Life::kPersistent);
     if (!made.ok() && made.code() != ErrorCode::kExists) return made.error();
     return std::optional<StoreTrust>{};
@@ -65,11 +65,11 @@ Result<std::optional<StoreTrust>> ZookeeperCoordinator::ReadTrust() {
   return ParseTrust(node->data);
 }
 
-// The version of what was compared is checked again with the write.
+// The write checks the version of the compared record again.
 Status ZookeeperCoordinator::WriteTrust(const StoreTrust& trust,
                                         const std::optional<StoreTrust>& instead_of) {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, OwnStanding());
-  // A server that lags would show a record that was replaced.
+  // A lagging server could return an outdated record.
   CARILLON_TRY(standing.session->Sync(Path("store")));
   CARILLON_ASSIGN_OR_RETURN(const Node node, standing.session->Get(Path("store"), false));
   CARILLON_ASSIGN_OR_RETURN(const std::optional<StoreTrust> stored, ParseTrust(node.data));

@@ -15,7 +15,7 @@ constexpr int kDataBytesMax = 1 << 20;  // the server's own limit (jute.maxbuffe
 
 struct Nothing {};
 
-// Shared by a caller, who may stop waiting, and the completion, which may come later.
+// Shared by a caller, which may stop waiting, and the completion, which may come later.
 template <typename Reply>
 class Call {
  public:
@@ -38,7 +38,7 @@ class Call {
     return rc_;
   }
 
-  // What the completion gets as its `data`, and gives back.
+  // Wraps the call as the `data` of its completion, which unwraps it.
   static const void* Hold(const Held& call) { return new Held(call); }
   static Held Take(const void* data) {
     const std::unique_ptr<const Held> held(static_cast<const Held*>(data));
@@ -53,7 +53,7 @@ class Call {
   Reply reply_ = {};
 };
 
-// Sends with `send(data)` and waits; what `send` refuses gets no completion.
+// Sends with `send(data)` and waits. A request that `send` rejects has no completion.
 template <typename Reply, typename Send>
 int Perform(Duration limit, Reply& reply, Send send) {
   const auto call = std::make_shared<Call<Reply>>();
@@ -91,7 +91,7 @@ void OnChildren(int rc, const String_vector* names, const void* data) {
   Call<std::vector<std::string>>::Take(data)->Finish(rc, std::move(children));
 }
 
-// The results of a transaction must live until its completion.
+// The results of a transaction must stay alive until its completion.
 
 struct TransactionCall {
   std::shared_ptr<Call<int>> call;
@@ -103,7 +103,7 @@ void OnCommit(int rc, const void* data) {
   int failed = -1;
   for (size_t i = 0; i < held->results.size() && failed < 0; ++i) {
     const int err = held->results[i].err;
-    // The steps after the one that was refused say ZRUNTIMEINCONSISTENCY.
+    // Steps after the rejected one have ZRUNTIMEINCONSISTENCY.
     if (err != ZOK && err != ZRUNTIMEINCONSISTENCY) failed = static_cast<int>(i);
   }
   held->call->Finish(rc, failed);
@@ -149,7 +149,7 @@ Result<std::unique_ptr<Session>> Session::Open(SessionOptions options,
     return Error{ErrorCode::kUnavailable,
                  "zookeeper: " + session->options_.servers + ": " + std::strerror(errno)};
   }
-  // Names are looked up again when a connection is lost, not with every turn of the IO thread.
+  // Resolves names again only after a connection was lost, not in every turn of the I/O thread.
   zoo_set_servers_resolution_delay(session->handle_, -1);
   CARILLON_TRY(session->Authenticate());
   return session;
@@ -164,7 +164,7 @@ void Session::OnEvent(_zhandle*, int type, int state, const char*, void* self) {
   if (type == ZOO_SESSION_EVENT) {
     Contact contact = Contact::kConnecting;
     if (state == ZOO_CONNECTED_STATE) contact = Contact::kConnected;
-    // A refused password is as final as an expiry.
+    // A rejected password is as final as an expiry.
     if (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE) {
       contact = Contact::kExpired;
     }
@@ -177,7 +177,7 @@ void Session::OnEvent(_zhandle*, int type, int state, const char*, void* self) {
   if (session.on_event_) session.on_event_();
 }
 
-// Queued before everything else: the client sends it first on every connection.
+// Called before any request, so that the client sends it first on every connection.
 Status Session::Authenticate() {
   if (options_.digest.empty()) return {};
   const int rc = zoo_add_auth(handle_, "digest", options_.digest.data(),
@@ -262,7 +262,7 @@ Status Session::Commit(const std::vector<Op>& ops, Duration limit, int* failed) 
   const int sent = zoo_amulti(handle_, static_cast<int>(made.size()), made.data(),
                               held->results.data(), &OnCommit, held.get());
   if (sent != ZOK) return MakeError("commit", ops.front().path, sent, Effect::kWrite);
-  static_cast<void>(held.release());  // the completion's
+  static_cast<void>(held.release());  // now owned by the completion
   const int rc = call->Await(limit, *failed);
   if (rc != ZOK) return MakeError("commit", ops.front().path, rc, Effect::kWrite);
   return {};
