@@ -29,20 +29,20 @@ bool NamesStandalone(const Config& config) {
   return config.Get("data_dir").origin == config::Origin::kFlag;
 }
 
-// The first setting that names a cluster's database; null: there is none.
+// The first setting that names a cluster's database; null if none is set.
 const char* StoreSetting(const Config& config) {
   const auto* const set = std::find_if(kStoreSettings.begin(), kStoreSettings.end(),
                                        [&](const char* name) { return IsSet(config, name); });
   return set == kStoreSettings.end() ? nullptr : *set;
 }
 
-// A data directory that was named on the command line is a standalone server's; so is the one of
-// settings that name no database.
+// A data directory given on the command line belongs to a standalone server, and so does the one of
+// settings without a database.
 bool IsStandalone(const Config& config) {
   return NamesStandalone(config) || StoreSetting(config) == nullptr;
 }
 
-// Refuses two databases: a restore into the one that was not meant drops what it holds.
+// Rejects settings with two databases: a restore into the wrong one would drop its data.
 Result<Config> LoadOf(const BackupArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(Config config,
                             config::Load({.file = arguments.config_file,
@@ -64,7 +64,7 @@ std::string SearchPath() {
   return found == environment.end() ? "/usr/local/bin:/usr/bin:/bin" : found->second;
 }
 
-// Names the files that a restored store needs and does not hold.
+// Lists the files that a restored store needs but does not contain.
 std::vector<std::string> KeysOf(const Config& config, const std::string& data_dir) {
   std::vector<std::string> keys;
   const std::string& file = config.Text("secrets.key_file");
@@ -107,7 +107,7 @@ Result<mysql::SessionOptions> RunningServer(const std::string& data_dir) {
 }
 
 Result<mysql::BackupFile> RestoreInto(const Config& config, mysql::RestoreOptions options) {
-  // Before a directory is made for it.
+  // Checked before a directory is created.
   if (const auto file = mysql::ReadBackupFile(options.file); !file.ok()) return file.error();
   CARILLON_ASSIGN_OR_RETURN(const auto directory, process::DataDirectory::Open(config));
   const SystemClock clock;

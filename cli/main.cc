@@ -1,4 +1,4 @@
-// The `carillon` command: builds the real world around it and runs it.
+// The `carillon` command: builds the real environment and runs the command line.
 #include <poll.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -46,7 +46,7 @@ Status Edit(const std::string& file) {
   return {};
 }
 
-// The terminal echoes again whatever happens but a kill.
+// Echo is restored in every case except a kill.
 Result<std::string> ReadPasswordFrom(const std::string& prompt) {
   termios before{};
   if (tcgetattr(STDIN_FILENO, &before) != 0) {
@@ -64,7 +64,7 @@ Result<std::string> ReadPasswordFrom(const std::string& prompt) {
 }
 
 int Main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // `carillon … | head` ends with an error, not in silence
+  std::signal(SIGPIPE, SIG_IGN);  // `carillon … | head` then ends with an error message
   std::ios::sync_with_stdio(false);
   const SystemClock clock;
   Host host{.environment = config::ProcessEnvironment(),

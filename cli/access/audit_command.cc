@@ -28,7 +28,7 @@ json Changed(const json& record) {
   return text;
 }
 
-// What is no id of anything that has records may be a user's name.
+// Text that is not the id of an audited object may be a user's name.
 Outcome<std::string> ObjectOf(Session& session, const std::string& object) {
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse first,

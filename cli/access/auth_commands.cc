@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// A server to sign in to is asked without the token that a data directory may have.
+// A login must not send the token that a data directory may have.
 Outcome<std::unique_ptr<ApiClient>> ClientWithoutToken(Session& session) {
   Host& host = session.host();
   CARILLON_ASSIGN_OR_RETURN(Target target, FindTarget(session.flags().target, host.environment));
@@ -45,7 +45,7 @@ Outcome<ExitCode> LogOut(Session& session) {
   return ExitCode::kDone;
 }
 
-// Of the one who signed in, whatever token lies about: a token has no password.
+// Changes the password of the signed-in user, ignoring tokens, which have no password.
 Outcome<ExitCode> ChangeOwnPassword(Session& session) {
   Host& host = session.host();
   CARILLON_ASSIGN_OR_RETURN(const auto client, ClientWithoutToken(session));

@@ -32,18 +32,18 @@ Outcome<ExitCode> ListContexts(Session& session) {
   return ExitCode::kDone;
 }
 
-// A context is used from any directory.
+// Absolute, because a context is used from any directory.
 std::string AbsoluteOf(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).string();
 }
 
-// The flags that name a server for one command name it here for all that follow.
+// Stores the flags that select a server as a context.
 Outcome<ExitCode> SetContext(Session& session, const std::string& name) {
   CARILLON_TRY(ValidateContextName(name));
   const TargetFlags& flags = session.flags().target;
   if (flags.addresses.empty())
     return UsageFailure("context set needs --addr, the address of the server");
-  // That they are addresses, and a file of certificates.
+  // Checks that they are valid addresses and a file of certificates.
   CARILLON_TRY(FindTarget({.addresses = flags.addresses, .ca_file = flags.ca_file}, {}));
   CARILLON_ASSIGN_OR_RETURN(Contexts contexts, ReadContexts(session.host().environment));
   contexts.by_name[name] = {.addresses = flags.addresses,

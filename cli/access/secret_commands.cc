@@ -30,8 +30,8 @@ const View& SecretView() {
 
 std::string SecretPath(const std::string& name) { return "/api/secrets/" + Escape(name); }
 
-// Never an argument: those are seen in the list of processes and kept by shells. The end of the
-// last line is an editor's or echo's, and no part of it.
+// Never from an argument, because arguments are visible in the list of processes and stored by
+// shells. A final newline was added by an editor or echo, and is removed.
 Outcome<std::string> ReadValue(Session& session, const SecretArguments& arguments) {
   Host& host = session.host();
   std::string value;
@@ -114,7 +114,7 @@ Outcome<ExitCode> DeleteSecret(Session& session, const SecretArguments& argument
   return ExitCode::kDone;
 }
 
-// The server does a bounded number at a time.
+// The server re-encrypts a bounded number per request.
 Outcome<ExitCode> RewrapSecrets(Session& session) {
   json total = {{"key_id", ""}, {"rewrapped", 0}, {"unreadable", json::array()}};
   json after = nullptr;

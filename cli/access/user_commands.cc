@@ -133,7 +133,7 @@ Outcome<ExitCode> DeleteUser(Session& session, const UserArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// The whole link, where a script can take it from.
+// Prints the complete link to standard output, for scripts.
 Outcome<ExitCode> MakeSetupLink(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse made,
@@ -166,7 +166,7 @@ Outcome<ExitCode> CreateToken(Session& session, const TokenArguments& arguments)
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse token,
       session.Call({.method = "POST", .path = "/api/tokens", .body = std::move(body)}));
-  // With -q the token itself: it is what cannot be had again.
+  // With -q prints the token itself, which cannot be retrieved later.
   static const View view{{}, "token"};
   session.Print().Object(token.body, view);
   session.Say("Store the token now: it is not shown again.");

@@ -26,7 +26,7 @@ bool IsSafe(const ApiRequest& request) {
   return request.method == "GET" || request.method == "HEAD" || request.idempotent;
 }
 
-// The member answered that it cannot, before it did anything.
+// True for 503: the member refused before it did anything.
 bool DidNothing(const HttpResponse& response) { return response.status == 503; }
 
 std::string QueryText(const Parameters& query) {
@@ -121,7 +121,7 @@ std::string Escape(std::string_view text) {
                        c == '-' || c == '_' || c == '.' || c == '~';
     escaped += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
-  // A segment of dots would be a step up the path.
+  // A segment of dots would mean a parent directory.
   return escaped == "." || escaped == ".." ? (escaped == "." ? "%2E" : "%2E%2E") : escaped;
 }
 
@@ -151,7 +151,7 @@ Failure FailureOf(const ApiResponse& response) {
     if (!error.is_object()) continue;
     const std::string detail = TextMember(error, "detail");
     const std::string pointer = TextMember(error, "pointer");
-    // One that is the whole message is not said twice.
+    // Omits a detail that is already the message.
     failure.details.push_back(failure.message.ends_with(detail) ? "at " + pointer
                                                                 : pointer + ": " + detail);
   }

@@ -37,7 +37,7 @@ Result<std::string> ReadFile(const std::string& path) {
 
 Result<std::string> ReadToken(const std::string& path) {
   const auto text = ReadFile(path);
-  // A wrong path is a wrong flag or variable, not a server that is away.
+  // A wrong path is a usage error, not an unavailable server.
   if (!text.ok()) return {ErrorCode::kInvalid, "token file: " + text.error().message};
   const std::string token = Trim(*text);
   if (token.empty()) return {ErrorCode::kInvalid, path + " contains no token"};
@@ -71,7 +71,7 @@ Status AddUrls(std::string_view list, Target& target) {
   }
 }
 
-// Reads `path`, which standalone writes when it is ready. `with_token`: its token as well.
+// Reads `path`, which a standalone server writes when it is ready; `with_token`: also its token.
 Status UseRuntime(const std::string& path, bool with_token, Target& target) {
   const Result<std::string> read = ReadFile(path);
   if (!read.ok()) {
@@ -103,7 +103,7 @@ Result<std::string> TokenOf(const TargetFlags& flags,
   return file.empty() ? std::string() : ReadToken(file);
 }
 
-// `file` when it can be what signs a server's certificate, or empty.
+// Returns `file` if it contains certificates, or is empty.
 Result<std::string> CheckCaFile(const std::string& file) {
   if (file.empty()) return file;
   const auto text = ReadFile(file);
@@ -126,7 +126,7 @@ Status UseContext(const NamedContext& named, const TargetFlags& flags, Target& t
   return {};
 }
 
-// What somebody asked for, before what is only found.
+// Targets that were requested explicitly; they go before those merely found.
 Status UseNamed(const TargetFlags& flags, const std::map<std::string, std::string>& environment,
                 Target& target) {
   const std::string variable = Variable(environment, "CARILLON_ADDR");

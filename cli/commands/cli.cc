@@ -15,7 +15,8 @@ namespace carillon::cli {
 namespace {
 
 constexpr size_t kTypingSlips = 2;
-constexpr size_t kLongWord = 6;  // letters; of a longer one another slip is forgiven
+// Letters; in a longer word one more typing error is tolerated.
+constexpr size_t kLongWord = 6;
 
 void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--addr", flags.target.addresses,
@@ -42,7 +43,7 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_flag("-y,--yes", flags.yes, "Skip confirmation");
 }
 
-// Lets global flags stand behind any verb, and ends its help with examples and these flags.
+// Accepts global flags after any command, and appends examples and these flags to its help.
 void FallThrough(CLI::App& app, const std::string& path, const std::string& global_help) {
   for (CLI::App* verb : app.get_subcommands({})) {
     const std::string own = path + (path.empty() ? "" : " ") + verb->get_name();
@@ -60,7 +61,7 @@ std::string GlobalHelp(const CLI::App& app) {
   return CLI::Formatter().make_group("Global flags", false, options);
 }
 
-// Letters put in, left out or exchanged for another.
+// Edit distance: letters inserted, left out or replaced.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -80,7 +81,7 @@ const CLI::App& ChosenVerb(const CLI::App& app) {
   return *at;
 }
 
-// The long flag of the chosen verb, or of every command, that `typed` is likely to mean.
+// The long flag, of the chosen command or global, that `typed` most likely means.
 std::string NearestFlag(const CLI::App& app, const std::string& typed) {
   const std::string word = typed.substr(0, typed.find('='));
   if (!word.starts_with("--") || word.size() == 2) return {};
@@ -98,7 +99,7 @@ std::string NearestFlag(const CLI::App& app, const std::string& typed) {
   return nearest;
 }
 
-// Whether the shell took a cron expression apart: its first field was taken for all of it.
+// Whether the shell split an unquoted cron expression, so that only its first field was taken.
 bool IsSplitCron(const CLI::App& verb, const std::vector<std::string>& words) {
   const bool flags = std::all_of(words.begin(), words.end(),
                                  [](const auto& word) { return word.starts_with('-'); });
@@ -111,8 +112,8 @@ bool IsSplitCron(const CLI::App& verb, const std::vector<std::string>& words) {
   return false;
 }
 
-// What nothing takes, as it was typed; empty where that is not what is wrong. A flag that is not
-// known is what is wrong also where its value was taken for something else.
+// The unexpected words as typed; empty if they are not the error. An unknown flag is reported even
+// if its value was taken for something else.
 std::string Unexpected(const CLI::App& app, const CLI::ParseError& error) {
   const auto words = app.remaining(true);
   const bool a_verb = ChosenVerb(app).get_subcommands([](const CLI::App*) { return true; }).empty();
@@ -148,11 +149,11 @@ std::string NoVerb(const CLI::App& at, const std::string& word) {
   return said;
 }
 
-// Nothing where no verb was looked for.
+// The message for an unknown command; empty if none was expected.
 std::string UnknownVerb(const CLI::App& app) {
   const CLI::App& at = ChosenVerb(app);
   const auto words = app.remaining(true);
-  // What stands behind a flag may be its value.
+  // A word after a flag may be its value.
   if (words.empty() || words.front().starts_with('-')) return {};
   if (at.get_subcommands([](const CLI::App*) { return true; }).empty()) return {};
   return NoVerb(at, words.front());

@@ -7,7 +7,7 @@ namespace {
 
 struct CommandGroup {
   const char* title;
-  std::string_view commands;  // separated by blanks
+  std::string_view commands;  // separated by spaces
 };
 
 constexpr std::array kCommandGroups = {

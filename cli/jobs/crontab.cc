@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// cron ends nothing; the longest timeout of a job comes next to that.
+// cron has no timeout; the longest timeout of a job is the closest to that.
 constexpr int kTimeoutMaxSeconds = 604'800;
 constexpr size_t kNameBytesMax = 80;
 constexpr size_t kIdBytesMax = 40;
@@ -35,7 +35,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-// The next word; `text` goes on behind it.
+// Removes and returns the next word of `text`.
 std::string_view TakeWord(std::string_view& text) {
   text = TrimLeft(text);
   const size_t end = std::min(text.find_first_of(" \t"), text.size());
@@ -55,7 +55,7 @@ struct Setting {
   std::string value;
 };
 
-// NAME = value, as cron tells it from an entry.
+// NAME = value, distinguished from an entry as cron does.
 std::optional<Setting> AsSetting(std::string_view line) {
   const size_t equals = line.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<Setting> AsSetting(std::string_view line) {
   return Setting{std::string(name), std::string(Unquoted(Trim(line.substr(equals + 1))))};
 }
 
-// Before the first "%" that is not "\%", and whether there is one.
+// The command up to the first "%" that is not "\%", and whether there was one.
 struct CommandText {
   std::string command;
   bool has_input = false;
@@ -102,7 +102,7 @@ std::string Quoted(std::string_view text) {
   return quoted + "'";
 }
 
-// cron takes "5/10" for 5; here it begins at 5 and goes on.
+// cron reads "5/10" as 5; Carillon as 5 and every 10 from there on.
 bool StepsFromANumber(std::string_view field) {
   while (!field.empty()) {
     const size_t comma = std::min(field.find(','), field.size());
@@ -118,7 +118,7 @@ bool StepsFromANumber(std::string_view field) {
   return false;
 }
 
-// Cuts at a character's beginning.
+// Truncates at the beginning of a character.
 std::string Shortened(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
   size_t end = bytes_max;
@@ -144,8 +144,8 @@ std::string IdOf(std::string_view command) {
   return id.empty() ? "cron" : id;
 }
 
-// Whether a line without --system looks as if its command began with a user. Of accounts that are
-// also programs, a path has to follow.
+// Whether a line without --system looks as if it had a user before the command. For accounts that
+// are also names of programs, a path must follow.
 bool StartsWithUser(std::string_view command) {
   constexpr std::array<std::string_view, 12> kAccounts = {
       "backup",     "daemon", "mysql", "nagios",   "nobody", "postgres",
@@ -215,7 +215,7 @@ class Reader {
     }
   }
 
-  // The schedule's fields, one word of which begins with "@" or five; empty: it was refused.
+  // The fields of the schedule: one word beginning with "@", or five words; empty if rejected.
   std::string TakeExpression(std::string_view& rest) {
     const std::string_view first = TakeWord(rest);
     if (first.starts_with('@')) {
@@ -280,7 +280,7 @@ class Reader {
     import_.jobs.push_back(std::move(job));
   }
 
-  // The same file gives the same ids.
+  // The same file always gives the same ids.
   std::string FreeId(const std::string& base) {
     std::string id = base;
     for (int count = 2; !ids_.insert(id).second; ++count) id = base + "-" + std::to_string(count);
@@ -291,7 +291,7 @@ class Reader {
   std::string time_zone_;
   std::string shell_;
   std::map<std::string, std::string> env_;
-  std::string comment_;  // directly above what comes next
+  std::string comment_;  // directly above the next entry
   std::set<std::string> ids_;
   std::set<std::string> users_;
   CrontabImport import_;

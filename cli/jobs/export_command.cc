@@ -19,7 +19,7 @@ struct ExportArguments {
   bool with_owner = false;
 };
 
-// What stands first in a file, since people look for it first.
+// The fields that come first in a file, because readers look for them first.
 const std::vector<std::string_view> kFirst = {
     "job_id", "name",    "namespace",       "description", "labels",
     "type",   "command", "cron_expression", "schedules",   "time_zone"};

@@ -1,4 +1,4 @@
-// apply, diff and validate: jobs as files against a server, or on their own.
+// apply, diff and validate: compare job files with a server, apply them, or check them locally.
 #include <ostream>
 #include <set>
 
@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// The server's own bounds are 500 jobs and 1 MiB; fewer at once are answered well before a request
-// is given up.
+// The server accepts 500 jobs and 1 MiB; smaller batches are answered well before a request
+// times out.
 constexpr size_t kBatchItemsMax = 100;
 constexpr size_t kPruneItemsMax = 500;
 constexpr size_t kBatchBytesMax = 900'000;
@@ -49,7 +49,7 @@ Outcome<Documents> ReadAll(Session& session, const FileArguments& arguments) {
   return documents;
 }
 
-// Where each request begins: as many documents as the server takes at once.
+// The start of each batch: as many documents as the server accepts at once.
 Outcome<std::vector<size_t>> Batches(const Documents& documents, bool prune) {
   std::vector<size_t> starts = {0};
   const size_t most = prune ? kPruneItemsMax : kBatchItemsMax;
@@ -70,7 +70,7 @@ Outcome<std::vector<size_t>> Batches(const Documents& documents, bool prune) {
   return starts;
 }
 
-// The server's item with the index and the place that it has here.
+// The server's item with the index and place that it has in the files.
 json Located(json item, const Documents& documents, size_t offset) {
   item["place"] = nullptr;
   if (!item.contains("index") || !item["index"].is_number_unsigned()) return item;
@@ -85,10 +85,10 @@ struct Applying {
   bool dry_run = false;
   bool prune = false;
   std::string selector;
-  std::string name_space;  // of documents that name none; empty = `default`
+  std::string name_space;  // of documents without one; empty = `default`
 };
 
-// What the server answers to all documents, as one answer.
+// Sends all documents and merges the responses into one.
 Outcome<json> Send(Session& session, const Documents& documents, const Applying& how) {
   CARILLON_ASSIGN_OR_RETURN(const auto starts, Batches(documents, how.prune));
   json merged = {{"dry_run", how.dry_run}, {"items", json::array()}, {"counts", json::object()}};
@@ -127,12 +127,13 @@ int64_t Count(const json& applied, const std::string& result) {
   return applied["counts"].value(result, int64_t{0});
 }
 
-// Many jobs go before in small requests, so that the one that prunes has little left to do.
+// With --prune, many jobs are first sent in small requests, so that the pruning request has little
+// left to do.
 Outcome<json> SendAll(Session& session, const Documents& documents, const Applying& how) {
   if (!how.prune || how.dry_run || documents.size() <= kBatchItemsMax) {
     return Send(session, documents, how);
   }
-  CARILLON_TRY(Batches(documents, true));  // before anything is done
+  CARILLON_TRY(Batches(documents, true));  // checked before anything is done
   CARILLON_ASSIGN_OR_RETURN(json applied, Send(session, documents, {.name_space = how.name_space}));
   applied["prune_complete"] = false;
   if (Count(applied, "error") > 0) return applied;
@@ -146,7 +147,7 @@ Outcome<json> SendAll(Session& session, const Documents& documents, const Applyi
   return applied;
 }
 
-// Tells each error with the file and line it is about; the exit code of the first one.
+// Reports each error with its file and line; returns the exit code of the first one.
 ExitCode TellErrors(Session& session, const json& applied, const Documents& documents) {
   ExitCode exit = ExitCode::kDone;
   for (const json& item : applied["items"]) {
@@ -164,7 +165,7 @@ ExitCode TellErrors(Session& session, const json& applied, const Documents& docu
         std::string pointer = error.value("pointer", std::string());  // "/3/timeout"
         pointer.erase(0, pointer.find('/', 1));
         const std::string detail = error.value("detail", std::string());
-        // One that is the whole message is not said twice.
+        // Omits a detail that is already the message.
         failure.details.push_back(failure.message.ends_with(detail) ? "at " + pointer
                                                                     : pointer + ": " + detail);
         pointers.push_back(std::move(pointer));
@@ -214,7 +215,7 @@ std::string Total(const json& applied) {
          std::to_string(Count(applied, "error")) + " failed";
 }
 
-// What would be deleted is asked about before it is.
+// Asks for confirmation, listing the jobs that would be deleted.
 Outcome<bool> AskToPrune(Session& session, const Documents& documents, Applying how) {
   if (!how.prune || how.dry_run || session.flags().yes) return true;
   how.dry_run = true;
@@ -295,7 +296,7 @@ Outcome<ExitCode> Diff(Session& session, const FileArguments& arguments) {
                                                               : ExitCode::kFailure;
 }
 
-// The rules of the server itself, which are part of this program.
+// Validates with the server's own rules, which are part of this program.
 json Checked(const JobDocument& document, std::set<std::string>& ids) {
   json checked = {{"place", document.Place()},
                   {"job_id", document.job.value("job_id", json())},

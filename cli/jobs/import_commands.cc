@@ -21,7 +21,7 @@ struct ImportArguments {
   bool dry_run = false;
 };
 
-// A job_id that is taken is no mistake in the crontab; --prefix gives the entry another one.
+// An existing job_id is not an error of the crontab; --prefix gives the entry another id.
 std::string NotImported(const json& job, const Failure& failure) {
   const std::string id = job.value("job_id", std::string());
   const bool taken = failure.code == "exists";
@@ -37,7 +37,7 @@ void TellLines(Session& session, const std::string& what, const std::vector<Cron
   }
 }
 
-// The created jobs in one table; the other forms print each as it comes.
+// Prints created jobs as one table at the end; in other forms each one at once.
 void PrintCreated(Session& session, json& created, const json& job) {
   if (session.Print().form() != Form::kTable || session.flags().quiet) {
     return PrintJob(session, job);
@@ -46,7 +46,7 @@ void PrintCreated(Session& session, json& created, const json& job) {
   created["items"].back()["schedule"] = ScheduleSummary(job);
 }
 
-// Each on its own: a job that is refused does not keep back the others.
+// Sends each job on its own, so that a rejected one does not affect the others.
 Outcome<ExitCode> Apply(Session& session, const std::vector<json>& jobs) {
   Outcome<ExitCode> exit = ExitCode::kDone;
   json shown = {{"items", json::array()}};
@@ -74,7 +74,7 @@ const View& PlannedView() {
   return view;
 }
 
-// What --apply would make of one item of a dry run: it takes no job's place.
+// The effect of --apply on one item of a dry run: import never replaces a job.
 json Planned(const json& item, const json& job) {
   const std::string result = item.value("result", "");
   const bool there = result != "created" && result != "error";
@@ -84,7 +84,7 @@ json Planned(const json& item, const json& job) {
           {"error", item.value("error", json())}};
 }
 
-// Asks the server what it would say to each job; nothing is stored.
+// Dry run: asks the server about each job; nothing is stored.
 Outcome<ExitCode> Rehearse(Session& session, const std::vector<json>& jobs) {
   constexpr size_t kBatch = 100;
   json planned = {{"items", json::array()}};

@@ -59,7 +59,7 @@ Outcome<ExitCode> Put(Session& session, const WriteArguments& arguments, const j
   return ExitCode::kDone;
 }
 
-// The version an edit builds on: --if-version, the file's own, or whatever is there now.
+// The version that an edit is based on: --if-version, that in the file, or the current one.
 Outcome<std::string> BaseTag(Session& session, const WriteArguments& arguments, const json& body) {
   if (arguments.if_version > 0) return TagOf(arguments.if_version);
   const auto version = body.find("version");
@@ -87,7 +87,7 @@ Outcome<ExitCode> EditByFlags(Session& session, const WriteArguments& arguments)
   return ExitCode::kDone;
 }
 
-// What a person edits: without what only the server fills in, and with one view of a schedule.
+// The job for the editor: without read-only fields, and with its schedules in one form only.
 json Editable(json job) {
   constexpr std::array kReadOnly = {"version",     "state",        "next_fire_time", "create_time",
                                     "update_time", "pause_reason", "allowed_actions"};
@@ -103,7 +103,7 @@ json Editable(json job) {
   return job;
 }
 
-// A file only this user can read; a job's environment is nobody else's business.
+// A file that only this user can read, because a job's environment may be confidential.
 Outcome<std::string> WriteDraft(const std::string& text) {
   std::string path = (std::filesystem::temp_directory_path() / "carillon-XXXXXX.yaml").string();
   const int file = mkstemps(path.data(), 5);

@@ -98,7 +98,7 @@ Outcome<ExitCode> Explain(Session& session, const ScheduleArguments& arguments) 
   return ExitCode::kDone;
 }
 
-// Warnings are what the verb looks for: exit code 1 when there are any, as `diff` does.
+// Like `diff`, returns exit code 1 if there are findings, here warnings.
 Outcome<ExitCode> Lint(Session& session, const ScheduleArguments& arguments) {
   CARILLON_TRY(Compile(arguments));
   CARILLON_ASSIGN_OR_RETURN(const DstGap gap, ParseName<DstGap>(arguments.gap));
@@ -111,7 +111,7 @@ Outcome<ExitCode> Lint(Session& session, const ScheduleArguments& arguments) {
   json items = json::array();
   for (const ScheduleWarning& warning : warnings) {
     if (lines) {
-      print.Line(std::string(warning.code) + ": " + warning.detail);  // whole, whatever its width
+      print.Line(std::string(warning.code) + ": " + warning.detail);  // never truncated
     }
     items.push_back({{"code", warning.code}, {"detail", warning.detail}});
   }
@@ -128,7 +128,7 @@ struct LoadArguments {
   bool by_job = false;
 };
 
-// All buckets as they came in JSON; a table leaves the quiet ones out.
+// As JSON all buckets; a table omits empty ones.
 Outcome<ExitCode> ShowLoad(Session& session, const LoadArguments& arguments) {
   ApiRequest request{.path = "/api/schedules/load", .query = {{"bucket", arguments.bucket}}};
   if (!arguments.from.empty()) request.query.emplace_back("from", arguments.from);

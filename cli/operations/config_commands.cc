@@ -36,7 +36,7 @@ json ItemOf(const json& config, const std::string& name) {
           {"live", IsLive(config, name)}};
 }
 
-// A table and names are of the settings, the other forms are the document.
+// Tables and names show the settings, the other forms the whole document.
 void PrintConfig(Session& session, const json& config) {
   Printer print = session.Print();
   const json settings = config.value("settings", json::object());
@@ -62,7 +62,7 @@ Outcome<ExitCode> Get(Session& session, const ConfigArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// Against the version that was read, so that nobody's change is lost.
+// Uses the version that was read, so that no concurrent change is lost.
 Outcome<ExitCode> Change(Session& session, const ConfigArguments& arguments, const json& settings) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse before, session.Call({.path = kPath}));
   json body = {{"settings", settings}};
@@ -95,7 +95,7 @@ void AddConfigCommands(CLI::App& system, Session& session) {
   CLI::App* config = system.add_subcommand("config", "Show and change the settings of the cluster");
   config->require_subcommand(0, 1);
   session.On(config, [&session, a, config]() -> Outcome<ExitCode> {
-    if (!config->get_subcommands().empty()) return session.exit();  // a verb of its own did it
+    if (!config->get_subcommands().empty()) return session.exit();  // a subcommand has done it
     return Get(session, *a);
   });
   CLI::App* get = config->add_subcommand("get", "Show all effective settings, or one");

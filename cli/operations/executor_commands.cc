@@ -24,8 +24,8 @@ struct ExecutorArguments {
 };
 
 constexpr Duration kLookEvery = 500ms;
-// Two heartbeats: what is this much younger than the first one seen was sent after the drain was
-// answered, whichever member heard it. A run that was granted before the answer is counted in it.
+// Two heartbeats: a heartbeat this much newer than the first one seen was sent after the drain was
+// answered, whichever member received it, and counts every run granted before that.
 constexpr Duration kYounger = 4s;
 
 std::string PathOf(const std::string& id, const std::string& action = "") {
@@ -58,7 +58,7 @@ Outcome<ExitCode> Act(Session& session, const ExecutorArguments& arguments,
     CARILLON_ASSIGN_OR_RETURN(
         const ApiResponse executor,
         session.Call({.method = "POST", .path = PathOf(id, action), .body = body}));
-    // What is waited for is shown as it is then.
+    // With --wait it is shown at the end.
     if (!arguments.wait) session.Print().Row(executor.body, ExecutorView());
   }
   return ExitCode::kDone;
@@ -68,8 +68,8 @@ WallTime HeartbeatOf(const json& executor) {
   return ParseRfc3339(executor.value("last_heartbeat_time", "")).value_or(WallTime{});
 }
 
-// Until each says in a heartbeat that was sent after the drain was answered that nothing runs;
-// shows it as it was last seen.
+// Waits until every executor reports, in a heartbeat sent after the drain was answered, that it
+// runs nothing; then prints it.
 Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& ids,
                              const std::optional<Duration>& longest) {
   const Clock& clock = session.host().clock;

@@ -36,7 +36,7 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
               made.body.value("expires_at", "") +
               ". It is shown only now: store it in a file (mode 0600) and name the file in "
               "link.join_token_file of the executor.");
-  // A table of one long text would not go into a file as it is.
+  // A table is replaced by the plain token, which can be written to a file as it is.
   const std::string& form = session.flags().output;
   if (form.empty() || form == "table" || form == "wide") {
     session.host().out << made.body.value("join_token", "") << "\n";
@@ -47,7 +47,7 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// Never replaces a file: there may be certificates of that authority.
+// Never replaces a file, because certificates of that authority may be in use.
 Outcome<bool> WriteNew(const std::string& path, const std::string& text, mode_t mode) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file < 0) return UsageFailure("cannot create " + path + ", or it exists already");

@@ -17,7 +17,7 @@ struct PauseArguments {
   std::string longest;
 };
 
-// Until every member has taken it over. No member at all means that the coordinator is not seen.
+// Waits until every member has applied it. An empty list means that the coordinator is unreachable.
 Outcome<ExitCode> AwaitMembers(Session& session, bool paused,
                                const std::optional<Duration>& longest) {
   const Clock& clock = session.host().clock;
@@ -43,7 +43,7 @@ Outcome<ExitCode> AwaitMembers(Session& session, bool paused,
   }
 }
 
-// The answer is printed when the waiting is over, whatever came of it: the change is made.
+// Prints the response after the wait, even if that fails, because the change was made.
 Outcome<ExitCode> Send(Session& session, const ApiRequest& request, bool paused,
                        const PauseArguments& arguments) {
   std::optional<Duration> longest;

@@ -22,7 +22,7 @@ Result<StandaloneArguments> Collect(const GlobalFlags& flags, const ServerArgume
   if (!arguments.port.empty()) {
     collected.overrides.push_back({"rest.port", arguments.port, "--port"});
   }
-  // Port 0 asks for free ports everywhere, so that several servers fit on one machine.
+  // Port 0 means free ports everywhere, so that several servers can run on one machine.
   if (arguments.port == "0") collected.overrides.push_back({"ops.port", "0", "--port"});
   if (!flags.target.data_dir.empty()) {
     collected.overrides.push_back({"data_dir", flags.target.data_dir, "--data-dir"});
@@ -34,7 +34,7 @@ Result<StandaloneArguments> Collect(const GlobalFlags& flags, const ServerArgume
   return collected;
 }
 
-// Only a remark: what is checked here may be for another host, or another user.
+// Only a warning: the settings may be for another host or user.
 void RemarkUnreadableFiles(Session& session, const config::Config& config) {
   for (const config::Setting& setting : config::SettingTable()) {
     if (!setting.name.ends_with("_file")) continue;
@@ -50,7 +50,7 @@ Outcome<ExitCode> CheckConfig(Session& session, const StandaloneArguments& argum
                                     .environment = session.host().environment,
                                     .flags = arguments.overrides},
                                    &further);
-  // No server is away: a file that cannot be read is a wrong flag.
+  // Not an unavailable server: an unreadable file is a usage error.
   if (!loaded.ok() && loaded.code() == ErrorCode::kUnavailable) {
     return UsageFailure(loaded.error().message);
   }

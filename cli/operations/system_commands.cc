@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// Of the ops port, which --addr may name.
+// Routes of the ops port, which --addr may name.
 constexpr std::array<std::string_view, 4> kOpsPaths = {"/livez", "/readyz", "/healthz", "/metrics"};
 
 struct ApiArguments {
@@ -24,7 +24,7 @@ struct ApiArguments {
   std::vector<std::string> headers;
 };
 
-// What a person has to know of members that differ, and only then.
+// Adds what users should know if members differ, and only then.
 void AddDifferences(json& shown) {
   std::set<json> versions;
   std::string all;
@@ -40,7 +40,7 @@ void AddDifferences(json& shown) {
   if (!behind.empty()) shown[paused ? "pause_not_taken_over" : "resume_not_taken_over"] = behind;
 }
 
-// Lists are counted: a person's first look.
+// An overview: lists are shown as counts.
 Outcome<ExitCode> ShowStatus(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
   Printer print = session.Print();
@@ -59,7 +59,7 @@ Failure NothingToAccept(const std::string& why) {
   return {.exit = ExitCode::kConflict, .message = why, .code = "conflict"};
 }
 
-// What is accepted is what was shown: the server compares.
+// Accepts exactly the store that was shown: the server compares.
 Outcome<ExitCode> AcceptStore(Session& session, const std::string& reason) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
   const json store = status.body.value("store", json::object());
@@ -114,7 +114,7 @@ Outcome<ExitCode> ShowLeader(Session& session) {
 Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments) {
   ApiRequest request{.method = arguments.method, .path = arguments.path};
   for (char& c : request.method) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  // Everywhere else a server answers with the console's page, whatever was asked.
+  // For any other path a server returns the console's page.
   const std::string route = request.path.substr(0, request.path.find('?'));
   const bool ops = std::find(kOpsPaths.begin(), kOpsPaths.end(), route) != kOpsPaths.end();
   if (!ops && !route.starts_with("/api/")) {
@@ -136,7 +136,7 @@ Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments
   return request;
 }
 
-// The answer as it came goes to standard output, whatever its status.
+// Prints the response unchanged to standard output, whatever its status.
 Outcome<ExitCode> CallApi(Session& session, const ApiArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const ApiRequest request, BuildRequest(session, arguments));
   CARILLON_ASSIGN_OR_RETURN(ApiClient * client, session.Client());

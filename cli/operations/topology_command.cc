@@ -14,14 +14,14 @@ void Append(std::string& list, const std::string& word) {
 
 std::string Seconds(const json& seconds) { return std::to_string(seconds.get<int64_t>()) + " s"; }
 
-// "after 20 s", "for 6 s"; empty: at once, and until it is over.
+// "after 20 s", "for 6 s"; empty: immediately, until the outage ends.
 std::string When(const json& row) {
   if (row.value("after_s", 0.0) > 0) return "after " + Seconds(row["after_s"]);
   const json until = row.value("until_s", json());
   return until.is_number() ? "for " + Seconds(until) : "";
 }
 
-// What `effect` happens to when this part is away: "planning, running after 20 s".
+// What has this `effect` while the part is unavailable: "planning, running after 20 s".
 std::string Affected(const json& node, const std::string& effect) {
   std::string list;
   for (const json& row : node.value("affects", json::array())) {
@@ -34,7 +34,7 @@ std::string Affected(const json& node, const std::string& effect) {
 
 json TextOrNull(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
-// One row for each part, with what it needs and what stops without it.
+// One row per part, with its dependencies and what stops without it.
 json PartsOf(const json& topology) {
   std::map<std::string, std::string> needs;
   for (const json& edge : topology.value("edges", json::array())) {

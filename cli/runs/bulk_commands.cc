@@ -8,7 +8,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kBatch = 100;  // ids a request: answered well before it is given up
+// Ids per request, few enough to be answered well before the request times out.
+constexpr size_t kBatch = 100;
 
 struct BulkArguments {
   std::string kind;
@@ -55,7 +56,7 @@ Outcome<json> Ask(Session& session, json body) {
                  .code = "bad_answer"};
 }
 
-// On what: ids or a filter.
+// The target of the action: ids or a filter.
 Outcome<json> BodyOf(const std::string& action, const BulkArguments& arguments) {
   json body = {{"action", action}};
   if (!arguments.kind.empty()) body["kind"] = arguments.kind;
@@ -70,14 +71,14 @@ Outcome<json> BodyOf(const std::string& action, const BulkArguments& arguments) 
   return body;
 }
 
-// How it is done.
+// The options of the action.
 void AddManner(json& body, const BulkArguments& arguments) {
   if (!arguments.reason.empty()) body["reason"] = arguments.reason;
   if (arguments.confirm_overlap) body["confirm_overlap"] = true;
   if (arguments.kill) body["mode"] = "kill";
 }
 
-// What the server would act on, and whether it may.
+// A dry run: what the server would act on, and whether it may.
 Outcome<json> Look(Session& session, const std::string& action, const BulkArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(json body, BodyOf(action, arguments));
   body["dry_run"] = true;
@@ -88,7 +89,7 @@ Outcome<json> Look(Session& session, const std::string& action, const BulkArgume
                  .code = "too_many"};
 }
 
-// Piece by piece, so that a piece that fails leaves the others done and told.
+// In batches, so that a failed batch leaves the others done and reported.
 Outcome<json> Act(Session& session, const std::string& action, const BulkArguments& arguments,
                   const std::vector<std::string>& ids) {
   json merged;
@@ -136,7 +137,7 @@ json AsDryRun(Session& session, json look, const std::string& action) {
   return look;
 }
 
-// "2 jobs", "more than 1000 jobs"; empty: nothing matches.
+// "2 jobs", "more than 1000 jobs"; empty if nothing matches.
 Outcome<std::string> Reach(Session& session, const std::string& action,
                            const BulkArguments& arguments) {
   const std::string kind = arguments.kind.empty() ? "item" : arguments.kind;
@@ -175,7 +176,7 @@ Outcome<ExitCode> InBackground(Session& session, const std::string& action,
   return FollowBulk(session, started.body["bulk_id"].get<std::string>());
 }
 
-// Whether bulk actions are meant, by their ids; a Failure when only some are.
+// Whether the ids are of bulk actions; a Failure if only some are.
 Outcome<bool> MeansActions(const BulkArguments& arguments) {
   const auto count = std::count_if(arguments.ids.begin(), arguments.ids.end(), IsBulkId);
   if (count == 0 || arguments.kind == "job") return false;

@@ -64,7 +64,7 @@ Outcome<ExitCode> Resend(Session& session, const DeliveryArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// Anything that did not arrive is a failure of the command.
+// Fails if any test message did not arrive.
 Outcome<ExitCode> SendTest(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse tested,

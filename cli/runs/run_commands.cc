@@ -23,7 +23,7 @@ std::string PathOf(const std::string& run_id, const std::string& action = "") {
   return "/api/runs/" + Escape(run_id) + (action.empty() ? "" : "/" + action);
 }
 
-// For a person the attempts are a table of their own below the run.
+// In table form the attempts are a table of their own below the run.
 void PrintRun(Session& session, json run) {
   static const View attempts_view{{{"ATTEMPT", "attempt"},
                                    {"STATE", "state"},
@@ -81,7 +81,7 @@ Outcome<ExitCode> Retry(Session& session, const RunArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// The first run that ends badly decides how several end.
+// With several runs, the first one that fails determines the exit code.
 Outcome<ExitCode> Wait(Session& session, const RunArguments& arguments) {
   WaitOptions options;
   if (!arguments.longest.empty()) {
@@ -123,7 +123,7 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   if (!flags.job_id.empty() && of_jobs) {
     request.query.emplace_back("job_id", flags.job_id);
   } else if (!flags.job_id.empty()) {
-    // This one says it when there is no such job.
+    // This route reports an unknown job.
     request.path = "/api/jobs/" + Escape(flags.job_id) + "/history";
   }
   if (!flags.executor_id.empty()) request.query.emplace_back("executor_id", flags.executor_id);

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr Duration kFollowEvery = 250ms;
-// How long pieces may come after the end of an attempt, as the server waits for them.
+// How long chunks may arrive after the end of an attempt; the server waits equally long.
 constexpr Duration kPieceGrace = 10s;
 
 std::string HeaderOf(const ApiResponse& response, std::string_view name) {
@@ -25,15 +25,15 @@ std::string HeaderOf(const ApiResponse& response, std::string_view name) {
   return {};
 }
 
-// The length of the colour that begins here, "ESC [ 1 ; 31 m"; 0: it is another escape.
+// The length of a colour sequence at the front, "ESC [ 1 ; 31 m"; 0 if it is another escape.
 size_t ColourAt(std::string_view text) {
   if (!text.starts_with("\033[")) return 0;
   const size_t end = text.find_first_not_of("0123456789;:", 2);
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// For a terminal, where other escapes than colours set the clipboard or the title, or write over
-// what stands there already.
+// Keeps only colours for a terminal: other escape sequences could set the clipboard or the title,
+// or overwrite earlier output.
 std::string ForTerminal(std::string_view text) {
   std::string shown;
   while (!text.empty()) {
@@ -44,7 +44,7 @@ std::string ForTerminal(std::string_view text) {
     } else if ((byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t') || byte == 0x7f) {
       kept = 0;
     } else if (byte == 0xc2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xa0) {
-      text.remove_prefix(2);  // U+0080 to U+009F: escapes of one character
+      text.remove_prefix(2);  // U+0080 to U+009F: one-character escapes
       continue;
     }
     shown += text.substr(0, kept);
@@ -58,14 +58,14 @@ class LogReader {
   LogReader(Session& session, const LogFlags& flags, std::optional<WallTime> since)
       : session_(session), flags_(flags), since_(since), attempt_(flags.attempt) {}
 
-  // Everything that is there; the server answers a long log in parts.
+  // Reads everything stored; the server returns a long log in parts.
   Outcome<ExitCode> ReadAll() {
     for (;;) {
       const std::string before = offset_;
       CARILLON_TRY(ReadPart());
       if (complete_ || offset_.empty()) return ExitCode::kDone;
       if (offset_ != before) continue;
-      // Right after an end its last lines may still be on their way to the database.
+      // Just after an end the last lines may still be on their way to the database.
       CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
       if (over)
         session_.Say("The end of this log has not arrived yet; the output above is incomplete.");
@@ -101,13 +101,13 @@ class LogReader {
     return latest_ > attempt_ || IsFinal(*state) || *state == RunState::kHeld;
   }
 
-  // The run is looked at before its log, so that the last look sees everything.
+  // Reads the run before its log, so that the last read sees everything.
   Outcome<bool> Look() {
     CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
     CARILLON_TRY(ReadPart());
     if (!over) return false;
     if (!over_since_) over_since_ = Now();
-    // Without an offset the server has no log of it, only the output: all of it is printed.
+    // Without an offset the server has no log, only the output, and all of it is printed.
     if (!complete_ && !offset_.empty() && Now() - *over_since_ < kPieceGrace) return false;
     if (!complete_ && !offset_.empty())
       session_.Say("The end of this log did not arrive; the output above is incomplete.");
@@ -145,14 +145,14 @@ class LogReader {
     return true;
   }
 
-  // The server has no log of this attempt, only its output, which does not change once it is there.
+  // The server has no log of this attempt, only its output, which is complete once it exists.
   Outcome<bool> PrintOutput(const std::string& text, bool lines) {
     if (!output_printed_) Print(text, lines);
     output_printed_ = !text.empty();
     return true;
   }
 
-  // What has no time is not known to be too early.
+  // Entries without a time are kept, because they may be late enough.
   bool IsWanted(const json& entry) const {
     if (!since_ || !entry.is_object()) return true;
     const auto time = entry.find("t");
@@ -198,8 +198,10 @@ class LogReader {
   const LogFlags& flags_;
   const std::optional<WallTime> since_;
   int attempt_;
-  int latest_ = 0;      // attempt, when the run was last looked at
-  std::string offset_;  // seq of what was printed last, as the server said it
+  // The latest attempt when the run was last read.
+  int latest_ = 0;
+  // The position after the last printed entry, as sent by the server.
+  std::string offset_;
   bool complete_ = false;
   bool output_printed_ = false;
   SteadyTime heard_;

@@ -69,7 +69,7 @@ class Waiter {
   }
 
  private:
-  // Reads the run and says what changed; true when it has ended.
+  // Reads the run and reports changes; true when it has ended.
   Outcome<bool> Look() {
     auto response = session_.Call({.path = "/api/runs/" + Escape(run_id_)});
     if (!response.ok()) {
@@ -91,7 +91,8 @@ class Waiter {
     return IsFinal(state_);
   }
 
-  // Once: that nothing starts, if so. What cannot be asked is no reason to stop waiting.
+  // Reports once if the cluster is paused, so that nothing starts. Failure to find out does not end
+  // the wait.
   void TellPause() {
     if (std::exchange(asked_why_, true)) return;
     const auto status = session_.Call({.path = "/api/system/status"});
@@ -116,7 +117,7 @@ class Waiter {
   const std::string run_id_;
   const WaitOptions options_;
   const Clock& clock_;
-  SteadyTime heard_;  // the last answer
+  SteadyTime heard_;  // time of the last response
   json run_ = nullptr;
   RunState state_ = RunState::kPending;
   std::string said_;

@@ -37,17 +37,16 @@ struct StandaloneServer::Parts {
   std::unique_ptr<process::DataDirectory> directory;
   std::unique_ptr<mysql::PrivateMariadbd> mariadbd;
   scheduler::StoreGuard guard{clock};
-  std::unique_ptr<mysql::MysqlStore> store;    // whatever answers
-  std::unique_ptr<mysql::MysqlStore> trusted;  // behind the guard: the member's
-  std::unique_ptr<mysql::MysqlStore> for_api;  // reads whatever answers, writes if trusted
+  std::unique_ptr<mysql::MysqlStore> store;    // whatever store answers
+  std::unique_ptr<mysql::MysqlStore> trusted;  // behind the guard; for the member
+  std::unique_ptr<mysql::MysqlStore> for_api;  // reads any store, writes to the trusted one only
   std::unique_ptr<CurlTransport> transport;
   std::unique_ptr<scheduler::NoticeSender> sender;
   Signer signer = Signer::Generate();
   LiveSettings settings;
   std::unique_ptr<scheduler::SecretKeys> secret_keys;
   std::unique_ptr<scheduler::SecretResolver> secret_resolver;
-  // The bus keeps what waits and the switchboard what is under way; neither survives the process,
-  // and nothing needs them to.
+  // In memory: waiting and in-flight messages are lost with the process, which is harmless.
   memory::MemoryBus bus;
   memory::MemorySwitchboard switchboard;
   memory::MemoryEnsemble ensemble;
@@ -62,7 +61,7 @@ struct StandaloneServer::Parts {
   std::unique_ptr<executor::ExecutorServer> executor;
   Loops loops;
   process::Runtime runtime;
-  std::string setup_link;  // empty: an administrator is there
+  std::string setup_link;  // empty if an administrator exists
 
   Status StartAll(const config::Config& config, const process::Interrupted& interrupted);
   Status OpenKeys(const config::Config& config);
@@ -74,8 +73,8 @@ struct StandaloneServer::Parts {
   process::Runtime CurrentRuntime() const;
 };
 
-// The order makes sure that a port which is taken is found before anything fires, and that every
-// part knows the addresses that it tells to others.
+// In this order a taken port is found before anything fires, and every part knows the addresses
+// that it publishes.
 Status StandaloneServer::Parts::StartAll(const config::Config& config,
                                          const process::Interrupted& interrupted) {
   CARILLON_TRY(OpenKeys(config));
@@ -95,7 +94,7 @@ Status StandaloneServer::Parts::StartAll(const config::Config& config,
   return AwaitReady(interrupted);
 }
 
-// Before anything is started that would inherit the environment.
+// Runs before anything is started that would inherit the environment.
 Status StandaloneServer::Parts::OpenKeys(const config::Config& config) {
   scheduler::SecretKeys::Places places{.file = config.Text("secrets.key_file"),
                                        .environment = scheduler::TakeSecretsEnvironment()};
@@ -235,12 +234,12 @@ Result<std::unique_ptr<process::Daemon>> StandaloneServer::Start(
 
 StandaloneServer::~StandaloneServer() { Stop(); }
 
-// Republishes runtime.json when a part was started again.
+// Publishes runtime.json again when a part was restarted.
 Status StandaloneServer::Supervise() {
   const process::Runtime current = parts_->CurrentRuntime();
-  // A pid of 0 is a warden that is being started again: the old one stays published until then.
+  // 0 means that the warden is being restarted: the old pid stays published until then.
   if (current == parts_->runtime || current.warden_pid == 0) return {};
-  // A full disk: tried again with the next call.
+  // If the disk is full, the next call tries again.
   if (parts_->directory->Publish(current).ok()) parts_->runtime = current;
   return {};
 }

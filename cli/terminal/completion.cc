@@ -33,8 +33,8 @@ CompletionTable WordsOf(const CLI::App& app) {
   return table;
 }
 
-// All three take the words before the cursor that are no flags for the path, and what stands behind
-// the last known verb for its arguments.
+// All three scripts take the non-flag words before the cursor as the path of commands, and words
+// after the last known command as its arguments.
 
 std::string BashCompletion(const CompletionTable& table) {
   std::string text =

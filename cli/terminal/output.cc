@@ -159,7 +159,7 @@ std::string Cell(const json& value) {
 
 namespace {
 
-// As Cell, and what is below a second, if there is anything.
+// As Cell, plus the fraction of a second unless it is zero.
 std::string ExactCell(const json& value) {
   std::string cell = Cell(value);
   if (!value.is_string() || !LooksLikeTime(value.get_ref<const std::string&>())) return cell;
@@ -169,7 +169,7 @@ std::string ExactCell(const json& value) {
   return cell;
 }
 
-// A line a member; what is in an object within has its name in front: "load.cpu".
+// One line per member; members of nested objects as "load.cpu".
 void AddLines(const std::string& prefix, const json& object,
               const std::function<std::string(const std::string&, const json&)>& show,
               std::vector<std::pair<std::string, std::string>>& lines) {
@@ -256,7 +256,7 @@ std::string RelativeTime(WallTime time, WallTime now) {
   const int64_t away = std::chrono::duration_cast<std::chrono::seconds>(time - now).count();
   for (const Unit& unit : kUnits) {
     const int64_t count = std::abs(away) / unit.seconds;
-    // 90 minutes say more than one hour.
+    // "90m" is more informative than "1h".
     if (count < 2 && unit.seconds > 1) continue;
     const std::string amount = std::to_string(count) + unit.name;
     if (count > 0) return away > 0 ? "in " + amount : amount + " ago";

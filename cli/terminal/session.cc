@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kPageSizeMax = 500;
-constexpr int kRefusalsMax = 60;  // a minute of too many requests
+constexpr int kRefusalsMax = 60;  // a minute of too_many_requests
 
 std::string Bounded(std::istream& in) {
   std::string text(kJsonBytesMax + 1, '\0');
@@ -26,7 +26,7 @@ std::string Bounded(std::istream& in) {
   return text;
 }
 
-// What a user of the command line can do about it: the server speaks to any client.
+// A hint for users of the command line; the server's message is for any client.
 std::string_view HintOf(std::string_view code) {
   if (code == "unauthenticated") {
     return "Sign in with `carillon login`, or pass a token with --token-file.";
@@ -38,7 +38,7 @@ std::string_view HintOf(std::string_view code) {
   return {};
 }
 
-// Where to find the ids of what was not found, by the path that was asked.
+// The command that lists the ids of what was not found, by the requested path.
 std::string ListHintOf(const Failure& failure) {
   struct List {
     std::string_view path;
@@ -120,7 +120,7 @@ Outcome<ApiResponse> Session::Call(const ApiRequest& request) {
   CARILLON_ASSIGN_OR_RETURN(ApiClient * client, Client());
   for (int waited = 0;; ++waited) {
     auto response = client->Call(request);
-    // Refused before anything was done, so that it may be sent again whatever it is.
+    // Refused before any effect, so any request may be sent again.
     const bool refused = !response.ok() && response.error().code == "too_many_requests";
     if (!refused || waited == kRefusalsMax) return response;
     host_.wait(1s);
@@ -194,7 +194,7 @@ Outcome<ExitCode> Session::List(const ApiRequest& request, const Listing& listin
   json merged = {{"items", json::array()}, {"next_page_token", nullptr}};
   CARILLON_ASSIGN_OR_RETURN(merged["next_page_token"],
                             ReadPages(request, LimitOf(listing), [&](json page) {
-                              // What is a line an item goes out as it comes.
+                              // Forms with a line per item are printed page by page.
                               if (!whole) return print.List(page, listing.view);
                               for (const char* count : {"total", "total_at_least"}) {
                                 if (page.contains(count)) merged[count] = page[count];

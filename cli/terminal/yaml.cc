@@ -21,7 +21,7 @@ Error Broken(int line, const std::string& what, const std::string& name = "") {
           (name.empty() ? "line " : name + ":") + std::to_string(line + 1) + ": " + what};
 }
 
-// A plain scalar by YAML's core schema; text when it is nothing else.
+// Resolves a plain scalar by YAML's core schema; otherwise it is text.
 json PlainScalar(const std::string& text) {
   if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") {
     return nullptr;
@@ -34,7 +34,7 @@ json PlainScalar(const std::string& text) {
   if (const auto [at, error] = std::from_chars(begin, end, whole); at == end) {
     if (error == std::errc()) return whole;
   }
-  // from_chars also takes "inf" and "nan", which are text here.
+  // from_chars also accepts "inf" and "nan", which are text here.
   if (text.find_first_not_of("+-.0123456789eE") == std::string::npos) {
     double number = 0;
     const auto [at, error] = std::from_chars(begin, end, number);
@@ -43,11 +43,11 @@ json PlainScalar(const std::string& text) {
   return text;
 }
 
-// Turns nodes into a document; counts what it makes, since an alias may stand for much.
+// Converts nodes into a document; counts its values, since an alias may expand to many.
 class Converter {
  public:
   Converter() = default;
-  // `name`: of the file, for messages.
+  // `name` of the file, for messages.
   Converter(std::map<std::string, int>& lines, std::string name)
       : lines_(&lines), name_(std::move(name)) {}
 
@@ -88,7 +88,7 @@ class Converter {
       }
       if (object.contains(name)) return At(entry.first, name + " appears twice");
       const std::string member = JsonPointer(pointer, name);
-      // A name's line says more than that of a block that begins below it.
+      // The line of the name is more useful than that of a block that begins below it.
       if (lines_ != nullptr) lines_->emplace(member, entry.first.Mark().line + 1);
       CARILLON_ASSIGN_OR_RETURN(object[name], Convert(entry.second, member, depth + 1));
     }
@@ -96,7 +96,7 @@ class Converter {
     return object;
   }
 
-  // What is written out goes before what is merged, an earlier source before a later one.
+  // Explicit members override merged ones, and earlier sources override later ones.
   Status Merge(const YAML::Node& source, const std::string& pointer, size_t depth, json& object) {
     if (source.IsSequence()) {
       if (depth >= kJsonDepthMax) return At(source, "nested too deeply");
@@ -120,7 +120,7 @@ class Converter {
   size_t bytes_ = 0;
 };
 
-// An alias lets a short text stand for a huge document; this looks for one without building it.
+// Detects aliases, which let a short text expand to a huge document, without building it.
 class AliasFinder : public YAML::EventHandler {
  public:
   bool found = false;
@@ -166,8 +166,8 @@ bool IsPlainText(const std::string& text) {
          lower != "n";
 }
 
-// Several lines that a literal block keeps as they are: no indentation at its start, no line of
-// blanks alone, at most one line end at its end.
+// Multi-line text that a literal block preserves: no leading indentation, no line of blanks, and at
+// most one final newline.
 bool IsBlockText(const std::string& text) {
   if (text.find('\n') == std::string::npos || text[0] == ' ' || text[0] == '\n') return false;
   for (const unsigned char c : text) {
@@ -202,7 +202,7 @@ class Writer {
     if (!value.is_string()) return JsonToText(value);
     const auto& text = value.get_ref<const std::string&>();
     if (IsPlainText(text)) return text;
-    if (!IsBlockText(text)) return JsonToText(value);  // a JSON string is a YAML one
+    if (!IsBlockText(text)) return JsonToText(value);  // a JSON string is valid YAML
     const bool ends = text.back() == '\n';
     std::string block = ends ? "|" : "|-";
     for (size_t at = 0; at < text.size();) {
@@ -244,7 +244,7 @@ class Writer {
   }
 
   std::string text_;
-  bool in_list_ = false;  // the cursor stands behind "- "
+  bool in_list_ = false;  // the cursor is after "- "
 };
 
 }  // namespace
@@ -287,7 +287,7 @@ Result<std::vector<YamlDocument>> ConvertAll(const std::string& text, const std:
 Result<std::vector<YamlDocument>> ReadYamlDocuments(const std::string& text,
                                                     const std::string& name) {
   auto documents = ConvertAll(text, name);
-  // What is JSON means what it means as JSON, wherever YAML differs; it may only lack its lines.
+  // JSON keeps its JSON meaning wherever YAML differs; only line numbers may be missing.
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || (text[first] != '{' && text[first] != '[')) return documents;
   auto strict = ParseJsonText(text);
