@@ -37,6 +37,7 @@ struct ExecutorTuning {
   bool operator==(const ExecutorTuning&) const = default;
 };
 
+// The settings of the executor, and how it presents itself to the members.
 struct ExecutorOptions {
   ExecutorId executor_id;
   Incarnation incarnation;  // random per start of the daemon

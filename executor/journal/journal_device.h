@@ -14,6 +14,7 @@
 
 namespace carillon::executor {
 
+// One order: its kind, the arguments of that kind, and its outcome.
 struct DeviceOrder {
   enum class Kind {
     kWrite,     // writes `bytes` to `fd` at `offset`

@@ -9,6 +9,7 @@
 
 namespace carillon::executor {
 
+// The numbers are on disk.
 enum class RecordKind : uint8_t {
   kPut = 1,
   kRemove = 2,
@@ -19,6 +20,7 @@ enum class RecordKind : uint8_t {
 inline constexpr size_t kRecordHeaderBytes = 4 + 4 + 8 + 1;
 inline constexpr size_t kRecordPayloadBytesMax = 1u << 20;
 
+// One record as read; `payload` points into the bytes given to ParseRecord.
 struct RawRecord {
   uint64_t id = 0;
   RecordKind kind = RecordKind::kPut;

@@ -33,6 +33,7 @@ class AttemptLog {
     size_t log_bytes_max = 16u << 20;      // of the whole attempt; later output is not kept
     size_t waiting_bytes_max = 32u << 20;  // unconfirmed: half of the budget
   };
+  // Both clocks: steady for waits, wall for the times of entries.
   struct Now {
     SteadyTime steady;
     WallTime wall;

@@ -31,6 +31,7 @@ class LocalQueue {
   };
   explicit LocalQueue(const Limits& limits) : limits_(limits) {}
 
+  // The properties of a waiting task; `bytes` is its approximate memory.
   struct Waiting {
     int priority = 0;
     SteadyTime arrived;

@@ -34,6 +34,7 @@ enum class ResultHome {
   kWarden,
 };
 
+// A result that must be published until it is applied.
 struct ReportedResult {
   AttemptEnded ended;
   ResultHome home = ResultHome::kMemory;

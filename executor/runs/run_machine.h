@@ -11,6 +11,7 @@
 
 namespace carillon::executor {
 
+// Where an attempt is in its life.
 enum class RunStage {
   kQueued,    // waits for a slot
   kClaiming,  // the owner was asked, once or more, always with the same token
@@ -21,6 +22,7 @@ enum class RunStage {
 };
 std::string_view Name(RunStage stage);
 
+// An observation about an attempt.
 enum class RunEvent {
   kSlotTaken,     // it was given a free slot
   kQueueExpired,  // it waited too long; its owner publishes it elsewhere
@@ -46,6 +48,7 @@ enum class RunAction {
   kDrop,    // nothing of it remains here
 };
 
+// The next stage, and what the caller must do.
 struct RunStep {
   RunStage stage;
   RunAction action;

@@ -22,6 +22,7 @@ namespace carillon::executor {
 // Processes and in-process attempts have separate queues and slots.
 enum class Lane { kProcess = 0, kLight = 1 };
 
+// The identity of an attempt.
 struct AttemptId {
   RunKey key;
   int attempt = 1;
@@ -35,6 +36,7 @@ struct AttemptIdHash {
   }
 };
 
+// All that the daemon knows of one attempt. Members that name a stage are valid only in it.
 struct RunEntry {
   AttemptId id;
   HeldAttempt held;  // has a token from the claim on

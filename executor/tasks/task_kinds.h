@@ -12,6 +12,7 @@
 
 namespace carillon::executor {
 
+// How one type of job is executed.
 struct TaskKind {
   JobType type;
   // Runs inside the daemon: no process, no warden, a light slot.
@@ -22,6 +23,7 @@ struct TaskKind {
 
 const TaskKind& KindOf(JobType type);
 
+// Applied to processes unless the job or task says otherwise; the output limit is per stream.
 struct ProcessDefaults {
   // Environment of a process; the job's own variables override it.
   std::map<std::string, std::string> env;

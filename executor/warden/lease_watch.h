@@ -11,6 +11,7 @@ namespace carillon::executor {
 
 using carillon::kLeaseMargin;
 
+// A lease, and whether its end kills the attempt (on_lost: retry).
 struct WatchedLease {
   SteadyTime lease_end;
   bool kill_at_lease_end = true;

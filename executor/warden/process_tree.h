@@ -12,6 +12,7 @@
 
 namespace carillon::executor {
 
+// One process, from /proc/<pid>/stat.
 struct ProcessEntry {
   pid_t pid = 0;
   pid_t parent = 0;

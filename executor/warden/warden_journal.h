@@ -40,6 +40,7 @@ struct OpenStart {
   WallTime started;
   SegmentLog::RecordId record = 0;
 };
+// An end in the journal that the database has not confirmed yet.
 struct RecordedEnd {
   HeldAttempt attempt;
   SegmentLog::RecordId record = 0;

@@ -11,6 +11,7 @@ namespace carillon::executor {
 // "carillon-warden" beside this process's own executable.
 std::string DefaultWardenExecutable();
 
+// The command line of a warden; it exits after being idle for `idle_exit`.
 struct WardenCommand {
   std::string executable;
   std::string directory;
