@@ -60,6 +60,7 @@ class Histogram {
 
 enum class MetricKind { kCounter, kGauge, kHistogram };
 
+// A row of the table of metrics.
 struct MetricSpec {
   std::string_view name;
   MetricKind kind;

@@ -33,6 +33,7 @@ enum class ErrorCode {
 // Lower-case stable name, e.g. "not_found".
 std::string_view ErrorCodeName(ErrorCode code);
 
+// The reason of a failure.
 struct Error {
   ErrorCode code = ErrorCode::kInvalid;
   // What was tried, on which id, why it failed, and the setting that would help.

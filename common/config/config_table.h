@@ -19,6 +19,7 @@ enum class SettingType {
   kPairs,     // name=value,name=value; in YAML also a map
 };
 
+// One row of the table of settings.
 struct Setting {
   std::string_view name;  // "scheduler.lease_s": the suffix is the unit
   SettingType type = SettingType::kText;

@@ -54,6 +54,7 @@ class Config {
   std::vector<std::string> warnings_;
 };
 
+// A setting given as a flag.
 struct Override {
   std::string name;
   std::string value;

@@ -39,6 +39,7 @@ enum class CronItemKind {
   kNthWeekday,      // 5#2: the `n`th `from` (a weekday) of the month
 };
 
+// One comma-separated item of a field. `kind` determines which members are used.
 struct CronItem {
   CronItemKind kind = CronItemKind::kValues;
   int from = 0;

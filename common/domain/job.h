@@ -45,6 +45,7 @@ struct ScheduleSpec {
 
 using ParameterValue = std::variant<std::string, int64_t, double, bool>;
 
+// A job's definition, with the bounds that ValidateJob enforces.
 struct JobDefinition {
   std::string name = {};  // 1-200 characters
   JobType type = JobType::kShell;

@@ -28,6 +28,7 @@ struct GapRange {
 // once on its way (a task message that is lost and published again) is still in time.
 inline constexpr Duration kMisfireFloor = 5s;
 
+// A job's rules for late fires, as in JobDefinition.
 struct MisfireRules {
   MisfirePolicy policy = MisfirePolicy::kLatest;
   Duration grace = 60s;

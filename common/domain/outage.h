@@ -13,6 +13,7 @@
 
 namespace carillon {
 
+// A part of the installation that is unavailable.
 enum class Outage {
   kStore,
   kStoreHeld,  // it answers, but is not the trusted store
@@ -60,6 +61,7 @@ enum class OutageBound {
   kReturn,        // the part is available again
 };
 
+// The effect of one outage on one capability.
 struct OutageRow {
   Outage outage;
   Capability capability;

@@ -49,6 +49,7 @@ bool IsPlain(const PlainRow& run, const ClaimRequest& request, WallTime now);
 // Whether these facts are all there is to decide, provided that its executor accepts runs.
 bool MayBePlain(const ClaimRequest& request);
 
+// The same for results.
 enum class ResultFact {
   kReadable,
   kState,

@@ -5,6 +5,7 @@
 
 namespace carillon {
 
+// A job's rules for further attempts, as in JobDefinition.
 struct RetryRules {
   int64_t retry_count = 0;  // tries after the first
   Duration interval = 60s;

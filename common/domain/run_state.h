@@ -53,6 +53,7 @@ enum class ClaimReason {
 };
 std::string_view Name(ClaimReason reason);
 
+// An executor's request to start one attempt.
 struct ClaimRequest {
   RunKey key;
   SegmentId segment;
@@ -121,6 +122,7 @@ enum class ResultVerdict {
   kUnknownRun,    // no such row: acknowledged, counted
 };
 
+// The end of an attempt, as its executor reported it.
 struct ResultReport {
   RunKey key;
   SegmentId segment;
@@ -145,6 +147,7 @@ struct ResultDecision {
 ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
                             WallTime now);
 
+// The attempt whose lease ended.
 struct LostReport {
   RunKey key;
   SegmentId segment;
@@ -199,6 +202,7 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overla
 
 // ---- skips -------------------------------------------------------------------------------------
 
+// A run to be skipped, as the owner knew it when it decided.
 struct SkipItem {
   RunKey key;
   SegmentId segment;

@@ -17,6 +17,7 @@ namespace carillon {
 // A remark that a preview shows beside the time of a fire.
 enum class DstNote { kNone, kMovedByGap, kRepeated };
 
+// One fire of a schedule.
 struct Fire {
   WallTime time;
   DstNote note = DstNote::kNone;

@@ -45,6 +45,7 @@ struct AttemptFacts {
   Parameters parameters = {};  // after MergeParameters
 };
 
+// A command and environment without placeholders, except for secrets.
 struct RenderedAttempt {
   std::string command;
   // The environment of the process: PATH, the job's own variables, CARILLON_*.

@@ -14,6 +14,7 @@
 
 namespace carillon::ops {
 
+// Where the ops port listens.
 struct OpsOptions {
   std::string address = "127.0.0.1";
   uint16_t port = 8642;  // 0 = any

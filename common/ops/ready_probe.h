@@ -16,6 +16,7 @@
 
 namespace carillon::ops {
 
+// A condition of readiness; an error of `check` means not ready.
 struct ReadyCheck {
   std::string name;
   std::function<Status()> check;

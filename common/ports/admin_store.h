@@ -28,6 +28,7 @@ enum class RequestState {
   kInFlight,
   kMismatch,  // the same key with a different body
 };
+// The state of an idempotency key.
 struct RequestLookup {
   RequestState state = RequestState::kNew;
   StoredAnswer answer = {};

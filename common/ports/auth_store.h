@@ -18,6 +18,7 @@ namespace carillon {
 // A user's console preferences, by name; a preference never set is absent.
 using Preferences = std::map<std::string, std::string>;
 
+// A user account.
 struct UserRecord {
   std::string user_id;  // at most 63 ASCII characters; never reused
   std::string name;     // for signing in; unique, case-insensitive
@@ -47,6 +48,7 @@ struct PreferenceChange {
   std::map<std::string, std::optional<std::string>> changes;  // nullopt: back to unset
 };
 
+// An API token, without its secret.
 struct TokenRecord {
   std::string token_hash;  // hex, hash of the whole token
   std::string name;
@@ -95,6 +97,7 @@ struct Rotation {
   std::optional<UserRecord> user = {};  // the owner; if rotated or reused
 };
 
+// The session that a sign-out ended.
 struct EndedSession {
   std::string family;
   std::string user_id;

@@ -41,6 +41,7 @@ struct BulkOrder {
   bool operator==(const BulkOrder&) const = default;
 };
 
+// A bulk action and its progress; the four counts are of items.
 struct BulkAction {
   uint64_t number = 0;  // assigned by the store, ascending
   BulkOrder order;
@@ -55,6 +56,7 @@ struct BulkAction {
 };
 inline bool HasEnded(const BulkAction& action) { return action.ended != WallTime{}; }
 
+// One job or run that the action applies to.
 struct BulkItem {
   int64_t position = 0;
   std::string id;

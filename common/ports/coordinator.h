@@ -20,6 +20,7 @@
 
 namespace carillon {
 
+// A scheduler member, as it announces itself.
 struct MemberInfo {
   MemberId id;
   Incarnation incarnation;
@@ -32,6 +33,7 @@ struct MemberInfo {
   bool operator==(const MemberInfo&) const = default;
 };
 
+// The intended owner of each segment, as computed by the leader.
 struct Assignment {
   Generation generation;
   std::map<SegmentId, MemberId> owners;

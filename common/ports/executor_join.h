@@ -9,6 +9,7 @@
 
 namespace carillon {
 
+// An executor's request for a certificate.
 struct JoinRequest {
   ExecutorId executor;
   // One-time token from an administrator; empty: the executor has shown a valid certificate and

@@ -55,6 +55,7 @@ struct Heartbeat {
   std::vector<HeldAttempt> claiming;  // sent to this member, unanswered
 };
 
+// Requests to claim runs; the reply has the same batch_id.
 struct ClaimBatch {
   // The executor's steady clock: leases of accepted claims are counted from it.
   int64_t sent_us = 0;
@@ -88,6 +89,7 @@ struct HeartbeatReply {
   std::optional<WallTime> cluster_time = {};  // as in Registered
 };
 
+// The verdict on each request of a ClaimBatch.
 struct ClaimBatchReply {
   uint64_t batch_id = 0;
   int64_t sent_us = 0;

@@ -24,6 +24,7 @@ struct ExecutorLoad {
 inline constexpr size_t kExecutorHostBytesMax = 255;
 inline constexpr size_t kExecutorVersionBytesMax = 64;
 
+// An executor: as it registered, its state, and its last heartbeat.
 struct ExecutorRecord {
   ExecutorId id;
   Incarnation incarnation;
@@ -46,6 +47,7 @@ struct ExecutorRecord {
   std::string trouble = {};
 };
 
+// Replaces an executor's labels, if they are still `expected`.
 struct LabelEdit {
   ExecutorId id;
   std::map<std::string, std::string> labels;

@@ -8,6 +8,7 @@
 
 namespace carillon {
 
+// A segment with the epoch under which the writer owns it.
 struct FencedSegment {
   SegmentId segment;
   Epoch epoch;

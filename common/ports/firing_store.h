@@ -41,6 +41,7 @@ struct DueSchedule {
   bool readable = true;
 };
 
+// A run to insert.
 struct PlannedRun {
   RunKey key;
   JobNo job_no;
@@ -51,6 +52,7 @@ struct PlannedRun {
   int64_t def_version = 0;
 };
 
+// Moves a schedule to its next unplanned fire.
 struct ScheduleAdvance {
   ScheduleId schedule_id;
   SegmentId segment;
@@ -65,6 +67,7 @@ struct PlannedGap {
   GapRange range;
 };
 
+// The result of planning some schedules, written in one transaction.
 struct PlanBatch {
   std::vector<PlannedRun> runs;
   std::vector<ScheduleAdvance> advances;
@@ -111,6 +114,7 @@ struct RunningPage {
   std::optional<RunCursor> next;
 };
 
+// The verdict on one claim.
 struct ClaimReply {
   ClaimVerdict verdict = ClaimVerdict::kRefused;
   ClaimReason reason = ClaimReason::kNone;
@@ -147,6 +151,7 @@ struct JobVersionKey {
   auto operator<=>(const JobVersionKey&) const = default;
 };
 
+// The definition of a job at one version.
 struct JobVersionRecord {
   JobNo job_no;
   int64_t version = 0;

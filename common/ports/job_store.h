@@ -29,6 +29,7 @@ struct StoredSchedule {
   ScheduleSpec spec;
 };
 
+// A job with what the store adds to its definition.
 struct StoredJob {
   JobNo job_no;
   JobId job_id;
@@ -106,6 +107,7 @@ inline JobListPlace PlaceOf(JobOrder order, const StoredJob& job) {
 
 inline constexpr size_t kJobSearchMax = 100'000;
 
+// Selects and sorts jobs; all conditions must hold.
 struct JobFilter {
   std::optional<bool> enabled = {};
   std::optional<std::string> user_id = {};
@@ -143,6 +145,7 @@ inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilt
 // How many runs reached a final state, by state.
 using EndedRuns = std::map<RunState, int64_t>;
 
+// The author and circumstances of a write.
 struct WriteContext {
   WallTime now;             // cluster time
   std::string actor = {};   // author, for the version's record

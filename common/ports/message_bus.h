@@ -31,6 +31,7 @@ inline uint64_t TaskPartitionKey(const ExecutorId& executor) {
   return StableHash(executor.value());
 }
 
+// One record; the headers carry a bundle's signature, target and expiry.
 struct BusRecord {
   std::string payload;
   std::map<std::string, std::string> headers;

@@ -16,6 +16,7 @@
 
 namespace carillon {
 
+// A notification about a run or missed fires.
 struct Notice {
   uint64_t id = 0;  // assigned by the store
   NoticeKind kind = NoticeKind::kFailed;
@@ -52,12 +53,14 @@ struct NewDelivery {
   std::string message = {};                  // as sent on every try
 };
 
+// What to do with a notice.
 struct NoticeDecision {
   Notice notice;
   NoticeVerdict verdict = NoticeVerdict::kDrop;
   std::vector<NewDelivery> deliveries = {};  // kTell
 };
 
+// One message about a notice on one channel, and its state.
 struct Delivery {
   uint64_t id = 0;
   uint64_t notice_id = 0;
@@ -78,6 +81,7 @@ struct Delivery {
   std::string message = {};  // set only by ScanDeliveries and GetDelivery
 };
 
+// The result of one try of a delivery.
 struct DeliveryOutcome {
   uint64_t id = 0;
   SegmentId segment;

@@ -15,12 +15,14 @@
 
 namespace carillon {
 
+// The identity of a new manual run.
 struct CreatedRun {
   RunKey key;
   JobNo job_no;
   SegmentId segment;
 };
 
+// A request to run a job now.
 struct ExecuteRequest {
   JobId job_id;
   std::string parameters_json = {};  // overrides; empty = none
@@ -30,6 +32,7 @@ struct ExecuteRequest {
   std::optional<KeyedAnswer<CreatedRun>> keyed = {};
 };
 
+// A request for one more attempt of a run.
 struct RetryRequest {
   RunKey key;
   std::optional<KeyedAnswer<RunDetail>> keyed = {};
@@ -37,6 +40,7 @@ struct RetryRequest {
 
 inline constexpr size_t kRunSearchMax = 50'000;
 
+// Selects runs; all conditions must hold.
 struct RunFilter {
   std::optional<JobId> job_id = {};
   std::optional<ExecutorId> executor = {};
@@ -90,6 +94,7 @@ struct RecentFilter {          // per job
   WallTime until;              // fire <= until
 };
 
+// A range of fires of a job that never became runs.
 struct GapRecord {
   ScheduleId schedule_id;
   JobId job_id;
@@ -115,6 +120,7 @@ struct RunCounts {
   int64_t running = 0;  // counted up to 100,000
 };
 
+// A run that failed with no attempt left, until a user retries or discards it.
 struct DeadLetter {
   uint64_t id = 0;
   RunKey key;

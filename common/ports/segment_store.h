@@ -11,6 +11,7 @@
 
 namespace carillon {
 
+// A segment's ownership as the store has it.
 struct SegmentRecord {
   SegmentId segment;
   MemberId owner;           // empty = never taken
@@ -37,6 +38,7 @@ inline Duration LeaseInForce(const SegmentRecord& record, WallTime now) {
   return over ? record.lease : std::max(record.lease, record.lease_before);
 }
 
+// A member's request for ownership.
 struct TakeRequest {
   MemberId member;
   Incarnation incarnation;

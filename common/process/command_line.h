@@ -8,6 +8,7 @@
 
 namespace carillon::process {
 
+// The configuration file, and settings given as flags.
 struct DaemonFlags {
   std::string config_file;
   std::vector<config::Override> overrides;

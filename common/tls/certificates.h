@@ -24,6 +24,7 @@ std::string NewKey();
 // A certificate request for that name, signed with `key`.
 Result<std::string> NewRequest(const std::string& key, const std::string& common_name);
 
+// The properties of a certificate; it is valid in [from, until).
 struct CertificateInfo {
   std::string common_name;
   WallTime from;
@@ -50,6 +51,7 @@ struct Identity {
   bool empty() const { return authority.empty(); }
 };
 
+// The content of the certificate to issue.
 struct IssueOptions {
   std::string common_name;                  // the request must be for this name
   std::vector<std::string> dns = {};        // further names; common_name is always included

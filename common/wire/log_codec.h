@@ -16,6 +16,7 @@ namespace carillon {
 
 inline constexpr size_t kBundleChunksMax = 1024;
 
+// A chunk of a log with its origin.
 struct LogMessage {
   HeldAttempt attempt;
   JobId job_id;

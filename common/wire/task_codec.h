@@ -65,6 +65,7 @@ std::string EncodeTasks(const std::vector<TaskMessage>& tasks,
                         BusFormat format = BusFormat::kBinary);
 Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes);
 
+// A result of docs/protocol.md. The owner finds the run by its key; job_id is for other readers.
 struct ResultMessage {
   ResultReport report;
   JobId job_id;

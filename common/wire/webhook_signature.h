@@ -15,6 +15,7 @@ Result<std::string> ParseWebhookSecret(std::string_view text);
 // skipped. kInvalid: none, too many, or an invalid one.
 Result<std::vector<std::string>> ParseWebhookSecrets(std::string_view text);
 
+// The signed parts of a webhook request.
 struct WebhookContent {
   std::string_view id;
   int64_t timestamp_s = 0;  // since 1970

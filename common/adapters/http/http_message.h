@@ -31,6 +31,7 @@ enum class HttpDefect {
 // True if the end of the request, or its target host, is uncertain.
 constexpr bool EndsConnection(HttpDefect defect) { return defect >= HttpDefect::kBadHeader; }
 
+// A received request.
 struct HttpRequest {
   std::string method;                 // "GET", upper case
   std::string target;                 // as sent

@@ -37,6 +37,7 @@ struct ProducerOptions {
 // Connects in the background.
 Result<std::unique_ptr<BusProducer>> NewProducer(const ProducerOptions& options, Metrics& metrics);
 
+// The partitions that a consumer reads, and where it begins.
 struct ConsumerOptions {
   KafkaOptions kafka;
   std::string topic;

@@ -15,6 +15,7 @@
 
 namespace carillon::kafka {
 
+// The required properties of a topic.
 struct TopicOptions {
   std::string name;
   int partitions = 8;

@@ -32,6 +32,7 @@ struct SessionOptions {
   Duration request_timeout = 4s;  // limit of one request
 };
 
+// A node with the fields of its Stat that we use.
 struct Node {
   std::string data;
   int32_t version = 0;
