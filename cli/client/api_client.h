@@ -31,6 +31,7 @@ std::unique_ptr<Transport> MakeHttpTransport(const std::string& ca_file);
 
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 
+// A request to the REST API.
 struct ApiRequest {
   std::string method = "GET";
   std::string path = {};  // "/api/jobs"; segments already escaped

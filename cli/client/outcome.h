@@ -14,6 +14,7 @@
 
 namespace carillon::cli {
 
+// An error as the user sees it, and the exit code.
 struct Failure {
   ExitCode exit = ExitCode::kFailure;
   std::string message = {};

@@ -16,6 +16,7 @@
 
 namespace carillon::cli {
 
+// The tokens of a signed-in user at one server.
 struct StoredSession {
   std::string name;  // the user
   std::string refresh_token;

@@ -18,6 +18,7 @@ struct CrontabOptions {
   std::string id_prefix = {};     // of every job_id
 };
 
+// A line that needs the user's attention, and why.
 struct CrontabLine {
   size_t number = 0;  // from 1
   std::string text;

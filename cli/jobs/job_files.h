@@ -12,6 +12,7 @@
 
 namespace carillon::cli {
 
+// A job with its position in a file.
 struct JobDocument {
   nlohmann::json job;
   std::string file;

@@ -11,6 +11,7 @@
 
 namespace carillon::cli {
 
+// The values of the flags of one command, unparsed.
 struct JobFlags {
   std::map<std::string, std::string> fields;  // JSON name -> as typed
   std::vector<std::string> crons;

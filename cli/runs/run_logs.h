@@ -5,6 +5,7 @@
 
 namespace carillon::cli {
 
+// Flags of `run logs`.
 struct LogFlags {
   std::string run_id;
   int attempt = 0;   // 0 = the last one; --follow continues with retries

@@ -15,6 +15,7 @@
 
 namespace carillon::cli {
 
+// Flags of `standalone`.
 struct StandaloneArguments {
   std::string config_file;
   std::vector<config::Override> overrides;
@@ -28,6 +29,7 @@ struct BackupArguments {
   bool replace = false;  // only for restore
 };
 
+// The content of a backup that was made or restored.
 struct BackupReply {
   std::string store_id;
   int schema_version = 0;
@@ -39,6 +41,7 @@ struct BackupReply {
   std::vector<std::string> keys;  // files and variables that the restored store needs
 };
 
+// All that commands use of their environment.
 struct Host {
   std::map<std::string, std::string> environment;
   std::istream& in;

@@ -13,6 +13,7 @@
 
 namespace carillon::cli {
 
+// Flags that every command accepts.
 struct GlobalFlags {
   TargetFlags target;
   std::string output = "table";
