@@ -8,7 +8,6 @@
 // Always   A (run, attempt) is started at most once, even across a restart of the warden,
 //          because its marker is written before the fork. An end is reported only after it is on
 //          the device.
-//          written before it is forked. An end is reported only after it is on the device.
 #pragma once
 
 #include <deque>

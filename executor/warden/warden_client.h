@@ -9,7 +9,6 @@
 //          caller tries again later.
 // Always   After each (re)connect everything the warden holds is reported as events again, so that
 //          an event lost with the connection is repeated.
-//          was lost with the connection comes back.
 #pragma once
 
 #include <condition_variable>
