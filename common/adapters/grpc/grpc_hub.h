@@ -8,7 +8,6 @@
 // Always   A stream without the join secret, or with TLS without the executor's certificate, is
 //          refused and counted before any of it is read. While the inbox is full, streams are not
 //          read, so that the executors' queues fill instead.
-//          instead.
 #pragma once
 
 #include <memory>
