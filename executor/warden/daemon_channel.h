@@ -1,6 +1,6 @@
 // The warden's socket: listens in the warden's directory and serves one daemon at a time.
 //
-// Threads  The warden's only one.
+// Threads  The warden's loop.
 // Owns     The listening socket and the connection; at most kFrameBytesMax unread and
 //          kSendBytesMax unsent bytes.
 // Errors   A daemon that sends malformed frames, or belongs to another user, is disconnected.

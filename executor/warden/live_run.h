@@ -3,7 +3,7 @@
 // Place    Step 8 of docs/life-of-a-run.md.
 // Threads  The warden's loop.
 // Time     Never reads a clock; the server passes both times.
-// Owns     The read ends of three pipes and the keeper's process id until Reaped().
+// Owns     The read ends of three pipes and the keeper's process id until KeeperExited().
 // Always   finished() only when no process of the attempt lives.
 #pragma once
 
