@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kIssuer = "carillon";
 constexpr const char* kAudience = "carillon-api";
-// Two members' clocks may differ this much in when a token was made.
+// A token may have been issued this far in the future, because members' clocks differ.
 constexpr int64_t kSkewSeconds = 60;
 
 using Token = std::unique_ptr<jwt_t, decltype(&jwt_free)>;
@@ -28,7 +28,7 @@ const unsigned char* KeyBytes(const std::string& key) {
 }
 
 bool TimesFit(jwt_t* token, WallTime now) {
-  // A claim that is missing reads as 0.
+  // A missing claim reads as 0.
   const int64_t issued = jwt_get_grant_int(token, "iat");
   const int64_t expires = jwt_get_grant_int(token, "exp");
   return issued > 0 && issued <= Seconds(now) + kSkewSeconds && expires > Seconds(now);
@@ -59,7 +59,7 @@ Result<std::string> IssueAccessToken(const std::string& key, const AccessClaims&
 
 std::optional<AccessClaims> ReadAccessToken(const std::string& key, const std::string& token,
                                             WallTime now) {
-  // Without a key the library would check no signature.
+  // Check the key first: without one, the library would not verify the signature.
   if (key.size() != kSigningKeyBytes || token.size() > kAccessTokenLengthMax ||
       token.find('\0') != std::string::npos || !LooksLikeAccessToken(token)) {
     return std::nullopt;

@@ -1,9 +1,9 @@
-// Access tokens: JWTs signed with HS256, for ten minutes.
+// Access tokens: JWTs signed with HS256, valid for ten minutes.
 //
-// Place    Made at sign-in and refresh; read at every request.
-// Errors   ReadAccessToken: nullopt for whatever is not a token of ours that is still valid.
-// Always   Only HS256 with a whole key; issuer, audience, times and subject are checked here, as
-//          the library checks none of them.
+// Place    Issued at sign-in and refresh; read at every request.
+// Errors   ReadAccessToken: nullopt for everything but a valid token of ours.
+// Always   Accepts only HS256, and only with a key of full length. Issuer, audience, times and
+//          subject are checked here, because the library checks none of them.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,7 @@ Result<std::string> IssueAccessToken(const std::string& key, const AccessClaims&
                                      WallTime now);
 std::optional<AccessClaims> ReadAccessToken(const std::string& key, const std::string& token,
                                             WallTime now);
-// Whether it has the shape of one: three parts between dots.
+// True if the token has the shape of a JWT: three parts separated by dots.
 bool LooksLikeAccessToken(std::string_view token);
 
 }  // namespace carillon::scheduler

@@ -6,7 +6,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kTokenLengthMax = kAccessTokenLengthMax;  // longer ones are not even hashed
+constexpr size_t kTokenLengthMax = kAccessTokenLengthMax;  // longer ones are refused unhashed
 constexpr std::string_view kPrefix = "carillon_";
 constexpr std::string_view kBase64Url =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -101,7 +101,7 @@ bool Authenticator::MayBeAGuess(const std::string& bearer) {
 Authenticator::Answer Authenticator::AuthenticateToken(const std::string& token) {
   const std::string hash = HashToken(token);
   auto caller = Confirm(hash, [this, hash] { return FindToken(hash); });
-  // Also of one that is remembered.
+  // Checked here, because the cached token may have expired since.
   const bool expired =
       caller.ok() && *caller && (*caller)->expires && *(*caller)->expires <= Wall();
   if (expired) return std::optional<Caller>();
@@ -116,7 +116,7 @@ Authenticator::Answer Authenticator::AuthenticateSession(const std::string& toke
       Confirm(claims->session, [this, session = claims->session, user_id = claims->user_id] {
         return FindSession(session, user_id);
       });
-  // What is remembered of the session may be of a token that named its user rightly.
+  // The cache is keyed by session alone, so the token's user must be compared here as well.
   const bool another = caller.ok() && *caller && (*caller)->user_id != claims->user_id;
   if (another) return std::optional<Caller>();
   return caller;
@@ -198,7 +198,7 @@ std::optional<bool> Authenticator::Stands(const Caller& caller) {
   return *user && (*user)->user_id == caller.user_id;
 }
 
-// Nobody waits for it, and one that is not written is written with a later use.
+// Written in the background. If the queue is full, a later use is written instead.
 void Authenticator::NoteUse(const TokenRecord& token, WallTime now) {
   if (token.last_used && now - *token.last_used < kUseNoted) return;
   uses_.TryPost([this, id = token.token_id, now] { (void)store_.TouchToken(id, now); });

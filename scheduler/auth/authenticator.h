@@ -1,8 +1,8 @@
-// Authenticates requests: bearer tokens of programs, access tokens of users who signed in.
+// Authenticates requests, by API tokens of programs and by access tokens of signed-in users.
 //
 // Threads  Thread-safe.
-// Always   The store sees only hashes; a whole token exists once, in the hands of its maker. Role
-//          and name are the store's, never what a token says of itself.
+// Always   The store has only hashes; the full token is shown once, to the user who creates it.
+//          Role and name come from the store, never from the token.
 #pragma once
 
 #include <functional>
@@ -21,59 +21,60 @@
 
 namespace carillon::scheduler {
 
-// "carillon_" and 256 random bits in base64url.
+// A new API token: "carillon_" and 256 random bits in base64url.
 std::string NewToken();
-// True if `text` has the form of one.
+// True if `text` has the form of an API token.
 bool IsToken(std::string_view text);
-// Hex of BLAKE2b-256 of the whole token: what the store keeps.
+// Hex of BLAKE2b-256 of the whole token; the store has only this.
 std::string HashToken(std::string_view token);
-// The id of a token in lists and in the audit; says nothing that helps to guess it.
+// The id of a token in lists and in the audit; it does not help to guess the token.
 std::string TokenIdOf(const std::string& token_hash);
-// What the store keeps of a new `token`.
+// The record to store for a new `token`; name and role are left empty.
 TokenRecord DescribeToken(const std::string& token, WallTime now);
 
-// What the store keeps of `token` when it is the first one.
+// The record to store for `token` as the first one: an administrator's.
 TokenRecord FirstToken(const std::string& token, WallTime now);
-// Makes the first token of an empty store and returns it. kExists: there is one already.
+// Creates the first token of an empty store and returns it. kExists: the store has a token already.
 Result<std::string> CreateAdminToken(AuthStore& store, WallTime now);
 
 enum class CallerKind { kNobody, kUser, kToken };
 
+// The authenticated sender of a request: a signed-in user, or a program with an API token.
 struct Caller {
   CallerKind kind = CallerKind::kNobody;
-  std::string name = {};
-  std::string role = {};
-  std::string user_id = {};  // of the owner, when it is a token; empty = nobody's
-  std::string display_name = {};
+  std::string name = {};                 // of the user, or of the token
+  std::string role = {};                 // of a token: the lesser of its own and its owner's role
+  std::string user_id = {};              // of the user, or of the token's owner; empty = no owner
+  std::string display_name = {};         // of the user; of a token, its owner's name
   std::string credential = {};           // the session, or the token's id
   std::optional<WallTime> expires = {};  // of the token
-  SharedJobs shared = {};                // with the user
-  std::vector<std::string> scopes = {};  // of the token; none = all that the role may
-  Preferences preferences = {};          // of one who signed in
+  SharedJobs shared = {};                // jobs shared with the user
+  std::vector<std::string> scopes = {};  // of the token; empty = everything that the role allows
+  Preferences preferences = {};          // of a signed-in user
 
   Reach ReachFor(Permission permission) const { return ReachOf(role, scopes, permission); }
 
-  // As in the audit: "anna", "anna/ci", "token/admin".
+  // The name in the audit: "anna", "anna/ci", "token/admin".
   std::string Actor() const;
-  // Nobody else has it, whatever the names.
+  // Identifies the user or the token; unique, whatever the names.
   std::string Subject() const;
-  // The same for all sessions and tokens of a user.
+  // Identifies the account: the same for all sessions and tokens of a user.
   std::string Account() const;
-  // The owner of the jobs they create.
+  // The owner of the jobs that this caller creates.
   std::string OwnerId() const { return user_id.empty() ? name : user_id; }
 };
 
-// Who comes with `session`.
+// The caller of a request with `session`, which belongs to `user`.
 Caller CallerOf(const UserRecord& user, const std::string& session);
 
-// What is stored of a caller whose request continues in the background.
+// The credentials with which a bulk action was ordered, so that it can continue after the request.
 struct Grant {
-  std::string user_id = {};   // of one who had signed in
-  std::string token_id = {};  // empty: they had signed in
+  std::string user_id = {};   // of a signed-in user
+  std::string token_id = {};  // empty: ordered by a signed-in user
   std::string role = {};      // at that time
 };
 
-// The caller with their current rights, or a sentence that says why there is none any more.
+// The caller of a Grant as of now, or the reason, as a sentence, for which it is no longer valid.
 struct Resumed {
   std::optional<Caller> caller = {};
   std::string ended = {};
@@ -81,38 +82,38 @@ struct Resumed {
 
 class Authenticator {
  public:
-  using Now = std::function<Result<WallTime>()>;  // the cluster's time, if it is known
+  using Now = std::function<Result<WallTime>()>;  // cluster time, if it is known
+  // `aside` makes the calls to the store; a request waits for one at most `patience`.
   Authenticator(AuthStore& store, const Clock& clock, BoundedCall& aside, Duration patience,
                 Now now)
       : store_(store), clock_(clock), aside_(aside), patience_(patience), now_(std::move(now)) {}
 
-  // `bearer` is the token as the caller sent it. nullopt: it is empty or not known. An error: the
-  // store could not answer within `patience`. What the store confirmed within kFresh is not looked
-  // up again; within kStale it is believed while the store cannot answer, so that status can be
-  // read then.
+  // `bearer` is the token as the caller sent it. nullopt: it is empty or not valid. An error: the
+  // store did not answer within `patience`. A credential that the store confirmed within kFresh is
+  // not looked up again. One confirmed within kStale is accepted while the store does not answer,
+  // so that the status can be read then.
   Result<std::optional<Caller>> Authenticate(const std::string& bearer);
   // True for an API token that is not cached, so that only the store can tell it from a guess. The
   // access token of a session is signed.
   bool MayBeAGuess(const std::string& bearer);
-  // As the store has him at this moment, with no more rights than he had. An error: the store could
-  // not say.
+  // Reads the caller from the store, with no more rights than the grant had. Errors: the store's.
   Result<Resumed> Resume(const Grant& grant);
-  // For streams: whether the caller's credential is still valid; nullopt: the store could not say.
+  // For live streams: whether the caller's credential is still valid. nullopt: the store failed.
   std::optional<bool> Stands(const Caller& caller);
-  // The key that access tokens are signed with; made when there is none.
+  // The key that signs access tokens; created if the store has none.
   Result<std::string> SigningKey();
-  // The next request with this credential is checked with the store again.
+  // Drops the credential from the cache, so that its next use is looked up in the store.
   void Forget(const std::string& credential);
   void ForgetUser(const std::string& user_id);
-  // The time by which credentials expire.
+  // The time by which credentials expire: cluster time, or this host's clock while that is unknown.
   WallTime Wall() const;
-  // After the uses in progress are noted.
+  // Returns when no write of a token's last use is in progress.
   void Stop() { uses_.Stop(); }
 
   static constexpr Duration kFresh = 5s;
   static constexpr Duration kStale = 15min;
   static constexpr Duration kKeyFresh = 1min;
-  static constexpr Duration kUseNoted = 1min;  // how often the last use of a token is written
+  static constexpr Duration kUseNoted = 1min;  // between writes of a token's last use
   static constexpr size_t kCachedMax = 1024;   // tokens and sessions
 
  private:
@@ -121,7 +122,7 @@ class Authenticator {
     SteadyTime seen;
   };
   using Answer = Result<std::optional<Caller>>;
-  // `key` is what the answer is remembered under.
+  // Answers from the cache under `key`, or asks the store with `question`.
   Answer Confirm(const std::string& key, const std::function<Answer()>& question);
   Answer AuthenticateToken(const std::string& token);
   Answer AuthenticateSession(const std::string& token);
@@ -137,11 +138,11 @@ class Authenticator {
   const Duration patience_;
   const Now now_;
   Mutex mu_;
-  // Keyed by hash: a comparison that leaks its time tells nothing about the token.
+  // Keyed by hash or session, so that the timing of comparisons reveals nothing about a token.
   std::map<std::string, Known> known_ GUARDED_BY(mu_);
   std::string signing_key_ GUARDED_BY(mu_);
   SteadyTime key_seen_ GUARDED_BY(mu_){};
-  // Of writes that nobody waits for.
+  // Writes last uses, for which no request waits.
   WorkerPool uses_{{.threads = 1, .queue_max = 64}};
 };
 

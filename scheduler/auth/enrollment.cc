@@ -6,7 +6,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// The same for all that may be wrong: it helps nobody to guess.
+// The same answer whatever is wrong with a token, so that it does not help to guess one.
 Error NotGood() {
   return {ErrorCode::kDenied,
           "the join token is not known, was used, has expired, or is for another executor"};
@@ -21,7 +21,8 @@ Result<std::string> FindJoinToken(AuthStore& store, const JoinRequest& request, 
   return found->token.token_id;
 }
 
-// One that no store knows yet may go on: it was restored from before, or has only just joined.
+// An executor that the store does not know may renew: the store was restored from an older backup,
+// or the executor has only just joined.
 Status CheckMayRenew(ExecutorStore& store, const ExecutorId& id) {
   const auto executor = store.GetExecutor(id);
   if (!executor.ok()) {
@@ -49,7 +50,7 @@ Result<std::string> ExecutorEnrollment::Issue(const JoinRequest& request) const 
                                                    .until = now + kExecutorCertificateLife});
   if (!issued.ok()) return Error{ErrorCode::kDenied, issued.error().message};
   if (renews) return issued;
-  // Whoever deletes it has used it; of two at once the store lets one.
+  // Deleting the token uses it. Of two concurrent requests, the store lets only one delete it.
   const Status used = stores_.auth.DeleteToken(token_id);
   if (!used.ok()) return used.code() == ErrorCode::kNotFound ? NotGood() : used.error();
   const std::string& id = request.executor.value();

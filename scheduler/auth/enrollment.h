@@ -1,12 +1,13 @@
-// Certificates for executors: one-time join tokens, and what they are exchanged for.
+// Issues certificates to executors, in exchange for one-time join tokens or as renewals.
 //
-// Place    The hub's calls come here; POST /api/executors/join-tokens (join_routes.h) makes tokens.
+// Place    Called by the hub of the control link; POST /api/executors/join-tokens (join_routes.h)
+//          creates the tokens.
 // Threads  Thread-safe.
-// Errors   Issue: kDenied when the token is not known, for another executor, used or expired, when
-//          the request is no good, or when a disabled executor wants the next certificate; as the
-//          stores otherwise: a token may have been used up then.
-// Always   A token is used up before its certificate is answered, so that it makes one at most.
-//          What was disabled for good is out when its certificate ends.
+// Errors   Issue: kDenied if the token is unknown, used, expired or for another executor, if the
+//          certificate request is invalid, or if a disabled executor asks for a renewal. Otherwise
+//          the stores' errors, after which the token may be used up.
+// Always   A token is used up before its certificate is returned, so it yields at most one. An
+//          executor that stays disabled is locked out when its certificate expires.
 #pragma once
 
 #include <functional>
@@ -21,7 +22,7 @@
 
 namespace carillon::scheduler {
 
-// The role of join tokens: no permission knows it, so that they open nothing else.
+// The role of join tokens. It has no permissions, so a join token cannot be used for anything else.
 inline constexpr std::string_view kJoinRole = "executor_join";
 inline constexpr Duration kExecutorCertificateLife = 30 * 24h;
 // Clocks of executors may be behind the member's.
@@ -29,15 +30,16 @@ inline constexpr Duration kClockTolerance = 1h;
 
 class ExecutorEnrollment {
  public:
-  using Now = std::function<Result<WallTime>()>;  // the cluster's time
+  using Now = std::function<Result<WallTime>()>;  // cluster time
   struct Stores {
     AuthStore& auth;
     ExecutorStore& executors;
-    AdminStore& admin;  // the audit is told who joined
+    AdminStore& admin;  // for the audit of joins
   };
   ExecutorEnrollment(const Stores& stores, const tls::Authority& authority, Now now)
       : stores_(stores), authority_(authority), now_(std::move(now)) {}
 
+  // Returns the certificate as PEM. A request without a token is a renewal.
   Result<std::string> Issue(const JoinRequest& request) const;
 
  private:

@@ -1,12 +1,12 @@
-// Slows down the guessing of passwords: by account, and by address.
+// Slows down the guessing of passwords, by account and by address.
 //
-// Place    Called before a password is checked, and with the result.
+// Place    Called before a password is verified, and again with the outcome.
 // Threads  Not thread-safe; its owner guards it.
 // Time     Never reads a clock. `now` comes from the caller.
-// Always   Nobody is locked out for good: a wait is kWaitMax at most, and what was counted is
-//          forgotten after kForgotten. At an address where an account signed in recently, only
-//          failures from there count, so that others who keep guessing elsewhere do not lock the
-//          owner out. At most kTrackedMax accounts, as many addresses and as many pairs are kept.
+// Always   No lock-out is permanent: a wait is at most kWaitMax, and failures are forgotten after
+//          kForgotten. At an address from which an account signed in recently, only failures from
+//          there count, so that strangers who guess from elsewhere cannot lock out the owner. At
+//          most kTrackedMax accounts, as many addresses and as many pairs of both are kept.
 #pragma once
 
 #include <map>
@@ -19,23 +19,23 @@ namespace carillon::scheduler {
 
 class LockOut {
  public:
-  static constexpr int kAccountFailures = 5;
-  static constexpr int kAddressFailures = 20;
-  static constexpr Duration kFirstWait = 5s;  // doubles with each further failure
+  static constexpr int kAccountFailures = 5;   // from this failure on an account has to wait
+  static constexpr int kAddressFailures = 20;  // likewise an address
+  static constexpr Duration kFirstWait = 5s;   // doubles with each further failure
   static constexpr Duration kWaitMax = 15min;
   static constexpr Duration kForgotten = 1h;
   static constexpr Duration kFamiliar =
-      14 * 24h;  // of an account and an address, since it signed in
+      14 * 24h;  // how long after a sign-in its address is familiar to the account
   static constexpr size_t kTrackedMax = 10'000;
 
-  // The time to wait; nullopt: admitted. An admitted attempt counts as failed until Succeeded or
-  // Withdraw is called, so that concurrent attempts are counted as well.
+  // Returns how long the caller has to wait; nullopt = try the password now. An admitted attempt
+  // counts as a failure until Succeeded or Withdraw is called, so that concurrent attempts count.
   std::optional<Duration> Admit(const std::string& account, const std::string& address,
                                 SteadyTime now);
   void Succeeded(const std::string& account, const std::string& address, SteadyTime now);
-  // Forgets the failures of this account at all addresses; the waits of addresses stay.
+  // Forgets the failures of this account at all addresses. Waits of addresses stay.
   void Forgive(const std::string& account);
-  // The password was not checked.
+  // The admitted attempt ended without verifying the password.
   void Withdraw(const std::string& account, const std::string& address, SteadyTime now);
 
  private:
@@ -44,7 +44,7 @@ class LockOut {
     SteadyTime blocked_until{};
     SteadyTime last{};
   };
-  // Account and address; one of them is empty where it does not matter.
+  // Account and address; either is empty if it does not matter.
   using Key = std::pair<std::string, std::string>;
   using Entries = std::map<Key, Entry>;
 
@@ -56,11 +56,11 @@ class LockOut {
   Key KeyOf(const std::string& account, const std::string& address, SteadyTime now) const;
 
   Entries accounts_;                    // by KeyOf
-  std::map<Key, SteadyTime> familiar_;  // and when they signed in
+  std::map<Key, SteadyTime> familiar_;  // the last sign-in of each pair
   Entries addresses_;
 };
 
-// Limits the failures that are audited: the first ones, then a few a minute.
+// Limits how many failures are recorded in the audit: a burst, then one every kRefill.
 //
 // Threads  Not thread-safe; its owner guards it.
 class FailureBudget {
@@ -68,7 +68,7 @@ class FailureBudget {
   static constexpr int kBurst = 20;
   static constexpr Duration kRefill = 3s;  // one more
 
-  // Whether to audit this one; `passed_over` is then the number of earlier ones that were not.
+  // True if this failure is to be recorded; `passed_over` is then the number left out before it.
   bool Take(SteadyTime now, int64_t& passed_over);
 
  private:

@@ -1,7 +1,7 @@
-// Passwords and names: which are taken, and how passwords are kept (Argon2id).
+// Rules for user names and passwords, and the hashing of passwords (Argon2id).
 //
 // Threads  Thread-safe. HashPassword and VerifyPassword take about a tenth of a second and
-//          kPasswordMemoryBytes each: the caller bounds how many run at once.
+//          kPasswordMemoryBytes each; the caller bounds how many run at once.
 #pragma once
 
 #include <string>
@@ -17,17 +17,17 @@ inline constexpr size_t kUserNameCharactersMax = 64;
 inline constexpr size_t kPasswordMemoryBytes = 64u << 20;
 inline constexpr unsigned long long kPasswordPasses = 3;
 
-// kInvalid with the reason: letters, digits and ._@- only, the first a letter or digit.
+// A name has letters, digits and ._@- only, and begins with a letter or digit. kInvalid: why not.
 Status CheckUserName(std::string_view name);
-// kInvalid with the reason: too short, too long, the name, or a common password.
+// kInvalid with the reason: too short, too long, the same as the name, or a very common password.
 Status CheckPassword(std::string_view name, std::string_view password);
 
-// kExhausted: no memory for it.
+// kExhausted: not enough memory.
 Result<std::string> HashPassword(const std::string& password);
 bool VerifyPassword(const std::string& hash, const std::string& password);
 
-// The hash of an unknown password, which is verified for unknown names so that the answer takes as
-// long as for known ones.
+// The hash of an unknown password. It is verified if a user name does not exist, so that the answer
+// takes as long as for a name that does.
 extern const char* const kNobodysPassword;
 
 }  // namespace carillon::scheduler

@@ -1,4 +1,4 @@
-// Secrets made at random, and the hashes that are kept of them.
+// Random secrets, and the hashes under which they are stored.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@ namespace carillon::scheduler {
 
 inline constexpr size_t kSecretBytes = 32;  // 256 bits
 
-// `bytes` random bytes as they are, as base64url without padding, as lower-case hex.
+// `bytes` random bytes: as they are, as base64url without padding, or as lower-case hex.
 std::string RandomBytes(size_t bytes);
 std::string RandomText(size_t bytes);
 std::string RandomHex(size_t bytes);
 
-// Hex of BLAKE2b-256. Only for secrets of many random bits; passwords have passwords.h.
+// Hex of BLAKE2b-256. Only for secrets of many random bits; for passwords see passwords.h.
 std::string HashSecret(std::string_view secret);
 
-// Takes the same time wherever the texts differ.
+// Compares in a time that does not depend on where the texts differ.
 bool SameText(std::string_view a, std::string_view b);
 
 }  // namespace carillon::scheduler

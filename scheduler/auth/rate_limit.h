@@ -1,10 +1,10 @@
 // Limits requests per second for each caller, with bursts: the generic cell rate algorithm (ITU-T
-// I.371), one time stamp per caller.
+// I.371), with one timestamp per caller.
 //
 // Threads  Not thread-safe; its owner guards it.
 // Time     Never reads a clock. `now` comes from the caller.
-// Always   At most kTrackedMax callers are tracked. Further ones share one allowance, so that
-//          invented names can neither use up memory nor the allowance of a known caller.
+// Always   At most kTrackedMax callers are tracked. All others share one allowance, so that made-up
+//          names can neither exhaust memory nor evict the allowance of a tracked caller.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace carillon::scheduler {
 
 class RateLimit {
  public:
-  static constexpr Duration kBurst = 5s;  // a burst may have the requests of this time
+  static constexpr Duration kBurst = 5s;  // a burst may have as many requests as this time allows
   static constexpr size_t kTrackedMax = 10'000;
 
   // 0 = no limit.
@@ -25,7 +25,7 @@ class RateLimit {
       : interval_(per_second > 0 ? std::chrono::duration_cast<Duration>(1s) / per_second
                                  : Duration(0)) {}
 
-  // nullopt: admitted. Otherwise the time until the next request is admitted.
+  // nullopt: admitted. Otherwise the time until the next request would be.
   std::optional<Duration> Admit(const std::string& who, SteadyTime now);
 
  private:

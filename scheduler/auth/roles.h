@@ -1,6 +1,6 @@
-// Roles and their permissions: the one table that all checks use. Pure.
+// Roles and their permissions: the one table that every check of permissions uses. Pure.
 //
-// Always   A role that is not known may do nothing.
+// Always   An unknown role has no permissions.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace carillon::scheduler {
 enum class Permission {
   kAnyone,  // needs no authentication
   kRead,
-  kManageSelf,  // one's own password, tokens and session
+  kManageSelf,  // the caller's own password, tokens and sessions
   kWriteJobs,
   kRunJobs,
   kWriteSecrets,
@@ -23,28 +23,28 @@ enum class Permission {
   kReadAudit,
   kManageUsers,
 };
-// "jobs:write", as answers name it.
+// The name in answers, such as "jobs:write".
 std::string_view Name(Permission permission);
 
-// The objects that a permission covers.
+// The objects to which a permission extends.
 enum class Reach {
   kNone,
   kOwn,  // what belongs to the caller
   kAll,
 };
 Reach ReachOf(std::string_view role, Permission permission);
-// The same, restricted to `scopes`: names of permissions, none = all.
+// The same for a token with scopes: `scopes` are names of permissions; empty = all of the role's.
 Reach ReachOf(std::string_view role, const std::vector<std::string>& scopes, Permission permission);
-// A permission by its name; "anyone" is none.
+// True if `name` is that of a permission; "anyone" is not.
 bool IsScope(std::string_view name);
 
 inline constexpr std::array<std::string_view, 3> kRoles = {"read_only", "user", "admin"};
 bool IsRole(std::string_view role);
-// The lesser of two roles; empty when one of them is none.
+// The lesser of two roles; empty if either is not a role.
 std::string_view LesserRole(std::string_view a, std::string_view b);
 
-// "read", "jobs:write:own", …: what `role` may do within
-// `scopes`, for clients that show or hide actions.
+// The permissions of `role` within `scopes`, as "read", "jobs:write:own", …, for clients that show
+// or hide actions.
 std::vector<std::string> PermissionsOf(std::string_view role,
                                        const std::vector<std::string>& scopes = {});
 

@@ -9,12 +9,13 @@
 namespace carillon::scheduler {
 namespace {
 
-// Whatever its case: so does the store find names.
+// Lower case, because the store finds names regardless of their case.
 std::string AccountOf(const std::string& name) { return LowerCase(name); }
 
 template <typename Answer, typename Work>
 Result<Answer> RunOn(WorkerPool& pool, Work work) {
-  // Shared: a pool that stops drops the task, and its promise with it.
+  // Owned by the task alone once posted: a pool that stops destroys the task and with it the
+  // promise, which ends the wait below.
   auto promise = std::make_shared<std::promise<Result<Answer>>>();
   std::future<Result<Answer>> answer = promise->get_future();
   if (!pool.TryPost([promise, work = std::move(work)] { promise->set_value(work()); })) {

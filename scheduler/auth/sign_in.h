@@ -1,9 +1,10 @@
-// Resources of sign-in besides the store: Argon2id on separate threads, the lock-out, and the limit
-// on audited failures.
+// Resources of signing in besides the store: Argon2id on its own threads, the lock-out, and the
+// limit on audited failures.
 //
-// Threads  Thread-safe. Hash and Verify wait for earlier passwords: kHashedAtOnce run at a time and
-//          kHashesWaiting wait, so that a flood leaves workers for everything else.
-// Errors   kExhausted: too many passwords are waiting.
+// Threads  Thread-safe. Hash and Verify block until their turn: kHashedAtOnce passwords are hashed
+//          at a time and kHashesWaiting may wait, so that a flood of sign-ins leaves workers for
+//          other requests.
+// Errors   kExhausted: too many passwords wait already. kUnavailable: stopped.
 #pragma once
 
 #include <optional>
@@ -24,12 +25,13 @@ class SignIn {
   Result<std::string> Hash(const std::string& password);
   Result<bool> Verify(const std::string& hash, const std::string& password);
 
-  // As in LockOut; an account is a name as typed.
+  // As in LockOut. `account` is the name as typed; its case does not matter.
   std::optional<Duration> Admit(const std::string& account, const std::string& address);
   void Succeeded(const std::string& account, const std::string& address);
   void Withdraw(const std::string& account, const std::string& address);
   void Forgive(const std::string& account);
-  // Whether a failure is audited; then the number of earlier ones that were not.
+  // Call it for each failure. nullopt: do not record it in the audit. Otherwise the number of
+  // failures left out since the last recorded one.
   std::optional<int64_t> TellFailure();
 
   void Stop() { hashing_.Stop(); }
