@@ -106,7 +106,7 @@ SteadyTime BulkWorker::DoNext(SteadyTime now, WallTime cluster_now) {
       item.begun || work.tries > 0 ? EarlierAttempt::kPossibly : EarlierAttempt::kNo;
   const ItemOutcome outcome = ports_.runner.Do(work.action.order, work.caller, item, tried);
   if (outcome.verdict == ItemOutcome::Verdict::kAgain) {
-    // A try counts while the store answers this: what is in the way is the item's own then.
+    // A try counts only if the store accepts a record now: then the problem is the item's own.
     const int tries = ++work.tries;
     const bool answers = Record();
     if (!work_) return WaitUntil(now);

@@ -1,13 +1,13 @@
-// Executes background bulk actions, one action at a time.
+// Runs the items of background bulk actions, one action at a time.
 //
-// Place    One in each member, beside its API: an item is handled like a request.
-// Threads  One loop calls Step and, after the last one, Leave; Nudge is safe from any thread.
-// Time     Leases by cluster time in the store, by this member's steady clock here: it does not
-//          begin an item when less than kLeaseSpare of its lease is left.
-// Errors   Store away: waits, and goes on where it was; nothing becomes an error by that.
-// Always   One item a Step, so a stop comes at an item's border. What is done is recorded after it
-//          was done: after a crash in between the next member does it again, which runners make
-//          harmless. Who has lost the lease records nothing.
+// Place    One in each member, beside its API, because an item is executed like a request.
+// Threads  One loop calls Step and, after the last Step, Leave; Nudge is thread-safe.
+// Time     A lease lasts by cluster time in the store and by this member's steady clock here. No
+//          item is begun with less than kLeaseSpare of the lease left.
+// Errors   Store unavailable: waits and continues where it was; no item fails because of that.
+// Always   One item a Step, so that a stop falls between two items. An item is recorded after it
+//          was executed: after a crash in between another member executes it again, which runners
+//          make harmless. A worker that has lost its lease records nothing.
 #pragma once
 
 #include <atomic>
@@ -25,59 +25,59 @@
 
 namespace carillon::scheduler {
 
-// Whether somebody may have done it before, and died before that was recorded.
+// Whether the item may have been executed before, without that having been recorded.
 enum class EarlierAttempt { kNo, kPossibly };
 
 struct ItemOutcome {
   enum class Verdict {
     kDone,
-    kFailed,  // finally
-    kAgain,   // a dependency is unavailable
+    kFailed,  // permanently
+    kAgain,   // retry: something that it needs is unavailable
   };
   Verdict verdict = Verdict::kDone;
-  std::string run_id = {};
-  std::string error_json = {};  // not of kDone
+  std::string run_id = {};      // of the run that the item created; empty if none
+  std::string error_json = {};  // empty for kDone
 };
 
-// Why an item has no result of its own: its action was stopped.
+// Why an item of a stopped action has no outcome.
 enum class Undone {
   kNotBegun,
-  kUnknown,  // a member had begun it, and did not record how it ended
+  kUnknown,  // a member had begun it and did not record the outcome
 };
 
-// Does one item. Blocks as a request does.
+// Executes one item. Blocks as a request does.
 class BulkItemRunner {
  public:
   virtual ~BulkItemRunner() = default;
   virtual ItemOutcome Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
                          EarlierAttempt tried) = 0;
-  // What an item comes to without being begun; nullopt: it is to be done.
+  // The outcome of an item that need not be executed; nullopt: execute it.
   virtual std::optional<ItemOutcome> Precheck(const BulkOrder& order, const Caller& caller,
                                               const BulkItem& item) = 0;
-  // The error of an item that was left undone, as JSON.
+  // The error to store for an item that was left undone, as JSON.
   virtual std::string ErrorOf(const BulkOrder& order, Undone undone) = 0;
 };
 
 class BulkWorker final : public Stepper {
  public:
-  static constexpr Duration kLookEvery = 5s;  // for actions left by dead members
+  static constexpr Duration kLookEvery = 5s;  // for actions that other members left unfinished
   static constexpr Duration kLease = 30s;
   static constexpr Duration kLeaseSpare = 15s;
-  static constexpr Duration kRightsFor = kLease;  // before the caller's rights are read again
+  static constexpr Duration kRightsFor = kLease;  // then the caller's rights are read again
   static constexpr Duration kRecordEvery = 1s;
   static constexpr Duration kRest = 50ms;  // between pieces
   static constexpr Duration kRetry = 1s;
   static constexpr Duration kLongestRetry = 8s;
-  static constexpr size_t kPiece = 50;   // items started at once
-  static constexpr int64_t kTurn = 500;  // items, then it is another action's turn
-  static constexpr int kTriesMax = 6;    // of an item while the store answers everything else
+  static constexpr size_t kPiece = 50;   // items marked as begun in one write
+  static constexpr int64_t kTurn = 500;  // items of one action before another one gets a turn
+  static constexpr int kTriesMax = 6;    // of an item, counted only while the store answers
 
   struct Ports {
     const Clock& clock;
     BulkStore& store;
     std::function<Result<WallTime>()> cluster_now;
     std::function<bool()> store_trusted;
-    // The caller with their current rights.
+    // Reads the caller's present rights (Authenticator::Resume).
     std::function<Result<Resumed>(const Grant&)> resume;
     BulkItemRunner& runner;
     Metrics& metrics;
@@ -85,9 +85,9 @@ class BulkWorker final : public Stepper {
   explicit BulkWorker(Ports ports) : ports_(std::move(ports)) {}
 
   SteadyTime Step(SteadyTime now) override;
-  // A new action exists; wake the loop afterwards.
+  // Announces a new action. Wake the loop afterwards.
   void Nudge() { nudged_ = true; }
-  // Records what was done, so that another member can continue at once.
+  // Records finished items and releases the lease, so that another member continues at once.
   void Leave();
 
  private:
@@ -95,17 +95,18 @@ class BulkWorker final : public Stepper {
     BulkAction action;
     BulkLease lease;
     SteadyTime held_until;
-    SteadyTime resumed = {};  // `caller` was read then
+    SteadyTime resumed = {};  // when `caller` was read
     Caller caller = {};
-    std::deque<BulkItem> piece = {};      // begun
+    std::deque<BulkItem> piece = {};      // marked as begun, to be executed
     std::vector<BulkItem> finished = {};  // not recorded yet
-    SteadyTime record_at = {};            // what is finished
-    int64_t turn = 0;                     // items so far
+    SteadyTime record_at = {};            // when to record `finished`
+    int64_t turn = 0;                     // items in this turn so far
     int tries = 0;                        // of the next item
   };
 
-  // In this order: a lease until `cluster` + kLease is not over before `steady` + kLease. Read
-  // again for each renewal, because an item may take longer than a lease.
+  // The present time. Read in the order of the members, so that a lease until `cluster` + kLease
+  // does not end before `steady` + kLease. Read anew for each renewal, because an item may take
+  // longer than a lease.
   struct Moment {
     SteadyTime steady;
     WallTime cluster;
@@ -114,24 +115,26 @@ class BulkWorker final : public Stepper {
   SteadyTime Take(SteadyTime now, WallTime cluster_now);
   SteadyTime NextPiece(SteadyTime now, WallTime cluster_now);
   SteadyTime DoNext(SteadyTime now, WallTime cluster_now);
-  // False: it was not recorded; the work may be lost with its lease.
+  // Records finished items and renews the lease. False: that failed, and `work_` may be gone with
+  // the lease.
   bool Record();
   Result<Moment> ReadTime() const;
   bool LeaseIsShort(SteadyTime now) const { return now + kLeaseSpare > work_->held_until; }
-  // True if the caller may continue; false: they may not, or that is unknown.
+  // Reads the caller's rights. True if the action may continue; false: it was stopped, or the
+  // rights could not be read.
   bool Resume(WallTime cluster_now);
-  // Gives those their result that need not be begun; false: that is not known of all.
+  // Finishes the items that need not be executed. False: that could not be found out for all.
   bool Precheck(const std::vector<BulkItem>& items);
   void Finish(const BulkItem& item, const ItemOutcome& outcome);
   void Drop(std::string_view why);
   SteadyTime WaitUntil(SteadyTime time) { return next_ = time; }
-  // Of the store: drops the action if the lease is lost, else retries.
+  // Handles an error of the store: drops the work if the lease is lost; otherwise it is retried.
   void Failed(const Error& error);
 
   const Ports ports_;
   std::atomic<bool> nudged_ = false;
   std::optional<Work> work_;
-  SteadyTime next_{};  // nothing is done before
+  SteadyTime next_{};  // nothing is done before this, except after a nudge
 };
 
 }  // namespace carillon::scheduler
