@@ -21,7 +21,7 @@ class LoadCounter {
  public:
   LoadCounter(const LoadSpan& span, int64_t steps) : span_(span), steps_left_(steps) {}
 
-  // nullopt: the steps are used up.
+  // nullopt: no steps are left.
   std::optional<ScheduleLoad> Of(const ScheduleSpec& spec, const StoredJob& stored) {
     const JobDefinition& job = stored.definition;
     const std::string key =
@@ -40,11 +40,11 @@ class LoadCounter {
   }
 
  private:
-  // One step a bucket that is not empty, however many fires are in it.
+  // Takes one step per non-empty bucket, however many fires it has.
   ScheduleLoad Count(const ScheduleSpec& spec, const JobDefinition& job) {
     ScheduleLoad load;
     const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
-    if (!schedule.ok()) return load;  // a zone that this host does not know
+    if (!schedule.ok()) return load;  // a time zone that this host does not know
     WallTime after = span_.from - Duration(1);
     for (;;) {
       --steps_left_;
@@ -58,8 +58,8 @@ class LoadCounter {
     }
   }
 
-  // The part of `all` from `created` on: whole buckets, and a separate count for the bucket that
-  // contains it.
+  // The part of `all` from `created` on: later buckets as they are, and the bucket that contains
+  // `created` counted again.
   ScheduleLoad Since(WallTime created, const ScheduleLoad& all, const ScheduleSpec& spec,
                      const JobDefinition& job) {
     ScheduleLoad load;
@@ -86,7 +86,7 @@ class LoadCounter {
   std::map<std::string, ScheduleLoad> known_;
 };
 
-// False when the counter gave up.
+// False if the counter has no steps left.
 bool AddJob(const StoredJob& job, LoadCounter* counter, FireLoad* load) {
   JobLoad mine{.job_id = job.job_id, .name = job.definition.name};
   for (const ScheduleSpec& spec : job.definition.schedules) {
@@ -113,7 +113,7 @@ Result<FireLoad> CountFires(JobStore& jobs, const LoadSpan& span, const LoadLimi
   LoadCounter counter(span, limits.steps);
   JobFilter filter{.enabled = true};
   while (!load.truncated) {
-    // One more than is counted says whether there are more.
+    // One job more than is counted shows whether there are further ones.
     filter.limit = std::min(kPageJobs, limits.jobs - load.jobs_read + 1);
     CARILLON_ASSIGN_OR_RETURN(const JobPage page, jobs.ListJobs(filter));
     for (const StoredJob& job : page.jobs) {

@@ -1,9 +1,8 @@
-// Counts the fires in each part of a span of time over all stored jobs, with the code
-// that plans them.
+// Counts the fires of all stored jobs in each bucket of a span of time, with the planner's code.
 //
-// Always   Bounded: jobs are read page by page up to kLoadJobsMax, and schedules are asked up to
-//          kLoadStepsMax times; beyond either `truncated` says so. Schedules that are alike are
-//          asked once.
+// Always   Bounded: jobs are read page by page up to kLoadJobsMax, and schedules are evaluated up
+//          to kLoadStepsMax times; `truncated` is set if either was not enough. Equal schedules are
+//          evaluated once.
 // Errors   Those of the store.
 #pragma once
 
@@ -22,25 +21,25 @@ inline constexpr int64_t kLoadStepsMax = 1'000'000;
 struct LoadSpan {
   WallTime from;
   WallTime until;   // excluded
-  Duration bucket;  // the last one may be cut off by `until`
+  Duration bucket;  // length of a bucket; `until` may cut the last one short
 
   size_t buckets() const {
     return static_cast<size_t>((until - from + bucket - Duration(1)) / bucket);
   }
 };
 
-// Of one job: only what is not empty.
+// The fires of one job.
 struct JobLoad {
   JobId job_id;
   std::string name;
   int64_t fires = 0;
-  WallTime first;
-  std::map<size_t, int64_t> buckets;
+  WallTime first;                     // the first fire in the span
+  std::map<size_t, int64_t> buckets;  // fires by bucket, without empty ones
 };
 
 struct FireLoad {
-  std::vector<int64_t> buckets;
-  std::vector<JobLoad> jobs;  // those that fire in the span, by their first fire
+  std::vector<int64_t> buckets;  // fires of all jobs
+  std::vector<JobLoad> jobs;     // jobs that fire in the span, ordered by their first fire
   size_t jobs_read = 0;
   bool truncated = false;
 };
@@ -50,7 +49,7 @@ struct LoadLimits {
   int64_t steps = kLoadStepsMax;
 };
 
-// Of the enabled jobs, of each from when it was created on.
+// Counts the fires of enabled jobs, for each job from its creation on.
 Result<FireLoad> CountFires(JobStore& jobs, const LoadSpan& span, const LoadLimits& limits = {});
 
 }  // namespace carillon::scheduler

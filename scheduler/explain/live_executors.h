@@ -1,5 +1,5 @@
-// Executors as last heard of. The store is told every few seconds; with a link of its own this
-// member has heard more lately.
+// Merges the executors' records in the store, which are written every few seconds, with the newer
+// state of those that have a link to this member.
 #pragma once
 
 #include <map>
@@ -11,7 +11,9 @@ namespace carillon::scheduler {
 class LiveExecutors {
  public:
   explicit LiveExecutors(const ClusterView& view);
+  // `stored`, updated from the link if this member has heard the executor later.
   ExecutorRecord Latest(ExecutorRecord stored) const;
+  // True if the executor has a link to this member.
   bool Linked(const ExecutorId& id) const { return heard_.contains(id); }
 
  private:

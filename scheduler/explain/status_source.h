@@ -1,4 +1,4 @@
-// The part of GET /api/system/status that only the member knows; the rest is in the store.
+// Interface for the part of GET /api/system/status that is not in the store: what the member knows.
 //
 // Threads  Read() is called on several workers at once and must not block on the store.
 #pragma once
@@ -18,8 +18,8 @@ namespace carillon::scheduler {
 
 struct ClusterMember {
   MemberId id;
-  std::string address;  // of its REST port; empty = unknown
-  // Its wall clock minus the database's; only known for the member that answers.
+  std::string address;  // URL of its API; empty = unknown
+  // Its wall clock minus the database's; known only for the member that answers.
   std::optional<Duration> clock_offset = {};
   std::string version = {};         // of its build; empty = unknown
   std::string ops_url = {};         // of its health and metrics; empty = unknown
@@ -27,16 +27,16 @@ struct ClusterMember {
 };
 
 struct ClusterView {
-  MemberId self = {};                   // that answers
-  bool ready = false;                   // it, as /readyz says
+  MemberId self = {};                   // the member that answers
+  bool ready = false;                   // of that member, as in /readyz
   std::optional<MemberId> leader = {};  // nullopt = unknown
   std::vector<ClusterMember> members = {};
   std::vector<ExecutorRecord> executors = {};  // those with a link to this member
-  Duration oldest_overdue = {};                // of runs that are due and not claimed; zero = none
-  // Start minus nominal fire time of first attempts, since the process began; zero = none yet.
+  Duration oldest_overdue = {};                // age of the oldest unclaimed due run; zero = none
+  // Start minus nominal fire time of first attempts, since the process started; zero = none yet.
   Duration late_p50 = {};
   Duration late_p99 = {};
-  std::map<std::string, BusHealth> topics = {};  // that the member reads
+  std::map<std::string, BusHealth> topics = {};  // topics that the member reads
   SessionState session = SessionState::kSuspended;
 };
 

@@ -28,20 +28,20 @@ struct Node {
   std::string id;
   std::string kind;
   std::string name;
-  std::string address = {};  // empty: not known
+  std::string address = {};  // empty = unknown
   NodeState state = NodeState::kUnknown;
-  std::string detail = {};            // empty: nothing to say
-  std::optional<Outage> away = {};    // what it costs when it is away; nullopt: several of one kind
-  std::optional<Outage> costs = {};   // what it costs now
-  std::optional<bool> leader = {};    // of members only
-  std::map<std::string, int> counts;  // of several executors, by state
+  std::string detail = {};            // empty = none
+  std::optional<Outage> away = {};    // the outage if it becomes unavailable; nullopt: a group
+  std::optional<Outage> costs = {};   // the present outage
+  std::optional<bool> leader = {};    // members only
+  std::map<std::string, int> counts;  // for a group of executors: their number by state
 };
 
 struct Edge {
   std::string from;
   std::string to;
   std::string_view purpose;
-  bool critical = false;  // `from` cannot do its work without
+  bool critical = false;  // `from` cannot work without `to`
   NodeState state = NodeState::kUnknown;
 };
 
@@ -100,11 +100,12 @@ bool Usable(const ExecutorRecord& executor) {
   return executor.state == ExecutorState::kOnline && executor.enabled && !executor.draining;
 }
 
-// By then its runs have been given up and tried elsewhere, or wait for a person: one that is gone
-// for good is no outage for as long as it is remembered, unless nobody does its work.
+// How long a lost executor counts as an outage. After that its runs have been retried elsewhere, or
+// wait for a person. An executor that was removed for good would otherwise be an outage for as long
+// as its record exists. It still is one if no other executor can do its work.
 constexpr Duration kMissedFor = 10min;
 
-// One that was told to take nothing before it went is not missed.
+// An executor that was disabled or drained before it went is not missed.
 bool Missed(const ExecutorRecord& executor) { return executor.enabled && !executor.draining; }
 
 std::string DetailOf(const ExecutorRecord& executor) {
@@ -197,7 +198,7 @@ class Graph {
   }
 
   void AddMembers() {
-    std::map<std::string, int> left;  // segments of owners that are no members
+    std::map<std::string, int> left;  // number of segments by owner, for owners that are no members
     for (const SegmentRecord& segment : inputs_.segments) {
       if (!segment.owner.value().empty()) ++left[segment.owner.value()];
     }
@@ -205,7 +206,7 @@ class Graph {
     left.erase(self_.value());
     const Outage away = inputs_.cluster.members.size() > 1 ? Outage::kMember : Outage::kLastMember;
     for (const ClusterMember& member : inputs_.cluster.members) AddMember(member, away);
-    // While the coordinator is away, who is there is not known.
+    // While the coordinator is unavailable, it is unknown which of these are alive.
     for (const auto& [id, segments] : left) {
       Node node{.id = "member:" + id, .kind = "member", .name = id};
       node.leader = false;
@@ -239,7 +240,7 @@ class Graph {
     nodes_.push_back(std::move(node));
   }
 
-  // A member sees its own connections only.
+  // The answering member knows the state of its own connections only.
   void AddMemberEdges(const Node& member) {
     const bool own = member.name == self_.value();
     const auto add = [&](const char* to, std::string_view purpose, bool critical) {
@@ -262,7 +263,7 @@ class Graph {
       if (++shown > kExecutorsNamedMax) break;
       AddExecutor(executor, usable);
     }
-    // While the store is away, those that are linked may not be all.
+    // While the store is unavailable there may be executors besides the linked ones.
     nothing_can_start_ = usable == 0 && inputs_.store_answers;
   }
 
@@ -291,7 +292,7 @@ class Graph {
       edges_.push_back({node.id, "member:" + member.id.value(), "claims", true, state});
     }
     if (inputs_.one_process) return;
-    // It says how far it is behind while the bus answers it.
+    // It reports its lag only while the bus answers it.
     const bool reads = node.state == NodeState::kOk && executor.tasks_behind.has_value();
     edges_.push_back(
         {node.id, "bus", "messages", true, reads ? NodeState::kOk : NodeState::kUnknown});

@@ -1,7 +1,7 @@
-// The parts of this installation, their dependencies and their problems, as one member sees them,
-// as JSON.
+// Describes as JSON the parts of this installation, their dependencies and their problems, as one
+// member sees them. Pure.
 //
-// Always   Pure. What the member cannot observe is `unknown`.
+// Always   The state of a part that the member cannot see is `unknown`.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,7 +17,8 @@
 
 namespace carillon::scheduler {
 
-// Above it executors are counted, and only unhealthy ones are listed, up to as many.
+// With more executors than this, they are only counted by state, and at most this many that are not
+// healthy are listed by name.
 inline constexpr size_t kExecutorsNamedMax = 100;
 
 struct TopologyInputs {
@@ -26,10 +27,11 @@ struct TopologyInputs {
   bool one_process = false;  // bus and coordinator are part of the member
   bool store_answers = false;
   StoreStanding store;
-  std::vector<SegmentRecord> segments;    // empty while the store does not answer
-  std::vector<ExecutorRecord> executors;  // likewise only those with a link to the member
+  std::vector<SegmentRecord> segments;    // empty if the store does not answer
+  std::vector<ExecutorRecord> executors;  // in that case only those with a link to the member
   std::vector<ChannelHealth> channels;
   OutageBounds bounds;
+  // Addresses of the other parts; empty = unknown.
   struct Places {
     std::string store;
     std::string coordinator;

@@ -48,7 +48,7 @@ json DstName(DstNote note) {
   return nullptr;
 }
 
-// What the zone's clock shows at `time`, and how far it is from UTC: "+02:00".
+// The local time in a zone, and its offset from UTC as "+02:00".
 struct LocalTime {
   std::string time;
   std::string offset;

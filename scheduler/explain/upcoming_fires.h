@@ -1,6 +1,7 @@
-// Coming fires as a preview shows them: UTC, local time with its offset, what a clock change did.
+// Computes coming fires for a preview: UTC, local time with its offset, and effects of clock
+// changes.
 //
-// Errors   kInvalid with the pointer of the schedule that does not compile.
+// Errors   kInvalid with the JSON pointer of the schedule that does not compile.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,19 +14,19 @@ namespace carillon::scheduler {
 inline constexpr int64_t kFiresMax = 100;
 inline constexpr int64_t kFiresDefault = 10;
 
-// The first `count` fires strictly after `after`, over all schedules of
-// the job, ascending: [{schedule, fire_time, local_time, utc_offset,
-// time_zone, dst}]; dst is null, "moved_by_gap" or "repeated".
+// The first `count` fires strictly after `after` of all schedules of the job, ascending:
+// [{schedule, fire_time, local_time, utc_offset, time_zone, dst}], where dst is null,
+// "moved_by_gap" or "repeated".
 Result<nlohmann::json> UpcomingFires(const JobDefinition& job, WallTime after, size_t count);
 
-// What a clock change takes away after `after` and up to the last of
-// `fires`, which are UpcomingFires of the same job: fires that would come
-// under the other dst_gap or dst_repeat, as above, with dst "skipped_by_gap"
-// or "not_repeated" and the time they would have. At most kFiresMax.
+// The fires that a clock change removes after `after` and up to the last of `fires`, which are
+// UpcomingFires of the same job. They would happen under the other dst_gap or dst_repeat. The form
+// is that of UpcomingFires, with dst "skipped_by_gap" or "not_repeated" and the time that each fire
+// would have. At most kFiresMax.
 Result<nlohmann::json> SkippedByDst(const JobDefinition& job, WallTime after,
                                     const nlohmann::json& fires);
 
-// One sentence a schedule, in the job's order.
+// Describes each schedule in a sentence, in the job's order.
 Result<std::vector<std::string>> Explain(const JobDefinition& job);
 
 }  // namespace carillon::scheduler

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kNamesShown = 3;
 
-// Why it takes no work; empty: it does.
+// The reason for which the executor takes no work; empty if it does.
 std::string_view AwayBecause(const ExecutorRecord& executor) {
   switch (executor.state) {
     case ExecutorState::kLost: return "lost";
@@ -48,7 +48,7 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
   const JobDefinition& job = *evidence.definition;
   const ExecutorId pinned = evidence.row.pinned_executor.empty() ? ExecutorId(job.executor_id)
                                                                  : evidence.row.pinned_executor;
-  // What cannot be parsed selects nobody, as when routing.
+  // A selector that cannot be parsed matches no executor, as in routing.
   const Selector selector = Selector::Parse(job.executor_selector).value_or(Selector::Nothing());
   if (evidence.executors.empty()) return {"no_executor", "No executor has registered."};
   std::vector<const ExecutorRecord*> matching;
@@ -68,7 +68,7 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
                                         : fmt::format("{} are", evidence.executors.size()))};
   }
   if (usable.empty()) return {"away", Away(matching)};
-  // What does nothing has room of its own.
+  // No-ops do not need a process slot.
   const bool full = job.type != JobType::kNoop &&
                     std::all_of(usable.begin(), usable.end(), [](const ExecutorRecord* executor) {
                       return executor->running >= executor->slots;

@@ -1,8 +1,8 @@
-// Why a run that is PENDING has not been started: the decision, from what is on record. Pure,
-// but for ExplainWaiting.
+// Explains why a PENDING run has not been started, from what the store has. Pure, except for
+// ExplainWaiting.
 //
-// Always   Agrees with routing, based on the executors as stored: their free slots and health are
-//          those of the last heartbeats that were written.
+// Always   Follows the rules of routing, but with the executors in the store: their free slots and
+//          health are those of the last heartbeats that were written there.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct WaitingEvidence {
   WallTime now;  // cluster time
   const RunRow& row;
   bool cluster_paused = false;
-  // The definition that the run executes; nullopt: it cannot be read.
+  // The definition that the run executes; nullopt: it cannot be decoded.
   std::optional<JobDefinition> definition = {};
   std::vector<ExecutorRecord> executors = {};
 };
@@ -33,16 +33,18 @@ struct Waiting {
   std::string detail;  // a sentence
 };
 
-// The run is due, so only its definition and the executors can say more.
+// True if the run is PENDING and due, so that the answer depends on its definition and the
+// executors, which are then needed as evidence.
 bool IsDue(const WaitingEvidence& evidence);
-// nullopt: it does not wait.
+// nullopt: the run does not wait.
 std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence);
 
 struct WaitingStores {
   JobStore& jobs;
   ExecutorStore& executors;
 };
-// The same, with what more is needed read from the store; of a run of this job. Errors: the store's.
+// Like DecideWaiting, for a run of this job; reads the missing evidence from the stores. Errors:
+// those of the stores.
 Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, WaitingEvidence evidence,
                                               const JobId& job_id);
 

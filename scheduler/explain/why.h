@@ -1,4 +1,4 @@
-// Decides from stored data why a job did or did not fire at a time. Pure.
+// Explains why a job did or did not fire at a time, from what the store has. Pure.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace carillon::scheduler {
 
-// Users ask by minute.
+// People name a time to the minute, so all fires within a minute from it count.
 inline constexpr Duration kWhyWindow = 60s;
 
 // A pause of the whole cluster that has ended.
@@ -24,22 +24,22 @@ struct PastPause {
 };
 
 struct FireEvidence {
-  WallTime at;   // the time asked about; fires within kWhyWindow from then count
-  WallTime now;  // cluster time
-  WallTime created;
-  // The definition in effect at `at`; nullopt: no longer kept, or unreadable.
+  WallTime at;       // the time asked about: the beginning of the window of kWhyWindow
+  WallTime now;      // cluster time
+  WallTime created;  // of the job
+  // The definition in force at `at`; nullopt: no longer stored, or it cannot be decoded.
   std::optional<JobDefinition> definition = {};
   std::optional<WallTime> due = {};  // the first fire of that definition in the window
-  // The most telling run of the window: one that ran goes before one that was skipped.
+  // The run in the window that answers best: one that ran rather than one that was skipped.
   std::optional<RunDetail> run = {};
-  std::string run_waits_for = {};  // a sentence, when that run is PENDING
+  std::string run_waits_for = {};  // a sentence, if that run is PENDING
   std::optional<GapRecord> gap = {};
-  std::optional<PastPause> past_pause = {};   // in which `due` was
-  std::optional<WallTime> paused_since = {};  // of the whole cluster, now
+  std::optional<PastPause> past_pause = {};   // the pause that contains `due`
+  std::optional<WallTime> paused_since = {};  // set while the whole cluster is paused
 };
 
 struct FireAnswer {
-  std::string_view outcome;  // stable
+  std::string_view outcome;  // a stable code for programs
   std::string explanation;   // a sentence
 };
 

@@ -1,4 +1,4 @@
-// openapi.yaml, as cmake/embed_openapi.py turns it into what is served.
+// The texts that cmake/embed_openapi.py generates from openapi.yaml.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@ namespace carillon::scheduler {
 
 extern const std::string_view kOpenApiJson;
 extern const std::string_view kReferencePage;       // HTML without scripts
-extern const std::string_view kReferenceStyleHash;  // of its one style, for a policy
+extern const std::string_view kReferenceStyleHash;  // of its one style element, for the policy
 extern const std::string_view kOpenApiTag;          // ETags
 extern const std::string_view kReferenceTag;
 
