@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kTopics{
      {"config", "config"},
      {"bulk", "bulk"}}};
 
-// Everybody may read these, so everybody may know which one it was.
+// True for topics that every user may read; only their changes carry the id of the object.
 bool TellsWhich(std::string_view topic) {
   constexpr std::array<std::string_view, 5> kOpen{"jobs", "runs", "executors", "deliveries",
                                                   "bulk"};
@@ -99,7 +99,7 @@ void ChangeWatch::LookAtAudit() {
     for (const AuditRecord& record : *records) seen_.insert(record.id);
     return;
   }
-  const bool gone_back = newest < *audited_;  // another store, or an earlier state of this one
+  const bool gone_back = newest < *audited_;  // another store, or this one restored from a backup
   if (records->size() == kReadMax || gone_back) {
     Forget();
     seen_.clear();
@@ -140,7 +140,7 @@ void ChangeWatch::LookAtDeliveries() {
   deliveries_mark_ = mark;
 }
 
-// Those that are made and cancelled are in the audit; these move on by themselves, and end.
+// Creation and cancellation of bulk actions are in the audit; this detects their progress and end.
 void ChangeWatch::LookAtBulk() {
   const auto open = ports_.bulk.ListBulk({.open = true, .limit = kBulkLookedAt});
   if (!open.ok()) return;

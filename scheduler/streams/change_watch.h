@@ -1,13 +1,15 @@
-// Detects changes in the cluster as topics: the lists and pages that clients should read again.
+// Detects changes anywhere in the cluster and reports them as topics: the lists and pages that
+// clients should read again.
 //
-// Place    Polled by the streams of GET /api/changes (change_feed.h). Changes by users through any
-//          member are in the audit; runs, executors and deliveries are read from the store.
-// Threads  The streams' thread alone.
-// Time     The store is queried at most every kLookEvery, and only while there are listeners.
-// Errors   A store that does not answer is queried again; no change is lost.
-// Always   A change may be reported twice or without cause. Not reported are runs that begin and
-//          end between two queries when 16 later ones do as well, and tries of a delivery that is
-//          not among the newest; so a page also reads again from time to time.
+// Place    Used by the streams of GET /api/changes (change_feed.h). Changes that people make
+//          through any member are found in the audit; those of runs, executors, deliveries and bulk
+//          actions by comparing what the store has.
+// Threads  Used by the streams' thread only.
+// Time     Reads the store at most every kLookEvery, and only while there is a listener.
+// Errors   If the store does not answer, it is read again later; changes are then only delayed.
+// Always   A change may be reported twice, or without need. Not reported may be: runs that begin
+//          and end between two readings if 16 later ones do so too, and attempts of a delivery that
+//          is not among the newest. A page therefore also refreshes itself from time to time.
 #pragma once
 
 #include <cstdint>
@@ -39,11 +41,11 @@ struct Change {
 class ChangeWatch {
  public:
   static constexpr Duration kLookEvery = 1s;
-  static constexpr size_t kKept = 1024;
-  static constexpr size_t kReadMax = 500;  // of the audit at once
-  static constexpr size_t kDeliveriesSeen = 50;
-  static constexpr size_t kBulkLookedAt = 200;
-  static constexpr uint64_t kCommitLag = 100;  // records that may become visible after later ones
+  static constexpr size_t kKept = 1024;          // changes
+  static constexpr size_t kReadMax = 500;        // audit records at once
+  static constexpr size_t kDeliveriesSeen = 50;  // the newest ones are compared
+  static constexpr size_t kBulkLookedAt = 200;   // unfinished bulk actions
+  static constexpr uint64_t kCommitLag = 100;    // records that may be visible before an older one
 
   struct Ports {
     AdminStore& audit;
@@ -51,18 +53,18 @@ class ChangeWatch {
     ExecutorStore& executors;
     NoticeStore& notices;
     BulkStore& bulk;
-    // The database's time; kUnavailable while it is not known.
+    // Cluster time; kUnavailable while it is not known.
     std::function<Result<WallTime>()> cluster_now;
   };
-  // `epoch` names this watch's life: its numbers mean nothing to another one.
+  // `epoch` identifies this instance: the numbers of its changes are meaningless to another one.
   ChangeWatch(Ports ports, std::string epoch)
       : ports_(std::move(ports)), epoch_(std::move(epoch)) {}
 
   const std::string& epoch() const { return epoch_; }
   void Look(SteadyTime now);
-  // The number of the next change; the first has 0.
+  // Changes are numbered from 0; this is the number of the next one.
   uint64_t end() const { return first_ + kept_.size(); }
-  // Changes from `number` on; nullopt: some of them are no longer kept.
+  // The changes from `number` on; nullopt: some of them are no longer kept.
   std::optional<std::vector<Change>> From(uint64_t number) const;
 
  private:
@@ -72,19 +74,19 @@ class ChangeWatch {
   void LookAtDeliveries();
   void LookAtBulk();
   void Tell(Change change);
-  void Forget();  // all clients have to read everything again
+  void Forget();  // drops all changes, so that every client reads everything again
 
   const Ports ports_;
   const std::string epoch_;
   SteadyTime next_look_{};
   std::deque<Change> kept_;
   uint64_t first_ = 0;
-  std::optional<uint64_t> audited_;  // the newest record seen
-  std::set<uint64_t> seen_;          // records above audited_ - kCommitLag
+  std::optional<uint64_t> audited_;  // id of the newest audit record seen
+  std::set<uint64_t> seen_;          // ids seen above audited_ - kCommitLag
   std::optional<uint64_t> runs_mark_;
   std::optional<uint64_t> executors_mark_;
   std::optional<uint64_t> deliveries_mark_;
-  std::map<std::string, WallTime> bulk_;  // active ones, with their last update
+  std::map<std::string, WallTime> bulk_;  // unfinished actions and their last update
 };
 
 }  // namespace carillon::scheduler

@@ -1,5 +1,5 @@
-// The part of the cluster's state that only the store knows, read on a separate thread so that
-// callers wait for a bounded time.
+// Reads the part of the cluster's state that only the store has, on its own thread, so that callers
+// wait for a bounded time.
 //
 // Threads  Thread-safe.
 #pragma once
@@ -23,7 +23,8 @@ struct StoreView {
 
 struct StoreSnapshot {
   std::optional<StoreView> view = {};  // nullopt: the store did not answer
-  // By this member's clock: the last answer of the store, or the start of the watch.
+  // When the store last answered, by this host's wall clock; before that, when the probe was
+  // created.
   WallTime known_at = {};
 };
 
@@ -35,7 +36,7 @@ class StoreProbe {
     RunStore& runs;
     const Clock& clock;
   };
-  // A caller of Look waits at most `patience`.
+  // Look blocks for at most `patience`.
   StoreProbe(const Ports& ports, Duration patience);
 
   StoreSnapshot Look();

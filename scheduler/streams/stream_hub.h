@@ -1,14 +1,14 @@
-// Open streams of server-sent events: polls their sources, writes to their clients and ends them.
+// The open live streams: polls their sources, writes to their listeners and ends them.
 //
-// Threads  Owns one thread, which polls the sources in turn; Add and Stop are thread-safe.
-// Time     A source is polled every kPollEvery, or at once while it has more.
-// Owns     The streams and their sources, at most kStreamsMax; kStreamsOfOneMax per account. A
-//          further one ends the oldest of the account, which may belong to a closed page: only a
-//          write shows that. Every kConfirmEvery each credential is checked once for all of its
-//          streams, kConfirmsPerStep at a time. While the store cannot say, the last answer holds
-//          and the next check waits for kConfirmEvery.
-// Always   At most kUnsentMax is buffered for a client that does not read. After Stop no source is
-//          used any more.
+// Threads  One loop calls Step, which polls all sources in turn; Add and Stop are thread-safe.
+// Time     A source is polled every kPollEvery, or again at once while it has more.
+// Owns     The streams and their sources, at most kStreamsMax, and kStreamsOfOneMax per account.
+//          One more ends the account's oldest, which may well belong to a page that was closed: a
+//          closed connection is noticed only when it is written to.
+// Always   Every kConfirmEvery a listener's credential is checked, once for all streams that use
+//          it, and at most kConfirmsPerStep in a Step. If the store does not answer, no further
+//          ones are checked for kConfirmEvery, and the last answers hold. A listener that does not
+//          read is not written to beyond kUnsentMax. After Stop no source is used.
 #pragma once
 
 #include <map>
@@ -29,10 +29,10 @@ class StreamSource {
   struct Piece {
     std::string text = {};
     bool more = false;  // poll again at once
-    bool end = false;   // nothing follows
+    bool end = false;   // close the stream after this piece
   };
   virtual ~StreamSource() = default;
-  // The text to write now, bounded. May block as a read of the store.
+  // Returns what is to be written now, of bounded size. May block for as long as a store read does.
   virtual Piece Poll(SteadyTime now) = 0;
 };
 
@@ -42,29 +42,31 @@ class StreamHub final : public Stepper {
   static constexpr size_t kStreamsOfOneMax = 32;
   static constexpr Duration kPollEvery = 250ms;
   static constexpr Duration kHeartbeat = 15s;
-  // The client then reconnects with a current token and continues where it was.
+  // After this a stream is closed; the client reconnects with its current token and continues.
   static constexpr Duration kLifetime = 10min;
   static constexpr Duration kConfirmEvery = 5s;
   static constexpr int kConfirmsPerStep = 16;
   static constexpr size_t kUnsentMax = 512u << 10;
 
+  // The listener of a stream.
   struct Who {
     std::string account;
-    std::string credential = {};  // shown by the client
-    // False: no longer valid; nullopt: the store cannot say. May block as a read of the store.
+    std::string credential = {};  // with which the request was authenticated
+    // Whether the credential is still valid; nullopt: the store did not answer. May block for as
+    // long as a store read does.
     std::function<std::optional<bool>()> stands = [] { return true; };
   };
 
   explicit StreamHub(const Clock& clock) : clock_(clock) {}
 
   bool IsFull();
-  // A stream beyond the limit, or after Stop, is closed at once.
+  // Beyond kStreamsMax, or after Stop, the stream is closed at once.
   void Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source, Who who);
-  // Called when there is something new to poll. Set it before the first Add.
+  // `wake` is called after each Add. Set it before the first Add.
   void OnAdd(std::function<void()> wake) { wake_ = std::move(wake); }
 
   SteadyTime Step(SteadyTime now) override;
-  // Closes every stream. Not while Step runs: stop the loop first.
+  // Closes every stream. Must not run at the same time as Step: stop the loop first.
   void Stop();
 
  private:
@@ -82,7 +84,7 @@ class StreamHub final : public Stepper {
   };
 
   bool Stands(const Who& who, SteadyTime now, int* asks);
-  // False: the stream has ended.
+  // Polls one stream. False: it has ended.
   bool Turn(Open& open, SteadyTime now, bool* more);
 
   const Clock& clock_;
@@ -90,12 +92,13 @@ class StreamHub final : public Stepper {
   Mutex mu_;
   size_t count_ GUARDED_BY(mu_) = 0;
   std::map<std::string, size_t> count_of_ GUARDED_BY(mu_);
-  std::map<std::string, size_t> too_many_of_ GUARDED_BY(mu_);  // to be ended, the oldest first
+  std::map<std::string, size_t> too_many_of_ GUARDED_BY(mu_);  // streams to end, oldest first
   bool stopped_ GUARDED_BY(mu_) = false;
   std::vector<Open> added_ GUARDED_BY(mu_);
-  std::vector<Open> open_;                      // the loop's own
-  std::map<std::string, Confirmed> confirmed_;  // the loop's own; by credential
-  SteadyTime silent_until_{};                   // the loop's own: the store could not say
+  // Used by the loop only.
+  std::vector<Open> open_;
+  std::map<std::string, Confirmed> confirmed_;  // by credential
+  SteadyTime silent_until_{};                   // the store did not answer: no checks before this
 };
 
 }  // namespace carillon::scheduler
