@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-// Of those who reach only to what is theirs or shared with them: whether this is `within`.
+// `within`: the object is the caller's or shared with them, so that limited permissions cover it.
 json Allowed(const Caller& caller, const Routes::Actions& actions, bool within) {
   json allowed = json::array();
   for (const auto& [action, permission] : actions) {

@@ -36,7 +36,7 @@ void RecordAudits(const Call& call, std::vector<AuditRecord> records) {
   const Status kept = call.api.admin.RecordAudits(records);
   if (kept.ok()) return;
   for (AuditRecord& record : records) {
-    // Some may be there already when the outcome is unknown, and must not be there twice.
+    // After an unknown outcome some may be stored already, and must not be stored twice.
     if (kept.code() != ErrorCode::kTimeout) {
       RecordAudit(call, std::move(record));
       continue;

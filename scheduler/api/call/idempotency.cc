@@ -53,8 +53,8 @@ Reply RunOnce(const Route& route, const Call& call, const std::string& fingerpri
                                 .location = HeaderOf(*reply, "Location"),
                                 .etag = HeaderOf(*reply, "ETag")});
   } else if (!reply.ok() && reply.error().code != "outcome_unknown") {
-    // Nothing was done: the same key may try again. While the outcome is unknown the key stays in
-    // flight for the store's minute, so that a hasty repetition does not do it twice.
+    // Nothing was done, so the key may be used again. After an unknown outcome the key stays in
+    // flight for a minute, so that an immediate repetition cannot take effect twice.
     kept = admin.AbandonRequest(scope, key);
   }
   if (!kept.ok()) {

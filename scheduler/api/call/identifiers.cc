@@ -9,7 +9,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kSlugLengthMax = 48;  // characters, so that the suffix still fits into a job id
+constexpr size_t kSlugLengthMax = 48;  // characters; leaves room for the suffix of a job id
 constexpr size_t kSuffixLength = 6;
 constexpr std::string_view kSuffixAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 

@@ -10,7 +10,7 @@ namespace {
 
 const Error kUnknown{ErrorCode::kNotFound, "no such id"};
 
-// The job that the path is about, by itself or by one of its runs.
+// The job that the path names, directly or by one of its runs or dead letters.
 Result<JobId> JobOf(Owned owned, const Call& call) {
   const std::string& id = call.arguments.at(0);
   switch (owned) {
@@ -46,10 +46,11 @@ Result<std::string> OwnerOf(Owned owned, const Call& call) {
   return secret.record.user_id;
 }
 
-// Labels are read only where they could make a difference.
+// Reads the labels only if the decision may depend on them.
 Result<JobAccessScope> ReadPlace(const Call& call, const JobId& id) {
   CARILLON_ASSIGN_OR_RETURN(JobHead head, call.api.jobs.GetJobHead(id));
-  // A run of a deleted job is still somebody's; of the job itself the handler says that it is gone.
+  // A deleted job still counts, because its runs have an owner. For the job itself the handler
+  // answers 404.
   JobAccessScope place{.user_id = std::move(head.user_id),
                        .name_space = std::move(head.name_space),
                        .deleted = head.deleted};
@@ -115,7 +116,8 @@ Problem OutOfReach(const Caller& caller, const JobDefinition& definition) {
   return problem;
 }
 
-// An own job may be in `default`, in what is shared, and stay where somebody else has put it.
+// True if the caller may leave the job in this scope: their own job may be in `default`, within
+// their shares, or stay in the namespace into which another user has put it.
 bool MayStand(const Caller& caller, const JobAccessScope* before, const JobAccessScope& after) {
   if (caller.shared.Cover(after.name_space, &*after.labels)) return true;
   if (before != nullptr && !IsOwn(caller, *before)) return false;

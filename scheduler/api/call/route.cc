@@ -5,7 +5,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// True when `segments` fit `path`; the segments at its {} go to `arguments`.
+// True if `segments` match `path`; the segments at its {} are stored in `arguments`.
 bool Fits(std::string_view path, const std::vector<std::string>& segments,
           std::vector<std::string>& arguments) {
   arguments.clear();
@@ -25,7 +25,7 @@ bool Fits(std::string_view path, const std::vector<std::string>& segments,
   return false;
 }
 
-// "job.pause" is pause; every way of writing what is there is edit.
+// "job.pause" becomes "pause"; replace, patch and update become "edit".
 std::string ActionOf(const Route& route) {
   const std::string_view verb = route.action.substr(route.action.find('.') + 1);
   const bool edits = verb == "replace" || verb == "patch" || verb == "update";

@@ -16,7 +16,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Digits only; more than fit are the largest number.
+// Reads a number of digits only; a number that is too large counts as the largest one.
 std::optional<uint64_t> ReadDigits(std::string_view text) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) {
     return std::nullopt;

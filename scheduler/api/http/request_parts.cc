@@ -39,15 +39,15 @@ std::optional<Problem> WrongMediaType(const HttpRequest& request) {
 
 bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
-// The pointer of the first name or text that holds a NUL. It is put together on the way back only:
-// a pointer for each value would cost more than the parser. Depth is bounded by the parser.
+// The JSON pointer of the first name or text that contains a NUL. It is composed only on the way
+// back, because a pointer for each value would cost more than parsing. The parser bounds the depth.
 std::optional<std::string> FindNul(const json& value) {
   if (value.is_string()) {
     return HasNul(value.get_ref<const std::string&>()) ? std::optional<std::string>("")
                                                        : std::nullopt;
   }
   if (!value.is_structured()) return std::nullopt;
-  size_t index = 0;  // std::distance would walk there each time
+  size_t index = 0;  // counted, because std::distance is linear here
   for (auto it = value.begin(); it != value.end(); ++it, ++index) {
     const bool in_name = value.is_object() && HasNul(it.key());
     const auto below = in_name ? std::optional<std::string>("") : FindNul(*it);
@@ -82,7 +82,7 @@ void SkipSpace(std::string_view& text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
 }
 
-// Takes one tag off the front of `list`; false: there is none.
+// Removes one tag from the front of `list`; false: there is none.
 bool TakeTag(std::string_view& list, EntityTags& tags) {
   const bool weak = list.starts_with("W/");
   if (weak) list.remove_prefix(2);
@@ -223,7 +223,7 @@ std::vector<std::string> Query::All(std::string_view name) const {
 Outcome<std::optional<WallTime>> Query::Time(std::string_view name) const {
   auto text = Text(name);
   if (!text) return std::optional<WallTime>();
-  // An offset's '+' that was not escaped came as a space.
+  // The '+' of an offset arrives as a space if it was not escaped.
   std::replace(text->begin(), text->end(), ' ', '+');
   auto time = ParseRfc3339(*text);
   if (!time.ok()) {
