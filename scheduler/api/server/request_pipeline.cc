@@ -21,8 +21,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// The limit of a body that is read before its sender
-// is known: the longest name and password, escaped.
+// Limit of a body from an unauthenticated sender: the longest name and password, escaped.
 constexpr size_t kAnyonesBodyBytesMax = 4u << 10;
 constexpr size_t kKeyLengthMax = 255;  // characters of an Idempotency-Key
 constexpr const char* kRoom = "api";
@@ -92,7 +91,8 @@ std::optional<Problem> DefectProblem(HttpDefect defect) {
   return std::nullopt;
 }
 
-// Parsing costs far more than a refusal, and an address may ask often.
+// Refuses large bodies of unauthenticated senders: parsing costs far more than a refusal, and an
+// address may send many.
 std::optional<Problem> TooLargeForAnyone(const HttpRequest& request) {
   const bool fits =
       request.defect != HttpDefect::kBodyTooLarge && request.body.size() <= kAnyonesBodyBytesMax;
@@ -102,7 +102,8 @@ std::optional<Problem> TooLargeForAnyone(const HttpRequest& request) {
                  .detail = "The body is over 4 KiB, which is the most without a token."};
 }
 
-// Of a write while the store is not trusted: it might be gone again, or nobody would obey it.
+// The problem for a write while the store is not trusted: the write might be lost with that store,
+// or have no effect.
 std::optional<Problem> HeldProblem(const StoreStanding& standing) {
   if (standing.state == StoreState::kTrusted) return std::nullopt;
   Problem problem{.status = 503, .code = "store_held"};
@@ -134,7 +135,7 @@ Outcome<std::string> ReadKey(const HttpRequest& request) {
   return key;
 }
 
-// Who asked for what, of bounded length.
+// The scope of an Idempotency-Key: caller, route and path. Its length is bounded.
 std::string ScopeOf(const Route& route, const Call& call) {
   std::string arguments;
   for (const std::string& argument : call.arguments) arguments += argument + "/";
@@ -142,14 +143,14 @@ std::string ScopeOf(const Route& route, const Call& call) {
                      ShortHash(arguments));
 }
 
-// Of all that makes two requests of one route the same; few have a query.
+// A hash of everything that identifies a request of a route: body and query.
 std::string FingerprintOf(const HttpRequest& request) {
   std::string text = request.body;
   for (const auto& [name, value] : request.query) text += "\n?" + name + "=" + value;
   return HashSecret(text);
 }
 
-// Of a body that its handler accepted.
+// The reason in a body that the handler has accepted.
 std::string ReasonOf(const HttpRequest& request) {
   const auto body = ParseJsonText(request.body);
   if (!body.ok() || !body->is_object()) return {};
@@ -159,7 +160,7 @@ std::string ReasonOf(const HttpRequest& request) {
 
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-// The path without its query: what a problem is an instance of.
+// The path without the query: the `instance` of a problem.
 std::string PathOf(const HttpRequest& request) {
   return request.target.substr(0, request.target.find('?'));
 }
@@ -263,7 +264,7 @@ HttpResponse ApiHandler::Overloaded(const HttpRequest& request) {
 }
 
 Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
-  // Nothing is known of who asks for what then.
+  // First, because such a request names neither a caller nor a path that can be relied on.
   if (EndsConnection(request.defect)) return *DefectProblem(request.defect);
   if (auto page = console_.Answer(request)) {
     trace.route = "/";
@@ -279,8 +280,8 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   RouteMatch match = RouteTable().Match(request.method, request.segments);
   const bool for_anyone = match.route != nullptr && match.route->permission == Permission::kAnyone;
   Caller caller;
-  // A session goes on whatever strangers of the same address do: only a refresh that fails counts
-  // as theirs. What it costs is bounded nevertheless.
+  // Strangers at the same address must not end a session: only a failed refresh counts against the
+  // address's rate. The cost of refreshes is bounded by the look-up rate.
   const bool refresh = for_anyone && match.route->handler == &RefreshSession;
   if (for_anyone) {
     if (auto refused = AdmitAddress(refresh ? lookup_rate_ : address_rate_, request))
@@ -336,8 +337,8 @@ Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::s
 }
 
 Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
-  // At the rate of an account, not of those without one: who comes with a good token for the first
-  // time is not held up by each of the few that somebody of the same address makes up.
+  // Limited at the rate of an account, not at the lower one of an address, so that a few made-up
+  // tokens from the same address do not delay the first use of a valid one.
   const std::string bearer = BearerToken(request);
   if (authenticator_.MayBeAGuess(bearer)) {
     if (auto refused = AdmitAddress(lookup_rate_, request)) return std::move(*refused);
@@ -364,7 +365,8 @@ std::optional<Problem> ApiHandler::AdmitAddress(RateLimit& limit, const HttpRequ
 }
 
 Reply ApiHandler::Dispatch(const Route& route, Call& call) {
-  // Only reads have parameters; on a write they would be ignored, which is worse than refused.
+  // Only reads have query parameters. On a write they would be ignored, which is worse than a
+  // refusal.
   if (route.method != "GET" && !route.with_query) CARILLON_TRY(Query::Read(call.request, {}));
   if (!route.action.empty() && !route.on_any_store) {
     if (auto held = HeldProblem(context_.store_standing())) return std::move(*held);
@@ -381,7 +383,7 @@ Reply ApiHandler::Dispatch(const Route& route, Call& call) {
 }
 
 void ApiHandler::Audit(const Route& route, const Call& call, const HttpResponse& done) {
-  // Of what the path names, of what was made, or the one thing at the path.
+  // The object is what the path names, what was created, or the only object of the path.
   const std::string location = HeaderOf(done, "Location");
   const std::string made =
       location.empty() ? call.request.segments.back() : location.substr(location.rfind('/') + 1);
