@@ -56,7 +56,7 @@ void Tell(const Call& call, std::string actor, std::string action, std::string o
                      .reason = "from " + AddressOf(call.request) + more});
 }
 
-// Of names that are not known only that: people type passwords there.
+// Records a failed sign-in. An unknown name is not recorded, because people type passwords there.
 void TellFailure(const Call& call, const std::optional<UserRecord>& user) {
   const auto passed_over = call.sign_in.TellFailure();
   if (!passed_over) return;
@@ -66,7 +66,7 @@ void TellFailure(const Call& call, const std::optional<UserRecord>& user) {
        user ? user->user_id : "", more);
 }
 
-// Whether the password is the user's; as long for nobody and for one who is disabled.
+// True if the password is the user's. Takes as long for an unknown or disabled user.
 Outcome<bool> IsPassword(const Call& call, const std::optional<UserRecord>& user,
                          const std::string& password) {
   const bool able = user && !user->disabled;
@@ -76,7 +76,7 @@ Outcome<bool> IsPassword(const Call& call, const std::optional<UserRecord>& user
   return right && able;
 }
 
-// The password is checked within the limits of the lock-out; false: it is wrong, and was told.
+// Checks the password within the limits of the lock-out. False: it is wrong; the audit has that.
 Outcome<bool> CheckAttempt(const Call& call, const std::string& name,
                            const std::optional<UserRecord>& user, const std::string& password) {
   const std::string address = NetworkOf(AddressOf(call.request));
@@ -205,7 +205,7 @@ Reply Logout(const Call& call) {
 Reply WhoAmI(const Call& call) {
   CARILLON_TRY(Query::Read(call.request, {}));
   Caller caller = call.caller;
-  // Who calls may be remembered from before he chose something on another member.
+  // The cached caller may be older than a preference that the user has set on another member.
   if (caller.kind == CallerKind::kUser) {
     const auto user = call.api.auth.GetUser(caller.user_id);
     if (user.ok()) caller.preferences = user->preferences;
@@ -213,7 +213,7 @@ Reply WhoAmI(const Call& call) {
   return JsonResponse(200, CallerToJson(caller));
 }
 
-// Without If-Match: of what one person chooses for himself the last word holds.
+// Needs no If-Match: of two changes to a user's own preferences the later one wins.
 Reply ChangeMe(const Call& call) {
   if (call.caller.kind != CallerKind::kUser) {
     return Problem{.status = 403,

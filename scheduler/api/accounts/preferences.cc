@@ -18,7 +18,7 @@ struct Preference {
   std::vector<std::string_view> values;
 };
 
-// As the console's own choices are called.
+// The names and values that the console uses.
 const std::vector<Preference>& KnownPreferences() {
   static const std::vector<Preference> known = {{"language", {"en", "zh-CN"}},
                                                 {"theme", {"light", "dark", "system"}},

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// The longest path that refresh and logout share.
+// The longest path prefix that refresh and logout share.
 constexpr std::string_view kCookiePath = "/api/auth";
 
 int64_t Seconds(Duration duration) {

@@ -38,7 +38,7 @@ json TokenToJson(const Call& call, const TokenRecord& token) {
           {"allowed_actions", AllowedActions(call, "token", token.user_id)}};
 }
 
-// When the token is to expire: in the future, and no later than the one that makes it.
+// When the new token expires: in the future, and not after the token that creates it.
 Outcome<std::optional<WallTime>> ReadExpiry(const Call& call, const json& body, WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(const std::string text, TextMember(body, "expires_at", 100));
   if (text.empty()) return call.caller.expires;
@@ -67,7 +67,7 @@ Outcome<std::string> ReadTokenRole(const Call& call, const json& body) {
   return problem;
 }
 
-// What the token may do of what its role may. One that is made with a token may do no more than
+// The scopes of the new token. A token that is created with another token has no more scopes than
 // that one.
 Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body) {
   const std::vector<std::string>& own = call.caller.scopes;
@@ -96,10 +96,10 @@ Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body)
   return std::vector<std::string>(scopes.begin(), scopes.end());
 }
 
-// Each token has a rate of its own and is kept until somebody deletes it. Two that are made at once
-// may both be the last one.
+// Tokens are limited, because each has a rate of its own and stays until it is deleted. Two that
+// are created at the same time may exceed the limit by one.
 std::optional<Problem> TooManyTokens(const Call& call) {
-  if (call.caller.user_id.empty()) return std::nullopt;  // nobody's: of administrators
+  if (call.caller.user_id.empty()) return std::nullopt;  // an administrator's, without an owner
   const auto own =
       call.api.auth.ListTokens({.user_id = call.caller.user_id, .limit = kTokensOfUserMax});
   if (!own.ok()) return ToProblem(own.error());
@@ -126,7 +126,7 @@ Reply ListTokens(const Call& call) {
   return page.Finish(false, [&] { return call.api.counts.CountTokens(filter); });
 }
 
-// Without Idempotency-Key: its stored answer would keep the whole token.
+// Does not support Idempotency-Key, because the stored answer would contain the token.
 Reply CreateToken(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body,
                             ReadObject(call.request, Body::kRequired,

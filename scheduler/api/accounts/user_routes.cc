@@ -71,7 +71,7 @@ Outcome<UserRecord> ReadAtVersion(const Call& call) {
   return user;
 }
 
-// What a write that the store refused is to the caller.
+// The problem for a write that the store refused.
 Problem Refused(const Call& call, const Error& error) {
   if (error.code == ErrorCode::kDenied) return LastAdministrator();
   if (error.code == ErrorCode::kTimeout) {
@@ -90,7 +90,7 @@ json ForTheAudit(const UserRecord& user) {
           {"shares", SharesToJson(user.shares)}};
 }
 
-// Never a password.
+// Records the changed fields for the audit; of a password only that it changed.
 void NotePatch(const Call& call, const UserRecord& before, const UserRecord& after) {
   json to = ForTheAudit(after);
   if (before.password_hash != after.password_hash) to["password"] = "***";
@@ -182,7 +182,7 @@ Reply PatchUser(const Call& call) {
   const auto changed = call.api.auth.UpdateUser(wanted, call.authenticator.Wall());
   if (!changed.ok()) return Refused(call, changed.error());
   call.authenticator.ForgetUser(user.user_id);
-  // He is given another one because he failed with what he took for the old one.
+  // A new password is usually set because its user failed with the old one.
   if (wanted.password_hash != user.password_hash) call.sign_in.Forgive(user.name);
   return UserResponse(call, 200, *changed);
 }

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 enum class Asking { kDo, kOnlyMay };
 
-// A request of its own for the same caller. `request` and `note` outlive it.
+// A separate call for the same caller. `request` and `note` must outlive it.
 Call Single(const Call& call, const HttpRequest& request, const RouteMatch& match, AuditNote& note,
             const std::optional<ItemKey>& key) {
   const ItemKey none;
@@ -86,7 +86,7 @@ Reply DoItem(const Call& call, const BulkOperation& operation, const std::string
   if (verb.method == "POST") {
     request.body = JsonToText(body);
   } else {
-    request.headers.emplace_back("if-match", "*");  // whatever it is now
+    request.headers.emplace_back("if-match", "*");  // any version
   }
   return Ask(call, request, note, Asking::kDo, key);
 }

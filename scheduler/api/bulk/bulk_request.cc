@@ -16,10 +16,10 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kIdBytesMax = 63;
-// Of pages that no index finds: about a million runs are looked at.
+// Most pages that are read for a filter without an index: about a million runs.
 constexpr int kSearchesMax = 20;
 
-// The first of an action is what it means without a `kind`.
+// Without a `kind`, the first entry of an action applies.
 constexpr std::array kVerbs = {
     BulkVerb{"run", "job", "POST", "execute"},
     BulkVerb{"pause", "job", "POST", "pause", true},
@@ -85,7 +85,7 @@ Outcome<json> ReadFilter(const json& filter, const BulkVerb& verb) {
   return filter;
 }
 
-// The problem of a list's query, said of the filter it came from.
+// The problem of a list's query, with pointers into the filter that the query was made from.
 Problem OfFilter(Problem problem) {
   for (FieldError& error : problem.errors) {
     if (error.pointer.starts_with('?')) error.pointer = "/filter/" + error.pointer.substr(1);

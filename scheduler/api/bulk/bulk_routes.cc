@@ -14,9 +14,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kIdCharacters = 12;  // of a bulk_id that are random
+constexpr size_t kIdCharacters = 12;  // random characters of a bulk_id
 
-// Of those that are done while their request waits.
+// A bulk action that is executed while its request waits.
 class BulkRun {
  public:
   BulkRun(const Call& call, const BulkRequest& bulk)
@@ -213,7 +213,7 @@ Problem NoSuchBulk() {
 
 Reply StartBulk(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const BulkRequest bulk, ReadBulkRequest(call));
-  call.note.told = !bulk.background;  // item by item
+  call.note.told = !bulk.background;  // otherwise each item has an audit record
   NoteCancelMode(call, bulk.mode);
   CARILLON_ASSIGN_OR_RETURN(const SelectedItems selected, SelectItems(call, bulk));
   if (selected.more && !bulk.dry_run) return TooManyItems(bulk);

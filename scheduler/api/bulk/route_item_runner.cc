@@ -27,8 +27,8 @@ ItemOutcome Unsuccessful(const BulkVerb& verb, Verdict verdict, const BulkItem& 
           .error_json = JsonToText(ItemProblem(verb, item.id, problem, trace_id))};
 }
 
-// By an earlier try of this very action. The trace id is the client's, who may have done the same
-// before under it.
+// True if an earlier attempt of this action has recorded the item. The trace id alone does not
+// prove that: it comes from the client, which may have used it for the same action before.
 Result<bool> IsRecorded(const Call& call, const BulkVerb& verb, const BulkOrder& order,
                         const BulkItem& item) {
   CARILLON_ASSIGN_OR_RETURN(
@@ -55,10 +55,11 @@ Problem NotRecorded(const Error& error) {
   return problem;
 }
 
-// A key that is in flight is of an earlier try of this item: what it did is kept with its key in
-// one transaction, so it may be taken from it at once. Who held it may only have been slow: when he
-// settles or drops the key in between, this try is the one that conflicts, and changes nothing. The
-// key tells then what he did; a conflict of the item's own is the same once more.
+// Repeats an item that may have been executed. A key in flight belongs to an earlier attempt, which
+// commits its effect and the settled key in one transaction; so the key can be taken over at once.
+// If that attempt is only slow and settles or drops the key in between, this attempt conflicts and
+// changes nothing. Executing it once more then returns what the earlier attempt did; a conflict of
+// the item itself is simply repeated.
 Reply DoAnew(const Call& call, const BulkOperation& operation, const BulkItem& item,
              AuditNote& note, const ItemKey& key) {
   CARILLON_TRY(call.api.admin.AbandonRequest(key.scope, key.key));
@@ -147,7 +148,7 @@ std::optional<ItemOutcome> RouteItemRunner::Precheck(const BulkOrder& order, con
     if (reply.ok() || reply.error().code == "corrupt") return std::nullopt;
     const Verdict verdict = JudgeItem(*verb, reply, EarlierAttempt::kNo);
     return Unsuccessful(*verb, verdict, item, reply.error(), order.trace_id);
-  } catch (const std::exception& error) {  // the item's own error once it is done
+  } catch (const std::exception& error) {  // reported when the item is executed
     log::Error("bulk", "{} {}: {} (trace {})", order.action, item.id, error.what(), order.trace_id);
     return std::nullopt;
   }

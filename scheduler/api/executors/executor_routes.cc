@@ -28,7 +28,7 @@ Outcome<ExecutorId> PathExecutorId(const Call& call) {
   return ExecutorId(text);
 }
 
-// Only what people change is part of the tag: load and heartbeats move all the time.
+// The tag covers only what people change, because load and heartbeats change all the time.
 std::string ExecutorTag(const ExecutorRecord& executor) {
   const json part = {
       {"enabled", executor.enabled}, {"draining", executor.draining}, {"labels", executor.labels}};
@@ -61,7 +61,7 @@ json ForTheAudit(const ExecutorRecord& executor) {
   return {{"enabled", executor.enabled}, {"draining", executor.draining}};
 }
 
-// Setting a flag is idempotent: an unknown outcome is simply tried once more.
+// Setting a flag is idempotent, so after an unknown outcome it is tried once more.
 using SetFlag = Result<ExecutorRecord> (ExecutorStore::*)(const ExecutorId&, bool);
 Outcome<ExecutorRecord> Set(const Call& call, const ExecutorRecord& before, SetFlag set,
                             bool value) {
@@ -81,7 +81,7 @@ Outcome<ExecutorRecord> Set(const Call& call, const ExecutorRecord& before, SetF
   return std::move(changed).value();
 }
 
-// The executor that is acted on, as it is before.
+// Reads the body, and the executor as it is before the action.
 Outcome<ExecutorRecord> ReadAction(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(ExecutorId id, PathExecutorId(call));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
@@ -99,12 +99,12 @@ Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
   return std::move(parsed.definition.labels);
 }
 
-// Those that are heard move all the time: they stand beside each other, so that none is passed by
-// while the pages are turned.
+// Heartbeat times change constantly. Executors heard from this recently share one cursor position,
+// so that paging cannot skip one.
 constexpr Duration kHeardLately = 10s;
 
-// Where an executor stands in a list, as text: also the cursor behind it. `begun`: when the first
-// page was asked for.
+// The sort key of an executor in a list, which is also the cursor after it. `begun`: when the first
+// page was requested.
 std::string CursorOf(const ExecutorRecord& executor, WallTime begun, bool by_heartbeat) {
   if (!by_heartbeat) return executor.id.value();
   const WallTime heard = std::min(executor.last_heartbeat, begun - kHeardLately);

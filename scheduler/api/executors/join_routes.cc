@@ -20,7 +20,7 @@ constexpr int64_t kLifeSecondsMax = 7 * 86'400;
 
 }  // namespace
 
-// Without Idempotency-Key: its stored answer would keep the whole token.
+// Does not support Idempotency-Key, because the stored answer would contain the token.
 Reply CreateJoinToken(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired,
                                                         {"executor_id", "expires_in_s", "reason"}));

@@ -32,7 +32,7 @@ Outcome<ApplyOptions> ReadOptions(const Call& call) {
 }  // namespace
 
 Reply ApplyJobs(const Call& call) {
-  call.note.told = true;  // item by item
+  call.note.told = true;  // each item has an audit record
   CARILLON_ASSIGN_OR_RETURN(ApplyOptions options, ReadOptions(call));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
   if (!body.is_array()) {

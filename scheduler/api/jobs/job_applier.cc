@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kPruneBatch = 500;
-constexpr int kUnnamedAttempts = 5;  // generated ids tried before giving up
+constexpr int kUnnamedAttempts = 5;  // generated ids to try
 
 Problem Item(int status, std::string code, std::string pointer, std::string detail) {
   Problem problem{.status = status, .code = code, .detail = detail};
@@ -30,13 +30,13 @@ std::string TextOf(const json& document, const char* name) {
   return found != document.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// The text that a document has there; null when it has none.
+// A text member of the document; null if it is absent.
 json Said(const json& document, const char* name) {
   const std::string text = TextOf(document, name);
   return text.empty() ? json(nullptr) : json(text);
 }
 
-// The version that a document names as an If-Match; nullopt: none.
+// The version that a document requires, like an If-Match; nullopt: none.
 Outcome<std::optional<int64_t>> VersionOf(const json& document) {
   const auto found = document.find("version");
   if (found == document.end() || found->is_null()) return std::optional<int64_t>();
@@ -45,8 +45,8 @@ Outcome<std::optional<int64_t>> VersionOf(const json& document) {
 
 bool IsStoreAway(const Problem& problem) { return problem.status >= 503; }
 
-// The first id that is tried follows from the name, so that two who apply the same list at the
-// same time do not make two jobs.
+// The first generated id is derived from the name, so that two clients that apply the same list at
+// the same time do not create two jobs.
 JobId FirstIdOf(const std::string& name_space, const std::string& name) {
   const bool elsewhere = name_space != kDefaultNamespace;
   return Identifiers::JobIdForKey(name, "apply " + (elsewhere ? name_space + "/" : "") + name);
@@ -83,8 +83,8 @@ Outcome<json> JobApplier::Apply(const json& documents) {
               {"prune_complete", prune_complete_}};
 }
 
-// Two documents of one name and namespace, one of them without a job_id: which job is which would
-// depend on what is there already.
+// Finds documents with the same name and namespace of which one has no job_id: which job each means
+// would depend on the jobs that exist already.
 void JobApplier::FindTwins(const json& documents) {
   std::map<std::pair<std::string, std::string>, std::vector<size_t>> by_name;
   for (size_t i = 0; i < documents.size(); ++i) {
@@ -104,7 +104,7 @@ void JobApplier::Settle(size_t index, Outcome<Fate> fate) {
   fates_.insert_or_assign(index, std::move(fate));
 }
 
-// One document alone asks for itself.
+// Looks up the jobs of a piece at once; a single document is looked up when it is applied.
 void JobApplier::LookUp(const json& documents, size_t first, size_t end) {
   known_ = {};
   if (end - first < 2 || store_away_) return;
@@ -143,7 +143,7 @@ Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& documen
   Outcome<Fate> fate = ApplyTo(base, index, document);
   const bool stale = !fate.ok() && fate.error().code == "stale_version";
   if (!stale || !base || known_.Find(base->job.job_id) == nullptr) return fate;
-  // Somebody changed it since the piece was looked up: what counts is how it is now.
+  // The job was changed since the look-up: apply the document to its present version.
   known_.Forget(base->job.job_id, base->job.definition);
   CARILLON_ASSIGN_OR_RETURN(const JobBase now, ReadBase(call_, base->job.job_id));
   if (!MayChange(now)) return NotOwner(Permission::kWriteJobs);
@@ -168,14 +168,14 @@ Outcome<JobApplier::Fate> JobApplier::ApplyTo(const std::optional<JobBase>& base
 Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
   const std::string id = TextOf(document, "job_id");
   if (!document.contains("job_id")) return FindByName(document);
-  if (!ValidateJobId(id).ok()) return std::optional<JobBase>();  // refused when it is read
+  if (!ValidateJobId(id).ok()) return std::optional<JobBase>();  // Read refuses it
   if (const StoredJob* job = known_.Find(JobId(id))) return std::optional(JobBase{.job = *job});
   if (!known_.IsFree(JobId(id))) {
     auto base = ReadBase(call_, JobId(id));
     if (base.ok()) return std::optional(std::move(base).value());
     if (base.error().status != 404) return base.error();
   }
-  // Two documents with one id, of which the first is still to be made.
+  // Two documents with one id, the first of which is not stored yet.
   if (meant_.contains(id)) return Item(400, "duplicate", "/job_id", "This job is in the list.");
   meant_.insert(id);
   return std::optional<JobBase>();
@@ -184,7 +184,7 @@ Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
 Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
   const std::string name = TextOf(document, "name");
   const std::string name_space = NamespaceOf(document);
-  // Refused when it is read.
+  // Read refuses it.
   if (name.empty() || !IsNamespace(name_space)) return std::optional<JobBase>();
   std::vector<StoredJob> found;
   if (auto known = known_.OfName({name_space, name})) {
@@ -203,7 +203,7 @@ Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
                           name_space, found[0].job_id.value(), found[1].job_id.value()));
 }
 
-// Whether a job is paused, whose it is and where it belongs stays where nothing says it.
+// A document that does not mention pause, owner or namespace leaves them as they are.
 Outcome<JobDefinition> JobApplier::Read(const json& document, const JobBase* base) const {
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed([&](Mistakes* further) {
                               return base == nullptr
@@ -287,8 +287,8 @@ Outcome<JobApplier::Fate> JobApplier::StoreAlone(const Queued& queued) {
   return fate;
 }
 
-// A job that this document has made and somebody has
-// moved since: a second one would fire beside it.
+// Refuses to create a job if an earlier application of this document created one that was moved to
+// another name or namespace since: a second one would fire beside it.
 Outcome<bool> JobApplier::CheckNotMoved(const JobDefinition& definition) const {
   const JobId id = FirstIdOf(definition.name_space, definition.name);
   if (known_.IsFree(id)) return true;
@@ -335,7 +335,7 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
     CARILLON_TRY(CheckEdit(call_, &base, definition));
     return fate;
   }
-  // In the list's order: what comes before it is stored before it.
+  // Keeps the list's order: documents before this one are stored first.
   StoreQueued();
   if (store_away_) return NotTried();
   call_.note.changes_json.clear();
@@ -348,14 +348,14 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
   return fate;
 }
 
-// Nothing is deleted while a document is in error: it might stand for what would be deleted.
+// Deletes nothing if a document has an error, because it might mean a job that would be deleted.
 void JobApplier::Prune() {
   prune_complete_ = false;
   if (counts_["error"] != 0) return;
   JobFilter filter{.limit = kPruneBatch};
   if (options_.name_space) filter.namespaces = {*options_.name_space};
-  // What is shared is deleted only where somebody says that he means that place: a share that is
-  // given to a person must not widen what his pipelines clear away.
+  // Shared jobs are deleted only if the request names their namespace: a share that is granted to a
+  // user must not extend what the user's existing pipelines delete.
   if (!call_.owns_all && !options_.name_space) filter.user_id = call_.caller.user_id;
   for (size_t seen = 0; seen < kPruneScanMax;) {
     const auto page = call_.api.jobs.ListJobs(filter);
@@ -392,7 +392,7 @@ bool JobApplier::MayChange(const JobBase& base) const {
   return call_.owns_all || MayAct(call_.caller, ScopeOf(base));
 }
 
-// Where a document belongs that is not of a job which is there already.
+// The namespace of a document for which there is no job yet.
 std::string JobApplier::NamespaceOf(const json& document) const {
   if (document.is_object() && document.contains("namespace")) return TextOf(document, "namespace");
   return options_.name_space.value_or(std::string(kDefaultNamespace));
@@ -412,7 +412,7 @@ void JobApplier::Add(const json& index, const json& id, const json& name,
     Problem problem = fate.error();
     const std::string place = index.is_null() ? "" : "/" + JsonToText(index);
     for (FieldError& error : problem.errors) error.pointer = place + error.pointer;
-    problem.members = json::object();  // the whole job as it is, which the item does not repeat
+    problem.members = json::object();  // without the current job, which would make items large
     item["error"] = ProblemBody(problem, "/api/apply#" + place, call_.trace_id);
   }
   const std::string result = item["result"];

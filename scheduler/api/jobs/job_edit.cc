@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kReservedJobId = "new";
 
-// After an unknown outcome: the jobs, when they are there as they were to be made.
+// After an unknown outcome: returns the jobs if they exist exactly as they were to be created.
 Result<std::vector<StoredJob>> FindMade(const Call& call, const std::vector<NewJob>& jobs) {
   JobKeys keys;
   for (const NewJob& job : jobs) keys.ids.push_back(job.job_id);

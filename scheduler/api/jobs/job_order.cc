@@ -5,7 +5,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr char kDivider = '\n';  // between a cursor's job_id and what the list is sorted by
+constexpr char kDivider = '\n';  // in a cursor, between the job_id and the value of the sort field
 
 JobOrder OrderOf(const std::string& by) {
   if (by == "name") return JobOrder::kName;

@@ -23,9 +23,9 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kFilterBytesMax = 1000;
-constexpr int kIdAttempts = 5;  // generated ids tried before giving up
+constexpr int kIdAttempts = 5;  // generated ids to try
 
-// A body names the job in its path, or none.
+// The job_id in a body must be absent or that of the path.
 Outcome<ParsedJob> KeepId(Outcome<ParsedJob> parsed, const JobId& id) {
   if (!parsed.ok() || parsed->job_id.empty() || parsed->job_id == id.value()) return parsed;
   return InvalidField("/job_id", "immutable",
@@ -38,7 +38,7 @@ HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime no
   return response;
 }
 
-// After a taken id: the job under this id if it is the one that was to be made.
+// For an id that is taken: the job with this id if it equals the one to be created.
 std::optional<StoredJob> FindSame(const Call& call, const JobId& id,
                                   const JobDefinition& definition) {
   auto found = call.api.jobs.GetJob(id);
@@ -58,7 +58,7 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
                                               call.caller.Subject() + " " + call.idempotency_key);
     auto reply = CreateNamed(call, id, definition, now);
     if (reply.ok() || reply.error().code != "exists") return reply;
-    // The first request with this key did make it, but its answer was lost.
+    // An earlier request with this key created it, but its answer was lost.
     if (const auto same = FindSame(call, id, definition)) {
       call.api.nudge({same->job_no, same->segment});
       return CreatedResponse(call, *same, now);
@@ -72,9 +72,9 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
       .status = 503, .code = "exhausted", .detail = "No free job_id was found; give one."};
 }
 
-// The store does not know labels: so many jobs are looked through for one page, then it goes on
-// with the next one, even when nothing was found. Counted are those among them. What else is
-// searched for costs no more than without a selector.
+// The store has no index on labels. For one page at most kLookedThroughMax jobs are examined; then
+// the search continues with the next page, even if nothing was found. The total counts the matches
+// among the examined jobs. The other filters cost no more than without a selector.
 Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector, Page page) {
   constexpr size_t kBatch = 500;
   constexpr size_t kLookedThroughMax = 2000;
@@ -110,7 +110,7 @@ Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector,
 using StateChange = Result<StoredJob> (JobStore::*)(const JobId&, const std::string&,
                                                     const WriteContext&);
 
-// Pause and resume: idempotent, so an unknown outcome is simply tried once more.
+// Pause and resume are idempotent, so after an unknown outcome they are tried once more.
 Reply ChangeState(const Call& call, StateChange change) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
@@ -131,7 +131,7 @@ Reply ChangeState(const Call& call, StateChange change) {
   return JobResponse(call, 200, *changed, now);
 }
 
-// The overrides of a manual run, checked by the rules of a job's own fields.
+// Reads the overrides of a manual run and checks them by the rules of the job's own fields.
 Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional,
                                                         {"parameters", "executor_id", "priority"}));
@@ -157,7 +157,7 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
                       "GET /api/executors.");
 }
 
-// The answer to an execute, as it is also kept for its Idempotency-Key.
+// The answer to an execute, which is also stored for its Idempotency-Key.
 StoredAnswer ExecutedAnswer(const CreatedRun& created) {
   const std::string run_id = EncodeRunId(created.key);
   return {.status = 202,
@@ -310,7 +310,7 @@ Reply CancelJobRuns(const Call& call) {
                           cancelled.error());
   }
   if (!cancelled.ok()) return cancelled.error();
-  // Only quickens the order to the executors; their owner's sweep finds it anyway.
+  // Only speeds up the cancel; the segment's owner finds the request with its next scan anyway.
   const auto job = call.api.jobs.GetJobHead(id);
   if (job.ok()) call.api.nudge({job->job_no, job->segment});
   return JsonResponse(202, {{"cancelled", *cancelled}});

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-// Field by field; null when one of the two cannot be read, or is not kept any more.
+// The changed fields; null if either definition cannot be decoded or is no longer stored.
 json Changes(const std::optional<JobDefinition>& from, const std::optional<JobDefinition>& to) {
   if (!from || !to) return nullptr;
   const json before = DefinitionToJson(*from);
@@ -52,7 +52,7 @@ Problem UnreadableVersion(int64_t version) {
           .detail = fmt::format("What is stored of version {} cannot be read.", version)};
 }
 
-// Whether the job runs, whose it is and where it belongs are no part of what a version brings back.
+// A revert does not change whether the job is enabled, its owner and its namespace.
 Outcome<JobDefinition> DefinitionToRevertTo(const JobVersion& version, const JobBase& base) {
   if (!version.definition) return UnreadableVersion(version.version);
   JobDefinition definition = *version.definition;
@@ -81,7 +81,7 @@ Reply ListJobVersions(const Call& call) {
     if (!cursor || *cursor > static_cast<uint64_t>(INT64_MAX)) return BadPageToken();
     before = static_cast<int64_t>(*cursor);
   }
-  // One more than is shown: the last one shown is compared with it.
+  // One more than is shown, with which the last one shown is compared.
   CARILLON_ASSIGN_OR_RETURN(const auto versions,
                             call.api.jobs.ListVersions(id, before, page.size() + 1));
   for (size_t i = 0; i < versions.size() && i < page.size(); ++i) {

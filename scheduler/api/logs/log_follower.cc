@@ -24,7 +24,7 @@ std::optional<AttemptResult> OverResult(const RunDetail& run, int attempt) {
 StreamSource::Piece LogFollower::Poll(SteadyTime now) {
   const uint64_t before = next_;
   std::string text = ReadNew();
-  // Also where nothing of it was to be shown: there may be more of the log.
+  // Even if no entry was to be shown, there may be more of the log.
   if (next_ > before) return {.text = std::move(text), .more = true};
   LookAtRun(now);
   if (!state_) return {};
@@ -34,7 +34,7 @@ StreamSource::Piece LogFollower::Poll(SteadyTime now) {
     skip_gaps_ = true;
     return {.more = true};
   }
-  // Nothing was ever stored of it: the output that came with its result is what there is.
+  // No log was stored: show the output that came with the result.
   if (next_ == wanted_.after_seq + 1) {
     AppendOutput(text, result_.output, wanted_.after_seq, LogFormat::kEvents, wanted_.attempt);
   }
@@ -70,7 +70,7 @@ void LogFollower::LookAtRun(SteadyTime now) {
   next_look_ = now + kLookEvery;
   const auto run = ports_.runs.GetRun(wanted_.key);
   if (!run.ok()) {
-    // Its day was dropped meanwhile: there is nothing to wait for.
+    // The run was deleted by retention meanwhile; nothing more will come.
     if (run.code() == ErrorCode::kNotFound) {
       state_ = RunState::kLost;
       patience_ = now;

@@ -34,7 +34,7 @@ Outcome<std::optional<LogStream>> ReadStream(const Query& query) {
   return InvalidField("?stream", "unknown_value", "There are all, stdout and stderr.");
 }
 
-// Of the attempt that is asked for; null: the run has no such attempt.
+// The result of this attempt; null: the run has no such attempt.
 const AttemptResult* ResultOf(const RunDetail& run, int64_t attempt) {
   if (attempt == run.row.attempt) return &run.result;
   for (const RunAttempt& earlier : run.attempts) {
@@ -52,22 +52,22 @@ struct Wanted {
   RunKey key;
   int attempt = 1;
   std::optional<LogStream> only;
-  uint64_t offset = 0;        // seq of the entry before the first
-  int64_t limit = INT64_MAX;  // bytes_max ends it then
+  uint64_t offset = 0;        // seq of the entry before the first one
+  int64_t limit = INT64_MAX;  // entries; by default only `bytes_max` limits them
   LogFormat format = LogFormat::kText;
   size_t bytes_max = kAnswerBytesMax;
-  bool over = false;  // of the attempt: what is missing will hardly come
+  bool over = false;  // the attempt has ended, so missing pieces are unlikely to arrive
 };
 
 struct Part {
   std::string text;
-  uint64_t last_seq = 0;  // that was looked at
-  bool marked = false;    // an entry of Carillon's own is in it
-  bool whole = true;      // nothing follows of what is stored
+  uint64_t last_seq = 0;  // of the last entry examined
+  bool marked = false;    // contains an entry that Carillon added
+  bool whole = true;      // reaches the end of the stored log
 };
 
-// `end`: the last entry that was stored when it was looked. Needs a place when the first read does
-// not reach what ends the part.
+// Reads a part of the log. `end`: the seq of the last entry that was stored at the beginning. Takes
+// a place of LogReads if the first read does not reach the end of the part.
 Outcome<Part> ReadPart(const Call& call, const Wanted& wanted, uint64_t end) {
   Part part{.last_seq = wanted.offset};
   int64_t left = wanted.limit;
@@ -121,7 +121,7 @@ HttpResponse LogResponse(std::string text, LogFormat format, bool truncated) {
   return response;
 }
 
-// Of the text of a log to which nothing comes any more: it is the same each time.
+// The ETag of the text of a complete log, which does not change any more; otherwise empty.
 std::string TagOf(const Wanted& wanted, const LogExtent& extent) {
   if (wanted.format != LogFormat::kText || !extent.settled()) return {};
   const std::string only = wanted.only ? std::string(Name(*wanted.only)) : "all";
@@ -131,8 +131,8 @@ std::string TagOf(const Wanted& wanted, const LogExtent& extent) {
          "\"";
 }
 
-// The range that is to be answered with. An If-Range that is not of this text (there are no dates
-// here) asks for the whole; so does If-None-Match, of which the whole decides.
+// The range to answer with; nullopt = the whole text. An If-Range with another tag (dates are not
+// supported) asks for the whole; so does If-None-Match, which is compared with the whole.
 std::optional<ByteRange> RangeOf(const HttpRequest& request, const std::string& tag) {
   const std::string* condition = request.Header("if-range");
   if (condition != nullptr && (tag.empty() || *condition != tag)) return std::nullopt;
@@ -140,8 +140,8 @@ std::optional<ByteRange> RangeOf(const HttpRequest& request, const std::string& 
   return ReadByteRange(request);
 }
 
-// Of a text of which nothing more than the range has to be there. `total` is "*" where it is not
-// known, or grows.
+// Answers with a range of `text`, which need not extend beyond it. `total` is "*" if the length of
+// the log is unknown or still grows.
 HttpResponse RangeResponse(const std::string& text, const ByteRange& range,
                            const std::string& total) {
   const auto span = range.Within(text.size());
@@ -161,17 +161,17 @@ Problem OutsideRange(size_t length) {
   return problem;
 }
 
-// Asks for the last entries: where they begin.
+// The offset at which the last `tail` entries begin.
 uint64_t OffsetOfTail(const LogExtent& extent, int64_t tail) {
   const auto count = static_cast<uint64_t>(tail);
   return extent.last_seq > count ? extent.last_seq - count : 0;
 }
 
-// What is asked for of the log, or of the output where there is none.
+// Answers with the wanted part of the log, or of the output if there is no log.
 Reply ReadLog(const Call& call, const Wanted& wanted, const LogExtent& extent,
               const AttemptResult& result) {
   if (extent.last_seq == 0) {
-    // No log was stored of it: what came with the result is what there is.
+    // No log was stored: show the output that came with the result.
     std::string text;
     AppendOutput(text, result.output, wanted.offset, wanted.format);
     return LogResponse(std::move(text), wanted.format, result.output_truncated);
@@ -216,8 +216,8 @@ Reply RunLogs(const Call& call) {
   if (tail) wanted.offset = OffsetOfTail(extent, *tail);
   const std::string tag = TagOf(wanted, extent);
   const auto range = wanted.format == LogFormat::kText ? RangeOf(call.request, tag) : std::nullopt;
-  // The text before a range tells where it begins; what is behind it is left unread. A character
-  // that is cut there is not shown.
+  // Reading starts at the beginning to find where the range begins, and stops after its end. A
+  // character that is cut there is not shown.
   if (range && !range->suffix && range->last < kAnswerBytesMax) {
     wanted.bytes_max = std::min<size_t>(kAnswerBytesMax, range->last + 1 + kCharacterBytesMax);
   }
@@ -226,7 +226,7 @@ Reply RunLogs(const Call& call) {
   if (!range) return response;
   const std::string& text = response.body;
   const bool cut = text.size() >= wanted.bytes_max;
-  if (cut && range->suffix) return response;  // its end is not there to count from
+  if (cut && range->suffix) return response;  // a suffix counts from the end, which was not read
   if (!range->Within(text.size())) return OutsideRange(text.size());
   HttpResponse part =
       RangeResponse(text, *range, tag.empty() || cut ? "*" : std::to_string(text.size()));
@@ -246,7 +246,8 @@ Reply StreamRunLogs(const Call& call) {
   LogFollower::Wanted wanted{
       .key = key, .attempt = static_cast<int>(attempt.value_or(run.row.attempt)), .only = only};
   const auto seen = ParseEventId(LastEventIdOf(call.request));
-  // Who comes again means the attempt that he was told of, whatever has begun since.
+  // A client that reconnects continues with the attempt of its last event, even if a later one has
+  // begun since.
   if (seen && !attempt) wanted.attempt = seen->attempt.value_or(1);
   if (ResultOf(run, wanted.attempt) == nullptr) return NoAttempt();
   if (seen && seen->attempt.value_or(wanted.attempt) == wanted.attempt) {

@@ -78,7 +78,7 @@ Reply ListDeliveries(const Call& call) {
   return page.Finish(false, [&] { return call.api.counts.CountDeliveries(filter); });
 }
 
-// Idempotent: repeated while it is under way it only begins its day anew.
+// Idempotent: repeated while the delivery is pending, it only restarts the day of attempts.
 Reply ResendDelivery(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kJobsMax = 100;
-constexpr int64_t kRunsMax = 20;  // of each job
+constexpr int64_t kRunsMax = 20;  // per job
 constexpr int64_t kRunsDefault = 10;
 
 Outcome<std::vector<JobId>> ReadJobIds(const Query& query) {

@@ -101,13 +101,13 @@ Outcome<GapFilter> ReadGapFilter(const Query& query, const Page& page) {
   return filter;
 }
 
-// Only quickens what the owner's sweep finds anyway.
+// Only speeds up what the segment's owner finds with its next scan anyway.
 void NudgeOwner(const Call& call, const RunKey& key) {
   const auto run = call.api.runs.GetRun(key);
   if (run.ok()) call.api.nudge({run->row.job_no, run->row.segment, key});
 }
 
-// One run, with what this caller may do to it.
+// One run as JSON, with the actions that this caller may take on it.
 Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
   json shown = RunToJson(run, true);
   CARILLON_ASSIGN_OR_RETURN(shown["allowed_actions"],
@@ -115,7 +115,7 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
   return shown;
 }
 
-// Why it has not been started; null when that is no question.
+// Why the run has not been started; null if it is not PENDING or does not wait.
 Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
   if (run.row.state != RunState::kPending) return json(nullptr);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
@@ -136,8 +136,9 @@ StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed
           .etag = {}};
 }
 
-// Kept with its Idempotency-Key inside the write, where nothing else can be asked any more. Without
-// what the attempts have printed: a day's keys would hold gigabytes of it.
+// The answer that is stored with an Idempotency-Key, within the transaction of the write, where
+// nothing more can be read. It leaves out the output of the attempts, of which the keys of a day
+// would hold gigabytes.
 StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
   json shown = RunToJson(run, false);
   shown["output"] = "";
@@ -147,14 +148,14 @@ StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
 
 HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json& allowed_actions) {
   call.api.nudge({run.row.job_no, run.row.segment, run.row.key});
-  // Who may not read does not learn what earlier attempts have printed.
+  // A caller without the permission to read is not shown the output of earlier attempts.
   if (call.caller.ReachFor(Permission::kRead) == Reach::kNone) {
     return FromStored(KeptAnswer(run, allowed_actions));
   }
   return FromStored(RetriedAnswer(run, RunToJson(run, true), allowed_actions));
 }
 
-// As both /api/runs?job_id= and the history of a job show them.
+// The list of runs, for /api/runs?job_id= as well as the history of a job.
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   CARILLON_ASSIGN_OR_RETURN(
       const Query query,
@@ -173,7 +174,7 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
   const bool none = !found.ok() || (found->runs.empty() && !found->searched_to);
   if (job_id && page.cursor().empty() && none) {
-    // A deleted job keeps its history; one that never was has none.
+    // An empty history: 404 unless there is such a job. A deleted job keeps its history.
     CARILLON_TRY(LiveHead(call, *job_id));
   }
   const auto count = [&] { return call.api.counts.CountRuns(filter, now); };
@@ -249,7 +250,8 @@ Reply RetryRun(const Call& call) {
   const auto retried = call.api.runs.RetryRun(request, write.context());
   if (retried.ok()) return RetriedResponse(call, *retried, allowed);
   if (retried.code() != ErrorCode::kTimeout) return retried.error();
-  // A key tells by its next use whether it was this request; what the run says may be another's.
+  // With a key, its next use reveals whether this request took effect. Without one, the run's state
+  // is the best evidence, although another request may have caused it.
   if (call.idempotency_key.empty()) {
     const auto after = call.api.runs.GetRun(key);
     if (after.ok() && after->row.attempt > before.row.attempt)
@@ -271,7 +273,7 @@ Reply ListGaps(const Call& call) {
   const auto count = [&] { return call.api.counts.CountGaps(filter); };
   if (!gaps.ok()) return page.Finish(false, count);
   const std::string next = gaps->next ? std::to_string(*gaps->next) : "";
-  // Gaps are small: a whole page always fits, so the token after its last item is the store's.
+  // Gaps are small, so a whole page always fits, and the store's cursor is that of its last item.
   for (const GapRecord& gap : gaps->gaps) page.Add(GapToJson(gap), next);
   return page.Finish(gaps->next.has_value(), count);
 }

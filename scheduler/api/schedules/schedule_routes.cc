@@ -29,7 +29,7 @@ json ErrorsOf(const Error& error) {
       {{{"pointer", error.pointer}, {"code", "invalid"}, {"detail", error.message}}});
 }
 
-// The schedules of a preview, as a job would hold them.
+// Parses the schedules of a preview like those of a job.
 Outcome<Result<ParsedJob>> ReadPreview(const json& body) {
   json probe = {{"name", "preview"}, {"type", "noop"}};
   for (const char* name : {"cron_expression", "schedules", "time_zone", "dst_gap", "dst_repeat"}) {
@@ -42,7 +42,8 @@ Outcome<Result<ParsedJob>> ReadPreview(const json& body) {
   return carillon::ParseJob(probe);
 }
 
-// Other jobs in the minute of the first fire. A hint: where the store cannot say, there is none.
+// Adds a warning about other jobs that fire in the minute of the first fire. It is a hint only, and
+// left out if the store does not answer.
 void AddNeighbours(const Call& call, const json& fires, const std::string& own, json* warnings) {
   if (fires.empty()) return;
   const auto first = ParseRfc3339(fires[0]["fire_time"].get<std::string>());
@@ -76,7 +77,7 @@ json Warnings(const Call& call, const JobDefinition& job, const json& fires, Wal
   return warnings;
 }
 
-// Of each schedule its cron expression in the one spelling; null of what is none.
+// The cron expression of each schedule in canonical form; null for other kinds of schedules.
 Outcome<json> CronExpressions(const JobDefinition& job) {
   json expressions = json::array();
   for (const ScheduleSpec& spec : job.schedules) {

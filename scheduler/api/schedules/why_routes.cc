@@ -17,11 +17,11 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kRunsLookedAt = 100;
-constexpr size_t kGapsLookedAt = 10;  // the first of them that can be read is the answer
+constexpr size_t kGapsLookedAt = 10;  // the first one that can be decoded is the answer
 constexpr size_t kPausesLookedAt = 200;
 
-// The version in force at `at`: the newest of `newest` and those before it that is not younger.
-// Versions and their times ascend together, so a few reads find it among any number.
+// The version in force at `at`: of `newest` and earlier ones, the newest that was created by then.
+// Versions and their times ascend together, so a binary search finds it with few reads.
 Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, int64_t newest,
                                              WallTime at) {
   std::optional<JobVersion> best;
@@ -29,7 +29,7 @@ Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, 
   while (low <= newest) {
     const int64_t middle = low + (newest - low) / 2;
     CARILLON_ASSIGN_OR_RETURN(auto found, call.api.jobs.ListVersions(id, middle + 1, 1));
-    if (found.empty() || found[0].version < low) {  // not kept that far back
+    if (found.empty() || found[0].version < low) {  // versions this old are no longer stored
       low = middle + 1;
     } else if (found[0].created <= at) {
       best = std::move(found[0]);
@@ -41,7 +41,7 @@ Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, 
   return best;
 }
 
-// Of the window; a run that was started before one that was skipped.
+// The run in the window that answers best: one that was started rather than one that was skipped.
 Outcome<std::optional<RunDetail>> RunAt(const Call& call, const JobId& id, WallTime at,
                                         WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(
@@ -64,7 +64,7 @@ Outcome<std::optional<GapRecord>> GapAt(const Call& call, const JobId& id, WallT
   return gaps.gaps.empty() ? std::nullopt : std::optional(gaps.gaps.front());
 }
 
-// The first fire of `job` in the window, were it enabled.
+// The first fire of `job` in the window, regardless of whether the job is enabled.
 Outcome<std::optional<WallTime>> DueAt(const JobDefinition& job, WallTime at) {
   const auto fires = UpcomingFires(job, at - Duration(1), 1);
   if (!fires.ok() || fires->empty()) return std::optional<WallTime>();
@@ -73,7 +73,7 @@ Outcome<std::optional<WallTime>> DueAt(const JobDefinition& job, WallTime at) {
   return fire < at + kWhyWindow ? std::optional(fire) : std::nullopt;
 }
 
-// The newest of those actions, oldest first.
+// The latest pauses and resumes of the cluster, oldest first.
 Outcome<std::vector<AuditRecord>> PausesAndResumes(const Call& call) {
   std::vector<AuditRecord> records;
   for (const char* object : {"pause", "resume"}) {  // as the audit names them
@@ -81,7 +81,7 @@ Outcome<std::vector<AuditRecord>> PausesAndResumes(const Call& call) {
         const auto found,
         call.api.admin.ListAudit({.object_id = object, .limit = kPausesLookedAt}));
     for (const AuditRecord& record : found) {
-      const bool changed = !record.changes_json.empty();  // who paused once more did not
+      const bool changed = !record.changes_json.empty();  // a repeated pause changed nothing
       if (changed && record.action.starts_with("system.")) records.push_back(record);
     }
   }
@@ -90,7 +90,7 @@ Outcome<std::vector<AuditRecord>> PausesAndResumes(const Call& call) {
   return records;
 }
 
-// The pause of the whole cluster that `due` was in, when it is over.
+// The ended pause of the whole cluster that contains `due`; nullopt: none.
 Outcome<std::optional<PastPause>> PauseAt(const Call& call, WallTime due) {
   CARILLON_ASSIGN_OR_RETURN(const auto records, PausesAndResumes(call));
   std::optional<PastPause> pause;
@@ -136,7 +136,7 @@ Reply WhyJob(const Call& call) {
   if (evidence.definition) {
     CARILLON_ASSIGN_OR_RETURN(evidence.due, DueAt(*evidence.definition, *at));
   }
-  if (evidence.due) {  // what counts is what the job was when the fire was due
+  if (evidence.due) {  // the version at the time of the fire matters
     CARILLON_ASSIGN_OR_RETURN(auto then, VersionAt(call, id, job->version, *evidence.due));
     if (then && then->version != version->version) {
       version = std::move(then);

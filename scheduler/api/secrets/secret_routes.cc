@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kDescriptionCharactersMax = 1000;
-constexpr size_t kRewrappedMax = 500;  // of one call
+constexpr size_t kRewrappedMax = 500;  // per request
 
 json SecretToJson(const Call& call, const SecretRecord& secret) {
   return {{"name", secret.name},
@@ -68,7 +68,7 @@ Outcome<StoredSecret> ReadAtVersion(const Call& call) {
   return secret;
 }
 
-// What a write that the store refused is to the caller.
+// The problem for a write that the store refused.
 Problem Refused(const Call& call, const Error& error) {
   if (error.code == ErrorCode::kNotFound) return NoSuchSecret();
   if (error.code == ErrorCode::kTimeout) {
@@ -97,7 +97,7 @@ Outcome<std::string> ReadName(const json& body) {
                       "A secret's name is a letter or _, then letters, digits and _ (63).");
 }
 
-// Nothing of the value is ever part of an answer, an error included.
+// No answer, and no error, ever contains a part of the value.
 Outcome<std::optional<std::string>> ReadValue(const json& body) {
   const auto found = body.find("value");
   if (found == body.end() || found->is_null()) return std::optional<std::string>();
@@ -111,7 +111,7 @@ Outcome<std::optional<std::string>> ReadValue(const json& body) {
   return InvalidField("/value", code, complaint);
 }
 
-// Everybody's jobs could use it then.
+// Sharing a secret needs the permission for all secrets, because all jobs could then use it.
 Outcome<bool> ReadShared(const Call& call, const json& body, bool now) {
   if (!body.contains("shared")) return now;
   CARILLON_ASSIGN_OR_RETURN(const bool shared, FlagMember(body, "shared"));
@@ -135,7 +135,8 @@ struct Rewrapping {
   json unreadable = json::array();
 };
 
-// One that somebody writes at the same moment is sealed with the first key by that.
+// Seals one secret again with the first key. If it is written at the same moment, that write has
+// sealed it with the first key already.
 Outcome<bool> RewrapOne(Rewrapping& work, const std::string& name) {
   const auto secret = work.call.api.secrets.GetSecret(name);
   if (!secret.ok() && secret.code() == ErrorCode::kNotFound) return true;
@@ -170,7 +171,7 @@ Reply ListSecrets(const Call& call) {
   return page.Finish(false, [&] { return call.api.counts.CountSecrets(); });
 }
 
-// Without Idempotency-Key: its fingerprint would be a hash of the value.
+// Does not support Idempotency-Key, because the fingerprint would be a hash of the value.
 Reply CreateSecret(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body,
                             ReadObject(call.request, Body::kRequired,
@@ -210,7 +211,7 @@ Reply GetSecret(const Call& call) {
   return SecretResponse(call, 200, secret.record);
 }
 
-// What is left out stays; an edit that changes nothing writes nothing.
+// Absent members do not change. An edit that changes nothing writes nothing.
 Reply UpdateSecret(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(
       const json body,

@@ -15,14 +15,14 @@ using nlohmann::json;
 constexpr size_t kActorBytesMax = 1000;
 constexpr size_t kActionBytesMax = 64;
 
-// Others come to be known in time: of one that nobody has heard of there are no records.
+// Checks only the form of an action: versions add actions, and an unknown one has no records.
 bool IsAction(std::string_view text) {
   return !text.empty() && text.size() <= kActionBytesMax && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || c == '.' || c == '_';
   });
 }
 
-// What changed, as it was recorded; null where nothing was.
+// The recorded changes; null if there are none.
 json ReadChanges(const std::string& text) {
   json changes = json::parse(text, nullptr, false);
   return changes.is_array() ? changes : json(nullptr);

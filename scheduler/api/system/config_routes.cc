@@ -18,11 +18,11 @@ using nlohmann::json;
 using Values = std::map<std::string, std::string>;
 
 constexpr size_t kPauseReasonMax = 500;  // characters: it is shown on every page
-constexpr int kPauseTries = 5;           // against others who change the settings
+constexpr int kPauseTries = 5;           // if others change the settings at the same time
 
-// As GET shows it. `stored` was adopted, so that this is what is in force here.
+// The answer of GET. `stored` was adopted before, so that this is what is in force here.
 json ConfigToJson(const Call& call, const ClusterSettings& stored) {
-  // What another version wrote and this one does not take is logged where it is applied.
+  // Values of another version that this one does not accept are logged where they are applied.
   std::vector<std::string> left_out;
   const config::Config config = call.api.config.With(stored.values, &left_out);
   json document = {{"version", stored.version},
@@ -57,7 +57,7 @@ Problem StaleVersion(const Call& call, const ClusterSettings& stored) {
   return problem;
 }
 
-// A value as a file would say it; nullopt: it is no single value.
+// The value in the form of the configuration file; nullopt: it is not a single value.
 std::optional<std::string> TextOf(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_integer() || value.is_boolean()) return value.dump();
@@ -89,7 +89,7 @@ std::optional<FieldError> ReadValue(const std::string& name, const json& value, 
   return std::nullopt;
 }
 
-// All of it or nothing: every value that is wrong is told.
+// Reads all values or none; the problem lists every wrong one.
 Outcome<Values> ReadChange(const json& settings, Values wanted) {
   std::vector<FieldError> errors;
   for (const auto& [name, value] : settings.items()) {
@@ -114,7 +114,7 @@ Outcome<json> ReadSettingsMember(const Call& call) {
   return std::move(body["settings"]);
 }
 
-// The store answered no commit: what it says now decides.
+// After an unknown outcome: reads the settings again to find out whether they were written.
 Outcome<ClusterSettings> LookAgain(const Call& call, const ClusterSettings& wanted,
                                    const Error& unknown) {
   const auto found = call.api.admin.ReadSettings();
@@ -124,14 +124,14 @@ Outcome<ClusterSettings> LookAgain(const Call& call, const ClusterSettings& want
       unknown);
 }
 
-// A store that was put back to an older version says what is not in force any more.
+// False if the store was restored to an older version, so that its settings are not in force.
 bool InForce(const Call& call, const ClusterSettings& stored) {
   return stored.version >= call.api.settings.version();
 }
 
-// nullopt: others changed the settings meanwhile. In force here with
-// the answer; the others are told by the member's own loops.
-// Everybody adopts higher versions only, so it has to be the highest.
+// Writes the settings. nullopt: others have changed them meanwhile. They are in force here when
+// this returns; the member's loops pass them to the other members. The version must be the highest,
+// because members adopt only higher ones.
 Outcome<std::optional<ClusterSettings>> Store(const Call& call, const ClusterSettings& stored,
                                               const Values& values) {
   const ClusterSettings next{.version = std::max(stored.version, call.api.settings.version()) + 1,
@@ -157,14 +157,15 @@ HttpResponse PauseResponse(const ClusterSettings& settings) {
                       {{"paused", PauseToJson(PauseOf(settings))}, {"version", settings.version}});
 }
 
-// Asked again when it is so already: nothing is written, and who paused first stays on record.
+// If the cluster is in the wanted state already, nothing is written, and the record of the first
+// pause stays.
 Reply SetPauseTo(const Call& call, const std::optional<ClusterPause>& pause) {
   for (int i = 0; i < kPauseTries; ++i) {
     CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.api.admin.ReadSettings());
     call.api.settings.Adopt(stored);
     const auto before = PauseOf(stored);
     if (before.has_value() == pause.has_value() && InForce(call, stored)) {
-      NoteChanges(call, {}, {});  // also where another one was quicker
+      NoteChanges(call, {}, {});  // drops what an earlier try of this loop noted
       return PauseResponse(stored);
     }
     Values wanted = stored.values;

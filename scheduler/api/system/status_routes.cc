@@ -37,7 +37,7 @@ OwnedSegments DescribeSegments(const std::vector<SegmentRecord>& segments) {
   return owned;
 }
 
-// `owned` is null while it is not known.
+// `owned` is null if the owners are unknown.
 json DescribeMembers(const ClusterView& view, const OwnedSegments* owned) {
   json members = json::array();
   for (const ClusterMember& member : view.members) {
@@ -73,8 +73,8 @@ json NumberOrNull(const std::optional<int64_t>& number) {
   return number ? json(*number) : json(nullptr);
 }
 
-// Members read all results and logs, executors a partition of the tasks each: of those the one that
-// is furthest behind.
+// Members read all results and logs; each executor reads one partition of the tasks, so for tasks
+// the largest lag of an executor is shown.
 json DescribeLag(const ClusterView& view) {
   const auto of = [&view](std::string_view topic) {
     const auto found = view.topics.find(std::string(topic));
@@ -117,7 +117,7 @@ json DescribeStanding(const StoreStanding& standing) {
 
 }  // namespace
 
-// What only the store knows is null while it does not answer, and `unknown_since` says from when.
+// Members that come from the store are null while it does not answer, which `unknown_since` dates.
 Reply SystemStatus(const Call& call) {
   const ClusterView view = call.api.status.Read();
   const StoreSnapshot snapshot = call.store.Look();
@@ -125,7 +125,7 @@ Reply SystemStatus(const Call& call) {
       {"leader", view.leader ? json(view.leader->value()) : json(nullptr)},
       {"members", DescribeMembers(view, nullptr)},
       {"segments", nullptr},
-      // Those that report to this member are known to it.
+      // Executors with a link to this member are known without the store.
       {"executors", CountByState(view.executors)},
       {"runs_pending", nullptr},
       {"runs_running", nullptr},
@@ -151,7 +151,7 @@ Reply SystemStatus(const Call& call) {
   return JsonResponse(200, status);
 }
 
-// The body names what the caller was shown, so that nothing else is accepted than that.
+// The body names the store that the caller was shown, so that no other one is accepted.
 Reply AcceptStore(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(
       const json body,

@@ -19,7 +19,7 @@ OutageBounds BoundsOf(const config::Config& config) {
 
 TopologyInputs::Places PlacesOf(const ApiContext& api) {
   TopologyInputs::Places places{.mail = api.config.Text("notify.mail_server")};
-  if (api.one_process) return places;  // its store is private
+  if (api.one_process) return places;  // the private server of standalone has no address
   places.store = api.config.Text("store.host") + ":" +
                  std::to_string(api.config.Integer("store.port")) + "/" +
                  api.config.Text("store.database");
