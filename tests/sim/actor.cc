@@ -86,7 +86,7 @@ JobDefinition Actor::NewDefinition() {
   }
   if (p_.rng.Chance(0.4)) job.overlap_policy = OverlapPolicy::kSkip;
   if (profile_.about_leases) {
-    // The next attempt follows a loss closely: it would meet one that was not killed.
+    // The next attempt follows a loss closely, so it would overlap one that was not killed.
     job.type = JobType::kShell;
     job.command = NewCommand();
     job.schedules = {
@@ -121,7 +121,7 @@ void Actor::Create() {
 
 void Actor::Edit(const StoredJob& job) {
   JobDefinition edited = NewDefinition();
-  // Mostly something small: what stays equal must not move.
+  // Mostly small edits, because fires of unchanged schedules must not move.
   if (p_.rng.Chance(0.7)) {
     edited.schedules = job.definition.schedules;
     edited.overlap_policy = job.definition.overlap_policy;
@@ -137,7 +137,7 @@ void Actor::Edit(const StoredJob& job) {
 void Actor::Delete(const StoredJob& job) {
   const WallTime now = p_.now();
   if (NextOutcome() == CallOutcome::kNothingDone) return;
-  // With a lost answer the caller finds out by reading: it is gone.
+  // After a lost answer the caller finds out by reading that the job is gone.
   if (!p_.store.DeleteJob(job.job_id, job.version, {.now = now}).ok()) return;
   history_.Deleted(job.job_no, now);
   p_.checker.DeleteAcknowledged(job.job_no);
@@ -162,7 +162,8 @@ void Actor::CancelSomething(const StoredJob& job) {
   const RunRow row = Pick(open);
   const bool confirm = p_.rng.Chance(0.3);
   if (confirm) p_.checker.BeginByHand(row.key, Checker::ByHand::kConfirmed);
-  // Asked again it is killed, and some at once. Without a draw: kept seeds stay what they are.
+  // A second cancel kills, and some first ones do. Decided without a random draw, so that existing
+  // seeds replay the same worlds.
   const bool kill = row.cancel_requested || ToUnixMicros(row.key.fire) % 3 == 0;
   const auto cancelled = p_.store.CancelRun(
       row.key, {.now = p_.now(),

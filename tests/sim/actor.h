@@ -1,8 +1,8 @@
-// The people at the API: creates, edits, pauses, resumes, deletes, runs, cancels and retries at
-// random, and remembers what was acknowledged.
+// Plays the users of the API: creates, edits, pauses, resumes, deletes, runs, cancels and retries
+// at random, and remembers what was acknowledged.
 //
-// Errors   Some of its calls fail or have an unknown outcome; then it reads again before it
-//          believes anything, as the API does.
+// Errors   Some of its calls fail or have an unknown outcome. Then it reads the object again before
+//          it assumes anything, as the API does.
 #pragma once
 
 #include <functional>
@@ -20,11 +20,11 @@ namespace carillon::sim {
 struct ActorProfile {
   int jobs_max = 8;
   double failing_calls = 0.05;
-  bool long_runs = true;      // some beyond a lease
+  bool long_runs = true;      // some runs last longer than a lease
   bool about_leases = false;  // slow schedules of processes that all outlive a lease
-  bool failing_runs = true;   // exits, time-outs, retries
+  bool failing_runs = true;   // non-zero exits, timeouts, retries
   bool edits = true;
-  bool strict_misfire = false;  // every fire must run: policy all, without bounds that matter
+  bool strict_misfire = false;  // every fire must run: policy all, with limits that never apply
 };
 
 class Actor {
@@ -33,29 +33,29 @@ class Actor {
     memory::MemoryStore& store;
     Checker& checker;
     std::function<WallTime()> now;
-    std::function<void(const ChangedWork&)> nudge;  // what the member that took the call does
+    std::function<void(const ChangedWork&)> nudge;  // as the member that accepted the call does
     std::vector<ExecutorId> executors;
     Rng rng;
   };
   Actor(Ports ports, ActorProfile profile) : p_(std::move(ports)), profile_(profile) {}
 
-  // Makes the first jobs.
+  // Creates the first jobs.
   void Begin();
-  // One random deed.
+  // Makes one random change.
   void Act();
-  // Nobody touches anything any more: all jobs resumed, all executors enabled.
+  // Ends all changes: resumes all jobs and enables all executors.
   void Calm();
-  // Removes every schedule, so that what is due can come to its end.
+  // Removes every schedule, so that due runs can finish and no new ones become due.
   void EndSchedules();
 
   const History& history() const { return history_; }
   size_t deeds() const { return deeds_; }
 
  private:
-  // What a failing call does: nothing, or everything but the answer.
+  // A failing call either does nothing, or takes effect while its answer is lost.
   enum class CallOutcome { kAnswered, kNothingDone, kAnswerLost };
   CallOutcome NextOutcome();
-  // Writes, and believes the outcome only when it can know it.
+  // Writes, and records the outcome only once it is known for certain.
   void WriteJob(const JobId& id, const std::function<Result<StoredJob>(WallTime)>& write);
   void Believe(const StoredJob& job, WallTime now);
 

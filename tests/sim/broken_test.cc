@@ -1,5 +1,5 @@
-// Each rule that the promises rest on, switched off: some world must notice. The same worlds are
-// clean with the rule in place (SimTest.SeedsAreClean runs them all).
+// Switches off each rule that the promises depend on: the checks must notice it in some world. The
+// same worlds are clean with the rule in place (SimTest.SeedsAreClean runs them all).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,8 +15,8 @@ namespace {
 
 struct BrokenRule {
   const char* name;
-  const char* promise;  // the start of the promise that must be seen broken
-  uint64_t seeds_max;   // within so many worlds
+  const char* promise;  // beginning of the promise that must be reported as broken
+  uint64_t seeds_max;   // within this many worlds
 };
 
 void PrintTo(const BrokenRule& rule, std::ostream* out) { *out << rule.name; }
@@ -54,18 +54,18 @@ INSTANTIATE_TEST_SUITE_P(
                       BrokenRule{"retry.version", "P8", 40},         // the old definition
                       BrokenRule{"outcome.unknown", "P4",
                                  1000},  // what is not killed counts as dead
-                      // a result counts as stored that a broken store refused
+                      // a result that a broken store refused counts as stored
                       BrokenRule{"results.poison_unrecorded", "P6", 200},
-                      // a record that holds a result of another member's counts as all its
+                      // a record with a result of another member counts as that member's alone
                       BrokenRule{"results.shared_record", "P6", 40},
-                      // facts of what is written unread; plain_contract.h has the others
+                      // conditions of writes without a read; plain_contract.h has the others
                       BrokenRule{"fast.claim.state", "run-states", 40},
                       BrokenRule{"fast.claim.attempt", "P3", 1000},  // an earlier task's claim
                       BrokenRule{"fast.claim.version", "P8", 1000},  // of before an edit
                       BrokenRule{"fast.result.state", "run-states", 400},
                       BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
                       BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
-                      // the pause: what was missed skipped, each gate taken out, nobody told
+                      // the pause: missed fires skipped, each gate removed, nobody notified
                       BrokenRule{"misfire.policy", "pause: misfires", 40},
                       BrokenRule{"pause.plan", "pause: gate", 40},
                       BrokenRule{"pause.publish", "pause: gate", 40},

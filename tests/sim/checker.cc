@@ -45,7 +45,7 @@ void Checker::Wrote(const std::string& process, std::string_view call, const Fen
 void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   ++events_;
   if (after == nullptr) {
-    // Unplanned by an edit, pause or delete.
+    // Only an edit, pause or delete may remove a run, and only before its first attempt.
     if (before->state != RunState::kPending || before->attempt != 1) {
       Fail("P1 no silent miss", "deleted: " + Describe(*before));
     }
@@ -68,7 +68,8 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
 
 void Checker::Claimed(const RunRow& before, const RunRow& after) {
   ++claims_;
-  // A later attempt may come before the fire: a person who cancelled ahead can retry at once.
+  // A later attempt may start before the fire time: a user who cancelled the run ahead of it can
+  // retry it at once.
   const bool early = before.attempt == 1 && after.key.fire > ports_.now();
   if (early || before.due > ports_.now()) {
     Fail("P1 never early", "claimed before it was due: " + Describe(after));
@@ -128,7 +129,7 @@ void Checker::Retried(const RunRow& after) {
   }
 }
 
-// CANCELLED is written when the tree is dead, and what a run held is free then.
+// CANCELLED may be written only when the process tree is dead, because it frees what the run held.
 void Checker::CheckTreeIsDead(const RunRow& before, const RunRow& after) {
   if (before.state == after.state || after.state != RunState::kCancelled) return;
   if (!ports_.is_alive(after.key, 0)) return;
@@ -137,7 +138,7 @@ void Checker::CheckTreeIsDead(const RunRow& before, const RunRow& after) {
   Fail("P4 no overlap between attempts", "cancelled while its process acts: " + Describe(after));
 }
 
-// Until the attempt has ended; and a kill stays one.
+// A cancel request must stay until the attempt has ended, and a kill must stay a kill.
 void Checker::CheckCancelStays(const RunRow& before, const RunRow& after) {
   const bool open = after.state == RunState::kRunning || after.state == RunState::kHeld;
   if (!open || after.attempt != before.attempt) return;

@@ -1,9 +1,9 @@
-// Watches everything that happens in the world and says which promise was broken first.
+// Observes everything that happens in the world and reports the first promise that was broken.
 //
-// P2 P3 P4 P5 P8 and the table of transitions are checked as things happen; P1 and P6, which speak
-// of the end, by final_checks.h.
+// P2, P3, P4, P5, P8 and the table of transitions are checked at each event; P1 and P6, which are
+// about the end, by final_checks.h.
 //
-// Time     Judged by the database's clock, which is the world's.
+// Time     Events are judged by the database's clock, which is the world's.
 #pragma once
 
 #include <map>
@@ -23,16 +23,16 @@ struct Violation {
   std::string text;
 };
 
-// What the checker knows of a job from acknowledged API writes only.
+// A job as the checker knows it, from acknowledged API writes only.
 struct JobTruth {
   int64_t version = 0;
   bool paused = false;
   bool deleted = false;
-  uint64_t paused_at = 0;  // order of events
+  uint64_t paused_at = 0;  // sequence number of the event
   std::map<int64_t, JobDefinition> definitions;
 };
 
-// What really happened to one attempt on some host.
+// What really happened to an attempt on its host.
 struct AttemptTruth {
   ExecutorId host;
   HeldAttempt held;
@@ -54,25 +54,26 @@ class Checker : public WardenObserver {
   const std::optional<Violation>& violation() const { return violation_; }
   void Fail(const std::string& promise, const std::string& text);
 
-  // ---- what is seen
+  // ---- observed events
   void RunWritten(const RunRow* before, const RunRow* after);
   void Wrote(const std::string& process, std::string_view call, const Fence& fence);
   void ProcessStarted(const ExecutorId& host, const StartAttempt& start) override;
   void AttemptEndedOnDisk(const ExecutorId& host, const AttemptEnded& ended) override;
   void LeasesRenewed(const ExecutorId& host, size_t count, Duration ahead) override;
 
-  // ---- leases, as they leave a member
+  // ---- leases, as a member sends them
   void Taken(const std::string& process, const Fence& fence);
   void LeaseRenewed(const std::string& process, SegmentId segment, const RunKey& key,
                     ClaimToken token);
   void LosingBegins(const std::vector<LostReport>& reports);
   void LosingEnded(const std::vector<LostReport>& reports, bool answered);
 
-  // ---- what was acknowledged
+  // ---- acknowledged API calls
   void JobAcknowledged(const StoredJob& job);
   void DeleteAcknowledged(JobNo job);
   void CancelAcknowledged(const RunKey& key);
-  // Around a deed by hand, which may do what nothing else may; what a person confirmed may overlap.
+  // Encloses a manual operation, which may do what nothing else may. One that a user has confirmed
+  // may cause an overlap.
   enum class ByHand { kUnconfirmed, kConfirmed };
   void BeginByHand(const RunKey& key, ByHand deed) {
     by_hand_ = key;
@@ -103,10 +104,10 @@ class Checker : public WardenObserver {
   std::optional<Violation> violation_;
   uint64_t events_ = 0;
   std::map<RunKey, RunRow> rows_;
-  std::map<RunKey, uint64_t> created_at_;    // order of events
-  std::map<RunKey, uint64_t> retried_at_;    // by hand
+  std::map<RunKey, uint64_t> created_at_;    // sequence number of the event
+  std::map<RunKey, uint64_t> retried_at_;    // by a user
   std::map<RunKey, uint64_t> cancelled_at_;  // acknowledged
-  std::set<RunKey> confirmed_overlap_;       // a person confirmed it while the old one acts
+  std::set<RunKey> confirmed_overlap_;       // a user confirmed it while the old run is active
   std::map<AttemptName, ClaimToken> accepted_;
   std::map<AttemptName, AttemptTruth> attempts_;
   std::map<JobNo, JobTruth> jobs_;
@@ -117,7 +118,7 @@ class Checker : public WardenObserver {
     WallTime at;
   };
   std::map<SegmentId, Taking> taken_;
-  std::map<ClaimToken, bool> losing_;  // in a LOST batch; true: renewed since
+  std::map<ClaimToken, bool> losing_;  // tokens in a LOST batch; true: renewed since
   size_t starts_ = 0;
   size_t claims_ = 0;
   size_t losses_ = 0;

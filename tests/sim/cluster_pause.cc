@@ -7,7 +7,7 @@ namespace carillon::sim {
 namespace {
 
 constexpr double kWorlds = 0.3;
-constexpr double kPauses = 0.04;  // a second
+constexpr double kPauses = 0.04;  // chance per second
 constexpr double kResumes = 0.15;
 constexpr double kAnswerLost = 0.2;
 

@@ -1,10 +1,10 @@
-// The administrator who pauses and resumes the whole cluster, as the API does: by a member that
-// reads the settings, writes them with their version compared, and adopts what it wrote.
+// Plays the administrator who pauses and resumes the whole cluster, as the API does: through a
+// member that reads the settings, writes them with a compared version, and adopts what it wrote.
 //
-// Errors   Some writes come too late, some answers are lost: then the member that took the call
-//          does not know either, and the cluster finds the change in the store.
-// Always   Draws from a stream of its own: a world without pauses goes on as it did before there
-//          were any.
+// Errors   Some writes conflict, some answers are lost. Then the member that accepted the call does
+//          not know the outcome either, and the cluster finds the change in the store.
+// Always   Draws from its own random stream, so that worlds without pauses replay as they did
+//          before pauses existed.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ class ClusterPauser {
   struct Ports {
     memory::MemoryStore& store;
     std::function<WallTime()> now;
-    // The settings of a member that can take a call and reach the store; null: it cannot.
+    // The settings of a member that can accept a call and reach the store; null: it cannot.
     std::function<LiveSettings*(size_t member)> settings;
     size_t members = 1;
     std::function<void(Duration, std::function<void()>)> after;
@@ -29,13 +29,13 @@ class ClusterPauser {
   };
   ClusterPauser(Ports ports, uint64_t seed);
 
-  // This world has pauses at all.
+  // True if this world has pauses.
   bool acts() const { return acts_; }
-  // Once a simulated second.
+  // Call it once every simulated second.
   void Act();
-  // Without a fault; false when no member takes the call now.
+  // Pauses or resumes without a fault. False: no member can accept the call now.
   bool SetTo(bool paused);
-  // By the store: what has to be in force everywhere.
+  // The state in the store, which has to take effect everywhere.
   bool paused() const;
   Duration DrawLastPause() { return 60s + Duration(rng_.Below(90'000'000)); }
 

@@ -1,4 +1,4 @@
-// Frequency and kinds of faults in a world, drawn from its seed.
+// The kinds of faults in a world and their frequency, drawn from its seed.
 #pragma once
 
 #include "common/base/rng.h"
@@ -8,29 +8,29 @@
 namespace carillon::sim {
 
 struct StoreFaults {
-  double unavailable = 0;  // of each call
-  double unknown = 0;      // of each write
-  double slow = 0;         // of each call
+  double unavailable = 0;  // chance of each call
+  double unknown = 0;      // chance of each write
+  double slow = 0;         // chance of each call
   Duration slow_max = 2s;
-  double slow_losses = 0;  // of each LOST batch, before it is written
+  double slow_losses = 0;  // chance of each LOST batch, before it is written
 };
 
-// Chances of each event a simulated second, over the whole world.
+// Chance of each event per simulated second, in the whole world.
 struct EventRates {
   double kill_scheduler = 0;
   double kill_daemon = 0;
   double kill_warden = 0;
-  double kill_host = 0;  // daemon and warden
+  double kill_host = 0;  // daemon and warden together
   double stop_scheduler = 0;
   double stop_daemon = 0;
-  double stop_warden = 0;  // shorter than its margin
+  double stop_warden = 0;  // for less than its margin
   double suspend_session = 0;
   double cut_network = 0;
   double store_outage = 0;
-  double break_store = 0;  // a table is missing for a while
+  double break_store = 0;  // as if a table were missing for a while
   double step_clock = 0;
   double fill_disk = 0;
-  double hang = 0;  // of one dependency at a time
+  double hang = 0;  // one dependency at a time
   // world_edges.cc
   double stale_answer = 0;
   double comeback = 0;
@@ -47,12 +47,12 @@ struct FaultPlan {
   StoreFaults store;
   EventRates events;
   bool about_leases = false;   // several hosts, and every process outlives a lease
-  bool kills_nothing = false;  // what happens here is no reason to end a process
+  bool kills_nothing = false;  // no fault of this plan justifies ending a process
 };
 
-// One seed in ten is calm; the others mix everything, each stressing something of its own.
+// One seed in ten is calm; each of the others mixes all faults with an emphasis on one kind.
 FaultPlan DrawFaults(Rng& rng);
-// Nothing but dependencies that hang, one after the other, longer than every time limit.
+// Only dependencies that hang, one after the other, longer than every time limit.
 FaultPlan HangFaults();
 
 }  // namespace carillon::sim

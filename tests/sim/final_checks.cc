@@ -41,7 +41,7 @@ void CheckLife(const FinalPorts& ports, const ScheduleLife& life, const std::set
     }
   }
   for (const WallTime fire : planned) {
-    // Cancelled by a person, or skipped by a pause, before it was due: it stays although its
+    // A run that a user cancelled, or that a pause skipped, before it was due stays although its
     // schedule is gone.
     const RunKey key{fire, life.id, 0};
     const bool stays =
@@ -61,7 +61,7 @@ void CheckLife(const FinalPorts& ports, const ScheduleLife& life, const std::set
   }
 }
 
-// Every end of `run` that the store tells of, by attempt.
+// The ends of attempts of `run` that the store has, by attempt.
 std::map<int, AttemptResult> ToldEnds(const RunDetail& run) {
   std::map<int, AttemptResult> told;
   for (const RunAttempt& attempt : run.attempts) told[attempt.attempt] = attempt.result;
@@ -104,7 +104,7 @@ void CheckNoResultIsLost(const FinalPorts& ports) {
       ports.checker.Fail("P6 no lost result", "nothing is recorded: " + what);
       continue;
     }
-    // LOST is the scheduler's own word for what it did not hear of; the host's word replaces it.
+    // LOST is what the scheduler recorded without a report; the host's report replaces it.
     const AttemptResult& result = found->second;
     const bool same = result.state == truth.end->state &&
                       result.exit_code == truth.end->exit_code && result.ended == truth.end->ended;
@@ -127,14 +127,14 @@ void CheckFailuresAreToBeTold(const FinalPorts& ports) {
     if (!told.insert({notice.key, notice.attempt}).second) {
       ports.checker.Fail("notices", "told twice: run " + EncodeRunId(notice.key));
     }
-    // A run that failed for good may have got another chance, by hand or by a late word.
+    // A run that failed permanently may have been retried by a user, or changed by a late result.
     if (notice.attempt > ports.checker.rows().at(notice.key).attempt) {
       ports.checker.Fail("notices", "of an attempt that never was: " + EncodeRunId(notice.key));
     }
   }
   const auto letters = ports.store.ListDeadLetters({.limit = SIZE_MAX});
   for (const DeadLetter& letter : *letters) {
-    // A run that was skipped counts the attempts before.
+    // For a skipped run, `attempts` counts those before the skipped one.
     const int attempt = letter.attempts + (letter.state == RunState::kSkipped ? 1 : 0);
     if (told.contains({letter.key, attempt})) continue;
     ports.checker.Fail(

@@ -1,5 +1,5 @@
-// Checks when everything has come to rest: every fire has one outcome (P1), every result that
-// reached a disk is known (P6), every failure has its notice, nothing is left over.
+// Checks after everything has come to rest: every fire has exactly one outcome (P1), every result
+// that reached a disk is in the store (P6), every failure has its notice, and nothing is left over.
 #pragma once
 
 #include <vector>
@@ -19,10 +19,10 @@ struct FinalPorts {
 
 void CheckEveryFireHasOneFate(const FinalPorts& ports);
 void CheckNoResultIsLost(const FinalPorts& ports);
-// Each run that failed for good has left exactly one notice of that, and nothing else has.
+// Each run that failed permanently has exactly one notice of that, and no other run has one.
 void CheckFailuresAreToBeTold(const FinalPorts& ports);
 void CheckNothingIsLeftOver(const FinalPorts& ports);
-// For worlds in which every job runs everything it missed.
+// For worlds in which every job runs all fires that it missed.
 void CheckNoMisfireGap(const FinalPorts& ports);
 
 }  // namespace carillon::sim

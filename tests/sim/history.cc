@@ -6,7 +6,7 @@
 namespace carillon::sim {
 namespace {
 
-// The step between two fires; zero for a single one.
+// The time between two fires; zero for a single one.
 Duration StepOf(const ScheduleSpec& spec) {
   if (spec.kind == ScheduleKind::kRate) return spec.every;
   if (spec.kind == ScheduleKind::kCron) return std::stoi(spec.cron_expression.substr(2)) * 1s;

@@ -1,8 +1,8 @@
-// The fires that were due, derived from the actor's own record of its edits: the independent side
-// of P1.
+// Derives the fires that were due from the actor's record of its edits, as the independent side of
+// the check of P1.
 //
-// Fires are computed here with plain arithmetic (rates, "every n seconds" cron texts, instants),
-// not by the scheduler's own code.
+// Fires are computed with plain arithmetic (rates, cron expressions for "every n seconds", single
+// times), not with the scheduler's code.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace carillon::sim {
 
-// One schedule from the edit that made it to the one that removed it.
+// A schedule, from the edit that created it to the one that removed it.
 struct ScheduleLife {
   ScheduleId id;
   JobNo job_no;
@@ -24,20 +24,20 @@ struct ScheduleLife {
 
 class History {
  public:
-  // The job as it stands after an acknowledged create or edit made at `now`.
+  // Records the job after a create or edit that was made at `now` and acknowledged.
   void Seen(const StoredJob& job, WallTime now);
   void Deleted(JobNo job_no, WallTime now);
 
   const std::map<ScheduleId, ScheduleLife>& lives() const { return lives_; }
 
-  // The fires of this life that lie in [first, last], ascending.
+  // The fires of this schedule in [first, last], ascending.
   static std::vector<WallTime> Fires(const ScheduleLife& life, WallTime first, WallTime last);
 
  private:
   std::map<ScheduleId, ScheduleLife> lives_;
 };
 
-// The cron text "*/n * * * * *" (n divides 60), whose fires are the multiples of n seconds.
+// The cron expression "*/n * * * * *" (n divides 60), which fires at the multiples of n seconds.
 std::string EverySecondsCron(int seconds);
 
 }  // namespace carillon::sim

@@ -1,4 +1,5 @@
-// The clock of one simulated host: the same pace as the world, its own zero and its own mistakes.
+// The clock of one simulated host: it runs at the world's pace, with a steady zero and a wall clock
+// error of its own.
 #pragma once
 
 #include "common/base/clock.h"
@@ -15,7 +16,7 @@ class HostClock final : public Clock {
   void StepWall(Duration by) { wall_error_ += by; }
   void SetWallError(Duration error) { wall_error_ = error; }
   SteadyTime ToWorld(SteadyTime here) const {
-    // "Never" stays never.
+    // "Never" must not be shifted.
     if (here > SteadyTime(Duration::max() / 2)) return SteadyTime::max();
     return here - booted_before_;
   }

@@ -1,5 +1,5 @@
-// The fires of a pause in which nothing else happened, checked against the misfire policy of their
-// job with plain arithmetic.
+// Checks the fires of a pause in which nothing else happened against the misfire policy of their
+// job, with plain arithmetic.
 #pragma once
 
 #include "tests/sim/final_checks.h"
@@ -10,9 +10,9 @@ struct PausePorts {
   memory::MemoryStore& store;
   Checker& checker;
   const History& history;
-  WallTime began;     // every member obeyed
-  WallTime resumed;   // the first one knew
-  Duration planning;  // at most, until what was due is planned
+  WallTime began;     // when every member had paused
+  WallTime resumed;   // when the first member knew of the end
+  Duration planning;  // most time until due fires were planned again
 };
 
 void CheckMisfiresOfPause(const PausePorts& ports);

@@ -5,15 +5,15 @@
 namespace carillon::sim {
 namespace {
 
-// Each host was started at another time and its clock is a little wrong.
+// Each host was booted at a different time, and its wall clock is slightly off.
 HostClock NewHostClock(World& world) {
   const Duration booted = 1s * (1000 + world.rng.Below(1'000'000));
   const Duration error = Duration(world.rng.Below(40'000)) - 20ms;
   return HostClock(world.clock, booted, error);
 }
 
-// The age of results that a starting member skips. Much less than in a cluster, so that results are
-// skipped often.
+// A member that starts skips results older than this. Much less than in a real cluster, so that
+// results are skipped often.
 constexpr Duration kResultsOfInterest = 500ms;
 
 class SteadyLoad final : public executor::LoadSource {
@@ -75,7 +75,7 @@ void SchedulerProcess::Create() {
     if (paused && !paused_) ++pauses_;
     paused_ = paused;
   });
-  // A member reads them before its loops start, however long the store keeps it waiting.
+  // A member reads the settings before its loops start, however long it has to wait for the store.
   ports_->settings.Adopt(*world_.store.ReadSettings());
   scheduler::MemberOptions options;
   options.self = {.id = MemberId(name()), .incarnation = incarnation_};
@@ -95,7 +95,7 @@ void SchedulerProcess::Create() {
 void SchedulerProcess::Destroy() {
   if (!member_) return;
   for (const scheduler::NamedStepper& stepper : member_->steppers()) stepper.wake->Clear();
-  // Its nodes stay until its session expires; the world sees to that.
+  // Its entries at the coordinator stay until its session expires, which the world arranges.
   world_.ensemble.Abandon(incarnation_);
   member_.reset();
   ports_.reset();
@@ -144,7 +144,7 @@ test::CallFate SchedulerProcess::Enter(std::string_view call, bool is_fenced_wri
   }
 }
 
-// As the adapter's limits are: a statement, then a new connection.
+// Uses the adapter's limits: one for the statement, and one for a new connection.
 test::CallFate SchedulerProcess::EnterHanging(std::string_view call, bool is_fenced_write) {
   const bool is_quick = call == "now" || call == "read_epochs";
   world_.AwaitStore(is_quick ? 4s : 20s);

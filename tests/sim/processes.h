@@ -1,4 +1,4 @@
-// A member of the scheduler and an executor's host, as the world runs them.
+// The simulated processes: a member of the scheduler, and an executor with its warden.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@
 
 namespace carillon::sim {
 
-// A fault that waits for its moment: then `act`, and the process or its call waits.
+// A fault that is triggered by an event: it calls `act`, and then the process or its call waits.
 struct Hook {
   Duration wait;
   std::function<void()> act;
@@ -31,19 +31,19 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   ~SchedulerProcess() override;
 
   const Incarnation& incarnation() const { return incarnation_; }
-  // Stops it inside its next store call, before or after the call does its work.
+  // Stops the process inside its next store call, before or after the call takes effect.
   void StopInNextCall(Duration wait) { stop_in_call_ = wait; }
-  // Holds back the answer to its next read of epochs.
+  // Delays the answer to its next read of epochs.
   void DelayNextProof(Duration wait, std::function<void()> read) {
     in_proof_ = Hook{wait, std::move(read)};
   }
   const scheduler::Member* member() const { return member_.get(); }
   uint64_t pause() const override { return paused_ ? pauses_ : 0; }
-  // Null: it is not up.
+  // Null while the process is not up.
   LiveSettings* settings();
   Coordinator* coordinator();
   void Nudge(const ChangedWork& work);
-  // Ends the faults of what it holds.
+  // Ends the faults of its ports.
   void Calm();
 
  private:
@@ -62,7 +62,7 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   void Answered(const std::vector<ClaimRequest>& requests,
                 const std::vector<ClaimReply>& replies) override;
   void Published(std::string_view topic);
-  // The turn that runs now began in the pause that is still in force here.
+  // True if the current turn began in a pause of the cluster that is still in force here.
   bool MayStartNothing() const;
   void Wait();
   test::CallFate EnterHanging(std::string_view call, bool is_fenced_write);
@@ -73,11 +73,12 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   int started_ = 0;
   Incarnation incarnation_;
   std::optional<Duration> stop_in_call_;
-  std::string call_;  // that is carried out now
+  std::string call_;  // the store call in progress
   bool paused_ = false;
   uint64_t pauses_ = 0;
-  bool claims_nothing_ = false;  // the call for claims began in a turn that may start nothing
-  bool late_write_ = false;      // what is written now was begun in an earlier turn
+  bool claims_nothing_ =
+      false;                 // the claim call in progress began in a turn that may start nothing
+  bool late_write_ = false;  // the write in progress was begun in an earlier turn
   std::optional<Hook> in_proof_;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Ports> ports_;
@@ -92,7 +93,7 @@ class ExecutorProcess final : public SimProcess {
   const ExecutorId& id() const { return id_; }
   SimWardenHost& warden() { return warden_; }
   const SimWardenHost& warden() const { return warden_; }
-  // Stops it when its next claim is accepted: the answer is old when it reads it.
+  // Stops the process when its next claim is accepted, so that it reads an outdated answer.
   void StopAtAcceptance(Duration wait, std::function<void()> stopped) {
     at_acceptance_ = Hook{wait, std::move(stopped)};
   }

@@ -1,4 +1,4 @@
-// One simulated process: its turns, whether it lives, whether it is stopped.
+// A simulated process: its loops, and whether it is alive or stopped.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace carillon::sim {
 
-// One loop of a process: what would be a thread.
+// One loop of a process, which would be a thread in a real one.
 struct Turn {
   std::string name;
   Stepper* stepper = nullptr;
   SteadyTime next{};  // world time
   bool woken = true;
-  bool busy = false;   // inside Step, which waits in a call while others go on
-  uint64_t pause = 0;  // of its process when it began
+  bool busy = false;   // inside Step, waiting in a call while other turns run
+  uint64_t pause = 0;  // pause() of its process when the turn began
 };
 
 class SimProcess {
@@ -38,16 +38,16 @@ class SimProcess {
     return std::any_of(turns_.begin(), turns_.end(), [](const auto& turn) { return turn->busy; });
   }
 
-  // The number of the pause of the cluster that it knows of; 0: none.
+  // The number of the cluster pause that this process knows of; 0 = none.
   virtual uint64_t pause() const { return 0; }
 
-  // SIGSTOP until then.
+  // SIGSTOP until `until`.
   void Stop(SteadyTime until) { stopped_until_ = std::max(stopped_until_, until); }
   SteadyTime stopped_until() const { return stopped_until_; }
 
-  // kill -9. What waits in a call is unwound first; nothing leaves the process any more.
+  // kill -9. Turns that wait in a call are unwound first; nothing is sent from now on.
   void Kill() { alive_ = false; }
-  // The world calls it once no turn is busy.
+  // The world calls this once no turn is busy.
   void Bury() {
     turns_.clear();
     Destroy();

@@ -1,4 +1,5 @@
-// Runs worlds. SIM_SEEDS=1000 SIM_FIRST_SEED=1 SIM_TRACE=1 change how many, from where, how loudly.
+// Runs simulated worlds. SIM_SEEDS=1000 sets their number, SIM_FIRST_SEED=1 the first seed, and
+// SIM_TRACE=1 prints every event.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -31,7 +32,7 @@ class SimTest : public ::testing::Test {
  protected:
   SimTest() {
     failpoint::Reset();
-    // To look at a seed of broken_test.cc.
+    // SIM_BREAK reproduces a seed of broken_test.cc.
     const char* rule = std::getenv("SIM_BREAK");
     if (rule != nullptr) failpoint::Break(rule);
     const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
@@ -58,12 +59,12 @@ TEST_F(SimTest, SeedsAreClean) {
   }
   fmt::print("{} seeds: {} steps, {} runs, {} processes, {} lost attempts, {} faults\n", count,
              steps, runs, starts, losses, faults);
-  // A world in which nothing happens proves nothing.
+  // Worlds in which nothing happens would prove nothing.
   EXPECT_GT(starts, count * 10);
 }
 
-// Leases are renewed by the store's proof or the session's, and need no bus: nothing that runs ends
-// because one of the three hangs, however long.
+// Leases are renewed by the store's proof or the session's, and need no bus. So no process may end
+// because one of the three hangs, for however long.
 TEST_F(SimTest, OneDependencyThatHangsKillsNothing) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
   const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
@@ -79,8 +80,8 @@ TEST_F(SimTest, OneDependencyThatHangsKillsNothing) {
   EXPECT_GE(faults, count);
 }
 
-// A session proves what is held under the assignment's present generation only, and a member that
-// waits for the store must learn of it all the same.
+// A session proves only segments held under the current generation of the assignment, so a member
+// that waits for the store must still learn of a new generation.
 TEST_F(SimTest, AssignmentThatChangesWhileTheStoreHangsKillsNothing) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
   const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;

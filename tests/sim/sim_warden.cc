@@ -22,8 +22,8 @@ executor::WatchedLease LeaseOf(const StartAttempt& start) {
 
 }  // namespace
 
-// The daemon's connection: what it said waits in the pipe; what was not answered is said again to a
-// warden that came back.
+// The daemon's connection to the warden. Messages wait in the pipe; those without an answer are
+// sent again to a restarted warden.
 class SimWarden final : public Warden {
  public:
   explicit SimWarden(SimWardenHost& host) : host_(host) { host_.connection_ = this; }
@@ -106,7 +106,7 @@ class SimWarden final : public Warden {
 
  private:
   static Error Away() { return {ErrorCode::kUnavailable, "no warden is attached"}; }
-  // A daemon that dies leaves its words in the pipe; the warden still reads them.
+  // Messages of a daemon that has died stay in the pipe, and the warden still reads them.
   void Say(std::function<void(bool connected)> what) {
     host_.pipe_.push_back(
         [this, &host = host_, what = std::move(what)] { what(host.connection_ == this); });
@@ -159,7 +159,7 @@ std::unique_ptr<Warden> SimWardenHost::Connect() { return std::make_unique<SimWa
 
 void SimWardenHost::Pause(Duration wait) {
   const SteadyTime now = ports_.clock.Steady();
-  // Pauses that follow each other closely would add up to one beyond its margin.
+  // Two pauses in close succession would add up to more than the warden's margin.
   if (now >= paused_until_ + 2 * wait) paused_until_ = now + wait;
 }
 
@@ -198,8 +198,8 @@ SteadyTime SimWardenHost::NextStep() const {
   for (const auto& [name, process] : running_) {
     next = std::min({next, process.exits_at, process.times_out_at, process.dies_at});
     const SteadyTime lease = executor::NextLeaseCheck(LeaseOf(process.start));
-    if (process.dies_at - kKillTakes <= lease) continue;  // the check may be never
-    // One that is past its check although nobody acts on it is looked at again.
+    if (process.dies_at - kKillTakes <= lease) continue;  // dead by then; `lease` may be max()
+    // A lease that has ended without effect so far is checked again.
     next = std::min(next, lease > stepped_ ? lease : stepped_ + kLookAgain);
   }
   return std::max(next, paused_until_);
@@ -208,7 +208,7 @@ SteadyTime SimWardenHost::NextStep() const {
 void SimWardenHost::Do(const StartAttempt& start) {
   const AttemptName name = NameOf(start.attempt);
   if (known_.contains(name)) {
-    // The daemon asks again for one whose news was lost.
+    // The daemon repeats its request if the report was lost.
     const auto ended = ended_.find(name);
     if (ended != ended_.end() && connection_ != nullptr) connection_->Tell(ended->second);
     return;
@@ -261,7 +261,7 @@ void SimWardenHost::Launch(const StartAttempt& start) {
 
 void SimWardenHost::End(Process& process, RunState state, std::string_view why, Grace grace) {
   const SteadyTime now = ports_.clock.Steady();
-  if (process.ending) {  // the first reason wins; a grace can be cut short
+  if (process.ending) {  // the first reason counts; a grace period can be shortened
     if (grace == Grace::kNone) process.dies_at = std::min(process.dies_at, now + kKillTakes);
     return;
   }
@@ -279,7 +279,7 @@ void SimWardenHost::Watch(Process& process) {
   const bool over =
       executor::DecideWhileRunning(LeaseOf(process.start), now) == executor::LeaseAction::kKill;
   if (over && process.dies_at > now + kKillTakes) {
-    // Without grace, whatever it was being ended for.
+    // Without a grace period, even if it is being ended with one.
     End(process, RunState::kLost, reason::kLeaseEnded, Grace::kNone);
   }
   if (now >= process.times_out_at) {

@@ -1,12 +1,12 @@
-// The warden and the spool of one simulated host. They survive the daemon; the warden itself can
-// die and come back, as the real one does with what its journal says.
+// The warden and the spool of one simulated host. They survive the daemon. The warden itself can be
+// killed and restarted; like the real one it then continues from its journal.
 //
-// Processes do what their command says: "ms=1500 exit=0 term=100" runs 1.5 s, exits with 0, and
-// dies 100 ms after SIGTERM (term=-1: only by SIGKILL); "failures=2" makes the first two attempts
-// exit with 1.
+// Processes obey their command: "ms=1500 exit=0 term=100" runs for 1.5 s, exits with 0, and dies
+// 100 ms after SIGTERM (term=-1: only by SIGKILL); "failures=2" makes the first two attempts exit
+// with 1.
 //
-// Time     The host's steady clock. Lease rules are the warden's own
-// (executor/warden/lease_watch.h).
+// Time     The host's steady clock. Uses the lease rules of the real warden
+//          (executor/warden/lease_watch.h).
 #pragma once
 
 #include <deque>
@@ -26,7 +26,7 @@ namespace carillon::sim {
 using AttemptName = std::pair<RunKey, int>;
 inline AttemptName NameOf(const HeldAttempt& held) { return {held.key, held.attempt}; }
 
-// What the checkers are told.
+// Receives the events that the checker needs.
 class WardenObserver {
  public:
   virtual ~WardenObserver() = default;
@@ -54,16 +54,16 @@ class SimWardenHost {
   void SetDiskFull(bool full) { disk_full_ = full; }
   bool up() const { return up_; }
 
-  // ---- the simulator's turn: acts on what is due; returns when it next wants one (host time)
+  // ---- for the simulator: does what is due; the time of the next step (host time)
   void Step();
   SteadyTime NextStep() const;
 
-  // A process of this run that is alive now, other than attempt `except`.
+  // True if a process of this run is alive, other than that of attempt `except`.
   bool IsAlive(const RunKey& key, int except = 0) const;
   size_t alive() const;
   size_t unreported() const { return ended_.size() + spool_.size(); }
 
-  // ---- the daemon's side
+  // ---- for the daemon
   std::unique_ptr<Warden> Connect();
   ResultSpool& spool() { return *spool_port_; }
 
@@ -74,11 +74,11 @@ class SimWardenHost {
   struct Process {
     StartAttempt start;
     WallTime started;
-    SteadyTime exits_at;  // by itself
+    SteadyTime exits_at;  // of its own accord
     SteadyTime times_out_at;
     int exit_code = 0;
     Duration term{};  // from SIGTERM to death; negative: ignores it
-    // Why it is being ended, and when it is dead of it at the latest.
+    // Why it is being ended, and by when it is dead at the latest.
     std::optional<AttemptResult> ending;
     SteadyTime dies_at = SteadyTime::max();
   };
@@ -100,8 +100,8 @@ class SimWardenHost {
   bool up_ = true;
   bool disk_full_ = false;
   SteadyTime paused_until_{};
-  SteadyTime stepped_{};                    // last
-  std::deque<std::function<void()>> pipe_;  // what the daemon said and was not yet read
+  SteadyTime stepped_{};                    // when Step last ran
+  std::deque<std::function<void()>> pipe_;  // messages of the daemon that were not read yet
   std::map<AttemptName, Process> running_;
   // ---- on disk
   std::set<AttemptName> known_;  // never started again

@@ -26,7 +26,7 @@ class SimWardenTest : public ::testing::Test {
     start.kill_at_lease_end = true;
     return start;
   }
-  // As the world does: asks at every moment, steps only when the warden says that it is due.
+  // Like the world: checks at every moment, but steps only when the warden's next step is due.
   void RunFor(Duration wait) {
     const SteadyTime end = host_clock_.Steady() + wait;
     while (host_clock_.Steady() < end) {

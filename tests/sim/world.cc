@@ -66,7 +66,7 @@ World::World(const WorldOptions& options)
   }
 }
 
-// Processes first: they still hold on to everything else.
+// Processes are destroyed first, because they refer to everything else.
 World::~World() {
   actor_.reset();
   schedulers_.clear();
@@ -208,7 +208,7 @@ void World::CheckBounds() {
   }
 }
 
-// ---- the days of a world -----------------------------------------------------------------------
+// ---- the phases of a world ---------------------------------------------------------------------
 
 Outcome World::Run() {
   ActorProfile profile{.jobs_max = 3 + static_cast<int>(rng.Below(6))};

@@ -1,11 +1,11 @@
-// Some schedulers, some executors, one database, one bus, one coordinator, people at the API, and
-// everything that can go wrong, in one thread on one clock from one seed.
+// A simulated cluster with faults: several schedulers and executors, one database, one bus, one
+// coordinator and users of the API, in one thread, on one clock and from one seed.
 //
-// A process waits in a store call by letting the others go on from inside that call: what it knew
-// before is then as stale as it would be on real threads. Stopping and killing work the same way.
+// A process waits in a store call by letting the others run from inside that call, so that what it
+// knew before becomes as stale as on real threads. Stopping and killing work the same way.
 //
-// Time     Only the world moves the clock. One simulated step is one turn of one loop, one delivery
-//          or one deed.
+// Time     Only the world moves the clock. A step is one turn of one loop, one delivery of a
+//          message, or one action of a user.
 // Always   The same seed and options replay the same steps.
 #pragma once
 
@@ -31,21 +31,21 @@ namespace carillon::sim {
 
 struct WorldOptions {
   uint64_t seed = 1;
-  Duration chaos = 90s;  // with faults
+  Duration chaos = 90s;  // time with faults
   Duration rest_max =
-      3600s;  // without, until at rest: a long queue before few slots takes 40 minutes
+      3600s;  // time to come to rest without faults; a long queue for few slots takes 40 minutes
   uint64_t steps_max = 3'000'000;
   bool hangs = false;  // HangFaults instead of what the seed draws
-  bool moves = false;  // with hangs: it is the store, and meanwhile the assignment changes
-  bool trace = false;  // every event on stderr
+  bool moves = false;  // with hangs: the store hangs, and meanwhile the assignment changes
+  bool trace = false;  // prints every event to stderr
 };
 
 struct Outcome {
   uint64_t seed = 0;
   std::string kind;
   std::optional<Violation> violation;
-  uint64_t step = 0;         // of the violation, or the last one
-  uint64_t fingerprint = 0;  // of everything that happened: equal for equal seeds
+  uint64_t step = 0;         // of the violation; without one, the last step
+  uint64_t fingerprint = 0;  // hash of everything that happened; equal for equal seeds
   size_t runs = 0;
   size_t starts = 0;
   size_t losses = 0;
@@ -55,7 +55,7 @@ struct Outcome {
 class SchedulerProcess;
 class ExecutorProcess;
 
-// What processes use of the world.
+// The world. Its public members are used by the simulated processes.
 class World {
  public:
   explicit World(const WorldOptions& options);
@@ -64,20 +64,20 @@ class World {
   Outcome Run();
 
   // ---- for processes, from inside a step
-  // The turn that runs now waits for `wait`; with `whole`, its process is stopped that long.
+  // The current turn waits for `wait`; with kProcess, its whole process is stopped for that long.
   enum class Waits { kTurn, kProcess };
   void Sleep(Duration wait, Waits who);
   void Accepted(const ExecutorId& id);
   void LoseTime(Duration most) { clock.Advance(Duration(rng.Below(most.count() + 1))); }
   void Trace(const std::string& text);
-  // The turn that runs now; null outside of one.
+  // The current turn; null outside of one.
   const Turn* turn() const { return turn_; }
   Rng ForkRng() { return rng.Fork(); }
   const FaultPlan& faults() const { return plan_; }
   bool store_away() const { return clock.Steady() < store_away_until_; }
   bool store_broken() const { return clock.Steady() < store_broken_until_; }
   bool store_hangs() const { return clock.Steady() < store_hangs_until_; }
-  // A call that hangs waits for the store, `limit` at most.
+  // Lets a call that hangs wait for the store, at most `limit`.
   void AwaitStore(Duration limit);
   Signer SignerOf(size_t scheduler) const;
   std::vector<std::string> PublicKeys() const;
@@ -144,7 +144,7 @@ class World {
   void Comeback(ExecutorProcess& executor);
   void LateProof(SchedulerProcess& scheduler);
   std::vector<std::string> SchedulerNames() const;
-  // A heal ends every cut between two nodes, whoever made it.
+  // Note that healing ends all cuts between two nodes, including those of other faults.
   void CutFor(const std::string& from, const std::vector<std::string>& to, Duration wait,
               Direction direction);
 
@@ -158,10 +158,10 @@ class World {
   SteadyTime next_hang_{};
   std::vector<std::unique_ptr<SchedulerProcess>> schedulers_;
   std::vector<std::unique_ptr<ExecutorProcess>> executors_;
-  std::vector<SimProcess*> processes_;  // all of both
+  std::vector<SimProcess*> processes_;  // all schedulers and executors
   std::unique_ptr<Actor> actor_;
   std::unique_ptr<ClusterPauser> pauser_;
-  Turn* turn_ = nullptr;  // that runs now
+  Turn* turn_ = nullptr;  // the current one
   SimProcess* process_ = nullptr;
   int depth_ = 0;
   uint64_t steps_ = 0;

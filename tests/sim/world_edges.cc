@@ -1,5 +1,5 @@
-// Faults that bring a lease or a proof of ownership to its very edge. Chance alone does so too
-// rarely to notice that a rule about them is missing.
+// Faults that bring a lease or a proof of ownership close to its limit. Random faults do so too
+// rarely to reveal that a rule about them is missing.
 #include <fmt/format.h>
 
 #include "tests/sim/processes.h"
@@ -20,8 +20,8 @@ void World::Accepted(const ExecutorId& id) {
   }
 }
 
-// The daemon reads the answer to its claim when half of the lease is gone, and is heard of no more:
-// a lease that counts from there outlasts the owner's patience.
+// The daemon reads the answer to its claim when half of the lease has passed, and then loses its
+// connections. A lease that counted from then would last longer than its owner waits.
 void World::StaleAnswer(ExecutorProcess& executor) {
   const Duration wait = Between(10s, 16s);
   executor.StopAtAcceptance(wait, [this, &executor, wait] {
@@ -32,14 +32,15 @@ void World::StaleAnswer(ExecutorProcess& executor) {
   });
 }
 
-// It is away for as long as its owner waits, and lists its runs while they are declared lost.
+// The executor is cut off for as long as the owner waits, and reports its runs again while they are
+// being declared lost.
 void World::Comeback(ExecutorProcess& executor) {
   const Duration wait = Between(25s, 32s);
   Note(fmt::format("{} is away for {} ms", executor.name(), wait / 1ms));
   CutFor(executor.name(), {"*"}, wait, Direction::kBoth);
 }
 
-// Its segments are given away while the answer to its read of their epochs is under way.
+// The member's segments are assigned to others while the answer to its read of epochs is delayed.
 void World::LateProof(SchedulerProcess& scheduler) {
   const Duration wait = Between(6s, 10s);
   scheduler.DelayNextProof(wait, [this, &scheduler, wait] {

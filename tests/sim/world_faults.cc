@@ -1,4 +1,4 @@
-// Faults of the world, and how they end.
+// The faults of the world, and their end.
 #include <algorithm>
 #include <set>
 
@@ -11,7 +11,7 @@ namespace carillon::sim {
 namespace {
 
 constexpr Duration kSession = 6s;
-// From the end of a hang to the next: two at once are another matter.
+// From the end of one hang to the next: two at the same time are not promised to kill nothing.
 constexpr Duration kHangsApart = 15s;
 
 }  // namespace
@@ -22,7 +22,7 @@ void World::ActorTick() {
   After(Between(100ms, 1500ms), [this] { ActorTick(); });
 }
 
-// Once a simulated second.
+// Called once every simulated second.
 void World::FaultTick() {
   if (!chaos_) return;
   const EventRates& rates = plan_.events;
@@ -90,7 +90,7 @@ void World::Note(const std::string& text) {
 void World::StartAgain(SimProcess& process, Duration wait) {
   After(wait, [this, &process] {
     if (process.alive()) return;
-    // A call it died in is still being unwound.
+    // A call in which it died is still being unwound.
     if (process.up()) return StartAgain(process, 100ms);
     Trace("  " + process.name() + " starts");
     process.Start();
@@ -124,7 +124,7 @@ void World::KillWarden(size_t executor) {
   After(Between(100ms, 3s), [this, executor] { RestartWarden(executor); });
 }
 
-// Its daemon starts it again.
+// Restarts the warden, as its daemon would.
 void World::RestartWarden(size_t executor) {
   ExecutorProcess& process = *executors_[executor];
   if (process.warden().up()) return;
@@ -140,7 +140,7 @@ void World::Stop(SimProcess& process, Duration wait) {
   LoseSession(scheduler->incarnation(), wait);
 }
 
-// No contact for `wait`; it expires when that is longer than the session.
+// Interrupts the session for `wait`; it expires if that is longer than the session's timeout.
 void World::LoseSession(const Incarnation& incarnation, Duration wait) {
   ensemble.Suspend(incarnation);
   if (wait > kSession) After(kSession, [this, incarnation] { ensemble.Expire(incarnation); });
@@ -186,7 +186,7 @@ void World::HangSomething() {
   if (which == 2) CutFor(test::kBusNode, {"*"}, wait, Direction::kBoth);
 }
 
-// It ends no session while it hangs; when it goes on, it may find that all of them are over.
+// A coordinator that hangs ends no session; when it continues, it may find all of them expired.
 void World::HangCoordinator(Duration wait) {
   const bool ends_sessions = wait > kSession && rng.Chance(0.5);
   for (const auto& scheduler : schedulers_) {
@@ -199,9 +199,9 @@ void World::HangCoordinator(Duration wait) {
   }
 }
 
-// The leader had read the store before it began to hang, and writes what it decided: segments in
-// which nothing runs go to the next member, which cannot take them now. It is decided again before
-// long, as members come and go.
+// Plays a leader that had read the store before it began to hang and now writes its decision:
+// segments without running attempts go to the next member, which cannot take them yet. The decision
+// is made again before long, as members come and go.
 void World::MoveIdleSegments() {
   if (!store_hangs()) return;
   std::set<SegmentId> used;
@@ -248,7 +248,7 @@ void World::EndFaults() {
   for (const auto& scheduler : schedulers_) scheduler->Calm();
   for (const auto& executor : executors_) executor->Calm();
   for (SimProcess* process : processes_) process->clock().SetWallError(Duration::zero());
-  // Those that are dead are on their way already; those that are stopped go on by themselves.
+  // Killed processes are being restarted already; stopped ones continue by themselves.
 }
 
 bool World::AtRest() const {

@@ -1,5 +1,5 @@
-// The pause of the whole cluster: at random while there are faults, and once more when they are
-// over, long enough for everything that was planned before to be due.
+// Pauses of the whole cluster: at random while there are faults, and once more afterwards, long
+// enough that every run planned before becomes due.
 #include <algorithm>
 
 #include "tests/sim/pause_checks.h"
@@ -9,8 +9,8 @@
 namespace carillon::sim {
 namespace {
 
-constexpr Duration kObeyedMax = 180s;  // a stop and a restart may lie before it
-constexpr Duration kCallsEnd = 20s;    // what was begun before the pause, and was slow
+constexpr Duration kObeyedMax = 180s;  // includes a stop and a restart of a member
+constexpr Duration kCallsEnd = 20s;    // for slow calls that began before the pause
 constexpr Duration kPlannedAgain = 8s;
 constexpr Duration kLook = 1s;
 
@@ -28,7 +28,7 @@ void World::PauseTick() {
   After(1s, [this] { PauseTick(); });
 }
 
-// Every member lives, knows it, and says so to the others.
+// True if every member is alive, knows the state, and has told the others.
 bool World::AllTell(bool paused) const {
   return std::all_of(schedulers_.begin(), schedulers_.end(), [&](const auto& scheduler) {
     if (!scheduler->CanStep(clock.Steady()) || scheduler->member() == nullptr) return false;
