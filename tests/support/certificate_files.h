@@ -1,4 +1,4 @@
-// An authority of the test's own, and what it signs, as files in a scratch directory.
+// A certificate authority for tests and the certificates that it signs, as files in a directory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class CertificateFiles {
     EXPECT_TRUE(out.flush().good()) << file;
   }
 
-  // Writes `stem`.crt and `stem`.key of a new pair for the name and the addresses.
+  // Writes `stem`.crt and `stem`.key with a new pair for the name and the addresses.
   void Issue(const std::string& stem, const std::string& name,
              const std::vector<std::string>& addresses = {"127.0.0.1"}, Duration life = 1h) const {
     const std::string key = tls::NewKey();

@@ -1,4 +1,4 @@
-// Arms the names of common/base/failpoint.h. Everything is disarmed by Reset().
+// Arms the failpoints of common/base/failpoint.h by name. Reset() disarms all.
 //
 // Threads  Thread-safe.
 #pragma once
@@ -11,10 +11,11 @@
 
 namespace carillon::failpoint {
 
-// From now on Hit(name) calls `action` and returns what it returns.
+// From now on Hit(name) calls `action` and returns its result.
 void Arm(const std::string& name, std::function<bool()> action);
 // Hit(name) returns true the next `times` times.
 void ArmTimes(const std::string& name, int times);
+// From now on Broken(rule) returns true.
 void Break(const std::string& rule);
 void Reset();
 // How often Hit(name) was reached since Reset, armed or not.

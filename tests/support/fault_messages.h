@@ -1,4 +1,4 @@
-// Bus and control link as one process sees them through a faulty network.
+// Bus and control link of one process, behind a faulty network.
 //
 // Place    Between a process and the memory adapters, in the simulator.
 // Threads  Not thread-safe; the simulator's one thread.
@@ -17,7 +17,7 @@ namespace carillon::test {
 
 inline constexpr const char* kBusNode = "bus";
 
-// `alive` false: the process died in the middle of a step; nothing leaves it any more.
+// `alive` is false once the process has been killed in the middle of a step: nothing is sent then.
 struct NodePorts {
   FaultNetwork& network;
   std::string node;
@@ -26,7 +26,7 @@ struct NodePorts {
 
 class FaultProducer final : public BusProducer {
  public:
-  // `sending` is shown the topic of each record before the network has it.
+  // `sending` is called with the topic of each record before it is passed to the network.
   FaultProducer(
       NodePorts ports, std::shared_ptr<BusProducer> inner,
       std::function<void(std::string_view topic)> sending = [](std::string_view) {})
@@ -37,7 +37,7 @@ class FaultProducer final : public BusProducer {
     ports_.network.Send(
         ports_.node, kBusNode,
         [inner = inner_, topic = std::string(topic), partition_key, record = std::move(record)] {
-          // A full partition loses it silently, as a broker's time-out does.
+          // A full partition loses the record silently, like a broker's timeout.
           static_cast<void>(inner->Send(topic, partition_key, record).ok());
         });
     return {};
@@ -50,9 +50,9 @@ class FaultProducer final : public BusProducer {
 };
 
 struct ConsumerFaults {
-  double poll_fails = 0;
-  double commit_fails = 0;
-  double again = 0;  // chance of a Poll to bring up to kKept earlier records once more
+  double poll_fails = 0;    // chance of each Poll
+  double commit_fails = 0;  // chance of each Commit
+  double again = 0;         // chance that a Poll also returns up to kKept earlier records again
 };
 
 class FaultConsumer final : public BusConsumer {
@@ -101,7 +101,7 @@ class FaultConsumer final : public BusConsumer {
 
 class FaultHub final : public ExecutorHub {
  public:
-  // `sending` is shown each message before the network has it.
+  // `sending` is called with each message before it is passed to the network.
   FaultHub(NodePorts ports, std::shared_ptr<ExecutorHub> inner,
            std::function<void(const ToExecutor&)> sending)
       : ports_(std::move(ports)), inner_(std::move(inner)), sending_(std::move(sending)) {}
@@ -112,7 +112,7 @@ class FaultHub final : public ExecutorHub {
     ports_.network.Send(ports_.node, executor.value(),
                         [inner = std::weak_ptr<ExecutorHub>(inner_), executor, incarnation,
                          message = std::move(message)] {
-                          const auto hub = inner.lock();  // gone: lost with its stream
+                          const auto hub = inner.lock();  // null: lost with its stream
                           if (hub)
                             static_cast<void>(hub->Send(executor, incarnation, message).ok());
                         });

@@ -1,8 +1,8 @@
-// A network between named nodes that loses, repeats, delays and reorders what is sent, and can be
-// cut in one direction or both.
+// A network between named nodes that loses, duplicates, delays and reorders messages, and can be
+// cut in one direction or in both.
 //
 // Threads  Not thread-safe; the simulator's one thread.
-// Time     Delivery is an entry of the timers.
+// Time     Each delivery is scheduled as an entry of the timers.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@
 namespace carillon::test {
 
 struct NetworkFaults {
-  double lose = 0;    // chance of each message
-  double repeat = 0;  // to come twice, the second time later
+  double lose = 0;    // chance of each message to be lost
+  double repeat = 0;  // to be delivered twice, independently delayed
   double slow = 0;    // to take up to slow_max instead of usual_max
   Duration usual_min = 50us;
   Duration usual_max = 2ms;

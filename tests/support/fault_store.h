@@ -1,10 +1,10 @@
-// The store ports as one process sees them through faults: calls that take time, fail before
-// anything was done, or are done while their answer is lost, now or only later.
+// The store ports of one process, with faults: calls that take time, fail before they take effect,
+// or take effect, now or later, while their answer is lost.
 //
 // Place    Between a member of the scheduler and the memory store, in the simulator.
 // Threads  Not thread-safe; the simulator's one thread.
-// Errors   kUnavailable, kBrokenStore: nothing was done.
-//          kTimeout: it was done, was not, or will be.
+// Errors   kUnavailable, kBrokenStore: the call had no effect. kTimeout: it had, had none, or will
+//          have one.
 #pragma once
 
 #include <functional>
@@ -18,24 +18,25 @@
 
 namespace carillon::test {
 
-// What becomes of one call. kLandsLater is only asked for fenced writes: a takeover in between ends
-// them, as killing their connection does.
+// What happens to one call. kLandsLater is possible for fenced writes only: a takeover in between
+// prevents them, as killing their connection would.
 enum class CallFate { kGo, kUnavailable, kBroken, kLostBefore, kLostAfter, kLandsLater };
 
-// Decides about the calls of one process. Both may let other processes go on for a while.
+// Decides what happens to the calls of one process. Enter and Leave may let other processes run for
+// a while.
 class CallGate {
  public:
   virtual ~CallGate() = default;
   virtual CallFate Enter(std::string_view call, bool is_fenced_write) = 0;
-  // False: the process died while it waited; it learns nothing any more.
+  // False: the process was killed while it waited, and must not get the answer.
   virtual bool Leave() = 0;
   virtual void Later(std::function<void()> write) = 0;
-  // A fenced write was carried out at this moment under `fence`.
+  // A fenced write has just taken effect under `fence`.
   virtual void Wrote(std::string_view call, const Fence& fence) = 0;
-  // A LOST batch of these is on its way; then, what became of the call.
+  // A LOST batch of these attempts is about to be written; afterwards, whether it was answered.
   virtual void LosingBegins(const std::vector<LostReport>&) {}
   virtual void LosingEnded(const std::vector<LostReport>&, bool /*answered*/) {}
-  // These segments belong to the caller from this moment.
+  // The caller owns these segments from this moment on.
   virtual void Taken(const Fence&) {}
   // For the trace.
   virtual void Answered(const std::vector<ClaimRequest>&, const std::vector<ClaimReply>&) {}

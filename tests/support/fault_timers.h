@@ -1,7 +1,7 @@
-// Faults scheduled at moments of simulated time.
+// Actions scheduled for times of the simulation.
 //
 // Threads  Not thread-safe; the simulator's one thread.
-// Always   Entries of one moment run in the order they were made.
+// Always   Entries of the same time run in the order in which they were added.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ class FaultTimers {
     if (entries_.empty()) return std::nullopt;
     return entries_.begin()->first.first;
   }
-  // Takes the oldest entry that is due; empty when there is none.
+  // Removes and returns the oldest due entry; an empty function if there is none.
   std::function<void()> TakeDue(SteadyTime now) {
     if (entries_.empty() || entries_.begin()->first.first > now) return {};
     std::function<void()> action = std::move(entries_.begin()->second);

@@ -1,4 +1,4 @@
-// JWTs as nobody of ours would make them.
+// Forges JWTs, for tests that such tokens are refused.
 #pragma once
 
 #include <sodium.h>
@@ -16,7 +16,7 @@ inline std::string Base64Url(const std::string& bytes) {
   return text;
 }
 
-// `key`: 32 bytes for a right HS256 signature; empty = none.
+// `key`: the 32 bytes with which to sign (HS256); empty = no signature.
 inline std::string ForgeToken(const std::string& header, const std::string& payload,
                               const std::string& key) {
   const std::string text = Base64Url(header) + "." + Base64Url(payload);

@@ -1,6 +1,6 @@
-// A server of build/jars as a child process: started, paused, killed, started again.
+// A server from build/jars as a child process that a test can start, pause, kill and restart.
 //
-// Always   Ends with the test process, even one that was killed.
+// Always   Ends with the test process, even if that is killed.
 #pragma once
 
 #include <sys/types.h>
@@ -11,21 +11,21 @@
 
 namespace carillon::test {
 
-// A port that was free a moment ago.
+// Returns a port that is free at this moment.
 uint16_t FreePort();
 
 class JavaProcess {
  public:
-  // `arguments`: the main class and what follows it. Lines go to `log_path`.
+  // `arguments`: the main class and its arguments. The output goes to `log_path`.
   JavaProcess(std::vector<std::string> arguments, std::string log_path);
   ~JavaProcess();
   JavaProcess(const JavaProcess&) = delete;
   JavaProcess& operator=(const JavaProcess&) = delete;
 
   void Start();
-  // Sends it; SIGKILL, SIGTERM and SIGSTOP are waited for.
+  // Sends the signal; waits for the effect of SIGKILL, SIGTERM and SIGSTOP.
   void Signal(int signal);
-  // For one that ends by itself: its exit code, -1 when a signal ended it.
+  // Waits until the process ends by itself. Returns its exit code, or -1 if a signal ended it.
   int Wait();
   bool running() const { return pid_ > 0; }
   pid_t pid() const { return pid_; }

@@ -1,4 +1,4 @@
-// One Kafka broker (and its own controller) for a test.
+// A Kafka broker, with its own controller, for tests.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace carillon::test {
 
-// Its doors besides the one in the clear. All files are PEM.
+// Settings of the listeners besides the one without encryption. All files are PEM.
 struct KafkaSecurity {
-  std::string keystore_file;  // key and certificate
-  std::string ca_file;        // who signed clients' certificates
-  std::string user;           // of SASL, with this password
-  std::string password;
+  std::string keystore_file;  // the broker's key and certificate
+  std::string ca_file;        // the authority that signed clients' certificates
+  std::string user;           // for SASL
+  std::string password;       // for SASL
 };
 
 class KafkaBroker {
@@ -24,11 +24,11 @@ class KafkaBroker {
   KafkaBroker();
   explicit KafkaBroker(const KafkaSecurity& security);
 
-  // Formats its directory when that is new. Returns at once; clients wait by themselves.
+  // Formats the directory if it is new. Returns at once, before the broker accepts connections.
   void Start();
   std::string bootstrap() const { return "127.0.0.1:" + std::to_string(port_); }
   uint16_t port() const { return port_; }
-  // With KafkaSecurity: TLS; TLS with a client's certificate; TLS and SASL.
+  // Addresses with KafkaSecurity: TLS; TLS with a client certificate; TLS and SASL.
   std::string tls() const { return "127.0.0.1:" + std::to_string(tls_port_); }
   std::string mutual() const { return "127.0.0.1:" + std::to_string(mutual_port_); }
   std::string sasl() const { return "127.0.0.1:" + std::to_string(sasl_port_); }

@@ -1,7 +1,9 @@
-// A private MariaDB for a test process, and a fresh database in it for each test.
+// A private MariaDB server for a test process, and a new database in it for each test.
 //
-// Header only: it needs the MySQL room, which not every build has.
-// Always   The server is started at first use, in a scratch directory, and ended with the process.
+// Header only, because it needs the MySQL room, which not every build has.
+//
+// Always   The server is started at its first use, in a scratch directory, and ends with the
+//          process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,7 +46,8 @@ class ScratchDirectory {
 
 class MariadbServer {
  public:
-  // Not durable: in memory where that is possible; making a database is ten times as quick.
+  // A server that is not durable has its files in memory if possible, where creating a database is
+  // ten times as fast.
   explicit MariadbServer(bool durable)
       : durable_(durable), scratch_(durable ? ScratchPlace::kDisk : ScratchPlace::kMemory) {
     auto started = mysql::PrivateMariadbd::Start({.directory = scratch_.path() + "/mariadb",
@@ -70,7 +73,7 @@ class MariadbServer {
   }
   std::string NewDatabaseName() { return "t" + std::to_string(++databases_); }
 
-  // The server shared by the tests of a process whose outcome does not depend on crashes of it.
+  // The server that the tests of a process share, for tests that do not crash it.
   static MariadbServer& Shared() {
     static MariadbServer server(false);
     return server;
@@ -84,7 +87,7 @@ class MariadbServer {
   int databases_ = 0;
 };
 
-// One empty store; any number of handles on it.
+// One empty store, on which any number of handles can be opened.
 class MariadbDatabase {
  public:
   explicit MariadbDatabase(MariadbServer& server = MariadbServer::Shared())
@@ -110,7 +113,7 @@ class MariadbDatabase {
     CARILLON_CHECK(store.ok(), store.error().message);
     return std::move(store).value();
   }
-  // A plain connection, to look at the tables from outside.
+  // A plain connection, to examine the tables.
   std::unique_ptr<mysql::Session> Connect() const {
     auto session = mysql::Session::Connect(server_.Session(name_));
     CARILLON_CHECK(session.ok(), session.error().message);

@@ -1,4 +1,4 @@
-// Parses JSON in one place: the parser is instantiated once, not in every test.
+// Parses JSON. In a file of its own, so that the parser is instantiated once and not in every test.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,7 +6,7 @@
 
 namespace carillon::test {
 
-// Discarded when `text` is no JSON.
+// The result is_discarded() if `text` is not JSON.
 nlohmann::json ParseJson(const std::string& text);
 
 }  // namespace carillon::test

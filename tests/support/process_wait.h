@@ -1,4 +1,4 @@
-// For tests with real processes: a directory of their own, and waiting for what they do.
+// Tools of tests with real processes: scratch directories, and waiting for effects.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 
 namespace carillon::test {
 
-// A new directory under TMPDIR (or /tmp), deleted with all in it at the end.
+// A new directory under TMPDIR (or /tmp), which the destructor deletes with its contents.
 class ScratchDirectory {
  public:
   ScratchDirectory();
@@ -25,22 +25,23 @@ class ScratchDirectory {
   std::string path_;
 };
 
-// Looks every few milliseconds; false when `done` was not true within `deadline`.
+// Calls `done` every few milliseconds. False if it did not return true within `deadline`.
 bool WaitUntil(const std::function<bool()>& done, Duration deadline = 10s);
 
-// Whole file; empty when it is not there.
+// The whole file; empty if it does not exist.
 std::string ReadFile(const std::string& path);
 void WriteFile(const std::string& path, const std::string& bytes);
 
-// Lives, and is more than a zombie.
+// True if the process exists and is not a zombie.
 bool ProcessAlive(pid_t pid);
-// The numbers in a file, one a line: where test commands note their process ids.
+// The process ids that test commands have written to a file, one per line.
 std::vector<pid_t> ReadPids(const std::string& path);
 
-// Runs it and waits; its exit code, -1 when a signal ended it or it could not be started.
+// Runs the command and waits for it. Returns its exit code, or -1 if a signal ended it or it could
+// not be started.
 int RunProgram(const std::vector<std::string>& command);
 
-// An executable of this build, from the directory bin beside the tests.
+// The path of an executable of this build, in the directory bin beside the tests.
 std::string BuiltExecutable(const std::string& name);
 
 }  // namespace carillon::test

@@ -1,4 +1,4 @@
-// Claim tokens that a seed replays.
+// Claim tokens from a seeded generator, so that a seed replays them.
 #pragma once
 
 #include "common/base/rng.h"

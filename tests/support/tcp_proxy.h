@@ -1,4 +1,4 @@
-// Stands between a client and a server and loses what a test wants lost.
+// A TCP proxy between a client and a server that loses traffic on request.
 //
 // Threads  Thread-safe; one thread of its own forwards.
 #pragma once
@@ -15,16 +15,17 @@ namespace carillon::test {
 
 class TcpProxy {
  public:
-  // `on_request`: called with what a client sent, before it is forwarded; may call the others.
+  // `on_request` is called with the bytes that a client sent before they are forwarded; it may call
+  // the other functions.
   explicit TcpProxy(uint16_t target, std::function<void(std::string_view)> on_request = {});
   ~TcpProxy();
 
   uint16_t port() const { return port_; }
-  // Nothing is forwarded in either direction, and nothing is closed.
+  // While frozen, nothing is forwarded in either direction, and nothing is closed.
   void Freeze(bool frozen) { frozen_ = frozen; }
-  // What the server answers is thrown away.
+  // While true, the server's answers are discarded.
   void LoseAnswers(bool lose) { lose_answers_ = lose; }
-  // Closes every connection; new ones are accepted.
+  // Closes all connections; new ones are accepted.
   void Cut() { cut_ = true; }
 
  private:

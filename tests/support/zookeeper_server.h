@@ -1,4 +1,4 @@
-// A ZooKeeper server, or one of an ensemble, for a test.
+// A ZooKeeper server, alone or as a member of an ensemble, for tests.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace carillon::test {
 
-// How a server reaches one of its ensemble.
+// The ports at which a server of the ensemble reaches another one.
 struct Peer {
   uint16_t quorum_port = 0;
   uint16_t election_port = 0;
@@ -27,15 +27,15 @@ class ZookeeperServer {
  public:
   explicit ZookeeperServer(ZookeeperServerOptions options = {});
 
-  // Returns when it serves.
+  // Starts the server and returns when it serves.
   void Start();
-  // Only starts it: the servers of an ensemble wait for each other.
+  // Starts the server without waiting, because the servers of an ensemble wait for each other.
   void Launch();
   bool AwaitServing();
 
   uint16_t port() const { return port_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-  // "leader", "follower", "standalone"; empty when it does not serve.
+  // "leader", "follower" or "standalone"; empty while it does not serve.
   std::string Mode() const;
   std::string log() const { return ReadFile(log_path_); }
   JavaProcess& process() { return process_; }
