@@ -165,9 +165,9 @@ Result<Resumed> Authenticator::Resume(const Grant& grant) {
   if (!grant.token_id.empty()) {
     auto found = store_.GetToken(grant.token_id);
     if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
-    if (!found.ok()) return Resumed{.ended = "The API token it was asked with was deleted."};
+    if (!found.ok()) return Resumed{.ended = "The API token that started it was deleted."};
     if (found->expires && *found->expires <= Wall()) {
-      return Resumed{.ended = "The API token it was asked with has expired."};
+      return Resumed{.ended = "The API token that started it has expired."};
     }
     token = FoundToken{.token = std::move(found).value()};
     user_id = token->token.user_id;
@@ -176,8 +176,8 @@ Result<Resumed> Authenticator::Resume(const Grant& grant) {
   if (!user_id.empty()) {
     auto found = store_.GetUser(user_id);
     if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
-    if (!found.ok()) return Resumed{.ended = "The user who asked for it was deleted."};
-    if (found->disabled) return Resumed{.ended = "The user who asked for it was disabled."};
+    if (!found.ok()) return Resumed{.ended = "The user who started it was deleted."};
+    if (found->disabled) return Resumed{.ended = "The user who started it was disabled."};
     user = std::move(found).value();
   }
   if (token) token->owner = user;

@@ -9,7 +9,7 @@ namespace {
 // The same answer whatever is wrong with a token, so that it does not help to guess one.
 Error NotGood() {
   return {ErrorCode::kDenied,
-          "the join token is not known, was used, has expired, or is for another executor"};
+          "the join token is unknown, already used, expired, or for another executor"};
 }
 
 Result<std::string> FindJoinToken(AuthStore& store, const JoinRequest& request, WallTime now) {
@@ -29,8 +29,9 @@ Status CheckMayRenew(ExecutorStore& store, const ExecutorId& id) {
     return executor.code() == ErrorCode::kNotFound ? Status() : Status(executor.error());
   }
   if (executor->enabled) return {};
-  return {ErrorCode::kDenied,
-          "this executor is disabled: its certificate is not renewed; enable it, or join anew"};
+  return {
+      ErrorCode::kDenied,
+      "this executor is disabled, so its certificate is not renewed; enable it, or join it again"};
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ Result<std::string> ExecutorEnrollment::Issue(const JoinRequest& request) const 
                                                  .trace_id = {},
                                                  .changes_json = {}});
   if (!told.ok())
-    log::Error("api", "the audit of executor={} joining: {}", id, told.error().message);
+    log::Error("api", "audit record not written: executor.join {}: {}", id, told.error().message);
   return issued;
 }
 

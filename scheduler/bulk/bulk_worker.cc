@@ -44,7 +44,7 @@ SteadyTime BulkWorker::Take(SteadyTime now, WallTime cluster_now) {
   }
   if (!*taken) return WaitUntil(now + kLookEvery);
   LeasedBulk& leased = **taken;
-  log::Debug(kRoom, "{}: goes on with {} of {}", leased.lease.bulk_id,
+  log::Debug(kRoom, "{}: continues with {} of {}", leased.lease.bulk_id,
              leased.action.done + leased.action.failed, leased.action.total);
   work_ = Work{.action = std::move(leased.action),
                .lease = std::move(leased.lease),
@@ -72,7 +72,7 @@ SteadyTime BulkWorker::NextPiece(SteadyTime now, WallTime cluster_now) {
     return WaitUntil(now + kRetry);
   }
   if (items->empty()) {  // cancelled
-    Drop("has nothing left to do");
+    Drop("is complete");
     return WaitUntil(now);
   }
   if (!Precheck(*items)) return WaitUntil(now + kRetry);
@@ -208,7 +208,7 @@ void BulkWorker::Failed(const Error& error) {
   ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(error.code)).Add();
   log::Debug(kRoom, "{}", error.message);
   if (work_ && (error.code == ErrorCode::kFenced || error.code == ErrorCode::kNotFound)) {
-    Drop("is another member's by now, or gone");
+    Drop("now belongs to another member, or is gone");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "common/domain/explain.h"
 #include "common/wire/job_json.h"
 
 namespace carillon::scheduler {
@@ -147,7 +148,7 @@ class Graph {
     node.away = Outage::kStore;
     if (!inputs_.store_answers) {
       node.state = NodeState::kDown;
-      node.detail = "It does not answer.";
+      node.detail = "No response.";
       node.costs = Outage::kStore;
     } else if (inputs_.store.state == StoreState::kTrusted) {
       node.state = NodeState::kOk;
@@ -155,8 +156,8 @@ class Graph {
       node.state = NodeState::kDown;
       node.costs = Outage::kStoreHeld;
       node.detail = inputs_.store.state == StoreState::kHeld
-                        ? "It is held: " + inputs_.store.reason
-                        : "Which store is trusted was not read from the coordinator yet.";
+                        ? "Held: " + inputs_.store.reason
+                        : "The trusted store has not been read from the coordinator yet.";
     }
     nodes_.push_back(std::move(node));
   }
@@ -172,7 +173,7 @@ class Graph {
       node.costs = Outage::kCoordinator;
       node.detail = inputs_.cluster.session == SessionState::kExpired
                         ? "The session of this member has expired."
-                        : "This member has no contact.";
+                        : "This member has no connection.";
     }
     nodes_.push_back(std::move(node));
   }
@@ -192,7 +193,7 @@ class Graph {
       if (seen.contact == BusHealth::Contact::kAnswers) ++answer;
       if (seen.contact == BusHealth::Contact::kSilent) silent += " " + topic;
     }
-    if (!silent.empty()) *detail = "No answer for:" + silent + ".";
+    if (!silent.empty()) *detail = "No response for:" + silent + ".";
     if (!silent.empty()) return answer > 0 ? NodeState::kDegraded : NodeState::kDown;
     return answer > 0 ? NodeState::kOk : NodeState::kUnknown;
   }
@@ -206,12 +207,12 @@ class Graph {
     left.erase(self_.value());
     const Outage away = inputs_.cluster.members.size() > 1 ? Outage::kMember : Outage::kLastMember;
     for (const ClusterMember& member : inputs_.cluster.members) AddMember(member, away);
-    // While the coordinator is unavailable, it is unknown which of these are alive.
+    // While the coordinator is unavailable, the members are unknown.
     for (const auto& [id, segments] : left) {
       Node node{.id = "member:" + id, .kind = "member", .name = id};
       node.leader = false;
       node.away = Outage::kMember;
-      node.detail = std::to_string(segments) + " segments are its own still.";
+      node.detail = std::to_string(segments) + " segments still belong to it.";
       if (Connected()) {
         node.state = NodeState::kDown;
         node.costs = Outage::kMember;
@@ -231,7 +232,7 @@ class Graph {
     if (member.id == self_) {
       node.state = inputs_.cluster.ready ? NodeState::kOk : NodeState::kDegraded;
       if (!inputs_.cluster.ready) {
-        node.detail = "Not ready: the store, its clock or the segments are not there yet.";
+        node.detail = "Not ready: waiting for the store, its clock or the segments.";
       }
     } else if (Connected()) {
       node.state = NodeState::kOk;
@@ -263,7 +264,7 @@ class Graph {
       if (++shown > kExecutorsNamedMax) break;
       AddExecutor(executor, usable);
     }
-    // While the store is unavailable there may be executors besides the linked ones.
+    // While the store is unavailable, there may be more executors than the linked ones.
     nothing_can_start_ = usable == 0 && inputs_.store_answers;
   }
 
@@ -326,8 +327,8 @@ class Graph {
       node.away = mail ? Outage::kMail : Outage::kWebhook;
       node.state = ChannelState(channel.last);
       if (node.state == NodeState::kDown) node.costs = node.away;
-      node.detail = channel.last ? "As of the last notice, " + FormatRfc3339(channel.at) + "."
-                                 : "Nothing was sent yet.";
+      node.detail = channel.last ? "Last notification at " + ReadableTime(channel.at) + "."
+                                 : "Nothing has been sent yet.";
       for (const ClusterMember& member : inputs_.cluster.members) {
         const NodeState state = member.id == self_ ? node.state : NodeState::kUnknown;
         edges_.push_back({"member:" + member.id.value(), id, "notices", false, state});

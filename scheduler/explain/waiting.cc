@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/explain.h"
 #include "common/domain/selector.h"
 
 namespace carillon::scheduler {
@@ -33,13 +34,13 @@ std::string Away(const std::vector<const ExecutorRecord*>& matching) {
   if (matching.size() > kNamesShown) {
     list += fmt::format(", and {} more", matching.size() - kNamesShown);
   }
-  return fmt::format("Every executor that may run it takes no work: {}.", list);
+  return fmt::format("No eligible executor is available: {}.", list);
 }
 
 Waiting OnlyOn(const ExecutorId& pinned, const std::vector<const ExecutorRecord*>& matching) {
   if (matching.empty()) {
     return {"pinned_unknown",
-            fmt::format("It may only run on the executor {}, which is not known.", pinned.value())};
+            fmt::format("The job is restricted to executor {}, which is unknown.", pinned.value())};
   }
   return {"away", Away(matching)};
 }
@@ -61,7 +62,7 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
                [](const ExecutorRecord* executor) { return AwayBecause(*executor).empty(); });
   if (usable.empty() && !pinned.empty()) return OnlyOn(pinned, matching);
   if (matching.empty()) {
-    return {"no_match", fmt::format("No executor has labels that match \"{}\"; {} registered.",
+    return {"no_match", fmt::format("No executor matches the selector \"{}\"; {} registered.",
                                     job.executor_selector,
                                     evidence.executors.size() == 1
                                         ? "one is"
@@ -74,13 +75,13 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
                       return executor->running >= executor->slots;
                     });
   if (full) {
-    return {"no_room", usable.size() == 1
-                           ? fmt::format("All slots of {} are taken, which alone may run it now.",
-                                         usable[0]->id.value())
-                           : fmt::format("All slots of the {} executors that may run it are taken.",
-                                         usable.size())};
+    return {"no_room",
+            usable.size() == 1
+                ? fmt::format("All slots of {} are in use; no other executor is eligible.",
+                              usable[0]->id.value())
+                : fmt::format("All slots of the {} eligible executors are in use.", usable.size())};
   }
-  return {"queued", "It is due, and an executor has room: it is about to be handed out."};
+  return {"queued", "Due; it is about to be dispatched to an executor."};
 }
 
 }  // namespace
@@ -92,16 +93,15 @@ bool IsDue(const WaitingEvidence& evidence) {
 
 std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
   if (evidence.row.state != RunState::kPending) return std::nullopt;
-  if (evidence.row.due == kNever) return Waiting{"paused", "Its job is paused."};
+  if (evidence.row.due == kNever) return Waiting{"paused", "The job is paused."};
   if (!IsDue(evidence)) {
-    return Waiting{"not_due", fmt::format("It is due at {}.", FormatRfc3339(evidence.row.due))};
+    return Waiting{"not_due", fmt::format("Due at {}.", ReadableTime(evidence.row.due))};
   }
   if (evidence.cluster_paused) {
-    return Waiting{"cluster_paused",
-                   "The whole cluster is paused: nothing starts until it is resumed."};
+    return Waiting{"cluster_paused", "The cluster is paused. Nothing starts until it is resumed."};
   }
   if (!evidence.definition) {
-    return Waiting{"unreadable", "What it is to run cannot be read."};
+    return Waiting{"unreadable", "The stored definition of the run cannot be read."};
   }
   return WaitsForAnExecutor(evidence);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/explain.h"
+
 namespace carillon::scheduler {
 namespace {
 
@@ -20,7 +22,7 @@ std::string SkipSentence(std::string_view why) {
 }
 
 std::string RunSentence(const RunDetail& run, const std::string& waits_for) {
-  const std::string when = FormatRfc3339(run.row.key.fire);
+  const std::string when = ReadableTime(run.row.key.fire);
   switch (run.row.state) {
     case RunState::kPending: return "The run is waiting. " + waits_for;
     case RunState::kRunning: return "The run is active.";
@@ -38,9 +40,8 @@ std::string RunSentence(const RunDetail& run, const std::string& waits_for) {
 }
 
 std::string PauseSentence(const PastPause& pause) {
-  return fmt::format("The whole cluster was paused from {} to {} ({}: {}). ",
-                     FormatRfc3339(pause.since), FormatRfc3339(pause.until), pause.by,
-                     pause.reason);
+  return fmt::format("The cluster was paused from {} to {} ({}: {}). ", ReadableTime(pause.since),
+                     ReadableTime(pause.until), pause.by, pause.reason);
 }
 
 std::string GapSentence(GapReason why, bool paused) {
@@ -74,7 +75,7 @@ FireAnswer ExplainFire(const FireEvidence& evidence) {
   }
   if (evidence.at + kWhyWindow <= evidence.created) {
     return {"not_created", fmt::format("The job did not exist yet; it was created at {}.",
-                                       FormatRfc3339(evidence.created))};
+                                       ReadableTime(evidence.created))};
   }
   if (!evidence.definition) {
     return {"not_kept",
@@ -86,14 +87,14 @@ FireAnswer ExplainFire(const FireEvidence& evidence) {
   }
   if (!evidence.due) return {"not_due", "Not scheduled for that minute."};
   if (*evidence.due > evidence.now) {
-    return {"future", fmt::format("Scheduled for {}.", FormatRfc3339(*evidence.due))};
+    return {"future", fmt::format("Scheduled for {}.", ReadableTime(*evidence.due))};
   }
   if (evidence.paused_since && *evidence.due >= *evidence.paused_since) {
     return {"cluster_paused",
             fmt::format(
                 "The cluster has been paused since {}. On resume, the misfire_policy of the job "
                 "applies.",
-                FormatRfc3339(*evidence.paused_since))};
+                ReadableTime(*evidence.paused_since))};
   }
   return {"no_record",
           "Due, but neither a run nor a gap is on record: the fire is older than retention_days, "

@@ -50,7 +50,9 @@ beforeEach(() => {
       sent.push(body);
       if (!body.reason)
         return problem(400, 'invalid', 'Say why.', {
-          errors: [{ pointer: '/reason', code: 'missing', detail: 'Say why: everybody is shown it.' }],
+          errors: [
+            { pointer: '/reason', code: 'missing', detail: 'A reason is required; it is shown to everyone.' },
+          ],
         });
       now = { ...status, paused: { ...pause, reason: body.reason } };
       return HttpResponse.json({ paused: { ...pause, reason: body.reason }, version: 4 });

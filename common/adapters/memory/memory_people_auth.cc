@@ -50,14 +50,14 @@ Result<bool> MemoryPeople::NeedsSetup() {
 
 Status MemoryPeople::PutSetupLink(const std::string& token_hash, WallTime expires) {
   MutexLock lock(mu_);
-  if (HasAdministrator("")) return {ErrorCode::kConflict, "an administrator is there"};
+  if (HasAdministrator("")) return {ErrorCode::kConflict, "an administrator already exists"};
   tables_.setup_link = {token_hash, expires};
   return {};
 }
 
 Status MemoryPeople::Setup(const std::string& token_hash, const UserRecord& user, WallTime now) {
   MutexLock lock(mu_);
-  if (HasAdministrator("")) return {ErrorCode::kConflict, "an administrator is there"};
+  if (HasAdministrator("")) return {ErrorCode::kConflict, "an administrator already exists"};
   const auto& link = tables_.setup_link;
   if (!link || link->first != token_hash || link->second <= now) {
     return {ErrorCode::kDenied, "this setup link is not valid"};

@@ -22,7 +22,7 @@ Result<bool> HasAdministrator(Session& session, const std::string& beside) {
 Status CheckNoAdministrator(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const bool there, HasAdministrator(session, ""));
   if (!there) return {};
-  return {ErrorCode::kConflict, "an administrator is there"};
+  return {ErrorCode::kConflict, "an administrator already exists"};
 }
 
 Status CheckAdministratorLeft(Session& session, const std::string& without) {

@@ -35,7 +35,7 @@ Problem TooManyAttempts(Duration wait) {
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
   Problem problem{.status = 429,
                   .code = "too_many_attempts",
-                  .detail = fmt::format("Too many attempts failed; try again in {} s.", seconds)};
+                  .detail = fmt::format("Too many failed attempts. Retry in {} s.", seconds)};
   problem.headers.emplace_back("Retry-After", std::to_string(seconds));
   return problem;
 }
@@ -61,7 +61,7 @@ void TellFailure(const Call& call, const std::optional<UserRecord>& user) {
   const auto passed_over = call.sign_in.TellFailure();
   if (!passed_over) return;
   const std::string more =
-      *passed_over == 0 ? "" : fmt::format("; {} more before it were not recorded", *passed_over);
+      *passed_over == 0 ? "" : fmt::format("; {} earlier ones were not recorded", *passed_over);
   Tell(call, user ? user->name : std::string(kNobody), "auth.login_failed",
        user ? user->user_id : "", more);
 }
@@ -96,16 +96,14 @@ Outcome<bool> CheckAttempt(const Call& call, const std::string& name,
 
 Problem SetupRefused(const Error& error) {
   if (error.code == ErrorCode::kConflict) {
-    return {.status = 409,
-            .code = "setup_done",
-            .detail = "An administrator is there already; sign in."};
+    return {
+        .status = 409, .code = "setup_done", .detail = "An administrator already exists. Sign in."};
   }
   if (error.code == ErrorCode::kDenied) {
     return {.status = 403,
             .code = "setup_link_invalid",
             .detail =
-                "This setup link is not valid any more; `carillon user setup-link` prints a "
-                "new one."};
+                "This setup link is no longer valid. `carillon user setup-link` prints a new one."};
   }
   return ToProblem(error);
 }
@@ -127,7 +125,7 @@ Reply SetUp(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const std::string name, ReadUserName(body));
   CARILLON_ASSIGN_OR_RETURN(const std::string password, ReadNewPassword(body, "password", name));
   CARILLON_ASSIGN_OR_RETURN(const bool needed, call.api.auth.NeedsSetup());
-  if (!needed) return SetupRefused({ErrorCode::kConflict, "an administrator is there"});
+  if (!needed) return SetupRefused({ErrorCode::kConflict, "an administrator already exists"});
   const std::string address = NetworkOf(AddressOf(call.request));
   const std::string account = "setup from " + address;
   if (const auto wait = call.sign_in.Admit(account, address)) return TooManyAttempts(*wait);
@@ -161,12 +159,13 @@ Reply Login(const Call& call) {
 Reply RefreshSession(const Call& call) {
   const std::string* header = call.request.Header(kRefreshHeader);
   if (header == nullptr || *header != "1") {
-    return Problem{.status = 403,
-                   .code = "refresh_header_missing",
-                   .detail = "Send X-Carillon-Refresh: 1, which no other site can."};
+    return Problem{
+        .status = 403,
+        .code = "refresh_header_missing",
+        .detail = "Send the header X-Carillon-Refresh: 1; it guards against cross-site requests."};
   }
   const std::string old_token = RefreshTokenOf(call.request);
-  if (old_token.empty()) return NoSession(call, "refresh_invalid", "There is no session; sign in.");
+  if (old_token.empty()) return NoSession(call, "refresh_invalid", "There is no session. Sign in.");
   const WallTime now = call.authenticator.Wall();
   const std::string new_token = RandomText(kSecretBytes);
   CARILLON_ASSIGN_OR_RETURN(
@@ -180,11 +179,11 @@ Reply RefreshSession(const Call& call) {
       call.authenticator.Forget(rotation.family);
       Tell(call, rotation.user->name, "auth.refresh_reused", rotation.user->user_id);
       return NoSession(call, "refresh_reused",
-                       "This refresh token was used before, so its session has ended; sign in.");
+                       "This refresh token was already used, so its session was ended. Sign in.");
     case RefreshVerdict::kUnknown:
     case RefreshVerdict::kExpired: break;
   }
-  return NoSession(call, "refresh_invalid", "The session has ended; sign in.");
+  return NoSession(call, "refresh_invalid", "The session has ended. Sign in.");
 }
 
 Reply Logout(const Call& call) {
@@ -218,7 +217,7 @@ Reply ChangeMe(const Call& call) {
   if (call.caller.kind != CallerKind::kUser) {
     return Problem{.status = 403,
                    .code = "user_needed",
-                   .detail = "A token has no preferences; sign in as the user."};
+                   .detail = "An API token has no preferences. Sign in as the user."};
   }
   CARILLON_ASSIGN_OR_RETURN(const json body,
                             ReadObject(call.request, Body::kRequired, {"preferences"}));
@@ -229,7 +228,7 @@ Reply ChangeMe(const Call& call) {
     changed = call.api.auth.ChangePreferences(change);  // idempotent
   }
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether this was stored is not known; trying again is harmless.",
+    return OutcomeUnknown("It is unknown whether this was stored. Retrying is safe.",
                           changed.error());
   }
   if (!changed.ok()) return changed.error();
@@ -243,7 +242,7 @@ Reply ChangePassword(const Call& call) {
   if (call.caller.kind != CallerKind::kUser) {
     return Problem{.status = 403,
                    .code = "user_needed",
-                   .detail = "A token has no password; sign in as the user."};
+                   .detail = "An API token has no password. Sign in as the user."};
   }
   CARILLON_ASSIGN_OR_RETURN(
       const json body, ReadObject(call.request, Body::kRequired, {"old_password", "new_password"}));
@@ -253,9 +252,10 @@ Reply ChangePassword(const Call& call) {
                             ReadNewPassword(body, "new_password", call.caller.name));
   CARILLON_ASSIGN_OR_RETURN(UserRecord user, call.api.auth.GetUser(call.caller.user_id));
   CARILLON_ASSIGN_OR_RETURN(const bool right, CheckAttempt(call, user.name, user, old_password));
-  if (!right) return InvalidField("/old_password", "wrong_password", "This is not the password.");
+  if (!right)
+    return InvalidField("/old_password", "wrong_password", "The current password is wrong.");
   if (new_password == old_password) {
-    return InvalidField("/new_password", "bad_password", "This is the password already.");
+    return InvalidField("/new_password", "bad_password", "Must differ from the current password.");
   }
   CARILLON_ASSIGN_OR_RETURN(user.password_hash, call.sign_in.Hash(new_password));
   CARILLON_ASSIGN_OR_RETURN(const UserRecord changed,

@@ -33,7 +33,7 @@ Outcome<std::optional<std::string>> ReadChoice(const Preference& preference, con
                                                     value.get<std::string>()) != values.end();
   if (known) return std::optional(value.get<std::string>());
   return InvalidField(JsonPointer("/preferences", preference.name), "unknown_value",
-                      fmt::format("This has to be {}, or null.", fmt::join(values, ", ")));
+                      fmt::format("Must be {}, or null.", fmt::join(values, ", ")));
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ json PreferencesToJson(const Preferences& preferences) {
 Outcome<std::map<std::string, std::optional<std::string>>> ReadPreferenceChanges(const json& body) {
   const auto wanted = body.find("preferences");
   if (wanted == body.end() || !wanted->is_object()) {
-    return InvalidField("/preferences", "wrong_type", "Preferences are needed, as an object.");
+    return InvalidField("/preferences", "wrong_type", "Must be an object of preferences.");
   }
   const auto& known = KnownPreferences();
   std::map<std::string, std::optional<std::string>> changes;
@@ -60,7 +60,7 @@ Outcome<std::map<std::string, std::optional<std::string>>> ReadPreferenceChanges
         std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.name == name; });
     if (preference == known.end()) {
       return InvalidField(JsonPointer("/preferences", name), "unknown_field",
-                          "There is no such preference.");
+                          "Unknown preference.");
     }
     CARILLON_ASSIGN_OR_RETURN(changes[name], ReadChoice(*preference, value));
   }

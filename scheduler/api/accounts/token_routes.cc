@@ -45,12 +45,12 @@ Outcome<std::optional<WallTime>> ReadExpiry(const Call& call, const json& body, 
   const auto time = ParseRfc3339(text);
   if (!time.ok()) {
     return InvalidField("/expires_at", "bad_time",
-                        "This has to be an RFC 3339 time, e.g. 2030-03-01T02:00:00Z.");
+                        "Must be an RFC 3339 time, e.g. 2030-03-01T02:00:00Z.");
   }
-  if (*time <= now) return InvalidField("/expires_at", "in_the_past", "This time is over.");
+  if (*time <= now) return InvalidField("/expires_at", "in_the_past", "Must be in the future.");
   if (call.caller.expires && *time > *call.caller.expires) {
     return InvalidField("/expires_at", "too_late",
-                        "A token made with a token expires no later than that one.");
+                        "Must not be later than the expiry of the token that creates it.");
   }
   return std::optional(*time);
 }
@@ -60,9 +60,9 @@ Outcome<std::string> ReadTokenRole(const Call& call, const json& body) {
   if (LesserRole(role, call.caller.role) == role) return role;
   Problem problem{.status = 403,
                   .code = "role_too_high",
-                  .detail = fmt::format("Your role is {}: a token of yours cannot be {}.",
+                  .detail = fmt::format("Your role is {}; your tokens cannot have the role {}.",
                                         call.caller.role, role),
-                  .errors = {{"/role", "role_too_high", "This is above your own role."}}};
+                  .errors = {{"/role", "role_too_high", "Higher than your own role."}}};
   problem.members["permission"] = Name(Permission::kManageUsers);
   return problem;
 }
@@ -75,7 +75,7 @@ Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body)
   const json& wanted = body["scopes"];
   if (!wanted.is_array() || wanted.empty()) {
     return InvalidField("/scopes", "wrong_type",
-                        "This has to be a list of permissions, such as [\"read\", \"jobs:run\"].");
+                        "Must be a list of permissions, e.g. [\"read\", \"jobs:run\"].");
   }
   std::set<std::string> scopes;
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -83,13 +83,14 @@ Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body)
     const std::string name = wanted[i].is_string() ? wanted[i].get<std::string>() : "";
     if (!IsScope(name)) {
       return InvalidField(pointer, "unknown_value",
-                          "There is no such permission; docs/security.md lists them.");
+                          "Unknown permission. They are listed in docs/security.md.");
     }
     if (!own.empty() && std::find(own.begin(), own.end(), name) == own.end()) {
-      return Problem{.status = 403,
-                     .code = "scope_too_wide",
-                     .detail = "A token made with a token may do no more than that one.",
-                     .errors = {{pointer, "scope_too_wide", "The token has no " + name + "."}}};
+      return Problem{
+          .status = 403,
+          .code = "scope_too_wide",
+          .detail = "A token cannot have more permissions than the token that creates it.",
+          .errors = {{pointer, "scope_too_wide", "Your token does not have " + name + "."}}};
     }
     scopes.insert(name);
   }
@@ -104,10 +105,11 @@ std::optional<Problem> TooManyTokens(const Call& call) {
       call.api.auth.ListTokens({.user_id = call.caller.user_id, .limit = kTokensOfUserMax});
   if (!own.ok()) return ToProblem(own.error());
   if (own->size() < kTokensOfUserMax) return std::nullopt;
-  return Problem{.status = 409,
-                 .code = "too_many_tokens",
-                 .detail = fmt::format("You have {} tokens; delete one that is not used any more.",
-                                       kTokensOfUserMax)};
+  return Problem{
+      .status = 409,
+      .code = "too_many_tokens",
+      .detail = fmt::format("You have {} tokens, the maximum. Delete one that is no longer used.",
+                            kTokensOfUserMax)};
 }
 
 }  // namespace
@@ -144,7 +146,7 @@ Reply CreateToken(const Call& call) {
   CARILLON_TRY(call.api.auth.CreateToken(token));
   call.note.reason = token.name + " as " + token.role;
   if (!token.scopes.empty()) {
-    call.note.reason += fmt::format(", no more than {}", fmt::join(token.scopes, " "));
+    call.note.reason += fmt::format(", restricted to {}", fmt::join(token.scopes, " "));
   }
   json shown = TokenToJson(call, token);
   shown["token"] = whole;
@@ -157,7 +159,7 @@ Reply DeleteToken(const Call& call) {
   const std::string& id = call.arguments.at(0);
   const auto token = call.api.auth.GetToken(id);
   if (!token.ok() && token.code() == ErrorCode::kNotFound) {
-    return NotFound("There is no such token; GET /api/tokens lists yours.");
+    return NotFound("No such token. GET /api/tokens lists yours.");
   }
   if (!token.ok()) return token.error();
   CARILLON_TRY(call.api.auth.DeleteToken(id));

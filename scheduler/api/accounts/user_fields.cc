@@ -16,7 +16,9 @@ using nlohmann::json;
 Outcome<std::string> RequiredText(const json& body, std::string_view member,
                                   size_t characters_max) {
   CARILLON_ASSIGN_OR_RETURN(std::string text, TextMember(body, member, characters_max));
-  if (text.empty()) return InvalidField(JsonPointer("", member), "missing", "This is needed.");
+  if (text.empty()) {
+    return InvalidField(JsonPointer("", member), "missing", std::string(member) + " is required.");
+  }
   return text;
 }
 
@@ -41,7 +43,7 @@ Outcome<std::string> ReadRole(const json& body, const std::string& otherwise) {
   CARILLON_ASSIGN_OR_RETURN(std::string role, TextMember(body, "role", 100));
   if (role.empty()) return otherwise;
   if (IsRole(role)) return role;
-  return InvalidField("/role", "unknown_value", "This has to be admin, user or read_only.");
+  return InvalidField("/role", "unknown_value", "Must be admin, user or read_only.");
 }
 
 Outcome<std::vector<Share>> ReadShares(const json& body) {

@@ -38,11 +38,12 @@ HttpResponse UserResponse(const Call& call, int status, const UserRecord& user) 
 }
 
 Problem StaleVersion(const Call& call, const UserRecord& user) {
-  Problem problem{.status = 412,
-                  .code = "stale_version",
-                  .detail = fmt::format("The user is at version {} now; look at `current` and send "
-                                        "If-Match with its ETag.",
-                                        user.version)};
+  Problem problem{
+      .status = 412,
+      .code = "stale_version",
+      .detail = fmt::format(
+          "The user is now at version {}. Review `current` and send If-Match with its ETag.",
+          user.version)};
   problem.members["current_version"] = user.version;
   problem.members["current"] = UserToJson(call, user);
   problem.headers.emplace_back("ETag", VersionTag(user.version));
@@ -52,13 +53,13 @@ Problem StaleVersion(const Call& call, const UserRecord& user) {
 Problem LastAdministrator() {
   return {.status = 409,
           .code = "last_admin",
-          .detail = "This is the last administrator who is enabled: make another one first."};
+          .detail = "This is the last enabled administrator. Create another one first."};
 }
 
 Outcome<UserRecord> ReadUser(const Call& call) {
   const auto user = call.api.auth.GetUser(call.arguments.at(0));
   if (!user.ok() && user.code() == ErrorCode::kNotFound) {
-    return NotFound("There is no such user; GET /api/users lists them.");
+    return NotFound("No such user. GET /api/users lists them.");
   }
   if (!user.ok()) return user.error();
   return *user;
@@ -75,7 +76,7 @@ Outcome<UserRecord> ReadAtVersion(const Call& call) {
 Problem Refused(const Call& call, const Error& error) {
   if (error.code == ErrorCode::kDenied) return LastAdministrator();
   if (error.code == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether this was done is not known; GET the user before trying again.",
+    return OutcomeUnknown("It is unknown whether this was done. GET the user before retrying.",
                           error);
   }
   if (error.code != ErrorCode::kConflict) return ToProblem(error);
@@ -152,8 +153,8 @@ Reply CreateUser(const Call& call) {
   if (!made.ok() && made.code() == ErrorCode::kExists) {
     return Problem{.status = 409,
                    .code = "exists",
-                   .detail = "The name is taken.",
-                   .errors = {{"/name", "exists", "The name is taken."}}};
+                   .detail = "This name is already used.",
+                   .errors = {{"/name", "exists", "This name is already used."}}};
   }
   if (!made.ok()) return Refused(call, made.error());
   call.note.reason = user.name + " as " + user.role;

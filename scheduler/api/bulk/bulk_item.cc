@@ -43,7 +43,7 @@ Call Single(const Call& call, const HttpRequest& request, const RouteMatch& matc
 Reply Ask(const Call& call, const HttpRequest& request, AuditNote& note, Asking asking,
           const std::optional<ItemKey>& key) {
   const RouteMatch match = call.routes.Match(request.method, request.segments);
-  if (match.route == nullptr) return NotFound("There is no such id.");
+  if (match.route == nullptr) return NotFound("No such id.");
   const Permission permission = match.route->permission;
   if (call.caller.ReachFor(permission) == Reach::kNone) return Forbidden(permission);
   const bool keyed = key && match.route->keyed != Keyed::kNo;

@@ -39,27 +39,28 @@ Outcome<const BulkVerb*> ReadVerb(const json& body) {
     known = true;
     if (kind.empty() || verb.kind == kind) return &verb;
   }
-  if (known) return InvalidField("/kind", "unknown_value", "There is no such action of that kind.");
+  if (known)
+    return InvalidField("/kind", "unknown_value", "This kind does not support the action.");
   return InvalidField("/action", action.empty() ? "missing" : "unknown_value",
-                      "This has to be run, pause, resume, cancel, retry or delete.");
+                      "Must be run, pause, resume, cancel, retry or delete.");
 }
 
 Outcome<std::vector<std::string>> ReadIds(const json& list, size_t most) {
-  if (!list.is_array()) return InvalidField("/ids", "wrong_type", "This has to be a list of ids.");
+  if (!list.is_array()) return InvalidField("/ids", "wrong_type", "Must be a list of ids.");
   if (list.empty() || list.size() > most) {
-    return InvalidField("/ids", "out_of_range", fmt::format("This has to be 1 to {} ids.", most));
+    return InvalidField("/ids", "out_of_range", fmt::format("Must have 1 to {} ids.", most));
   }
   std::vector<std::string> ids;
   std::set<std::string> seen;
   for (size_t i = 0; i < list.size(); ++i) {
     const std::string pointer = "/ids/" + std::to_string(i);
-    if (!list[i].is_string()) return InvalidField(pointer, "wrong_type", "An id is a text.");
+    if (!list[i].is_string()) return InvalidField(pointer, "wrong_type", "Must be a string.");
     ids.push_back(list[i].get<std::string>());
     if (ids.back().empty() || ids.back().size() > kIdBytesMax) {
-      return InvalidField(pointer, "bad_value", "An id has 1 to 63 characters.");
+      return InvalidField(pointer, "bad_value", "Must be 1 to 63 characters.");
     }
     if (!seen.insert(ids.back()).second) {
-      return InvalidField(pointer, "repeated", "This id is in the list already.");
+      return InvalidField(pointer, "repeated", "This id appears more than once.");
     }
   }
   return ids;
@@ -67,19 +68,19 @@ Outcome<std::vector<std::string>> ReadIds(const json& list, size_t most) {
 
 Outcome<json> ReadFilter(const json& filter, const BulkVerb& verb) {
   if (!filter.is_object() || filter.empty()) {
-    return InvalidField("/filter", "missing",
-                        "A filter is an object with at least one condition, such as "
-                        "{\"selector\": \"team = etl\"}.");
+    return InvalidField(
+        "/filter", "missing",
+        "Must be an object with at least one condition, e.g. {\"selector\": \"team = etl\"}.");
   }
   if (verb.kind == "run" && !filter.contains("state")) {
-    return InvalidField("/filter/state", "missing", "A filter of runs says which states it means.");
+    return InvalidField("/filter/state", "missing", "A filter of runs requires a state.");
   }
   for (const auto& [name, value] : filter.items()) {
     const json list = value.is_array() ? value : json::array({value});
     for (const json& text : list) {
       if (text.is_string()) continue;
       return InvalidField(JsonPointer("/filter", name), "wrong_type",
-                          "A condition is a text, or a list of texts.");
+                          "Must be a string or a list of strings.");
     }
   }
   return filter;
@@ -116,7 +117,7 @@ Outcome<BulkRequest> ReadBulkRequest(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(request.dry_run, FlagMember(body, "dry_run"));
   CARILLON_ASSIGN_OR_RETURN(request.background, FlagMember(body, "background"));
   if (request.dry_run && request.background) {
-    return InvalidField("/background", "unused", "A dry run is answered at once.");
+    return InvalidField("/background", "unused", "A dry run cannot run in the background.");
   }
   if (body.contains("ids") == body.contains("filter")) {
     return InvalidField("/ids", "missing", "Give either ids or a filter.");
@@ -128,11 +129,11 @@ Outcome<BulkRequest> ReadBulkRequest(const Call& call) {
   }
   CARILLON_ASSIGN_OR_RETURN(request.confirm, FlagMember(body, "confirm_overlap"));
   if (request.confirm && !request.verb->takes_confirm) {
-    return InvalidField("/confirm_overlap", "unused", "Only cancel and retry can overlap.");
+    return InvalidField("/confirm_overlap", "unused", "Only allowed with cancel and retry.");
   }
   CARILLON_ASSIGN_OR_RETURN(request.mode, CancelModeMember(body));
   if (request.mode != CancelMode::kGraceful && !request.verb->takes_mode) {
-    return InvalidField("/mode", "unused", "Only cancel has a mode.");
+    return InvalidField("/mode", "unused", "Only allowed with cancel.");
   }
   CARILLON_ASSIGN_OR_RETURN(request.reason, TextMember(body, "reason", kReasonCharactersMax));
   return request;
@@ -148,7 +149,8 @@ Outcome<SelectedItems> SelectItems(const Call& call, const BulkRequest& bulk) {
     HttpRequest request = AskedRequest(call, "GET", {"api", std::string(bulk.verb->path())});
     for (const auto& [name, value] : bulk.filter->items()) {
       if (name == "page_size" || name == "page_token") {
-        return InvalidField("/filter/" + name, "unknown_parameter", "A filter has no pages.");
+        return InvalidField("/filter/" + name, "unknown_parameter",
+                            "A filter does not take paging parameters.");
       }
       const json list = value.is_array() ? value : json::array({value});
       for (const json& text : list) request.query.emplace_back(name, text.get<std::string>());
@@ -162,11 +164,10 @@ Outcome<SelectedItems> SelectItems(const Call& call, const BulkRequest& bulk) {
     for (const json& item : page["items"]) selected.ids.push_back(item[id]);
     token = page["next_page_token"].is_null() ? "" : page["next_page_token"].get<std::string>();
     if (page.contains("searched_to") && ++searches == kSearchesMax) {
-      return InvalidField(
-          "/filter", "too_far_back",
-          fmt::format("The search got back to {} and is not at its end; nothing was "
-                      "done. Give `since`, or a narrower filter.",
-                      page["searched_to"].get<std::string>()));
+      return InvalidField("/filter", "too_far_back",
+                          fmt::format("The search stopped at {} before it was complete; nothing "
+                                      "was done. Set `since` or narrow the filter.",
+                                      page["searched_to"].get<std::string>()));
     }
   } while (!token.empty() && selected.ids.size() <= bulk.items_max());
   selected.more = selected.ids.size() > bulk.items_max();
@@ -177,8 +178,7 @@ Outcome<SelectedItems> SelectItems(const Call& call, const BulkRequest& bulk) {
 Problem TooManyItems(const BulkRequest& bulk) {
   return InvalidField(
       "/filter", "too_many",
-      fmt::format("More than {} match; nothing was done. Narrow the filter, or give "
-                  "ids.",
+      fmt::format("More than {} match; nothing was done. Narrow the filter or send ids.",
                   bulk.items_max()));
 }
 

@@ -46,9 +46,10 @@ class BulkRun {
 
  private:
   static Problem NotTried() {
-    return {.status = 503,
-            .code = "not_tried",
-            .detail = "The store was away at an item before; ask again for the rest."};
+    return {
+        .status = 503,
+        .code = "not_tried",
+        .detail = "Not tried: the store was unavailable at an earlier item. Retry for the rest."};
   }
 
   Reply AskOne(const std::string& id, AuditNote& note) const {
@@ -153,15 +154,17 @@ Reply StartInBackground(const Call& call, const BulkRequest& bulk, const Selecte
   }
   const auto made = call.api.bulk.CreateBulk(OrderOf(call, bulk, now), selected.ids, keyed);
   if (!made.ok() && made.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether it will be done is not known; look at GET /api/bulk first.",
-                          made.error());
+    return OutcomeUnknown(
+        "It is unknown whether the action was accepted. Check GET /api/bulk before retrying.",
+        made.error());
   }
   if (!made.ok() && made.code() == ErrorCode::kExhausted) {
-    return Problem{.status = 409,
-                   .code = "too_many_open",
-                   .detail = fmt::format("{} of your bulk actions have not ended; wait for one of "
-                                         "them, or cancel one.",
-                                         kBulkOpenMax)};
+    return Problem{
+        .status = 409,
+        .code = "too_many_open",
+        .detail = fmt::format(
+            "You have {} active bulk actions, the maximum. Wait for one to end or cancel one.",
+            kBulkOpenMax)};
   }
   if (!made.ok()) return made.error();
   call.nudge_bulk();
@@ -173,9 +176,8 @@ Outcome<BulkFilter> ReadBulkFilter(const Query& query, const Page& page) {
   if (const auto text = query.Text("state")) {
     const auto state = ParseBulkState(*text);
     if (!state.ok()) {
-      return InvalidField(
-          "?state", "unknown_value",
-          "There is no such state; there are RUNNING, DONE, CANCELLED and STOPPED.");
+      return InvalidField("?state", "unknown_value",
+                          "Must be RUNNING, DONE, CANCELLED or STOPPED.");
     }
     filter.state = *state;
   }
@@ -192,8 +194,7 @@ Outcome<BulkItemFilter> ReadItemFilter(const Query& query, const Page& page) {
   if (const auto text = query.Text("result")) {
     const auto result = ParseBulkResult(*text);
     if (!result.ok()) {
-      return InvalidField("?result", "unknown_value",
-                          "There is no such result; there are pending, done, error and skipped.");
+      return InvalidField("?result", "unknown_value", "Must be pending, done, error or skipped.");
     }
     filter.result = *result;
   }
@@ -206,7 +207,7 @@ Outcome<BulkItemFilter> ReadItemFilter(const Query& query, const Page& page) {
 }
 
 Problem NoSuchBulk() {
-  return NotFound("There is no such bulk action; they are kept for a week after their end.");
+  return NotFound("No such bulk action. Bulk actions are kept for a week after they end.");
 }
 
 }  // namespace
@@ -267,7 +268,7 @@ Reply CancelBulk(const Call& call) {
     cancelled = call.api.bulk.CancelBulk(bulk_id, now);  // idempotent
   }
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether it was cancelled is not known; trying again is harmless.",
+    return OutcomeUnknown("It is unknown whether it was cancelled. Retrying is safe.",
                           cancelled.error());
   }
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kNotFound) return NoSuchBulk();

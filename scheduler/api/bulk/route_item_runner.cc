@@ -51,7 +51,7 @@ Status RecordOnce(const Call& call, const BulkOperation& operation, const BulkOr
 
 Problem NotRecorded(const Error& error) {
   Problem problem = ToProblem(error);
-  problem.detail = "This was done, but the audit could not be written.";
+  problem.detail = "Done, but the audit record could not be written.";
   return problem;
 }
 
@@ -91,19 +91,18 @@ ItemOutcome DoOne(const Call& call, const BulkOperation& operation, const BulkOr
 
 Problem UndoneProblem(Undone undone) {
   if (undone == Undone::kNotBegun) {
-    return {.status = 403,
-            .code = "forbidden",
-            .detail = "This was not done: the action was stopped before."};
+    return {
+        .status = 403, .code = "forbidden", .detail = "Not done: the action was stopped first."};
   }
-  return {.status = 504,
-          .code = "outcome_unknown",
-          .detail =
-              "Whether this was done is not known: it had been begun when the action was "
-              "stopped."};
+  return {
+      .status = 504,
+      .code = "outcome_unknown",
+      .detail =
+          "It is unknown whether this was done: it was in progress when the action was stopped."};
 }
 
 Problem NotKnownHere() {
-  return {.status = 500, .code = "internal", .detail = "This member does not know the action."};
+  return {.status = 500, .code = "internal", .detail = "This member does not support the action."};
 }
 
 }  // namespace
@@ -130,8 +129,7 @@ ItemOutcome RouteItemRunner::Do(const BulkOrder& order, const Caller& caller, co
   } catch (const std::exception& error) {
     log::Error("bulk", "{} {}: {} (trace {})", order.action, item.id, error.what(), order.trace_id);
     return Unsuccessful(*verb, Verdict::kFailed, item,
-                        {.detail = "This should not have happened; the server's log says more "
-                                   "under the trace_id."},
+                        {.detail = "Internal error. Search the server log for this trace_id."},
                         order.trace_id);
   }
 }

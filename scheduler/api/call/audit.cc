@@ -12,8 +12,9 @@ namespace carillon::scheduler {
 namespace {
 
 void WarnNotKept(const AuditRecord& record, const Error& error) {
-  log::Warn("api", "not in the audit: {} {} by {}, reason '{}' (trace {}): {}", record.action,
-            record.object_id, record.actor, record.reason, record.trace_id, error.message);
+  log::Warn("api", "audit record not written: {} {} by {}, reason '{}' (trace {}): {}",
+            record.action, record.object_id, record.actor, record.reason, record.trace_id,
+            error.message);
 }
 
 }  // namespace

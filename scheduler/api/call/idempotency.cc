@@ -28,11 +28,11 @@ Reply RunOnce(const Route& route, const Call& call, const std::string& fingerpri
   switch (lookup.state) {
     case RequestState::kReplay: return Replay(lookup.answer);
     case RequestState::kInFlight: {
-      Problem problem{.status = 409,
-                      .code = "request_in_flight",
-                      .detail =
-                          "The first request with this Idempotency-Key has not ended; "
-                          "ask again soon."};
+      Problem problem{
+          .status = 409,
+          .code = "request_in_flight",
+          .detail =
+              "The first request with this Idempotency-Key is still in progress. Retry shortly."};
       problem.headers.emplace_back("Retry-After", "1");
       return problem;
     }
@@ -40,8 +40,8 @@ Reply RunOnce(const Route& route, const Call& call, const std::string& fingerpri
       return Problem{.status = 422,
                      .code = "idempotency_mismatch",
                      .detail =
-                         "This Idempotency-Key was used with another body; take a new "
-                         "key for another request."};
+                         "This Idempotency-Key was used with a different body. Use a new key for a "
+                         "new request."};
     case RequestState::kNew: break;
   }
   Reply reply = route.handler(call);
@@ -58,7 +58,8 @@ Reply RunOnce(const Route& route, const Call& call, const std::string& fingerpri
     kept = admin.AbandonRequest(scope, key);
   }
   if (!kept.ok()) {
-    log::Warn("api", "idempotency key of {} not settled: {}", scope, kept.error().message);
+    log::Warn("api", "result of the idempotency key of {} not stored: {}", scope,
+              kept.error().message);
   }
   return reply;
 }

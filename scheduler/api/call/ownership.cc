@@ -79,20 +79,20 @@ Result<bool> IsWithinReach(const Route& route, const Call& call) {
 }
 
 Problem NotYours() {
-  Problem problem{
-      .status = 403,
-      .code = "not_owner",
-      .detail = "Only an administrator gives a job to somebody else; leave user_id out.",
-      .errors = {{"/user_id", "not_owner", "This is not your user_id."}}};
+  Problem problem{.status = 403,
+                  .code = "not_owner",
+                  .detail = "Only an administrator can assign a job to another user. Omit user_id.",
+                  .errors = {{"/user_id", "not_owner", "Not your user_id."}}};
   problem.members["permission"] = Name(Permission::kWriteJobs);
   return problem;
 }
 
 Problem OwnerStays() {
-  Problem problem{.status = 403,
-                  .code = "not_owner",
-                  .detail = "A job that is shared with you stays its owner's; leave user_id out.",
-                  .errors = {{"/user_id", "not_owner", "This is not the job's owner."}}};
+  Problem problem{
+      .status = 403,
+      .code = "not_owner",
+      .detail = "The owner of a job that is shared with you cannot be changed. Omit user_id.",
+      .errors = {{"/user_id", "not_owner", "Not the owner of the job."}}};
   problem.members["permission"] = Name(Permission::kWriteJobs);
   return problem;
 }
@@ -100,14 +100,14 @@ Problem OwnerStays() {
 Problem OutOfReach(const Caller& caller, const JobDefinition& definition) {
   const bool by_labels = caller.shared.CoverSomeOf(definition.name_space);
   const std::string pointer = by_labels ? "/labels" : "/namespace";
-  std::string what = by_labels ? fmt::format(
-                                     "Of namespace {}, jobs with these labels are not shared with "
-                                     "you; GET /api/auth/me shows what is.",
-                                     definition.name_space)
-                               : fmt::format(
-                                     "Namespace {} is not shared with you; GET /api/auth/me shows "
-                                     "what is.",
-                                     definition.name_space);
+  std::string what =
+      by_labels
+          ? fmt::format(
+                "In namespace {}, jobs with these labels are not shared with you. GET /api/auth/me "
+                "lists your shares.",
+                definition.name_space)
+          : fmt::format("Namespace {} is not shared with you. GET /api/auth/me lists your shares.",
+                        definition.name_space);
   Problem problem{.status = 403,
                   .code = "out_of_reach",
                   .detail = what,
@@ -151,8 +151,8 @@ bool MayAct(const Caller& caller, const JobAccessScope& job) {
 Problem NotOwner(Permission permission) {
   Problem problem{.status = 403,
                   .code = "not_owner",
-                  .detail = fmt::format("This belongs to somebody else; your permission '{}' "
-                                        "reaches only to what is yours or shared with you.",
+                  .detail = fmt::format("Owned by another user. Your permission '{}' covers only "
+                                        "what you own and what is shared with you.",
                                         Name(permission))};
   problem.members["permission"] = Name(permission);
   return problem;
@@ -161,7 +161,7 @@ Problem NotOwner(Permission permission) {
 Problem Forbidden(Permission permission) {
   Problem problem{.status = 403,
                   .code = "forbidden",
-                  .detail = fmt::format("This needs the permission '{}'.", Name(permission))};
+                  .detail = fmt::format("This requires the permission '{}'.", Name(permission))};
   problem.members["permission"] = Name(permission);
   return problem;
 }

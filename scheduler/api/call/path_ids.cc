@@ -9,7 +9,7 @@ namespace carillon::scheduler {
 
 Outcome<JobId> PathJobId(const Call& call) {
   const std::string& text = call.arguments.at(0);
-  if (!ValidateJobId(text).ok()) return NotFound("There is no such job; GET /api/jobs lists them.");
+  if (!ValidateJobId(text).ok()) return NotFound("No such job. GET /api/jobs lists them.");
   return JobId(text);
 }
 
@@ -18,9 +18,7 @@ Outcome<RunKey> PathRunKey(const Call& call) {
   if (!key.ok()) {
     return Problem{.status = 400,
                    .code = "bad_run_id",
-                   .detail =
-                       "This is not a run id: those have 26 characters, as in "
-                       "GET /api/runs."};
+                   .detail = "Not a run id. Run ids have 26 characters; GET /api/runs lists them."};
   }
   return *key;
 }
@@ -37,11 +35,10 @@ Problem Unreadable(const JobId& id, int64_t version) {
   Problem problem{
       .status = 500,
       .code = "corrupt",
-      .detail = fmt::format(
-          "What is stored of job {} cannot be read: it was damaged, or written by a "
-          "newer version. PUT a whole definition or DELETE it, with If-Match: {}; until "
-          "then its runs wait.",
-          id.value(), VersionTag(version))};
+      .detail = fmt::format("The stored definition of job {} cannot be read: it is damaged or was "
+                            "written by a newer version. PUT a complete definition or DELETE the "
+                            "job, with If-Match: {}. Its runs wait until then.",
+                            id.value(), VersionTag(version))};
   problem.members["current_version"] = version;
   problem.headers.emplace_back("ETag", VersionTag(version));
   return problem;

@@ -11,7 +11,7 @@ Reply EventStream(const Call& call, std::function<std::unique_ptr<StreamSource>(
   if (call.streams.IsFull()) {
     Problem problem{.status = 503,
                     .code = "too_many_streams",
-                    .detail = "This member has as many listeners as it takes; try again soon."};
+                    .detail = "This member has reached its limit of event streams. Retry shortly."};
     problem.headers.emplace_back("Retry-After", "5");
     return problem;
   }

@@ -24,14 +24,13 @@ Outcome<ExecutorFilter> ExecutorFilter::Read(const Query& query) {
   for (const std::string& text : query.All("state")) {
     const auto state = ParseExecutorState(text);
     if (!state.ok()) {
-      return InvalidField("?state", "unknown_value",
-                          "There is no such state; there are ONLINE, UNHEALTHY, LOST and OFFLINE.");
+      return InvalidField("?state", "unknown_value", "Must be ONLINE, UNHEALTHY, LOST or OFFLINE.");
     }
     filter.states.push_back(*state);
   }
   filter.text = LowerCase(query.Text("q").value_or(""));
   if (filter.text.size() > kTextBytesMax) {
-    return InvalidField("?q", "too_long", "This may have at most 1,000 bytes.");
+    return InvalidField("?q", "too_long", "Must be at most 1,000 bytes.");
   }
   CARILLON_ASSIGN_OR_RETURN(filter.labels, ReadLabelFilter(query));
   return filter;

@@ -23,8 +23,7 @@ using nlohmann::json;
 
 Outcome<ExecutorId> PathExecutorId(const Call& call) {
   const std::string& text = call.arguments.at(0);
-  if (!IsExecutorId(text))
-    return NotFound("There is no such executor; GET /api/executors lists them.");
+  if (!IsExecutorId(text)) return NotFound("No such executor. GET /api/executors lists them.");
   return ExecutorId(text);
 }
 
@@ -51,7 +50,7 @@ HttpResponse ExecutorResponse(const Call& call, const ExecutorRecord& stored) {
 Problem StaleExecutor(const Call& call, const ExecutorRecord& now) {
   Problem problem{.status = 412,
                   .code = "stale_version",
-                  .detail = "The executor was changed since it was read; `current` shows it."};
+                  .detail = "The executor has changed since it was read. Review `current`."};
   problem.members["current"] = ShowExecutor(call, now);
   problem.headers.emplace_back("ETag", ExecutorTag(now));
   return problem;
@@ -70,10 +69,8 @@ Outcome<ExecutorRecord> Set(const Call& call, const ExecutorRecord& before, SetF
     changed = (call.api.executors.*set)(before.id, value);
   }
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown(
-        "Whether the executor was changed is not known; trying again is "
-        "harmless.",
-        changed.error());
+    return OutcomeUnknown("It is unknown whether the executor was changed. Retrying is safe.",
+                          changed.error());
   }
   if (!changed.ok()) return changed.error();
   NoteChanges(call, ForTheAudit(before), ForTheAudit(*changed));
@@ -99,12 +96,12 @@ Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
   return std::move(parsed.definition.labels);
 }
 
-// Heartbeat times change constantly. Executors heard from this recently share one cursor position,
-// so that paging cannot skip one.
+// Heartbeat times change constantly. Executors heard from recently share one cursor position, so
+// that paging cannot skip one.
 constexpr Duration kHeardLately = 10s;
 
-// The sort key of an executor in a list, which is also the cursor after it. `begun`: when the first
-// page was requested.
+// The position of an executor in a list, as text; also the cursor after it. `begun`: time of the
+// first page.
 std::string CursorOf(const ExecutorRecord& executor, WallTime begun, bool by_heartbeat) {
   if (!by_heartbeat) return executor.id.value();
   const WallTime heard = std::min(executor.last_heartbeat, begun - kHeardLately);
@@ -171,7 +168,7 @@ Reply PatchExecutor(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, PathExecutorId(call));
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired, {"labels"}));
-  if (!body.contains("labels")) return InvalidField("/labels", "missing", "Labels are needed.");
+  if (!body.contains("labels")) return InvalidField("/labels", "missing", "Labels are required.");
   CARILLON_ASSIGN_OR_RETURN(const auto labels, ReadLabels(body["labels"]));
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.api.executors.GetExecutor(id));
   if (!wanted.MatchesStrongly(ExecutorTag(before))) return StaleExecutor(call, before);
@@ -181,8 +178,9 @@ Reply PatchExecutor(const Call& call) {
     changed = call.api.executors.SetExecutorLabels(edit);  // idempotent
   }
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether the labels were stored is not known; GET the executor.",
-                          changed.error());
+    return OutcomeUnknown(
+        "It is unknown whether the labels were stored. GET the executor before retrying.",
+        changed.error());
   }
   if (!changed.ok() && changed.code() == ErrorCode::kConflict) {
     CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord now, call.api.executors.GetExecutor(id));

@@ -28,7 +28,7 @@ Reply CreateJoinToken(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const std::string executor, TextMember(body, "executor_id", 63));
   if (!IsExecutorId(executor)) {
     return InvalidField("/executor_id", "bad_executor_id",
-                        "This has to be the id of an executor: [a-z0-9][a-z0-9-]{0,62}.");
+                        "Must be an executor_id: [a-z0-9][a-z0-9-]{0,62}.");
   }
   CARILLON_ASSIGN_OR_RETURN(
       const auto life, NumberMember(body, "expires_in_s", {.low = 60, .high = kLifeSecondsMax}));

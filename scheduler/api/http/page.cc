@@ -117,7 +117,7 @@ BoundedCount CountOf(size_t size) {
 Problem BadPageToken() {
   return InvalidField(
       "?page_token", "bad_page_token",
-      "This token is not one of this list with these filters; begin again without it.");
+      "This page token does not belong to this list with these filters. Start again without it.");
 }
 
 std::optional<uint64_t> ParseCursor(const std::string& text) {

@@ -1,5 +1,7 @@
 #include "scheduler/api/http/problem.h"
 
+#include <fmt/core.h>
+
 #include "common/wire/json_text.h"
 
 namespace carillon::scheduler {
@@ -22,6 +24,13 @@ std::string Sentence(const Error& error) {
   return named ? error.message : error.pointer + " " + error.message;
 }
 
+// "Must be a string." of "/mode": "mode must be a string."
+std::string AboutField(std::string_view pointer, std::string_view detail) {
+  constexpr std::string_view kMust = "Must ";
+  if (pointer.size() < 2 || !detail.starts_with(kMust)) return std::string(detail);
+  return fmt::format("{} must {}", pointer.substr(1), detail.substr(kMust.size()));
+}
+
 Problem Shown(int status, std::string code, const Error& error) {
   Problem problem{.status = status, .code = std::move(code), .detail = Sentence(error)};
   if (!error.pointer.empty()) {
@@ -40,34 +49,32 @@ Problem ToProblem(const Error& error) {
     case ErrorCode::kExists: return Shown(409, "exists", error);
     case ErrorCode::kConflict: return Shown(409, "conflict", error);
     case ErrorCode::kFenced:
-      return Hidden(503, "unavailable", "This member is giving up what it owned.", error);
+      return Hidden(503, "unavailable", "This member is handing over its segments. Retry shortly.",
+                    error);
     case ErrorCode::kUnavailable:
       return Hidden(503, "unavailable",
-                    "A part that this needs cannot be reached; try again soon. "
-                    "/readyz?verbose on the ops port says which.",
+                    "A required component is unavailable. Retry shortly; /readyz?verbose on the "
+                    "ops port shows which one.",
                     error);
     case ErrorCode::kBrokenStore:
       return Hidden(503, "unavailable",
-                    "The database lacks something that this needs; the server's log says more "
-                    "under the trace_id.",
+                    "The database lacks a table, column or privilege. Search the server log for "
+                    "this trace_id.",
                     error);
     case ErrorCode::kTimeout:
-      return Hidden(504, "timeout", "A part that this needs did not answer in time; try again.",
-                    error);
+      return Hidden(504, "timeout", "A required component did not respond in time. Retry.", error);
     case ErrorCode::kExhausted:
-      return Hidden(503, "exhausted", "A limit of the server is reached for now; try again soon.",
-                    error);
+      return Hidden(503, "exhausted", "A server limit has been reached. Retry shortly.", error);
     case ErrorCode::kCorrupt:
       return Hidden(500, "corrupt",
-                    "What is stored cannot be read; the server's log says more under "
-                    "the trace_id.",
+                    "The stored data cannot be read. Search the server log for this trace_id.",
                     error);
   }
   return {};
 }
 
 Problem InvalidField(std::string pointer, std::string code, std::string detail) {
-  Problem problem{.status = 400, .code = "invalid", .detail = detail};
+  Problem problem{.status = 400, .code = "invalid", .detail = AboutField(pointer, detail)};
   problem.errors.push_back({std::move(pointer), std::move(code), std::move(detail)});
   return problem;
 }

@@ -32,9 +32,10 @@ std::optional<Problem> WrongMediaType(const HttpRequest& request) {
   const std::string* encoding = request.Header("content-encoding");
   const bool encoded = encoding != nullptr && LowerCase(*encoding) != "identity";
   if (!encoded && (type == nullptr || IsJsonType(*type))) return std::nullopt;
-  return Problem{.status = 415,
-                 .code = "unsupported_media_type",
-                 .detail = "The body has to be application/json in UTF-8, not encoded."};
+  return Problem{
+      .status = 415,
+      .code = "unsupported_media_type",
+      .detail = "The body must be application/json in UTF-8, without a Content-Encoding."};
 }
 
 bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
@@ -112,7 +113,7 @@ bool ReadTagList(std::string_view list, EntityTags& tags) {
 Outcome<json> ReadJson(const HttpRequest& request, Body body) {
   if (request.body.empty()) {
     if (body == Body::kOptional) return json::object();
-    return InvalidField("", "missing_body", "A JSON body is needed.");
+    return InvalidField("", "missing_body", "A JSON body is required.");
   }
   if (auto wrong = WrongMediaType(request)) return *wrong;
   auto document = ParseJsonText(request.body);
@@ -120,7 +121,7 @@ Outcome<json> ReadJson(const HttpRequest& request, Body body) {
     return InvalidField(document.error().pointer, "bad_json", document.error().message);
   }
   if (auto nul = FindNul(*document)) {
-    return InvalidField(std::move(*nul), "nul", "A NUL character is not allowed here.");
+    return InvalidField(std::move(*nul), "nul", "NUL characters are not allowed.");
   }
   return std::move(document).value();
 }
@@ -128,11 +129,11 @@ Outcome<json> ReadJson(const HttpRequest& request, Body body) {
 Outcome<json> ReadObject(const HttpRequest& request, Body body,
                          std::initializer_list<std::string_view> known) {
   CARILLON_ASSIGN_OR_RETURN(auto document, ReadJson(request, body));
-  if (!document.is_object()) return InvalidField("", "wrong_type", "The body has to be an object.");
+  if (!document.is_object()) return InvalidField("", "wrong_type", "The body must be an object.");
   for (const auto& [name, value] : document.items()) {
     if (!Contains(known, name)) {
       return InvalidField(JsonPointer("", name), "unknown_field",
-                          "There is no such field; known: " + Listed(known) + ".");
+                          "Unknown field '" + name + "'. Known fields: " + Listed(known) + ".");
     }
   }
   return document;
@@ -142,14 +143,14 @@ Outcome<std::string> TextMember(const json& object, std::string_view name, size_
   const auto it = object.find(name);
   if (it == object.end() || it->is_null()) return std::string();
   const std::string pointer = JsonPointer("", name);
-  if (!it->is_string()) return InvalidField(pointer, "wrong_type", "This has to be a text.");
+  if (!it->is_string()) return InvalidField(pointer, "wrong_type", "Must be a string.");
   std::string text = it->get<std::string>();
   const auto characters = std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
   });
   if (static_cast<size_t>(characters) > characters_max) {
     return InvalidField(pointer, "too_long",
-                        fmt::format("This may have at most {} characters.", characters_max));
+                        fmt::format("Must be at most {} characters.", characters_max));
   }
   return text;
 }
@@ -157,17 +158,17 @@ Outcome<std::string> TextMember(const json& object, std::string_view name, size_
 Outcome<CancelMode> CancelModeMember(const json& object) {
   const auto it = object.find("mode");
   if (it == object.end() || it->is_null()) return CancelMode::kGraceful;
-  if (!it->is_string()) return InvalidField("/mode", "wrong_type", "This has to be a text.");
+  if (!it->is_string()) return InvalidField("/mode", "wrong_type", "Must be a string.");
   const auto mode = ParseCancelMode(it->get<std::string>());
   if (mode.ok()) return *mode;
-  return InvalidField("/mode", "unknown_value", "This has to be graceful or kill.");
+  return InvalidField("/mode", "unknown_value", "Must be graceful or kill.");
 }
 
 Outcome<bool> FlagMember(const json& object, std::string_view name) {
   const auto it = object.find(name);
   if (it == object.end() || it->is_null()) return false;
   if (it->is_boolean()) return it->get<bool>();
-  return InvalidField(JsonPointer("", name), "wrong_type", "This has to be true or false.");
+  return InvalidField(JsonPointer("", name), "wrong_type", "Must be true or false.");
 }
 
 Outcome<std::optional<int64_t>> NumberMember(const json& object, std::string_view name,
@@ -181,7 +182,7 @@ Outcome<std::optional<int64_t>> NumberMember(const json& object, std::string_vie
   if (!fits) {
     return InvalidField(
         JsonPointer("", name), "out_of_range",
-        fmt::format("This has to be a whole number from {} to {}.", bounds.low, bounds.high));
+        fmt::format("Must be a whole number from {} to {}.", bounds.low, bounds.high));
   }
   return std::optional(it->get<int64_t>());
 }
@@ -193,12 +194,13 @@ Outcome<Query> Query::Read(const HttpRequest& request,
   for (const auto& [name, value] : request.query) {
     const size_t before = query.All(name).size();
     if (Contains(repeated, name) ? before >= repeated_max : before >= 1) {
-      return InvalidField("?" + name, "repeated", "This parameter appears too often.");
+      return InvalidField("?" + name, "repeated", "This parameter is repeated too often.");
     }
     if (!Contains(single, name) && !Contains(repeated, name)) {
       const std::string also = repeated.size() == 0 ? "" : ", " + Listed(repeated);
-      return InvalidField("?" + name, "unknown_parameter",
-                          "There is no such parameter; known: " + Listed(single) + also + ".");
+      return InvalidField(
+          "?" + name, "unknown_parameter",
+          "Unknown parameter '" + name + "'. Known parameters: " + Listed(single) + also + ".");
     }
     query.values_.emplace_back(name, value);
   }
@@ -228,7 +230,7 @@ Outcome<std::optional<WallTime>> Query::Time(std::string_view name) const {
   auto time = ParseRfc3339(*text);
   if (!time.ok()) {
     return InvalidField("?" + std::string(name), "bad_time",
-                        "This has to be an RFC 3339 time, e.g. 2026-03-01T02:00:00Z.");
+                        "Must be an RFC 3339 time, e.g. 2026-03-01T02:00:00Z.");
   }
   return std::optional(*time);
 }
@@ -240,7 +242,7 @@ Outcome<std::optional<int64_t>> Query::Number(std::string_view name, Bounds boun
   if (!number || *number < bounds.low || *number > bounds.high) {
     return InvalidField(
         "?" + std::string(name), "out_of_range",
-        fmt::format("This has to be a whole number from {} to {}.", bounds.low, bounds.high));
+        fmt::format("Must be a whole number from {} to {}.", bounds.low, bounds.high));
   }
   return std::optional(*number);
 }
@@ -249,12 +251,12 @@ Outcome<bool> Query::Flag(std::string_view name) const {
   const auto text = Text(name);
   if (!text || *text == "false") return false;
   if (*text == "true") return true;
-  return InvalidField("?" + std::string(name), "not_a_flag", "This has to be true or false.");
+  return InvalidField("?" + std::string(name), "not_a_flag", "Must be true or false.");
 }
 
 Outcome<JobId> FilterJobId(const std::string& text) {
   if (ValidateJobId(text).ok()) return JobId(text);
-  return InvalidField("?job_id", "bad_value", "This is not a job_id: [a-z0-9][a-z0-9_-]{0,62}.");
+  return InvalidField("?job_id", "bad_value", "Must be a job_id: [a-z0-9][a-z0-9_-]{0,62}.");
 }
 
 Problem BadNamespace(const std::string& pointer) {
@@ -265,7 +267,7 @@ Outcome<std::optional<Selector>> ReadSelector(const Query& query) {
   const auto text = query.Text("selector");
   if (!text) return std::optional<Selector>();
   if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
-    return InvalidField("?selector", "empty", "A selector needs a condition, such as team = etl.");
+    return InvalidField("?selector", "empty", "A selector must have a condition, e.g. team = etl.");
   }
   auto selector = Selector::Parse(*text);
   if (!selector.ok()) {
@@ -279,7 +281,7 @@ Outcome<LabelFilter> ReadLabelFilter(const Query& query) {
   for (const std::string& text : query.All("label")) {
     const size_t colon = text.find(':');
     if (colon == std::string::npos || colon == 0) {
-      return InvalidField("?label", "bad_value", "A label is name:value, e.g. team:etl.");
+      return InvalidField("?label", "bad_value", "Must be name:value, e.g. team:etl.");
     }
     labels[text.substr(0, colon)].push_back(text.substr(colon + 1));
   }
@@ -324,14 +326,14 @@ Outcome<EntityTags> RequireIfMatch(const HttpRequest& request) {
     return Problem{.status = 428,
                    .code = "precondition_required",
                    .detail =
-                       "Send If-Match with the ETag that was read (\"v17\"), so that nobody's "
-                       "change is overwritten unseen; * means whatever is there."};
+                       "Send If-Match with the ETag you read, e.g. \"v17\", so that no concurrent "
+                       "change is overwritten; * matches any version."};
   }
   auto tags = ReadTags(request, "if-match");
   if (tags) return *std::move(tags);
   return Problem{.status = 400,
                  .code = "bad_if_match",
-                 .detail = "If-Match has to be ETags in their quotes, like \"v17\", or *."};
+                 .detail = "If-Match must be quoted ETags, e.g. \"v17\", or *."};
 }
 
 std::string VersionTag(int64_t version) { return fmt::format("\"v{}\"", version); }

@@ -18,8 +18,7 @@ Outcome<std::optional<Sort>> ReadSort(const Query& query,
   }
   if (std::find(names.begin(), names.end(), sort.by) != names.end()) return std::optional(sort);
   return InvalidField("?sort", "unknown_value",
-                      fmt::format("This list can be sorted by {}; with a - before it the other way "
-                                  "around.",
+                      fmt::format("Must be one of {}; prefix it with - for descending order.",
                                   fmt::join(names, ", ")));
 }
 

@@ -18,11 +18,10 @@ Outcome<ApplyOptions> ReadOptions(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const bool prune, query.Flag("prune"));
   CARILLON_ASSIGN_OR_RETURN(auto selector, ReadSelector(query));
   if (prune && !selector) {
-    return InvalidField("?selector", "missing",
-                        "prune deletes only what a selector matches, such as team = etl.");
+    return InvalidField("?selector", "missing", "prune requires a selector, e.g. team = etl.");
   }
   if (!prune && selector) {
-    return InvalidField("?selector", "unused", "A selector means something with prune=true only.");
+    return InvalidField("?selector", "unused", "selector requires prune=true.");
   }
   const auto name_space = query.Text("namespace");
   if (name_space && !IsNamespace(*name_space)) return BadNamespace("?namespace");
@@ -36,12 +35,12 @@ Reply ApplyJobs(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(ApplyOptions options, ReadOptions(call));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
   if (!body.is_array()) {
-    return InvalidField("", "wrong_type", "The body has to be a list of jobs.");
+    return InvalidField("", "wrong_type", "The body must be a list of jobs.");
   }
   if (body.size() > kApplyItemsMax) {
-    return InvalidField(
-        "", "too_many",
-        fmt::format("A list has at most {} jobs; this one has {}.", kApplyItemsMax, body.size()));
+    return InvalidField("", "too_many",
+                        fmt::format("At most {} jobs are allowed in one list; this one has {}.",
+                                    kApplyItemsMax, body.size()));
   }
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   JobApplier applier(call, std::move(options), now);

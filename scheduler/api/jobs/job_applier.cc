@@ -55,7 +55,8 @@ JobId FirstIdOf(const std::string& name_space, const std::string& name) {
 Problem NotTried() {
   return {.status = 503,
           .code = "not_tried",
-          .detail = "The store was away at an item before; apply again, that is harmless."};
+          .detail =
+              "Not tried: the store was unavailable at an earlier job. Apply again; that is safe."};
 }
 
 }  // namespace
@@ -128,17 +129,17 @@ void JobApplier::LookUp(const json& documents, size_t first, size_t end) {
 
 Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& document) {
   if (!document.is_object()) {
-    return Item(400, "invalid", "", "A job has to be an object of names and values.");
+    return Item(400, "invalid", "", "A job must be an object of names and values.");
   }
   if (twins_.contains(index)) {
     return Item(400, "duplicate", "/name",
-                "Another job of this list has the same name; give each its job_id.");
+                "Another job in the list has the same name. Set the job_id of each.");
   }
   CARILLON_TRY(VersionOf(document));
   CARILLON_ASSIGN_OR_RETURN(const auto base, FindBase(document));
   if (base && !MayChange(*base)) return NotOwner(Permission::kWriteJobs);
   if (base && !meant_.insert(base->job.job_id.value()).second) {
-    return Item(400, "duplicate", "/job_id", "This job is in the list already.");
+    return Item(400, "duplicate", "/job_id", "This job appears more than once in the list.");
   }
   Outcome<Fate> fate = ApplyTo(base, index, document);
   const bool stale = !fate.ok() && fate.error().code == "stale_version";
@@ -156,11 +157,12 @@ Outcome<JobApplier::Fate> JobApplier::ApplyTo(const std::optional<JobBase>& base
   CARILLON_ASSIGN_OR_RETURN(const JobDefinition definition,
                             Read(document, base ? &*base : nullptr));
   if (version && (!base || base->job.version != *version)) {
-    return Item(412, "stale_version", "/version",
-                base ? fmt::format("The job is at version {} now, not {}; leave version out to "
-                                   "apply whatever it is.",
-                                   base->job.version, *version)
-                     : "There is no such job; leave version out to make it.");
+    return Item(
+        412, "stale_version", "/version",
+        base ? fmt::format(
+                   "The job is now at version {}, not {}. Omit version to apply to any version.",
+                   base->job.version, *version)
+             : "No such job. Omit version to create it.");
   }
   return base ? Change(*base, definition) : Create(index, document, definition);
 }
@@ -175,8 +177,9 @@ Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
     if (base.ok()) return std::optional(std::move(base).value());
     if (base.error().status != 404) return base.error();
   }
-  // Two documents with one id, the first of which is not stored yet.
-  if (meant_.contains(id)) return Item(400, "duplicate", "/job_id", "This job is in the list.");
+  // Two documents with one id, of which the first is still to be made.
+  if (meant_.contains(id))
+    return Item(400, "duplicate", "/job_id", "This job appears more than once in the list.");
   meant_.insert(id);
   return std::optional<JobBase>();
 }
@@ -197,10 +200,11 @@ Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
   }
   if (found.empty()) return std::optional<JobBase>();
   if (found.size() == 1) return std::optional(JobBase{.job = std::move(found[0])});
-  return Item(409, "ambiguous_name", "/name",
-              fmt::format("Several jobs of namespace {} have this name, {} and {} among them; give "
-                          "the job_id.",
-                          name_space, found[0].job_id.value(), found[1].job_id.value()));
+  return Item(
+      409, "ambiguous_name", "/name",
+      fmt::format(
+          "Several jobs in namespace {} have this name, among them {} and {}. Set the job_id.",
+          name_space, found[0].job_id.value(), found[1].job_id.value()));
 }
 
 // A document that does not mention pause, owner or namespace leaves them as they are.
@@ -249,9 +253,9 @@ void JobApplier::StoreQueued() {
   for (const Queued& one : queued) {
     call_.note.changes_json.clear();
     if (together.code() == ErrorCode::kTimeout) {
-      Settle(one.index, OutcomeUnknown("Whether the job was created is not known; apply again, "
-                                       "that is harmless.",
-                                       together.error()));
+      Settle(one.index,
+             OutcomeUnknown("It is unknown whether the job was created. Apply again; that is safe.",
+                            together.error()));
     } else {
       Settle(one.index, store_away_ ? Outcome<Fate>(NotTried()) : StoreAlone(one));
     }
@@ -300,10 +304,11 @@ Outcome<bool> JobApplier::CheckNotMoved(const JobDefinition& definition) const {
   }
   const JobDefinition& now = made->definition;
   if (now.name != definition.name || now.name_space == definition.name_space) return true;
-  return Item(409, "conflict", "/name",
-              fmt::format("Job {} of this name is in namespace {} now; give that namespace, or the "
-                          "job_id.",
-                          id.value(), now.name_space));
+  return Item(
+      409, "conflict", "/name",
+      fmt::format(
+          "Job {} with this name is now in namespace {}. Set that namespace, or the job_id.",
+          id.value(), now.name_space));
 }
 
 Outcome<StoredJob> JobApplier::StoreUnnamed(const JobDefinition& definition) {
@@ -315,8 +320,7 @@ Outcome<StoredJob> JobApplier::StoreUnnamed(const JobDefinition& definition) {
         {.namespaces = {definition.name_space}, .name = definition.name, .limit = 1});
     if (found.ok() && !found->jobs.empty()) {
       return Item(409, "conflict", "/name",
-                  "Somebody else made a job of this name just now; "
-                  "apply again.");
+                  "Another request has just created a job with this name. Apply again.");
     }
     if (attempt + 1 == kUnnamedAttempts) return made;
     id = call_.identifiers.NewJobId(definition.name);

@@ -85,11 +85,12 @@ Outcome<JobBase> ReadBase(const Call& call, const JobId& id) {
 
 Problem StaleVersion(const Call& call, const JobBase& base, WallTime now) {
   const StoredJob& job = base.job;
-  Problem problem{.status = 412,
-                  .code = "stale_version",
-                  .detail = fmt::format("The job is at version {} now; look at `current` and send "
-                                        "If-Match with its ETag.",
-                                        job.version)};
+  Problem problem{
+      .status = 412,
+      .code = "stale_version",
+      .detail = fmt::format(
+          "The job is now at version {}. Review `current` and send If-Match with its ETag.",
+          job.version)};
   problem.members["current_version"] = job.version;
   problem.members["current"] = base.readable ? ShowJob(call, job, now) : json(nullptr);
   problem.headers.emplace_back("ETag", VersionTag(job.version));
@@ -138,8 +139,9 @@ Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefini
 
 Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition) {
   if (id.value() == kReservedJobId) {
-    return InvalidField("/job_id", "bad_value",
-                        "The console has its form for new jobs at /jobs/new; take another job_id.");
+    return InvalidField(
+        "/job_id", "bad_value",
+        "This job_id is reserved for the console's page /jobs/new. Choose another.");
   }
   return CheckEdit(call, nullptr, definition);
 }
@@ -163,19 +165,18 @@ Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefiniti
     auto found = call.api.jobs.GetJob(id);
     if (!found.ok() || found->version != 1 || !(found->definition == definition)) {
       return OutcomeUnknown(
-          fmt::format("Whether job {} was created is not known; GET it before trying again.",
+          fmt::format("It is unknown whether job {} was created. GET it before retrying.",
                       id.value()),
           created.error());
     }
     created = std::move(found);
   }
   if (!created.ok() && created.code() == ErrorCode::kExists) {
-    return Problem{.status = 409,
-                   .code = "exists",
-                   .detail =
-                       "The job_id is taken, perhaps by a job that was deleted; choose "
-                       "another one.",
-                   .errors = {{"/job_id", "exists", "The job_id is taken."}}};
+    return Problem{
+        .status = 409,
+        .code = "exists",
+        .detail = "This job_id is already used, possibly by a deleted job. Choose another.",
+        .errors = {{"/job_id", "exists", "This job_id is already used."}}};
   }
   if (!created.ok()) return created.error();
   call.note.changes_json = JsonToText(ToldChanges(JobChanges(definition)));
@@ -197,8 +198,7 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
         found.ok() && found->version == job.version + 1 && found->definition == definition;
     if (!ours) {
       return OutcomeUnknown(
-          "Whether the change was stored is not known; GET the job before "
-          "trying again.",
+          "It is unknown whether the change was stored. GET the job before retrying.",
           written.error());
     }
     written = std::move(found);
@@ -232,10 +232,8 @@ Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now) {
   if (!deleted.ok() && deleted.code() == ErrorCode::kTimeout) {
     const auto found = call.api.jobs.GetJob(job.job_id);
     if (found.ok() || found.code() != ErrorCode::kNotFound) {
-      return OutcomeUnknown(
-          "Whether the job was deleted is not known; GET it before trying "
-          "again.",
-          deleted.error());
+      return OutcomeUnknown("It is unknown whether the job was deleted. GET it before retrying.",
+                            deleted.error());
     }
   } else if (!deleted.ok() && deleted.code() == ErrorCode::kConflict) {
     CARILLON_ASSIGN_OR_RETURN(const JobBase current, ReadBase(call, job.job_id));

@@ -29,7 +29,7 @@ constexpr int kIdAttempts = 5;  // generated ids to try
 Outcome<ParsedJob> KeepId(Outcome<ParsedJob> parsed, const JobId& id) {
   if (!parsed.ok() || parsed->job_id.empty() || parsed->job_id == id.value()) return parsed;
   return InvalidField("/job_id", "immutable",
-                      "A job keeps its job_id; to have it under another one, POST a new job.");
+                      "The job_id cannot be changed. POST a new job instead.");
 }
 
 HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime now) {
@@ -69,7 +69,7 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
     if (reply.ok() || reply.error().code != "exists") return reply;
   }
   return Problem{
-      .status = 503, .code = "exhausted", .detail = "No free job_id was found; give one."};
+      .status = 503, .code = "exhausted", .detail = "No free job_id was found. Set one."};
 }
 
 // The store has no index on labels. For one page at most kLookedThroughMax jobs are examined; then
@@ -123,8 +123,9 @@ Reply ChangeState(const Call& call, StateChange change) {
     changed = write.Count((call.api.jobs.*change)(id, why, write.context()));
   }
   if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether the job's state was changed is not known; try again.",
-                          changed.error());
+    return OutcomeUnknown(
+        "It is unknown whether the state of the job was changed. Retrying is safe.",
+        changed.error());
   }
   if (!changed.ok()) return Explain(call, id, changed.error());
   call.api.nudge({changed->job_no, changed->segment});
@@ -152,9 +153,9 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
     if (known.ok()) return request;
     if (known.code() != ErrorCode::kNotFound) return known.error();
   }
-  return InvalidField("/executor_id", "unknown_executor",
-                      "There is no such executor; leave it out for any, or pick one of "
-                      "GET /api/executors.");
+  return InvalidField(
+      "/executor_id", "unknown_executor",
+      "No such executor. Omit it to use any, or choose one from GET /api/executors.");
 }
 
 // The answer to an execute, which is also stored for its Idempotency-Key.
@@ -181,7 +182,7 @@ Reply ListJobs(const Call& call) {
                                       query, page));
   if (filter.user_id.value_or("").size() > kFilterBytesMax ||
       filter.name_contains.size() > kFilterBytesMax) {
-    return InvalidField("?q", "too_long", "A filter may have at most 1,000 bytes.");
+    return InvalidField("?q", "too_long", "Must be at most 1,000 bytes.");
   }
   filter.namespaces = query.All("namespace");
   for (const std::string& name_space : filter.namespaces) {
@@ -189,7 +190,7 @@ Reply ListJobs(const Call& call) {
   }
   if (const auto status = query.Text("status")) {
     if (*status != "ENABLED" && *status != "PAUSED") {
-      return InvalidField("?status", "unknown_value", "This has to be ENABLED or PAUSED.");
+      return InvalidField("?status", "unknown_value", "Must be ENABLED or PAUSED.");
     }
     filter.enabled = *status == "ENABLED";
   }
@@ -246,7 +247,7 @@ Reply PatchJobFields(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const json patch, ReadJson(call.request, Body::kRequired));
-  if (!patch.is_object()) return InvalidField("", "wrong_type", "A patch has to be an object.");
+  if (!patch.is_object()) return InvalidField("", "wrong_type", "A patch must be an object.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   if (!base.readable) return Unreadable(id, base.job.version);
@@ -282,10 +283,11 @@ Reply ExecuteJob(const Call& call) {
   AuditedWrite write(call, now);
   const auto created = call.api.runs.ExecuteJob(request, write.context());
   if (!created.ok() && created.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown(fmt::format("Whether a run was made is not known; look at "
-                                      "/api/jobs/{}/history before trying again.",
-                                      id.value()),
-                          created.error());
+    return OutcomeUnknown(
+        fmt::format(
+            "It is unknown whether a run was created. Check /api/jobs/{}/history before retrying.",
+            id.value()),
+        created.error());
   }
   if (!created.ok()) return Explain(call, id, created.error());
   call.api.nudge({created->job_no, created->segment, created->key});
@@ -306,7 +308,7 @@ Reply CancelJobRuns(const Call& call) {
   AuditedWrite write(call, now, why, confirm, mode);
   const auto cancelled = write.Count(call.api.runs.CancelJobRuns(id, write.context()));
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("How many runs were cancelled is not known; trying again is harmless.",
+    return OutcomeUnknown("It is unknown how many runs were cancelled. Retrying is safe.",
                           cancelled.error());
   }
   if (!cancelled.ok()) return cancelled.error();

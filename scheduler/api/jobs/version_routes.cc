@@ -35,8 +35,7 @@ json VersionToJson(const JobVersion& version) {
 
 Problem NoSuchVersion(int64_t version) {
   return NotFound(fmt::format(
-      "There is no version {} of this job, or it is not kept any more; GET .../versions lists "
-      "them.",
+      "Version {} of this job does not exist or is no longer kept. GET .../versions lists them.",
       version));
 }
 
@@ -49,7 +48,7 @@ Outcome<JobVersion> ReadVersion(const Call& call, const JobId& id, int64_t versi
 Problem UnreadableVersion(int64_t version) {
   return {.status = 409,
           .code = "conflict",
-          .detail = fmt::format("What is stored of version {} cannot be read.", version)};
+          .detail = fmt::format("The stored version {} cannot be read.", version)};
 }
 
 // A revert does not change whether the job is enabled, its owner and its namespace.
@@ -64,7 +63,7 @@ Outcome<JobDefinition> DefinitionToRevertTo(const JobVersion& version, const Job
   return Problem{
       .status = 409,
       .code = "conflict",
-      .detail = fmt::format("Version {} was made under other rules: {} {}.", version.version,
+      .detail = fmt::format("Version {} does not meet the current rules: {} {}.", version.version,
                             valid.error().pointer, valid.error().message)};
 }
 
@@ -103,7 +102,7 @@ Reply GetJobVersion(const Call& call) {
                             query.Number("against", {.low = 1, .high = INT64_MAX - 1}));
   const auto wanted = ParseCursor(call.arguments.at(1));
   if (!wanted || *wanted == 0 || *wanted >= static_cast<uint64_t>(INT64_MAX)) {
-    return NotFound("A version is a number from 1 on; GET .../versions lists them.");
+    return NotFound("A version is a whole number from 1. GET .../versions lists them.");
   }
   const auto number = static_cast<int64_t>(*wanted);
   CARILLON_ASSIGN_OR_RETURN(const JobVersion version, ReadVersion(call, id, number));
@@ -131,7 +130,7 @@ Reply RevertJob(const Call& call) {
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));  // for the audit
   CARILLON_ASSIGN_OR_RETURN(const auto number,
                             NumberMember(body, "version", {.low = 1, .high = INT64_MAX - 1}));
-  if (!number) return InvalidField("/version", "missing", "The version to go back to is needed.");
+  if (!number) return InvalidField("/version", "missing", "The version to revert to is required.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   CARILLON_ASSIGN_OR_RETURN(const JobVersion version, ReadVersion(call, id, *number));

@@ -15,11 +15,12 @@ Outcome<std::unique_ptr<LogReads::Place>> LogReads::Enter(const std::string& acc
   MutexLock lock(mu_);
   const auto known = of_account_.find(account);
   if (known != of_account_.end() && known->second >= kOfOneAccountMax) {
-    return Refused(429, "too_many_requests",
-                   "This account is reading two long logs already; try again when one is done.");
+    return Refused(
+        429, "too_many_requests",
+        "This account is already reading two long logs. Retry when one of them is done.");
   }
   if (all_ >= all_max_) {
-    return Refused(503, "overloaded", "Too many long logs are being read; try again soon.");
+    return Refused(503, "overloaded", "Too many long logs are being read. Retry shortly.");
   }
   ++all_;
   ++of_account_[account];

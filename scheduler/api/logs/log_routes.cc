@@ -24,14 +24,16 @@ constexpr size_t kAnswerBytesMax = 32u << 20;
 constexpr size_t kReadBytes = 2u << 20;
 constexpr size_t kCharacterBytesMax = 4;  // UTF-8
 
-Problem NoAttempt() { return NotFound("The run has no such attempt; GET the run lists them."); }
+Problem NoAttempt() {
+  return NotFound("The run has no such attempt. GET the run to see its attempts.");
+}
 
 Outcome<std::optional<LogStream>> ReadStream(const Query& query) {
   const std::string text = query.Text("stream").value_or("all");
   if (text == "all") return std::optional<LogStream>();
   if (text == "stdout") return std::optional(LogStream::kStdout);
   if (text == "stderr") return std::optional(LogStream::kStderr);
-  return InvalidField("?stream", "unknown_value", "There are all, stdout and stderr.");
+  return InvalidField("?stream", "unknown_value", "Must be all, stdout or stderr.");
 }
 
 // The result of this attempt; null: the run has no such attempt.
@@ -156,7 +158,7 @@ HttpResponse RangeResponse(const std::string& text, const ByteRange& range,
 Problem OutsideRange(size_t length) {
   Problem problem{.status = 416,
                   .code = "range_not_satisfiable",
-                  .detail = fmt::format("The text has {} bytes now.", length)};
+                  .detail = fmt::format("The log has {} bytes so far.", length)};
   problem.headers.emplace_back("Content-Range", fmt::format("bytes */{}", length));
   return problem;
 }
@@ -198,7 +200,7 @@ Reply RunLogs(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const auto limit, query.Number("limit", {.low = 1, .high = kLinesMax}));
   CARILLON_ASSIGN_OR_RETURN(const auto tail, query.Number("tail", {.low = 1, .high = kLinesMax}));
   if (tail && offset) {
-    return InvalidField("?tail", "bad_value", "Ask for the tail or from an offset, not both.");
+    return InvalidField("?tail", "bad_value", "tail and offset cannot be combined.");
   }
   CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
   Wanted wanted{.key = key,

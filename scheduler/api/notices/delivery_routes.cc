@@ -39,16 +39,14 @@ Outcome<DeliveryFilter> ReadDeliveryFilter(const Query& query, const Page& page)
   if (const auto text = query.Text("state")) {
     const auto state = ParseDeliveryState(*text);
     if (!state.ok()) {
-      return InvalidField("?state", "unknown_value",
-                          "There is no such state; there are PENDING, DELIVERED and GIVEN_UP.");
+      return InvalidField("?state", "unknown_value", "Must be PENDING, DELIVERED or GIVEN_UP.");
     }
     filter.state = *state;
   }
   if (const auto text = query.Text("kind")) {
     const auto kind = ParseNoticeKind(*text);
     if (!kind.ok()) {
-      return InvalidField("?kind", "unknown_value",
-                          "There is no such kind; there are failed, missed, late and recovered.");
+      return InvalidField("?kind", "unknown_value", "Must be failed, missed, late or recovered.");
     }
     filter.kind = *kind;
   }
@@ -83,11 +81,11 @@ Reply ResendDelivery(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
   const auto id = ParseCursor(call.arguments.at(0));
-  if (!id) return NotFound("There is no such delivery; GET /api/deliveries lists them.");
+  if (!id) return NotFound("No such delivery. GET /api/deliveries lists them.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const auto resent = call.api.notices.ResendDelivery(*id, now);
   if (!resent.ok() && resent.code() == ErrorCode::kNotFound) {
-    return NotFound("There is no such delivery; GET /api/deliveries lists them.");
+    return NotFound("No such delivery. GET /api/deliveries lists them.");
   }
   if (!resent.ok()) return resent.error();
   call.note.reason = std::string(Name(resent->kind)) + " of " + resent->job_id.value();
@@ -102,7 +100,7 @@ Reply TestNotices(const Call& call) {
     return Problem{.status = 409,
                    .code = "no_notify_channel",
                    .detail =
-                       "Nothing is set up to send notices with: notify.webhook_url, or "
+                       "No notification channel is configured. Set notify.webhook_url, or "
                        "notify.mail_server and notify.mail_to."};
   }
   json channels = json::array();

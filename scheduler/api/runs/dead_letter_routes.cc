@@ -25,7 +25,7 @@ json DeadLetterToJson(const DeadLetter& letter) {
 
 Outcome<uint64_t> PathId(const Call& call) {
   const auto id = DeadLetterId(call.arguments.at(0));
-  if (!id) return NotFound("No dead letter has this id.");
+  if (!id) return NotFound("No such dead letter. GET /api/dead-letters lists them.");
   return *id;
 }
 
@@ -66,8 +66,9 @@ Reply DiscardDeadLetter(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.api.runs.GetDeadLetter(id));
   const Status discarded = call.api.runs.DiscardDeadLetter(id);
   if (discarded.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether the dead letter was discarded is not known; GET it first.",
-                          discarded.error());
+    return OutcomeUnknown(
+        "It is unknown whether the dead letter was discarded. GET it before retrying.",
+        discarded.error());
   }
   if (!discarded.ok()) return discarded.error();
   call.note.reason = "run " + EncodeRunId(letter.key);

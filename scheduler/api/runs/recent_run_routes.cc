@@ -23,7 +23,7 @@ Outcome<std::vector<JobId>> ReadJobIds(const Query& query) {
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   }
   if (!ids.empty()) return ids;
-  return InvalidField("?job_id", "missing", "At least one job_id is needed.");
+  return InvalidField("?job_id", "missing", "At least one job_id is required.");
 }
 
 json TimeOrNull(WallTime time) {

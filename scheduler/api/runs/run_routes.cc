@@ -32,7 +32,7 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   if (const auto text = query.Text("executor_id")) {
     if (!IsExecutorId(*text)) {
       return InvalidField("?executor_id", "bad_value",
-                          "This is not an executor_id: [a-z0-9][a-z0-9-]{0,62}.");
+                          "Must be an executor_id: [a-z0-9][a-z0-9-]{0,62}.");
     }
     filter.executor = ExecutorId(*text);
   }
@@ -40,15 +40,14 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
     const auto state = ParseRunState(text);
     if (!state.ok())
       return InvalidField("?state", "unknown_value",
-                          "There is no such state; there are PENDING, RUNNING, HELD, COMPLETED, "
-                          "FAILED, TIMED_OUT, CANCELLED, LOST and SKIPPED.");
+                          "Must be PENDING, RUNNING, HELD, COMPLETED, FAILED, TIMED_OUT, "
+                          "CANCELLED, LOST or SKIPPED.");
     filter.states.push_back(*state);
   }
   for (const std::string& text : query.All("kind")) {
     const auto kind = ParseRunKind(text);
     if (!kind.ok()) {
-      return InvalidField("?kind", "unknown_value",
-                          "There is no such kind; there are cron, rate, once and manual.");
+      return InvalidField("?kind", "unknown_value", "Must be cron, rate, once or manual.");
     }
     filter.kinds.push_back(*kind);
   }
@@ -58,11 +57,11 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   }
   filter.user_id = query.Text("user_id");
   if (filter.user_id.value_or("").size() > kUserIdBytesMax) {
-    return InvalidField("?user_id", "out_of_range", "A user_id has at most 64 characters.");
+    return InvalidField("?user_id", "out_of_range", "Must be at most 64 characters.");
   }
   filter.name_contains = query.Text("q").value_or("");
   if (filter.name_contains.size() > kNamePartBytesMax) {
-    return InvalidField("?q", "too_long", "This may have at most 1,000 bytes.");
+    return InvalidField("?q", "too_long", "Must be at most 1,000 bytes.");
   }
   CARILLON_ASSIGN_OR_RETURN(filter.labels, ReadLabelFilter(query));
   CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));
@@ -88,8 +87,7 @@ Outcome<GapFilter> ReadGapFilter(const Query& query, const Page& page) {
     const auto reason = ParseGapReason(text);
     if (!reason.ok()) {
       return InvalidField("?reason", "unknown_value",
-                          "There is no such reason; there are misfire, paused, catch_up_limit, "
-                          "edited and deleted.");
+                          "Must be misfire, paused, catch_up_limit, edited or deleted.");
     }
     filter.reasons.push_back(*reason);
   }
@@ -223,7 +221,7 @@ Reply CancelRun(const Call& call) {
     cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));  // idempotent
   }
   if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether the run was cancelled is not known; trying again is harmless.",
+    return OutcomeUnknown("It is unknown whether the run was cancelled. Retrying is safe.",
                           cancelled.error());
   }
   if (!cancelled.ok()) return cancelled.error();
@@ -257,8 +255,9 @@ Reply RetryRun(const Call& call) {
     if (after.ok() && after->row.attempt > before.row.attempt)
       return RetriedResponse(call, *after, allowed);
   }
-  return OutcomeUnknown("Whether the run will be tried again is not known; GET it first.",
-                        retried.error());
+  return OutcomeUnknown(
+      "It is unknown whether the run will be retried. GET it before trying again.",
+      retried.error());
 }
 
 Reply ListGaps(const Call& call) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/cron.h"
+#include "common/domain/explain.h"
 #include "common/domain/schedule_lint.h"
 #include "common/wire/job_json.h"
 #include "scheduler/api/http/page.h"
@@ -37,7 +38,7 @@ Outcome<Result<ParsedJob>> ReadPreview(const json& body) {
   }
   if (!probe.contains("cron_expression") && !probe.contains("schedules")) {
     return InvalidField("/cron_expression", "missing",
-                        "A cron_expression or schedules are needed.");
+                        "Either cron_expression or schedules is required.");
   }
   return carillon::ParseJob(probe);
 }
@@ -61,7 +62,7 @@ void AddNeighbours(const Call& call, const json& fires, const std::string& own, 
       {{"schedule", fires[0]["schedule"]},
        {"code", "crowded_minute"},
        {"detail", fmt::format("{}{} other jobs fire in the minute of the first fire, {}.",
-                              load->truncated ? "At least " : "", others, FormatRfc3339(minute))}});
+                              load->truncated ? "At least " : "", others, ReadableTime(minute))}});
 }
 
 json Warnings(const Call& call, const JobDefinition& job, const json& fires, WallTime after,
@@ -100,7 +101,7 @@ Outcome<WallTime> ReadAfter(const Call& call, const json& body) {
   }
   const auto time = ParseRfc3339(text);
   if (!time.ok())
-    return InvalidField("/after", "bad_time", "This has to be an RFC 3339 time from 1970 to 4253.");
+    return InvalidField("/after", "bad_time", "Must be an RFC 3339 time from 1970 to 4253.");
   return *time;
 }
 
@@ -113,13 +114,13 @@ Outcome<Duration> ReadBucket(const Query& query) {
   const std::string bucket = query.Text("bucket").value_or("minute");
   if (bucket == "minute") return Duration(60s);
   if (bucket == "hour") return Duration(3600s);
-  return InvalidField("?bucket", "unknown_value", "This has to be minute or hour.");
+  return InvalidField("?bucket", "unknown_value", "Must be minute or hour.");
 }
 
 Outcome<bool> ReadByJob(const Query& query) {
   const std::string by_job = query.Text("by_job").value_or("false");
   if (by_job == "true" || by_job == "false") return by_job == "true";
-  return InvalidField("?by_job", "unknown_value", "This has to be true or false.");
+  return InvalidField("?by_job", "unknown_value", "Must be true or false.");
 }
 
 Outcome<LoadQuestion> ReadLoadQuestion(const Call& call) {
@@ -134,15 +135,15 @@ Outcome<LoadQuestion> ReadLoadQuestion(const Call& call) {
   asked.span.from = from.value_or(WallTime{std::chrono::floor<std::chrono::minutes>(now)});
   asked.span.until = until.value_or(asked.span.from + 24h);
   if (asked.span.until <= asked.span.from) {
-    return InvalidField("?until", "out_of_range", "This has to be after the beginning.");
+    return InvalidField("?until", "out_of_range", "Must be after `from`.");
   }
   const size_t most = asked.by_job ? kBucketsByJobMax : kBucketsMax;
   const Duration longest = asked.span.bucket * static_cast<int64_t>(most);
   if (asked.span.until - asked.span.from > longest) {
     return InvalidField("?until", "out_of_range",
-                        fmt::format("At most {} parts of a {} fit into one answer{}.", most,
+                        fmt::format("At most {} buckets of one {} are allowed{}.", most,
                                     asked.span.bucket == Duration(60s) ? "minute" : "hour",
-                                    asked.by_job ? " by job" : ""));
+                                    asked.by_job ? " with by_job=true" : ""));
   }
   return asked;
 }

@@ -126,7 +126,7 @@ Reply WhyJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const auto at, query.Time("at"));
   if (!at)
     return InvalidField("?at", "missing",
-                        "The time asked about is needed, such as at=2026-03-01T02:30:00Z.");
+                        "The parameter at is required, e.g. at=2026-03-01T02:30:00Z.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const auto job = call.api.jobs.GetJob(id);
   if (!job.ok()) return Explain(call, id, job.error());

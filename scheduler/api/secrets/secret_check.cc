@@ -25,18 +25,17 @@ Outcome<bool> CheckSecrets(const Call& call, const JobDefinition& definition,
     const std::string pointer = "/env/" + variable;
     if (at == found.end()) {
       problem.errors.push_back(
-          {pointer, "unknown_secret", fmt::format("There is no secret {}.", name)});
+          {pointer, "unknown_secret", fmt::format("Unknown secret {}.", name)});
     } else if (!MayUse(at->record, definition.user_id)) {
-      problem.errors.push_back({pointer, "secret_forbidden",
-                                fmt::format("Secret {} belongs to somebody else than the job, and "
-                                            "is not shared.",
-                                            name)});
+      problem.errors.push_back(
+          {pointer, "secret_forbidden",
+           fmt::format("Secret {} is neither owned by the owner of the job nor shared.", name)});
     } else if (named && !named->contains(name) && !MayUse(at->record, call.caller.user_id)) {
-      problem.errors.push_back({pointer, "secret_forbidden",
-                                fmt::format("Secret {} is not yours and not shared; a job that is "
-                                            "shared with you may name only those that it names "
-                                            "already.",
-                                            name)});
+      problem.errors.push_back(
+          {pointer, "secret_forbidden",
+           fmt::format("Secret {} is neither yours nor shared. In a job that is shared with you, "
+                       "you can keep the secrets it already uses but not add others.",
+                       name)});
     }
   }
   if (problem.errors.empty()) return true;

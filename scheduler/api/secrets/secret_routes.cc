@@ -36,7 +36,7 @@ HttpResponse SecretResponse(const Call& call, int status, const SecretRecord& se
   return response;
 }
 
-Problem NoSuchSecret() { return NotFound("There is no such secret; GET /api/secrets lists them."); }
+Problem NoSuchSecret() { return NotFound("No such secret. GET /api/secrets lists them."); }
 
 Outcome<StoredSecret> ReadSecret(const Call& call) {
   const std::string& name = call.arguments.at(0);
@@ -48,11 +48,12 @@ Outcome<StoredSecret> ReadSecret(const Call& call) {
 }
 
 Problem StaleVersion(const Call& call, const SecretRecord& secret) {
-  Problem problem{.status = 412,
-                  .code = "stale_version",
-                  .detail = fmt::format("The secret is at version {} now; look at `current` and "
-                                        "send If-Match with its ETag.",
-                                        secret.version)};
+  Problem problem{
+      .status = 412,
+      .code = "stale_version",
+      .detail = fmt::format(
+          "The secret is now at version {}. Review `current` and send If-Match with its ETag.",
+          secret.version)};
   problem.members["current_version"] = secret.version;
   problem.members["current"] = SecretToJson(call, secret);
   problem.headers.emplace_back("ETag", VersionTag(secret.version));
@@ -72,7 +73,7 @@ Outcome<StoredSecret> ReadAtVersion(const Call& call) {
 Problem Refused(const Call& call, const Error& error) {
   if (error.code == ErrorCode::kNotFound) return NoSuchSecret();
   if (error.code == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether this was done is not known; GET the secret before trying again.",
+    return OutcomeUnknown("It is unknown whether this was done. GET the secret before retrying.",
                           error);
   }
   if (error.code != ErrorCode::kConflict) return ToProblem(error);
@@ -86,22 +87,22 @@ Outcome<std::shared_ptr<const Keyring>> ReadKeys(const Call& call) {
   return Problem{.status = 409,
                  .code = "secrets_unavailable",
                  .detail =
-                     "This member has no key to seal secrets with: set secrets.key_file, the "
-                     "same on every member."};
+                     "This member has no key to encrypt secrets. Set secrets.key_file, with the "
+                     "same keys on every member."};
 }
 
 Outcome<std::string> ReadName(const json& body) {
   CARILLON_ASSIGN_OR_RETURN(std::string name, TextMember(body, "name", 63));
   if (IsSecretName(name)) return name;
   return InvalidField("/name", "bad_name",
-                      "A secret's name is a letter or _, then letters, digits and _ (63).");
+                      "Must be 1 to 63 letters, digits and _, not beginning with a digit.");
 }
 
 // No answer, and no error, ever contains a part of the value.
 Outcome<std::optional<std::string>> ReadValue(const json& body) {
   const auto found = body.find("value");
   if (found == body.end() || found->is_null()) return std::optional<std::string>();
-  if (!found->is_string()) return InvalidField("/value", "wrong_type", "This has to be text.");
+  if (!found->is_string()) return InvalidField("/value", "wrong_type", "Must be a string.");
   const auto& value = found->get_ref<const std::string&>();
   const std::string complaint = SecretValueComplaint(value);
   if (complaint.empty()) return std::optional(value);
@@ -118,8 +119,8 @@ Outcome<bool> ReadShared(const Call& call, const json& body, bool now) {
   if (shared == now || call.owns_all) return shared;
   Problem problem{.status = 403,
                   .code = "forbidden",
-                  .detail = "Only an administrator shares a secret, or ends that.",
-                  .errors = {{"/shared", "forbidden", "Leave this as it is."}}};
+                  .detail = "Only an administrator can share a secret or stop sharing it.",
+                  .errors = {{"/shared", "forbidden", "Leave this unchanged."}}};
   problem.members["permission"] = Name(Permission::kWriteSecrets);
   return problem;
 }
@@ -182,7 +183,7 @@ Reply CreateSecret(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(record.description,
                             TextMember(body, "description", kDescriptionCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const auto value, ReadValue(body));
-  if (!value) return InvalidField("/value", "missing", "A secret needs its value.");
+  if (!value) return InvalidField("/value", "missing", "A value is required.");
   CARILLON_ASSIGN_OR_RETURN(record.shared, ReadShared(call, body, false));
   CARILLON_ASSIGN_OR_RETURN(const auto keys, ReadKeys(call));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
@@ -193,10 +194,11 @@ Reply CreateSecret(const Call& call) {
   record.key_id = sealed.key_id;
   const Status made = call.api.secrets.CreateSecret({.record = record, .value = sealed});
   if (!made.ok() && made.code() == ErrorCode::kExists) {
-    return Problem{.status = 409,
-                   .code = "exists",
-                   .detail = "The name is taken; PUT gives the secret another value.",
-                   .errors = {{"/name", "exists", "The name is taken."}}};
+    return Problem{
+        .status = 409,
+        .code = "exists",
+        .detail = "This name is already used. PUT replaces the value of the existing secret.",
+        .errors = {{"/name", "exists", "This name is already used."}}};
   }
   if (!made.ok()) return Refused(call, made.error());
   NoteChanges(call, {}, ForTheAudit(record));

@@ -39,8 +39,9 @@ Problem Unauthenticated(bool token_sent) {
 }
 
 Problem MethodNotAllowed(const std::string& allow) {
-  Problem problem{
-      .status = 405, .code = "method_not_allowed", .detail = "This path answers to " + allow + "."};
+  Problem problem{.status = 405,
+                  .code = "method_not_allowed",
+                  .detail = "This path supports only " + allow + "."};
   problem.headers.emplace_back("Allow", allow);
   return problem;
 }
@@ -57,10 +58,9 @@ HttpResponse ContractResponse(const OpenApiPage& page) {
 
 Problem TooManyRequests(Duration wait) {
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
-  Problem problem{
-      .status = 429,
-      .code = "too_many_requests",
-      .detail = fmt::format("Too many requests; one more is answered in {} s.", seconds)};
+  Problem problem{.status = 429,
+                  .code = "too_many_requests",
+                  .detail = fmt::format("Too many requests. Retry in {} s.", seconds)};
   problem.headers.emplace_back("Retry-After", std::to_string(seconds));
   return problem;
 }
@@ -68,24 +68,24 @@ Problem TooManyRequests(Duration wait) {
 std::optional<Problem> DefectProblem(HttpDefect defect) {
   switch (defect) {
     case HttpDefect::kTargetTooLong:
-      return Problem{.status = 414, .code = "uri_too_long", .detail = "The URL is over 8 KiB."};
+      return Problem{.status = 414, .code = "uri_too_long", .detail = "The URL exceeds 8 KiB."};
     case HttpDefect::kBadTarget:
-      return Problem{.status = 400,
-                     .code = "bad_uri",
-                     .detail = "The URL has a bad escape, a control character or is not UTF-8."};
+      return Problem{
+          .status = 400,
+          .code = "bad_uri",
+          .detail = "The URL contains an invalid escape or a control character, or is not UTF-8."};
     case HttpDefect::kBodyTooLarge:
-      return Problem{.status = 413, .code = "body_too_large", .detail = "The body is over 1 MiB."};
+      return Problem{.status = 413, .code = "body_too_large", .detail = "The body exceeds 1 MiB."};
     case HttpDefect::kBadHeader:
       return Problem{.status = 400,
                      .code = "bad_header",
-                     .detail = "A header's name has a character that names do not have."};
+                     .detail = "A header name contains an invalid character."};
     case HttpDefect::kBadHost:
-      return Problem{
-          .status = 400, .code = "bad_header", .detail = "A request has one Host, no more."};
+      return Problem{.status = 400, .code = "bad_header", .detail = "Send only one Host header."};
     case HttpDefect::kUnknownCoding:
       return Problem{.status = 400,
                      .code = "bad_header",
-                     .detail = "The only Transfer-Encoding that is read is chunked."};
+                     .detail = "The only supported Transfer-Encoding is chunked."};
     case HttpDefect::kNone: return std::nullopt;
   }
   return std::nullopt;
@@ -99,7 +99,7 @@ std::optional<Problem> TooLargeForAnyone(const HttpRequest& request) {
   if (fits) return std::nullopt;
   return Problem{.status = 413,
                  .code = "body_too_large",
-                 .detail = "The body is over 4 KiB, which is the most without a token."};
+                 .detail = "The body exceeds 4 KiB, the limit for requests without a token."};
 }
 
 // The problem for a write while the store is not trusted: the write might be lost with that store,
@@ -110,9 +110,9 @@ std::optional<Problem> HeldProblem(const StoreStanding& standing) {
   problem.detail =
       standing.state == StoreState::kHeld
           ? "The store is held: " + standing.reason +
-                ". Nothing is changed until the trusted store answers again or an operator accepts "
-                "this one; GET /api/system/status says more."
-          : "Which store is trusted has not been read from the coordinator yet; try again soon.";
+                ". Changes are refused until the trusted store answers again or an operator "
+                "accepts this one. See GET /api/system/status."
+          : "The trusted store has not been read from the coordinator yet. Retry shortly.";
   problem.headers.emplace_back("Retry-After", "5");
   return problem;
 }
@@ -130,7 +130,7 @@ Outcome<std::string> ReadKey(const HttpRequest& request) {
       key.size() > kKeyLengthMax) {
     return Problem{.status = 400,
                    .code = "bad_idempotency_key",
-                   .detail = "Idempotency-Key has to be 1 to 255 visible ASCII characters."};
+                   .detail = "Idempotency-Key must be 1 to 255 visible ASCII characters."};
   }
   return key;
 }
@@ -258,7 +258,7 @@ HttpResponse ApiHandler::Handle(const HttpRequest& request) {
 HttpResponse ApiHandler::Overloaded(const HttpRequest& request) {
   Problem problem{.status = 503,
                   .code = "overloaded",
-                  .detail = "Too many requests are waiting; try again soon."};
+                  .detail = "Too many requests are queued. Retry shortly."};
   problem.headers.emplace_back("Retry-After", "1");
   return Finish(request, {.id = identifiers_.TraceId(request)}, std::move(problem));
 }
@@ -293,7 +293,8 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   const auto defect = DefectProblem(request.defect);
   if (defect && request.defect != HttpDefect::kBodyTooLarge) return *defect;
   if (match.route == nullptr) {
-    if (match.allow.empty()) return NotFound("Unknown path. See /api/openapi.json.");
+    if (match.allow.empty())
+      return NotFound("No such path. All paths are listed in /api/openapi.json.");
     return MethodNotAllowed(match.allow);
   }
   trace.route = match.route->path;

@@ -15,7 +15,7 @@ using nlohmann::json;
 constexpr size_t kActorBytesMax = 1000;
 constexpr size_t kActionBytesMax = 64;
 
-// Checks only the form of an action: versions add actions, and an unknown one has no records.
+// Later versions add actions; an unknown one simply has no records.
 bool IsAction(std::string_view text) {
   return !text.empty() && text.size() <= kActionBytesMax && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || c == '.' || c == '_';
@@ -43,11 +43,11 @@ Reply ListAudit(const Call& call) {
                      .oldest_first = sort && !sort->descending,
                      .limit = page.size() + 1};
   if (filter.actor.size() > kActorBytesMax) {
-    return InvalidField("?actor", "too_long", "This may have at most 1,000 bytes.");
+    return InvalidField("?actor", "too_long", "Must be at most 1,000 bytes.");
   }
   for (const std::string& action : filter.actions) {
     if (!IsAction(action)) {
-      return InvalidField("?action", "bad_value", "This is not an action, such as job.pause.");
+      return InvalidField("?action", "bad_value", "Must be an action, e.g. job.pause.");
     }
   }
   CARILLON_ASSIGN_OR_RETURN(filter.since, query.Time("since"));

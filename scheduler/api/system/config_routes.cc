@@ -48,7 +48,7 @@ HttpResponse ConfigResponse(const Call& call, const ClusterSettings& stored) {
 Problem StaleVersion(const Call& call, const ClusterSettings& stored) {
   Problem problem{.status = 412,
                   .code = "stale_version",
-                  .detail = fmt::format("The configuration is at version {} now; look at `current` "
+                  .detail = fmt::format("The configuration is now at version {}. Review `current` "
                                         "and send If-Match with its ETag.",
                                         stored.version)};
   problem.members["current_version"] = stored.version;
@@ -68,13 +68,13 @@ std::optional<FieldError> ReadValue(const std::string& name, const json& value, 
   const std::string pointer = JsonPointer("/settings", name);
   const config::Setting* setting = config::FindSetting(name);
   if (setting == nullptr) {
-    return FieldError{pointer, "unknown_field", "There is no setting " + name + "."};
+    return FieldError{pointer, "unknown_field", "Unknown setting " + name + "."};
   }
   if (!setting->live) {
     return FieldError{pointer, "not_live",
                       name +
-                          " is taken at the start of a process: set it in its file, its "
-                          "environment or its flags."};
+                          " is read when a process starts. Set it in the configuration file, the "
+                          "environment or a flag."};
   }
   if (value.is_null()) {
     wanted.erase(name);
@@ -106,10 +106,10 @@ Outcome<json> ReadSettingsMember(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
   if (!body.contains("settings")) {
-    return InvalidField("/settings", "missing", "The settings to change are needed.");
+    return InvalidField("/settings", "missing", "The settings to change are required.");
   }
   if (!body["settings"].is_object()) {
-    return InvalidField("/settings", "wrong_type", "This has to be an object of names and values.");
+    return InvalidField("/settings", "wrong_type", "Must be an object of names and values.");
   }
   return std::move(body["settings"]);
 }
@@ -120,7 +120,7 @@ Outcome<ClusterSettings> LookAgain(const Call& call, const ClusterSettings& want
   const auto found = call.api.admin.ReadSettings();
   if (found.ok() && *found == wanted) return *found;
   return OutcomeUnknown(
-      "Whether the change was stored is not known; GET the configuration before trying again.",
+      "It is unknown whether the change was stored. GET the configuration before retrying.",
       unknown);
 }
 
@@ -175,8 +175,9 @@ Reply SetPauseTo(const Call& call, const std::optional<ClusterPause>& pause) {
     CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted));
     if (changed) return PauseResponse(*changed);
   }
-  return Problem{
-      .status = 409, .code = "conflict", .detail = "Others keep changing the settings; try again."};
+  return Problem{.status = 409,
+                 .code = "conflict",
+                 .detail = "The settings are being changed by others. Retry."};
 }
 
 }  // namespace
@@ -189,7 +190,8 @@ json PauseToJson(const std::optional<ClusterPause>& pause) {
 Reply PauseCluster(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired, {"reason"}));
   CARILLON_ASSIGN_OR_RETURN(const std::string why, TextMember(body, "reason", kPauseReasonMax));
-  if (why.empty()) return InvalidField("/reason", "missing", "Say why: everybody is shown it.");
+  if (why.empty())
+    return InvalidField("/reason", "missing", "A reason is required; it is shown to everyone.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   return SetPauseTo(
       call, ClusterPause{.since = FormatRfc3339(now), .by = call.caller.Actor(), .reason = why});

@@ -111,13 +111,13 @@ json DescribeStanding(const StoreStanding& standing) {
   }
   if (standing.state != StoreState::kHeld) return store;
   store["reason"] = std::string(Name(*standing.doubt));
-  store["detail"] = standing.reason + ". Check the store, then: carillon system accept-store";
+  store["detail"] = standing.reason + ". Check the store, then run: carillon system accept-store";
   return store;
 }
 
 }  // namespace
 
-// Members that come from the store are null while it does not answer, which `unknown_since` dates.
+// Data from the store is null while it does not answer; `unknown_since` is the start of that time.
 Reply SystemStatus(const Call& call) {
   const ClusterView view = call.api.status.Read();
   const StoreSnapshot snapshot = call.store.Look();
@@ -164,17 +164,19 @@ Reply AcceptStore(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const auto mark,
                             NumberMember(body, "mark", {.low = 0, .high = INT64_MAX}));
   if (shown.store_id.empty() || shown.server_id.empty() || !mark) {
-    return InvalidField(shown.store_id.empty()    ? "/store_id"
-                        : shown.server_id.empty() ? "/server_id"
-                                                  : "/mark",
-                        "missing",
-                        "store_id, server_id and mark are needed, as the status shows them.");
+    return InvalidField(
+        shown.store_id.empty()    ? "/store_id"
+        : shown.server_id.empty() ? "/server_id"
+                                  : "/mark",
+        "missing",
+        "store_id, server_id and mark are required, as shown by GET /api/system/status.");
   }
   shown.mark = static_cast<uint64_t>(*mark);
   const Status accepted = call.api.accept_store(shown);
   if (!accepted.ok() && accepted.code() == ErrorCode::kTimeout) {
-    return OutcomeUnknown("Whether the store was accepted is not known; look at the status.",
-                          accepted.error());
+    return OutcomeUnknown(
+        "It is unknown whether the store was accepted. Check GET /api/system/status.",
+        accepted.error());
   }
   if (!accepted.ok()) return accepted.error();
   return JsonResponse(200, DescribeStanding(call.api.store_standing()));

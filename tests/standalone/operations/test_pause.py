@@ -94,7 +94,7 @@ class PauseTest(unittest.TestCase):
         self.assertEqual(steps, {1.0})
         why = wait_until(lambda: next((w for w in [self.why("once", soon)] if w["outcome"] == "gap"), None), 20, "the gap")
         self.assertEqual((why["cluster_pause"]["reason"], why["cluster_pause"]["by"]), ("a move", paused["by"]))
-        self.assertIn("The whole cluster was paused from", why["explanation"])
+        self.assertIn("The cluster was paused from", why["explanation"])
         actions = [record["action"] for record in self.api.get("/api/audit")["items"]]
         self.assertIn("system.pause", actions)
         self.assertIn("system.resume", actions)

@@ -144,7 +144,7 @@ TEST_F(BulkCommandsTest, ItIsFollowedToItsEnd) {
             "bulk-1a2b: 2000 of 2000 done, 0 failed, 0 skipped\n");
   server_.answers.erase("GET http://a/api/bulk/bulk-1a2b");
   json stopped = Action("STOPPED", 700, 1, 1299);
-  stopped["error"] = "The user who asked for it was disabled.";
+  stopped["error"] = "The user who started it was disabled.";
   Answer("GET /api/bulk/bulk-1a2b", stopped);
   EXPECT_EQ(Run(command), 1);
   EXPECT_NE(err().find("was disabled"), std::string::npos);

@@ -258,12 +258,12 @@ TEST_F(BulkWorkerTest, NobodyActsForOneWhoMayNot) {
   int asked = 0;
   resume_ = [&](const Grant& grant) -> Result<Resumed> {
     EXPECT_EQ(grant.user_id, "user-anna");
-    if (++asked > 1) return Resumed{.ended = "The user who asked for it was disabled."};
+    if (++asked > 1) return Resumed{.ended = "The user who started it was disabled."};
     return Resumed{.caller = Caller{.role = "read_only"}};
   };
   RunToEnd(*Worker(), "b");
   EXPECT_EQ(Get("b").state, BulkState::kStopped);
-  EXPECT_EQ(Get("b").error, "The user who asked for it was disabled.");
+  EXPECT_EQ(Get("b").error, "The user who started it was disabled.");
   EXPECT_EQ(Sum(Get("b")), "50+0+70");
   EXPECT_EQ(runner_.roles, (std::set<std::string>{"read_only"}));
 }

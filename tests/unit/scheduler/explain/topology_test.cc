@@ -135,7 +135,7 @@ TEST(TopologyTest, AStoreThatIsHeld) {
   inputs.store = {.state = StoreState::kHeld, .reason = "its mark went back"};
   json topology = DescribeTopology(inputs);
   EXPECT_EQ(NodeOf(topology, "store")["state"], "down");
-  EXPECT_EQ(NodeOf(topology, "store")["detail"], "It is held: its mark went back");
+  EXPECT_EQ(NodeOf(topology, "store")["detail"], "Held: its mark went back");
   EXPECT_EQ(Impact(topology), CodesOf({Outage::kStoreHeld}));
   inputs.store = {};
   EXPECT_EQ(Impact(DescribeTopology(inputs)), CodesOf({Outage::kStoreHeld})) << "nothing is begun";
@@ -160,7 +160,7 @@ TEST(TopologyTest, ABusThatIsSilent) {
   inputs.cluster.topics["carillon.logs"] = {kSilent};
   json topology = DescribeTopology(inputs);
   EXPECT_EQ(NodeOf(topology, "bus")["state"], "degraded");
-  EXPECT_EQ(NodeOf(topology, "bus")["detail"], "No answer for: carillon.logs.");
+  EXPECT_EQ(NodeOf(topology, "bus")["detail"], "No response for: carillon.logs.");
   EXPECT_EQ(topology["state"], "degraded");
   EXPECT_EQ(topology["impact"], json::array()) << "part of it answers";
   inputs.cluster.topics["carillon.results"] = {kSilent};

@@ -1,6 +1,7 @@
 // Why a PENDING run has not been started: the decision, and where it is shown.
 #include "scheduler/explain/waiting.h"
 
+#include "common/domain/explain.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {
@@ -54,7 +55,7 @@ TEST_F(WaitingTest, ItsTimeComesFirst) {
   EXPECT_EQ(Code(), "paused");
   row_.due = kNow + 1s;
   EXPECT_EQ(Code(), "not_due");
-  EXPECT_NE(Detail().find(FormatRfc3339(kNow + 1s)), std::string::npos);
+  EXPECT_NE(Detail().find(ReadableTime(kNow + 1s)), std::string::npos);
 }
 
 TEST_F(WaitingTest, PauseOfTheClusterGoesBeforeExecutorsAndAfterItsTime) {
@@ -68,7 +69,7 @@ TEST_F(WaitingTest, NobodyMatches) {
   EXPECT_EQ(Code(), "no_executor");
   executors_ = {Executor("a"), Executor("b", {{"team", "web"}})};
   EXPECT_EQ(Code(), "no_match");
-  EXPECT_EQ(Detail(), "No executor has labels that match \"team=etl\"; 2 are registered.");
+  EXPECT_EQ(Detail(), "No executor matches the selector \"team=etl\"; 2 are registered.");
   job_.executor_selector = "team=";  // as routing: what cannot be read selects nobody
   EXPECT_EQ(Code(), "no_match");
 }
@@ -81,9 +82,9 @@ TEST_F(WaitingTest, ThoseThatMatchAreAway) {
   executors_[2].draining = true;
   executors_[3].state = ExecutorState::kOffline;
   EXPECT_EQ(Code(), "away");
-  EXPECT_EQ(Detail(),
-            "Every executor that may run it takes no work: a is lost, b is disabled, c is "
-            "draining, and 1 more.");
+  EXPECT_EQ(
+      Detail(),
+      "No eligible executor is available: a is lost, b is disabled, c is draining, and 1 more.");
 }
 
 TEST_F(WaitingTest, ThePinnedOneAlone) {
@@ -105,9 +106,9 @@ TEST_F(WaitingTest, ThoseThatMatchAreFull) {
   executors_ = {Executor("a", {{"team", "etl"}}), Executor("b")};
   executors_[0].running = 2;
   EXPECT_EQ(Code(), "no_room");
-  EXPECT_EQ(Detail(), "All slots of a are taken, which alone may run it now.");
+  EXPECT_EQ(Detail(), "All slots of a are in use; no other executor is eligible.");
   executors_.push_back(executors_[0]);
-  EXPECT_EQ(Detail(), "All slots of the 2 executors that may run it are taken.");
+  EXPECT_EQ(Detail(), "All slots of the 2 eligible executors are in use.");
   executors_[2].running = 1;
   EXPECT_EQ(Code(), "queued");
   executors_[2].running = 2;

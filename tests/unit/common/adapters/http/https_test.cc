@@ -159,7 +159,7 @@ TEST_F(HttpsTest, ANewPairIsShownToNewConnections) {
   EXPECT_TRUE(server.server().ReloadCertificate().ok());
   ExpectTrusted(server, others.ca_file());
   ExpectRefused(server, files_.ca_file());
-  // Who was there keeps his connection.
+  // Existing connections are kept.
   EXPECT_TRUE(standing.Send({.url = server.server().url() + "/"}).ok());
 }
 

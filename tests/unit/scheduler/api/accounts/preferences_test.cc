@@ -33,7 +33,7 @@ TEST_F(PreferencesTest, AreChosenAndTakenBackOneByOne) {
   EXPECT_EQ(Choose({{"theme", nullptr}, {"time", "job"}}).body()["preferences"],
             All("zh-CN", nullptr, "job"));
   EXPECT_EQ(Choose(json::object()).body()["preferences"], All("zh-CN", nullptr, "job"));
-  // On another member too: this one does not go by what it remembers of him.
+  // On another member too: this one does not rely on the caller it remembers.
   ASSERT_TRUE(
       store_.ChangePreferences({.user_id = "user-anna", .changes = {{"theme", "light"}}}).ok());
   EXPECT_EQ(Chosen(), All("zh-CN", "light", "job"));

@@ -325,7 +325,7 @@ TEST_F(BulkByHandTest, StopsForWhoIsNotThereAnyMore) {
   const BulkAction stopped = ToEnd(*Worker());
   EXPECT_EQ(stopped.state, BulkState::kStopped);
   EXPECT_EQ(stopped.skipped, 2);
-  EXPECT_EQ(stopped.error, "The user who asked for it was disabled.");
+  EXPECT_EQ(stopped.error, "The user who started it was disabled.");
 }
 
 TEST_F(BulkByHandTest, AGrantEndsWithItsTokenOrUser) {
@@ -334,7 +334,7 @@ TEST_F(BulkByHandTest, AGrantEndsWithItsTokenOrUser) {
   EXPECT_EQ(resume({.token_id = id, .role = "admin"}).caller->Actor(), "token/admin");
   EXPECT_EQ(resume({.token_id = id, .role = "user"}).caller->role, "user");
   EXPECT_EQ(resume({.user_id = "user-none", .role = "user"}).ended,
-            "The user who asked for it was deleted.");
+            "The user who started it was deleted.");
   AddUser("ann", "user");
   TokenRecord token = scheduler::DescribeToken(scheduler::NewToken(), clock_.Wall());
   token.name = "ci";
@@ -346,9 +346,9 @@ TEST_F(BulkByHandTest, AGrantEndsWithItsTokenOrUser) {
   EXPECT_EQ(resume(grant).caller->Actor(), "ann/ci");
   EXPECT_EQ(resume(grant).caller->role, "user");
   clock_.Advance(2h);
-  EXPECT_EQ(resume(grant).ended, "The API token it was asked with has expired.");
+  EXPECT_EQ(resume(grant).ended, "The API token that started it has expired.");
   ASSERT_TRUE(store_.DeleteToken(token.token_id).ok());
-  EXPECT_EQ(resume(grant).ended, "The API token it was asked with was deleted.");
+  EXPECT_EQ(resume(grant).ended, "The API token that started it was deleted.");
 }
 
 }  // namespace

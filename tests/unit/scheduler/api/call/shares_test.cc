@@ -175,7 +175,7 @@ TEST_F(SharesTest, AnOwnJobIsMadeAndMovedOnlyToWhatIsShared) {
   const json unlabelled = {{"labels", {{"team", nullptr}}}};
   EXPECT_EQ(Patch(bert_, id, unlabelled).code(), "out_of_reach");
   EXPECT_EQ(Patch(bert_, id, {{"namespace", "web"}}).code(), "out_of_reach");
-  // What is his own stays his own when the share ends, also to be changed.
+  // Their own job stays theirs when the share ends, and they can still change it.
   Share(bert_, json::array());
   EXPECT_EQ(Patch(bert_, id, unlabelled).status, 200);
   EXPECT_EQ(Patch(bert_, id, {{"namespace", "default"}}).status, 200);
@@ -204,7 +204,7 @@ TEST_F(SharesTest, DoNotReachTheOwnersOtherSecrets) {
   EXPECT_EQ(taken.status, 422);
   EXPECT_EQ(taken.code(), "secret_forbidden");
   EXPECT_EQ(taken.pointer(), "/env/KEY");
-  // His own are not the owner's to use.
+  // The owner may not use the secrets of the user with the share.
   EXPECT_EQ(Patch(bert_, id, env("berts")).code(), "secret_forbidden");
   EXPECT_EQ(Patch(bert_, id, env("common")).status, 200);
   EXPECT_EQ(Patch(bert_, id, env("used")).code(), "secret_forbidden");  // not named any more
@@ -238,7 +238,7 @@ TEST_F(SharesTest, ApplyAndItsPruneReachWhatIsShared) {
   };
   EXPECT_EQ(apply("&dry_run=true", json::array())["counts"]["pruned"], 1);
   Share(bert_, OfPayroll());
-  // What somebody shares with him does not widen what his pipeline clears away.
+  // A share does not widen what the user's pipeline prunes.
   EXPECT_EQ(apply("&dry_run=true", json::array())["counts"]["pruned"], 1);
   const json within = apply("&namespace=payroll", json::array());
   ASSERT_EQ(within["items"].size(), 1u) << within.dump();

@@ -16,5 +16,14 @@ TEST(ProblemTest, BrokenStoreIsUnavailableAndKeepsItsDetailsToItself) {
   EXPECT_EQ(problem.headers[0].first, "Retry-After");
 }
 
+TEST(ProblemTest, TheDetailNamesTheField) {
+  const Problem problem = InvalidField("/mode", "unknown_value", "Must be graceful or kill.");
+  EXPECT_EQ(problem.detail, "mode must be graceful or kill.");
+  EXPECT_EQ(problem.errors.at(0).detail, "Must be graceful or kill.");
+  EXPECT_EQ(InvalidField("?sort", "x", "Must be name.").detail, "sort must be name.");
+  EXPECT_EQ(InvalidField("/name", "x", "Already used.").detail, "Already used.");
+  EXPECT_EQ(InvalidField("", "x", "Must be an object.").detail, "Must be an object.");
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

@@ -12,7 +12,7 @@ class StoreHeldTest : public ApiEnv {
                  .trusted = StoreTrust{.store_id = "s", .server_id = "v", .mark = 9},
                  .seen = StoreIdentity{.store_id = "s", .server_id = "w", .mark = 4},
                  .doubt = StoreDoubt::kHistoryLost,
-                 .reason = "the store lacks what was committed"});
+                 .reason = "the store has lost commits"});
   }
   const json shown_ = {{"store_id", "s"}, {"server_id", "w"}, {"mark", 4}};
 };
@@ -37,7 +37,7 @@ TEST_F(StoreHeldTest, ReadsAreServedAndWritesAreRefusedWithTheReason) {
   const Answer refused = Post("/api/jobs", JobBody());
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(refused.code(), "store_held");
-  EXPECT_NE(refused.body()["detail"].get<std::string>().find("lacks what was committed"),
+  EXPECT_NE(refused.body()["detail"].get<std::string>().find("has lost commits"),
             std::string::npos);
   EXPECT_EQ(Post("/api/jobs/j/pause").code(), "store_held");
   EXPECT_EQ(Send("DELETE", "/api/jobs/j").code(), "store_held");
