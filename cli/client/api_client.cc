@@ -133,6 +133,10 @@ Failure FailureOf(const Error& error) {
   return failure;
 }
 
+bool RepeatsDetail(std::string_view message, std::string_view detail) {
+  return detail.empty() || message.ends_with(detail.substr(1));
+}
+
 Failure FailureOf(const ApiResponse& response) {
   Failure failure{.exit = ExitOf(response.status), .etag = response.etag};
   if (!response.body.is_object()) {
@@ -151,9 +155,8 @@ Failure FailureOf(const ApiResponse& response) {
     if (!error.is_object()) continue;
     const std::string detail = TextMember(error, "detail");
     const std::string pointer = TextMember(error, "pointer");
-    // Omits a detail that is already the message.
-    failure.details.push_back(failure.message.ends_with(detail) ? "at " + pointer
-                                                                : pointer + ": " + detail);
+    failure.details.push_back(RepeatsDetail(failure.message, detail) ? "at " + pointer
+                                                                     : pointer + ": " + detail);
   }
   return failure;
 }

@@ -74,6 +74,8 @@ class ApiClient {
   size_t current_ = 0;  // the member that answered last
 };
 
+// True if `message` ends with this detail of a problem, whatever the case of its first letter.
+bool RepeatsDetail(std::string_view message, std::string_view detail);
 Failure FailureOf(const ApiResponse& response);
 
 // One path segment or query value, percent-encoded.

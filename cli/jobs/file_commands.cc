@@ -165,9 +165,10 @@ ExitCode TellErrors(Session& session, const json& applied, const Documents& docu
         std::string pointer = error.value("pointer", std::string());  // "/3/timeout"
         pointer.erase(0, pointer.find('/', 1));
         const std::string detail = error.value("detail", std::string());
-        // Omits a detail that is already the message.
-        failure.details.push_back(failure.message.ends_with(detail) ? "at " + pointer
-                                                                    : pointer + ": " + detail);
+        // The message has the first one already, and its line.
+        if (!pointers.empty() || !RepeatsDetail(failure.message, detail)) {
+          failure.details.push_back(document.Place(pointer) + ": " + pointer + ": " + detail);
+        }
         pointers.push_back(std::move(pointer));
       }
       const std::string pointer = pointers.empty() ? "" : pointers[0];

@@ -79,8 +79,23 @@ TEST_F(FileCommandsTest, WhatIsRefusedIsToldWithItsLine) {
   Answer("POST /api/apply", Answered({Item(0, "created"), Refused(1, "/1/timeout")}));
   EXPECT_EQ(Run({"apply", "-f", file}), 2);
   EXPECT_NE(err().find(file + ":6: timeout has to be"), std::string::npos) << err();
-  EXPECT_NE(err().find("\n  /timeout: too small\n"), std::string::npos) << err();
+  EXPECT_NE(err().find("\n  " + file + ":6: /timeout: too small\n"), std::string::npos) << err();
   EXPECT_NE(err().find("trace abc"), std::string::npos) << err();
+}
+
+TEST_F(FileCommandsTest, AProblemIsReportedOnceAndFurtherOnesWithTheirLine) {
+  const std::string file = Write("j.yaml", "name: A\ntimeout: 2h\ntimezone: UTC\n");
+  json refused = Refused(0, "/0/timeout");
+  refused["error"]["detail"] = "timeout must be a number";
+  refused["error"]["errors"] = {
+      {{"pointer", "/0/timeout"}, {"code", "invalid"}, {"detail", "must be a number"}},
+      {{"pointer", "/0/timezone"}, {"code", "invalid"}, {"detail", "unknown field"}}};
+  Answer("POST /api/apply", Answered({refused}));
+  EXPECT_EQ(Run({"apply", "-f", file}), 2);
+  EXPECT_NE(err().find(file + ":2: timeout must be a number (invalid)\n  " + file +
+                       ":3: /timezone: unknown field\n"),
+            std::string::npos)
+      << err();
 }
 
 TEST_F(FileCommandsTest, TheDocumentIsTheServersWithPlaces) {
