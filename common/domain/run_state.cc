@@ -208,8 +208,8 @@ std::string CancelSentence(const CancelWord& word) {
   if (word.reason.empty()) return {};
   // A run that was not running is only cancelled, never killed.
   const bool kills = word.effect == CancelEffect::kRequested && word.mode == CancelMode::kKill;
-  const std::string who(word.actor.empty() ? "somebody" : word.actor);
-  return std::string(kills ? "kill" : "cancel") + " asked for by " + who + ": " +
+  const std::string who(word.actor.empty() ? "an unknown user" : word.actor);
+  return std::string(kills ? "killed" : "cancelled") + " by " + who + ": " +
          std::string(word.reason);
 }
 

@@ -61,11 +61,11 @@ TYPED_TEST(CancelModeContract, ASofterWordChangesNothing) {
   const Fence fence = s.Take();
   const RunRow run = this->Running(s, fence);
   this->Cancel(s, run, CancelMode::kGraceful, "wrong day");
-  EXPECT_EQ(s.Get(run.key).result.error, "cancel asked for by ann: wrong day");
+  EXPECT_EQ(s.Get(run.key).result.error, "cancelled by ann: wrong day");
   this->Cancel(s, run, CancelMode::kKill, "deaf");
-  EXPECT_EQ(s.Get(run.key).result.error, "kill asked for by ann: deaf");
+  EXPECT_EQ(s.Get(run.key).result.error, "killed by ann: deaf");
   this->Cancel(s, run, CancelMode::kGraceful, "late");
-  EXPECT_EQ(s.Get(run.key).result.error, "kill asked for by ann: deaf");
+  EXPECT_EQ(s.Get(run.key).result.error, "killed by ann: deaf");
 }
 
 TYPED_TEST(CancelModeContract, TheNextAttemptHasNoKillOfTheLast) {
@@ -88,7 +88,7 @@ TYPED_TEST(CancelModeContract, WhatDoesNotRunIsCancelledAlike) {
   this->Cancel(s, pending, CancelMode::kKill, "wrong day");
   EXPECT_EQ(s.Get(pending.key).row.state, RunState::kCancelled);
   EXPECT_EQ(s.Get(pending.key).result.reason, reason::kCancelRequested);
-  EXPECT_EQ(s.Get(pending.key).result.error, "cancel asked for by ann: wrong day");
+  EXPECT_EQ(s.Get(pending.key).result.error, "cancelled by ann: wrong day");
   EXPECT_FALSE(
       s.v(s.runs.CancelRun(pending.key, {.now = kT0 + 3s, .cancel_mode = CancelMode::kKill})));
 }

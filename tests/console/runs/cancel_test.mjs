@@ -75,7 +75,7 @@ test('what somebody else asked for, and why', async () => {
     await page.locator('h1 [data-state=RUNNING]').waitFor();
     await server.api('POST', `runs/${run}/cancel`, { reason: 'wrong day' });
     const told = page.getByRole('status').filter({ hasText: 'Cancelling.' });
-    await told.getByText('cancel asked for by token/admin: wrong day').waitFor();
+    await told.getByText('cancelled by token/admin: wrong day').waitFor();
     assert.ok(await page.getByRole('button', { name: 'Kill now' }).isEnabled());
     await server.api('POST', `runs/${run}/cancel`, { mode: 'kill' });
     await page.locator('h1 [data-state=CANCELLED]').waitFor();

@@ -90,7 +90,7 @@ class CancelTest(unittest.TestCase):
         self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "kill", "reason": "deaf"})
         self.api.post(f"/api/runs/{run_id}/cancel", {"mode": "graceful", "reason": "too late"})
         run = self.dies_at_once(run_id, pids, since)
-        self.assertEqual(run["error"], "kill asked for by token/admin: deaf")
+        self.assertEqual(run["error"], "killed by token/admin: deaf")
         self.assertEqual((run["cancel_requested"], run["cancel_mode"]), (False, None))
         told = [item["reason"] for item in self.api.get(f"/api/audit?object_id={run_id}")["items"]]
         self.assertEqual(told[0:3], ["too late", "kill: deaf", None])

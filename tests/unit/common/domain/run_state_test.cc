@@ -306,11 +306,11 @@ TEST_F(RunStateTest, CancelSaysWhoAndWhyAndWhetherItKills) {
   CancelWord word{.mode = CancelMode::kKill, .actor = "ann"};
   EXPECT_EQ(CancelSentence(word), "");
   word.reason = "deaf";
-  EXPECT_EQ(CancelSentence(word), "kill asked for by ann: deaf");
+  EXPECT_EQ(CancelSentence(word), "killed by ann: deaf");
   word.effect = CancelEffect::kCancelledNow;  // nothing was running
-  EXPECT_EQ(CancelSentence(word), "cancel asked for by ann: deaf");
+  EXPECT_EQ(CancelSentence(word), "cancelled by ann: deaf");
   word.actor = "";
-  EXPECT_EQ(CancelSentence(word), "cancel asked for by somebody: deaf");
+  EXPECT_EQ(CancelSentence(word), "cancelled by an unknown user: deaf");
 }
 
 TEST_F(RunStateTest, CancelModesAreReadAsTheyAreWritten) {
