@@ -215,9 +215,9 @@ void ExecutorCore::WatchWarden(SteadyTime now) {
   if (in_trouble == !trouble_.empty()) return;
   trouble_ = in_trouble ? warden.error().message : "";
   if (in_trouble) {
-    log::Error("executor", "takes no work: {}", trouble_);
+    log::Error("executor", "accepts no work: {}", trouble_);
   } else {
-    log::Info("executor", "the warden answers: takes work again");
+    log::Info("executor", "the warden responds: accepts work again");
   }
 }
 

@@ -125,7 +125,7 @@ void ExecutorCore::Accept(RunEntry& entry, const ClaimBatchReply::Item& answer,
   }
   if (!entry.task.secret_env.empty() && answer.secrets.empty()) {
     return FailUnstarted(entry, reason::kSecretUnsupported,
-                         "the member that accepted the claim is of a version without secrets");
+                         "the member that accepted the claim runs a version without secrets");
   }
   entry.secrets = answer.secrets;
   Begin(entry, now);
@@ -198,7 +198,7 @@ void ExecutorCore::LogTrace(const RunEntry& entry, std::string_view what) const 
 void ExecutorCore::EndUnstarted(RunEntry& entry) {
   const AttemptResult result{.state = RunState::kLost,
                              .reason = std::string(reason::kLeaseEnded),
-                             .error = "its lease ended before it could be started",
+                             .error = "its lease expired before it could start",
                              .ended = ports_.clock.Wall()};
   Ended(entry, {entry.held, result, entry.task.job_id}, ResultHome::kMemory);
 }

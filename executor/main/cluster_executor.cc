@@ -150,8 +150,9 @@ Status ClusterExecutor::Parts::ListenOps(const config::Config& config) {
   context.ready = {
       {.name = "warden",
        .check = [this]() -> Status {
-         if (!built || executor->warden_pid() == 0) return NotReady("the warden is not up yet");
-         if (!executor->warden_answers()) return NotReady("the warden does not answer");
+         if (!built || executor->warden_pid() == 0)
+           return NotReady("the warden has not started yet");
+         if (!executor->warden_answers()) return NotReady("the warden does not respond");
          return {};
        }},
       {.name = "members",
@@ -162,7 +163,7 @@ Status ClusterExecutor::Parts::ListenOps(const config::Config& config) {
       {.name = "draining",
        .check = [this]() -> Status {
          if (!draining) return {};
-         return NotReady("stopping: waits for running processes");
+         return NotReady("stopping: waiting for running processes");
        }},
   };
   CARILLON_ASSIGN_OR_RETURN(

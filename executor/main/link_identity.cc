@@ -95,7 +95,7 @@ Status LinkIdentity::AskMembers(const tls::Identity& shown, const std::string& t
   const std::string key = tls::NewKey();
   CARILLON_ASSIGN_OR_RETURN(const std::string request,
                             tls::NewRequest(key, options_.executor.value()));
-  Status last{ErrorCode::kUnavailable, "no member of the scheduler can be seen"};
+  Status last{ErrorCode::kUnavailable, "no member of the scheduler is visible"};
   CARILLON_ASSIGN_OR_RETURN(const std::vector<MemberInfo> members, members_());
   for (const MemberInfo& member : members) {
     if (member.grpc_address.empty()) continue;

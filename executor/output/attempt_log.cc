@@ -39,8 +39,8 @@ void AttemptLog::CloseLine(OutputStream stream) {
   if (line.text.empty() || full_) return line.text.clear();
   if (total_ + line.text.size() > limits_.log_bytes_max) {
     full_ = true;
-    AddMarker(fmt::format("the log is longer than {} bytes: what follows is not in it, only the "
-                          "end of it in the run's output",
+    AddMarker(fmt::format("the log has reached its limit of {} bytes: the rest is not stored, "
+                          "except its end in the run's output",
                           limits_.log_bytes_max),
               line.begun);
     return line.text.clear();
@@ -50,7 +50,7 @@ void AttemptLog::CloseLine(OutputStream stream) {
     return line.text.clear();
   }
   if (dropped_ > 0) {
-    AddMarker(fmt::format("{} bytes are missing here: nobody took the log in time", dropped_),
+    AddMarker(fmt::format("{} bytes are missing here: the log was not collected in time", dropped_),
               line.begun);
     dropped_ = 0;
   }
@@ -101,7 +101,7 @@ void AttemptLog::End(Now now) {
   CloseLine(OutputStream::kOut);
   CloseLine(OutputStream::kErr);
   if (dropped_ > 0) {
-    AddMarker(fmt::format("{} bytes are missing here: nobody took the log in time",
+    AddMarker(fmt::format("{} bytes are missing here: the log was not collected in time",
                           std::exchange(dropped_, 0)),
               now.wall);
   }

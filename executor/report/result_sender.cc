@@ -68,7 +68,7 @@ bool ResultSender::Save() {
   if (unsaved_.empty()) return true;
   const Status saved = ports_.spool.Append({unsaved_.begin(), unsaved_.end()});
   if (!saved.ok()) {
-    if (!blocked()) log::Error("report", "results wait in memory: {}", saved.error().message);
+    if (!blocked()) log::Error("report", "results are kept in memory: {}", saved.error().message);
     return false;
   }
   for (const AttemptEnded& ended : unsaved_) {

@@ -13,7 +13,7 @@ Result<std::unique_ptr<ExecutorServer>> ExecutorServer::Make(const Ports& ports,
                                                              const ExecutorOptions& options,
                                                              const std::string& home) {
   if (mkdir(home.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Error{ErrorCode::kUnavailable, "cannot make " + home};
+    return Error{ErrorCode::kUnavailable, "cannot create " + home};
   }
   std::unique_ptr<ExecutorServer> server(new ExecutorServer(ports.clock));
   server->warden_ = std::make_unique<WardenClient>(

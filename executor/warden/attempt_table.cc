@@ -82,7 +82,7 @@ void AttemptTable::Start(StartAttempt start) {
   entry.start = std::move(start);
   if (forgotten) {  // the database forgot its end: it was restored to an earlier state
     EndUnstarted(name, entry, RunState::kLost, reason::kLeaseEnded,
-                 "this attempt ran here before, under another claim");
+                 "this attempt already ran here under another claim");
   } else if (by_run_no_.size() + waiting_.size() + prepared_.size() >= kRunningMax) {
     EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn, "too many processes are running");
   } else {
@@ -97,10 +97,10 @@ bool AttemptTable::RefuseStart(const AttemptName& name, Entry& entry) {
     EndUnstarted(name, entry, RunState::kLost, reason::kWardenDied, "the warden is stopping");
   } else if (entry.cancelled) {
     EndUnstarted(name, entry, RunState::kCancelled, reason::kCancelRequested,
-                 "cancelled before it was started");
+                 "cancelled before it started");
   } else if (DecideAtStart({entry.start->lease_end, true}, clock_.Steady()) != LeaseAction::kNone) {
     EndUnstarted(name, entry, RunState::kLost, reason::kLeaseEnded,
-                 "its lease ended before it could be started");
+                 "its lease expired before it could start");
   } else {
     return false;
   }
@@ -122,8 +122,9 @@ void AttemptTable::PrepareWaiting() {
         entry.reserved = true;
         prepared_.push_back({name, journal_->last()});
       } else {
-        EndUnstarted(name, entry, RunState::kFailed, reason::kSpawn,
-                     "not started, its end could not be recorded: " + record.error().message);
+        EndUnstarted(
+            name, entry, RunState::kFailed, reason::kSpawn,
+            "not started, because its end could not be recorded: " + record.error().message);
       }
     }
     waiting_.pop_front();
@@ -262,7 +263,8 @@ void AttemptTable::Launch(const AttemptName& name, Entry& entry) {
   const LiveRun::Now now = Now();
   auto log = logs_.Open(entry.held, entry.start->job_id);
   if (const size_t given_up = logs_.TakeGivenUp(); given_up > 0) {
-    Complain(fmt::format("gave up the logs of {} ended attempts: nobody took them", given_up));
+    Complain(fmt::format("dropped the logs of {} ended attempts: they were not collected in time",
+                         given_up));
   }
   auto live = std::make_unique<LiveRun>(*std::move(entry.start), std::move(log));
   WorkDirectory::Place place{WorkDirectoryOf(name)};
@@ -385,7 +387,7 @@ void AttemptTable::StepLeftovers(SteadyTime now) {
     AttemptEnded ended{start.attempt,
                        {.state = RunState::kLost,
                         .reason = std::string(reason::kWardenDied),
-                        .error = "the warden died while it ran",
+                        .error = "the warden died during the run",
                         .started = start.started,
                         .ended = clock_.Wall()},
                        start.job_id};
@@ -417,7 +419,8 @@ SteadyTime AttemptTable::NextTick() const {
 Result<bool> AttemptTable::Ready(SteadyTime now) {
   SegmentLog& log = journal_->log();
   if (log.busy() && now - order_since_ >= kDiskAnswers) {
-    return {ErrorCode::kUnavailable, "the disk under " + options_.work_directory + " hangs"};
+    return {ErrorCode::kUnavailable,
+            "the disk under " + options_.work_directory + " does not respond"};
   }
   // While nothing can be written, space for one more is useless; and each failed write uses up the
   // file that was made for it, so that the request for space might never be answered.

@@ -66,7 +66,7 @@ bool AttemptTable::Fetch(const AttemptName& name) {
     *ended = AttemptEnded{entry->held,
                           {.state = RunState::kLost,
                            .reason = std::string(reason::kWardenDied),
-                           .error = "the record of its end is unreadable",
+                           .error = "the record of its result cannot be read",
                            .ended = clock_.Wall()}};
   }
   entry->memory = **std::move(ended);

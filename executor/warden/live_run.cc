@@ -54,7 +54,7 @@ Result<PipePair> MakeOutputPipe(bool* grown) {
 
 std::string_view SpawnStepText(SpawnStep step) {
   switch (step) {
-    case SpawnStep::kDirectory: return "make its working directory";
+    case SpawnStep::kDirectory: return "create its working directory";
     case SpawnStep::kFork: return "fork";
     case SpawnStep::kExec: return "exec /bin/sh";
     case SpawnStep::kNone: break;
@@ -244,9 +244,8 @@ AttemptResult LiveRun::EndedByWarden() const {
       result.error = ending_->kill_requested ? "killed on request" : "cancelled on request";
       break;
     default:
-      result.error = ending_->reason == reason::kLeaseEnded
-                         ? "killed: its lease ended and was not renewed"
-                         : "killed: the warden was stopped";
+      result.error = ending_->reason == reason::kLeaseEnded ? "killed: its lease expired"
+                                                            : "killed: the warden was stopped";
   }
   return result;
 }
@@ -260,7 +259,7 @@ AttemptResult LiveRun::ExitResult() const {
   } else if (!wait_status_) {
     result.state = RunState::kLost;
     result.reason = reason::kWardenDied;
-    result.error = "the process that keeps this attempt was killed";
+    result.error = "the supervisor process of this attempt was killed";
   } else if (WIFSIGNALED(*wait_status_)) {
     const int signal_number = WTERMSIG(*wait_status_);
     const char* name = sigabbrev_np(signal_number);

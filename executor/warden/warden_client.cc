@@ -64,7 +64,7 @@ void WardenClient::WaitForPoke(Duration at_most) {
 Status WardenClient::CanStart() {
   MutexLock lock(mu_);
   if (!attached_) return {ErrorCode::kUnavailable, "no warden is attached"};
-  if (silent_) return {ErrorCode::kUnavailable, "the warden does not answer"};
+  if (silent_) return {ErrorCode::kUnavailable, "the warden does not respond"};
   return ready_;
 }
 
@@ -82,7 +82,7 @@ Status WardenClient::EnqueueStart(const StartAttempt& start) {
   if (start.masked.empty()) return Enqueue(warden_message::Start{start});
   if (attached_ && version_ < kWardenMasks) {
     return {ErrorCode::kInvalid,
-            "the warden runs since before an upgrade and cannot hide secrets; restart it"};
+            "the warden was started before an upgrade and cannot mask secrets; restart it"};
   }
   return Enqueue(StartMasked{start});
 }
@@ -93,7 +93,7 @@ Status WardenClient::Start(const StartAttempt& start) {
     const AttemptName name = NameOf(start.attempt);
     if (unanswered_.count(name) > 0) return {};
     if (unanswered_.size() >= kUnansweredStartsMax) {
-      return {ErrorCode::kUnavailable, "the warden does not answer"};
+      return {ErrorCode::kUnavailable, "the warden does not respond"};
     }
     CARILLON_TRY(EnqueueStart(start));
     unanswered_.emplace(name, start);
@@ -163,7 +163,7 @@ Status WardenClient::ConfirmOutput(const std::vector<StoredOutput>& confirmed) {
 
 Result<Warden::Inventory> WardenClient::List() {
   MutexLock lock(mu_);
-  if (silent_) return {ErrorCode::kUnavailable, "the warden does not answer"};
+  if (silent_) return {ErrorCode::kUnavailable, "the warden does not respond"};
   const uint64_t request = next_request_++;
   CARILLON_TRY(Enqueue(warden_message::List{request}));
   listings_[request];
@@ -173,7 +173,8 @@ Result<Warden::Inventory> WardenClient::List() {
   });
   Listing listing = std::move(listings_[request]);
   listings_.erase(request);
-  if (!listing.done) return {ErrorCode::kUnavailable, "the warden did not answer a list"};
+  if (!listing.done)
+    return {ErrorCode::kUnavailable, "the warden did not respond to a list request"};
   return std::move(listing.inventory);
 }
 
@@ -324,9 +325,9 @@ void WardenClient::Feel() {
   if (pulse_.silent() == silent_) return;
   silent_ = pulse_.silent();
   if (silent_) {
-    log::Error(kRoom, "warden {} does not answer; nothing is started until it does", pid_);
+    log::Error(kRoom, "warden {} does not respond; nothing is started until it does", pid_);
   } else {
-    log::Info(kRoom, "warden {} answers again", pid_);
+    log::Info(kRoom, "warden {} responds again", pid_);
   }
 }
 
@@ -415,7 +416,7 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
   if (last_pid_ != 0 && last_pid_ != pid) {
     ++restarts_;
     restarts_metric_.Add();
-    log::Warn(kRoom, "warden {} took the place of {}", pid, last_pid_);
+    log::Warn(kRoom, "warden {} replaced {}", pid, last_pid_);
   }
   pid_ = pid;
   version_ = welcome.version;

@@ -54,7 +54,7 @@ Result<std::optional<SegmentLog::RecordId>> WardenJournal::PrepareStart(const St
                                                                         WallTime now, Asked asked) {
   const size_t reserve = ReserveFor(start.output_bytes_max);
   if (log_->live_bytes() > bytes_max_) {
-    return {ErrorCode::kExhausted, "too many results wait for the scheduler to apply them"};
+    return {ErrorCode::kExhausted, "too many results are waiting for the scheduler"};
   }
   if (asked == Asked::kFirst) log_->ForgetRefusal();
   Result<bool> reserved = log_->Reserve(reserve);
@@ -107,7 +107,7 @@ std::optional<Result<AttemptEnded>> WardenJournal::ReadEnd(SegmentLog::RecordId 
 
 Result<bool> WardenJournal::EnsureHeadroom() {
   if (log_->live_bytes() > bytes_max_ / 4 * 3) {
-    return {ErrorCode::kExhausted, "too many results wait for the scheduler to apply them"};
+    return {ErrorCode::kExhausted, "too many results are waiting for the scheduler"};
   }
   if (headroom_ && log_->short_of_room()) {  // a file failed: the rest is for the ends
     log_->Unreserve(kHeadroomBytes);

@@ -236,7 +236,7 @@ TEST_F(DaemonReportTest, WardenThatDoesNotAnswerIsToldAndGetsNothing) {
   const ClaimRequest process = RunToAccepted(Task(1));
   EndInWarden(process);
   StepFor(2s);
-  warden_.can_start = {ErrorCode::kUnavailable, "the warden does not answer"};
+  warden_.can_start = {ErrorCode::kUnavailable, "the warden does not respond"};
   link_.sent.clear();
   Publish({Task(2)});
   EXPECT_TRUE(Claims().empty());
@@ -244,7 +244,7 @@ TEST_F(DaemonReportTest, WardenThatDoesNotAnswerIsToldAndGetsNothing) {
   EXPECT_EQ(LastHeartbeat().trouble, "") << "one that died comes back";
   StepFor(400ms);
   Heartbeat beat = LastHeartbeat();
-  EXPECT_EQ(beat.trouble, "the warden does not answer");
+  EXPECT_EQ(beat.trouble, "the warden does not respond");
   EXPECT_EQ(beat.free_slots, 0);
   EXPECT_GT(beat.free_light_slots, 0);
   StepFor(3s);

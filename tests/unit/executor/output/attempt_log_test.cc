@@ -124,13 +124,13 @@ TEST_F(AttemptLogTest, WhatNobodyTakesIsLeftOutAndSaid) {
   log.Confirm(1);
   log.Append(kOut, "on\n", At(2s));
   EXPECT_EQ(Take(log, 3s),
-            (Lines{"3 carillon:13 bytes are missing here: nobody took the log in time\n",
+            (Lines{"3 carillon:13 bytes are missing here: the log was not collected in time\n",
                    "4 stdout:on\n"}));
   log.Append(kOut, std::string(100, 'y') + "\n", At(4s));
   log.End(At(4s));
-  EXPECT_EQ(
-      Take(log, 4s),
-      (Lines{"5 carillon:101 bytes are missing here: nobody took the log in time\n", "last"}));
+  EXPECT_EQ(Take(log, 4s),
+            (Lines{"5 carillon:101 bytes are missing here: the log was not collected in time\n",
+                   "last"}));
 }
 
 TEST_F(AttemptLogTest, BudgetIsShared) {
@@ -156,7 +156,8 @@ TEST_F(AttemptLogTest, LogHasAnEnd) {
   const Lines taken = Take(log, 1ms);
   ASSERT_EQ(taken.size(), 3u);
   EXPECT_EQ(taken[0], "1 stdout:12345\n");
-  EXPECT_NE(taken[1].find("2 carillon:the log is longer than 8 bytes"), std::string::npos);
+  EXPECT_NE(taken[1].find("2 carillon:the log has reached its limit of 8 bytes"),
+            std::string::npos);
   EXPECT_EQ(taken[2], "last");
 }
 

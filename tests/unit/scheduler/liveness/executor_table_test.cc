@@ -37,12 +37,12 @@ TEST_F(ExecutorTableTest, OneThatIsInTroubleIsUnhealthyAndGetsNothing) {
     EXPECT_TRUE(table_.Heard(ExecutorId("x1"), Incarnation("e1"),
                              {.free_light_slots = 9, .trouble = trouble}, WallTime{}, now));
   };
-  beat("the warden does not answer", kStart + 1s);
+  beat("the warden does not respond", kStart + 1s);
   EXPECT_FALSE(table_.TakeChanges().at(0).usable);
   EXPECT_TRUE(table_.JudgeHealth(kStart + 1s));
   EXPECT_FALSE(table_.JudgeHealth(kStart + 2s)) << "as before";
   EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kUnhealthy);
-  EXPECT_EQ(table_.Records().at(0).trouble, "the warden does not answer");
+  EXPECT_EQ(table_.Records().at(0).trouble, "the warden does not respond");
   beat("", kStart + 3s);
   EXPECT_TRUE(table_.TakeChanges().at(0).usable);
   EXPECT_TRUE(table_.JudgeHealth(kStart + 3s));
