@@ -53,23 +53,22 @@ Status CheckUserName(std::string_view name) {
                       return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '@' || c == '-';
                     });
   if (fits) return {};
-  return {ErrorCode::kInvalid,
-          fmt::format("A name has 1 to {} characters of a-z, A-Z, 0-9 and ._@-, the first a letter "
-                      "or digit.",
-                      kUserNameCharactersMax)};
+  return {ErrorCode::kInvalid, fmt::format("A name must have 1 to {} characters of a-z, A-Z, 0-9 "
+                                           "and ._@-, beginning with a letter or digit.",
+                                           kUserNameCharactersMax)};
 }
 
 Status CheckPassword(std::string_view name, std::string_view password) {
   const size_t characters = Characters(password);
   if (characters < kPasswordCharactersMin || characters > kPasswordCharactersMax) {
-    return {ErrorCode::kInvalid, fmt::format("A password has {} to {} characters.",
+    return {ErrorCode::kInvalid, fmt::format("A password must have {} to {} characters.",
                                              kPasswordCharactersMin, kPasswordCharactersMax)};
   }
   const std::string lower = Lower(password);
-  if (lower == Lower(name)) return {ErrorCode::kInvalid, "The password must not be the name."};
+  if (lower == Lower(name)) return {ErrorCode::kInvalid, "The password must differ from the name."};
   const bool repeated = lower.find_first_not_of(lower[0]) == std::string::npos;
   if (repeated || std::find(kWellKnown.begin(), kWellKnown.end(), lower) != kWellKnown.end()) {
-    return {ErrorCode::kInvalid, "This password is among the first that are tried; take another."};
+    return {ErrorCode::kInvalid, "This password is too common. Choose another."};
   }
   return {};
 }

@@ -297,7 +297,7 @@ void ClaimApplier::HandSecrets(std::vector<Item>& items) {
 Result<std::vector<HandedSecrets>> ClaimApplier::Handed(const std::vector<JobVersionKey>& keys) {
   if (ports_.secrets == nullptr) {
     const HandedSecrets none{.failure = std::string(reason::kSecretUnreadable),
-                             .error = "this member hands out no secrets"};
+                             .error = "this member cannot provide secrets"};
     return std::vector<HandedSecrets>(keys.size(), none);
   }
   CARILLON_ASSIGN_OR_RETURN(const auto found, ports_.definitions.Load(keys));
@@ -313,7 +313,7 @@ Result<std::vector<HandedSecrets>> ClaimApplier::Handed(const std::vector<JobVer
   for (size_t i = 0; i < keys.size(); ++i) {
     if (found.definitions.contains(keys[i])) continue;
     handed[i] = {.failure = std::string(reason::kSecretUnreadable),
-                 .error = "which secrets the job uses cannot be read"};
+                 .error = "the secrets of the job cannot be read"};
   }
   return handed;
 }

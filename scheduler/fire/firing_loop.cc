@@ -131,7 +131,7 @@ void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime no
     for (const RunEvent& event : batch.events) Handle(event, executor, now);
   }
   if (ports_.events.TakeLost()) {
-    log::Warn("fire", "run events were lost; checking what is claimed");
+    log::Warn("fire", "run events were lost; checking which runs are claimed");
     CheckClaimed(now);
   } else if (check_again_ && now >= *check_again_) {
     CheckClaimed(now);

@@ -78,10 +78,10 @@ void FiringLoop::ReturnTimedOut(SteadyTime now) {
     ports_.metrics.counter("carillon_dispatch_timeouts_total").Add();
     const ExecutorCredits::Index silent = std::exchange(tracked->executor, ExecutorCredits::kNone);
     if (credits_.TimedOut(silent, tracked->slots)) {
-      log::Warn("fire",
-                "executor claims nothing of what it is given; it gets one task at a time until it "
-                "does executor_id={}",
-                credits_.id(silent).value());
+      log::Warn(
+          "fire",
+          "executor claims none of its tasks; it gets one at a time until it does executor_id={}",
+          credits_.id(silent).value());
     }
     tracked->avoid = silent;
     EnterLane(*tracked, now);

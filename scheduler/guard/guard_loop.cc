@@ -110,12 +110,12 @@ Result<StoreIdentity> GuardLoop::FindShown(const StoreIdentity& shown) {
   }
   if (!IsShown(seen, shown)) {
     return {ErrorCode::kConflict,
-            "the store that answers is not the one that was shown; look at the status again"};
+            "the store that answers is not the one that was shown; check the status again"};
   }
   if (segment_count_ != 0 && seen.segment_count != segment_count_) {
     return {ErrorCode::kConflict,
-            "the store that answers has another number of segments than this member was started "
-            "with; start all members again, then accept"};
+            "the store that answers has a different number of segments than this member started "
+            "with; restart all members, then accept"};
   }
   return seen;
 }

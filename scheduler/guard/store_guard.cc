@@ -114,7 +114,7 @@ void StoreGuard::Release(const StoreTrust& trust) {
   standing_.reason.clear();
   ++stamp_;
   if (was_held) {
-    log::Warn(kRoom, "THE STORE IS TRUSTED AGAIN: store {} mark {}: work goes on", trust.store_id,
+    log::Warn(kRoom, "THE STORE IS TRUSTED AGAIN: store {} mark {}: work continues", trust.store_id,
               trust.mark);
   } else {
     log::Info(kRoom, "store trusted store={} mark={}", trust.store_id, trust.mark);

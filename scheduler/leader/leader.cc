@@ -101,7 +101,8 @@ Status LeaderLoop::WriteUpTo(Assignment assignment, Generation stored, Generatio
     assignment.generation = Generation(generation);
     CARILLON_TRY(ports_.coordinator.WriteAssignment(assignment));
   }
-  if (last < wanted.value()) return {ErrorCode::kExhausted, "generations go on at the next step"};
+  if (last < wanted.value())
+    return {ErrorCode::kExhausted, "the remaining generations follow at the next step"};
   return {};
 }
 

@@ -81,7 +81,7 @@ void ExecutorRegistry::Refuse(const LeaseHolder& executor, const Error& error) {
   const Status sent = ports_.hub.Send(
       executor.executor, executor.incarnation,
       Registered{.accepted = false,
-                 .refusal = "the store does not take this registration: " + error.message});
+                 .refusal = "the store rejects this registration: " + error.message});
   if (!sent.ok()) log::Debug("liveness", "refused: {}", sent.error().message);
 }
 

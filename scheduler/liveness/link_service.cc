@@ -13,11 +13,11 @@ constexpr Duration kHealthEvery = 500ms;
 // The reason for which the store could never keep this record; empty if it can.
 std::string WhyNotKept(const ExecutorRecord& record) {
   if (record.host.size() > kExecutorHostBytesMax) {
-    return fmt::format("its host name has {} bytes; at most {} are taken", record.host.size(),
+    return fmt::format("its host name has {} bytes; at most {} are allowed", record.host.size(),
                        kExecutorHostBytesMax);
   }
   if (record.version.size() > kExecutorVersionBytesMax) {
-    return fmt::format("its version has {} bytes; at most {} are taken", record.version.size(),
+    return fmt::format("its version has {} bytes; at most {} are allowed", record.version.size(),
                        kExecutorVersionBytesMax);
   }
   return {};
@@ -58,21 +58,20 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
   if (admission == ExecutorTable::Admission::kFull) {
     ports_.metrics.counter("carillon_rejected_messages_total", "executors_full").Add();
     log::Error("liveness",
-               "executor refused: as many as this member can know are registered "
-               "executor_id={}",
+               "executor refused: this member has reached its limit of executors executor_id={}",
                from.executor.value());
-    Send(from,
-         Registered{.accepted = false,
-                    .refusal = "this scheduler knows as many executors as it can; remove some "
-                               "or add schedulers"});
+    Send(from, Registered{.accepted = false,
+                          .refusal = "this scheduler has reached its limit of executors; remove "
+                                     "some or add schedulers"});
     return;
   }
   if (admission == ExecutorTable::Admission::kRefuse) {
-    log::Error("liveness", "executor refused: another process with this id is alive executor_id={}",
+    log::Error("liveness",
+               "executor refused: another process with this id is running executor_id={}",
                from.executor.value());
     Send(from, Registered{.accepted = false,
                           .refusal = "another executor with the id " + from.executor.value() +
-                                     " is alive; give each its own executor_id"});
+                                     " is running; give each its own executor_id"});
     return;
   }
   // A known executor is accepted without waiting for the store. So its leases are renewed, and the

@@ -77,9 +77,10 @@ bool LogKeeper::WriteOpen() {
   if (!round.took_some) Reopen(std::exchange(round.refused, {}));
   for (const LogMessage& message : round.refused) {
     ports_.metrics.counter("carillon_rejected_messages_total", "unwritable").Add();
-    log::Error("logs",
-               "the store takes other pieces and not this one of run {}; executor {} keeps it",
-               EncodeRunId(message.attempt.key), message.executor.value());
+    log::Error(
+        "logs",
+        "the store rejects this log piece of run {} but accepts others; executor {} keeps it",
+        EncodeRunId(message.attempt.key), message.executor.value());
   }
   return open_.empty();
 }
@@ -122,8 +123,8 @@ void LogKeeper::WriteNotice(LogMessage message, const Error& error, Round* round
   }
   round->took_some = true;
   ports_.metrics.counter("carillon_rejected_messages_total", "unwritable").Add();
-  log::Error("logs", "a piece of the log of run {} is left out: {}",
-             EncodeRunId(message.attempt.key), error.message);
+  log::Error("logs", "a log piece of run {} is dropped: {}", EncodeRunId(message.attempt.key),
+             error.message);
   Acknowledge({message});  // sent again, it would be refused again
 }
 

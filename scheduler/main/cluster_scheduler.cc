@@ -270,7 +270,8 @@ Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInf
 // The hub listens before the store is open.
 Result<std::string> ClusterScheduler::Parts::Issue(const JoinRequest& request) {
   const ExecutorEnrollment* const ready = joins.load();
-  if (ready == nullptr) return Error{ErrorCode::kUnavailable, "this member starts: try again"};
+  if (ready == nullptr)
+    return Error{ErrorCode::kUnavailable, "this member is starting; retry shortly"};
   return ready->Issue(request);
 }
 

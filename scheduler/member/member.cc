@@ -104,7 +104,7 @@ bool Member::ready() const {
 Result<WallTime> Member::ClusterNow() const {
   const auto now = rooms_->cluster.Now();
   if (now) return *now;
-  return {ErrorCode::kUnavailable, "cluster time is not known yet: the store has not answered"};
+  return {ErrorCode::kUnavailable, "cluster time is unknown: the store has not answered yet"};
 }
 
 StoreStanding Member::GetStoreStanding() const { return rooms_->ports.guard.standing(); }

@@ -111,8 +111,8 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
 void Notifier::WarnOfNobody(const JobId& job_id) {
   if (std::exchange(warned_of_nobody_, true)) return;
   log::Warn("notify",
-            "nobody is told of job {}: notify.mail_server is set, notify.mail_to and the job's "
-            "mail_to are empty; others like it are not named",
+            "notifications of job {} have no recipient: notify.mail_server is set, but "
+            "notify.mail_to and the job's mail_to are empty; further such jobs are not logged",
             job_id.value());
 }
 

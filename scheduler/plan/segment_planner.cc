@@ -32,7 +32,8 @@ SteadyTime SegmentPlanner::Step(SteadyTime now) {
     return next_scan_ = now + options_.scan_every;
   const bool room = ports_.backlog() < options_.backlog_max;
   if (accepting_.exchange(room) != room) {
-    log::Warn("plan", "{}", room ? "planning goes on" : "backlog above its limit: planning waits");
+    log::Warn("plan", "{}",
+              room ? "planning continues" : "backlog above its limit: planning is paused");
   }
   next_scan_ = now + (room ? options_.scan_every : kBacklogLookEvery);
   if (!room) return next_scan_;

@@ -40,7 +40,7 @@ SteadyTime Sweep::Step(SteadyTime now) {
   if (!ports_.cluster.Now()) return now + options_.page_gap;
   TakeNudged();
   if (!LookAhead(*view) || !LookAtNudged(*view)) {
-    Failed({ErrorCode::kUnavailable, "the look ahead is not finished"}, now);
+    Failed({ErrorCode::kUnavailable, "the look-ahead is not finished"}, now);
     return retry_at_;
   }
   NoteDrops(now);

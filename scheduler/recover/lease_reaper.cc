@@ -49,7 +49,7 @@ bool LeaseReaper::Write(const OwnedView& view, const std::vector<ExpiredLease>& 
   if (!effects.ok()) {
     if (!SplitHelps(effects.code())) return false;
     if (written.size() == 1) {
-      log::Error("recover", "run {} attempt {}: the store refuses its loss: {}",
+      log::Error("recover", "run {} attempt {}: the store rejects its loss: {}",
                  EncodeRunId(reports[0].key), reports[0].attempt, effects.error().message);
       return false;
     }
@@ -76,8 +76,8 @@ void LeaseReaper::Effects(const OwnedView& view, const std::vector<ExpiredLease>
   std::vector<PendingRun> again;
   for (const RunEffect& effect : effects) {
     ports_.metrics.counter("carillon_leases_lost_total").Add();
-    log::Warn("recover", "run {} lost: lease over executor_id={} now={}", EncodeRunId(effect.key),
-              holders[effect.key].value(), Name(effect.state));
+    log::Warn("recover", "run {} lost: lease expired executor_id={} now={}",
+              EncodeRunId(effect.key), holders[effect.key].value(), Name(effect.state));
     if (IsFinal(effect.state)) {
       ports_.metrics.counter("carillon_runs_total", Name(effect.state)).Add();
     }

@@ -111,7 +111,7 @@ bool ResultApplier::Receive() {
     const size_t room = Room();
     if (std::exchange(left_on_bus_, room == 0) != left_on_bus_) {
       log::Warn("results", "{}; {} bytes in {} records wait for the database",
-                left_on_bus_ ? "no more results are held, further ones stay on the bus"
+                left_on_bus_ ? "the limit of held results is reached, further ones stay on the bus"
                              : "results are read from the bus again",
                 bytes_held_, held_.size());
     }
@@ -251,7 +251,7 @@ void ResultApplier::Write(const OwnedView& view, std::vector<Item> items, Round*
 void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error, Round* round) {
   const ResultReport& report = item.message.report;
   if (!std::exchange(item.refused, true)) {
-    log::Error("results", "run {} attempt {}: the store refuses the result: {}",
+    log::Error("results", "run {} attempt {}: the store rejects the result: {}",
                EncodeRunId(report.key), report.attempt, error.message);
   }
   if (SplitHelps(error.code) && !IsBare(report.result)) {
@@ -312,8 +312,8 @@ bool ResultApplier::Settle(Round* round) {
   for (const Item& item : round->refused) {
     ports_.metrics.counter("carillon_results_total", "poison").Add();
     log::Error("results",
-               "run {} attempt {}: the store takes other results and not this one; executor {} "
-               "keeps it and sends it again",
+               "run {} attempt {}: the store rejects this result but accepts others; executor {} "
+               "keeps it and resends it",
                EncodeRunId(item.message.report.key), item.message.report.attempt,
                item.message.report.executor.value());
     Finish(item);

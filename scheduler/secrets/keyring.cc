@@ -80,7 +80,7 @@ Result<Keyring> Keyring::Parse(std::string_view text) {
     Key key{.id = {}, .bytes = DecodeKey(line)};
     if (key.bytes.empty()) {
       return {ErrorCode::kInvalid,
-              fmt::format("line {} is no key: 32 bytes as hex or base64", number)};
+              fmt::format("line {} is not a key (32 bytes as hex or base64)", number)};
     }
     key.id = KeyId(key.bytes);
     if (ring.Has(key.id)) {
@@ -91,7 +91,7 @@ Result<Keyring> Keyring::Parse(std::string_view text) {
       return {ErrorCode::kInvalid, fmt::format("there are more than {} keys", kKeysMax)};
     }
   }
-  if (ring.keys_.empty()) return {ErrorCode::kInvalid, "there is no key in it"};
+  if (ring.keys_.empty()) return {ErrorCode::kInvalid, "it contains no key"};
   return ring;
 }
 
@@ -134,11 +134,12 @@ SealedValue Keyring::Seal(std::string_view name, std::string_view value) const {
 Result<std::string> Keyring::Open(std::string_view name, const SealedValue& sealed) const {
   const Key* key = Find(sealed.key_id);
   if (key == nullptr) {
-    return {ErrorCode::kNotFound, fmt::format("secret {} was sealed with key {}, which is not here",
-                                              name, sealed.key_id)};
+    return {ErrorCode::kNotFound,
+            fmt::format("secret {} was encrypted with key {}, which is not configured", name,
+                        sealed.key_id)};
   }
   const std::string context = Context(name);
-  const Error corrupt{ErrorCode::kCorrupt, fmt::format("secret {} does not open", name)};
+  const Error corrupt{ErrorCode::kCorrupt, fmt::format("secret {} cannot be decrypted", name)};
   if (sealed.nonce.size() != crypto_aead_xchacha20poly1305_ietf_NPUBBYTES ||
       sealed.ciphertext.size() < crypto_aead_xchacha20poly1305_ietf_ABYTES) {
     return corrupt;

@@ -25,18 +25,19 @@ class Found {
                                  HandedSecrets* failed) {
     const auto found = secrets_.find(name);
     if (found == secrets_.end()) {
-      *failed = Failed(reason::kSecretMissing, fmt::format("there is no secret {}", name));
+      *failed = Failed(reason::kSecretMissing, fmt::format("unknown secret {}", name));
       return std::nullopt;
     }
     const StoredSecret& secret = *found->second;
     if (!MayUse(secret.record, owner)) {
-      *failed = Failed(reason::kSecretForbidden,
-                       fmt::format("secret {} belongs to somebody else than the job", name));
+      *failed = Failed(
+          reason::kSecretForbidden,
+          fmt::format("secret {} is neither owned by the owner of the job nor shared", name));
       return std::nullopt;
     }
     if (keys_ == nullptr) {
-      *failed =
-          Failed(reason::kSecretUnreadable, "this member has no key of secrets (secrets.key_file)");
+      *failed = Failed(reason::kSecretUnreadable,
+                       "this member has no key for secrets (secrets.key_file)");
       return std::nullopt;
     }
     const auto value = keys_->Open(name, secret.value);
@@ -61,10 +62,10 @@ HandedSecrets HandOne(const WantedSecrets& wanted, Found& found) {
     handed.values[name] = *std::move(value);
   }
   if (bytes <= kAttemptSecretBytesMax) return handed;
-  return Failed(reason::kSecretUnreadable,
-                fmt::format("the secrets of this job have {} bytes together; at most {} are handed "
-                            "to a run",
-                            bytes, kAttemptSecretBytesMax));
+  return Failed(
+      reason::kSecretUnreadable,
+      fmt::format("the secrets of this job have {} bytes in total; at most {} are allowed", bytes,
+                  kAttemptSecretBytesMax));
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {
       {.name = "store_identity",
        .check = [this]() -> Status {
          if (member_.GetStoreStanding().state == StoreState::kTrusted) return {};
-         return {ErrorCode::kUnavailable, "the store is held, or its record was not read yet"};
+         return {ErrorCode::kUnavailable,
+                 "the store is held, or its trust record has not been read yet"};
        }},
       {.name = "member",
        .check = [this]() -> Status {
@@ -86,7 +87,7 @@ std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {
       {.name = "draining",
        .check = [this]() -> Status {
          if (!draining_) return {};
-         return {ErrorCode::kUnavailable, "stopping: waits for running processes"};
+         return {ErrorCode::kUnavailable, "stopping: waiting for running processes"};
        }},
   };
 }

@@ -27,7 +27,7 @@ Result<std::vector<std::string>> MailAddressesOf(const std::string& list) {
     const size_t comma = std::min(list.find(',', from), list.size());
     const std::string one = list.substr(from, comma - from);
     if (!IsMailAddress(one)) {
-      return WrongSetting("notify.mail_to", "'" + one + "' is no mail address");
+      return WrongSetting("notify.mail_to", "'" + one + "' is not a mail address");
     }
     addresses.push_back(one);
     from = comma + 1;
@@ -92,7 +92,7 @@ Result<NotifyOptions> NotifyOptionsOf(const config::Config& config) {
   };
   options.mail_from = config.Text("notify.mail_from");
   if (options.HasMail() && !IsMailAddress(options.mail_from)) {
-    return WrongSetting("notify.mail_from", "is no mail address: who@host");
+    return WrongSetting("notify.mail_from", "is not a mail address (user@host)");
   }
   auto kinds = ParseNoticeKinds(config.Text("notify.on"));
   if (!kinds.ok()) return WrongSetting("notify.on", kinds.error().message);

@@ -55,7 +55,7 @@ Result<std::unique_ptr<SecretKeys>> SecretKeys::Open(Places places) {
   if (!places.file.empty() && !places.environment.empty()) {
     return {
         ErrorCode::kInvalid,
-        fmt::format("keys of secrets are given twice: by secrets.key_file and by {}", kVariable)};
+        fmt::format("the keys of secrets are set twice: by secrets.key_file and by {}", kVariable)};
   }
   std::unique_ptr<SecretKeys> source(new SecretKeys(std::move(places.file)));
   MutexLock lock(source->mu_);
@@ -96,7 +96,7 @@ std::shared_ptr<const Keyring> SecretKeys::Keys() const {
   if (read_again.ok()) {
     log::Info("secrets", "{}: {} keys, the first is {}", file_, keys_->size(), keys_->current());
   } else {
-    log::Error("secrets", "{}; the keys before stay", read_again.error().message);
+    log::Error("secrets", "{}; keeping the previous keys", read_again.error().message);
     seen_ = status;  // so that this file is logged once only
   }
   return keys_;

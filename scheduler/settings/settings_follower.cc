@@ -33,7 +33,7 @@ void SettingsFollower::Compare(SteadyTime now) {
   const Status written = ports_.coordinator.WriteSettings(ports_.settings.Current());
   if (written.ok()) return;
   write_again_ = now + kLookEvery;
-  log::Warn("settings", "not spread yet: {}", written.error().message);
+  log::Warn("settings", "not published yet: {}", written.error().message);
 }
 
 // The coordinator refuses it while this member has not joined; it is retried at the next Step.

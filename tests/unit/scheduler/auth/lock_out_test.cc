@@ -69,7 +69,7 @@ TEST_F(LockOutTest, StrangersElsewhereDoNotKeepOutWhoSignedInHereLately) {
   EXPECT_EQ(Try("anna", "6.6.6.6"), LockOut::kFirstWait);
   EXPECT_EQ(Try("anna", "2.2.2.2"), LockOut::kFirstWait);
   EXPECT_EQ(Try("anna", "1.1.1.1"), std::nullopt);
-  // His success there says nothing of what they try.
+  // A success from one address says nothing about attempts from another.
   lock_out_.Succeeded("anna", "1.1.1.1", clock_.Steady());
   EXPECT_EQ(Try("anna", "6.6.6.6"), LockOut::kFirstWait);
 }
