@@ -410,7 +410,7 @@ describe('people with a password', () => {
     });
   });
 
-  test('who may only read sees what he may not do, and the server refuses it', async () => {
+  test('a read-only user sees which actions are not permitted, and the server refuses them', async () => {
     await own.api('POST', 'users', { name: 'rita', password, role: 'read_only' });
     await own.api('POST', 'jobs', { job_id: 'seen', name: 'Seen', command: 'true' });
     await person({ token: undefined, asked: ['/api/jobs/seen/execute'] }, async (page) => {

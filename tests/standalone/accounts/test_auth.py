@@ -129,7 +129,7 @@ class AuthTest(unittest.TestCase):
         self.take(*self.login("anna"))
 
     def run_as_person(self, *arguments, stdin=None):
-        """The command line of somebody who has no token, with a home of his own."""
+        """The command line of a user without a token, with a home directory of their own."""
         home = os.path.join(self.server.scratch, "home")
         os.makedirs(home, exist_ok=True)
         env = {name: value for name, value in os.environ.items()
