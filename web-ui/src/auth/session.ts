@@ -44,12 +44,12 @@ function become(next: Session): void {
 }
 
 let keeping: Person | null = null;
-let chooser: string | null = null; // whose choices are not written yet, after his session as well
+let chooser: string | null = null; // the user whose choices are not written yet, also after their session
 let stopKeeping = () => {};
 
 async function keepChoices(person: Person | null): Promise<void> {
   if (person === keeping) return;
-  if (person !== null && chooser !== null && chooser !== person.user_id) forgetChosen(); // he chooses for himself
+  if (person !== null && chooser !== null && chooser !== person.user_id) forgetChosen(); // another user
   chooser = person?.user_id ?? chooser;
   keeping = person;
   stopKeeping();
@@ -116,10 +116,10 @@ async function readState(): Promise<void> {
   }
 }
 
-// What the person chose and no server knows yet is kept for when he comes back, unless he left himself; what was chosen
-// under a token is nobody's.
-function leave(expired: boolean, byHim = !expired): void {
-  if (byHim || (session.state === 'signed_in' && session.by === 'token')) forgetChosen();
+// Choices that no server knows yet are kept until the user comes back, unless they signed out themselves. Choices made
+// under a token are dropped.
+function leave(expired: boolean, byUser = !expired): void {
+  if (byUser || (session.state === 'signed_in' && session.by === 'token')) forgetChosen();
   become({ state: 'signed_out', users, setupNeeded, expired });
   if (unsure && !asking) void askAgain();
 }

@@ -18,7 +18,7 @@ export function rolesUpTo(role: string, roles: readonly Role[]): readonly string
 
 const names = (permissions: readonly string[]) => permissions.map((one) => one.replace(/:own$/, ''));
 
-// What a token of this role can be kept to; of somebody who may less himself, to what he may. `permissions` as
+// The permissions that a token of this role can be restricted to, limited to those of the caller. `permissions` as
 // GET /api/auth/me has them; undefined: not known, and the server decides.
 export function scopesOf(
   role: string,
