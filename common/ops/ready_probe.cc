@@ -18,9 +18,9 @@ SteadyTime ReadyProbe::Step(SteadyTime now) {
 Status ReadyProbe::Read(SteadyTime now) const {
   const MutexLock lock(mu_);
   if (asked_ && now - *asked_ > kPatience) {
-    return {ErrorCode::kTimeout, check_.name + " does not answer"};
+    return {ErrorCode::kTimeout, check_.name + " does not respond"};
   }
-  if (!answer_) return {ErrorCode::kUnavailable, check_.name + " was not asked yet"};
+  if (!answer_) return {ErrorCode::kUnavailable, check_.name + " has not been checked yet"};
   return *answer_;
 }
 

@@ -38,8 +38,8 @@ Status Live(const std::string& name, Daemon& daemon, const sigset_t& signals, bo
     CARILLON_TRY(daemon.Supervise());
     signal = TakeStopSignal(signals, kSuperviseEvery);
     if (signal != SIGHUP || at_terminal) continue;
-    // A request to reload files must not end the daemon.
-    if (!daemon.Reload()) log::Info(name, "SIGHUP: there is nothing to look at anew");
+    // A request to reload must not end the daemon.
+    if (!daemon.Reload()) log::Info(name, "SIGHUP: there is nothing to reload");
     signal = 0;
   }
   return Drain(name, daemon, signals);
@@ -47,7 +47,7 @@ Status Live(const std::string& name, Daemon& daemon, const sigset_t& signals, bo
 
 }  // namespace
 
-Error ToldToStop() { return {ErrorCode::kUnavailable, "told to stop before it was ready"}; }
+Error ToldToStop() { return {ErrorCode::kUnavailable, "stopped before it was ready"}; }
 
 bool AtTerminal() { return isatty(STDIN_FILENO) == 1; }
 
