@@ -410,7 +410,8 @@ TEST_F(OtherCommandsTest, CheckConfigSaysAllThatIsWrong) {
   EXPECT_EQ(Run({"check-config", "--set", "rest.port=x", "--set", "rest.prot=7", "--set",
                  "log.level=loud"}),
             2);
-  for (const char* part : {"rest.port must be", "unknown setting 'rest.prot'", "log.level must be"}) {
+  for (const char* part :
+       {"rest.port must be", "unknown setting 'rest.prot'", "log.level must be"}) {
     EXPECT_NE(err().find(part), std::string::npos) << part << " in " << err();
   }
   EXPECT_EQ(
