@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/mysql_options.h"
 #include "common/adapters/mysql/private_mariadbd.h"
 #include "common/config/load.h"
 #include "common/process/data_directory.h"

@@ -7,7 +7,7 @@
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_coordinator.h"
 #include "common/adapters/memory/memory_link.h"
-#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/mysql_stores.h"
 #include "common/adapters/mysql/private_mariadbd.h"
 #include "common/adapters/system/system_clock.h"
 #include "common/base/log.h"
@@ -37,9 +37,9 @@ struct StandaloneServer::Parts {
   std::unique_ptr<process::DataDirectory> directory;
   std::unique_ptr<mysql::PrivateMariadbd> mariadbd;
   scheduler::StoreGuard guard{clock};
-  std::unique_ptr<mysql::MysqlStore> store;    // whatever store answers
-  std::unique_ptr<mysql::MysqlStore> trusted;  // behind the guard; for the member
-  std::unique_ptr<mysql::MysqlStore> for_api;  // reads any store, writes to the trusted one only
+  std::unique_ptr<mysql::MysqlStores> store;    // whatever store answers
+  std::unique_ptr<mysql::MysqlStores> trusted;  // behind the guard; for the member
+  std::unique_ptr<mysql::MysqlStores> for_api;  // reads any store, writes to the trusted one only
   std::unique_ptr<CurlTransport> transport;
   std::unique_ptr<scheduler::NoticeSender> sender;
   Signer signer = Signer::Generate();
@@ -111,14 +111,15 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config) {
   loops.Add("mariadbd", clock, *mariadbd);
   mysql::MysqlOptions options = StoreOptionsOf(config, *mariadbd);
   options.metrics = &metrics;
-  CARILLON_ASSIGN_OR_RETURN(store, mysql::MysqlStore::Open(options));
+  CARILLON_ASSIGN_OR_RETURN(store, mysql::MysqlStores::Open(options));
   trusted = store->Behind(guard, mysql::Gated::kEverything);
   for_api = store->Behind(guard, mysql::Gated::kWrites);
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
-  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, store->ReadSettings());
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->segments.Now());
+  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, store->settings.ReadSettings());
   settings.Adopt(stored);
-  CARILLON_TRY(store->Maintain(now, process::ConfigUnder(stored, config).Time("retention_days")));
-  return scheduler::EnsureAdminToken(*directory, *store, now,
+  CARILLON_TRY(store->housekeeping.Maintain(
+      now, process::ConfigUnder(stored, config).Time("retention_days")));
+  return scheduler::EnsureAdminToken(*directory, store->auth, now,
                                      scheduler::TokenOwner::kThisDirectory);
 }
 
@@ -134,17 +135,18 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
   results = bus.NewConsumer(kResultsTopic, kResultsGroup);
   logs = bus.NewConsumer(kLogsTopic, kResultsGroup);
   coordinator = ensemble.NewClient();
-  secret_resolver = std::make_unique<scheduler::SecretResolver>(*trusted, *secret_keys);
+  secret_resolver = std::make_unique<scheduler::SecretResolver>(trusted->secrets, *secret_keys);
   const scheduler::MemberOptions options = scheduler::MemberOptionsOf(config, RandomSeed());
   hub = switchboard.OpenHub(options.self.id);
   scheduler = std::make_unique<scheduler::SchedulerServer>(
       scheduler::SchedulerServer::Ports{.member = {.clock = clock,
-                                                   .firing = *trusted,
-                                                   .segments = *trusted,
-                                                   .executors = *trusted,
-                                                   .admin = *trusted,
-                                                   .log_store = *trusted,
-                                                   .identity = *store,
+                                                   .firing = trusted->firing,
+                                                   .segments = trusted->segments,
+                                                   .executors = trusted->executors,
+                                                   .settings_store = trusted->settings,
+                                                   .housekeeping = trusted->housekeeping,
+                                                   .log_store = trusted->logs,
+                                                   .identity = store->identity,
                                                    .guard = guard,
                                                    .producer = *producer,
                                                    .results = *results,
@@ -155,19 +157,20 @@ void StandaloneServer::Parts::MakeScheduler(const config::Config& config) {
                                                    .metrics = metrics,
                                                    .settings = settings,
                                                    .secrets = secret_resolver.get(),
-                                                   .notices = trusted.get(),
+                                                   .notices = &trusted->notices,
                                                    .sender = sender.get()},
-                                        .api = {.jobs = *for_api,
-                                                .runs = *for_api,
-                                                .logs = *for_api,
-                                                .notices = *for_api,
-                                                .executors = *for_api,
-                                                .admin = *for_api,
-                                                .auth = *for_api,
-                                                .secrets = *for_api,
-                                                .bulk = *for_api,
-                                                .counts = *for_api,
-                                                .segments = *for_api},
+                                        .api = {.jobs = for_api->jobs,
+                                                .runs = for_api->runs,
+                                                .logs = for_api->logs,
+                                                .notices = for_api->notices,
+                                                .executors = for_api->executors,
+                                                .idempotency = for_api->idempotency,
+                                                .settings_store = for_api->settings,
+                                                .audit = for_api->audit,
+                                                .auth = for_api->auth,
+                                                .secrets = for_api->secrets,
+                                                .bulk = for_api->bulk,
+                                                .segments = for_api->segments},
                                         .secret_keys = *secret_keys},
       options);
 }
@@ -226,8 +229,8 @@ Result<std::unique_ptr<process::Daemon>> StandaloneServer::Start(
   Parts& started = *server->parts_;
   CARILLON_TRY(started.StartAll(config, interrupted));
   started.runtime = started.CurrentRuntime();
-  started.setup_link =
-      scheduler::NewSetupLink(*started.store, started.runtime.url, started.store->Now());
+  started.setup_link = scheduler::NewSetupLink(started.store->auth, started.runtime.url,
+                                               started.store->segments.Now());
   CARILLON_TRY(started.directory->Publish(started.runtime));
   return std::unique_ptr<process::Daemon>(std::move(server));
 }

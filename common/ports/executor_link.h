@@ -16,7 +16,7 @@
 #include "common/base/cluster_settings.h"
 #include "common/domain/run_state.h"
 #include "common/domain/secret_text.h"
-#include "common/ports/executor_store.h"
+#include "common/ports/store/executor_store.h"
 
 namespace carillon {
 

@@ -12,9 +12,9 @@
 
 #include "common/domain/job.h"
 #include "common/domain/run.h"
-#include "common/ports/executor_store.h"
-#include "common/ports/job_store.h"
-#include "common/ports/run_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/job_store.h"
+#include "common/ports/store/run_store.h"
 
 namespace carillon {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/ports/notice_store.h"
+#include "common/ports/store/notice_store.h"
 
 namespace carillon {
 

@@ -4,7 +4,7 @@
 // Errors   A value that cannot be read is 0: load is advice, never needed for correctness.
 #pragma once
 
-#include "common/ports/executor_store.h"
+#include "common/ports/store/executor_store.h"
 
 namespace carillon::executor {
 

@@ -18,7 +18,7 @@
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/coordinator.h"
-#include "common/ports/segment_store.h"
+#include "common/ports/store/segment_store.h"
 #include "scheduler/assign/assignment_follower.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"

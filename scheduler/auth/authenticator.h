@@ -16,7 +16,7 @@
 #include "common/base/mutex.h"
 #include "common/base/worker_pool.h"
 #include "common/domain/share.h"
-#include "common/ports/auth_store.h"
+#include "common/ports/store/auth_store.h"
 #include "scheduler/auth/roles.h"
 
 namespace carillon::scheduler {

@@ -55,7 +55,7 @@ Result<std::string> ExecutorEnrollment::Issue(const JoinRequest& request) const 
   const Status used = stores_.auth.DeleteToken(token_id);
   if (!used.ok()) return used.code() == ErrorCode::kNotFound ? NotGood() : used.error();
   const std::string& id = request.executor.value();
-  const Status told = stores_.admin.RecordAudit({.at = now,
+  const Status told = stores_.audit.RecordAudit({.at = now,
                                                  .actor = id,
                                                  .action = "executor.join",
                                                  .object_id = id,

@@ -14,10 +14,10 @@
 #include <string>
 #include <string_view>
 
-#include "common/ports/admin_store.h"
-#include "common/ports/auth_store.h"
 #include "common/ports/executor_join.h"
-#include "common/ports/executor_store.h"
+#include "common/ports/store/audit_store.h"
+#include "common/ports/store/auth_store.h"
+#include "common/ports/store/executor_store.h"
 #include "common/tls/certificates.h"
 
 namespace carillon::scheduler {
@@ -34,7 +34,7 @@ class ExecutorEnrollment {
   struct Stores {
     AuthStore& auth;
     ExecutorStore& executors;
-    AdminStore& admin;  // for the audit of joins
+    AuditStore& audit;  // for the audit of joins
   };
   ExecutorEnrollment(const Stores& stores, const tls::Authority& authority, Now now)
       : stores_(stores), authority_(authority), now_(std::move(now)) {}

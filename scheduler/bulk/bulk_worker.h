@@ -20,7 +20,7 @@
 #include "common/base/clock.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
-#include "common/ports/bulk_store.h"
+#include "common/ports/store/bulk_store.h"
 #include "scheduler/auth/authenticator.h"
 
 namespace carillon::scheduler {

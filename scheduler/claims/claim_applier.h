@@ -16,7 +16,7 @@
 #include <map>
 
 #include "common/base/loop.h"
-#include "common/ports/firing_store.h"
+#include "common/ports/store/firing_store.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/fire/definition_cache.h"
 #include "scheduler/handover/run_queues.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/domain/job.h"
-#include "common/ports/job_store.h"
+#include "common/ports/store/job_store.h"
 
 namespace carillon::scheduler {
 

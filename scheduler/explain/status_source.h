@@ -11,8 +11,8 @@
 #include "common/base/ids.h"
 #include "common/base/time.h"
 #include "common/ports/coordinator.h"
-#include "common/ports/executor_store.h"
 #include "common/ports/message_bus.h"
+#include "common/ports/store/executor_store.h"
 
 namespace carillon::scheduler {
 

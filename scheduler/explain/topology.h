@@ -11,7 +11,7 @@
 
 #include "common/domain/outage.h"
 #include "common/domain/store_trust.h"
-#include "common/ports/segment_store.h"
+#include "common/ports/store/segment_store.h"
 #include "scheduler/explain/status_source.h"
 #include "scheduler/notify/notice_sender.h"
 

@@ -12,8 +12,8 @@
 
 #include "common/domain/job.h"
 #include "common/domain/run.h"
-#include "common/ports/executor_store.h"
-#include "common/ports/job_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/job_store.h"
 
 namespace carillon::scheduler {
 

@@ -7,8 +7,8 @@
 
 #include "common/domain/job.h"
 #include "common/domain/run.h"
-#include "common/ports/job_store.h"
-#include "common/ports/run_store.h"
+#include "common/ports/store/job_store.h"
+#include "common/ports/store/run_store.h"
 
 namespace carillon::scheduler {
 

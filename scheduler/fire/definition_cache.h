@@ -19,7 +19,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
-#include "common/ports/firing_store.h"
+#include "common/ports/store/firing_store.h"
 #include "scheduler/route/executor_credits.h"
 
 namespace carillon::scheduler {

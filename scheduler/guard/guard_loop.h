@@ -17,7 +17,7 @@
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/coordinator.h"
-#include "common/ports/identity_store.h"
+#include "common/ports/store/identity_store.h"
 #include "scheduler/guard/store_guard.h"
 
 namespace carillon::scheduler {

@@ -17,7 +17,7 @@
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/coordinator.h"
-#include "common/ports/segment_store.h"
+#include "common/ports/store/segment_store.h"
 #include "scheduler/leader/member_urls.h"
 
 namespace carillon::scheduler {

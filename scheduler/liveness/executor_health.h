@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/base/time.h"
-#include "common/ports/executor_store.h"
+#include "common/ports/store/executor_store.h"
 
 namespace carillon::scheduler {
 

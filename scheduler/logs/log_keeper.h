@@ -19,8 +19,8 @@
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/base/rng.h"
-#include "common/ports/log_store.h"
 #include "common/ports/message_bus.h"
+#include "common/ports/store/log_store.h"
 #include "common/wire/log_codec.h"
 #include "scheduler/liveness/executor_table.h"
 

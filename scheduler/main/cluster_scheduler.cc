@@ -8,7 +8,7 @@
 
 #include "common/adapters/grpc/grpc_hub.h"
 #include "common/adapters/http/curl_transport.h"
-#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/mysql_stores.h"
 #include "common/adapters/system/system_clock.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
@@ -85,9 +85,9 @@ struct ClusterScheduler::Parts {
   Metrics metrics;
   std::unique_ptr<process::DataDirectory> directory;
   StoreGuard guard{clock};
-  std::unique_ptr<mysql::MysqlStore> store;    // not guarded: any store that answers
-  std::unique_ptr<mysql::MysqlStore> trusted;  // behind the guard, for the member
-  std::unique_ptr<mysql::MysqlStore> for_api;  // only its writes are behind the guard
+  std::unique_ptr<mysql::MysqlStores> store;    // not guarded: any store that answers
+  std::unique_ptr<mysql::MysqlStores> trusted;  // behind the guard, for the member
+  std::unique_ptr<mysql::MysqlStores> for_api;  // only its writes are behind the guard
   std::unique_ptr<CurlTransport> transport;
   std::unique_ptr<NoticeSender> sender;
   const Signer signer = Signer::Generate();
@@ -130,23 +130,24 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   CARILLON_TRY(OpenStore(config, interrupted));
   if (authority) {
     enrollment = std::make_unique<ExecutorEnrollment>(
-        ExecutorEnrollment::Stores{*for_api, *for_api, *for_api}, *authority,
-        [this] { return for_api->Now(); });
+        ExecutorEnrollment::Stores{for_api->auth, for_api->executors, for_api->audit}, *authority,
+        [this] { return for_api->segments.Now(); });
     joins = enrollment.get();
   }
   CARILLON_TRY(OpenBus(config));
-  secret_resolver = std::make_unique<SecretResolver>(*trusted, *secret_keys);
+  secret_resolver = std::make_unique<SecretResolver>(trusted->secrets, *secret_keys);
   CARILLON_ASSIGN_OR_RETURN(auto notify, NotifyOptionsOf(config));
   transport = std::make_unique<CurlTransport>(config.Text("notify.tls_ca_file"));
   sender = std::make_unique<NoticeSender>(clock, *transport, std::move(notify));
   server = std::make_unique<SchedulerServer>(
       SchedulerServer::Ports{.member = {.clock = clock,
-                                        .firing = *trusted,
-                                        .segments = *trusted,
-                                        .executors = *trusted,
-                                        .admin = *trusted,
-                                        .log_store = *trusted,
-                                        .identity = *store,
+                                        .firing = trusted->firing,
+                                        .segments = trusted->segments,
+                                        .executors = trusted->executors,
+                                        .settings_store = trusted->settings,
+                                        .housekeeping = trusted->housekeeping,
+                                        .log_store = trusted->logs,
+                                        .identity = store->identity,
                                         .guard = guard,
                                         .producer = bus->producer(),
                                         .results = *results,
@@ -157,19 +158,20 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                         .metrics = metrics,
                                         .settings = settings,
                                         .secrets = secret_resolver.get(),
-                                        .notices = trusted.get(),
+                                        .notices = &trusted->notices,
                                         .sender = sender.get()},
-                             .api = {.jobs = *for_api,
-                                     .runs = *for_api,
-                                     .logs = *for_api,
-                                     .notices = *for_api,
-                                     .executors = *for_api,
-                                     .admin = *for_api,
-                                     .auth = *for_api,
-                                     .secrets = *for_api,
-                                     .bulk = *for_api,
-                                     .counts = *for_api,
-                                     .segments = *for_api},
+                             .api = {.jobs = for_api->jobs,
+                                     .runs = for_api->runs,
+                                     .logs = for_api->logs,
+                                     .notices = for_api->notices,
+                                     .executors = for_api->executors,
+                                     .idempotency = for_api->idempotency,
+                                     .settings_store = for_api->settings,
+                                     .audit = for_api->audit,
+                                     .auth = for_api->auth,
+                                     .secrets = for_api->secrets,
+                                     .bulk = for_api->bulk,
+                                     .segments = for_api->segments},
                              .secret_keys = *secret_keys},
       options);
   process::FollowSettings(settings, config,
@@ -179,7 +181,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                                .config = config,
                                .link_authority = authority ? authority->certificate() : ""}));
   // Read again, so that nothing fires if the cluster was paused since the store was opened.
-  if (const auto stored = store->ReadSettings(); stored.ok()) settings.Adopt(*stored);
+  if (const auto stored = store->settings.ReadSettings(); stored.ok()) settings.Adopt(*stored);
   server->StartLoops(loops);
   loops.Add("bus", clock, *bus);
   runtime = {.url = server->url(),
@@ -188,7 +190,7 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
              .member_id = options.self.id.value()};
   if (access(directory->token_file().c_str(), R_OK) == 0) {
     runtime.token_file = directory->token_file();
-    setup_link = NewSetupLink(*store, runtime.url, store->Now());
+    setup_link = NewSetupLink(store->auth, runtime.url, store->segments.Now());
   }
   return directory->Publish(runtime);
 }
@@ -197,7 +199,7 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
                                           const process::Interrupted& interrupted) {
   CARILLON_ASSIGN_OR_RETURN(const mysql::MysqlOptions options, StoreOptionsOf(config, metrics));
   while (!store) {
-    auto opened = mysql::MysqlStore::Open(options);
+    auto opened = mysql::MysqlStores::Open(options);
     if (opened.ok()) {
       store = std::move(opened).value();
     } else if (opened.code() != ErrorCode::kUnavailable) {
@@ -210,10 +212,10 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
   }
   trusted = store->Behind(guard, mysql::Gated::kEverything);
   for_api = store->Behind(guard, mysql::Gated::kWrites);
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->Now());
-  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, store->ReadSettings());
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, store->segments.Now());
+  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, store->settings.ReadSettings());
   settings.Adopt(stored);
-  return EnsureAdminToken(*directory, *store, now, TokenOwner::kAnyMember);
+  return EnsureAdminToken(*directory, store->auth, now, TokenOwner::kAnyMember);
 }
 
 // Every member reads all results and logs, because a segment may change its owner while a result is

@@ -12,8 +12,8 @@
 #include "common/base/clock.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
-#include "common/ports/admin_store.h"
-#include "common/ports/firing_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/housekeeping.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/maintain/overdue_watch.h"
 
@@ -25,7 +25,7 @@ class Maintenance final : public Stepper {
 
   struct Ports {
     const Clock& clock;
-    AdminStore& admin;
+    Housekeeping& housekeeping;
     FiringStore& firing;
     const ClusterClock& cluster;
     OverdueWatch& overdue;

@@ -18,16 +18,17 @@
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/base/wake_slot.h"
-#include "common/ports/admin_store.h"
 #include "common/ports/coordinator.h"
 #include "common/ports/executor_link.h"
-#include "common/ports/executor_store.h"
-#include "common/ports/firing_store.h"
-#include "common/ports/identity_store.h"
-#include "common/ports/log_store.h"
 #include "common/ports/message_bus.h"
-#include "common/ports/notice_store.h"
-#include "common/ports/segment_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/housekeeping.h"
+#include "common/ports/store/identity_store.h"
+#include "common/ports/store/log_store.h"
+#include "common/ports/store/notice_store.h"
+#include "common/ports/store/segment_store.h"
+#include "common/ports/store/settings_store.h"
 #include "common/wire/signature.h"
 #include "scheduler/guard/store_guard.h"
 #include "scheduler/leader/member_urls.h"
@@ -44,7 +45,8 @@ struct MemberPorts {
   FiringStore& firing;
   SegmentStore& segments;
   ExecutorStore& executors;
-  AdminStore& admin;
+  SettingsStore& settings_store;
+  Housekeeping& housekeeping;
   LogStore& log_store;
   IdentityStore& identity;
   StoreGuard& guard;

@@ -65,7 +65,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       log_keeper(MakeLogKeeper()),
       overdue(p.clock, p.metrics, kOverdueStale),
       maintenance({.clock = p.clock,
-                   .admin = p.admin,
+                   .housekeeping = p.housekeeping,
                    .firing = p.firing,
                    .cluster = cluster,
                    .overdue = overdue,

@@ -54,7 +54,7 @@ GuardLoop Member::Rooms::MakeGuardLoop() {
 
 SettingsFollower Member::Rooms::MakeSettings() {
   return SettingsFollower({.coordinator = ports.coordinator,
-                           .store = ports.admin,
+                           .store = ports.settings_store,
                            .settings = ports.settings,
                            .metrics = ports.metrics},
                           [this] { return leader.is_leader(); });

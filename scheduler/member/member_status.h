@@ -13,9 +13,9 @@
 
 #include "common/domain/store_trust.h"
 #include "common/ports/coordinator.h"
-#include "common/ports/executor_store.h"
-#include "common/ports/firing_store.h"
 #include "common/ports/message_bus.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/firing_store.h"
 
 namespace carillon::scheduler {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "common/base/loop.h"
-#include "common/ports/firing_store.h"
-#include "common/ports/notice_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/notice_store.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/assign/segment_table.h"
 #include "scheduler/handover/cluster_clock.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/ports/notice_store.h"
+#include "common/ports/store/notice_store.h"
 
 namespace carillon::scheduler {
 

@@ -12,8 +12,8 @@
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
-#include "common/ports/notice_store.h"
 #include "common/ports/notice_transport.h"
+#include "common/ports/store/notice_store.h"
 #include "scheduler/notify/notify_options.h"
 
 namespace carillon::scheduler {

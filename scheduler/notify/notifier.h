@@ -19,7 +19,7 @@
 #include "common/base/clock.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
-#include "common/ports/notice_store.h"
+#include "common/ports/store/notice_store.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/assign/segment_table.h"
 #include "scheduler/handover/cluster_clock.h"

@@ -9,7 +9,7 @@
 
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
-#include "common/ports/firing_store.h"
+#include "common/ports/store/firing_store.h"
 #include "scheduler/handover/run_queues.h"
 
 namespace carillon::scheduler {

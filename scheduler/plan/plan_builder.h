@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/domain/misfire.h"
-#include "common/ports/firing_store.h"
+#include "common/ports/store/firing_store.h"
 #include "scheduler/plan/schedule_cache.h"
 
 namespace carillon::scheduler {

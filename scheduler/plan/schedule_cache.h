@@ -10,7 +10,7 @@
 #include <deque>
 #include <map>
 
-#include "common/ports/firing_store.h"
+#include "common/ports/store/firing_store.h"
 
 namespace carillon::scheduler {
 

@@ -11,7 +11,7 @@
 #include "common/base/clock.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
-#include "common/ports/firing_store.h"
+#include "common/ports/store/firing_store.h"
 #include "scheduler/liveness/executor_table.h"
 #include "scheduler/liveness/lease_table.h"
 

@@ -11,7 +11,7 @@
 
 #include "common/base/backoff.h"
 #include "common/base/loop.h"
-#include "common/ports/firing_store.h"
+#include "common/ports/store/firing_store.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"

@@ -12,7 +12,7 @@
 #include "common/base/backoff.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
-#include "common/ports/firing_store.h"
+#include "common/ports/store/firing_store.h"
 #include "scheduler/liveness/applied_memory.h"
 #include "scheduler/liveness/lease_table.h"
 

@@ -24,8 +24,8 @@
 
 #include "common/base/backoff.h"
 #include "common/base/loop.h"
-#include "common/ports/firing_store.h"
 #include "common/ports/message_bus.h"
+#include "common/ports/store/firing_store.h"
 #include "common/wire/task_codec.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"

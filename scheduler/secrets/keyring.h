@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/ports/secret_store.h"
+#include "common/ports/store/secret_store.h"
 
 namespace carillon::scheduler {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/domain/secret_text.h"
-#include "common/ports/secret_store.h"
+#include "common/ports/store/secret_store.h"
 #include "scheduler/secrets/keyring.h"
 
 namespace carillon::scheduler {

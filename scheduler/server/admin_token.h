@@ -1,7 +1,7 @@
 // The administrator's token, which the first member on an empty store creates.
 #pragma once
 
-#include "common/ports/auth_store.h"
+#include "common/ports/store/auth_store.h"
 #include "common/process/data_directory.h"
 
 namespace carillon::scheduler {

@@ -14,9 +14,8 @@
 #include "common/base/loops.h"
 #include "common/config/load.h"
 #include "common/ops/ops_server.h"
-#include "common/ports/job_store.h"
-#include "common/ports/list_counts.h"
-#include "common/ports/run_store.h"
+#include "common/ports/store/job_store.h"
+#include "common/ports/store/run_store.h"
 #include "scheduler/api/server/api_server.h"
 #include "scheduler/member/member.h"
 #include "scheduler/server/certificate_watch.h"
@@ -33,11 +32,12 @@ class SchedulerServer {
     LogStore& logs;
     NoticeStore& notices;
     ExecutorStore& executors;
-    AdminStore& admin;
+    IdempotencyStore& idempotency;
+    SettingsStore& settings_store;
+    AuditStore& audit;
     AuthStore& auth;
     SecretStore& secrets;
     BulkStore& bulk;
-    ListCounts& counts;
     SegmentStore& segments;
   };
   struct Ports {

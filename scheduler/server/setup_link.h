@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/ports/auth_store.h"
+#include "common/ports/store/auth_store.h"
 
 namespace carillon::scheduler {
 

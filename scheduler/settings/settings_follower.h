@@ -15,8 +15,8 @@
 #include "common/base/live_settings.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
-#include "common/ports/admin_store.h"
 #include "common/ports/coordinator.h"
+#include "common/ports/store/settings_store.h"
 
 namespace carillon::scheduler {
 
@@ -28,7 +28,7 @@ class SettingsFollower final : public Stepper {
 
   struct Ports {
     Coordinator& coordinator;
-    AdminStore& store;
+    SettingsStore& store;
     LiveSettings& settings;
     Metrics& metrics;
   };

@@ -22,11 +22,11 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "common/ports/admin_store.h"
-#include "common/ports/bulk_store.h"
-#include "common/ports/executor_store.h"
-#include "common/ports/notice_store.h"
-#include "common/ports/run_store.h"
+#include "common/ports/store/audit_store.h"
+#include "common/ports/store/bulk_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/notice_store.h"
+#include "common/ports/store/run_store.h"
 
 namespace carillon::scheduler {
 
@@ -48,7 +48,7 @@ class ChangeWatch {
   static constexpr uint64_t kCommitLag = 100;    // records that may be visible before an older one
 
   struct Ports {
-    AdminStore& audit;
+    AuditStore& audit;
     RunStore& runs;
     ExecutorStore& executors;
     NoticeStore& notices;

@@ -9,9 +9,9 @@
 
 #include "common/base/bounded_call.h"
 #include "common/base/mutex.h"
-#include "common/ports/executor_store.h"
-#include "common/ports/run_store.h"
-#include "common/ports/segment_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/run_store.h"
+#include "common/ports/store/segment_store.h"
 
 namespace carillon::scheduler {
 

@@ -47,7 +47,7 @@ T Must(Result<T> result) {
 }
 
 struct Lane {
-  mysql::MysqlStore& store;
+  mysql::MysqlStores& stores;
   const Clock& clock;
   const Fence& fence;
   std::vector<StoredJob> jobs;
@@ -55,7 +55,7 @@ struct Lane {
 
   // One batch from planned to applied; `round` makes its fires its own.
   void Round(size_t batch, int64_t round, uint64_t lane) {
-    const WallTime now = Must(store.Now());
+    const WallTime now = Must(stores.segments.Now());
     PlanBatch plan;
     for (size_t i = 0; i < batch; ++i) {
       const StoredJob& job = jobs[i % jobs.size()];
@@ -68,7 +68,7 @@ struct Lane {
                            .def_version = job.version});
     }
     const SteadyTime t0 = clock.Steady();
-    Must(store.Plan(plan, fence, now));
+    Must(stores.firing.Plan(plan, fence, now));
     const SteadyTime t1 = clock.Steady();
     std::vector<ClaimRequest> claims;
     for (size_t i = 0; i < batch; ++i) {
@@ -81,7 +81,7 @@ struct Lane {
                         .executor = ExecutorId("bench"),
                         .incarnation = Incarnation("bench-1")});
     }
-    for (const ClaimReply& reply : Must(store.Claim(claims, fence, now))) {
+    for (const ClaimReply& reply : Must(stores.firing.Claim(claims, fence, now))) {
       CARILLON_CHECK(reply.verdict == ClaimVerdict::kAccepted, Name(reply.reason));
     }
     const SteadyTime t2 = clock.Steady();
@@ -94,7 +94,7 @@ struct Lane {
                          .executor = claim.executor,
                          .result = {.started = now, .ended = now}});
     }
-    for (const RunEffect& effect : Must(store.ApplyResults(reports, fence, now))) {
+    for (const RunEffect& effect : Must(stores.firing.ApplyResults(reports, fence, now))) {
       CARILLON_CHECK(effect.state == RunState::kCompleted, "result applied");
     }
     const SteadyTime t3 = clock.Steady();
@@ -126,15 +126,15 @@ double OwnCpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-std::vector<StoredJob> MakeJobs(mysql::MysqlStore& store, int lane) {
+std::vector<StoredJob> MakeJobs(mysql::MysqlStores& stores, int lane) {
   std::vector<StoredJob> jobs;
   JobDefinition definition;
   definition.name = "bench";
   definition.type = JobType::kNoop;
   definition.schedules = {{.kind = ScheduleKind::kRate, .every = 1h}};
   for (int i = 0; i < 200; ++i) {
-    jobs.push_back(Must(store.CreateJob(JobId(fmt::format("bench-{}-{}", lane, i)), definition,
-                                        {.now = Must(store.Now())})));
+    jobs.push_back(Must(stores.jobs.CreateJob(JobId(fmt::format("bench-{}-{}", lane, i)),
+                                              definition, {.now = Must(stores.segments.Now())})));
   }
   return jobs;
 }
@@ -143,15 +143,16 @@ int Run(const BenchOptions& options) {
   log::Configure({.level = log::Level::kWarn});
   MariadbServer server(true);
   MariadbDatabase database(server);
-  const std::unique_ptr<mysql::MysqlStore> store = database.Open(64);
+  const std::unique_ptr<mysql::MysqlStores> stores = database.Open(64);
   std::vector<SegmentId> segments;
   for (uint32_t i = 0; i < 64; ++i) segments.push_back(SegmentId(i));
-  const Fence fence =
-      Must(store->Take({MemberId("bench"), Incarnation("bench"), Generation(1), segments})).fence;
+  const Fence fence = Must(stores->segments.Take(
+                               {MemberId("bench"), Incarnation("bench"), Generation(1), segments}))
+                          .fence;
   Phases phases;
   std::vector<Lane> lanes;
   for (int i = 0; i < options.lanes; ++i) {
-    lanes.push_back({*store, server.clock(), fence, MakeJobs(*store, i), phases});
+    lanes.push_back({*stores, server.clock(), fence, MakeJobs(*stores, i), phases});
   }
   const int64_t rounds =
       options.fires / static_cast<int64_t>(options.batch) / std::max(1, options.lanes);

@@ -111,9 +111,9 @@ TYPED_TEST(BulkStoreContract, TheAnswerOfItsKeyComesWithIt) {
         return StoredAnswer{
             .status = 202, .body = action.order.bulk_id, .location = {}, .etag = {}};
       }};
-  s.v(s.admin.BeginRequest("s", "k", "f", kT0));
+  s.v(s.idempotency.BeginRequest("s", "k", "f", kT0));
   s.v(s.bulk.CreateBulk(this->Order("b1"), this->Ids(2), keyed));
-  const RequestLookup again = s.v(s.admin.BeginRequest("s", "k", "f", kT0));
+  const RequestLookup again = s.v(s.idempotency.BeginRequest("s", "k", "f", kT0));
   EXPECT_EQ(again.state, RequestState::kReplay);
   EXPECT_EQ(again.answer.body, "b1");
   EXPECT_CODE(s.bulk.CreateBulk(this->Order("b2"), this->Ids(2), keyed), ErrorCode::kConflict);
@@ -267,9 +267,9 @@ TYPED_TEST(BulkStoreContract, TheyAreKeptForAWhileAfterTheirEnd) {
   this->Create(s, "old", 3);
   this->Create(s, "open", 3);
   s.v(s.bulk.CancelBulk("old", kT0 + 1h));
-  s.v(s.admin.Maintain(kT0 + 1h + kBulkKept, 24h * 14));
+  s.v(s.housekeeping.Maintain(kT0 + 1h + kBulkKept, 24h * 14));
   EXPECT_EQ(s.v(s.bulk.GetBulk("old")).total, 3);
-  s.v(s.admin.Maintain(kT0 + 2h + kBulkKept, 24h * 14));
+  s.v(s.housekeeping.Maintain(kT0 + 2h + kBulkKept, 24h * 14));
   EXPECT_CODE(s.bulk.GetBulk("old"), ErrorCode::kNotFound);
   EXPECT_EQ(s.v(s.bulk.ListBulkItems("open", {})).size(), 3u);
 }

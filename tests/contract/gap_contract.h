@@ -106,7 +106,7 @@ TYPED_TEST(GapContract, CountedAsTheyAreListed) {
     GapFilter paged = filters[i];  // a page's place and size are passed over
     paged.before_id = 1;
     paged.limit = 1;
-    const BoundedCount counted = s.v(s.counts.CountGaps(paged));
+    const BoundedCount counted = s.v(s.runs.CountGaps(paged));
     EXPECT_TRUE(counted.all) << i;
     EXPECT_EQ(counted.seen, this->Found(s, filters[i]).size()) << i;
   }

@@ -18,17 +18,18 @@ TYPED_TEST(KeyedWriteContract, ExecuteSettlesItsRequestOrMakesNoRun) {
       }};
   const ExecuteRequest request{.job_id = job.job_id, .keyed = keyed};
   EXPECT_CODE(s.runs.ExecuteJob(request, {.now = kT0}), ErrorCode::kConflict);  // never begun
-  s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0));
+  s.v(s.idempotency.BeginRequest(keyed.scope, keyed.key, "f", kT0));
   const CreatedRun created = s.v(s.runs.ExecuteJob(request, {.now = kT0}));
-  const RequestLookup replay = s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 2min));
+  const RequestLookup replay =
+      s.v(s.idempotency.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 2min));
   EXPECT_EQ(replay.state, RequestState::kReplay);
   EXPECT_EQ(replay.answer.status, 202);
   EXPECT_EQ(replay.answer.body, EncodeRunId(created.key));
   EXPECT_EQ(replay.answer.location, "/there");
   // Whoever took the request for dead and comes late changes nothing.
   EXPECT_CODE(s.runs.ExecuteJob(request, {.now = kT0 + 1s}), ErrorCode::kConflict);
-  ASSERT_OK(s.admin.AbandonRequest(keyed.scope, keyed.key));
-  EXPECT_EQ(s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 2min)).state,
+  ASSERT_OK(s.idempotency.AbandonRequest(keyed.scope, keyed.key));
+  EXPECT_EQ(s.v(s.idempotency.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 2min)).state,
             RequestState::kReplay);
   EXPECT_EQ(s.v(s.runs.ListRuns({}, kT0 + 1h)).runs.size(), 1u);
 }
@@ -44,9 +45,10 @@ TYPED_TEST(KeyedWriteContract, RetryByHandSettlesItsRequestOrChangesNothing) {
   const RetryRequest request{.key = run.key, .keyed = keyed};
   EXPECT_CODE(s.runs.RetryRun(request, {.now = kT0 + 2s}), ErrorCode::kConflict);  // never begun
   EXPECT_EQ(s.Get(run.key).row.state, RunState::kCancelled);
-  s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0));
+  s.v(s.idempotency.BeginRequest(keyed.scope, keyed.key, "f", kT0));
   EXPECT_EQ(s.v(s.runs.RetryRun(request, {.now = kT0 + 2s})).row.attempt, 2);
-  const RequestLookup replay = s.v(s.admin.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 3s));
+  const RequestLookup replay =
+      s.v(s.idempotency.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 3s));
   EXPECT_EQ(replay.state, RequestState::kReplay);
   EXPECT_EQ(replay.answer.body, "2");
   // The same order, late: though the run could be retried again, it is not.

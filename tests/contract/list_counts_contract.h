@@ -1,4 +1,4 @@
-// The contract of ListCounts: what is counted is what the lists find, up to the bounds.
+// The contract of the counts beside the lists: a count agrees with its list, up to the bounds.
 #pragma once
 
 #include "common/domain/bulk.h"
@@ -19,17 +19,17 @@ TYPED_TEST_SUITE(ListCountsContract, StoreFactories);
 
 TYPED_TEST(ListCountsContract, AnEmptyStoreHasNone) {
   StoreDriver s = this->driver();
-  EXPECT_EQ(this->All(s.counts.CountJobs({})), 0);
-  EXPECT_EQ(this->All(s.counts.CountNamespaces()), 0);
-  EXPECT_EQ(this->All(s.counts.CountRuns({}, kT0)), 0);
-  EXPECT_EQ(this->All(s.counts.CountGaps({})), 0);
-  EXPECT_EQ(this->All(s.counts.CountDeadLetters({})), 0);
-  EXPECT_EQ(this->All(s.counts.CountDeliveries({})), 0);
-  EXPECT_EQ(this->All(s.counts.CountAudit({})), 0);
-  EXPECT_EQ(this->All(s.counts.CountUsers()), 0);
-  EXPECT_EQ(this->All(s.counts.CountTokens({})), 0);
-  EXPECT_EQ(this->All(s.counts.CountSecrets()), 0);
-  EXPECT_EQ(this->All(s.counts.CountBulk({})), 0);
+  EXPECT_EQ(this->All(s.jobs.CountJobs({})), 0);
+  EXPECT_EQ(this->All(s.jobs.CountNamespaces()), 0);
+  EXPECT_EQ(this->All(s.runs.CountRuns({}, kT0)), 0);
+  EXPECT_EQ(this->All(s.runs.CountGaps({})), 0);
+  EXPECT_EQ(this->All(s.runs.CountDeadLetters({})), 0);
+  EXPECT_EQ(this->All(s.notices.CountDeliveries({})), 0);
+  EXPECT_EQ(this->All(s.audit.CountAudit({})), 0);
+  EXPECT_EQ(this->All(s.auth.CountUsers()), 0);
+  EXPECT_EQ(this->All(s.auth.CountTokens({})), 0);
+  EXPECT_EQ(this->All(s.secrets.CountSecrets()), 0);
+  EXPECT_EQ(this->All(s.bulk.CountBulk({})), 0);
 }
 
 TYPED_TEST(ListCountsContract, JobsAreCountedAsTheyAreListed) {
@@ -58,11 +58,11 @@ TYPED_TEST(ListCountsContract, JobsAreCountedAsTheyAreListed) {
     JobFilter paged = filters[i];  // a page's place and size are passed over
     paged.after = JobListPlace{.job_id = "job-3"};
     paged.limit = 1;
-    EXPECT_EQ(this->All(s.counts.CountJobs(paged)), listed) << i;
+    EXPECT_EQ(this->All(s.jobs.CountJobs(paged)), listed) << i;
   }
-  EXPECT_EQ(this->All(s.counts.CountJobs({})), 6);
-  EXPECT_EQ(this->All(s.counts.CountNamespaces()), 2);
-  EXPECT_EQ(this->All(s.counts.CountVersions(JobId("job-1"))), 2);
+  EXPECT_EQ(this->All(s.jobs.CountJobs({})), 6);
+  EXPECT_EQ(this->All(s.jobs.CountNamespaces()), 2);
+  EXPECT_EQ(this->All(s.jobs.CountVersions(JobId("job-1"))), 2);
 }
 
 TYPED_TEST(ListCountsContract, RunsAreCountedAsTheyAreListed) {
@@ -100,10 +100,10 @@ TYPED_TEST(ListCountsContract, RunsAreCountedAsTheyAreListed) {
     RunFilter paged = filters[i];
     paged.before = RunKey{kT0, ScheduleId(1), 0};
     paged.limit = 1;
-    EXPECT_EQ(this->All(s.counts.CountRuns(paged, kT0 + 15s)), static_cast<int64_t>(listed.size()))
+    EXPECT_EQ(this->All(s.runs.CountRuns(paged, kT0 + 15s)), static_cast<int64_t>(listed.size()))
         << i;
   }
-  EXPECT_EQ(this->All(s.counts.CountRuns({}, kT0 + 15s)), 22);
+  EXPECT_EQ(this->All(s.runs.CountRuns({}, kT0 + 15s)), 22);
 }
 
 TYPED_TEST(ListCountsContract, WhatNoIndexFindsIsCountedWithinTheBound) {
@@ -115,11 +115,11 @@ TYPED_TEST(ListCountsContract, WhatNoIndexFindsIsCountedWithinTheBound) {
     s.Apply(s.ReportOf(run, RunState::kCompleted), fence, kT0 + 2s);
   }
   RunFilter filter{.kinds = {RunKind::kManual}, .search_max = 4};
-  const BoundedCount some = s.v(s.counts.CountRuns(filter, kT0 + 1h));
+  const BoundedCount some = s.v(s.runs.CountRuns(filter, kT0 + 1h));
   EXPECT_FALSE(some.all);
   EXPECT_EQ(some.seen, 4u);
   filter.search_max = 11;
-  EXPECT_EQ(this->All(s.counts.CountRuns(filter, kT0 + 1h)), 10);
+  EXPECT_EQ(this->All(s.runs.CountRuns(filter, kT0 + 1h)), 10);
 }
 
 TYPED_TEST(ListCountsContract, CountingEndsAtItsBound) {
@@ -127,17 +127,17 @@ TYPED_TEST(ListCountsContract, CountingEndsAtItsBound) {
   const StoredJob job = s.Create("a", s.Manual());
   const auto note = [&] {
     ASSERT_OK(
-        s.admin.RecordAudit({.at = kT0, .actor = "anna", .action = "job.pause", .object_id = "a"}));
+        s.audit.RecordAudit({.at = kT0, .actor = "anna", .action = "job.pause", .object_id = "a"}));
   };
   for (size_t i = 0; i < kListedCountMax; ++i) note();
-  EXPECT_EQ(this->All(s.counts.CountAudit({})), static_cast<int64_t>(kListedCountMax));
+  EXPECT_EQ(this->All(s.audit.CountAudit({})), static_cast<int64_t>(kListedCountMax));
   note();
   for (const std::string object : {"", "a"}) {
-    const BoundedCount many = s.v(s.counts.CountAudit({.object_id = object}));
+    const BoundedCount many = s.v(s.audit.CountAudit({.object_id = object}));
     EXPECT_FALSE(many.all);
     EXPECT_EQ(many.seen, kListedCountMax);
   }
-  EXPECT_EQ(this->All(s.counts.CountAudit({.object_id = "b"})), 0);
+  EXPECT_EQ(this->All(s.audit.CountAudit({.object_id = "b"})), 0);
 }
 
 TYPED_TEST(ListCountsContract, WhatPeopleKeepIsCounted) {
@@ -168,18 +168,18 @@ TYPED_TEST(ListCountsContract, WhatPeopleKeepIsCounted) {
                           {"a", "b"}, std::nullopt));
   }
   s.v(s.bulk.CancelBulk("bulk-2", kT0));
-  EXPECT_EQ(this->All(s.counts.CountUsers()), 3);
-  EXPECT_EQ(this->All(s.counts.CountTokens({})), 3);
-  EXPECT_EQ(this->All(s.counts.CountTokens({.user_id = "user-1"})), 2);
-  EXPECT_EQ(this->All(s.counts.CountTokens({.user_id = "n\xc3\xb6"})), 0);
-  EXPECT_EQ(this->All(s.counts.CountSecrets()), 3);
-  EXPECT_EQ(this->All(s.counts.CountBulk({})), 3);
-  EXPECT_EQ(this->All(s.counts.CountBulk({.user_id = "user-1"})), 2);
-  EXPECT_EQ(this->All(s.counts.CountBulk({.state = BulkState::kRunning})), 2);
-  EXPECT_EQ(this->All(s.counts.CountBulk({.state = BulkState::kRunning, .user_id = "user-1"})), 1);
-  EXPECT_EQ(this->All(s.counts.CountBulkItems("bulk-0", {})), 2);
-  EXPECT_EQ(this->All(s.counts.CountBulkItems("bulk-2", {.result = BulkResult::kSkipped})), 2);
-  EXPECT_EQ(this->All(s.counts.CountBulkItems("bulk-2", {.result = BulkResult::kPending})), 0);
+  EXPECT_EQ(this->All(s.auth.CountUsers()), 3);
+  EXPECT_EQ(this->All(s.auth.CountTokens({})), 3);
+  EXPECT_EQ(this->All(s.auth.CountTokens({.user_id = "user-1"})), 2);
+  EXPECT_EQ(this->All(s.auth.CountTokens({.user_id = "n\xc3\xb6"})), 0);
+  EXPECT_EQ(this->All(s.secrets.CountSecrets()), 3);
+  EXPECT_EQ(this->All(s.bulk.CountBulk({})), 3);
+  EXPECT_EQ(this->All(s.bulk.CountBulk({.user_id = "user-1"})), 2);
+  EXPECT_EQ(this->All(s.bulk.CountBulk({.state = BulkState::kRunning})), 2);
+  EXPECT_EQ(this->All(s.bulk.CountBulk({.state = BulkState::kRunning, .user_id = "user-1"})), 1);
+  EXPECT_EQ(this->All(s.bulk.CountBulkItems("bulk-0", {})), 2);
+  EXPECT_EQ(this->All(s.bulk.CountBulkItems("bulk-2", {.result = BulkResult::kSkipped})), 2);
+  EXPECT_EQ(this->All(s.bulk.CountBulkItems("bulk-2", {.result = BulkResult::kPending})), 0);
 }
 
 TYPED_TEST(ListCountsContract, GapsDeadLettersAndDeliveriesAreCounted) {
@@ -200,17 +200,17 @@ TYPED_TEST(ListCountsContract, GapsDeadLettersAndDeliveriesAreCounted) {
                                       fence, kT0 + 5min));
   }
   const auto listed = [](const auto& list) { return static_cast<int64_t>(list.size()); };
-  EXPECT_GT(this->All(s.counts.CountGaps({})), 0);
-  EXPECT_EQ(this->All(s.counts.CountGaps({})), listed(s.v(s.runs.ListGaps({})).gaps));
-  EXPECT_EQ(this->All(s.counts.CountGaps({.job_id = JobId("b")})), 0);
-  EXPECT_EQ(this->All(s.counts.CountDeadLetters({})), 2);
-  EXPECT_EQ(this->All(s.counts.CountDeadLetters({.job_id = JobId("a")})), 2);
-  EXPECT_EQ(this->All(s.counts.CountDeadLetters({.job_id = JobId("b")})), 0);
-  EXPECT_EQ(this->All(s.counts.CountDeliveries({})), 2);
-  EXPECT_EQ(this->All(s.counts.CountDeliveries({.job_id = JobId("a")})), 2);
-  EXPECT_EQ(this->All(s.counts.CountDeliveries({.job_id = JobId("b")})), 0);
-  EXPECT_EQ(this->All(s.counts.CountDeliveries({.kind = NoticeKind::kFailed})), 2);
-  EXPECT_EQ(this->All(s.counts.CountDeliveries(
+  EXPECT_GT(this->All(s.runs.CountGaps({})), 0);
+  EXPECT_EQ(this->All(s.runs.CountGaps({})), listed(s.v(s.runs.ListGaps({})).gaps));
+  EXPECT_EQ(this->All(s.runs.CountGaps({.job_id = JobId("b")})), 0);
+  EXPECT_EQ(this->All(s.runs.CountDeadLetters({})), 2);
+  EXPECT_EQ(this->All(s.runs.CountDeadLetters({.job_id = JobId("a")})), 2);
+  EXPECT_EQ(this->All(s.runs.CountDeadLetters({.job_id = JobId("b")})), 0);
+  EXPECT_EQ(this->All(s.notices.CountDeliveries({})), 2);
+  EXPECT_EQ(this->All(s.notices.CountDeliveries({.job_id = JobId("a")})), 2);
+  EXPECT_EQ(this->All(s.notices.CountDeliveries({.job_id = JobId("b")})), 0);
+  EXPECT_EQ(this->All(s.notices.CountDeliveries({.kind = NoticeKind::kFailed})), 2);
+  EXPECT_EQ(this->All(s.notices.CountDeliveries(
                 {.state = DeliveryState::kDelivered, .kind = NoticeKind::kFailed})),
             0);
 }

@@ -63,7 +63,7 @@ TYPED_TEST(RunSearchContract, RunsAreFoundByTheNameAndTheLabelsOfTheirJob) {
     std::vector<std::string> found;
     const RunPage page = s.v(s.runs.ListRuns(filter, kT0 + 1h));
     for (const RunDetail& run : page.runs) found.push_back(run.job_id.value());
-    EXPECT_EQ(s.v(s.counts.CountRuns(filter, kT0 + 1h)).seen, found.size());
+    EXPECT_EQ(s.v(s.runs.CountRuns(filter, kT0 + 1h)).seen, found.size());
     return found;
   };
   using Found = std::vector<std::string>;

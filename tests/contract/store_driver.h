@@ -25,19 +25,21 @@
 #include <utility>
 #include <vector>
 
-#include "common/ports/admin_store.h"
-#include "common/ports/auth_store.h"
-#include "common/ports/bulk_store.h"
-#include "common/ports/executor_store.h"
-#include "common/ports/firing_store.h"
-#include "common/ports/identity_store.h"
-#include "common/ports/job_store.h"
-#include "common/ports/list_counts.h"
-#include "common/ports/log_store.h"
-#include "common/ports/notice_store.h"
-#include "common/ports/run_store.h"
-#include "common/ports/secret_store.h"
-#include "common/ports/segment_store.h"
+#include "common/ports/store/audit_store.h"
+#include "common/ports/store/auth_store.h"
+#include "common/ports/store/bulk_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/housekeeping.h"
+#include "common/ports/store/idempotency_store.h"
+#include "common/ports/store/identity_store.h"
+#include "common/ports/store/job_store.h"
+#include "common/ports/store/log_store.h"
+#include "common/ports/store/notice_store.h"
+#include "common/ports/store/run_store.h"
+#include "common/ports/store/secret_store.h"
+#include "common/ports/store/segment_store.h"
+#include "common/ports/store/settings_store.h"
 
 namespace carillon::test {
 
@@ -55,11 +57,13 @@ class StoreHandle {
   virtual LogStore& logs() = 0;
   virtual NoticeStore& notices() = 0;
   virtual ExecutorStore& executors() = 0;
-  virtual AdminStore& admin() = 0;
+  virtual IdempotencyStore& idempotency() = 0;
+  virtual SettingsStore& settings() = 0;
+  virtual AuditStore& audit() = 0;
+  virtual Housekeeping& housekeeping() = 0;
   virtual AuthStore& auth() = 0;
   virtual SecretStore& secrets() = 0;
   virtual BulkStore& bulk() = 0;
-  virtual ListCounts& counts() = 0;
   // Makes a stored row unreadable, or mends it, behind the store's back.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -95,11 +99,13 @@ class StoreDriver {
         logs(store.logs()),
         notices(store.notices()),
         executors(store.executors()),
-        admin(store.admin()),
+        idempotency(store.idempotency()),
+        settings(store.settings()),
+        audit(store.audit()),
+        housekeeping(store.housekeeping()),
         auth(store.auth()),
         secrets(store.secrets()),
-        bulk(store.bulk()),
-        counts(store.counts()) {}
+        bulk(store.bulk()) {}
 
   IdentityStore& identity;
   SegmentStore& segments;
@@ -109,11 +115,13 @@ class StoreDriver {
   LogStore& logs;
   NoticeStore& notices;
   ExecutorStore& executors;
-  AdminStore& admin;
+  IdempotencyStore& idempotency;
+  SettingsStore& settings;
+  AuditStore& audit;
+  Housekeeping& housekeeping;
   AuthStore& auth;
   SecretStore& secrets;
   BulkStore& bulk;
-  ListCounts& counts;
 
   template <typename T>
   static T v(Result<T> result) {

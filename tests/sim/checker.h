@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "common/ports/firing_store.h"
-#include "common/ports/job_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/job_store.h"
 #include "tests/sim/sim_warden.h"
 
 namespace carillon::sim {

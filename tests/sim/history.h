@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "common/ports/job_store.h"
+#include "common/ports/store/job_store.h"
 
 namespace carillon::sim {
 

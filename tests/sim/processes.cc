@@ -27,7 +27,13 @@ class SteadyLoad final : public executor::LoadSource {
 
 struct SchedulerProcess::Ports {
   Ports(SchedulerProcess& self, World& world, const std::string& name)
-      : store({world.store, world.store, world.store, world.store, world.store, self}),
+      : store({.segments = world.store,
+               .firing = world.store,
+               .executors = world.store,
+               .settings = world.store,
+               .housekeeping = world.store,
+               .identity = world.store,
+               .gate = self}),
         producer({world.network, name, self.alive_}, world.bus.NewProducer(),
                  [&self](std::string_view topic) { self.Published(topic); }),
         results({world.network, name, self.alive_},
@@ -82,9 +88,9 @@ void SchedulerProcess::Create() {
   options.seed = world_.rng.Next();
   member_ = std::make_unique<scheduler::Member>(
       scheduler::MemberPorts{clock(), ports_->store, ports_->store, ports_->store, ports_->store,
-                             world_.store, ports_->store, ports_->guard, ports_->producer,
-                             ports_->results, ports_->logs, ports_->hub, *ports_->coordinator,
-                             ports_->signer, *metrics_, ports_->settings},
+                             ports_->store, world_.store, ports_->store, ports_->guard,
+                             ports_->producer, ports_->results, ports_->logs, ports_->hub,
+                             *ports_->coordinator, ports_->signer, *metrics_, ports_->settings},
       options);
   for (const scheduler::NamedStepper& stepper : member_->steppers()) {
     Turn& turn = AddTurn(stepper.name, *stepper.stepper);

@@ -177,38 +177,19 @@ Result<ExecutorRecord> FaultStore::SetExecutorLabels(const LabelEdit& edit) {
   return Run("label", [&] { return p_.executors.SetExecutorLabels(edit); });
 }
 
-// ---- AdminStore --------------------------------------------------------------------------------
-
-Result<RequestLookup> FaultStore::BeginRequest(const std::string& scope, const std::string& key,
-                                               const std::string& fingerprint, WallTime now) {
-  return Run("begin", [&] { return p_.admin.BeginRequest(scope, key, fingerprint, now); });
-}
-Status FaultStore::FinishRequest(const std::string& scope, const std::string& key,
-                                 const StoredAnswer& answer) {
-  return Run("finish", [&] { return p_.admin.FinishRequest(scope, key, answer); });
-}
-Status FaultStore::AbandonRequest(const std::string& scope, const std::string& key) {
-  return Run("abandon", [&] { return p_.admin.AbandonRequest(scope, key); });
-}
-Status FaultStore::RecordAudit(const AuditRecord& record) {
-  return Run("audit", [&] { return p_.admin.RecordAudit(record); });
-}
-Status FaultStore::RecordAudits(const std::vector<AuditRecord>& records) {
-  return Run("audit", [&] { return p_.admin.RecordAudits(records); });
-}
-
-Result<std::vector<AuditRecord>> FaultStore::ListAudit(const AuditFilter& filter) {
-  return Run("audit", [&] { return p_.admin.ListAudit(filter); });
-}
+// ---- SettingsStore -----------------------------------------------------------------------------
 
 Result<ClusterSettings> FaultStore::ReadSettings() {
-  return Run("settings", [&] { return p_.admin.ReadSettings(); });
+  return Run("settings", [&] { return p_.settings.ReadSettings(); });
 }
 Result<ClusterSettings> FaultStore::WriteSettings(int64_t expected, const ClusterSettings& next) {
-  return Run("settings", [&] { return p_.admin.WriteSettings(expected, next); });
+  return Run("settings", [&] { return p_.settings.WriteSettings(expected, next); });
 }
+
+// ---- Housekeeping ------------------------------------------------------------------------------
+
 Result<Upkeep> FaultStore::Maintain(WallTime now, Duration retention) {
-  return Run("maintain", [&] { return p_.admin.Maintain(now, retention); });
+  return Run("maintain", [&] { return p_.housekeeping.Maintain(now, retention); });
 }
 
 }  // namespace carillon::test

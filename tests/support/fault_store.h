@@ -10,11 +10,12 @@
 #include <functional>
 #include <string_view>
 
-#include "common/ports/admin_store.h"
-#include "common/ports/executor_store.h"
-#include "common/ports/firing_store.h"
-#include "common/ports/identity_store.h"
-#include "common/ports/segment_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/housekeeping.h"
+#include "common/ports/store/identity_store.h"
+#include "common/ports/store/segment_store.h"
+#include "common/ports/store/settings_store.h"
 
 namespace carillon::test {
 
@@ -46,7 +47,8 @@ struct FaultStorePorts {
   SegmentStore& segments;
   FiringStore& firing;
   ExecutorStore& executors;
-  AdminStore& admin;
+  SettingsStore& settings;
+  Housekeeping& housekeeping;
   IdentityStore& identity;
   CallGate& gate;
 };
@@ -55,7 +57,8 @@ class FaultStore final : public IdentityStore,
                          public SegmentStore,
                          public FiringStore,
                          public ExecutorStore,
-                         public AdminStore {
+                         public SettingsStore,
+                         public Housekeeping {
  public:
   explicit FaultStore(const FaultStorePorts& ports) : p_(ports) {}
 
@@ -107,17 +110,11 @@ class FaultStore final : public IdentityStore,
   Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) override;
   Result<ExecutorRecord> SetExecutorLabels(const LabelEdit& edit) override;
 
-  // AdminStore
-  Result<RequestLookup> BeginRequest(const std::string& scope, const std::string& key,
-                                     const std::string& fingerprint, WallTime now) override;
-  Status FinishRequest(const std::string& scope, const std::string& key,
-                       const StoredAnswer& answer) override;
-  Status AbandonRequest(const std::string& scope, const std::string& key) override;
+  // SettingsStore
   Result<ClusterSettings> ReadSettings() override;
   Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override;
-  Status RecordAudit(const AuditRecord& record) override;
-  Status RecordAudits(const std::vector<AuditRecord>& records) override;
-  Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
+
+  // Housekeeping
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
  private:

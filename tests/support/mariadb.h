@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-#include "common/adapters/mysql/mysql_store.h"
+#include "common/adapters/mysql/mysql_stores.h"
 #include "common/adapters/mysql/private_mariadbd.h"
 #include "common/adapters/system/system_clock.h"
 
@@ -108,8 +108,8 @@ class MariadbDatabase {
             .segment_count = segment_count,
             .check_server = server_.durable()};
   }
-  std::unique_ptr<mysql::MysqlStore> Open(uint32_t segment_count = 4) const {
-    auto store = mysql::MysqlStore::Open(Options(segment_count));
+  std::unique_ptr<mysql::MysqlStores> Open(uint32_t segment_count = 4) const {
+    auto store = mysql::MysqlStores::Open(Options(segment_count));
     CARILLON_CHECK(store.ok(), store.error().message);
     return std::move(store).value();
   }

@@ -78,8 +78,8 @@ LARGE_FOLDERS = {
 }
 # Classes in more than one source file, likewise.
 DIVIDED_CLASSES = {
-    "AttemptTable", "ExecutorCore", "FiringLoop", "JobEdit", "MemoryPeople", "MemoryStore", "MysqlCounts",
-    "MysqlStore", "SegmentLog", "ZookeeperCoordinator",
+    "AttemptTable", "ExecutorCore", "FiringLoop", "JobEdit", "MemoryPeople", "MemoryStore",
+    "SegmentLog", "ZookeeperCoordinator",
 }
 # Structs of options that carry behaviour, likewise: values belong in Options, collaborators in Ports.
 OPTIONS_WITH_BEHAVIOUR = {

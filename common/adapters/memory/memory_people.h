@@ -9,9 +9,9 @@
 #include "common/adapters/memory/memory_tables.h"
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
-#include "common/ports/auth_store.h"
-#include "common/ports/bulk_store.h"
-#include "common/ports/secret_store.h"
+#include "common/ports/store/auth_store.h"
+#include "common/ports/store/bulk_store.h"
+#include "common/ports/store/secret_store.h"
 
 namespace carillon::memory {
 
@@ -25,6 +25,7 @@ class MemoryPeople : public AuthStore, public SecretStore, public BulkStore {
   Result<UserRecord> GetUser(const std::string& user_id) override;
   Result<std::optional<UserRecord>> FindUser(const std::string& name) override;
   Result<std::vector<UserRecord>> ListUsers(const UserListing& listing) override;
+  Result<BoundedCount> CountUsers() override;
   Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) override;
   Result<Preferences> ChangePreferences(const PreferenceChange& change) override;
   Status DeleteUser(const std::string& user_id, int64_t expected_version) override;
@@ -37,6 +38,7 @@ class MemoryPeople : public AuthStore, public SecretStore, public BulkStore {
   Status CreateToken(const TokenRecord& token) override;
   Result<std::optional<FoundToken>> FindToken(const std::string& token_hash) override;
   Result<std::vector<TokenRecord>> ListTokens(const TokenFilter& filter) override;
+  Result<BoundedCount> CountTokens(const TokenFilter& filter) override;
   Result<TokenRecord> GetToken(const std::string& token_id) override;
   Status DeleteToken(const std::string& token_id) override;
   Status TouchToken(const std::string& token_id, WallTime used) override;
@@ -47,6 +49,7 @@ class MemoryPeople : public AuthStore, public SecretStore, public BulkStore {
   Result<StoredSecret> GetSecret(const std::string& name) override;
   Result<std::vector<StoredSecret>> FindSecrets(const std::vector<std::string>& names) override;
   Result<std::vector<SecretRecord>> ListSecrets(const SecretFilter& filter) override;
+  Result<BoundedCount> CountSecrets() override;
   Result<SecretRecord> UpdateSecret(const StoredSecret& wanted, WallTime now) override;
   Status DeleteSecret(const std::string& name, int64_t expected_version) override;
   Status RewrapSecret(const std::string& name, const SealedValue& from,
@@ -57,8 +60,11 @@ class MemoryPeople : public AuthStore, public SecretStore, public BulkStore {
                                 const std::optional<KeyedAnswer<BulkAction>>& keyed) override;
   Result<BulkAction> GetBulk(const std::string& bulk_id) override;
   Result<std::vector<BulkAction>> ListBulk(const BulkFilter& filter) override;
+  Result<BoundedCount> CountBulk(const BulkFilter& filter) override;
   Result<std::vector<BulkItem>> ListBulkItems(const std::string& bulk_id,
                                               const BulkItemFilter& filter) override;
+  Result<BoundedCount> CountBulkItems(const std::string& bulk_id,
+                                      const BulkItemFilter& filter) override;
   Result<BulkAction> CancelBulk(const std::string& bulk_id, WallTime now) override;
   Result<std::optional<LeasedBulk>> TakeBulk(WallTime now, WallTime until) override;
   Result<std::vector<BulkItem>> BeginBulkItems(const BulkLease& lease, int64_t last_position,

@@ -13,16 +13,18 @@
 #include <vector>
 
 #include "common/adapters/memory/memory_people.h"
-#include "common/ports/admin_store.h"
-#include "common/ports/executor_store.h"
-#include "common/ports/firing_store.h"
-#include "common/ports/identity_store.h"
-#include "common/ports/job_store.h"
-#include "common/ports/list_counts.h"
-#include "common/ports/log_store.h"
-#include "common/ports/notice_store.h"
-#include "common/ports/run_store.h"
-#include "common/ports/segment_store.h"
+#include "common/ports/store/audit_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/housekeeping.h"
+#include "common/ports/store/idempotency_store.h"
+#include "common/ports/store/identity_store.h"
+#include "common/ports/store/job_store.h"
+#include "common/ports/store/log_store.h"
+#include "common/ports/store/notice_store.h"
+#include "common/ports/store/run_store.h"
+#include "common/ports/store/segment_store.h"
+#include "common/ports/store/settings_store.h"
 
 namespace carillon::memory {
 
@@ -40,8 +42,10 @@ class MemoryStore final : public MemoryPeople,
                           public LogStore,
                           public NoticeStore,
                           public ExecutorStore,
-                          public AdminStore,
-                          public ListCounts {
+                          public IdempotencyStore,
+                          public SettingsStore,
+                          public AuditStore,
+                          public Housekeeping {
  public:
   struct Options {
     uint32_t segment_count = 64;
@@ -108,9 +112,12 @@ class MemoryStore final : public MemoryPeople,
   Result<FoundJobs> FindJobs(const JobKeys& keys) override;
   Result<JobHead> GetJobHead(const JobId& id) override;
   Result<JobPage> ListJobs(const JobFilter& filter) override;
+  Result<BoundedCount> CountJobs(const JobFilter& filter) override;
   Result<std::vector<std::string>> ListNamespaces(const std::string& after, size_t limit) override;
+  Result<BoundedCount> CountNamespaces() override;
   Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
                                                size_t limit) override;
+  Result<BoundedCount> CountVersions(const JobId& id) override;
   Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
                                const JobDefinition& definition,
                                const WriteContext& context) override;
@@ -128,11 +135,14 @@ class MemoryStore final : public MemoryPeople,
   Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) override;
   Result<RunDetail> GetRun(const RunKey& key) override;
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override;
+  Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) override;
   Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) override;
   Result<uint64_t> RunsFingerprint(WallTime now) override;
   Result<GapPage> ListGaps(const GapFilter& filter) override;
+  Result<BoundedCount> CountGaps(const GapFilter& filter) override;
   Result<RunCounts> CountOpenRuns() override;
   Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) override;
+  Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) override;
   Result<DeadLetter> GetDeadLetter(uint64_t id) override;
   Status DiscardDeadLetter(uint64_t id) override;
 
@@ -158,6 +168,7 @@ class MemoryStore final : public MemoryPeople,
   Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence, WallTime now) override;
   Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) override;
   Result<std::vector<Delivery>> ListDeliveries(const DeliveryFilter& filter) override;
+  Result<BoundedCount> CountDeliveries(const DeliveryFilter& filter) override;
   Result<Delivery> ResendDelivery(uint64_t id, WallTime now) override;
 
   // ExecutorStore
@@ -169,34 +180,22 @@ class MemoryStore final : public MemoryPeople,
   Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) override;
   Result<ExecutorRecord> SetExecutorLabels(const LabelEdit& edit) override;
 
-  // AdminStore
+  // IdempotencyStore
   Result<RequestLookup> BeginRequest(const std::string& scope, const std::string& key,
                                      const std::string& fingerprint, WallTime now) override;
   Status FinishRequest(const std::string& scope, const std::string& key,
                        const StoredAnswer& answer) override;
   Status AbandonRequest(const std::string& scope, const std::string& key) override;
+  // SettingsStore
   Result<ClusterSettings> ReadSettings() override;
   Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override;
+  // AuditStore
   Status RecordAudit(const AuditRecord& record) override;
   Status RecordAudits(const std::vector<AuditRecord>& records) override;
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override;
-  Result<Upkeep> Maintain(WallTime now, Duration retention) override;
-
-  // ListCounts
-  Result<BoundedCount> CountJobs(const JobFilter& filter) override;
-  Result<BoundedCount> CountVersions(const JobId& id) override;
-  Result<BoundedCount> CountNamespaces() override;
-  Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) override;
-  Result<BoundedCount> CountGaps(const GapFilter& filter) override;
-  Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) override;
-  Result<BoundedCount> CountDeliveries(const DeliveryFilter& filter) override;
   Result<BoundedCount> CountAudit(const AuditFilter& filter) override;
-  Result<BoundedCount> CountUsers() override;
-  Result<BoundedCount> CountTokens(const TokenFilter& filter) override;
-  Result<BoundedCount> CountSecrets() override;
-  Result<BoundedCount> CountBulk(const BulkFilter& filter) override;
-  Result<BoundedCount> CountBulkItems(const std::string& bulk_id,
-                                      const BulkItemFilter& filter) override;
+  // Housekeeping
+  Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
  private:
   Status CheckFence(const Fence& fence) const REQUIRES(mu_);

@@ -1,4 +1,4 @@
-// The port ListCounts: what the lists themselves find.
+// The counts of the lists: what the lists themselves find.
 #include <algorithm>
 
 #include "common/adapters/memory/memory_store.h"
@@ -74,26 +74,26 @@ Result<BoundedCount> MemoryStore::CountAudit(const AuditFilter& filter) {
   return Bounded(ListAudit(all));
 }
 
-Result<BoundedCount> MemoryStore::CountUsers() { return Bounded(ListUsers({.limit = kOneMore})); }
+Result<BoundedCount> MemoryPeople::CountUsers() { return Bounded(ListUsers({.limit = kOneMore})); }
 
-Result<BoundedCount> MemoryStore::CountTokens(const TokenFilter& filter) {
+Result<BoundedCount> MemoryPeople::CountTokens(const TokenFilter& filter) {
   TokenFilter all = WithLimit(filter);
   all.after_token_id.clear();
   return Bounded(ListTokens(all));
 }
 
-Result<BoundedCount> MemoryStore::CountSecrets() {
+Result<BoundedCount> MemoryPeople::CountSecrets() {
   return Bounded(ListSecrets({.limit = kOneMore}));
 }
 
-Result<BoundedCount> MemoryStore::CountBulk(const BulkFilter& filter) {
+Result<BoundedCount> MemoryPeople::CountBulk(const BulkFilter& filter) {
   BulkFilter all = WithLimit(filter);
   all.before_number = UINT64_MAX;
   return Bounded(ListBulk(all));
 }
 
-Result<BoundedCount> MemoryStore::CountBulkItems(const std::string& bulk_id,
-                                                 const BulkItemFilter& filter) {
+Result<BoundedCount> MemoryPeople::CountBulkItems(const std::string& bulk_id,
+                                                  const BulkItemFilter& filter) {
   BulkItemFilter all = WithLimit(filter);
   all.after_position = -1;
   return Bounded(ListBulkItems(bulk_id, all));

@@ -15,17 +15,18 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/cluster_settings.h"
 #include "common/domain/refresh_family.h"
-#include "common/ports/admin_store.h"
-#include "common/ports/auth_store.h"
-#include "common/ports/bulk_store.h"
-#include "common/ports/executor_store.h"
-#include "common/ports/firing_store.h"
-#include "common/ports/log_store.h"
-#include "common/ports/notice_store.h"
-#include "common/ports/run_store.h"
-#include "common/ports/secret_store.h"
-#include "common/ports/segment_store.h"
+#include "common/ports/store/audit_store.h"
+#include "common/ports/store/auth_store.h"
+#include "common/ports/store/bulk_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/log_store.h"
+#include "common/ports/store/notice_store.h"
+#include "common/ports/store/run_store.h"
+#include "common/ports/store/secret_store.h"
+#include "common/ports/store/segment_store.h"
 
 namespace carillon::memory {
 

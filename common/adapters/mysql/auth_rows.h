@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/adapters/mysql/session.h"
-#include "common/ports/auth_store.h"
+#include "common/ports/store/auth_store.h"
 
 namespace carillon::mysql {
 

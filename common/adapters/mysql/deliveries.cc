@@ -1,12 +1,10 @@
-// Notices on their way: the other half of the port NoticeStore.
+#include "common/adapters/mysql/deliveries.h"
+
 #include <fmt/core.h>
 
-#include "common/adapters/mysql/ascii.h"
-#include "common/adapters/mysql/json_rows.h"
-#include "common/adapters/mysql/mysql_store.h"
+#include <algorithm>
+
 #include "common/adapters/mysql/notice_rows.h"
-#include "common/adapters/mysql/run_rows.h"
-#include "common/adapters/mysql/transaction.h"
 
 namespace carillon::mysql {
 namespace {
@@ -62,10 +60,10 @@ Result<Delivery> ReadDelivery(const Rows& rows) {
 
 }  // namespace
 
-Result<std::vector<Delivery>> MysqlStore::ScanDeliveries(
-    const std::vector<SegmentId>& segments, const std::vector<DeliveryChannel>& channels,
-    WallTime now, size_t limit) {
-  if (segments.empty() || channels.empty()) return std::vector<Delivery>{};
+Result<std::vector<Delivery>> ReadDueDeliveries(Session& session,
+                                                const std::vector<SegmentId>& segments,
+                                                const std::vector<DeliveryChannel>& channels,
+                                                WallTime now, size_t limit) {
   // Ids alone are sorted: messages are large.
   const std::string statement =
       "SELECT " + kDeliveryColumns +
@@ -77,59 +75,50 @@ Result<std::vector<Delivery>> MysqlStore::ScanDeliveries(
       "d.id = x.id STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = d.job_no ORDER BY "
       "d.due_us, d.id";
   const std::string list = SegmentList(segments);
-  return InRead(*pool_, "deliveries", [&](Session& session) -> Result<std::vector<Delivery>> {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {list, ToUnixMicros(now),
-                                                                   static_cast<uint64_t>(limit)}));
-    std::vector<Delivery> due;
-    while (rows.Next()) {
-      auto delivery = ReadDelivery(rows);
-      if (!delivery.ok()) {
-        session.NoteUnreadable("deliveries", rows.Text(1), delivery.error().message);
-        continue;
-      }
-      delivery->message = rows.Text(kDeliveryMessageColumn);
-      due.push_back(std::move(delivery).value());
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query(statement, {list, ToUnixMicros(now), static_cast<uint64_t>(limit)}));
+  std::vector<Delivery> due;
+  while (rows.Next()) {
+    auto delivery = ReadDelivery(rows);
+    if (!delivery.ok()) {
+      session.NoteUnreadable("deliveries", rows.Text(1), delivery.error().message);
+      continue;
     }
-    return due;
-  });
+    delivery->message = rows.Text(kDeliveryMessageColumn);
+    due.push_back(std::move(delivery).value());
+  }
+  return due;
 }
 
-Status MysqlStore::RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence,
-                                  WallTime now) {
-  CARILLON_TRY(CheckBatch(std::vector<DeliveryOutcome>{outcome}, fence, "delivery"));
+Status WriteOutcome(Session& session, const DeliveryOutcome& outcome, WallTime now) {
   const bool pending = outcome.state == DeliveryState::kPending;
-  return InTransaction(*pool_, {.operation = "delivery"}, [&](Session& session) -> Status {
-    CARILLON_TRY(LockFence(session, fence));
-    CARILLON_TRY(session.Execute(
-        "UPDATE deliveries SET state = ?, attempts = ?, due_us = ?, ended_us = ?, status = ?, "
-        "error = ?, open_segment = IF(? = 'PENDING', segment, NULL) WHERE id = ? AND "
-        "state = 'PENDING' AND asked_us = ?",
-        {Name(outcome.state), int64_t{outcome.attempts}, ToUnixMicros(outcome.due),
-         pending ? int64_t{0} : ToUnixMicros(now), int64_t{outcome.status}, outcome.error,
-         Name(outcome.state), outcome.id, ToUnixMicros(outcome.asked)}));
-    return {};
-  });
+  CARILLON_TRY(session.Execute(
+      "UPDATE deliveries SET state = ?, attempts = ?, due_us = ?, ended_us = ?, status = ?, "
+      "error = ?, open_segment = IF(? = 'PENDING', segment, NULL) WHERE id = ? AND "
+      "state = 'PENDING' AND asked_us = ?",
+      {Name(outcome.state), int64_t{outcome.attempts}, ToUnixMicros(outcome.due),
+       pending ? int64_t{0} : ToUnixMicros(now), int64_t{outcome.status}, outcome.error,
+       Name(outcome.state), outcome.id, ToUnixMicros(outcome.asked)}));
+  return {};
 }
 
-Result<DeliveryBacklog> MysqlStore::ReadBacklog(const std::vector<SegmentId>& segments) {
-  if (segments.empty()) return DeliveryBacklog{};
+Result<DeliveryBacklog> ReadDeliveryBacklog(Session& session,
+                                            const std::vector<SegmentId>& segments) {
   static const std::string statement = fmt::format(
       "SELECT COUNT(*), MIN(x.asked_us) FROM (SELECT d.asked_us FROM JSON_TABLE(?, '$[*]' COLUMNS "
       "(g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN deliveries d FORCE INDEX (open_deliveries) ON "
       "d.open_segment = k.g LIMIT {}) x",
       kBacklogCountedMax);
   const std::string list = SegmentList(segments);
-  return InRead(*pool_, "deliveries", [&](Session& session) -> Result<DeliveryBacklog> {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {list}));
-    DeliveryBacklog backlog;
-    if (!rows.Next()) return backlog;
-    backlog.pending = rows.Int(1);
-    if (!rows.IsNull(2)) backlog.oldest = rows.Time(2);
-    return backlog;
-  });
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {list}));
+  DeliveryBacklog backlog;
+  if (!rows.Next()) return backlog;
+  backlog.pending = rows.Int(1);
+  if (!rows.IsNull(2)) backlog.oldest = rows.Time(2);
+  return backlog;
 }
 
-Result<std::vector<Delivery>> MysqlStore::ListDeliveries(const DeliveryFilter& filter) {
+Result<std::vector<Delivery>> ReadDeliveries(Session& session, const DeliveryFilter& filter) {
   std::string statement = "SELECT " + kDeliveryColumns +
                           " FROM deliveries d STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
                           "j.job_no = d.job_no WHERE d.id < ?";
@@ -143,43 +132,48 @@ Result<std::vector<Delivery>> MysqlStore::ListDeliveries(const DeliveryFilter& f
     params.push_back(Name(*filter.kind));
   }
   if (filter.job_id) {
-    if (!IsAscii(filter.job_id->value())) return std::vector<Delivery>{};
     statement += " AND d.job_no = (SELECT job_no FROM jobs WHERE job_id = ?)";
     params.push_back(filter.job_id->value());
   }
   params.push_back(static_cast<uint64_t>(filter.limit));
-  return InList(*pool_, "deliveries", [&](Session& session) -> Result<std::vector<Delivery>> {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows,
-                              session.Query(statement + " ORDER BY d.id DESC LIMIT ?", params));
-    std::vector<Delivery> page;
-    while (rows.Next()) {
-      auto delivery = ReadDelivery(rows);
-      if (delivery.ok()) {
-        page.push_back(std::move(delivery).value());
-      } else {
-        session.NoteUnreadable("deliveries", rows.Text(1), delivery.error().message);
-      }
+  CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                            session.Query(statement + " ORDER BY d.id DESC LIMIT ?", params));
+  std::vector<Delivery> page;
+  while (rows.Next()) {
+    auto delivery = ReadDelivery(rows);
+    if (delivery.ok()) {
+      page.push_back(std::move(delivery).value());
+    } else {
+      session.NoteUnreadable("deliveries", rows.Text(1), delivery.error().message);
     }
-    return page;
-  });
+  }
+  return page;
 }
 
-Result<Delivery> MysqlStore::ResendDelivery(uint64_t id, WallTime now) {
-  return InTransaction(
-      *pool_, {.operation = "delivery"}, [&](Session& session) -> Result<Delivery> {
-        const int64_t now_us = ToUnixMicros(now);
-        CARILLON_TRY(session.Execute(
-            "UPDATE deliveries SET state = 'PENDING', open_segment = segment, attempts = 0, "
-            "asked_us = ?, due_us = ?, ended_us = 0 WHERE id = ?",
-            {now_us, now_us, id}));
-        CARILLON_ASSIGN_OR_RETURN(
-            Rows rows, session.Query("SELECT " + kDeliveryColumns +
-                                         " FROM deliveries d STRAIGHT_JOIN jobs j FORCE INDEX "
-                                         "(PRIMARY) ON j.job_no = d.job_no WHERE d.id = ?",
-                                     {id}));
-        if (!rows.Next()) return Error{ErrorCode::kNotFound, fmt::format("no delivery {}", id)};
-        return ReadDelivery(rows);
-      });
+Result<Delivery> WriteResend(Session& session, uint64_t id, WallTime now) {
+  const int64_t now_us = ToUnixMicros(now);
+  CARILLON_TRY(session.Execute(
+      "UPDATE deliveries SET state = 'PENDING', open_segment = segment, attempts = 0, "
+      "asked_us = ?, due_us = ?, ended_us = 0 WHERE id = ?",
+      {now_us, now_us, id}));
+  CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                            session.Query("SELECT " + kDeliveryColumns +
+                                              " FROM deliveries d STRAIGHT_JOIN jobs j FORCE INDEX "
+                                              "(PRIMARY) ON j.job_no = d.job_no WHERE d.id = ?",
+                                          {id}));
+  if (!rows.Next()) return Error{ErrorCode::kNotFound, fmt::format("no delivery {}", id)};
+  return ReadDelivery(rows);
+}
+
+CountedRows DeliveriesOf(const DeliveryFilter& filter) {
+  CountedRows rows{.from = "deliveries d", .order = "d.id DESC", .within = {}};
+  if (filter.job_id) {
+    rows.within.Add("d.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)",
+                    {filter.job_id->value()});
+  }
+  if (filter.state) rows.wanted.Add("d.state = ?", {Name(*filter.state)});
+  if (filter.kind) rows.wanted.Add("d.kind = ?", {Name(*filter.kind)});
+  return rows;
 }
 
 }  // namespace carillon::mysql

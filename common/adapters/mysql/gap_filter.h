@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/adapters/mysql/conditions.h"
-#include "common/ports/run_store.h"
+#include "common/ports/store/run_store.h"
 
 namespace carillon::mysql {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "common/adapters/mysql/conditions.h"
-#include "common/ports/job_store.h"
+#include "common/ports/store/job_store.h"
 
 namespace carillon::mysql {
 

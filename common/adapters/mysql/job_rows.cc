@@ -414,4 +414,34 @@ Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Para
   }
 }
 
+Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
+                                                      const std::vector<JobVersionKey>& keys) {
+  static const std::string statement =
+      "SELECT v.job_no, v.version, j.job_id, v.definition FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+      "n BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_versions v "
+      "FORCE INDEX (PRIMARY) ON v.job_no = k.n AND v.version = k.v STRAIGHT_JOIN jobs j "
+      "FORCE INDEX (PRIMARY) ON j.job_no = v.job_no";
+  JsonRows wanted;
+  for (const JobVersionKey& key : keys) wanted.Begin().Add(key.job_no.value()).Add(key.version);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  std::vector<JobVersionRecord> found;
+  while (rows.Next()) {
+    JobVersionRecord record{.job_no = JobNo(rows.Unsigned(1)),
+                            .version = rows.Int(2),
+                            .job_id = JobId(rows.Text(3)),
+                            .definition = {}};
+    Result<JobDefinition> definition = DefinitionFromText(rows.Text(4));
+    record.readable = definition.ok();
+    if (definition.ok()) {
+      record.definition = std::move(definition).value();
+    } else {
+      session.NoteUnreadable("job_versions",
+                             fmt::format("{} version {}", record.job_id.value(), record.version),
+                             definition.error().message);
+    }
+    found.push_back(std::move(record));
+  }
+  return found;
+}
+
 }  // namespace carillon::mysql

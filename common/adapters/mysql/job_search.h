@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/adapters/mysql/session.h"
-#include "common/ports/job_store.h"
+#include "common/ports/store/job_store.h"
 
 namespace carillon::mysql {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/session.h"
-#include "common/ports/firing_store.h"
+#include "common/ports/store/firing_store.h"
 
 namespace carillon::mysql {
 

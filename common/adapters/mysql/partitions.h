@@ -13,7 +13,7 @@
 
 #include "common/adapters/mysql/pool.h"
 #include "common/base/time.h"
-#include "common/ports/admin_store.h"
+#include "common/ports/store/housekeeping.h"
 
 namespace carillon::mysql {
 

@@ -1,14 +1,12 @@
-// The last runs of many jobs. One statement for each job: together they would open the partitioned
-// table as often as there are jobs.
-#include <unordered_map>
+#include "common/adapters/mysql/recent_runs.h"
 
 #include <fmt/core.h>
 
+#include <unordered_map>
+
 #include "common/adapters/mysql/conditions.h"
-#include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/run_details.h"
 #include "common/adapters/mysql/run_rows.h"
-#include "common/adapters/mysql/transaction.h"
 #include "common/domain/run_id.h"
 
 namespace carillon::mysql {
@@ -55,19 +53,16 @@ Result<std::vector<RunSummary>> ReadLast(Session& session, uint64_t job_no,
 
 }  // namespace
 
-Result<std::vector<RecentRuns>> MysqlStore::ListRecentRuns(const RecentFilter& filter) {
-  if (filter.job_ids.empty()) return std::vector<RecentRuns>();
-  return InList(*pool_, "recent runs", [&](Session& session) -> Result<std::vector<RecentRuns>> {
-    CARILLON_ASSIGN_OR_RETURN(const JobNumbers numbers, ReadJobNumbers(session, filter.job_ids));
-    std::vector<RecentRuns> recent;
-    for (const JobId& id : filter.job_ids) {
-      const auto number = numbers.find(id.value());
-      if (number == numbers.end()) continue;
-      CARILLON_ASSIGN_OR_RETURN(auto runs, ReadLast(session, number->second, filter));
-      recent.push_back({id, std::move(runs)});
-    }
-    return recent;
-  });
+Result<std::vector<RecentRuns>> ReadRecentRuns(Session& session, const RecentFilter& filter) {
+  CARILLON_ASSIGN_OR_RETURN(const JobNumbers numbers, ReadJobNumbers(session, filter.job_ids));
+  std::vector<RecentRuns> recent;
+  for (const JobId& id : filter.job_ids) {
+    const auto number = numbers.find(id.value());
+    if (number == numbers.end()) continue;
+    CARILLON_ASSIGN_OR_RETURN(auto runs, ReadLast(session, number->second, filter));
+    recent.push_back({id, std::move(runs)});
+  }
+  return recent;
 }
 
 }  // namespace carillon::mysql

@@ -6,7 +6,7 @@
 
 #include "common/adapters/mysql/incarnations.h"
 #include "common/adapters/mysql/session.h"
-#include "common/ports/run_store.h"
+#include "common/ports/store/run_store.h"
 
 namespace carillon::mysql {
 

@@ -13,7 +13,7 @@
 #include "common/adapters/mysql/session.h"
 #include "common/domain/run_state.h"
 #include "common/ports/fence.h"
-#include "common/ports/firing_store.h"
+#include "common/ports/store/firing_store.h"
 
 namespace carillon::mysql {
 
@@ -63,6 +63,9 @@ bool NoteIfUnreadable(const Session& session, const StoredRun& run);
 // All rows, with executors and incarnations filled in.
 Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations);
 
+// Open runs are counted up to this.
+inline constexpr int64_t kCountedMax = 100'000;
+
 // The runs of a job that are PENDING, RUNNING or HELD, in no order and without locks: by the job's
 // own runs where they are few, else by what is open in its segment (no index knows both).
 inline constexpr int64_t kRunsOfJobReadMax = 2'000;
@@ -71,8 +74,8 @@ Result<std::vector<RunKey>> ReadOpenKeys(Session& session, JobNo job_no, Segment
 // Locks the rows of `keys` for update, in the order of the keys. Absent ones are absent.
 Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys, Incarnations& incarnations);
 
-// The first statement of an owner's transaction (guarantee P5 of docs/semantics.md): locks the segments' rows in share mode
-// and compares the epochs. kFenced.
+// The first statement of an owner's transaction (guarantee P5 of docs/semantics.md): locks the
+// segments' rows in share mode and compares the epochs. kFenced.
 Status LockFence(Session& session, const Fence& fence);
 
 // True: takes runs; so does one that is not in the store.

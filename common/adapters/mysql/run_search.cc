@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "common/adapters/mysql/conditions.h"
+#include "common/adapters/mysql/count_rows.h"
 #include "common/adapters/mysql/job_filter.h"
-#include "common/adapters/mysql/mysql_counts.h"
 #include "common/adapters/mysql/run_details.h"
 #include "common/adapters/mysql/run_rows.h"
 

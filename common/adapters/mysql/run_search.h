@@ -5,8 +5,8 @@
 
 #include "common/adapters/mysql/incarnations.h"
 #include "common/adapters/mysql/session.h"
-#include "common/ports/list_counts.h"
-#include "common/ports/run_store.h"
+#include "common/ports/store/bounded_count.h"
+#include "common/ports/store/run_store.h"
 
 namespace carillon::mysql {
 
@@ -22,7 +22,7 @@ Result<uint64_t> ReadMark(Session& session, const SearchScope& scope);
 Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
                            Incarnations& incarnations);
 
-// As ListCounts::CountRuns.
+// As RunStore::CountRuns.
 Result<BoundedCount> CountFound(Session& session, const RunFilter& filter,
                                 const SearchScope& scope);
 

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "common/adapters/mysql/mysql_store.h"
 #include "common/adapters/mysql/notice_rows.h"
 
 namespace carillon::mysql {

@@ -14,7 +14,7 @@
 #include "common/adapters/mysql/run_rows.h"
 #include "common/adapters/mysql/session.h"
 #include "common/domain/run_state.h"
-#include "common/ports/job_store.h"
+#include "common/ports/store/job_store.h"
 
 namespace carillon::mysql {
 

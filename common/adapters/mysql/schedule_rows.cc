@@ -149,4 +149,25 @@ Status DeleteSchedules(Session& session, const std::vector<ScheduleId>& ids) {
   return {};
 }
 
+Status InsertGaps(Session& session, const std::vector<PlannedGap>& gaps) {
+  static const std::string statement =
+      "INSERT INTO run_gaps (schedule_id, job_no, from_us, to_us, fires, reason) "
+      "SELECT k.s, k.j, k.f, k.t, k.n, k.r FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+      "s BIGINT UNSIGNED PATH '$[0]', j BIGINT UNSIGNED PATH '$[1]', f BIGINT PATH '$[2]', "
+      "t BIGINT PATH '$[3]', n BIGINT PATH '$[4]', r VARCHAR(255) PATH '$[5]')) k";
+  if (gaps.empty()) return {};
+  JsonRows rows;
+  for (const PlannedGap& gap : gaps) {
+    rows.Begin()
+        .Add(gap.schedule_id.value())
+        .Add(gap.job_no.value())
+        .Add(gap.range.from)
+        .Add(gap.range.to)
+        .Add(gap.range.count)
+        .Add(Name(gap.range.reason));
+  }
+  CARILLON_TRY(session.Execute(statement, {rows.Take()}));
+  return {};
+}
+
 }  // namespace carillon::mysql

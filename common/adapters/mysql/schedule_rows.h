@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "common/adapters/mysql/session.h"
-#include "common/ports/firing_store.h"
-#include "common/ports/job_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/job_store.h"
 
 namespace carillon::mysql {
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "common/ports/auth_store.h"
+#include "common/ports/store/auth_store.h"
 #include "scheduler/api/http/problem.h"
 
 namespace carillon::scheduler {

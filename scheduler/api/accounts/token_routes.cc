@@ -125,7 +125,7 @@ Reply ListTokens(const Call& call) {
   for (const TokenRecord& token : tokens) {
     if (!page.Add(TokenToJson(call, token), token.token_id)) break;
   }
-  return page.Finish(false, [&] { return call.api.counts.CountTokens(filter); });
+  return page.Finish(false, [&] { return call.api.auth.CountTokens(filter); });
 }
 
 // Does not support Idempotency-Key, because the stored answer would contain the token.

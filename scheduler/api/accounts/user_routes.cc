@@ -133,7 +133,7 @@ Reply ListUsers(const Call& call) {
   for (const UserRecord& user : users) {
     if (!page.Add(UserToJson(call, user), listing.by_name ? user.name : user.user_id)) break;
   }
-  return page.Finish(false, [&] { return call.api.counts.CountUsers(); });
+  return page.Finish(false, [&] { return call.api.auth.CountUsers(); });
 }
 
 Reply CreateUser(const Call& call) {

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/ports/bulk_store.h"
+#include "common/ports/store/bulk_store.h"
+#include "scheduler/api/call/call.h"
 #include "scheduler/api/call/call.h"
 
 namespace carillon::scheduler {

@@ -232,7 +232,7 @@ Reply ListBulk(const Call& call) {
   for (const BulkAction& action : actions) {
     if (!page.Add(BulkToJson(call.caller, action), std::to_string(action.number))) break;
   }
-  return page.Finish(false, [&] { return call.api.counts.CountBulk(filter); });
+  return page.Finish(false, [&] { return call.api.bulk.CountBulk(filter); });
 }
 
 Reply GetBulk(const Call& call) {
@@ -255,7 +255,7 @@ Reply ListBulkItems(const Call& call) {
   for (const BulkItem& item : *items) {
     if (!page.Add(ItemToJson(item), std::to_string(item.position))) break;
   }
-  return page.Finish(false, [&] { return call.api.counts.CountBulkItems(bulk_id, filter); });
+  return page.Finish(false, [&] { return call.api.bulk.CountBulkItems(bulk_id, filter); });
 }
 
 Reply CancelBulk(const Call& call) {

@@ -19,12 +19,12 @@ HttpResponse Replay(const StoredAnswer& answer) {
 bool IsReplay(const HttpResponse& response) { return !HeaderOf(response, kReplayed).empty(); }
 
 Reply RunOnce(const Route& route, const Call& call, const std::string& fingerprint) {
-  AdminStore& admin = call.api.admin;
+  IdempotencyStore& store = call.api.idempotency;
   const std::string& scope = call.idempotency_scope;
   const std::string& key = call.idempotency_key;
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const RequestLookup lookup,
-                            admin.BeginRequest(scope, key, fingerprint, now));
+                            store.BeginRequest(scope, key, fingerprint, now));
   switch (lookup.state) {
     case RequestState::kReplay: return Replay(lookup.answer);
     case RequestState::kInFlight: {
@@ -47,7 +47,7 @@ Reply RunOnce(const Route& route, const Call& call, const std::string& fingerpri
   Reply reply = route.handler(call);
   Status kept;
   if (reply.ok() && route.keyed != Keyed::kInWrite) {
-    kept = admin.FinishRequest(scope, key,
+    kept = store.FinishRequest(scope, key,
                                {.status = reply->status,
                                 .body = reply->body,
                                 .location = HeaderOf(*reply, "Location"),
@@ -55,7 +55,7 @@ Reply RunOnce(const Route& route, const Call& call, const std::string& fingerpri
   } else if (!reply.ok() && reply.error().code != "outcome_unknown") {
     // Nothing was done, so the key may be used again. After an unknown outcome the key stays in
     // flight for a minute, so that an immediate repetition cannot take effect twice.
-    kept = admin.AbandonRequest(scope, key);
+    kept = store.AbandonRequest(scope, key);
   }
   if (!kept.ok()) {
     log::Warn("api", "result of the idempotency key of {} not stored: {}", scope,

@@ -10,18 +10,19 @@
 #include "common/base/metrics.h"
 #include "common/config/load.h"
 #include "common/domain/store_trust.h"
-#include "common/ports/admin_store.h"
-#include "common/ports/auth_store.h"
-#include "common/ports/bulk_store.h"
-#include "common/ports/executor_store.h"
-#include "common/ports/firing_store.h"
-#include "common/ports/job_store.h"
-#include "common/ports/list_counts.h"
-#include "common/ports/log_store.h"
-#include "common/ports/notice_store.h"
-#include "common/ports/run_store.h"
-#include "common/ports/secret_store.h"
-#include "common/ports/segment_store.h"
+#include "common/ports/store/audit_store.h"
+#include "common/ports/store/auth_store.h"
+#include "common/ports/store/bulk_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/idempotency_store.h"
+#include "common/ports/store/job_store.h"
+#include "common/ports/store/log_store.h"
+#include "common/ports/store/notice_store.h"
+#include "common/ports/store/run_store.h"
+#include "common/ports/store/secret_store.h"
+#include "common/ports/store/segment_store.h"
+#include "common/ports/store/settings_store.h"
 #include "scheduler/explain/status_source.h"
 #include "scheduler/notify/notice_sender.h"
 #include "scheduler/secrets/keyring.h"
@@ -35,11 +36,12 @@ struct ApiContext {
   LogStore& logs;
   NoticeStore& notices;
   ExecutorStore& executors;
-  AdminStore& admin;
+  IdempotencyStore& idempotency;
+  SettingsStore& settings_store;
+  AuditStore& audit;
   AuthStore& auth;
   SecretStore& secrets;
   BulkStore& bulk;
-  ListCounts& counts;
   const KeySource& secret_keys;
   SegmentStore& segments;
   StatusSource& status;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/domain/executor_state.h"
-#include "common/ports/executor_store.h"
+#include "common/ports/store/executor_store.h"
 #include "scheduler/api/http/request_parts.h"
 
 namespace carillon::scheduler {

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/ports/admin_store.h"
-#include "common/ports/list_counts.h"
+#include "common/ports/store/bounded_count.h"
+#include "common/ports/store/idempotency_store.h"
 #include "scheduler/api/http/request_parts.h"
 
 namespace carillon::scheduler {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/ports/job_store.h"
+#include "common/ports/store/job_store.h"
 #include "scheduler/api/http/page.h"
 
 namespace carillon::scheduler {

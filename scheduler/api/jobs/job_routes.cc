@@ -203,7 +203,7 @@ Reply ListJobs(const Call& call) {
   }
   if (found.searched_to) page.SearchEnded(JobCursor(filter, *found.searched_to));
   return page.Finish(found.searched_to.has_value(),
-                     [&] { return call.api.counts.CountJobs(filter); });
+                     [&] { return call.api.jobs.CountJobs(filter); });
 }
 
 Reply CreateJob(const Call& call) {

@@ -15,7 +15,7 @@ Reply ListNamespaces(const Call& call) {
   for (const std::string& name : names) {
     if (!page.Add({{"namespace", name}}, name)) break;
   }
-  return page.Finish(false, [&] { return call.api.counts.CountNamespaces(); });
+  return page.Finish(false, [&] { return call.api.jobs.CountNamespaces(); });
 }
 
 }  // namespace carillon::scheduler

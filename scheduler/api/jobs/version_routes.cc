@@ -92,7 +92,7 @@ Reply ListJobVersions(const Call& call) {
     if (!page.Add(item, std::to_string(versions[i].version))) break;
   }
   return page.Finish(versions.size() > page.size(),
-                     [&] { return call.api.counts.CountVersions(id); });
+                     [&] { return call.api.jobs.CountVersions(id); });
 }
 
 Reply GetJobVersion(const Call& call) {

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "common/domain/run_id.h"
-#include "common/ports/log_store.h"
-#include "common/ports/run_store.h"
+#include "common/ports/store/log_store.h"
+#include "common/ports/store/run_store.h"
 #include "scheduler/api/logs/log_text.h"
 #include "scheduler/streams/stream_hub.h"
 

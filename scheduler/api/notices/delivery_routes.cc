@@ -73,7 +73,7 @@ Reply ListDeliveries(const Call& call) {
   for (const Delivery& delivery : deliveries) {
     if (!page.Add(DeliveryToJson(delivery), std::to_string(delivery.id))) break;
   }
-  return page.Finish(false, [&] { return call.api.counts.CountDeliveries(filter); });
+  return page.Finish(false, [&] { return call.api.notices.CountDeliveries(filter); });
 }
 
 // Idempotent: repeated while the delivery is pending, it only restarts the day of attempts.

@@ -48,7 +48,7 @@ Reply ListDeadLetters(const Call& call) {
   for (const DeadLetter& letter : letters) {
     if (!page.Add(DeadLetterToJson(letter), std::to_string(letter.id))) break;
   }
-  return page.Finish(false, [&] { return call.api.counts.CountDeadLetters(filter); });
+  return page.Finish(false, [&] { return call.api.runs.CountDeadLetters(filter); });
 }
 
 Reply GetDeadLetter(const Call& call) {

@@ -175,7 +175,7 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
     // An empty history: 404 unless there is such a job. A deleted job keeps its history.
     CARILLON_TRY(LiveHead(call, *job_id));
   }
-  const auto count = [&] { return call.api.counts.CountRuns(filter, now); };
+  const auto count = [&] { return call.api.runs.CountRuns(filter, now); };
   if (!found.ok()) return page.Finish(false, count);
   for (const RunDetail& run : found->runs) {
     if (!page.Add(RunToJson(run, false), EncodeRunId(run.row.key))) break;
@@ -269,7 +269,7 @@ Reply ListGaps(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const GapFilter filter, ReadGapFilter(query, page));
   const auto gaps = call.api.runs.ListGaps(filter);
   if (!gaps.ok() && gaps.code() != ErrorCode::kNotFound) return gaps.error();
-  const auto count = [&] { return call.api.counts.CountGaps(filter); };
+  const auto count = [&] { return call.api.runs.CountGaps(filter); };
   if (!gaps.ok()) return page.Finish(false, count);
   const std::string next = gaps->next ? std::to_string(*gaps->next) : "";
   // Gaps are small, so a whole page always fits, and the store's cursor is that of its last item.

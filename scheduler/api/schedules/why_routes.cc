@@ -79,7 +79,7 @@ Outcome<std::vector<AuditRecord>> PausesAndResumes(const Call& call) {
   for (const char* object : {"pause", "resume"}) {  // as the audit names them
     CARILLON_ASSIGN_OR_RETURN(
         const auto found,
-        call.api.admin.ListAudit({.object_id = object, .limit = kPausesLookedAt}));
+        call.api.audit.ListAudit({.object_id = object, .limit = kPausesLookedAt}));
     for (const AuditRecord& record : found) {
       const bool changed = !record.changes_json.empty();  // a repeated pause changed nothing
       if (changed && record.action.starts_with("system.")) records.push_back(record);

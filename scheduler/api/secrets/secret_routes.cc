@@ -169,7 +169,7 @@ Reply ListSecrets(const Call& call) {
   for (const SecretRecord& secret : secrets) {
     if (!page.Add(SecretToJson(call, secret), secret.name)) break;
   }
-  return page.Finish(false, [&] { return call.api.counts.CountSecrets(); });
+  return page.Finish(false, [&] { return call.api.secrets.CountSecrets(); });
 }
 
 // Does not support Idempotency-Key, because the fingerprint would be a hash of the value.

@@ -182,7 +182,7 @@ ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
               .runs = context.runs,
               .clock = context.clock},
              context.store_patience),
-      changes_({.audit = context.admin,
+      changes_({.audit = context.audit,
                 .runs = context.runs,
                 .executors = context.executors,
                 .notices = context.notices,

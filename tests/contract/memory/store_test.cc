@@ -16,11 +16,13 @@ class MemoryStoreHandle final : public StoreHandle {
   LogStore& logs() override { return store_; }
   NoticeStore& notices() override { return store_; }
   ExecutorStore& executors() override { return store_; }
-  AdminStore& admin() override { return store_; }
+  IdempotencyStore& idempotency() override { return store_; }
+  SettingsStore& settings() override { return store_; }
+  AuditStore& audit() override { return store_; }
+  Housekeeping& housekeeping() override { return store_; }
   AuthStore& auth() override { return store_; }
   SecretStore& secrets() override { return store_; }
   BulkStore& bulk() override { return store_; }
-  ListCounts& counts() override { return store_; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     store_.DamageDefinition(job.job_id, job.version, damaged);
   }
@@ -43,14 +45,17 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 
 }  // namespace carillon::test
 
-#include "tests/contract/admin_store_contract.h"
+#include "tests/contract/audit_store_contract.h"
 #include "tests/contract/auth_store_contract.h"
 #include "tests/contract/bulk_store_contract.h"
 #include "tests/contract/cancel_mode_contract.h"
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
 #include "tests/contract/delivery_contract.h"
+#include "tests/contract/executor_store_contract.h"
 #include "tests/contract/gap_contract.h"
+#include "tests/contract/housekeeping_contract.h"
+#include "tests/contract/idempotency_store_contract.h"
 #include "tests/contract/identity_store_contract.h"
 #include "tests/contract/job_list_contract.h"
 #include "tests/contract/job_order_contract.h"
@@ -68,4 +73,5 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/run_store_contract.h"
 #include "tests/contract/secret_store_contract.h"
 #include "tests/contract/segment_store_contract.h"
+#include "tests/contract/settings_store_contract.h"
 #include "tests/contract/unreadable_contract.h"

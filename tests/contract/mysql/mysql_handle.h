@@ -8,20 +8,22 @@ namespace carillon::test {
 
 class MysqlHandle final : public StoreHandle {
  public:
-  explicit MysqlHandle(std::unique_ptr<mysql::MysqlStore> store) : store_(std::move(store)) {}
-  IdentityStore& identity() override { return *store_; }
-  SegmentStore& segments() override { return *store_; }
-  FiringStore& firing() override { return *store_; }
-  JobStore& jobs() override { return *store_; }
-  RunStore& runs() override { return *store_; }
-  LogStore& logs() override { return *store_; }
-  NoticeStore& notices() override { return *store_; }
-  ExecutorStore& executors() override { return *store_; }
-  AdminStore& admin() override { return *store_; }
-  AuthStore& auth() override { return *store_; }
-  SecretStore& secrets() override { return *store_; }
-  BulkStore& bulk() override { return *store_; }
-  ListCounts& counts() override { return *store_; }
+  explicit MysqlHandle(std::unique_ptr<mysql::MysqlStores> stores) : stores_(std::move(stores)) {}
+  IdentityStore& identity() override { return stores_->identity; }
+  SegmentStore& segments() override { return stores_->segments; }
+  FiringStore& firing() override { return stores_->firing; }
+  JobStore& jobs() override { return stores_->jobs; }
+  RunStore& runs() override { return stores_->runs; }
+  LogStore& logs() override { return stores_->logs; }
+  NoticeStore& notices() override { return stores_->notices; }
+  ExecutorStore& executors() override { return stores_->executors; }
+  IdempotencyStore& idempotency() override { return stores_->idempotency; }
+  SettingsStore& settings() override { return stores_->settings; }
+  AuditStore& audit() override { return stores_->audit; }
+  Housekeeping& housekeeping() override { return stores_->housekeeping; }
+  AuthStore& auth() override { return stores_->auth; }
+  SecretStore& secrets() override { return stores_->secrets; }
+  BulkStore& bulk() override { return stores_->bulk; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +
@@ -33,14 +35,14 @@ class MysqlHandle final : public StoreHandle {
         " WHERE schedule_id = " + std::to_string(id.value()));
   }
   void Run(const std::string& statement) {
-    const auto lease = StoreDriver::v(store_->pool().Acquire("test"));
+    const auto lease = StoreDriver::v(stores_->db.pool().Acquire("test"));
     const Status done = lease->Run(statement);
     EXPECT_TRUE(done.ok()) << done.error().message;
   }
-  mysql::MysqlStore& store() { return *store_; }
+  mysql::MysqlStores& stores() { return *stores_; }
 
  private:
-  const std::unique_ptr<mysql::MysqlStore> store_;
+  const std::unique_ptr<mysql::MysqlStores> stores_;
 };
 
 }  // namespace carillon::test

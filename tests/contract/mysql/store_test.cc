@@ -12,14 +12,17 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 
 }  // namespace carillon::test
 
-#include "tests/contract/admin_store_contract.h"
+#include "tests/contract/audit_store_contract.h"
 #include "tests/contract/auth_store_contract.h"
 #include "tests/contract/bulk_store_contract.h"
 #include "tests/contract/cancel_mode_contract.h"
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
 #include "tests/contract/delivery_contract.h"
+#include "tests/contract/executor_store_contract.h"
 #include "tests/contract/gap_contract.h"
+#include "tests/contract/housekeeping_contract.h"
+#include "tests/contract/idempotency_store_contract.h"
 #include "tests/contract/identity_store_contract.h"
 #include "tests/contract/job_list_contract.h"
 #include "tests/contract/job_order_contract.h"
@@ -37,4 +40,5 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/run_store_contract.h"
 #include "tests/contract/secret_store_contract.h"
 #include "tests/contract/segment_store_contract.h"
+#include "tests/contract/settings_store_contract.h"
 #include "tests/contract/unreadable_contract.h"

@@ -70,7 +70,9 @@ class BackupTest : public ::testing::Test {
     s.Execute(edited, today_ + 30 * 24h);
   }
   // As maintenance does it weeks later: the four days go.
-  Result<Upkeep> Maintain() { return handle_->admin().Maintain(today_ + 20 * 24h, 14 * 24h); }
+  Result<Upkeep> Maintain() {
+    return handle_->housekeeping().Maintain(today_ + 20 * 24h, 14 * 24h);
+  }
   int64_t Runs(const MariadbDatabase& database) {
     return Number(*database.Connect(), "SELECT COUNT(*) FROM job_runs");
   }
@@ -139,9 +141,9 @@ TEST_F(BackupTest, MaintenanceAndNewRunsBesideADumpCostItNoRow) {
   EXPECT_EQ(Checksums(*session), before);
   EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM job_logs"), runs);  // a view
   const auto store = copy.Open();
-  EXPECT_EQ(store->GetJob(JobId("a"))->version, 2);
-  EXPECT_EQ(StoreDriver::v(store->ListVersions(JobId("a"), INT64_MAX, 10)).size(), 2u);
-  EXPECT_EQ(StoreDriver::v(store->Identify()).store_id, made->head.store_id);
+  EXPECT_EQ(store->jobs.GetJob(JobId("a"))->version, 2);
+  EXPECT_EQ(StoreDriver::v(store->jobs.ListVersions(JobId("a"), INT64_MAX, 10)).size(), 2u);
+  EXPECT_EQ(StoreDriver::v(store->identity.Identify()).store_id, made->head.store_id);
 }
 
 TEST_F(BackupTest, LostLockIsALostBackup) {
@@ -170,7 +172,7 @@ TEST_F(BackupTest, MemberStartsWhileABackupIsTaken) {
   AwaitStoppedDump();
   mysql::MysqlOptions options = database_.Options();
   options.create_database = false;  // it would wait for the lock of this test
-  EXPECT_OK(mysql::MysqlStore::Open(options));
+  EXPECT_OK(mysql::MysqlStores::Open(options));
   stop.reset();
   EXPECT_OK(backup.get());
 }
@@ -260,14 +262,14 @@ TEST_F(BackupTest, NoProgramStartsOnAStoreThatWasRestoredInPart) {
   // The client ends in the middle of the file, before the last table.
   Fake("mariadb", "head -n 400 | /usr/bin/mariadb \"$@\"\nexit 1\n");
   EXPECT_CODE(Restore(other), ErrorCode::kUnavailable);
-  EXPECT_CODE(mysql::MysqlStore::Open(other.Options()), ErrorCode::kConflict);
+  EXPECT_CODE(mysql::MysqlStores::Open(other.Options()), ErrorCode::kConflict);
   EXPECT_CODE(Restore(other), ErrorCode::kConflict);
   EXPECT_CODE(mysql::CreateBackup(
                   {.session = SessionTo(other), .file = file_ + "2", .search = kSearch}, clock_),
               ErrorCode::kConflict);
   search_ = kSearch;
   ASSERT_OK(Restore(other, /*replace=*/true));
-  EXPECT_OK(mysql::MysqlStore::Open(other.Options()));
+  EXPECT_OK(mysql::MysqlStores::Open(other.Options()));
 }
 
 TEST_F(BackupTest, RowsThatDidNotArriveAreFound) {
@@ -278,7 +280,7 @@ TEST_F(BackupTest, RowsThatDidNotArriveAreFound) {
        "/usr/bin/mariadb \"$@\" && echo 'DELETE FROM job_runs LIMIT 1' | "
        "/usr/bin/mariadb \"$@\"\n");
   EXPECT_CODE(Restore(other), ErrorCode::kCorrupt);
-  EXPECT_CODE(mysql::MysqlStore::Open(other.Options()), ErrorCode::kConflict);
+  EXPECT_CODE(mysql::MysqlStores::Open(other.Options()), ErrorCode::kConflict);
 }
 
 }  // namespace

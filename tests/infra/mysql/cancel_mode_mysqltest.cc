@@ -34,7 +34,7 @@ class EarlierMemberTest : public ::testing::Test {
   std::optional<CancelMode> Asked(const RunRow& run) { return s.Get(run.key).row.cancel_requested; }
 
   MariadbDatabase database_;
-  MysqlHandle handle_{StoreDriver::v(mysql::MysqlStore::Open(database_.Options(kSegments)))};
+  MysqlHandle handle_{StoreDriver::v(mysql::MysqlStores::Open(database_.Options(kSegments)))};
   StoreDriver s{handle_};
   std::unique_ptr<mysql::Session> earlier_ = database_.Connect();
   Fence fence_ = s.Take();

@@ -45,10 +45,10 @@ class PartitionTest : public SchemaTest {
 TEST_F(PartitionTest, EveryDayGetsItsPartitionAheadOfTime) {
   StoreDriver s = driver();
   const size_t before = Names().size();
-  ASSERT_OK(s.admin.Maintain(today_, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_, 14 * 24h));
   EXPECT_EQ(Names().size(), before);  // there already
-  ASSERT_OK(s.admin.Maintain(today_ + 24h, 14 * 24h));
-  ASSERT_OK(s.admin.Maintain(today_ + 48h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 48h, 14 * 24h));
   EXPECT_EQ(Names().size(), before + 2);
   EXPECT_EQ(Names("run_attempts"), Names());
   const Fence fence = s.Take();
@@ -70,7 +70,7 @@ TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
   ASSERT_OK(reader->Ask("SELECT COUNT(*) FROM job_runs"));  // keeps the table until its end
   std::atomic<bool> ended = false;
   std::thread upkeep([&] {
-    EXPECT_CODE(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
+    EXPECT_CODE(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
     ended = true;
   });
   int64_t queued = 0;
@@ -84,7 +84,7 @@ TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
   upkeep.join();
   EXPECT_EQ(queued, 0);
   ASSERT_OK(reader->Commit());
-  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
   EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
 }
 
@@ -105,8 +105,9 @@ TEST_F(PartitionTest, RetentionQueuesForATableThatIsAlwaysInUse) {
   int refusals = 0;
   bool queued = false;
   for (; refusals < 20 && !queued; ++refusals) {
-    auto upkeep = std::async(std::launch::async,
-                             [&] { return handle_.admin().Maintain(today_ + 20 * 24h, 14 * 24h); });
+    auto upkeep = std::async(std::launch::async, [&] {
+      return handle_.housekeeping().Maintain(today_ + 20 * 24h, 14 * 24h);
+    });
     while (!queued && upkeep.wait_for(0s) != std::future_status::ready) queued = is_queued();
     if (queued) {
       ASSERT_OK(reader->Commit());
@@ -116,7 +117,7 @@ TEST_F(PartitionTest, RetentionQueuesForATableThatIsAlwaysInUse) {
   }
   EXPECT_TRUE(queued);
   EXPECT_GT(refusals, mysql::kRefusalsBeforeQueueing);
-  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
   EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
   EXPECT_EQ(Names("run_attempts"), Names());
 }
@@ -134,7 +135,7 @@ TEST_F(PartitionTest, LongStandstillIsBridgedByAFewPartitions) {
   const Fence fence = s.Take();
   const StoredJob job = s.Create("a", s.Manual());
   s.Execute(job, today_ + 100 * 24h);  // waits in p_future
-  ASSERT_OK(s.admin.Maintain(today_ + 400 * 24h, 1000 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 400 * 24h, 1000 * 24h));
   EXPECT_LE(Names().size(), 60u);
   EXPECT_EQ(RowsIn("p_future"), 0);
   EXPECT_EQ(s.Pending(today_ + 400 * 24h).size(), 1u);
@@ -148,12 +149,12 @@ TEST_F(PartitionTest, RetentionDropsOldDaysButNotOnesWithSomethingOpen) {
   const RunKey second = Finished(s, job, fence, today_ + 25h);
   const RunRow open = s.Execute(job, today_ + 26h);
   const size_t before = Names().size();
-  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
   EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
   EXPECT_EQ(s.Get(second).row.state, RunState::kCompleted);
   EXPECT_EQ(s.Get(open.key).row, open);
   EXPECT_TRUE(s.v(s.runs.CancelRun(open.key, {.now = today_ + 26h})));
-  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
   EXPECT_CODE(s.runs.GetRun(second), ErrorCode::kNotFound);
   EXPECT_LT(Names().size(), before + 20);
   EXPECT_EQ(Names("run_attempts"), Names());
@@ -187,13 +188,13 @@ TEST_F(PartitionTest, IncarnationsGoWhenNoRunIsLeftOfThem) {
     s.Apply(s.ReportOf(row, RunState::kCompleted), fence, today_ + 2s);
   }
   s.Lose(held, fence, today_ + 1min);
-  ASSERT_OK(s.admin.Maintain(today_ + 1h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 1h, 14 * 24h));
   EXPECT_EQ(count(), 3);
   // x1 is gone; x2 has an open run; x3 is the executor's own.
-  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
   EXPECT_EQ(count(), 2);
   s.v(s.runs.CancelRun(held.key, {.now = today_ + 20 * 24h, .confirm_overlap = true}));
-  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
   EXPECT_EQ(count(), 1);
 }
 
@@ -205,11 +206,11 @@ TEST_F(PartitionTest, OpenReaderDelaysTheDropButBlocksNobody) {
   ASSERT_OK(outside_->Run("SET SESSION idle_transaction_timeout = 30"));
   ASSERT_OK(outside_->Begin());
   ASSERT_OK(outside_->Ask("SELECT COUNT(*) FROM job_runs"));
-  EXPECT_CODE(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
+  EXPECT_CODE(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
   EXPECT_EQ(s.Get(old).row.state, RunState::kCompleted);
   Finished(s, job, fence, today_ + 2h);  // writers go on
   ASSERT_OK(outside_->Commit());
-  ASSERT_OK(s.admin.Maintain(today_ + 20 * 24h, 14 * 24h));
+  ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
   EXPECT_CODE(s.runs.GetRun(old), ErrorCode::kNotFound);
 }
 
@@ -224,7 +225,7 @@ TEST_F(PartitionTest, RetryThatReopensAnOldRunWinsOrLosesWhole) {
     auto retried = std::async(std::launch::async, [&] {
       return handle_.runs().RetryRun({.key = row.key}, {.now = day + 20 * 24h});
     });
-    const Result<Upkeep> kept = s.admin.Maintain(day + 20 * 24h, 14 * 24h);
+    const Result<Upkeep> kept = s.housekeeping.Maintain(day + 20 * 24h, 14 * 24h);
     EXPECT_TRUE(kept.ok() || kept.code() == ErrorCode::kUnavailable);
     const Result<RunDetail> retry = retried.get();
     if (retry.ok()) {

@@ -197,7 +197,7 @@ class PlainWritesTest : public ::testing::Test {
   }
 
   MariadbDatabase database_;
-  MysqlHandle handle_{StoreDriver::v(mysql::MysqlStore::Open(database_.Options(kSegments)))};
+  MysqlHandle handle_{StoreDriver::v(mysql::MysqlStores::Open(database_.Options(kSegments)))};
   StoreDriver s{handle_};
   std::unique_ptr<mysql::Session> session_ = database_.Connect();
   Fence fence_ = s.Take();

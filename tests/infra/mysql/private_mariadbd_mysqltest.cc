@@ -181,7 +181,7 @@ TEST_F(PrivateMariadbdTest, NothingAcknowledgedIsLostWhenTheServerIsKilled) {
                                     .pool_size = 4,
                                     .create_database = true,
                                     .segment_count = kSegments};
-  MysqlHandle handle(StoreDriver::v(mysql::MysqlStore::Open(options)));
+  MysqlHandle handle(StoreDriver::v(mysql::MysqlStores::Open(options)));
   StoreDriver s(handle);
   const StoredJob job = s.Create("a", s.Manual());
   std::vector<RunKey> acknowledged;

@@ -95,13 +95,13 @@ TEST_F(SchemaTest, StoreWorksBesideACompatibleSchemaAndRefusesAnother) {
   {
     const auto store = database_.Open(8);
     const JobDefinition definition{.name = "a", .type = JobType::kNoop};
-    StoreDriver::v(store->CreateJob(JobId("a"), definition, {.now = kT0}));
-    EXPECT_EQ(StoreDriver::v(store->GetJob(JobId("a"))).definition, definition);
+    StoreDriver::v(store->jobs.CreateJob(JobId("a"), definition, {.now = kT0}));
+    EXPECT_EQ(StoreDriver::v(store->jobs.GetJob(JobId("a"))).definition, definition);
   }
   newer.push_back({version + 2, "not_compatible", "CREATE TABLE IF NOT EXISTS f (n INT);\n"});
   const auto again = database_.Connect();
   ASSERT_OK(mysql::Migrate(*again, newer));
-  EXPECT_CODE(mysql::MysqlStore::Open(database_.Options()), ErrorCode::kConflict);
+  EXPECT_CODE(mysql::MysqlStores::Open(database_.Options()), ErrorCode::kConflict);
 }
 
 TEST_F(SchemaTest, HeaderSaysWhatAMigrationIsCompatibleWith) {
@@ -156,14 +156,14 @@ TEST_F(SchemaTest, TheTokenOfBeforeKeepsWorking) {
       session->Run("INSERT INTO tokens (token_hash, name, role, created_us) VALUES "
                    "('0123456789abcdef0123', 'admin', 'admin', 5)"));
   const auto store = database_.Open(8);
-  const auto found = store->FindToken("0123456789abcdef0123");
+  const auto found = store->auth.FindToken("0123456789abcdef0123");
   ASSERT_OK(found);
   ASSERT_TRUE(found->has_value());
   EXPECT_EQ((*found)->token.role, "admin");
   EXPECT_EQ((*found)->token.token_id, "tok-0123456789abcdef");
   EXPECT_EQ((*found)->token.expires, std::nullopt);
   EXPECT_EQ((*found)->owner, std::nullopt);
-  EXPECT_EQ(store->CreateFirstToken({"x", "admin", "admin", kT0, "tok-x"}).code(),
+  EXPECT_EQ(store->auth.CreateFirstToken({"x", "admin", "admin", kT0, "tok-x"}).code(),
             ErrorCode::kExists);
 }
 
@@ -184,7 +184,7 @@ TEST_F(SchemaTest, RunsThatEndedBeforeTheIndexOfEndsAreFoundByIt) {
       "NULL, 'MANUAL', 'COMPLETED', 11, 1), (12, 9, 7, 0, 0, 'MANUAL', 'RUNNING', 12, 1)"));
   const auto store = database_.Open(8);
   const RunPage failed =
-      StoreDriver::v(store->ListRuns({.states = {RunState::kFailed, RunState::kLost}}, kT0));
+      StoreDriver::v(store->runs.ListRuns({.states = {RunState::kFailed, RunState::kLost}}, kT0));
   ASSERT_EQ(failed.runs.size(), 1u);
   EXPECT_EQ(failed.runs[0].row.key.fire, FromUnixMicros(10));
   EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM job_runs WHERE ended_as IS NULL"), 2);
@@ -213,24 +213,25 @@ TEST_F(SchemaTest, JobsOfBeforeAreInDefaultAndUsersOfBeforeHaveNoShares) {
       "INSERT INTO users (user_id, name, role, password_hash, created_us, updated_us) VALUES "
       "('user-anna', 'anna', 'user', 'x', 1, 1)"));
   const auto store = database_.Open(8);
-  const StoredJob job = StoreDriver::v(store->GetJob(JobId("old")));
+  const StoredJob job = StoreDriver::v(store->jobs.GetJob(JobId("old")));
   EXPECT_EQ(job.definition, written);  // so that applying it again changes nothing
   EXPECT_EQ(job.definition.name_space, "default");
-  EXPECT_EQ(StoreDriver::v(store->ListNamespaces("", 5)), std::vector<std::string>{"default"});
-  EXPECT_EQ(StoreDriver::v(store->ListJobs({.namespaces = {"default"}, .name = "old", .limit = 2}))
-                .jobs.size(),
-            1u);
-  UserRecord user = StoreDriver::v(store->GetUser("user-anna"));
+  EXPECT_EQ(StoreDriver::v(store->jobs.ListNamespaces("", 5)), std::vector<std::string>{"default"});
+  EXPECT_EQ(
+      StoreDriver::v(store->jobs.ListJobs({.namespaces = {"default"}, .name = "old", .limit = 2}))
+          .jobs.size(),
+      1u);
+  UserRecord user = StoreDriver::v(store->auth.GetUser("user-anna"));
   EXPECT_TRUE(user.shares.empty());
   user.shares = {{"payroll"}};
-  EXPECT_EQ(StoreDriver::v(store->UpdateUser(user, kT0)).shares, user.shares);
+  EXPECT_EQ(StoreDriver::v(store->auth.UpdateUser(user, kT0)).shares, user.shares);
   // What was cut short is started over.
   for (const mysql::Migration& migration : mysql::EmbeddedMigrations()) {
     if (migration.name != "namespaces") continue;
     ASSERT_OK(session->Run("DELETE FROM schema_migrations WHERE version = 11"));
     ASSERT_OK(mysql::Migrate(*session, mysql::EmbeddedMigrations()));
   }
-  EXPECT_EQ(StoreDriver::v(store->GetUser("user-anna")).shares, user.shares);
+  EXPECT_EQ(StoreDriver::v(store->auth.GetUser("user-anna")).shares, user.shares);
 }
 
 // A member of before this column writes a definition without it.
@@ -238,11 +239,11 @@ TEST_F(SchemaTest, AnOlderMembersEditLeavesAJobWhereItIs) {
   const auto store = database_.Open(8);
   const auto session = database_.Connect();
   JobDefinition definition{.name = "a", .type = JobType::kNoop, .name_space = "payroll"};
-  StoreDriver::v(store->CreateJob(JobId("a"), definition, {.now = kT0}));
+  StoreDriver::v(store->jobs.CreateJob(JobId("a"), definition, {.now = kT0}));
   ASSERT_OK(
       session->Run("UPDATE job_versions SET definition = REPLACE(definition, "
                    "'\"namespace\":\"payroll\",', '')"));
-  EXPECT_EQ(StoreDriver::v(store->GetJob(JobId("a"))).definition, definition);
+  EXPECT_EQ(StoreDriver::v(store->jobs.GetJob(JobId("a"))).definition, definition);
 }
 
 TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {
@@ -250,7 +251,7 @@ TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {
   for (int i = 0; i < 4; ++i) {
     members.push_back(std::async(std::launch::async, [this] {
       const auto store = database_.Open(8);
-      return store->Identify().value().store_id;
+      return store->identity.Identify().value().store_id;
     }));
   }
   std::set<std::string> ids;
@@ -264,20 +265,20 @@ TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {
 
 TEST_F(SchemaTest, ExistingStoreKeepsItsSegments) {
   database_.Open(8);
-  EXPECT_EQ(StoreDriver::v(database_.Open(16)->Identify()).segment_count, 8u);
+  EXPECT_EQ(StoreDriver::v(database_.Open(16)->identity.Identify()).segment_count, 8u);
 }
 
 TEST_F(SchemaTest, ServerThatCannotKeepWhatItConfirmsIsRefused) {
   mysql::MysqlOptions options = database_.Options();
   options.check_server = true;
-  const auto refused = mysql::MysqlStore::Open(options);  // the shared server is not durable
+  const auto refused = mysql::MysqlStores::Open(options);  // the shared server is not durable
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.code(), ErrorCode::kConflict);
   EXPECT_NE(refused.error().message.find("innodb_flush_log_at_trx_commit = 0"), std::string::npos)
       << refused.error().message;
   const auto session = database_.Connect();
   ASSERT_OK(session->Run("SET GLOBAL innodb_flush_log_at_trx_commit = 1"));
-  EXPECT_OK(mysql::MysqlStore::Open(options));
+  EXPECT_OK(mysql::MysqlStores::Open(options));
   ASSERT_OK(session->Run("SET GLOBAL innodb_flush_log_at_trx_commit = 0"));
 }
 
@@ -311,10 +312,10 @@ TEST_F(SchemaTest, ServersThatDoNotDo) {
 TEST_F(SchemaTest, WrongUserIsDeniedAndNoServerIsUnavailable) {
   mysql::MysqlOptions options = database_.Options();
   options.session.user = "nobody_of_that_name";
-  EXPECT_CODE(mysql::MysqlStore::Open(options), ErrorCode::kDenied);
+  EXPECT_CODE(mysql::MysqlStores::Open(options), ErrorCode::kDenied);
   options = database_.Options();
   options.session.socket_path += ".none";
-  EXPECT_CODE(mysql::MysqlStore::Open(options), ErrorCode::kUnavailable);
+  EXPECT_CODE(mysql::MysqlStores::Open(options), ErrorCode::kUnavailable);
 }
 
 }  // namespace

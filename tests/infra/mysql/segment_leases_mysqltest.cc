@@ -27,7 +27,7 @@ class EarlierOwnerTest : public ::testing::Test {
   }
 
   MariadbDatabase database_;
-  MysqlHandle handle_{StoreDriver::v(mysql::MysqlStore::Open(database_.Options(kSegments)))};
+  MysqlHandle handle_{StoreDriver::v(mysql::MysqlStores::Open(database_.Options(kSegments)))};
   StoreDriver s{handle_};
   std::unique_ptr<mysql::Session> earlier_ = database_.Connect();
 };

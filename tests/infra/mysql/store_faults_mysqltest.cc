@@ -207,7 +207,7 @@ TEST_F(StoreFaultsTest, DeadlockIsRetriedInside) {
 TEST_F(StoreFaultsTest, BusyRowIsUnavailableAfterTheLockWaitAndNothingIsWritten) {
   mysql::MysqlOptions options = database_.Options(kSegments);
   options.session.lock_wait_timeout_s = 1;
-  MysqlHandle impatient(StoreDriver::v(mysql::MysqlStore::Open(options)));
+  MysqlHandle impatient(StoreDriver::v(mysql::MysqlStores::Open(options)));
   StoreDriver s(impatient);
   const Fence fence = s.Take();
   const RunRow row = KnownExecutorsRun(s, fence);

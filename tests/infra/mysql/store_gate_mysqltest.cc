@@ -28,7 +28,7 @@ class OneStoreGate final : public StoreGate {
 
 class StoreGateTest : public ::testing::Test {
  protected:
-  StoreGateTest() { gate_.wanted_ = StoreDriver::v(handle_.store().Identify()).store_id; }
+  StoreGateTest() { gate_.wanted_ = StoreDriver::v(handle_.stores().identity.Identify()).store_id; }
 
   // Another store answers, on connections that are new.
   void ExchangeStore(const std::string& id) {
@@ -52,63 +52,64 @@ class StoreGateTest : public ::testing::Test {
   MysqlHandle handle_{database_.Open(kSegments)};
   std::unique_ptr<mysql::Session> outside_ = database_.Connect();
   OneStoreGate gate_;
-  std::unique_ptr<mysql::MysqlStore> trusted_ =
-      handle_.store().Behind(gate_, mysql::Gated::kEverything);
-  std::unique_ptr<mysql::MysqlStore> writes_ = handle_.store().Behind(gate_, mysql::Gated::kWrites);
+  std::unique_ptr<mysql::MysqlStores> trusted_ =
+      handle_.stores().Behind(gate_, mysql::Gated::kEverything);
+  std::unique_ptr<mysql::MysqlStores> writes_ =
+      handle_.stores().Behind(gate_, mysql::Gated::kWrites);
 };
 
 TEST_F(StoreGateTest, ConnectionIsShownOnceUnderOneStamp) {
-  for (int i = 0; i < 5; ++i) EXPECT_OK(trusted_->Now());
+  for (int i = 0; i < 5; ++i) EXPECT_OK(trusted_->segments.Now());
   EXPECT_EQ(gate_.shown_, 1);
   gate_.stamp_ = 2;
-  for (int i = 0; i < 5; ++i) EXPECT_OK(trusted_->Now());
+  for (int i = 0; i < 5; ++i) EXPECT_OK(trusted_->segments.Now());
   EXPECT_EQ(gate_.shown_, 2);
   EndConnections();
-  EXPECT_OK(trusted_->Now());
+  EXPECT_OK(trusted_->segments.Now());
   EXPECT_EQ(gate_.shown_, 3);
 }
 
 TEST_F(StoreGateTest, NothingIsDoneOnAConnectionToAnotherStore) {
-  ASSERT_OK(trusted_->Now());
+  ASSERT_OK(trusted_->segments.Now());
   ExchangeStore("another");
   const TakeRequest take{MemberId("m1"), Incarnation("i1"), Generation(1), All()};
-  EXPECT_CODE(trusted_->Take(take), ErrorCode::kUnavailable);
+  EXPECT_CODE(trusted_->segments.Take(take), ErrorCode::kUnavailable);
   EXPECT_TRUE(gate_.closed_);
-  EXPECT_CODE(trusted_->Now(), ErrorCode::kUnavailable);
-  for (const SegmentRecord& record : StoreDriver::v(handle_.store().ListSegments())) {
+  EXPECT_CODE(trusted_->segments.Now(), ErrorCode::kUnavailable);
+  for (const SegmentRecord& record : StoreDriver::v(handle_.stores().segments.ListSegments())) {
     EXPECT_TRUE(record.owner.empty());
   }
 }
 
 TEST_F(StoreGateTest, WritesAloneAreHeldBackWhereAPersonLooks) {
-  ASSERT_OK(writes_->Now());
+  ASSERT_OK(writes_->segments.Now());
   EXPECT_EQ(gate_.shown_, 0) << "reads are not asked about";
   ExchangeStore("another");
   JobDefinition job;
   job.name = "job";
   job.type = JobType::kNoop;
-  EXPECT_CODE(writes_->CreateJob(JobId("job"), job, {.now = kT0}), ErrorCode::kUnavailable);
-  const auto jobs = writes_->ListJobs({});
+  EXPECT_CODE(writes_->jobs.CreateJob(JobId("job"), job, {.now = kT0}), ErrorCode::kUnavailable);
+  const auto jobs = writes_->jobs.ListJobs({});
   ASSERT_OK(jobs);
   EXPECT_TRUE(jobs->jobs.empty());
-  EXPECT_CODE(writes_->GetJob(JobId("job")), ErrorCode::kNotFound);
+  EXPECT_CODE(writes_->jobs.GetJob(JobId("job")), ErrorCode::kNotFound);
 }
 
 TEST_F(StoreGateTest, ConnectionThatDiedUnderAnOldStampIsReplaced) {
-  ASSERT_OK(trusted_->Now());
+  ASSERT_OK(trusted_->segments.Now());
   gate_.stamp_ = 2;
   EndConnections();
-  EXPECT_OK(trusted_->Now());
+  EXPECT_OK(trusted_->segments.Now());
   EXPECT_EQ(gate_.shown_, 3) << "the dead one said nothing, the new one was admitted";
 }
 
 TEST_F(StoreGateTest, ServerWithoutAStoreIsToldToTheGate) {
   ASSERT_OK(outside_->Run("RENAME TABLE store_identity TO put_aside"));
-  EXPECT_CODE(trusted_->Now(), ErrorCode::kBrokenStore);
-  EXPECT_CODE(handle_.store().Identify(), ErrorCode::kBrokenStore);
+  EXPECT_CODE(trusted_->segments.Now(), ErrorCode::kBrokenStore);
+  EXPECT_CODE(handle_.stores().identity.Identify(), ErrorCode::kBrokenStore);
   ASSERT_OK(outside_->Run("RENAME TABLE put_aside TO store_identity"));
   ASSERT_OK(outside_->Run("ALTER TABLE store_identity DROP COLUMN mark"));
-  EXPECT_CODE(handle_.store().Identify(), ErrorCode::kBrokenStore);
+  EXPECT_CODE(handle_.stores().identity.Identify(), ErrorCode::kBrokenStore);
 }
 
 // After a restore the numbers of the blocks in hand may be somebody else's.
@@ -116,16 +117,17 @@ TEST_F(StoreGateTest, ForgottenBlocksAreNotGoneOnWith) {
   JobDefinition job;
   job.name = "job";
   job.type = JobType::kNoop;
-  ASSERT_OK(writes_->CreateJob(JobId("a"), job, {.now = kT0}));
+  ASSERT_OK(writes_->jobs.CreateJob(JobId("a"), job, {.now = kT0}));
   ASSERT_OK(outside_->Run("UPDATE id_blocks SET next_id = 500 WHERE name = 'job'"));
-  handle_.store().Forget();
-  EXPECT_EQ(StoreDriver::v(writes_->CreateJob(JobId("b"), job, {.now = kT0})).job_no, JobNo(500));
+  handle_.stores().identity.Forget();
+  EXPECT_EQ(StoreDriver::v(writes_->jobs.CreateJob(JobId("b"), job, {.now = kT0})).job_no,
+            JobNo(500));
 }
 
 // Those behind a gate are the same process to a new owner, who ends all of its connections.
 TEST_F(StoreGateTest, ConnectionsAreNamedAsOne) {
-  EXPECT_EQ(StoreDriver::v(trusted_->pool().Connections()),
-            StoreDriver::v(handle_.store().pool().Connections()));
+  EXPECT_EQ(StoreDriver::v(trusted_->db.pool().Connections()),
+            StoreDriver::v(handle_.stores().db.pool().Connections()));
 }
 
 }  // namespace

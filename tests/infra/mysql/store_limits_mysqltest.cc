@@ -229,11 +229,11 @@ TEST_F(StoreReadsTest, CountsEndAtTheirBounds) {
   constexpr auto kLookedAt = static_cast<int64_t>(kCountLookedAtMax);
   StoreDriver s = driver();
   FillJobs(*outside_);
-  const auto all = [&] { s.v(s.counts.CountJobs({})); };
-  const auto of_one = [&] { s.v(s.counts.CountJobs({.namespaces = {"team-2"}})); };
-  const auto search = [&] { s.v(s.counts.CountJobs({.name_contains = "nothing"})); };
-  const auto runs = [&] { s.v(s.counts.CountRuns({}, kT0 + 48h)); };
-  const auto of_job = [&] { s.v(s.counts.CountRuns({.job_id = jobs_[0].job_id}, kT0 + 48h)); };
+  const auto all = [&] { s.v(s.jobs.CountJobs({})); };
+  const auto of_one = [&] { s.v(s.jobs.CountJobs({.namespaces = {"team-2"}})); };
+  const auto search = [&] { s.v(s.jobs.CountJobs({.name_contains = "nothing"})); };
+  const auto runs = [&] { s.v(s.runs.CountRuns({}, kT0 + 48h)); };
+  const auto of_job = [&] { s.v(s.runs.CountRuns({.job_id = jobs_[0].job_id}, kT0 + 48h)); };
   all();
   // What is counted is put into a table of its own first.
   for (const auto& count : std::vector<std::function<void()>>{all, of_one, runs, of_job}) {
@@ -322,7 +322,7 @@ TEST_F(StoreLimitsTest, LimitOfAListStaysNotOnTheConnection) {
   s.v(s.runs.ListGaps({}));
   s.v(s.runs.CountOpenRuns());
   for (int i = 0; i < 4; ++i) {
-    const auto lease = s.v(handle_.store().pool().Acquire("test"));
+    const auto lease = s.v(handle_.stores().db.pool().Acquire("test"));
     auto rows = s.v(lease->Ask("SELECT @@SESSION.max_statement_time = 0"));
     ASSERT_TRUE(rows.Next());
     EXPECT_EQ(rows.Int(1), 1);

@@ -92,13 +92,13 @@ TEST_F(MysqlTlsTest, AServerIsVerifiedWhenThatIsAskedFor) {
 TEST_F(MysqlTlsTest, AStoreWorksOverTls) {
   files_.Issue("server", "localhost");
   const ListeningServer server(files_, "server");
-  const auto store =
-      mysql::MysqlStore::Open({.session = server.Options(mysql::TlsMode::kVerify, files_.ca_file()),
-                               .pool_size = 4,
-                               .segment_count = 4,
-                               .check_server = false});
+  const auto store = mysql::MysqlStores::Open(
+      {.session = server.Options(mysql::TlsMode::kVerify, files_.ca_file()),
+       .pool_size = 4,
+       .segment_count = 4,
+       .check_server = false});
   ASSERT_TRUE(store.ok()) << store.error().message;
-  EXPECT_TRUE((*store)->Now().ok());
+  EXPECT_TRUE((*store)->segments.Now().ok());
 }
 
 TEST_F(MysqlTlsTest, AnotherNameIsRefused) {

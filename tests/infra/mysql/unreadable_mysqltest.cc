@@ -25,8 +25,8 @@ class UnreadableRowsTest : public ::testing::Test {
 
   Metrics metrics_;
   MariadbDatabase database_;
-  MysqlHandle handle_{
-      StoreDriver::v(mysql::MysqlStore::Open(WithMetrics(database_.Options(kSegments), metrics_)))};
+  MysqlHandle handle_{StoreDriver::v(
+      mysql::MysqlStores::Open(WithMetrics(database_.Options(kSegments), metrics_)))};
   StoreDriver s{handle_};
   Fence fence_ = s.Take();
 };

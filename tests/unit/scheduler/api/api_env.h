@@ -60,7 +60,7 @@ inline scheduler::StoreProbe::Ports WatchPorts(const scheduler::ApiContext& cont
 }
 
 inline scheduler::ChangeWatch::Ports ChangePorts(const scheduler::ApiContext& context) {
-  return {.audit = context.admin,
+  return {.audit = context.audit,
           .runs = context.runs,
           .executors = context.executors,
           .notices = context.notices,
@@ -91,11 +91,12 @@ class ApiEnv : public ::testing::Test {
             .logs = faults_.logs,
             .notices = store_,
             .executors = store_,
-            .admin = faults_.admin,
+            .idempotency = faults_.idempotency,
+            .settings_store = faults_.settings,
+            .audit = faults_.audit,
             .auth = faults_.auth,
             .secrets = store_,
             .bulk = faults_.bulk,
-            .counts = faults_.counts,
             .secret_keys = secret_keys_,
             .segments = store_,
             .status = status_,

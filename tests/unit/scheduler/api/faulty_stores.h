@@ -102,6 +102,7 @@ class Hang {
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
+// The counts of all lists are armed as "Count".
 class FaultyJobs : public JobStore {
  public:
   FaultyJobs(JobStore& store, FaultPlan& plan) : store_(store), plan_(plan) {}
@@ -122,14 +123,23 @@ class FaultyJobs : public JobStore {
                                                size_t limit) override {
     return plan_.Run("ListVersions", [&] { return store_.ListVersions(id, before, limit); });
   }
+  Result<BoundedCount> CountVersions(const JobId& id) override {
+    return plan_.Run("Count", [&] { return store_.CountVersions(id); });
+  }
   Result<JobHead> GetJobHead(const JobId& id) override {
     return plan_.Run("GetJobHead", [&] { return store_.GetJobHead(id); });
   }
   Result<std::vector<std::string>> ListNamespaces(const std::string& after, size_t limit) override {
     return plan_.Run("ListNamespaces", [&] { return store_.ListNamespaces(after, limit); });
   }
+  Result<BoundedCount> CountNamespaces() override {
+    return plan_.Run("Count", [&] { return store_.CountNamespaces(); });
+  }
   Result<JobPage> ListJobs(const JobFilter& filter) override {
     return plan_.Run("ListJobs", [&] { return store_.ListJobs(filter); });
+  }
+  Result<BoundedCount> CountJobs(const JobFilter& filter) override {
+    return plan_.Run("Count", [&] { return store_.CountJobs(filter); });
   }
   Result<StoredJob> ReplaceJob(const JobId& id, int64_t version, const JobDefinition& definition,
                                const WriteContext& context) override {
@@ -175,6 +185,9 @@ class FaultyRuns : public RunStore {
   Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) override {
     return plan_.Run("ListRuns", [&] { return store_.ListRuns(filter, now); });
   }
+  Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) override {
+    return plan_.Run("Count", [&] { return store_.CountRuns(filter, now); });
+  }
   Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) override {
     return plan_.Run("ListRecentRuns", [&] { return store_.ListRecentRuns(filter); });
   }
@@ -184,11 +197,17 @@ class FaultyRuns : public RunStore {
   Result<GapPage> ListGaps(const GapFilter& filter) override {
     return plan_.Run("ListGaps", [&] { return store_.ListGaps(filter); });
   }
+  Result<BoundedCount> CountGaps(const GapFilter& filter) override {
+    return plan_.Run("Count", [&] { return store_.CountGaps(filter); });
+  }
   Result<RunCounts> CountOpenRuns() override {
     return plan_.Run("CountOpenRuns", [&] { return store_.CountOpenRuns(); });
   }
   Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) override {
     return plan_.Run("ListDeadLetters", [&] { return store_.ListDeadLetters(filter); });
+  }
+  Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) override {
+    return plan_.Run("Count", [&] { return store_.CountDeadLetters(filter); });
   }
   Result<DeadLetter> GetDeadLetter(uint64_t id) override {
     return plan_.Run("GetDeadLetter", [&] { return store_.GetDeadLetter(id); });
@@ -202,9 +221,9 @@ class FaultyRuns : public RunStore {
   FaultPlan& plan_;
 };
 
-class FaultyAdmin : public AdminStore {
+class FaultyIdempotency : public IdempotencyStore {
  public:
-  FaultyAdmin(AdminStore& store, FaultPlan& plan) : store_(store), plan_(plan) {}
+  FaultyIdempotency(IdempotencyStore& store, FaultPlan& plan) : store_(store), plan_(plan) {}
   Result<RequestLookup> BeginRequest(const std::string& scope, const std::string& key,
                                      const std::string& fingerprint, WallTime now) override {
     return plan_.Run("BeginRequest",
@@ -217,12 +236,30 @@ class FaultyAdmin : public AdminStore {
   Status AbandonRequest(const std::string& scope, const std::string& key) override {
     return plan_.Run("AbandonRequest", [&] { return store_.AbandonRequest(scope, key); });
   }
+
+ private:
+  IdempotencyStore& store_;
+  FaultPlan& plan_;
+};
+
+class FaultySettings : public SettingsStore {
+ public:
+  FaultySettings(SettingsStore& store, FaultPlan& plan) : store_(store), plan_(plan) {}
   Result<ClusterSettings> ReadSettings() override {
     return plan_.Run("ReadSettings", [&] { return store_.ReadSettings(); });
   }
   Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override {
     return plan_.Run("WriteSettings", [&] { return store_.WriteSettings(expected, next); });
   }
+
+ private:
+  SettingsStore& store_;
+  FaultPlan& plan_;
+};
+
+class FaultyAudit : public AuditStore {
+ public:
+  FaultyAudit(AuditStore& store, FaultPlan& plan) : store_(store), plan_(plan) {}
   Status RecordAudit(const AuditRecord& record) override {
     return plan_.Run("RecordAudit", [&] { return store_.RecordAudit(record); });
   }
@@ -232,12 +269,12 @@ class FaultyAdmin : public AdminStore {
   Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) override {
     return plan_.Run("ListAudit", [&] { return store_.ListAudit(filter); });
   }
-  Result<Upkeep> Maintain(WallTime now, Duration retention) override {
-    return plan_.Run("Maintain", [&] { return store_.Maintain(now, retention); });
+  Result<BoundedCount> CountAudit(const AuditFilter& filter) override {
+    return plan_.Run("Count", [&] { return store_.CountAudit(filter); });
   }
 
  private:
-  AdminStore& store_;
+  AuditStore& store_;
   FaultPlan& plan_;
 };
 
@@ -264,6 +301,9 @@ class FaultyAuth : public AuthStore {
   }
   Result<std::vector<UserRecord>> ListUsers(const UserListing& listing) override {
     return plan_.Run("ListUsers", [&] { return store_.ListUsers(listing); });
+  }
+  Result<BoundedCount> CountUsers() override {
+    return plan_.Run("Count", [&] { return store_.CountUsers(); });
   }
   Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) override {
     return plan_.Run("UpdateUser", [&] { return store_.UpdateUser(wanted, now); });
@@ -300,6 +340,9 @@ class FaultyAuth : public AuthStore {
   Result<std::vector<TokenRecord>> ListTokens(const TokenFilter& filter) override {
     return plan_.Run("ListTokens", [&] { return store_.ListTokens(filter); });
   }
+  Result<BoundedCount> CountTokens(const TokenFilter& filter) override {
+    return plan_.Run("Count", [&] { return store_.CountTokens(filter); });
+  }
   Result<TokenRecord> GetToken(const std::string& token_id) override {
     return plan_.Run("GetToken", [&] { return store_.GetToken(token_id); });
   }
@@ -331,9 +374,16 @@ class FaultyBulk : public BulkStore {
   Result<std::vector<BulkAction>> ListBulk(const BulkFilter& filter) override {
     return plan_.Run("ListBulk", [&] { return store_.ListBulk(filter); });
   }
+  Result<BoundedCount> CountBulk(const BulkFilter& filter) override {
+    return plan_.Run("Count", [&] { return store_.CountBulk(filter); });
+  }
   Result<std::vector<BulkItem>> ListBulkItems(const std::string& bulk_id,
                                               const BulkItemFilter& filter) override {
     return plan_.Run("ListBulkItems", [&] { return store_.ListBulkItems(bulk_id, filter); });
+  }
+  Result<BoundedCount> CountBulkItems(const std::string& bulk_id,
+                                      const BulkItemFilter& filter) override {
+    return plan_.Run("Count", [&] { return store_.CountBulkItems(bulk_id, filter); });
   }
   Result<BulkAction> CancelBulk(const std::string& bulk_id, WallTime now) override {
     return plan_.Run("CancelBulk", [&] { return store_.CancelBulk(bulk_id, now); });
@@ -365,61 +415,6 @@ class FaultyBulk : public BulkStore {
   FaultPlan& plan_;
 };
 
-// Each of them is armed as "Count".
-class FaultyCounts : public ListCounts {
- public:
-  using Count = Result<BoundedCount>;
-  FaultyCounts(ListCounts& store, FaultPlan& plan) : store_(store), plan_(plan) {}
-  Count CountJobs(const JobFilter& filter) override {
-    return Run([&] { return store_.CountJobs(filter); });
-  }
-  Count CountVersions(const JobId& id) override {
-    return Run([&] { return store_.CountVersions(id); });
-  }
-  Count CountNamespaces() override {
-    return Run([&] { return store_.CountNamespaces(); });
-  }
-  Count CountRuns(const RunFilter& filter, WallTime now) override {
-    return Run([&] { return store_.CountRuns(filter, now); });
-  }
-  Count CountGaps(const GapFilter& filter) override {
-    return Run([&] { return store_.CountGaps(filter); });
-  }
-  Count CountDeadLetters(const DeadLetterFilter& filter) override {
-    return Run([&] { return store_.CountDeadLetters(filter); });
-  }
-  Count CountDeliveries(const DeliveryFilter& filter) override {
-    return Run([&] { return store_.CountDeliveries(filter); });
-  }
-  Count CountAudit(const AuditFilter& filter) override {
-    return Run([&] { return store_.CountAudit(filter); });
-  }
-  Count CountUsers() override {
-    return Run([&] { return store_.CountUsers(); });
-  }
-  Count CountTokens(const TokenFilter& filter) override {
-    return Run([&] { return store_.CountTokens(filter); });
-  }
-  Count CountSecrets() override {
-    return Run([&] { return store_.CountSecrets(); });
-  }
-  Count CountBulk(const BulkFilter& filter) override {
-    return Run([&] { return store_.CountBulk(filter); });
-  }
-  Count CountBulkItems(const std::string& bulk_id, const BulkItemFilter& filter) override {
-    return Run([&] { return store_.CountBulkItems(bulk_id, filter); });
-  }
-
- private:
-  template <typename Operation>
-  Count Run(Operation operation) {
-    return plan_.Run("Count", operation);
-  }
-
-  ListCounts& store_;
-  FaultPlan& plan_;
-};
-
 class FaultyLogs : public LogStore {
  public:
   FaultyLogs(LogStore& store, FaultPlan& plan) : store_(store), plan_(plan) {}
@@ -445,19 +440,21 @@ struct FaultyStores {
   explicit FaultyStores(memory::MemoryStore& store)
       : jobs(store, plan),
         runs(store, plan),
-        admin(store, plan),
+        idempotency(store, plan),
+        settings(store, plan),
+        audit(store, plan),
         auth(store, plan),
         bulk(store, plan),
-        logs(store, plan),
-        counts(store, plan) {}
+        logs(store, plan) {}
   FaultPlan plan;
   FaultyJobs jobs;
   FaultyRuns runs;
-  FaultyAdmin admin;
+  FaultyIdempotency idempotency;
+  FaultySettings settings;
+  FaultyAudit audit;
   FaultyAuth auth;
   FaultyBulk bulk;
   FaultyLogs logs;
-  FaultyCounts counts;
 };
 
 }  // namespace carillon::test

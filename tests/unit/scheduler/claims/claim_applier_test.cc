@@ -84,7 +84,7 @@ TEST_F(ClaimApplierTest, ForeignSegmentIsRefusedAWantedOneIsLeftForLater) {
   EXPECT_EQ(answers[0].reason, ClaimReason::kNotOwner);
 }
 
-TEST_F(ClaimApplierTest, FullLeaseBookRefusesTheClaimBeforeItIsWritten) {
+TEST_F(ClaimApplierTest, FullLeaseTableRefusesTheClaimBeforeItIsWritten) {
   LeaseTable small({.leases_max = 2}, table_);
   ClaimApplier applier = Make(small);
   std::vector<RunRow> rows;

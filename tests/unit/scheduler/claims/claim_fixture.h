@@ -25,6 +25,7 @@ class FailingSecrets final : public SecretStore {
   Result<std::vector<SecretRecord>> ListSecrets(const SecretFilter& filter) override {
     return store_.ListSecrets(filter);
   }
+  Result<BoundedCount> CountSecrets() override { return store_.CountSecrets(); }
   Result<SecretRecord> UpdateSecret(const StoredSecret& wanted, WallTime now) override {
     return store_.UpdateSecret(wanted, now);
   }

@@ -24,7 +24,7 @@ class MaintenanceTest : public test::RoomTest {
 
   OverdueWatch overdue_{clock_, metrics_, 6s};
   Maintenance maintenance_{{.clock = clock_,
-                            .admin = store_,
+                            .housekeeping = store_,
                             .firing = faulty_,
                             .cluster = cluster_,
                             .overdue = overdue_,
@@ -66,7 +66,7 @@ TEST_F(MaintenanceTest, WhatBecameDueUnseenCountsFromTheLastLook) {
 }
 
 // A store that has more to delete than one call takes.
-class BehindStore final : public AdminStore {
+class BehindStore final : public Housekeeping {
  public:
   int calls = 0;
   int behind = 0;  // calls that are not enough
@@ -75,30 +75,13 @@ class BehindStore final : public AdminStore {
     if (away) return Error{ErrorCode::kUnavailable, "away by the test"};
     return ++calls <= behind ? Upkeep::kBehind : Upkeep::kDone;
   }
-  Result<RequestLookup> BeginRequest(const std::string&, const std::string&, const std::string&,
-                                     WallTime) override {
-    return RequestLookup{};
-  }
-  Status FinishRequest(const std::string&, const std::string&, const StoredAnswer&) override {
-    return {};
-  }
-  Status AbandonRequest(const std::string&, const std::string&) override { return {}; }
-  Result<ClusterSettings> ReadSettings() override { return ClusterSettings{}; }
-  Result<ClusterSettings> WriteSettings(int64_t, const ClusterSettings&) override {
-    return ClusterSettings{};
-  }
-  Status RecordAudit(const AuditRecord&) override { return {}; }
-  Status RecordAudits(const std::vector<AuditRecord>&) override { return {}; }
-  Result<std::vector<AuditRecord>> ListAudit(const AuditFilter&) override {
-    return std::vector<AuditRecord>{};
-  }
 };
 
 TEST_F(MaintenanceTest, DeletesOnWhileThereIsMoreAndSaysSo) {
   BehindStore store;
   store.behind = 3;
   Maintenance maintenance({.clock = clock_,
-                           .admin = store,
+                           .housekeeping = store,
                            .firing = faulty_,
                            .cluster = cluster_,
                            .overdue = overdue_,
@@ -118,7 +101,7 @@ TEST_F(MaintenanceTest, StoreThatDoesNotAnswerIsNotSaidToHaveCaughtUp) {
   BehindStore store;
   store.behind = 1;
   Maintenance maintenance({.clock = clock_,
-                           .admin = store,
+                           .housekeeping = store,
                            .firing = faulty_,
                            .cluster = cluster_,
                            .overdue = overdue_,
@@ -139,7 +122,7 @@ TEST_F(MaintenanceTest, NothingIsDeletedFromAStoreThatIsNotTrusted) {
   BehindStore store;
   bool trusted = false;
   Maintenance maintenance({.clock = clock_,
-                           .admin = store,
+                           .housekeeping = store,
                            .firing = faulty_,
                            .cluster = cluster_,
                            .overdue = overdue_,

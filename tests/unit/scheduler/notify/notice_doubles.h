@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "common/ports/notice_store.h"
 #include "common/ports/notice_transport.h"
+#include "common/ports/store/notice_store.h"
 
 namespace carillon::scheduler {
 
@@ -66,6 +66,9 @@ class ForgetfulStore final : public NoticeStore {
   }
   Result<std::vector<Delivery>> ListDeliveries(const DeliveryFilter& filter) override {
     return store_.ListDeliveries(filter);
+  }
+  Result<BoundedCount> CountDeliveries(const DeliveryFilter& filter) override {
+    return store_.CountDeliveries(filter);
   }
   Result<Delivery> ResendDelivery(uint64_t id, WallTime now) override {
     return store_.ResendDelivery(id, now);

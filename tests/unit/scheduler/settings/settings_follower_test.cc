@@ -14,7 +14,7 @@ const std::map<std::string, std::string> kWarn = {{"log.level", "warn"}};
 
 // A member as far as its settings go.
 struct Member {
-  Member(memory::MemoryEnsemble& ensemble, AdminStore& store, const std::string& name)
+  Member(memory::MemoryEnsemble& ensemble, SettingsStore& store, const std::string& name)
       : incarnation("i-" + name),
         coordinator(ensemble.NewClient()),
         follower(

@@ -1,0 +1,57 @@
+// The store on MariaDB or MySQL: an adapter a port over one database.
+//
+// Place    The only thing of this room that the composition roots see.
+// Errors   As mysql_database.h.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "common/adapters/mysql/mysql_audit_store.h"
+#include "common/adapters/mysql/mysql_auth_store.h"
+#include "common/adapters/mysql/mysql_bulk_store.h"
+#include "common/adapters/mysql/mysql_database.h"
+#include "common/adapters/mysql/mysql_executor_store.h"
+#include "common/adapters/mysql/mysql_firing_store.h"
+#include "common/adapters/mysql/mysql_housekeeping.h"
+#include "common/adapters/mysql/mysql_idempotency_store.h"
+#include "common/adapters/mysql/mysql_identity_store.h"
+#include "common/adapters/mysql/mysql_job_store.h"
+#include "common/adapters/mysql/mysql_log_store.h"
+#include "common/adapters/mysql/mysql_notice_store.h"
+#include "common/adapters/mysql/mysql_run_store.h"
+#include "common/adapters/mysql/mysql_secret_store.h"
+#include "common/adapters/mysql/mysql_segment_store.h"
+#include "common/adapters/mysql/mysql_settings_store.h"
+
+namespace carillon::mysql {
+
+struct MysqlStores {
+  static Result<std::unique_ptr<MysqlStores>> Open(const MysqlOptions& options);
+  explicit MysqlStores(MysqlDatabase opened) : db(std::move(opened)) {}
+  MysqlStores(const MysqlStores&) = delete;
+  MysqlStores& operator=(const MysqlStores&) = delete;
+
+  // The same store for callers who must not reach another one than the trusted.
+  // The gate outlives it.
+  std::unique_ptr<MysqlStores> Behind(StoreGate& gate, Gated gated) const;
+
+  MysqlDatabase db;
+  MysqlIdentityStore identity{db};
+  MysqlSegmentStore segments{db};
+  MysqlFiringStore firing{db};
+  MysqlJobStore jobs{db};
+  MysqlRunStore runs{db};
+  MysqlLogStore logs{db};
+  MysqlNoticeStore notices{db};
+  MysqlExecutorStore executors{db};
+  MysqlIdempotencyStore idempotency{db};
+  MysqlSettingsStore settings{db};
+  MysqlAuditStore audit{db};
+  MysqlHousekeeping housekeeping{db};
+  MysqlAuthStore auth{db};
+  MysqlSecretStore secrets{db};
+  MysqlBulkStore bulk{db};
+};
+
+}  // namespace carillon::mysql

@@ -1,0 +1,53 @@
+// The audit: what people did, and when. Append-only.
+//
+// Threads  Thread-safe; blocking.
+// Errors   As job_store.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/time.h"
+#include "common/ports/store/bounded_count.h"
+
+namespace carillon {
+
+// One thing a person did.
+struct AuditRecord {
+  uint64_t id = 0;  // given by the store
+  WallTime at;
+  std::string actor;
+  std::string action;       // "job.pause"
+  std::string object_id;    // of the job, run or executor; at most 63 characters
+  std::string reason = {};  // in the person's words; empty = not said
+  std::string trace_id = {};
+  std::string changes_json = {};  // of a job's fields, a JSON list; empty = not told
+};
+inline constexpr size_t kAuditChangesBytesMax = 32 * 1024;
+
+struct AuditFilter {
+  std::string object_id = {};             // empty = all
+  std::string actor = {};                 // "anna": also by her tokens, "anna/…"; empty = all
+  std::vector<std::string> actions = {};  // one of these; empty = all
+  std::optional<WallTime> since = {};
+  std::optional<WallTime> until = {};  // earlier than this
+  uint64_t after_id = 0;               // only later ones
+  uint64_t before_id = UINT64_MAX;     // only earlier ones
+  bool oldest_first = false;           // the cursor is after_id then, otherwise before_id
+  size_t limit = 50;
+};
+
+class AuditStore {
+ public:
+  virtual ~AuditStore() = default;
+
+  virtual Status RecordAudit(const AuditRecord& record) = 0;
+  // All of them or none, in their order.
+  virtual Status RecordAudits(const std::vector<AuditRecord>& records) = 0;
+  virtual Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) = 0;
+  virtual Result<BoundedCount> CountAudit(const AuditFilter& filter) = 0;
+};
+
+}  // namespace carillon

@@ -1,0 +1,212 @@
+// Port of jobs as users edit them. Any member calls it; writes lock the job's row and raise
+// its version.
+//
+// Threads  Thread-safe; blocking.
+// Errors   kNotFound: no such job, or deleted. kConflict: the version is not the expected one.
+//          kExists: the job_id is taken (deleted jobs keep theirs). kTimeout: outcome unknown; the
+//          caller reads again before it answers. kCorrupt: the job's definition is unreadable; the
+//          job can still be replaced or deleted, and its runs cancelled. ListJobs leaves it out.
+// Always   Every claim after the return of a write obeys it (P8).
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/domain/job.h"
+#include "common/domain/misfire.h"
+#include "common/domain/run.h"
+#include "common/domain/run_state.h"
+#include "common/ports/store/bounded_count.h"
+
+namespace carillon {
+
+struct StoredSchedule {
+  ScheduleId schedule_id;
+  ScheduleSpec spec;
+};
+
+// A job with what the store adds to its definition.
+struct StoredJob {
+  JobNo job_no;
+  JobId job_id;
+  SegmentId segment;
+  int64_t version = 1;
+  JobDefinition definition;               // `enabled` mirrors the state
+  std::vector<StoredSchedule> schedules;  // in the definition's order
+  std::string pause_reason;               // of the last pause; empty if enabled
+  WallTime created;
+  WallTime updated;
+};
+
+struct NewJob {
+  JobId job_id;
+  JobDefinition definition;
+};
+using NewJobs = std::vector<NewJob>;
+using StoredJobs = std::vector<StoredJob>;
+// Limit of one call of CreateJobs.
+inline constexpr size_t kJobsCreatedMax = 100;
+
+// Jobs to find in one query, by id or by name.
+struct JobKeys {
+  std::vector<JobId> ids = {};
+  std::vector<std::pair<std::string, std::string>> names = {};  // namespace, name
+};
+// Limit of one query; more than two jobs for each name of a full list.
+inline constexpr size_t kJobsFoundMax = 400;
+
+struct FoundJobs {
+  std::vector<StoredJob> jobs = {};  // not deleted and readable, by number
+  std::set<JobId> taken = {};        // requested ids that any job has, even a deleted one
+};
+
+// Known even of a job that is deleted or whose definition is unreadable.
+struct JobHead {
+  JobNo job_no;
+  SegmentId segment;
+  int64_t version = 1;
+  std::string user_id;
+  std::string name_space;
+  bool enabled = true;
+  bool deleted = false;
+};
+
+// A job after one of its changes.
+struct JobVersion {
+  int64_t version = 1;
+  std::string actor = {};  // author of the change
+  WallTime created = {};
+  std::optional<JobDefinition> definition = {};  // nullopt: unreadable
+};
+
+// The creation time of a version. Members' clocks differ, but the versions of a job and its
+// update_time must ascend: a member whose clock is behind uses the microsecond after the
+// previous version.
+inline WallTime TimeOfNextVersion(WallTime previous, WallTime now) {
+  return std::max(now, previous + Duration(1));
+}
+
+enum class JobOrder { kJobId, kName, kCreated, kUpdated };
+
+// A job's position in a list: its id and the sort key of the list's order, as of that page.
+struct JobListPlace {
+  std::string job_id;
+  std::string name = {};
+  WallTime time = {};
+};
+
+inline JobListPlace PlaceOf(JobOrder order, const StoredJob& job) {
+  return {.job_id = job.job_id.value(),
+          .name = job.definition.name,
+          .time = order == JobOrder::kCreated ? job.created : job.updated};
+}
+
+inline constexpr size_t kJobSearchMax = 100'000;
+
+// Selects and sorts jobs; all conditions must hold.
+struct JobFilter {
+  std::optional<bool> enabled = {};
+  std::optional<std::string> user_id = {};
+  std::vector<std::string> namespaces = {};  // one of these; none = any
+  std::string name = {};                     // exact; empty = any
+  std::string name_contains = {};            // in name or job_id, case-insensitive
+  JobOrder order = JobOrder::kJobId;         // then by job_id
+  bool descending = false;                   // also applies to job_id
+  std::optional<JobListPlace> after = {};    // cursor: strictly after this place
+  size_t limit = 50;
+  // Bounds a search without an index to about this many jobs; see JobPage.
+  size_t search_max = kJobSearchMax;
+
+  // Whether jobs must be examined one by one, because no index covers the filter in this order.
+  // With an exact name, the matches are found first and then sorted.
+  bool searches() const {
+    if (!name.empty()) return false;
+    if (enabled || user_id || !name_contains.empty() || namespaces.size() > 1) return true;
+    return !namespaces.empty() && (order == JobOrder::kCreated || order == JobOrder::kUpdated);
+  }
+};
+
+struct JobPage {
+  std::vector<StoredJob> jobs;
+  // The search stopped here before the page was full; later jobs were not examined.
+  std::optional<JobListPlace> searched_to = {};
+};
+
+// Where the list continues after the page; nullopt = nowhere.
+inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilter& filter) {
+  if (page.searched_to || page.jobs.size() < filter.limit) return page.searched_to;
+  return PlaceOf(filter.order, page.jobs.back());
+}
+
+// How many runs reached a final state, by state.
+using EndedRuns = std::map<RunState, int64_t>;
+
+// The author and circumstances of a write.
+struct WriteContext {
+  WallTime now;             // cluster time
+  std::string actor = {};   // author, for the version's record
+  std::string reason = {};  // given by the user; empty = none
+  // The user confirms that a run which may still run (run_state.h) is dead, or harmless
+  // beside others.
+  bool confirm_overlap = false;
+  CancelMode cancel_mode = CancelMode::kGraceful;  // only for cancels
+  // If not null: receives, after the write, the runs that the write itself ended.
+  EndedRuns* ended = nullptr;
+
+  Overlap overlap() const { return confirm_overlap ? Overlap::kConfirmed : Overlap::kUnconfirmed; }
+};
+
+class JobStore {
+ public:
+  virtual ~JobStore() = default;
+
+  // The definition must be valid. The first fires are strictly after `now`. On return ScanDue sees
+  // the new schedules of an enabled job.
+  virtual Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
+                                      const WriteContext& context) = 0;
+  // At most kJobsCreatedMax jobs, all or none, returned in the same order. kExists: an id is taken,
+  // or occurs twice.
+  virtual Result<StoredJobs> CreateJobs(const NewJobs& jobs, const WriteContext& context) = 0;
+  virtual Result<StoredJob> GetJob(const JobId& id) = 0;
+  // kExhausted: more than kJobsFoundMax jobs have these ids and names.
+  virtual Result<FoundJobs> FindJobs(const JobKeys& keys) = 0;
+  // Works for deleted jobs too, whose runs still have an owner; never kCorrupt.
+  virtual Result<JobHead> GetJobHead(const JobId& id) = 0;
+  virtual Result<JobPage> ListJobs(const JobFilter& filter) = 0;
+  virtual Result<BoundedCount> CountJobs(const JobFilter& filter) = 0;
+  // Namespaces with at least one job, strictly after the cursor, by name.
+  virtual Result<std::vector<std::string>> ListNamespaces(const std::string& after,
+                                                          size_t limit) = 0;
+  virtual Result<BoundedCount> CountVersions(const JobId& id) = 0;
+  virtual Result<BoundedCount> CountNamespaces() = 0;
+  // Versions below `before`, newest first. Old versions are deleted after a
+  // while (Housekeeping::DeleteExpired).
+  virtual Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
+                                                       size_t limit) = 0;
+
+  // A schedule that fires alike in both definitions (FiresAlike) keeps its id and position; others
+  // are removed or added (first fire strictly after now). Unclaimed runs change as
+  // DecidePendingEffect says. definition.enabled = false also pauses, true also resumes.
+  virtual Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
+                                       const JobDefinition& definition,
+                                       const WriteContext& context) = 0;
+
+  // Both are idempotent. Pausing removes planned future runs. Resuming records missed fires as one
+  // gap per schedule (reason paused), and continues strictly after now. No version is expected; the
+  // version increases. Pausing a paused job replaces the reason, unless the new one is empty.
+  virtual Result<StoredJob> PauseJob(const JobId& id, const std::string& reason,
+                                     const WriteContext& context) = 0;
+  virtual Result<StoredJob> ResumeJob(const JobId& id, const std::string& reason,
+                                      const WriteContext& context) = 0;
+
+  // Runs and history are kept; running attempts finish.
+  virtual Status DeleteJob(const JobId& id, int64_t expected_version,
+                           const WriteContext& context) = 0;
+};
+
+}  // namespace carillon

@@ -1,0 +1,185 @@
+// Port of runs as users see and control them. Any member calls it.
+//
+// Threads  Thread-safe; blocking.
+// Errors   As job_store.h.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/domain/run_state.h"
+#include "common/ports/store/bounded_count.h"
+#include "common/ports/store/idempotency_store.h"
+#include "common/ports/store/job_store.h"
+
+namespace carillon {
+
+// The identity of a new manual run.
+struct CreatedRun {
+  RunKey key;
+  JobNo job_no;
+  SegmentId segment;
+};
+
+// A request to run a job now.
+struct ExecuteRequest {
+  JobId job_id;
+  std::string parameters_json = {};  // overrides; empty = none
+  ExecutorId executor = {};          // empty = any
+  std::optional<int> priority = {};
+  std::string trace_id = {};  // trace.h; empty = derived from the run id
+  std::optional<KeyedAnswer<CreatedRun>> keyed = {};
+};
+
+// A request for one more attempt of a run.
+struct RetryRequest {
+  RunKey key;
+  std::optional<KeyedAnswer<RunDetail>> keyed = {};
+};
+
+inline constexpr size_t kRunSearchMax = 50'000;
+
+// Selects runs; all conditions must hold.
+struct RunFilter {
+  std::optional<JobId> job_id = {};
+  std::optional<ExecutorId> executor = {};
+  std::vector<RunState> states = {};         // any of; empty = all
+  std::vector<RunKind> kinds = {};           // any of; empty = all
+  std::vector<std::string> namespaces = {};  // of the job, any of; empty = all
+  // Of the job's current version:
+  std::optional<std::string> user_id = {};
+  std::string name_contains = {};  // in name or job_id, case-insensitive
+  // All of these, each with one of its values.
+  std::map<std::string, std::vector<std::string>> labels = {};
+  std::optional<WallTime> since = {};  // fire >= since
+  std::optional<WallTime> until = {};  // fire < until
+  bool oldest_first = false;
+  // Cursor: strictly earlier in (fire, schedule, shard); with oldest_first, strictly later.
+  std::optional<RunKey> before = {};
+  size_t limit = 50;
+  // Bounds a search without an index to about this many runs; see RunPage.
+  size_t search_max = kRunSearchMax;
+
+  bool looks_at_jobs() const {
+    return !namespaces.empty() || user_id || !name_contains.empty() || !labels.empty();
+  }
+  // Whether each run must be examined for more than its state, its job and its time.
+  bool looks_at_runs() const { return executor || !kinds.empty() || looks_at_jobs(); }
+};
+
+struct RunPage {
+  std::vector<RunDetail> runs;
+  // The search stopped here before the page was full; later runs were not examined.
+  std::optional<RunKey> searched_to = {};
+};
+
+inline constexpr size_t kMarkedRuns = 16;
+
+// A run as shown in a list of many jobs.
+struct RunSummary {
+  RunKey key;
+  RunState state = RunState::kPending;
+  WallTime started = WallTime{};  // the epoch: not yet
+  WallTime ended = WallTime{};    // the epoch: not yet
+  bool operator==(const RunSummary&) const = default;
+};
+struct RecentRuns {
+  JobId job_id;
+  std::vector<RunSummary> runs;  // newest fire first
+};
+struct RecentFilter {          // per job
+  std::vector<JobId> job_ids;  // each once
+  size_t runs_max = 10;        // of each job
+  WallTime until;              // fire <= until
+};
+
+// A range of fires of a job that never became runs.
+struct GapRecord {
+  ScheduleId schedule_id;
+  JobId job_id;
+  GapRange range;
+};
+
+struct GapFilter {
+  std::optional<JobId> job_id = {};
+  // Gaps that overlap [since, until); both ends of a gap are fires.
+  std::optional<WallTime> since = {};
+  std::optional<WallTime> until = {};
+  std::vector<GapReason> reasons = {};  // any of; empty = all
+  uint64_t before_id = UINT64_MAX;      // cursor, newest first
+  size_t limit = 50;
+};
+struct GapPage {
+  std::vector<GapRecord> gaps;
+  std::optional<uint64_t> next;
+};
+
+struct RunCounts {
+  int64_t pending = 0;  // due or not; counted up to 100,000
+  int64_t running = 0;  // counted up to 100,000
+};
+
+// A run that failed with no attempt left, until a user retries or discards it.
+struct DeadLetter {
+  uint64_t id = 0;
+  RunKey key;
+  JobId job_id;
+  RunState state = RunState::kFailed;
+  int attempts = 1;
+  std::string reason;
+  WallTime created;
+};
+
+struct DeadLetterFilter {
+  uint64_t before_id = UINT64_MAX;
+  std::optional<JobId> job_id = {};
+  size_t limit = 50;
+};
+
+class RunStore {
+ public:
+  virtual ~RunStore() = default;
+
+  // Creates one PENDING run of kind manual, fire = due = now or the next free microsecond, on the
+  // job's own pseudo schedule. Allowed on a paused job. kConflict: another request has finished the
+  // key of `keyed` meanwhile.
+  virtual Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
+                                        const WriteContext& context) = 0;
+
+  // Applies DecideCancel with context.cancel_mode. A kill replaces a graceful request, never the
+  // reverse. True if the run was cancelled or received a request; the run's `error` gives the
+  // reason, if there is one.
+  virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
+  // Cancels every open run of the job that is due or running; planned future runs are kept. Returns
+  // how many.
+  virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
+  // Applies DecideRetryByHand. A late report of the attempt that was given up counts as its end.
+  // Deletes the run's dead letters, since it has another attempt. kConflict also as ExecuteJob.
+  virtual Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) = 0;
+
+  virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
+  // Newest first, without attempts. Planned runs that are not due yet are included only if `states`
+  // names PENDING. A page may hold fewer runs than its limit, even none, although more exist;
+  // searched_to then tells how far it has searched.
+  virtual Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) = 0;
+  // Looks at filter.search_max runs at most as well.
+  virtual Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) = 0;
+  // The latest fires of each job, in the order of the request; unknown and deleted jobs are left
+  // out. Reads `runs_max` runs per job, whatever its history.
+  virtual Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) = 0;
+  // A number that changes when one of the open due runs (of which 1,000 are examined), or of the 16
+  // newest runs, begins, ends or changes. Cheap, whatever the history.
+  virtual Result<uint64_t> RunsFingerprint(WallTime now) = 0;
+  virtual Result<GapPage> ListGaps(const GapFilter& filter) = 0;
+  virtual Result<BoundedCount> CountGaps(const GapFilter& filter) = 0;
+  virtual Result<RunCounts> CountOpenRuns() = 0;
+  virtual Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) = 0;
+  virtual Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) = 0;
+  virtual Result<DeadLetter> GetDeadLetter(uint64_t id) = 0;
+  // Its run stays as it ended. kNotFound: also if another request discarded it first.
+  virtual Status DiscardDeadLetter(uint64_t id) = 0;
+};
+
+}  // namespace carillon

@@ -1,0 +1,22 @@
+// Settings of the whole cluster, which people change while it runs.
+//
+// Threads  Thread-safe; blocking.
+// Errors   As job_store.h.
+#pragma once
+
+#include "common/base/cluster_settings.h"
+#include "common/base/result.h"
+
+namespace carillon {
+
+class SettingsStore {
+ public:
+  virtual ~SettingsStore() = default;
+
+  virtual Result<ClusterSettings> ReadSettings() = 0;
+  // `next`, whose version is above `expected`, takes the place of all that is stored and is
+  // returned. kConflict: another version than `expected` is.
+  virtual Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) = 0;
+};
+
+}  // namespace carillon
