@@ -1,16 +1,15 @@
 // The ops port: /livez, /readyz[?verbose], /healthz, /metrics. Requests need no token and change
 // nothing; so it listens on loopback only, unless configured otherwise.
 //
-// Threads  As HttpServer, and a loop per check: checks may block, requests never wait for one.
+// Threads  As HttpServer.
 #pragma once
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "common/adapters/http/http_server.h"
 #include "common/base/metrics.h"
-#include "common/ops/ready_probe.h"
+#include "common/ops/health.h"
 
 namespace carillon::ops {
 
@@ -25,21 +24,20 @@ struct OpsOptions {
 struct OpsContext {
   Metrics& metrics;
   const Clock& clock;
-  // All must pass for /readyz and /healthz.
-  std::vector<ReadyCheck> ready = {};
+  const Health& health;
 };
 
 class OpsHandler;
 
 class OpsServer {
  public:
-  // Returns once every check has answered or timed out.
-  static Result<std::unique_ptr<OpsServer>> Start(const OpsOptions& options, OpsContext context);
+  static Result<std::unique_ptr<OpsServer>> Start(const OpsOptions& options,
+                                                  const OpsContext& context);
   ~OpsServer();
 
   uint16_t port() const;
   std::string url() const;
-  // Waits for the checks in progress; afterwards the context is not used any more.
+  // Nothing of the context is used any more when it returns.
   void Stop();
 
  private:

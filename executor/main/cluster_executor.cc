@@ -38,6 +38,7 @@ struct ClusterExecutor::Parts {
   std::unique_ptr<MemberDirectory> members;
   std::unique_ptr<MemberFollower> follower;
   std::unique_ptr<ExecutorServer> executor;
+  std::unique_ptr<ops::Health> health;
   std::unique_ptr<ops::OpsServer> ops;
   // Until it is set the ops port answers without the executor.
   std::atomic<bool> built = false;
@@ -146,8 +147,7 @@ Status ClusterExecutor::Parts::OpenMembers(const config::Config& config,
 }
 
 Status ClusterExecutor::Parts::ListenOps(const config::Config& config) {
-  ops::OpsContext context{.metrics = metrics, .clock = clock};
-  context.ready = {
+  std::vector<ops::ReadyCheck> checks = {
       {.name = "warden",
        .check = [this]() -> Status {
          if (!built || executor->warden_pid() == 0)
@@ -166,12 +166,13 @@ Status ClusterExecutor::Parts::ListenOps(const config::Config& config) {
          return NotReady("stopping: waiting for running processes");
        }},
   };
+  health = std::make_unique<ops::Health>(std::move(checks), clock);
   CARILLON_ASSIGN_OR_RETURN(
       ops,
       ops::OpsServer::Start({.address = config.Text("ops.listen"),
                              .port = static_cast<uint16_t>(config.Integer("ops.port")),
                              .allow_beyond_loopback = config.Flag("ops.allow_beyond_loopback")},
-                            std::move(context)));
+                            {.metrics = metrics, .clock = clock, .health = *health}));
   return {};
 }
 

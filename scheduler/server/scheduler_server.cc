@@ -49,6 +49,7 @@ ApiContext SchedulerServer::MakeApiContext(About about, bool serves_tls) {
               [sender = member.sender] {
                 return sender == nullptr ? std::vector<ChannelHealth>() : sender->Channels();
               },
+          .health = health_.get(),
           .clock = member.clock,
           .seed = seed_,
           .metrics = member.metrics,
@@ -95,11 +96,12 @@ std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {
 
 Status SchedulerServer::Listen(const ApiOptions& api, const ops::OpsOptions& ops, About about) {
   const bool tls = !api.tls.empty();
+  health_ = std::make_unique<ops::Health>(ReadyChecks(), ports_.member.clock);
   CARILLON_ASSIGN_OR_RETURN(api_, ApiServer::Start(api, MakeApiContext(std::move(about), tls)));
   if (tls) certificate_watch_ = std::make_unique<CertificateWatch>(*api_, ports_.member.metrics);
   CARILLON_ASSIGN_OR_RETURN(ops_, ops::OpsServer::Start(ops, {.metrics = ports_.member.metrics,
                                                               .clock = ports_.member.clock,
-                                                              .ready = ReadyChecks()}));
+                                                              .health = *health_}));
   member_.SetUrls({.rest = api_->url(), .ops = ops_->url()});
   return {};
 }
@@ -122,6 +124,7 @@ bool SchedulerServer::ReloadCertificate() {
 void SchedulerServer::StopListening() {
   if (api_) api_->Stop();
   if (ops_) ops_->Stop();
+  if (health_) health_->Stop();
 }
 
 }  // namespace carillon::scheduler

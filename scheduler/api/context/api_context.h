@@ -10,6 +10,19 @@
 #include "common/base/metrics.h"
 #include "common/config/load.h"
 #include "common/domain/store_trust.h"
+#include "common/ops/health.h"
+#include "common/ports/admin_store.h"
+#include "common/ports/auth_store.h"
+#include "common/ports/bulk_store.h"
+#include "common/ports/executor_store.h"
+#include "common/ports/firing_store.h"
+#include "common/ports/job_store.h"
+#include "common/ports/list_counts.h"
+#include "common/ports/log_store.h"
+#include "common/ports/notice_store.h"
+#include "common/ports/run_store.h"
+#include "common/ports/secret_store.h"
+#include "common/ports/segment_store.h"
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
 #include "common/ports/store/bulk_store.h"
@@ -59,6 +72,7 @@ struct ApiContext {
   std::function<std::vector<TestOutcome>()> test_notices;
   // The channels that are set up, and how they were seen last; must not block.
   std::function<std::vector<ChannelHealth>()> channels;
+  const ops::Health* health = nullptr;  // null: /livez and /readyz are 404
   const Clock& clock;
   uint64_t seed;  // of trace ids and generated job ids; never of anything secret
   Metrics& metrics;

@@ -8,8 +8,6 @@
 #include "common/domain/secret_text.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audit.h"
-#include "scheduler/api/call/call/allowed_actions.h"
-#include "scheduler/api/call/call/audit.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 

@@ -1,6 +1,7 @@
 #include "scheduler/api/server/request_pipeline.h"
 
 #include <algorithm>
+#include <array>
 
 #include "common/base/ip_address.h"
 #include "common/base/log.h"
@@ -63,6 +64,16 @@ Problem TooManyRequests(Duration wait) {
                   .detail = fmt::format("Too many requests. Retry in {} s.", seconds)};
   problem.headers.emplace_back("Retry-After", std::to_string(seconds));
   return problem;
+}
+
+// Paths that load balancers and monitors commonly use. Without this the console would answer them
+// with its page and status 200, which a monitor reads as healthy.
+bool IsProbePath(const HttpRequest& request) {
+  static constexpr std::array<std::string_view, 10> kNames = {
+      "livez",    "readyz", "healthz", "health",  "healthcheck",
+      "liveness", "live",   "ready",   "metrics", "readiness"};
+  return !request.segments.empty() &&
+         std::find(kNames.begin(), kNames.end(), request.segments[0]) != kNames.end();
 }
 
 std::optional<Problem> DefectProblem(HttpDefect defect) {
@@ -266,6 +277,7 @@ HttpResponse ApiHandler::Overloaded(const HttpRequest& request) {
 Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   // First, because such a request names neither a caller nor a path that can be relied on.
   if (EndsConnection(request.defect)) return *DefectProblem(request.defect);
+  if (IsProbePath(request)) return AnswerProbe(request, trace);
   if (auto page = console_.Answer(request)) {
     trace.route = "/";
     trace.method = "GET";
@@ -316,6 +328,20 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
     if (auto refused = AdmitAddress(address_rate_, request)) return std::move(*refused);
   }
   return reply;
+}
+
+Reply ApiHandler::AnswerProbe(const HttpRequest& request, Trace& trace) const {
+  if (const auto defect = DefectProblem(request.defect)) return *defect;
+  auto answer = context_.health == nullptr ? std::nullopt : context_.health->Answer(request);
+  if (!answer) {
+    return NotFound(
+        "No such path on the API port. It serves /livez and /readyz; metrics are at /metrics on "
+        "the ops port.");
+  }
+  trace.route = request.segments[0] == "livez" ? "/livez" : "/readyz";
+  trace.method = "GET";
+  if (answer->status == 405) return MethodNotAllowed("GET, HEAD");
+  return std::move(*answer);
 }
 
 Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::string_view trace_id,

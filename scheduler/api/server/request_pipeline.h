@@ -3,9 +3,9 @@
 //
 // Threads  Handle is called on several workers at once.
 // Always   Without a valid token every well-formed HTTP request is answered 401, whatever else is
-//          wrong with it. Only the files and pages of the console, the contract and the routes with
-//          the permission kAnyone need none. Permissions are checked here, by the table of routes;
-//          handlers only check what a body asks for.
+//          wrong with it. Only the files and pages of the console, /livez and /readyz, the contract
+//          and the routes with the permission kAnyone need none. Permissions are checked here, by
+//          the table of routes; handlers only check what a body asks for.
 #pragma once
 
 #include "common/adapters/http/http_server.h"
@@ -44,6 +44,8 @@ class ApiHandler : public HttpHandler {
   };
 
   Reply Serve(const HttpRequest& request, Trace& trace);
+  // Answers /livez and /readyz and refuses paths with similar names; no token is needed.
+  Reply AnswerProbe(const HttpRequest& request, Trace& trace) const;
   Outcome<Caller> Identify(const HttpRequest& request);
   // 429: over the rate limit.
   std::optional<Problem> Admit(RateLimit& limit, const std::string& who);

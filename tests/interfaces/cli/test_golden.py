@@ -50,7 +50,7 @@ OTHERWISE = {
 }
 # Operations that no verb asks for.
 CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "streamRunLogs",
-                "streamChanges", "refreshSession", "replaceJob", "listRecentRuns", "changeMe"}
+                "streamChanges", "refreshSession", "replaceJob", "listRecentRuns", "changeMe", "getLiveness", "getReadiness"}
 
 # The verb that lists what this operation does, where there is one.
 LIST_VERBS = {

@@ -19,8 +19,8 @@ EXCHANGES, OPENAPI = sys.argv[1:3]
 def recorded():
     with open(EXCHANGES, encoding="utf-8") as f:
         exchanges = [json.loads(line) for line in f]
-    # What is outside /api are pages, not the API.
-    return [e for e in exchanges if e["path"].startswith("/api")]
+    # Other paths are pages of the console.
+    return [e for e in exchanges if e["path"].startswith(("/api", "/livez", "/readyz"))]
 
 
 class RecordedTest(unittest.TestCase):

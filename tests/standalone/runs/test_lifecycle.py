@@ -81,6 +81,15 @@ class FilesTest(ServerCase):
         for path in ("/livez", "/readyz", "/healthz"):
             self.assertEqual(ops.raw("GET", path)[0], 200, path)
 
+    def test_health_on_the_api_port(self):
+        anybody = Api(self.server.runtime["url"], None)
+        for path in ("/livez", "/readyz"):
+            status, headers, body = anybody.raw("GET", path)
+            self.assertEqual((status, body), (200, b"ok\n"), path)
+        for path in ("/health", "/healthz", "/metrics"):
+            status, headers, _ = anybody.raw("GET", path)
+            self.assertEqual((status, headers["Content-Type"]), (404, "application/problem+json"), path)
+
 
 class ShapesTest(ServerCase):
     def test_job_has_the_documented_defaults(self):

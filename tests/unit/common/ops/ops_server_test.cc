@@ -14,21 +14,8 @@ namespace {
 class OpsServerTest : public ::testing::Test {
  protected:
   OpsServerTest() {
-    auto started = ops::OpsServer::Start(
-        {.port = 0}, {.metrics = metrics_,
-                      .clock = clock_,
-                      .ready = {{.name = "store",
-                                 .check =
-                                     [this] {
-                                       if (hanging_) gone_.wait();
-                                       return Status();
-                                     },
-                                 .blocks = true},
-                                {.name = "leader", .check = [this] {
-                                   return leader_
-                                              ? Status()
-                                              : Status(ErrorCode::kUnavailable, "password=secret");
-                                 }}}});
+    auto started = ops::OpsServer::Start({.port = 0},
+                                         {.metrics = metrics_, .clock = clock_, .health = health_});
     EXPECT_TRUE(started.ok());
     server_ = std::move(started).value();
   }
@@ -58,6 +45,20 @@ class OpsServerTest : public ::testing::Test {
   std::atomic<bool> hanging_{false};
   std::promise<void> go_;
   const std::shared_future<void> gone_ = go_.get_future().share();
+  ops::Health health_{{{.name = "store",
+                        .check =
+                            [this] {
+                              if (hanging_) gone_.wait();
+                              return Status();
+                            },
+                        .blocks = true},
+                       {.name = "leader",
+                        .check =
+                            [this] {
+                              return leader_ ? Status()
+                                             : Status(ErrorCode::kUnavailable, "password=secret");
+                            }}},
+                      clock_};
   std::unique_ptr<ops::OpsServer> server_;
   HttpClient client_;
 };
@@ -150,7 +151,7 @@ TEST_F(ReadyProbeTest, AnOpenQuestionIsATimeoutAfterKPatience) {
 
 TEST_F(OpsServerTest, StaysOnLoopback) {
   EXPECT_EQ(ops::OpsServer::Start({.address = "0.0.0.0", .port = 0},
-                                  {.metrics = metrics_, .clock = clock_})
+                                  {.metrics = metrics_, .clock = clock_, .health = health_})
                 .code(),
             ErrorCode::kInvalid);
 }

@@ -106,6 +106,7 @@ class ApiEnv : public ::testing::Test {
             .nudge_executors = [this] { ++executor_nudges_; },
             .cluster_now = [this] { return store_.Now(); },
             .test_notices = [this] { return test_outcomes_; },
+            .health = &health_,
             .clock = server_clock_,
             .seed = 7,
             .metrics = metrics_,
@@ -199,6 +200,11 @@ class ApiEnv : public ::testing::Test {
   FaultyStores faults_{store_};
   FixedStatus status_;
   Metrics metrics_;
+  std::atomic<bool> fit_{true};  // what /readyz says
+  ops::Health health_{
+      {{.name = "store",
+        .check = [this] { return fit_ ? Status() : Status(ErrorCode::kUnavailable, "away"); }}},
+      server_clock_};
   LiveSettings settings_;
   // Null in a member without keys.
   std::shared_ptr<const scheduler::Keyring> keyring_ = std::make_shared<const scheduler::Keyring>(

@@ -39,6 +39,28 @@ TEST_F(ConsolePagesTest, PagesAreOneDocumentWithoutAToken) {
   }
 }
 
+TEST_F(ConsolePagesTest, ProbesAreNeverAnsweredWithAPage) {
+  EXPECT_EQ(Open("/livez").text, "ok\n");
+  EXPECT_EQ(Open("/readyz").text, "ok\n");
+  EXPECT_EQ(Open("/readyz?verbose").text, "[+] store ok\nready\n");
+  EXPECT_EQ(Open("/readyz", {}, "HEAD").status, 200);
+  EXPECT_EQ(Open("/readyz", {}, "POST").header("allow"), "GET, HEAD");
+  fit_ = false;
+  EXPECT_EQ(Open("/livez").status, 200);
+  const Answer unfit = Open("/readyz?verbose");
+  EXPECT_EQ(unfit.status, 503);
+  EXPECT_EQ(unfit.text, "[-] store failed: unavailable\nnot ready\n");
+  EXPECT_EQ(unfit.header("content-type"), "text/plain; charset=utf-8");
+  EXPECT_EQ(unfit.header("cache-control"), "no-store");
+  for (const char* path : {"/health", "/healthz", "/metrics", "/health/live", "/livez/", "/ready",
+                           "/readyz/store", "/metrics/"}) {
+    const Answer none = Open(path);
+    EXPECT_EQ(none.status, 404) << path;
+    EXPECT_EQ(none.header("content-type"), "application/problem+json") << path;
+    EXPECT_EQ(none.body().value("code", ""), "not_found") << path;
+  }
+}
+
 TEST_F(ConsolePagesTest, EverythingCarriesAPolicyThatAllowsNothingInline) {
   for (const char* path : {"/", "/assets/main-1a.js", "/icon.svg"}) {
     const Answer answer = Open(path);

@@ -1,0 +1,47 @@
+// Answers /livez and /readyz, identically on every port of a process.
+//
+// Threads  Thread-safe. Each check that blocks has a loop of its own, so no request waits for one.
+// Always   After Stop() only checks that do not block are called.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/adapters/http/http_message.h"
+#include "common/base/clock.h"
+#include "common/ops/ready_probe.h"
+
+namespace carillon::ops {
+
+class Health {
+ public:
+  // /readyz answers 200 while all of `checks` pass. Returns when each check has answered once or
+  // has timed out. `clock` must outlive it.
+  Health(std::vector<ReadyCheck> checks, const Clock& clock);
+  ~Health();
+
+  // The answer to /livez and /readyz[?verbose], also to a wrong method; nullopt for other paths.
+  std::optional<HttpResponse> Answer(const HttpRequest& request) const;
+  // 200 or 503; with `verbose` in the query, a line for each check.
+  HttpResponse Readiness(const HttpRequest& request) const;
+  void Stop();
+
+ private:
+  struct Probed;
+  struct Check {
+    ReadyCheck check;
+    std::unique_ptr<Probed> aside;  // null: does not block
+  };
+
+  const Clock& clock_;
+  std::vector<Check> checks_;
+};
+
+// Plain text that must not be cached.
+HttpResponse PlainText(int status, std::string body);
+// 405 for any method but GET and HEAD.
+HttpResponse OnlyReads();
+
+}  // namespace carillon::ops
