@@ -470,26 +470,4 @@ TYPED_TEST(RunStoreContract, DeadLettersPageNewestFirst) {
   EXPECT_TRUE(std::is_sorted(ids.rbegin(), ids.rend()));
 }
 
-TYPED_TEST(RunStoreContract, DeadLettersOfOneJob) {
-  StoreDriver s = this->driver();
-  const Fence fence = s.Take();
-  uint64_t token = 0;
-  for (const char* id : {"a", "b"}) {
-    const StoredJob job = s.Create(id, s.Manual());
-    for (int i = 0; i < 3; ++i) {
-      const RunRow running = s.Start(s.Execute(job, kT0), ++token, fence, kT0 + 1s);
-      s.Apply(s.ReportOf(running, RunState::kFailed), fence, kT0 + 2s);
-    }
-  }
-  const auto page = s.v(s.runs.ListDeadLetters({.job_id = JobId("a"), .limit = 2}));
-  ASSERT_EQ(page.size(), 2u);
-  const auto rest =
-      s.v(s.runs.ListDeadLetters({.before_id = page[1].id, .job_id = JobId("a"), .limit = 2}));
-  ASSERT_EQ(rest.size(), 1u);
-  EXPECT_LT(rest[0].id, page[1].id);
-  EXPECT_EQ(rest[0].job_id, JobId("a"));
-  EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.job_id = JobId("c")})).empty());
-  EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.job_id = JobId("a\xc3\xa9")})).empty());
-}
-
 }  // namespace carillon::test

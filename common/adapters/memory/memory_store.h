@@ -1,8 +1,7 @@
 // The memory twin of the store: every port of the store over one shared state.
 //
 // Place    Unit tests and the simulator. Passes the same contract suite as the MariaDB adapter.
-// Threads  Thread-safe: each call holds the one mutex from its first read to its last write, which
-//          is what the database's row locks amount to.
+// Threads  Thread-safe: each call holds the one mutex, in place of the database's row locks.
 // Time     Now() is the given clock's wall time: the cluster's time.
 // Owns     Everything; nothing outlives the object. Bounded by Maintain's retention only.
 #pragma once
@@ -143,6 +142,7 @@ class MemoryStore final : public MemoryPeople,
   Result<RunCounts> CountOpenRuns() override;
   Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) override;
   Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) override;
+  Result<DeadLetterJobPage> ListDeadLetterJobs(const DeadLetterJobFilter& filter) override;
   Result<DeadLetter> GetDeadLetter(uint64_t id) override;
   Status DiscardDeadLetter(uint64_t id) override;
 

@@ -301,6 +301,27 @@ Result<std::vector<DeadLetter>> MemoryStore::ListDeadLetters(const DeadLetterFil
   return page;
 }
 
+Result<DeadLetterJobPage> MemoryStore::ListDeadLetterJobs(const DeadLetterJobFilter& filter) {
+  MutexLock lock(mu_);
+  DeadLetterJobPage page;
+  std::set<JobId> seen;
+  size_t read = 0;
+  uint64_t last = 0;
+  for (auto it = tables_.dead_letters.rbegin(); it != tables_.dead_letters.rend(); ++it) {
+    const DeadLetter& letter = it->second;
+    if (!seen.insert(letter.job_id).second || letter.id >= filter.before_id) continue;
+    if (read == filter.limit) {
+      page.next = last;
+      break;
+    }
+    ++read;
+    last = letter.id;
+    const JobEntry& job = *tables_.FindJob(letter.job_id);
+    if (!job.deleted) page.jobs.push_back({job.id, job.definition.name, letter.id});
+  }
+  return page;
+}
+
 Result<DeadLetter> MemoryStore::GetDeadLetter(uint64_t id) {
   MutexLock lock(mu_);
   const auto letter = tables_.dead_letters.find(id);

@@ -122,6 +122,15 @@ const std::string kSelectLetters =
 
 Error NoLetter(uint64_t id) { return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)}; }
 
+// The newest dead letter of each job. Reads one index entry for each job (loose index scan), not
+// one for each dead letter, and joins only the jobs of the page.
+const std::string kSelectLetterJobs =
+    "SELECT x.newest, j.job_id, j.name, j.deleted FROM (SELECT y.job_no, y.newest FROM "
+    "(SELECT d.job_no, MAX(d.id) AS newest FROM dead_letters d FORCE INDEX (by_job) "
+    "GROUP BY d.job_no LIMIT ?) y WHERE y.newest < ? ORDER BY y.newest DESC LIMIT ?) x "
+    "STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = x.job_no ORDER BY x.newest "
+    "DESC";
+
 // nullopt: its row cannot be read, which is noted.
 std::optional<DeadLetter> ReadLetter(Session& session, const Rows& rows) {
   const uint64_t id = rows.Unsigned(1);
@@ -347,6 +356,30 @@ Result<std::vector<DeadLetter>> MysqlRunStore::ListDeadLetters(const DeadLetterF
                   }
                   return letters;
                 });
+}
+
+Result<DeadLetterJobPage> MysqlRunStore::ListDeadLetterJobs(const DeadLetterJobFilter& filter) {
+  return InList(
+      db_.pool(), "jobs with dead letters", [&](Session& session) -> Result<DeadLetterJobPage> {
+        CARILLON_ASSIGN_OR_RETURN(
+            Rows rows, session.Query(kSelectLetterJobs,
+                                     {static_cast<uint64_t>(kDeadLetterJobsMax), filter.before_id,
+                                      static_cast<uint64_t>(filter.limit + 1)}));
+        DeadLetterJobPage page;
+        size_t read = 0;
+        uint64_t last = 0;
+        while (rows.Next()) {
+          if (read == filter.limit) {
+            page.next = last;
+            break;
+          }
+          ++read;
+          last = rows.Unsigned(1);
+          const bool deleted = rows.Int(4) != 0;
+          if (!deleted) page.jobs.push_back({JobId(rows.Text(2)), rows.Text(3), last});
+        }
+        return page;
+      });
 }
 
 Result<DeadLetter> MysqlRunStore::GetDeadLetter(uint64_t id) {

@@ -27,6 +27,7 @@ class MysqlRunStore final : public RunStore {
   Result<RunCounts> CountOpenRuns() override;
   Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) override;
   Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) override;
+  Result<DeadLetterJobPage> ListDeadLetterJobs(const DeadLetterJobFilter& filter) override;
   Result<DeadLetter> GetDeadLetter(uint64_t id) override;
   Status DiscardDeadLetter(uint64_t id) override;
 

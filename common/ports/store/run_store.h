@@ -138,6 +138,24 @@ struct DeadLetterFilter {
   size_t limit = 50;
 };
 
+// Beyond this many jobs with dead letters, the jobs with the highest numbers are left out.
+inline constexpr size_t kDeadLetterJobsMax = 10'000;
+
+// A job with dead letters.
+struct DeadLetterJob {
+  JobId job_id;
+  std::string job_name;
+  uint64_t newest_id = 0;  // of its dead letters
+};
+struct DeadLetterJobFilter {
+  uint64_t before_id = UINT64_MAX;  // cursor: the newest dead letter of the job is older
+  size_t limit = 50;
+};
+struct DeadLetterJobPage {
+  std::vector<DeadLetterJob> jobs;
+  std::optional<uint64_t> next = {};  // cursor; nullopt on the last page
+};
+
 class RunStore {
  public:
   virtual ~RunStore() = default;
@@ -177,6 +195,10 @@ class RunStore {
   virtual Result<RunCounts> CountOpenRuns() = 0;
   virtual Result<std::vector<DeadLetter>> ListDeadLetters(const DeadLetterFilter& filter) = 0;
   virtual Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) = 0;
+  // Each job with dead letters once, ordered by its newest dead letter, newest first. Deleted jobs
+  // are left out, so a page may hold fewer than `limit`. Reads one index entry for each such job,
+  // however many dead letters there are.
+  virtual Result<DeadLetterJobPage> ListDeadLetterJobs(const DeadLetterJobFilter& filter) = 0;
   virtual Result<DeadLetter> GetDeadLetter(uint64_t id) = 0;
   // Its run stays as it ended. kNotFound: also if another request discarded it first.
   virtual Status DiscardDeadLetter(uint64_t id) = 0;

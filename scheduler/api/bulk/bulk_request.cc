@@ -28,6 +28,8 @@ constexpr std::array kVerbs = {
     BulkVerb{"cancel", "run", "POST", "cancel", true, true, true},
     BulkVerb{"cancel", "job", "POST", "cancel", true, true, true},
     BulkVerb{"retry", "run", "POST", "retry", false, true},
+    BulkVerb{"retry", "dead_letter", "POST", "retry", false, true},
+    BulkVerb{"discard", "dead_letter", "DELETE", ""},
 };
 
 Outcome<const BulkVerb*> ReadVerb(const json& body) {
@@ -42,7 +44,7 @@ Outcome<const BulkVerb*> ReadVerb(const json& body) {
   if (known)
     return InvalidField("/kind", "unknown_value", "This kind does not support the action.");
   return InvalidField("/action", action.empty() ? "missing" : "unknown_value",
-                      "Must be run, pause, resume, cancel, retry or delete.");
+                      "Must be run, pause, resume, cancel, retry, discard or delete.");
 }
 
 Outcome<std::vector<std::string>> ReadIds(const json& list, size_t most) {
@@ -86,6 +88,12 @@ Outcome<json> ReadFilter(const json& filter, const BulkVerb& verb) {
   return filter;
 }
 
+// The field that holds the ID of an item in a list of that kind.
+std::string_view IdMember(std::string_view kind) {
+  if (kind == "job") return "job_id";
+  return kind == "run" ? "run_id" : "id";
+}
+
 // The problem of a list's query, with pointers into the filter that the query was made from.
 Problem OfFilter(Problem problem) {
   for (FieldError& error : problem.errors) {
@@ -95,6 +103,11 @@ Problem OfFilter(Problem problem) {
 }
 
 }  // namespace
+
+std::string_view BulkVerb::path() const {
+  if (kind == "job") return "jobs";
+  return kind == "run" ? "runs" : "dead-letters";
+}
 
 std::string BulkVerb::AuditAction() const {
   return fmt::format("{}.{}", kind, verb.empty() ? action : verb);
@@ -141,7 +154,7 @@ Outcome<BulkRequest> ReadBulkRequest(const Call& call) {
 
 Outcome<SelectedItems> SelectItems(const Call& call, const BulkRequest& bulk) {
   if (!bulk.filter) return SelectedItems{.ids = bulk.ids};
-  const std::string id = bulk.verb->kind == "job" ? "job_id" : "run_id";
+  const std::string id(IdMember(bulk.verb->kind));
   SelectedItems selected;
   std::string token;
   int searches = 0;

@@ -1,4 +1,4 @@
-// Parses the body of POST /api/bulk and selects the jobs or runs it concerns.
+// Parses the body of POST /api/bulk and selects the jobs, runs or dead letters it concerns.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,14 +18,15 @@ inline constexpr size_t kBulkItemsMax = 1000;  // processed while their request 
 // An action that is available for many objects.
 struct BulkVerb {
   std::string_view action;
-  std::string_view kind;  // job or run
+  std::string_view kind;  // job, run or dead_letter
   std::string_view method;
   std::string_view verb;  // last segment of the path; empty = none
   bool takes_reason = false;
   bool takes_confirm = false;
   bool takes_mode = false;
 
-  std::string_view path() const { return kind == "job" ? "jobs" : "runs"; }
+  // Path of the list of that kind, relative to /api/.
+  std::string_view path() const;
   // The action in the audit: that of its route.
   std::string AuditAction() const;
 };

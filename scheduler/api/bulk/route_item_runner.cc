@@ -111,7 +111,8 @@ Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, EarlierAttempt tried
   if (reply.ok()) return Verdict::kDone;
   const Problem& problem = reply.error();
   if (problem.status >= 503 || problem.code == "request_in_flight") return Verdict::kAgain;
-  const bool gone = problem.status == 404 && verb.action == "delete";
+  const bool removes = verb.action == "delete" || verb.action == "discard";
+  const bool gone = problem.status == 404 && removes;
   return gone && tried == EarlierAttempt::kPossibly ? Verdict::kDone : Verdict::kFailed;
 }
 

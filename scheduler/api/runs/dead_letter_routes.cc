@@ -7,6 +7,7 @@
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
+#include "scheduler/api/runs/run_routes.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -73,6 +74,17 @@ Reply DiscardDeadLetter(const Call& call) {
   if (!discarded.ok()) return discarded.error();
   call.note.reason = "run " + EncodeRunId(letter.key);
   return HttpResponse{.status = 204};
+}
+
+Reply RetryDeadLetter(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const uint64_t id, PathId(call));
+  CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.api.runs.GetDeadLetter(id));
+  const std::string run_id = EncodeRunId(letter.key);
+  Call of_run = call;
+  of_run.arguments = {run_id};
+  Reply reply = RetryRun(of_run);
+  if (reply.ok()) call.note.reason = "run " + run_id;
+  return reply;
 }
 
 }  // namespace carillon::scheduler

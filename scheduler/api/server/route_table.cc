@@ -14,6 +14,7 @@
 #include "scheduler/api/logs/log_routes.h"
 #include "scheduler/api/notices/delivery_routes.h"
 #include "scheduler/api/runs/dead_letter_routes.h"
+#include "scheduler/api/runs/failing_job_routes.h"
 #include "scheduler/api/runs/recent_run_routes.h"
 #include "scheduler/api/runs/run_routes.h"
 #include "scheduler/api/schedules/schedule_routes.h"
@@ -73,6 +74,9 @@ const Routes& RouteTable() {
       {"GET", "/api/dead-letters/{}", kRead, kNo, &GetDeadLetter},
       {"DELETE", "/api/dead-letters/{}", kRunJobs, kNo, &DiscardDeadLetter, "dead_letter.discard",
        kDeadLetter},
+      {"POST", "/api/dead-letters/{}/retry", kRunJobs, kInWrite, &RetryDeadLetter,
+       "dead_letter.retry", kDeadLetter},
+      {"GET", "/api/failing-jobs", kRead, kNo, &ListFailingJobs},
       {"GET", "/api/deliveries", kRead, kNo, &ListDeliveries},
       {"POST", "/api/deliveries/{}/resend", kWriteConfig, kNo, &ResendDelivery, "delivery.resend"},
       {"POST", "/api/notify/test", kWriteConfig, kNo, &TestNotices, "notify.test"},

@@ -51,6 +51,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/cancel_mode_contract.h"
 #include "tests/contract/claim_contract.h"
 #include "tests/contract/concurrent_store_contract.h"
+#include "tests/contract/dead_letter_contract.h"
 #include "tests/contract/delivery_contract.h"
 #include "tests/contract/executor_store_contract.h"
 #include "tests/contract/gap_contract.h"

@@ -82,6 +82,7 @@ OTHERS = {
     "/api/gaps?job_id=history-39": "run_gaps",
     "/api/dead-letters": "dead_letters",
     "/api/dead-letters?job_id=history-39": "dead_letters",
+    "/api/failing-jobs": "dead_letters",
     "/api/audit": "audit_log",
     "/api/audit?sort=time": "audit_log",
     "/api/audit?actor=someone": "audit_log",
@@ -295,6 +296,18 @@ class HistoryTest(HistoryCase):
         self.assertEqual(len(items), JOBS)
         self.assertEqual(len(items["history-39"]), 3)
         self.assertEqual({len(runs) for job, runs in items.items() if job != "history-39"}, {10})
+
+    def test_failing_jobs_are_found_without_reading_every_dead_letter(self):
+        letters = int(self.history.sql("SELECT COUNT(*) FROM dead_letters")[0][0])
+        self.assertGreater(letters, 5 * JOBS)
+        statements = [s for s in self.history.statements(lambda: self.api.get("/api/failing-jobs"))
+                      if "GROUP BY d.job_no" in s.text]
+        self.assertEqual(len(statements), 1)
+        grouped = [line for line in statements[0].plan if line[0] == "d"]
+        self.assertEqual([(kind, key) for _, kind, key, _ in grouped], [("range", "by_job")], statements[0].plan)
+        self.assertIn("Using index for group-by", grouped[0][3])
+        # Twice for each job: the group and its last entry; then the job, and the two derived tables.
+        self.assertLessEqual(statements[0].rows, 8 * JOBS, statements[0].text)
 
     def test_search_is_bounded(self):
         for path in SEARCHED:

@@ -394,20 +394,62 @@ TEST_F(CliTest, DeadLettersAreReplayedAndDiscarded) {
   EXPECT_EQ(Run({"dead-letter", "list", "--job", "nightly", "-q"}), 0) << err();
   EXPECT_EQ(out(), "17\n");
   Answer("GET /api/dead-letters/17", letter);
-  Answer("POST /api/runs/R1/retry", {{"run_id", "R1"}, {"state", "PENDING"}}, 202);
+  Answer("POST /api/dead-letters/17/retry", {{"run_id", "R1"}, {"state", "PENDING"}}, 202);
   Answer("DELETE /api/dead-letters/17", nullptr, 204);
   EXPECT_EQ(Run({"dead-letter", "get", "17", "-o", "json"}), 0) << err();
   EXPECT_EQ(OutJson(), letter);
   server_.requests.clear();
   EXPECT_EQ(Run({"dead-letter", "replay", "17", "-q"}), 0) << err();
   EXPECT_EQ(out(), "R1\n");
-  EXPECT_FALSE(HeaderOf(Sent(1), "Idempotency-Key").empty());
+  EXPECT_FALSE(HeaderOf(Sent(0), "Idempotency-Key").empty());
   server_.requests.clear();
   EXPECT_EQ(Run({"dead-letter", "discard", "17"}), 2) << "asks, and nobody is there to say yes";
   EXPECT_EQ(server_.requests.size(), 0u);
   EXPECT_EQ(Run({"dead-letter", "discard", "17", "--yes"}), 0) << err();
   EXPECT_EQ(Sent(0).method, "DELETE");
   EXPECT_EQ(Run({"dead-letter", "replay", "18"}), 3);
+}
+
+TEST_F(CliTest, AllDeadLettersOfAJobAreOneBulkAction) {
+  const auto action = [](const std::string& verb) -> json {
+    return {{"bulk_id", "bulk-1"}, {"action", verb}, {"kind", "dead_letter"},
+            {"state", "DONE"},     {"total", 3},     {"done", 3},
+            {"failed", 0},         {"skipped", 0},   {"end_time", "2026-03-01T03:01:00.000000Z"}};
+  };
+  Answer("GET /api/dead-letters?job_id=nightly&page_size=1",
+         {{"items", json::array()}, {"next_page_token", "more"}, {"total", 3}});
+  Answer("POST /api/bulk", action("discard"), 202);
+  Answer("GET /api/bulk/bulk-1", action("discard"));
+  EXPECT_EQ(Run({"dead-letter", "discard", "--job", "nightly"}), 2)
+      << "cannot ask for confirmation";
+  server_.requests.clear();
+  EXPECT_EQ(Run({"dead-letter", "discard", "--job", "nightly", "--yes"}), 0) << err();
+  EXPECT_EQ(SentBody(1), (json{{"action", "discard"},
+                               {"kind", "dead_letter"},
+                               {"filter", {{"job_id", "nightly"}}},
+                               {"background", true}}));
+  EXPECT_FALSE(HeaderOf(Sent(1), "Idempotency-Key").empty());
+  server_.requests.clear();
+  Answer("GET /api/bulk/bulk-1", action("retry"));
+  EXPECT_EQ(Run({"dead-letter", "retry", "--job", "nightly", "--confirm-overlap", "--yes"}), 0)
+      << err();
+  EXPECT_EQ(SentBody(1)["confirm_overlap"], true);
+  EXPECT_EQ(SentBody(1)["action"], "retry");
+  server_.requests.clear();
+  Answer("GET /api/dead-letters?job_id=fine&page_size=1",
+         {{"items", json::array()}, {"next_page_token", nullptr}, {"total", 0}});
+  EXPECT_EQ(Run({"dead-letter", "discard", "--job", "fine", "--yes"}), 0);
+  EXPECT_EQ(server_.requests.size(), 1u);
+  EXPECT_EQ(Run({"dead-letter", "discard", "--yes"}), 2);
+  EXPECT_EQ(Run({"dead-letter", "retry", "17", "--job", "nightly"}), 2);
+}
+
+TEST_F(CliTest, FailingJobsAreListed) {
+  Answer("GET /api/failing-jobs?page_size=500",
+         {{"items", {{{"job_id", "nightly"}, {"failures", 6}, {"last_success_time", nullptr}}}},
+          {"next_page_token", nullptr}});
+  EXPECT_EQ(Run({"dead-letter", "jobs", "-q"}), 0) << err();
+  EXPECT_EQ(out(), "nightly\n");
 }
 
 }  // namespace

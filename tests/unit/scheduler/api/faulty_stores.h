@@ -209,6 +209,9 @@ class FaultyRuns : public RunStore {
   Result<BoundedCount> CountDeadLetters(const DeadLetterFilter& filter) override {
     return plan_.Run("Count", [&] { return store_.CountDeadLetters(filter); });
   }
+  Result<DeadLetterJobPage> ListDeadLetterJobs(const DeadLetterJobFilter& filter) override {
+    return plan_.Run("ListDeadLetterJobs", [&] { return store_.ListDeadLetterJobs(filter); });
+  }
   Result<DeadLetter> GetDeadLetter(uint64_t id) override {
     return plan_.Run("GetDeadLetter", [&] { return store_.GetDeadLetter(id); });
   }

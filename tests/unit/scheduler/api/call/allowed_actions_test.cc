@@ -86,7 +86,7 @@ TEST_F(AllowedActionsTest, SayWhatTheRoutesAnswer) {
   const std::map<Owned, json> all = {
       {Owned::kJob, {"cancel", "delete", "edit", "execute", "pause", "resume", "revert"}},
       {Owned::kRun, {"cancel", "retry"}},
-      {Owned::kDeadLetter, {"discard"}}};
+      {Owned::kDeadLetter, {"discard", "retry"}}};
   for (const auto& [kind, actions] : all) {
     for (const auto& [what, job_id] : jobs_) {
       for (const auto& [who, bearer] : bearers_) {

@@ -1,0 +1,120 @@
+#include "scheduler/api/runs/failing_job_routes.h"
+
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "common/domain/run_id.h"
+#include "scheduler/api/http/page.h"
+#include "scheduler/api/http/request_parts.h"
+#include "scheduler/explain/failure_streak.h"
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kJobsPerPage = 100;  // jobs with dead letters that are checked for one page
+// Runs read of each of these jobs. Nearly always the newest one decides whether the job fails.
+constexpr size_t kRunsRead = 5;
+// Runs read of a job that fails, one step after the other, until a success is among them.
+constexpr std::array<size_t, 2> kStreakRunsRead = {30, 1'000};
+
+Reaches ReachOf(size_t read, size_t asked) { return read < asked ? Reaches::kAll : Reaches::kPart; }
+
+// Reads older runs until the streak is settled or kStreakRunsRead is used up.
+Outcome<FailureStreak> ReadStreak(const Call& call, const JobId& job_id, FailureStreak streak,
+                                  WallTime now) {
+  for (const size_t runs_max : kStreakRunsRead) {
+    if (streak.settled()) break;
+    CARILLON_ASSIGN_OR_RETURN(
+        const auto recent,
+        call.api.runs.ListRecentRuns({.job_ids = {job_id}, .runs_max = runs_max, .until = now}));
+    if (recent.empty()) return FailureStreak{};  // deleted in the meantime
+    const std::vector<RunGlance>& runs = recent.front().runs;
+    streak = StreakOf(runs, ReachOf(runs.size(), runs_max));
+  }
+  return streak;
+}
+
+struct Failing {
+  DeadLetterJob job;
+  FailureStreak streak;
+};
+
+// The jobs that fail, in the order of `jobs`; their streaks may be unsettled.
+Outcome<std::vector<Failing>> PickFailing(const Call& call, const std::vector<DeadLetterJob>& jobs,
+                                          WallTime now) {
+  RecentFilter filter{.runs_max = kRunsRead, .until = now};
+  for (const DeadLetterJob& job : jobs) filter.job_ids.push_back(job.job_id);
+  CARILLON_ASSIGN_OR_RETURN(const auto recent, call.api.runs.ListRecentRuns(filter));
+  std::map<JobId, FailureStreak> streaks;
+  for (const RecentRuns& job : recent) {
+    streaks.emplace(job.job_id, StreakOf(job.runs, ReachOf(job.runs.size(), kRunsRead)));
+  }
+  std::vector<Failing> failing;
+  for (const DeadLetterJob& job : jobs) {
+    const auto found = streaks.find(job.job_id);
+    if (found == streaks.end()) continue;
+    FailureStreak streak = found->second;
+    const bool hidden = streak.failures == 0 && !streak.settled();
+    if (hidden) {
+      CARILLON_ASSIGN_OR_RETURN(streak, ReadStreak(call, job.job_id, streak, now));
+    }
+    if (streak.failures > 0) failing.push_back({job, streak});
+  }
+  return failing;
+}
+
+// null when counting took too long.
+json LettersOf(const Call& call, const JobId& job_id) {
+  const auto counted = call.api.counts.CountDeadLetters({.job_id = job_id});
+  return counted.ok() ? json(counted->seen) : json(nullptr);
+}
+
+json FailingToJson(const Call& call, const Failing& one) {
+  const FailureStreak& streak = one.streak;
+  return {{"job_id", one.job.job_id.value()},
+          {"job_name", one.job.job_name},
+          {"failing_since", FormatRfc3339(streak.since)},
+          {"failures", streak.failures},
+          {"more_failures", streak.open_ended},
+          {"last_run_id", EncodeRunId(streak.last.key)},
+          {"last_state", Name(streak.last.state)},
+          {"last_failure_time", FormatRfc3339(streak.last.ended)},
+          {"last_success_time",
+           streak.last_success ? json(FormatRfc3339(streak.last_success->ended)) : json(nullptr)},
+          {"dead_letters", LettersOf(call, one.job.job_id)}};
+}
+
+}  // namespace
+
+Reply ListFailingJobs(const Call& call) {
+  CARILLON_ASSIGN_OR_RETURN(const Query query,
+                            Query::Read(call.request, {"page_size", "page_token"}));
+  CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "failing-jobs"));
+  DeadLetterJobFilter filter{.limit = kJobsPerPage};
+  if (!page.cursor().empty()) {
+    const auto before = ParseCursor(page.cursor());
+    if (!before) return BadPageToken();
+    filter.before_id = *before;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const auto looked_at, call.api.runs.ListDeadLetterJobs(filter));
+  CARILLON_ASSIGN_OR_RETURN(const auto failing, PickFailing(call, looked_at.jobs, now));
+  size_t shown = 0;
+  for (const Failing& one : failing) {
+    if (shown == page.size()) break;
+    Failing whole = one;
+    CARILLON_ASSIGN_OR_RETURN(whole.streak, ReadStreak(call, one.job.job_id, one.streak, now));
+    if (!page.Add(FailingToJson(call, whole), std::to_string(one.job.newest_id))) break;
+    ++shown;
+  }
+  const bool all_shown = shown == failing.size();
+  if (all_shown && looked_at.next) page.SearchEnded(std::to_string(*looked_at.next));
+  return page.Finish(!all_shown || looked_at.next.has_value(), [&]() -> Result<BoundedCount> {
+    return BoundedCount{.seen = failing.size(), .all = !looked_at.next.has_value()};
+  });
+}
+
+}  // namespace carillon::scheduler
