@@ -27,6 +27,10 @@ RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
           .record_attempt = true};
 }
 
+bool WaitsForRetry(const RunRow& row, WallTime now) {
+  return row.state == RunState::kPending && row.attempt > 1 && row.due > now;
+}
+
 RunChange Ended(const RunRow& row, RunState state, std::string_view why) {
   return {.state = state,
           .attempt = row.attempt,
@@ -221,6 +225,13 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overla
                                     WallTime now) {
   const std::string id = EncodeRunId(row.key);
   if (job.deleted) return {ErrorCode::kNotFound, "retry: the job of run " + id + " is deleted"};
+  if (WaitsForRetry(row, now)) {
+    return RunChange{.state = RunState::kPending,
+                     .attempt = row.attempt,
+                     .due = now,
+                     .def_version = row.def_version,
+                     .priority = row.priority};
+  }
   switch (row.state) {
     case RunState::kFailed:
     case RunState::kTimedOut:
@@ -230,7 +241,8 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overla
     default:
       return {ErrorCode::kConflict,
               "retry: run " + id + " is " + std::string(Name(row.state)) +
-                  "; only FAILED, TIMED_OUT, LOST, CANCELLED and HELD runs can be retried"};
+                  "; only FAILED, TIMED_OUT, LOST, CANCELLED and HELD runs, and PENDING runs that "
+                  "wait for their next attempt, can be retried"};
   }
   if (row.may_still_run && overlap == Overlap::kUnconfirmed) {
     return {

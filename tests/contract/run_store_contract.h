@@ -185,6 +185,31 @@ TYPED_TEST(RunStoreContract, RetryByHandMakesTheNextAttemptDueNow) {
   EXPECT_CODE(s.runs.RetryRun({.key = running.key}, {.now = kT0 + 8s}), ErrorCode::kConflict);
 }
 
+TYPED_TEST(RunStoreContract, RetryByHandOfAWaitingRetryMakesItDueNow) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Manual();
+  definition.retry_count = 2;
+  definition.retry_interval_s = 3600;
+  const StoredJob job = s.Create("a", definition);
+  const RunRow first = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
+  s.Apply(s.ReportOf(first, RunState::kFailed), fence, kT0 + 3s);
+  const RunRow waiting = s.Get(first.key).row;
+  ASSERT_GT(waiting.due, kT0 + 30min);
+  const RunDetail retried = s.v(s.runs.RetryRun({.key = first.key}, {.now = kT0 + 5s}));
+  RunRow expected = waiting;
+  expected.due = kT0 + 5s;
+  EXPECT_EQ(retried.row, expected);
+  const RunDetail run = s.Get(first.key);
+  EXPECT_EQ(run.row, expected);
+  ASSERT_EQ(run.attempts.size(), 1u);
+  EXPECT_EQ(run.attempts[0].state, RunState::kFailed);
+  EXPECT_CODE(s.runs.RetryRun({.key = first.key}, {.now = kT0 + 6s}), ErrorCode::kConflict);
+  const RunRow second = s.Start(run.row, 2, fence, kT0 + 6s);
+  s.Apply(s.ReportOf(second, RunState::kCompleted), fence, kT0 + 7s);
+  EXPECT_EQ(s.Get(first.key).row.state, RunState::kCompleted);
+}
+
 TYPED_TEST(RunStoreContract, RetryByHandOfCancelledAndHeldRuns) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -68,7 +68,7 @@ Outcome<std::vector<Failing>> PickFailing(const Call& call, const std::vector<De
 
 // null when counting took too long.
 json LettersOf(const Call& call, const JobId& job_id) {
-  const auto counted = call.api.counts.CountDeadLetters({.job_id = job_id});
+  const auto counted = call.api.runs.CountDeadLetters({.job_id = job_id});
   return counted.ok() ? json(counted->seen) : json(nullptr);
 }
 

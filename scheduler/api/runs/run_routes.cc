@@ -144,6 +144,12 @@ StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
   return RetriedAnswer(run, std::move(shown), allowed_actions);
 }
 
+// Its next attempt was made, or the one that waited became due sooner.
+bool IsRetried(const RunRow& before, const RunRow& after) {
+  if (after.attempt != before.attempt) return after.attempt > before.attempt;
+  return before.state == RunState::kPending && after.due < before.due;
+}
+
 HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json& allowed_actions) {
   call.api.nudge({run.row.job_no, run.row.segment, run.row.key});
   // A caller without the permission to read is not shown the output of earlier attempts.
@@ -252,7 +258,7 @@ Reply RetryRun(const Call& call) {
   // is the best evidence, although another request may have caused it.
   if (call.idempotency_key.empty()) {
     const auto after = call.api.runs.GetRun(key);
-    if (after.ok() && after->row.attempt > before.row.attempt)
+    if (after.ok() && IsRetried(before.row, after->row))
       return RetriedResponse(call, *after, allowed);
   }
   return OutcomeUnknown(

@@ -179,6 +179,19 @@ class FiringTest(ServerCase):
         self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 3))
         self.assertEqual([a["state"] for a in run["attempts"]][:2], ["FAILED", "FAILED"])
 
+    def test_retry_now_starts_an_attempt_that_waits_an_hour(self):
+        job = self.create(command='[ "$CARILLON_ATTEMPT" = 2 ]', retry_count=2, retry_interval=3600)
+        run_id = self.api.post(f"/api/jobs/{job['job_id']}/execute")["run_id"]
+        path = f"/api/runs/{run_id}"
+        waiting = wait_until(lambda: (lambda run: run if run["attempt"] == 2 else None)(self.api.get(path)), 15, "attempt 2")
+        self.assertEqual((waiting["state"], waiting["waiting"]["code"]), ("PENDING", "not_due"))
+        retried = self.api.post(path + "/retry")
+        self.assertEqual((retried["state"], retried["attempt"]), ("PENDING", 2))
+        self.assertLess(micros(retried["due_at"]), micros(waiting["due_at"]))
+        run = wait_until(lambda: (lambda run: run if run["ended_at"] else None)(self.api.get(path)), 10, "its end")
+        self.assertEqual((run["state"], run["attempt"]), ("COMPLETED", 2))
+        self.assertEqual(self.api.raw("POST", path + "/retry", {})[0], 409)
+
     def test_failure_leaves_a_dead_letter(self):
         job = self.create(command="echo why; exit 3")
         run = self.execute(job)

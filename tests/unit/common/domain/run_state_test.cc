@@ -374,6 +374,30 @@ TEST_F(RunStateTest, RetryByHandOnlyOfEndedOrHeldRuns) {
             ErrorCode::kNotFound);
 }
 
+TEST_F(RunStateTest, RetryByHandMakesAWaitingRetryDueNow) {
+  for (const WallTime due : {kNow + 1h, kNever}) {
+    RunRow row = Pending();
+    row.attempt = 2;
+    row.due = due;
+    const auto change = DecideRetryByHand(row, Job(0), Overlap::kUnconfirmed, kNow);
+    ASSERT_TRUE(change.ok());
+    EXPECT_EQ(change->state, RunState::kPending);
+    EXPECT_EQ(change->attempt, 2);
+    EXPECT_EQ(change->due, kNow);
+    EXPECT_EQ(change->def_version, row.def_version);
+    EXPECT_EQ(change->priority, row.priority);
+    EXPECT_FALSE(change->record_attempt);
+  }
+  RunRow first = Pending();
+  first.due = kNow + 1h;
+  EXPECT_EQ(DecideRetryByHand(first, Job(0), Overlap::kConfirmed, kNow).code(),
+            ErrorCode::kConflict);
+  RunRow due = Pending();
+  due.attempt = 2;
+  due.due = kNow;
+  EXPECT_EQ(DecideRetryByHand(due, Job(0), Overlap::kConfirmed, kNow).code(), ErrorCode::kConflict);
+}
+
 TEST_F(RunStateTest, PendingRunsFollowTheTableOfEdits) {
   RunRow ahead = Pending();
   ahead.key.fire = kNow + 5s;

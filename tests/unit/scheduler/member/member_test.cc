@@ -185,6 +185,50 @@ TEST_F(MemberTest, FailedAttemptIsTriedAgainUntilNoneIsLeft) {
   EXPECT_EQ(world_.store.ListDeadLetters({.limit = 10})->size(), 1u);
 }
 
+// The wheel holds the waiting attempt under its old due time; the row says that it is due now.
+TEST_F(MemberTest, AttemptThatWaitsStartsWithinSecondsOfARetryByHand) {
+  TestMember member(world_);
+  TestExecutor executor(world_, "x1");
+  Start(member);
+  executor.Register();
+  Run(20ms);
+  executor.Beat(4);
+  JobDefinition job;
+  job.command = "false";
+  job.retry_count = 3;
+  job.retry_interval_s = 20;
+  world_.CreateJob("again", job);
+  const auto run = world_.store.ExecuteJob({.job_id = JobId("again")}, {.now = world_.now()});
+  const ChangedWork of_run{run->job_no, run->segment, run->key};
+  const ChangedWork of_job{run->job_no, run->segment};
+  member.member().Nudge(of_run);
+  std::vector<int> attempts;
+  each_step_ = [&] {
+    const auto tasks = executor.TakeTasks();
+    for (const TaskMessage& task : tasks) attempts.push_back(task.attempt);
+    if (!tasks.empty()) executor.Claim(tasks);
+    const std::vector<HeldAttempt> accepted = executor.TakeAccepted();
+    if (!accepted.empty()) executor.Report(accepted, RunState::kFailed);
+  };
+  Run(1s);
+  member.member().Nudge(of_job);  // as an edit does: the attempt goes into the wheel
+  Run(1s);
+  ASSERT_EQ(attempts, std::vector<int>{1});
+  ASSERT_TRUE(world_.store.RetryRun({.key = run->key}, {.now = world_.now()}).ok());
+  member.member().Nudge(of_run);
+  Run(200ms);
+  EXPECT_EQ(attempts, (std::vector<int>{1, 2}));
+
+  // Asked of another member: the owner hears nothing and finds the row.
+  Run(1s);
+  member.member().Nudge(of_job);
+  Run(1s);
+  ASSERT_EQ(attempts, (std::vector<int>{1, 2}));
+  ASSERT_TRUE(world_.store.RetryRun({.key = run->key}, {.now = world_.now()}).ok());
+  Run(2s);
+  EXPECT_EQ(attempts, (std::vector<int>{1, 2, 3}));
+}
+
 TEST_F(MemberTest, CancelIsRepeatedUntilTheRunIsFinal) {
   TestMember member(world_);
   TestExecutor executor(world_, "x1");
