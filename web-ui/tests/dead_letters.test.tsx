@@ -15,6 +15,7 @@ import { DeadLettersPage } from '../src/features/admin/dead_letters_page';
 import { signedInAs } from './person';
 import { HttpResponse, at, http, problem, server } from './server';
 import '../src/features/admin/dead_letter_dialog';
+import '../src/features/lists/bulk_dialog';
 import '../src/shared/modal_dialog';
 
 const failed = {
@@ -42,7 +43,7 @@ interface Sent {
   key: string | null;
 }
 let sent: Sent[];
-let letters: { job_id: string }[];
+let letters: { id: string; job_id: string }[];
 let retries: (() => Response)[];
 let allowed: string[];
 
@@ -75,6 +76,28 @@ beforeEach(async () => {
       await note(request);
       letters = [lost];
       return new HttpResponse(null, { status: 204 });
+    }),
+    http.post(at('bulk'), async ({ request }) => {
+      const body = (await request.clone().json()) as { dry_run?: boolean; action: string; ids?: string[] };
+      await note(request);
+      const ids = body.ids ?? ['17', '15'];
+      const items = ids.map((id) => ({
+        id,
+        result: body.dry_run ? 'would' : 'done',
+        run_id: null,
+        error: null,
+      }));
+      if (!body.dry_run) letters = letters.filter((one) => !ids.includes(one.id));
+      return HttpResponse.json({
+        action: body.action,
+        kind: 'dead_letter',
+        dry_run: body.dry_run ?? false,
+        total: items.length,
+        more: false,
+        done: items.length,
+        failed: 0,
+        items,
+      });
     }),
     http.post(at('runs/:id/retry'), async ({ request }) => {
       await note(request);
@@ -200,5 +223,83 @@ describe('the dead letters', () => {
     await signedInAs(['read']);
     const button = await screen.findByRole<HTMLButtonElement>('button', { name: 'Discard run 17 of backup' });
     await waitFor(() => expect([button.disabled, button.title]).toEqual([true, 'Your role is read-only.']));
+  });
+});
+
+describe('the failing jobs', () => {
+  const job = (id: string, more: object = {}) => ({
+    job_id: id,
+    job_name: 'Job ' + id,
+    failing_since: '2026-03-01T02:00:00Z',
+    failures: 6,
+    more_failures: false,
+    last_run_id: 'r-1',
+    last_state: 'FAILED',
+    last_failure_time: '2026-03-01T03:00:00Z',
+    last_success_time: null,
+    dead_letters: 2,
+    ...more,
+  });
+  beforeEach(() => {
+    server.use(
+      http.get(at('failing-jobs'), () =>
+        HttpResponse.json({ items: [job('backup'), job('sync')], next_page_token: 'x', total: 25 }),
+      ),
+    );
+  });
+
+  it('come first, each once, with the number of those that are not shown yet', async () => {
+    page();
+    const card = (await screen.findByRole('heading', { name: 'Failing jobs · 25' })).closest('section')!;
+    const first = within(card).getByRole('link', { name: 'Job backup' }).closest('tr')!;
+    expect(first.textContent).toContain('6');
+    expect(first.textContent).toContain('None on record');
+    expect(within(first).getByRole('link', { name: 'Dead letters of backup' }).getAttribute('href')).toBe(
+      '/admin/dead-letters?job_id=backup',
+    );
+    await press('Load more', card);
+  });
+
+  it('have all their dead letters discarded at once', async () => {
+    page();
+    await press('Discard all dead letters of backup');
+    const dialog = await screen.findByRole('dialog');
+    await within(dialog).findByText('2 of 2 dead letters can be discarded');
+    expect(sent.map((one) => one.body)).toEqual([
+      { action: 'discard', kind: 'dead_letter', filter: { job_id: 'backup' }, dry_run: true },
+    ]);
+    await press('Discard', dialog);
+    await within(dialog).findByText('2 done, 0 failed');
+    expect(sent[1]!.body).toEqual({ action: 'discard', kind: 'dead_letter', ids: ['17', '15'] });
+    await waitFor(() => expect(screen.queryByRole('link', { name: 'backup' })).toBeNull());
+  });
+
+  it('have all their dead letters retried at once, on the page of one job as well', async () => {
+    page('?job_id=backup');
+    await row('backup');
+    expect(screen.queryByRole('heading', { name: /Failing jobs/ })).toBeNull();
+    await press('Retry all dead letters of backup');
+    const dialog = await screen.findByRole('dialog');
+    fireEvent.click(await within(dialog).findByRole('checkbox'));
+    await press('Retry', dialog);
+    await within(dialog).findByText('2 done, 0 failed');
+    expect(sent[1]!.body).toMatchObject({ action: 'retry', ids: ['17', '15'], confirm_overlap: true });
+  });
+});
+
+describe('dead letters that are selected', () => {
+  it('are discarded together', async () => {
+    page();
+    fireEvent.click(await screen.findByRole('checkbox', { name: 'Select nightly 16' }));
+    expect(screen.getByText('1 selected')).toBeTruthy();
+    fireEvent.click(screen.getByRole('checkbox', { name: 'Select all 2 shown' }));
+    await press('Discard', screen.getByRole('group', { name: 'Actions for the selection' }));
+    const dialog = await screen.findByRole('dialog');
+    await within(dialog).findByText('2 of 2 dead letters can be discarded');
+    await press('Discard', dialog);
+    await within(dialog).findByText('2 done, 0 failed');
+    expect((sent[1]!.body as { ids: string[] }).ids.toSorted()).toEqual(['16', '17']);
+    fireEvent.click(within(dialog).getAllByRole('button', { name: 'Close' })[0]!);
+    await screen.findByText('No dead letters');
   });
 });

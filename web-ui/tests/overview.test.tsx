@@ -1,10 +1,11 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } from '@tanstack/react-router';
-import { render, screen } from '@testing-library/react';
+import { render, screen, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { queryClient } from '../src/api/queries';
 import type { FireLoad, Gap, Run, SystemStatus } from '../src/api/types';
 import { parseSearch, stringifySearch } from '../src/app/search_params';
+import Attention from '../src/features/overview/attention';
 import NextFires from '../src/features/overview/next_fires';
 import { againIn } from '../src/features/overview/next_values';
 import { dayBefore, firesIn, successOf } from '../src/features/overview/tile_values';
@@ -147,5 +148,81 @@ describe('the next hour', () => {
     const { searchParams } = asked[0]!;
     expect(Date.parse(searchParams.get('until')!) - Date.parse(searchParams.get('from')!)).toBe(3_600_000);
     expect(searchParams.get('by_job')).toBe('true');
+  });
+});
+
+describe('what needs attention', () => {
+  const failing = (n: number) =>
+    Array.from({ length: n }, (_, i) => ({
+      job_id: 'job-' + i,
+      job_name: 'Job ' + i,
+      failing_since: '2026-03-01T02:00:00Z',
+      failures: i + 1,
+      more_failures: false,
+      last_run_id: 'r',
+      last_state: 'FAILED',
+      last_failure_time: '2026-03-01T03:00:00Z',
+      last_success_time: i === 0 ? null : '2026-02-28T02:00:00Z',
+      dead_letters: i + 1,
+    }));
+  function open(answers: { failing: object; held?: object; gaps?: object }) {
+    const none = { items: [], next_page_token: null, total: 0 };
+    queryClient.clear();
+    server.use(
+      http.get(at('runs'), () => HttpResponse.json(answers.held ?? none)),
+      http.get(at('executors'), () => HttpResponse.json(none)),
+      http.get(at('gaps'), () => HttpResponse.json(answers.gaps ?? none)),
+      http.get(at('failing-jobs'), () => HttpResponse.json(answers.failing)),
+    );
+    const status = { leader: 'a', members: [] } as unknown as SystemStatus;
+    const root = createRootRoute({
+      component: () => <Attention status={status} late={false} onKnown={() => undefined} />,
+    });
+    const router = createRouter({
+      routeTree: root,
+      parseSearch,
+      stringifySearch,
+      history: createMemoryHistory(),
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
+  }
+
+  it('is a row for each failing job, by its name, and the number of those not shown', async () => {
+    open({ failing: { items: failing(6), next_page_token: 'x', total: 10 } });
+    const first = (await screen.findByText(/^Job 0: the last run failed/)).closest('li')!;
+    expect(first.textContent).toMatch(/Failing since .* · no success on record/);
+    const second = screen.getByText(/^Job 1: the last 2 runs failed/).closest('li')!;
+    expect(second.textContent).toMatch(/last success /);
+    expect(within(second).getByRole('link').getAttribute('href')).toBe('/admin/dead-letters?job_id=job-1');
+    const more = screen.getByText('4 more failing jobs').closest('li')!;
+    expect(within(more).getByRole('link').getAttribute('href')).toBe('/admin/dead-letters');
+  });
+
+  it('is nothing once no job fails', async () => {
+    open({ failing: { items: [], next_page_token: null, total: 0 } });
+    await screen.findByText('Nothing needs attention');
+  });
+
+  it('says of held runs and of missed fires how many more there are', async () => {
+    open({
+      failing: { items: failing(1), next_page_token: null, total: 1 },
+      held: {
+        items: [{ run_id: 'r1', job_id: 'a', job_name: 'A' }],
+        next_page_token: 'x',
+        total: 2,
+      },
+      gaps: {
+        items: [{ job_id: 'a', schedule_id: 1, from: '', to: '', reason: 'misfire', count: 1 }],
+        next_page_token: 'x',
+        total_at_least: 1000,
+      },
+    });
+    await screen.findByText('1 more held run');
+    expect(screen.getByText('999+ more periods with missed fires')).toBeTruthy();
+    expect(screen.queryByText(/more failing/)).toBeNull();
   });
 });

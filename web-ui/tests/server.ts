@@ -18,6 +18,7 @@ export const server = setupServer(
       items: new URL(request.url).searchParams.getAll('job_id').map((job_id) => ({ job_id, runs: [] })),
     }),
   ),
+  http.get(at('failing-jobs'), () => HttpResponse.json({ items: [], next_page_token: null, total: 0 })),
   http.get(at('roles'), () => HttpResponse.json({ items: ROLES, next_page_token: null, total: 3 })),
   http.get(at('namespaces'), () =>
     HttpResponse.json({ items: [{ namespace: 'default' }, { namespace: 'payroll' }], next_page_token: null }),

@@ -21,12 +21,15 @@ test('where there is none it says what comes here', async () => {
   });
 });
 
-test('the overview leads to those of a job; one is tried once more, one is discarded', async () => {
+test('the overview leads to those of a job; one is retried, one is discarded, all of a job are discarded at once', async () => {
   await fail('first');
   await fail('second');
+  await fail('third');
+  await server.api('POST', 'jobs/third/execute', {});
+  await until(async () => (await letters()).filter((one) => one.job_id === 'third').length === 2, 'its second dead letter');
   await person({}, async (page) => {
     await page.goto(server.url + '/');
-    await page.getByRole('listitem').filter({ hasText: 'first: 1 run failed after all retries' }).getByRole('link', { name: 'View' }).click();
+    await page.getByRole('listitem').filter({ hasText: 'Job first: the last run failed' }).getByRole('link', { name: 'View' }).click();
     await heading(page, 'Dead letters');
     assert.equal(new URL(page.url()).search, '?job_id=first');
     await page.getByRole('link', { name: 'first', exact: true }).waitFor();
@@ -37,6 +40,15 @@ test('the overview leads to those of a job; one is tried once more, one is disca
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('link', { name: 'second', exact: true }).waitFor();
     assert.deepEqual(await look(page, 'dead letters'), []);
+    await page.getByRole('heading', { name: 'Failing jobs · 3' }).waitFor();
+    await page.getByRole('button', { name: 'Discard all dead letters of third' }).click();
+    const all = page.getByRole('dialog');
+    await all.getByText('2 of 2 dead letters can be discarded').waitFor();
+    assert.deepEqual(await look(page, 'the question about all'), []);
+    await all.getByRole('button', { name: 'Discard' }).click();
+    await all.getByText('2 done, 0 failed').waitFor();
+    await all.getByRole('button', { name: 'Close' }).last().click();
+    await page.getByRole('heading', { name: 'Failing jobs · 2' }).waitFor();
 
     const [before] = (await letters()).filter((one) => one.job_id === 'first');
     await page.getByRole('button', { name: /^Retry run .* of first$/ }).click();

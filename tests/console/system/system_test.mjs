@@ -52,7 +52,7 @@ test('what needs attention is there as on the overview', async () => {
   await until(async () => (await server.api('GET', 'dead-letters')).items.length === 1, 'a dead letter');
   await person({}, async (page) => {
     await page.goto(server.url + '/system');
-    await page.getByText('bad: 1 run failed after all retries').waitFor();
+    await page.getByText('Bad: the last run failed').waitFor();
   });
 });
 

@@ -24,7 +24,8 @@ export function concerns(key: readonly unknown[], topic: string): boolean {
   const path = String(key[0]);
   const root = path.split('/')[0];
   if (root === topic || (topic === 'config' && root === 'system')) return true;
-  return topic === 'runs' && (root === 'gaps' || root === 'dead-letters' || path.endsWith('/history'));
+  if (topic !== 'runs') return false;
+  return ['gaps', 'dead-letters', 'failing-jobs'].includes(root ?? '') || path.endsWith('/history');
 }
 
 // A search costs more than a page: it is asked for seldom, and not because something has changed.

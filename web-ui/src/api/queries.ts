@@ -11,6 +11,7 @@ import type {
   DeadLetter,
   Delivery,
   Executor,
+  FailingJob,
   Fire,
   Gap,
   Job,
@@ -88,6 +89,8 @@ export const useExecutors = (query: Query = {}) =>
 export const useAudit = (query: Query) => useList<AuditEntry>('audit', query, CALM_MS);
 export const useGaps = (query: Query) => useList<Gap>('gaps', query, CALM_MS);
 export const useDeadLetters = (query: Query = {}) => useList<DeadLetter>('dead-letters', query, CALM_MS);
+export const useFailingJobs = (query: Query & { page_size?: number } = {}) =>
+  useList<FailingJob>('failing-jobs', query, CALM_MS);
 
 export const useUsers = (enabled = true) => useList<User>('users', {}, CALM_MS, enabled);
 export const useTokens = () => useList<ApiToken>('tokens', {}, CALM_MS);

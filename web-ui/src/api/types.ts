@@ -108,6 +108,20 @@ export interface Fire {
 // What a change of the clock takes away, at the time that it would have otherwise.
 export type SkippedFire = Omit<Fire, 'dst'> & { dst: string };
 
+// A job with dead letters and no success since.
+export interface FailingJob {
+  job_id: string;
+  job_name: string;
+  failing_since: string;
+  failures: number;
+  more_failures: boolean; // the streak may be longer
+  last_run_id: string;
+  last_state: RunState;
+  last_failure_time: string;
+  last_success_time: string | null;
+  dead_letters: number | null; // null: counting took too long
+}
+
 export interface Preview {
   valid: boolean;
   errors: FieldError[];

@@ -13,7 +13,7 @@ const DONE = {
   store: 'accept',
   delivery: 'resend',
   notify: 'test',
-  dead_letter: 'discard',
+  dead_letter: 'discard retry',
 };
 
 export const AUDIT_ACTIONS = Object.entries(DONE).flatMap(([to, done]) => [

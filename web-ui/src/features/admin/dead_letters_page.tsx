@@ -1,27 +1,44 @@
-// Runs that used up their attempts: try one once more, or let it be.
+// Page of the failing jobs and of the dead letters: retries or discards one, several, or all of a job.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import { RotateCcw, Trash2 } from 'lucide-react';
-import { Suspense, lazy, useState } from 'react';
+import { RotateCcw, Trash2, X } from 'lucide-react';
+import { Suspense, lazy, useRef, useState } from 'react';
 import { ApiError } from '../../api/client';
-import { itemsOf, useDeadLetters } from '../../api/queries';
+import { itemsOf, totalOf, useDeadLetters } from '../../api/queries';
 import type { DeadLetter } from '../../api/types';
-import { useDenied } from '../../auth/session';
+import { useDenied, useMay } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
 import { DataTable, type Column } from '../../shared/data_table';
+import { count } from '../../shared/format';
+import { usePreferences } from '../../shared/preferences';
 import { SearchField } from '../../shared/search_field';
 import { StateBadge } from '../../shared/state_badge';
 import { Time } from '../../shared/time';
 import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../shared/ui';
+import type { DeadLetterAction, Row, Target } from '../lists/bulk';
+import { useTickColumn, type Selectable } from '../lists/list_bar';
+import { NOTHING, areAllTicked, only, tickShown } from '../lists/selection';
 import { AdminTabs } from './admin_tabs';
+import { AllOf, FailingJobs, type AskAll } from './failing_jobs';
 
+const BulkDialog = lazy(() => import('../lists/bulk_dialog'));
 const DeadLetterDialog = lazy(() => import('./dead_letter_dialog'));
 const route = getRouteApi('/admin/dead-letters');
 const PAGE_SIZE = 200;
+const ACTIONS: readonly DeadLetterAction[] = ['retry', 'discard'];
+const ICONS = { retry: RotateCcw, discard: Trash2 };
 
 export type Verb = 'replay' | 'discard';
+
+interface Many {
+  action: DeadLetterAction;
+  target: Target;
+  opener: HTMLElement;
+}
+
+const rowOf = (letter: DeadLetter): Row => ({ id: letter.id, name: letter.job_id, state: letter.state });
 
 export function DeadLettersPage() {
   const { t } = useTranslation();
@@ -31,21 +48,38 @@ export function DeadLettersPage() {
   const items = itemsOf(letters.data);
   const noId = letters.error instanceof ApiError && letters.error.status === 400; // nor is anything found by it
   const [asked, setAsked] = useState<{ letter: DeadLetter; verb: Verb } | null>(null);
-  const find = (text: string) => void navigate({ search: { job_id: text || undefined }, replace: true });
+  const [many, setMany] = useState<Many | null>(null);
+  const [selection, onSelect] = useState(NOTHING);
+  const list: Selectable = { rows: items.map(rowOf), selection, onSelect };
+  const askAll: AskAll = (jobId, action, opener) =>
+    setMany({ action, target: { filter: { job_id: jobId } }, opener });
+  const find = (text: string) => {
+    onSelect(NOTHING);
+    void navigate({ search: { job_id: text || undefined }, replace: true });
+  };
   return (
     <>
       <PageHeader title={t('dead.title')} documentTitle={t('dead.title')} under={t('dead.under')} />
       <AdminTabs />
-      <div className="mb-3">
+      {job === '' && <FailingJobs onAsk={askAll} />}
+      <div className="mb-3 flex flex-wrap items-center gap-2">
         <SearchField label={t('runs.whole_job_id')} value={job} onChange={find} />
+        {job !== '' && items.length > 0 && <AllOf jobId={items[0]!.job_id} onAsk={askAll} />}
       </div>
+      {items.length > 0 && (
+        <SelectionBar
+          list={list}
+          total={totalOf(letters.data)}
+          onAsk={(action, opener) => setMany({ action, target: { ids: [...selection.ids] }, opener })}
+        />
+      )}
       <div className="card overflow-hidden">
         {letters.isPending ? (
           <Loading />
         ) : letters.isError && items.length === 0 && !(job !== '' && noId) ? (
           <LoadFailure error={letters.error} onRetry={() => void letters.refetch()} />
         ) : items.length > 0 ? (
-          <Letters letters={items} onAsk={(letter, verb) => setAsked({ letter, verb })} />
+          <Letters letters={items} list={list} onAsk={(letter, verb) => setAsked({ letter, verb })} />
         ) : job !== '' ? (
           <EmptyMatch onClear={() => find('')} />
         ) : (
@@ -53,6 +87,21 @@ export function DeadLettersPage() {
         )}
         <MoreButton query={letters} />
       </div>
+      {many && (
+        <Suspense>
+          <BulkDialog
+            kind="dead_letter"
+            action={many.action}
+            target={many.target}
+            leftOut={0}
+            rows={list.rows}
+            finalFocus={() => (many.opener.isConnected ? many.opener : null)}
+            onClose={() => setMany(null)}
+            onDone={(failed) => onSelect(only(failed))}
+            onHanded={() => onSelect(NOTHING)}
+          />
+        </Suspense>
+      )}
       {asked && (
         <Suspense>
           <DeadLetterDialog key={asked.letter.id + asked.verb} {...asked} onClose={() => setAsked(null)} />
@@ -62,11 +111,85 @@ export function DeadLettersPage() {
   );
 }
 
+function SelectionBar({
+  list,
+  total,
+  onAsk,
+}: {
+  list: Selectable;
+  total: { n: number; more: boolean } | null;
+  onAsk: (action: DeadLetterAction, opener: HTMLElement) => void;
+}) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  const may = useMay('jobs:run');
+  const box = useRef<HTMLInputElement>(null);
+  const { selection, onSelect } = list;
+  const ids = list.rows.map((row) => row.id);
+  const n = selection.ids.size;
+  return (
+    <div className="mb-2 flex min-h-9 flex-wrap items-center gap-2">
+      <label className="flex min-h-8 items-center gap-2 text-muted">
+        <input
+          ref={box}
+          type="checkbox"
+          className="size-4"
+          checked={areAllTicked(selection, ids)}
+          onChange={() => onSelect(tickShown(selection, ids))}
+        />
+        {t('lists.select_shown', { n: ids.length })}
+      </label>
+      <p role="status" className={n > 0 ? 'font-medium' : 'sr-only'}>
+        {n > 0 && t('lists.selected', { n })}
+      </p>
+      {n > 0 && (
+        <div role="group" aria-label={t('dead.selection')} className="flex flex-wrap items-center gap-2">
+          {ACTIONS.map((action) => {
+            const Icon = ICONS[action];
+            return (
+              <button
+                key={action}
+                type="button"
+                className={'button ' + (action === 'discard' ? 'button-danger' : '')}
+                disabled={!may}
+                title={may ? undefined : t('denied.write')}
+                onClick={(event) => onAsk(action, event.currentTarget)}
+              >
+                <Icon aria-hidden size={15} />
+                {t(`bulk.${action}`)}
+              </button>
+            );
+          })}
+          <button
+            type="button"
+            className="button button-plain button-icon"
+            aria-label={t('lists.clear')}
+            title={t('lists.clear')}
+            onClick={() => {
+              onSelect(NOTHING);
+              box.current!.focus();
+            }}
+          >
+            <X aria-hidden size={15} />
+          </button>
+        </div>
+      )}
+      {total && (
+        <span className="text-muted tabular-nums" data-testid="total">
+          {t('dead.total', { n: count(total.n, language) + (total.more ? '+' : ''), count: total.n })}
+        </span>
+      )}
+    </div>
+  );
+}
+
 function Letters({
   letters,
+  list,
   onAsk,
 }: {
   letters: DeadLetter[];
+  list: Selectable;
   onAsk: (letter: DeadLetter, verb: Verb) => void;
 }) {
   const { t } = useTranslation();
@@ -90,6 +213,7 @@ function Letters({
     );
   };
   const columns: Column<DeadLetter>[] = [
+    useTickColumn(list, (one: DeadLetter) => ({ ...rowOf(one), name: `${one.job_id} ${one.id}` })),
     { id: 'state', header: t('runs.state'), cell: (one) => <StateBadge state={one.state} /> },
     {
       id: 'name',

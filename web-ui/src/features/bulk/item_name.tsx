@@ -1,4 +1,4 @@
-// A name, never a bare id: of what is not in the list it is asked for.
+// Name of an item, read from the server when the caller does not know it. A dead letter has no page of its own.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get } from '../../api/client';
@@ -12,10 +12,11 @@ export function ItemName({ kind, id, name }: { kind: string; id: string; name?: 
       kind === 'job'
         ? (await get<Job>('jobs/' + encodeURIComponent(id), {}, signal)).name
         : nameOfRun(await get<Run>('runs/' + encodeURIComponent(id), {}, signal)),
-    enabled: name === undefined,
+    enabled: name === undefined && kind !== 'dead_letter',
     staleTime: Infinity,
     retry: false,
   });
+  if (kind === 'dead_letter') return <>{name ? `${name} (${id})` : id}</>;
   return (
     <Link to={kind === 'job' ? '/jobs/$id' : '/runs/$id'} params={{ id }} className="link underline">
       {name ?? read.data ?? id}

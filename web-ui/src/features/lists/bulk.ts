@@ -1,17 +1,20 @@
-// One action on many jobs or runs: what it means, and asking for it piece by piece, so that a piece that fails
+// One action on many jobs, runs or dead letters: what it means, and asking for it piece by piece, so that a piece that fails
 // leaves the others done and told, and the progress is known.
 import { ApiError, call } from '../../api/client';
 import { RUN_STATES, type BulkAction, type Problem } from '../../api/types';
 import { newKey } from '../../api/keys';
 import type { Selection } from './selection';
 
-export type Kind = 'job' | 'run';
+export type ListKind = 'job' | 'run';
+export type Kind = ListKind | 'dead_letter';
 export type JobAction = 'run' | 'pause' | 'resume' | 'cancel'; // cancel: every open run of it
 export type RunAction = 'cancel' | 'retry';
-export type Action = JobAction | RunAction;
+export type DeadLetterAction = 'retry' | 'discard';
+export type Action = JobAction | RunAction | DeadLetterAction;
 export const ACTIONS: Record<Kind, readonly Action[]> = {
   job: ['run', 'pause', 'resume', 'cancel'],
   run: ['cancel', 'retry'],
+  dead_letter: ['retry', 'discard'],
 };
 
 // The names of the list's parameters.
@@ -53,7 +56,7 @@ const fits = (kind: Kind, action: Action, state: string) =>
   kind === 'run' ? FITS[action as RunAction].has(state) : true;
 
 // What the list shows, as a filter: the API wants one condition at least, and of runs the states.
-export function filterOf(kind: Kind, search: Search): Filter {
+export function filterOf(kind: ListKind, search: Search): Filter {
   const given = Object.entries(search).filter(
     (one): one is [string, string | string[]] => one[1] !== undefined && one[1].length > 0,
   );
@@ -62,7 +65,7 @@ export function filterOf(kind: Kind, search: Search): Filter {
 
 // Whom the action means; null: none of them. Rows that are not loaded are left to the server.
 export function targetOf(
-  kind: Kind,
+  kind: ListKind,
   action: Action,
   selection: Selection,
   rows: readonly Row[],

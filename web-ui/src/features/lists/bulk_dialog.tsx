@@ -102,7 +102,8 @@ export default function BulkDialog(props: {
     setStage({ at: 'done', items });
     // Another try has another key: what may have been done is chosen anew by who has looked.
     props.onDone(items.filter((item) => item.error && item.result !== UNSURE).map((item) => item.id));
-    for (const queryKey of [['jobs'], ['runs']]) void client.invalidateQueries({ queryKey });
+    for (const queryKey of [['jobs'], ['runs'], ['dead-letters'], ['failing-jobs']])
+      void client.invalidateQueries({ queryKey });
   };
   const close = () => {
     if (stage.at !== 'going' && stage.at !== 'handing') props.onClose();
@@ -149,7 +150,9 @@ export default function BulkDialog(props: {
             </button>
             <button
               type="button"
-              className={'button ' + (action === 'cancel' ? 'button-danger' : 'button-primary')}
+              className={
+                'button ' + (action === 'cancel' || action === 'discard' ? 'button-danger' : 'button-primary')
+              }
               disabled={!possible || stage.at === 'handing'}
               onClick={() => void go()}
             >
@@ -208,7 +211,7 @@ export default function BulkDialog(props: {
               </span>
             </label>
           )}
-          {kind === 'run' && (
+          {(kind === 'run' || words === 'retry') && (
             <label className="flex items-start gap-2">
               <input
                 type="checkbox"

@@ -3,14 +3,14 @@ import { Suspense, useState } from 'react';
 import { useTranslation } from '../../i18n/use_translation';
 import type { Column } from '../../shared/data_table';
 import { early } from '../../shared/early';
-import type { Kind, Row, Search } from './bulk';
+import type { ListKind, Row, Search } from './bulk';
 import type { Columns } from './columns';
 import { NOTHING, isTicked, tick, type Selection } from './selection';
 
 const ListTools = early(() => import('./list_tools'));
 
 export interface List {
-  kind: Kind;
+  kind: ListKind;
   search: Search; // the filter in the URL
   rows: readonly Row[]; // those that are loaded
   hasMore: boolean;
@@ -43,7 +43,9 @@ export function ListBar(props: { list: List; always: string }) {
   );
 }
 
-export function useTickColumn<T>(list: List, rowOf: (one: T) => Row): Column<T> {
+export type Selectable = Pick<List, 'rows' | 'selection' | 'onSelect'>;
+
+export function useTickColumn<T>(list: Selectable, rowOf: (one: T) => Row): Column<T> {
   const { t } = useTranslation();
   return {
     id: 'select',
@@ -52,7 +54,7 @@ export function useTickColumn<T>(list: List, rowOf: (one: T) => Row): Column<T> 
   };
 }
 
-function Tick({ list, row }: { list: List; row: Row }) {
+function Tick({ list, row }: { list: Selectable; row: Row }) {
   const { t } = useTranslation();
   return (
     <label className="flex size-6 items-center justify-center">

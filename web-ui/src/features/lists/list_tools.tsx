@@ -2,7 +2,7 @@
 import '../../i18n/more';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Ban, Layers, Pause, Play, RotateCcw, X, Zap, type LucideIcon } from 'lucide-react';
+import { Ban, Layers, Pause, Play, RotateCcw, Trash2, X, Zap, type LucideIcon } from 'lucide-react';
 import { Suspense, lazy, useEffect, useRef, useState } from 'react';
 import type { BulkAction } from '../../api/types';
 import { useMay } from '../../auth/session';
@@ -26,6 +26,7 @@ const ICONS: Record<Action, LucideIcon> = {
   resume: Play,
   cancel: Ban,
   retry: RotateCcw,
+  discard: Trash2,
 };
 
 interface Asked {

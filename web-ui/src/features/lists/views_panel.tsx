@@ -7,13 +7,13 @@ import { parseSearch } from '../../app/search_params';
 import { useSession } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
 import { Field } from '../../shared/field';
-import type { Kind } from './bulk';
+import type { ListKind } from './bulk';
 import { DropPanel } from './drop_panel';
 import { keep, kept } from './kept';
 import { NAME_MAX, VIEWS_MAX, renamed, viewOf, viewsFrom, withView, withoutView, type View } from './views';
 
 // Whoever else signs in here has views of their own.
-function useViews(kind: Kind): [View[], (next: View[]) => void] {
+function useViews(kind: ListKind): [View[], (next: View[]) => void] {
   const session = useSession();
   const person = session.state === 'signed_in' ? session.person : null;
   const name = `views.${kind}.${person?.user_id ?? 'token'}`;
@@ -28,7 +28,7 @@ function useViews(kind: Kind): [View[], (next: View[]) => void] {
   ];
 }
 
-export function ViewsPanel({ kind }: { kind: Kind }) {
+export function ViewsPanel({ kind }: { kind: ListKind }) {
   const { t } = useTranslation();
   const [views, setViews] = useViews(kind);
   const search = useRouterState({ select: (state) => state.location.searchStr });
@@ -80,7 +80,7 @@ export function ViewsPanel({ kind }: { kind: Kind }) {
 }
 
 function Saved(props: {
-  kind: Kind;
+  kind: ListKind;
   view: View;
   current: boolean;
   focused: boolean;

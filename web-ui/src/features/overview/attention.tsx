@@ -3,12 +3,14 @@ import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { itemsOf, useDeadLetters, useExecutors, useGaps, useRuns } from '../../api/queries';
+import { itemsOf, totalOf, useExecutors, useFailingJobs, useGaps, useRuns } from '../../api/queries';
 import { serverNow } from '../../api/reachability';
-import { GAP_REASONS, type SystemStatus } from '../../api/types';
+import { GAP_REASONS, type FailingJob, type Page, type SystemStatus } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { span } from '../../shared/format';
+import { count, span } from '../../shared/format';
 import { isAwaited, useTell } from '../../shared/known';
+import { usePreferences } from '../../shared/preferences';
+import { Time } from '../../shared/time';
 import { Card, Loading, explain } from '../../shared/ui';
 import { skewOf } from '../system/member_values';
 import { dayBefore } from './tile_values';
@@ -20,8 +22,16 @@ const SURPRISING = GAP_REASONS.filter((reason) => reason !== 'paused');
 
 interface Matter {
   key: string;
-  text: string;
+  text: ReactNode;
   link: ReactNode;
+}
+
+// How many rows of a list are not shown; '' for none.
+function restOf(data: { pages: Page<unknown>[] } | undefined, shown: number, language: string): string {
+  const total = totalOf(data);
+  const hasMore = (data?.pages[0]?.next_page_token ?? null) !== null;
+  const n = Math.max((total?.n ?? shown) - shown, hasMore ? 1 : 0);
+  return n === 0 ? '' : count(n, language) + (total === null || total.more ? '+' : '');
 }
 
 export default function Attention({
@@ -34,23 +44,24 @@ export default function Attention({
   onKnown: () => void;
 }) {
   const { t } = useTranslation();
+  const { language } = usePreferences();
+  const since = dayBefore(serverNow());
   const reads = [
     useRuns({ state: ['HELD'], page_size: SHOWN }),
-    useDeadLetters(),
+    useFailingJobs({ page_size: SHOWN }),
     useExecutors(),
-    useGaps({ page_size: SHOWN, since: dayBefore(serverNow()), reason: SURPRISING }),
+    useGaps({ page_size: SHOWN, since, reason: SURPRISING }),
   ] as const;
   const awaited = reads.some(isAwaited);
   useTell(!awaited, onKnown);
   // What is known is worth more than what hangs.
   if (awaited && !late) return <Loading />;
-  const [held, dead, executors, gaps] = [
+  const [held, failing, executors, gaps] = [
     itemsOf(reads[0].data),
     itemsOf(reads[1].data),
     itemsOf(reads[2].data),
     itemsOf(reads[3].data),
   ];
-  const missed = gaps.slice(0, SHOWN);
   const matters: Matter[] = [];
   const failed = reads.find((one) => one.isError && !one.data); // no tick for what could not be looked at
   const see = t('overview.see');
@@ -97,6 +108,17 @@ export default function Attention({
       ),
     });
   }
+  const moreHeld = restOf(reads[0].data, held.length, language);
+  if (moreHeld)
+    matters.push({
+      key: 'more held',
+      text: t('overview.more_held', { n: moreHeld, count: moreHeld === '1' ? 1 : 2 }),
+      link: (
+        <Link to="/runs" search={{ state: ['HELD'] }} className="link">
+          {see}
+        </Link>
+      ),
+    });
   for (const one of executors) {
     const state =
       one.state === 'LOST' || one.state === 'UNHEALTHY'
@@ -117,7 +139,7 @@ export default function Attention({
         ),
       });
   }
-  for (const gap of missed) {
+  for (const gap of gaps) {
     matters.push({
       key: `gap ${gap.schedule_id} ${gap.from}`,
       text: t('overview.gap', { name: gap.job_id, n: gap.count, count: gap.count }),
@@ -133,19 +155,39 @@ export default function Attention({
       ),
     });
   }
-  const jobs = new Map<string, number>();
-  for (const letter of dead) jobs.set(letter.job_id, (jobs.get(letter.job_id) ?? 0) + 1);
-  for (const [job, n] of [...jobs].slice(0, SHOWN)) {
+  const moreGaps = restOf(reads[3].data, gaps.length, language);
+  if (moreGaps)
     matters.push({
-      key: 'dead ' + job,
-      text: t('overview.dead', { name: job, n, count: n }),
+      key: 'more gaps',
+      text: t('overview.more_gaps', { n: moreGaps, count: moreGaps === '1' ? 1 : 2 }),
       link: (
-        <Link to="/admin/dead-letters" search={{ job_id: job }} className="link">
+        <Link to="/gaps" search={{ since, reason: SURPRISING }} className="link">
+          {see}
+        </Link>
+      ),
+    });
+  for (const job of failing) {
+    matters.push({
+      key: 'failing ' + job.job_id,
+      text: <Failing job={job} />,
+      link: (
+        <Link to="/admin/dead-letters" search={{ job_id: job.job_id }} className="link">
           {see}
         </Link>
       ),
     });
   }
+  const moreFailing = restOf(reads[1].data, failing.length, language);
+  if (moreFailing)
+    matters.push({
+      key: 'more failing',
+      text: t('overview.more_failing', { n: moreFailing, count: moreFailing === '1' ? 1 : 2 }),
+      link: (
+        <Link to="/admin/dead-letters" className="link">
+          {see}
+        </Link>
+      ),
+    });
   return (
     <Card title={t('overview.attention')} flush>
       {matters.length === 0 && awaited ? (
@@ -171,5 +213,30 @@ export default function Attention({
         </ul>
       )}
     </Card>
+  );
+}
+
+function Failing({ job }: { job: FailingJob }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  return (
+    <>
+      {t('overview.failing', {
+        name: job.job_name || job.job_id,
+        n: count(job.failures, language) + (job.more_failures ? '+' : ''),
+        count: job.failures,
+      })}
+      <span className="block text-xs text-muted">
+        {t('overview.since')} <Time at={job.failing_since} />
+        {' · '}
+        {job.last_success_time ? (
+          <>
+            {t('overview.last_success')} <Time at={job.last_success_time} />
+          </>
+        ) : (
+          t('overview.no_success')
+        )}
+      </span>
+    </>
   );
 }

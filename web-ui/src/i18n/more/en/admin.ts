@@ -52,6 +52,7 @@ export const admin = {
   'action.job.apply': 'Applied a job from a file',
   'action.job.prune': 'Deleted a job missing from the files',
   'action.dead_letter.discard': 'Discarded a dead letter',
+  'action.dead_letter.retry': 'Retried a dead letter',
   'action.executor.join': 'Executor joined with a token',
   'action.executor.join_token': 'Created a join token',
   'action.secret.create': 'Created a secret',

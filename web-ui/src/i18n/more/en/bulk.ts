@@ -1,7 +1,7 @@
 // The pages of actions on many that the server goes on with.
 export const bulk = {
   'bulk.title': 'Bulk actions',
-  'bulk.under': 'Actions on many jobs or runs that the server carries out, kept for a week',
+  'bulk.under': 'Actions on many jobs, runs or dead letters that the server carries out, kept for a week',
   'bulk.none': 'No bulk actions yet',
   'bulk.none_hint': 'Actions on more than 50 jobs or runs are carried out by the server and appear here.',
   'bulk.mine': 'Only mine',
@@ -45,4 +45,8 @@ export const bulk = {
   'bulk_title.run.cancel_one': 'Cancel 1 run',
   'bulk_title.run.retry': 'Retry {{n}} runs',
   'bulk_title.run.retry_one': 'Retry 1 run',
+  'bulk_title.dead_letter.retry': 'Retry {{n}} dead letters',
+  'bulk_title.dead_letter.retry_one': 'Retry 1 dead letter',
+  'bulk_title.dead_letter.discard': 'Discard {{n}} dead letters',
+  'bulk_title.dead_letter.discard_one': 'Discard 1 dead letter',
 } as const;

@@ -55,6 +55,7 @@ export const admin: TwinOf<typeof en> = {
   'action.job.apply': '按文件应用任务',
   'action.job.prune': '删除文件中没有的任务',
   'action.dead_letter.discard': '丢弃死信',
+  'action.dead_letter.retry': '重试死信',
   'action.executor.join': '使用令牌加入',
   'action.executor.join_token': '生成加入令牌',
   'action.secret.create': '创建了机密',

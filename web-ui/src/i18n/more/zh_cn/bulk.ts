@@ -3,7 +3,7 @@ import type { TwinOf } from '../../twin';
 
 export const bulk: TwinOf<typeof en> = {
   'bulk.title': '批量操作',
-  'bulk.under': '由服务器对多个任务或运行执行的操作，保留一周',
+  'bulk.under': '由服务器对多个任务、运行或死信执行的操作，保留一周',
   'bulk.none': '尚无批量操作',
   'bulk.none_hint': '对超过 50 个任务或运行的操作由服务器执行，并显示在此处。',
   'bulk.mine': '仅我的',
@@ -38,4 +38,6 @@ export const bulk: TwinOf<typeof en> = {
   'bulk_title.job.cancel': '取消 {{n}} 个任务的运行',
   'bulk_title.run.cancel': '取消 {{n}} 个运行',
   'bulk_title.run.retry': '重试 {{n}} 个运行',
+  'bulk_title.dead_letter.retry': '重试 {{n}} 个死信',
+  'bulk_title.dead_letter.discard': '丢弃 {{n}} 个死信',
 };
