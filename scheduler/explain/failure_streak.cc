@@ -9,9 +9,9 @@ bool Failed(RunState state) {
 
 }  // namespace
 
-FailureStreak StreakOf(const std::vector<RunGlance>& runs, Reaches reaches) {
+FailureStreak StreakOf(const std::vector<RunSummary>& runs, Reaches reaches) {
   FailureStreak streak{.open_ended = reaches == Reaches::kPart};
-  for (const RunGlance& run : runs) {
+  for (const RunSummary& run : runs) {
     if (run.state == RunState::kCompleted) {
       streak.last_success = run;
       streak.open_ended = false;

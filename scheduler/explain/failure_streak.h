@@ -13,8 +13,8 @@ namespace carillon::scheduler {
 struct FailureStreak {
   int64_t failures = 0;  // in a row; 0 when the job does not fail
   WallTime since{};      // end of the first of them
-  RunGlance last = {};   // the newest of them
-  std::optional<RunGlance> last_success = {};
+  RunSummary last = {};  // the newest of them
+  std::optional<RunSummary> last_success = {};
   // Runs that were not read may change the result: the streak may be longer, or begin behind runs
   // that are still open.
   bool open_ended = false;
@@ -30,6 +30,6 @@ enum class Reaches {
 // `runs`: the newest fire first. Runs that are open, CANCELLED or SKIPPED count neither as a
 // failure nor as a success. Worked example, newest first: RUNNING, FAILED, CANCELLED, TIMED_OUT, COMPLETED is a
 // streak of 2 since the end of the TIMED_OUT run.
-FailureStreak StreakOf(const std::vector<RunGlance>& runs, Reaches reaches);
+FailureStreak StreakOf(const std::vector<RunSummary>& runs, Reaches reaches);
 
 }  // namespace carillon::scheduler

@@ -6,7 +6,7 @@ import {
   createRoute,
   createRouter,
 } from '@tanstack/react-router';
-import { render, screen, waitFor, within } from '@testing-library/react';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../src/api/queries';
 import type { Attempt, Run } from '../src/api/types';
@@ -121,6 +121,33 @@ describe('a run that waits for its retry', () => {
     now = waiting({ due_at: null, waiting: { code: 'paused', detail: 'The job is paused.' } });
     await open();
     await screen.findByText(/exit code 7\. The next attempt starts when the job is resumed\.$/);
+  });
+
+  it('is retried now, once, by one button', async () => {
+    const keys: (string | null)[] = [];
+    server.use(
+      http.post(at('runs/r1/retry'), ({ request }) => {
+        keys.push(request.headers.get('Idempotency-Key'));
+        now = waiting({
+          due_at: new Date().toISOString(),
+          waiting: { code: 'no_executor', detail: 'None.' },
+        });
+        return HttpResponse.json(now, { status: 202 });
+      }),
+    );
+    await open();
+    fireEvent.click(await screen.findByRole('button', { name: 'Retry now' }, { timeout: SLOW_MS }));
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Retry now' })).toBeNull());
+    expect(keys.length).toBe(1);
+    expect(keys[0]).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Retry' })).toBeNull();
+  });
+
+  it('that is on its first attempt has nothing to retry', async () => {
+    now = waiting({ attempt: 1, attempts: [] });
+    await open();
+    await screen.findByRole('button', { name: 'Cancel run' }, { timeout: SLOW_MS });
+    expect(screen.queryByRole('button', { name: 'Retry now' })).toBeNull();
   });
 
   it('that has no exit code says its reason', async () => {

@@ -31,7 +31,7 @@ Outcome<FailureStreak> ReadStreak(const Call& call, const JobId& job_id, Failure
         const auto recent,
         call.api.runs.ListRecentRuns({.job_ids = {job_id}, .runs_max = runs_max, .until = now}));
     if (recent.empty()) return FailureStreak{};  // deleted in the meantime
-    const std::vector<RunGlance>& runs = recent.front().runs;
+    const std::vector<RunSummary>& runs = recent.front().runs;
     streak = StreakOf(runs, ReachOf(runs.size(), runs_max));
   }
   return streak;

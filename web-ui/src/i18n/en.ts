@@ -170,6 +170,7 @@ export const en = {
   'run.output': 'Output',
   'run.cancel': 'Cancel run',
   'run.retry': 'Retry',
+  'run.retry_now': 'Retry now',
   'run.again_with': 'Run again…',
   'run.retried': 'Retry started',
   'run.ended_before': 'The run had already ended',

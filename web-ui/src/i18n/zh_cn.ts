@@ -170,6 +170,7 @@ export const zhCN: Catalogue = {
   'run.output': '输出',
   'run.cancel': '取消运行',
   'run.retry': '重试',
+  'run.retry_now': '立即重试',
   'run.again_with': '再次运行…',
   'run.retried': '已开始重试',
   'run.ended_before': '运行此前已结束',

@@ -12,8 +12,8 @@ using scheduler::StreakOf;
 constexpr WallTime kStart = WallTime{} + 1'000h;
 
 // Runs of these states, the newest first; each ends 10 s after its fire.
-std::vector<RunGlance> Runs(std::initializer_list<RunState> states) {
-  std::vector<RunGlance> runs;
+std::vector<RunSummary> Runs(std::initializer_list<RunState> states) {
+  std::vector<RunSummary> runs;
   WallTime fire = kStart;
   for (const RunState state : states) {
     runs.push_back({.key = {fire, ScheduleId(1), 0}, .state = state, .ended = fire + 10s});

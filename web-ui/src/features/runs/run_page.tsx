@@ -28,6 +28,9 @@ const RunWithDialog = lazy(() => import('../jobs/run_with_dialog'));
 const route = getRouteApi('/runs/$id');
 const SOON_MS = 700; // while it runs, or is about to
 const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
+// A PENDING run whose next attempt waits for its time, or for its job to be resumed.
+const waitsForRetry = (run: Run) =>
+  run.state === 'PENDING' && run.attempt > 1 && ['not_due', 'paused'].includes(run.waiting?.code ?? '');
 const runPath = (id: string) => 'runs/' + encodeURIComponent(id);
 
 export function RunPage() {
@@ -188,10 +191,10 @@ function Actions({ run }: { run: Run }) {
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
   const kills = run.state === 'RUNNING' && run.cancel_requested; // the grace is being given, or not even that
   const key = useRef(newKey());
-  // A retry is of what is seen: one more click before that has moved on asks for the same attempt.
+  // A second click before the page shows the new state repeats the same request.
   useEffect(() => {
     key.current = newKey();
-  }, [run.run_id, run.attempt]);
+  }, [run.run_id, run.attempt, run.state]);
   const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
   const cancel = useMutation({
     mutationFn: (body: object) =>
@@ -240,7 +243,7 @@ function Actions({ run }: { run: Run }) {
           {t(kills ? 'run.kill' : 'run.cancel')}
         </button>
       )}
-      {RETRIABLE.has(run.state) && (
+      {(RETRIABLE.has(run.state) || waitsForRetry(run)) && (
         <button
           type="button"
           className="button"
@@ -249,7 +252,7 @@ function Actions({ run }: { run: Run }) {
           onClick={() => retry.mutate(false)}
         >
           <RotateCcw aria-hidden size={15} />
-          {t('run.retry')}
+          {t(waitsForRetry(run) ? 'run.retry_now' : 'run.retry')}
         </button>
       )}
       <Modal
