@@ -8,6 +8,8 @@ import {
 } from '@tanstack/react-router';
 import { act, fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ChangeStream } from '../src/api/changes';
+import type { ServerEvent } from '../src/api/events';
 import { queryClient } from '../src/api/queries';
 import type { Run } from '../src/api/types';
 import { parseSearch, stringifySearch } from '../src/app/search_params';
@@ -36,6 +38,48 @@ const failed = {
   cancel_requested: false,
 } as Run;
 
+const SLOW_MS = 5000; // the first page of a file brings its parts
+const CHANGED = [
+  { name: 'change', id: '1', data: JSON.stringify({ changes: [{ topic: 'runs' }] }) },
+] as unknown as ServerEvent[];
+
+function showRun(id: string) {
+  const root = createRootRoute();
+  const here = createRoute({ getParentRoute: () => root, path: '/runs/$id', component: RunPage });
+  const router = createRouter({
+    routeTree: root.addChildren([here]),
+    parseSearch,
+    stringifySearch,
+    history: createMemoryHistory({ initialEntries: ['/runs/' + id] }),
+  });
+  render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
+}
+
+describe('an ID that cannot be a run', () => {
+  it('is asked for once, and the page says so at once', async () => {
+    queryClient.clear();
+    let asked = 0;
+    server.use(
+      http.get(at('runs/:id'), () => {
+        asked += 1;
+        return problem(400, 'invalid', 'This is not the ID of a run.');
+      }),
+    );
+    showRun('nosuch');
+    await screen.findByRole('button', { name: 'Try again' }, { timeout: SLOW_MS });
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await act(() => new ChangeStream(queryClient).take(CHANGED));
+    expect(asked).toBe(1);
+    expect(screen.queryByText('Loading…')).toBeNull();
+    fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
+    await waitFor(() => expect(asked).toBe(2));
+  });
+});
+
 describe('a retry', () => {
   let now: Run;
   let keys: (string | null)[];
@@ -60,19 +104,7 @@ describe('a retry', () => {
   });
 
   async function open() {
-    const root = createRootRoute();
-    const here = createRoute({ getParentRoute: () => root, path: '/runs/$id', component: RunPage });
-    const router = createRouter({
-      routeTree: root.addChildren([here]),
-      parseSearch,
-      stringifySearch,
-      history: createMemoryHistory({ initialEntries: ['/runs/r1'] }),
-    });
-    render(
-      <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router as never} />
-      </QueryClientProvider>,
-    );
+    showRun('r1');
     await screen.findByRole('button', { name: 'Retry' });
   }
   const click = async (times: number) => {
@@ -110,5 +142,17 @@ describe('a retry', () => {
     fireEvent.click(await screen.findByRole('button', { name: 'Continue anyway' }));
     await waitFor(() => expect(keys.length).toBe(3));
     expect(keys[2]).not.toBe(keys[1]);
+  });
+
+  it('of an attempt that was retried before and failed again is another one', async () => {
+    await open();
+    await click(1);
+    now = { ...failed, state: 'RUNNING' };
+    await act(() => queryClient.invalidateQueries({ queryKey: ['runs'] }));
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Retry' })).toBeNull());
+    now = failed;
+    await act(() => queryClient.invalidateQueries({ queryKey: ['runs'] }));
+    await click(2);
+    expect(keys[1]).not.toBe(keys[0]);
   });
 });

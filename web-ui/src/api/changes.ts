@@ -1,6 +1,7 @@
 // Refreshes lists when the server announces changes (GET /api/changes). A request in progress is never
 // aborted: on a busy cluster none would ever finish.
 import type { Query, QueryClient } from '@tanstack/react-query';
+import { ApiError } from './client';
 import { listen, type ServerEvent } from './events';
 
 const AGAIN_MS = 2000;
@@ -33,6 +34,10 @@ export const isSearch = (data: unknown): boolean =>
   (data as { pages?: { searched_to?: string; searched?: string }[] } | undefined)?.pages?.some(
     (page) => page.searched_to ?? page.searched,
   ) ?? false;
+
+// No change makes an ID valid that cannot be one.
+const isInvalid = ({ state }: Query): boolean =>
+  state.error instanceof ApiError && state.error.status === 400;
 
 export class ChangeStream {
   private abort: AbortController | null = null;
@@ -96,7 +101,7 @@ export class ChangeStream {
   private expire(shows: (query: Query) => boolean): void {
     for (const query of this.client
       .getQueryCache()
-      .findAll({ predicate: (one) => !isSearch(one.state.data) && shows(one) })) {
+      .findAll({ predicate: (one) => !isSearch(one.state.data) && !isInvalid(one) && shows(one) })) {
       this.late.add(query.queryHash);
     }
   }

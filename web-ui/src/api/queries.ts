@@ -36,6 +36,11 @@ const NAMESPACES_STALE_MS = 30_000;
 export const FAST_MS = 2000;
 export const CALM_MS = 5000;
 
+// What the server refuses for good: an ID that cannot exist, something that is gone or may not be seen. The next visit,
+// a change that the server announces, or the person asks again.
+export const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError && [400, 403, 404].includes(error.status);
+
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
@@ -75,7 +80,9 @@ export function useList<T>(
     getNextPageParam: (page) => page.next_page_token ?? undefined,
     // A search costs more than a page; what is told need not be asked for.
     refetchInterval: (one) =>
-      refetchInterval && refetchInterval * (isTold(path) || isSearch(one.state.data) ? SELDOM : 1),
+      !isRefused(one.state.error) &&
+      refetchInterval &&
+      refetchInterval * (isTold(path) || isSearch(one.state.data) ? SELDOM : 1),
     placeholderData: keepPreviousData,
     enabled,
   });
@@ -136,7 +143,7 @@ export function useJob(id: string, every: number = CALM_MS) {
   return useQuery({
     queryKey: ['jobs', id],
     queryFn: ({ signal }) => call<Job>('GET', `jobs/${encodeURIComponent(id)}`, { signal }),
-    refetchInterval: every === 0 ? false : refetchInterval,
+    refetchInterval: ({ state }) => every !== 0 && !isRefused(state.error) && refetchInterval,
   });
 }
 
@@ -146,7 +153,7 @@ export function useNextFires(id: string, n: number) {
     queryKey: ['jobs', id, 'next', n],
     queryFn: ({ signal }) =>
       get<{ items: Fire[]; skipped?: SkippedFire[] }>(`jobs/${encodeURIComponent(id)}/next`, { n }, signal),
-    refetchInterval,
+    refetchInterval: ({ state }) => !isRefused(state.error) && refetchInterval,
   });
 }
 

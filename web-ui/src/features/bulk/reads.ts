@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { isTold } from '../../api/changes';
 import { get } from '../../api/client';
 import type { Query } from '../../api/url';
-import { CALM_MS, FAST_MS, useEvery, useList } from '../../api/queries';
+import { CALM_MS, FAST_MS, isRefused, useEvery, useList } from '../../api/queries';
 import type { BulkAction, BulkItem } from '../../api/types';
 
 export const bulkPath = (id: string) => 'bulk/' + encodeURIComponent(id);
@@ -19,7 +19,11 @@ export function useBulk(id: string) {
     queryKey: [bulkPath(id)],
     queryFn: ({ signal }) => get<BulkAction>(bulkPath(id), {}, signal),
     // One that was cancelled still finishes what it had begun.
-    refetchInterval: (query) =>
-      query.state.data && query.state.data.end_time !== null ? false : isTold('bulk') ? calm : fast,
+    refetchInterval: ({ state }) =>
+      isRefused(state.error) || (state.data && state.data.end_time !== null)
+        ? false
+        : isTold('bulk')
+          ? calm
+          : fast,
   });
 }

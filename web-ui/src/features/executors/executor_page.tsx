@@ -4,7 +4,7 @@ import '../../i18n/seldom';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { get } from '../../api/client';
-import { FAST_MS, itemsOf, useEvery, useRuns } from '../../api/queries';
+import { FAST_MS, isRefused, itemsOf, useEvery, useRuns } from '../../api/queries';
 import type { Executor } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { Time } from '../../shared/time';
@@ -31,7 +31,7 @@ export function ExecutorPage() {
   const executor = useQuery({
     queryKey: ['executors', id],
     queryFn: ({ signal }) => get<Executor>(executorPath(id), {}, signal),
-    refetchInterval,
+    refetchInterval: ({ state }) => !isRefused(state.error) && refetchInterval,
   });
   if (executor.isPending) return <Loading />;
   if (!executor.data) return <LoadFailure error={executor.error} onRetry={() => void executor.refetch()} />;

@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Ban, RotateCcw, SlidersHorizontal } from 'lucide-react';
 import { Suspense, lazy, useEffect, useRef, useState } from 'react';
-import { FAST_MS, useEvery } from '../../api/queries';
+import { FAST_MS, isRefused, useEvery } from '../../api/queries';
 import { ApiError, call, get } from '../../api/client';
 import { newKey } from '../../api/keys';
 import { FINAL_STATES, type Attempt, type Run } from '../../api/types';
@@ -40,7 +40,8 @@ export function RunPage() {
   const run = useQuery({
     queryKey: ['runs', id],
     queryFn: ({ signal }) => get<Run>(runPath(id), {}, signal),
-    refetchInterval: (query) => (FINAL_STATES.has(query.state.data?.state ?? '') ? calm : soon),
+    refetchInterval: ({ state }) =>
+      !isRefused(state.error) && (FINAL_STATES.has(state.data?.state ?? '') ? calm : soon),
   });
   if (run.isPending) return <Loading />;
   if (!run.data) return <LoadFailure error={run.error} onRetry={() => void run.refetch()} />;
