@@ -133,7 +133,9 @@ Outcome<ExitCode> RewrapSecrets(Session& session) {
   static const View view{{}, "key_id"};
   session.Print().Object(total, view);
   if (total["unreadable"].empty()) return ExitCode::kDone;
-  session.Say("The keys of some secrets are missing. Add them to the key file again and retry.");
+  session.Say(
+      "Some secrets could not be re-encrypted: the key file no longer has the keys that encrypt "
+      "them. Put those keys back and retry.");
   return ExitCode::kFailure;
 }
 
@@ -165,7 +167,7 @@ void AddSecretCommands(CLI::App& app, Session& session) {
         verb->add_option("--description", a->description, "Description; it is not secret");
     CLI::Option* shared =
         verb->add_flag("--shared", a->shared, "Available to all jobs (administrators)");
-    verb->add_flag("--not-shared", a->not_shared, "Available to jobs of its owner only")
+    verb->add_flag("--not-shared", a->not_shared, "Available only to jobs of the secret's owner")
         ->excludes(shared);
     verb->add_option("--reason", a->reason, "Reason, kept in the audit log");
     const auto action = verb == set ? &SetSecret : &EditSecret;

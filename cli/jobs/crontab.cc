@@ -209,7 +209,7 @@ class Reader {
     } else if (setting.name == "MAILTO" || setting.name == "MAILFROM") {
       Remark("output is stored with each run instead of being mailed");
     } else if (setting.name == "RANDOM_DELAY") {
-      Remark("random delays are not supported; the entries fire on the minute");
+      Remark("random delays are not supported; entries start at their exact time");
     } else {
       env_[setting.name] = setting.value;
     }

@@ -360,7 +360,9 @@ void AddFiles(CLI::App* verb, FileArguments& arguments) {
 }
 
 void AddPrune(CLI::App* verb, FileArguments& arguments) {
-  verb->add_flag("--prune", arguments.prune, "Also delete matching jobs that are not in the files");
+  verb->add_flag(
+      "--prune", arguments.prune,
+      "Also delete jobs that are not in the files, limited by --selector and --namespace");
   verb->add_option("--selector", arguments.selector,
                    "Jobs that --prune may delete, by label, e.g. 'team = etl, !old'")
       ->check(NotEmpty);

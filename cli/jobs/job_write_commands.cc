@@ -118,7 +118,9 @@ Outcome<std::string> WriteDraft(const std::string& text) {
 
 Outcome<ExitCode> EditByHand(Session& session, const WriteArguments& arguments) {
   if (!session.host().in_is_tty) {
-    return UsageFailure("job edit needs flags, -f FILE, or a terminal to start the editor on");
+    return UsageFailure(
+        "job edit needs flags or -f FILE; without them it opens an editor, which needs a "
+        "terminal");
   }
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse job, session.Call({.path = JobPath(arguments.id)}));
   const std::string before = WriteYaml(Editable(job.body));

@@ -102,7 +102,7 @@ Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& i
       }
       session.host().wait(kLookEvery);
     }
-    session.Say(id + " is empty: nothing runs on it.");
+    session.Say(id + " has drained: nothing runs on it.");
     session.Print().Row(last, ExecutorView());
   }
   return ExitCode::kDone;

@@ -32,10 +32,11 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse made,
       session.Call({.method = "POST", .path = "/api/executors/join-tokens", .body = body}));
-  session.Say("One-time token for " + arguments.executor + ", valid until " +
-              made.body.value("expires_at", "") +
-              ". It is shown only now: store it in a file (mode 0600) and name the file in "
-              "link.join_token_file of the executor.");
+  session.Say(
+      "One-time token for " + arguments.executor + ", valid until " +
+      made.body.value("expires_at", "") +
+      ". It is shown only once. Store it in a file (mode 0600) and set link.join_token_file on "
+      "the executor to its path.");
   // A table is replaced by the plain token, which can be written to a file as it is.
   const std::string& form = session.flags().output;
   if (form.empty() || form == "table" || form == "wide") {
@@ -67,7 +68,8 @@ Outcome<ExitCode> MakeAuthority(Session& session, const JoinArguments& arguments
   CARILLON_TRY(WriteNew(arguments.directory + "/link-ca.key", authority.key(), 0600));
   CARILLON_TRY(WriteNew(arguments.directory + "/link-ca.pem", authority.certificate(), 0644));
   session.Say(
-      "Give both files to every scheduler: link.tls_ca_file and link.tls_ca_key_file. Keep the key "
+      "On every scheduler, set link.tls_ca_file to link-ca.pem and link.tls_ca_key_file to "
+      "link-ca.key. Keep the key "
       "secret: whoever has it can act as any executor or scheduler.");
   session.host().out << authority.fingerprint() << "\n";
   return ExitCode::kDone;

@@ -65,7 +65,7 @@ Outcome<ExitCode> Send(Session& session, const ApiRequest& request, bool paused,
 }
 
 void AddWait(CLI::App* verb, PauseArguments& arguments) {
-  verb->add_flag("--wait", arguments.wait, "Wait until every member has confirmed");
+  verb->add_flag("--wait", arguments.wait, "Wait until every member has confirmed the change");
   verb->add_option("--wait-timeout,--timeout", arguments.longest, "Maximum time to wait, e.g. 30s");
 }
 

@@ -37,7 +37,8 @@ struct BackupReply {
   int64_t tables = 0;
   int64_t rows = 0;
   int64_t bytes = 0;
-  std::string data_dir;           // of a standalone server; empty: a configured store
+  std::string
+      data_dir;  // data directory of the standalone server; empty: the configuration names the store
   std::vector<std::string> keys;  // files and variables that the restored store needs
 };
 

@@ -31,7 +31,7 @@ struct StoreTrust {
   std::string store_id;
   std::string server_id;
   uint64_t mark = 0;  // every trusted store has at least this mark
-  // By an operator; increases with each acceptance; the epoch = never.
+  // When an operator last accepted a store, always later than the time before; zero = never.
   WallTime accepted = WallTime{};
 
   bool operator==(const StoreTrust&) const = default;

@@ -18,7 +18,7 @@ class Daemon {
   virtual std::string ReadyText() const = 0;
   // Called several times a second while the daemon runs. An error ends the process.
   virtual Status Supervise() = 0;
-  // SIGHUP arrived: true if there were files to read again.
+  // Called on SIGHUP: starts reading certificate files again. False if there are none.
   virtual bool Reload() { return false; }
   // Stops accepting new work; called once.
   virtual void BeginDrain() = 0;

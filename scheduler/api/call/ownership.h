@@ -21,7 +21,7 @@ JobAccessScope ScopeOf(const JobDefinition& definition);
 // 404: there is no such job.
 Outcome<JobAccessScope> FindPlace(const Call& call, const JobId& id);
 
-// Whether the job is the caller's own, and whether it is that or shared with him.
+// IsOwn: the caller owns the job. MayAct: the caller owns it, or it is shared with them.
 bool IsOwn(const Caller& caller, const JobAccessScope& job);
 bool MayAct(const Caller& caller, const JobAccessScope& job);
 

@@ -12,7 +12,8 @@ namespace carillon::scheduler {
 // The header of a listener that comes again; empty = it does not.
 std::string LastEventIdOf(const HttpRequest& request);
 
-// 200 with what the source tells; 503 too_many_streams. `make` is called once the head is sent.
+// Answers 200 and streams the events of the source, or 503 too_many_streams. `make` is called when
+// the stream is opened.
 Reply EventStream(const Call& call, std::function<std::unique_ptr<StreamSource>()> make);
 
 }  // namespace carillon::scheduler

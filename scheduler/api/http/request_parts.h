@@ -70,7 +70,7 @@ class Query {
 // For a list that is filtered by `job_id`.
 Outcome<JobId> FilterJobId(const std::string& text);
 
-// 400: what is at `pointer` is no namespace.
+// 400: the value at `pointer` is not a valid namespace.
 Problem BadNamespace(const std::string& pointer);
 
 // `selector`, by labels; nullopt when absent. An empty
