@@ -6,7 +6,7 @@ import { ChangeStream, concerns } from '../src/api/changes';
 import { queryClient } from '../src/api/queries';
 import type { Job, RecentRun } from '../src/api/types';
 import LastRunsCard from '../src/features/jobs/last_runs_card';
-import { readLastRuns } from '../src/features/runs/last_runs';
+import { lastEnded, readLastRuns } from '../src/features/runs/last_runs';
 import RunStrip from '../src/features/runs/run_strip';
 import { HttpResponse, at, http, problem, server } from './server';
 
@@ -64,6 +64,18 @@ describe('the last runs', () => {
     ]);
   });
 
+  it('have a last result: of the newest that ran to its end', () => {
+    const runs = [
+      run(5, 'PENDING'),
+      run(4, 'RUNNING'),
+      run(3, 'SKIPPED'),
+      run(2, 'FAILED'),
+      run(1, 'COMPLETED'),
+    ];
+    expect(lastEnded(runs)?.run_id).toBe('run-2');
+    expect(lastEnded(runs.slice(0, 3))).toBeUndefined();
+  });
+
   it('differ by more than their colour', async () => {
     const states = [
       'COMPLETED',
@@ -78,7 +90,7 @@ describe('the last runs', () => {
     ];
     show(<RunStrip runs={states.map((state, i) => run(i, state))} name="Backup" />);
     const strip = await screen.findByTestId('strip');
-    const shapes = [...strip.querySelectorAll('rect')].map(
+    const shapes = [...strip.querySelectorAll('rect[stroke-width]')].map(
       (one) =>
         `${one.getAttribute('height')} ${one.getAttribute('fill-opacity')} ${one.getAttribute('stroke-dasharray')}`,
     );

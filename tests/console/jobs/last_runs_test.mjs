@@ -34,6 +34,7 @@ test('they are not asked for where the column is chosen off, and are on the page
     await page.goto(server.url + '/jobs');
     await strip(page, 'Good').waitFor();
     await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByLabel('Last result', { exact: true }).uncheck();
     await page.getByLabel('Last runs', { exact: true }).uncheck();
     await strip(page, 'Good').waitFor({ state: 'detached' });
     const asked = [];

@@ -148,3 +148,32 @@ test('what opens lies over everything, also over what sticks to the screen', asy
     }
   });
 });
+
+test('a dialog opens with the focus where it is answered, and Enter in its field answers it', async () => {
+  await person({}, async (page) => {
+    await page.goto(server.url + '/jobs/report');
+    await settled(page);
+    await page.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.locator('.dialog').waitFor();
+    await page.keyboard.type('Warehouse is down');
+    await page.keyboard.press('Enter');
+    await page.locator('.dialog').waitFor({ state: 'detached' });
+    await until(async () => (await server.api('GET', 'jobs/report')).pause_reason === 'Warehouse is down', 'the pause');
+    await server.api('POST', 'jobs/report/resume', {});
+
+    await page.goto(server.url + '/jobs/report');
+    await settled(page);
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.locator('.dialog').waitFor();
+    await until(async () => (await focused(page)) === 'button: Cancel', 'the focus on Cancel');
+    await page.keyboard.press('Enter');
+    await page.locator('.dialog').waitFor({ state: 'detached' });
+    assert.equal((await server.api('GET', 'jobs/report')).state, 'ENABLED');
+
+    await page.goto(server.url + '/admin/users');
+    await settled(page);
+    await page.getByRole('button', { name: 'New user' }).click();
+    await page.locator('.dialog').waitFor();
+    await until(async () => /^(text|textbox)/.test((await focused(page)) ?? ''), 'the focus on the first field');
+  });
+});

@@ -1,6 +1,6 @@
 // Rows as a table, and as cards on a phone.
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
-import type { ReactNode } from 'react';
+import type { CSSProperties, ReactNode } from 'react';
 import { TableFrame } from './ui';
 
 export interface Column<T> {
@@ -8,6 +8,7 @@ export interface Column<T> {
   header: ReactNode;
   cell: (row: T) => ReactNode;
   sort?: string; // what the server calls the order by it
+  width?: number; // px, of a table that fits; without one it takes what is left
 }
 
 // As the API has it: name, or -name for the other way around. `usual` is the order without any.
@@ -37,10 +38,20 @@ function SortButton({ sorting, name, children }: { sorting: Sorting; name: strin
 
 function Header<T>({ column, sorting }: { column: Column<T>; sorting: Sorting | undefined }) {
   const { header, sort } = column;
-  if (!sorting || !sort) return <th scope="col">{header}</th>;
+  const style = column.width === undefined ? undefined : { width: column.width };
+  if (!sorting || !sort)
+    return (
+      <th scope="col" style={style}>
+        {header}
+      </th>
+    );
   const now = sorting.by ?? sorting.usual;
   return (
-    <th scope="col" aria-sort={now === sort ? 'ascending' : now === '-' + sort ? 'descending' : undefined}>
+    <th
+      scope="col"
+      style={style}
+      aria-sort={now === sort ? 'ascending' : now === '-' + sort ? 'descending' : undefined}
+    >
       <SortButton sorting={sorting} name={sort}>
         {header}
       </SortButton>
@@ -48,16 +59,24 @@ function Header<T>({ column, sorting }: { column: Column<T>; sorting: Sorting | 
   );
 }
 
+const REST_MIN_PX = 140; // of a column without a width
+
+// `fits`: as wide as the page, cells are cut rather than the table grows; scrolls only where that leaves too little.
 export function DataTable<T>(props: {
   label: string;
+  fits?: boolean;
   columns: readonly Column<T>[];
   rows: readonly T[];
   rowId: (row: T) => string;
   sorting?: Sorting;
 }) {
+  const least = props.columns.reduce((sum, one) => sum + (one.width ?? REST_MIN_PX), 0);
   return (
     <TableFrame label={props.label}>
-      <table className="table cards">
+      <table
+        className={'table cards' + (props.fits ? ' fits' : '')}
+        style={props.fits ? ({ '--least': least + 'px' } as CSSProperties) : undefined}
+      >
         <thead>
           <tr>
             {props.columns.map((column) => (

@@ -33,7 +33,7 @@ export function LabelField({
       />
       <button
         type="submit"
-        className="button button-icon"
+        className="button button-icon min-h-[34px]"
         aria-label={t('jobs.add_label')}
         title={t('jobs.add_label')}
       >

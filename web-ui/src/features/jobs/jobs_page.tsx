@@ -3,21 +3,10 @@ import '../../i18n/more';
 import '../../i18n/seldom';
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
-import {
-  Copy,
-  Ellipsis,
-  Pause,
-  Pencil,
-  Play,
-  Plus,
-  SlidersHorizontal,
-  Trash2,
-  Upload,
-  Zap,
-} from 'lucide-react';
+import { Copy, Ellipsis, Pause, Pencil, Play, Plus, SlidersHorizontal, Trash2, Upload } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { itemsOf, totalOf, useJobs } from '../../api/queries';
-import type { Job } from '../../api/types';
+import type { Job, RecentRun } from '../../api/types';
 import { useDenied, useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
 import { DataTable, type Column, type Sorting } from '../../shared/data_table';
@@ -37,7 +26,7 @@ import {
 } from '../../shared/ui';
 import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable, useTickColumn, type List } from '../lists/list_bar';
-import { useLastRuns } from '../runs/last_runs';
+import { lastEnded, useLastRuns } from '../runs/last_runs';
 import { OwnerFilter } from '../runs/run_filters';
 import { DeleteDialog, PauseDialog } from './confirm';
 import { ExportButton } from './export_button';
@@ -76,6 +65,7 @@ export function JobsPage() {
     { id: 'state', label: t('jobs.state'), usual: true },
     { id: 'schedule', label: t('jobs.schedule'), usual: true },
     { id: 'next', label: t('jobs.next'), usual: true },
+    { id: 'result', label: t('jobs.last_result'), usual: true },
     { id: 'last', label: t('strip.column'), usual: true },
     { id: 'namespace', label: t('jobs.namespace'), usual: false },
     { id: 'owner', label: t('jobs.owner'), usual: true },
@@ -114,7 +104,7 @@ export function JobsPage() {
           </>
         }
       />
-      <div className="mb-3 flex flex-wrap gap-2">
+      <div className="mb-3 flex flex-wrap items-center gap-2">
         <SearchField
           label={t('jobs.search')}
           value={search.q ?? ''}
@@ -137,7 +127,6 @@ export function JobsPage() {
           }
         />
         <LabelField selector={search.selector} onChange={(selector) => set({ selector })} />
-        <PageSize value={page_size} onChange={(size) => set({ page_size: size })} />
         {/* Last: whether they are there at all turns out when the rest is seen. */}
         <OwnerFilter chosen={search.user_id} users={users} onChange={(user_id) => set({ user_id })} />
         <NamespaceFilter chosen={search.namespace} onChange={(namespace) => set({ namespace })} />
@@ -179,6 +168,11 @@ export function JobsPage() {
           />
         )}
         <MoreButton query={jobs} />
+        {items.length > 0 && (
+          <div className="flex justify-end border-t px-3 py-2">
+            <PageSize value={page_size} onChange={(size) => set({ page_size: size })} />
+          </div>
+        )}
       </div>
     </>
   );
@@ -201,33 +195,47 @@ function JobsTable({
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob();
   // Nobody asks for what is not shown.
-  const last = useLastRuns(list.columns.isShown('last') ? jobs.map((job) => job.job_id) : [], LAST_RUNS);
+  const asks = list.columns.isShown('last') || list.columns.isShown('result');
+  const last = useLastRuns(asks ? jobs.map((job) => job.job_id) : [], LAST_RUNS);
   const [pausing, setPausing] = useState<Job | null>(null);
   const [deleting, setDeleting] = useState<Job | null>(null);
   const [running, setRunning] = useState<Job | null>(null);
   const columns: Column<Job>[] = [
-    useTickColumn(list, rowOf),
+    { ...useTickColumn(list, rowOf), width: 36 },
     {
       id: 'name',
       header: t('jobs.name'),
       sort: 'name',
       cell: (job) => <NameCell job={job} selector={selector} />,
     },
-    { id: 'state', header: t('jobs.state'), cell: (job) => <StateBadge state={job.state} /> },
-    { id: 'schedule', header: t('jobs.schedule'), cell: (job) => <ScheduleCell job={job} /> },
+    { id: 'state', header: t('jobs.state'), width: 100, cell: (job) => <StateBadge state={job.state} /> },
+    {
+      id: 'schedule',
+      header: t('jobs.schedule'),
+      width: 140,
+      cell: (job) => <ScheduleCell job={job} />,
+    },
     {
       id: 'next',
       header: t('jobs.next'),
+      width: 100,
       cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} />,
+    },
+    {
+      id: 'result',
+      header: t('jobs.last_result'),
+      width: 124,
+      cell: (job) => <LastResult runs={last?.get(job.job_id)} />,
     },
     {
       id: 'last',
       header: t('strip.column'),
+      width: 136,
       cell: (job) => {
         const runs = last?.get(job.job_id);
         // As wide and as high before they are known: the rows stay as they are.
         return (
-          <div className="min-h-6 min-w-[240px]">
+          <div className="min-h-6 min-w-[120px]">
             {runs && (
               <Suspense>
                 <RunStrip runs={runs} name={job.name} zone={zoneOf(job)} />
@@ -240,22 +248,34 @@ function JobsTable({
     {
       id: 'namespace',
       header: t('jobs.namespace'),
-      cell: (job) => <span className="text-muted">{job.namespace}</span>,
+      width: 100,
+      cell: (job) => (
+        <span className="block truncate text-muted" title={job.namespace}>
+          {job.namespace}
+        </span>
+      ),
     },
     {
       id: 'owner',
       header: t('jobs.owner'),
-      cell: (job) => <span className="text-muted">{ownerOf(job.user_id)}</span>,
+      width: 84,
+      cell: (job) => (
+        <span className="block truncate text-muted" title={job.user_id}>
+          {ownerOf(job.user_id)}
+        </span>
+      ),
     },
     {
       id: 'changed',
       header: t('jobs.changed'),
       sort: 'update_time',
+      width: 110,
       cell: (job) => <Time at={job.update_time} />,
     },
     {
       id: 'actions',
       header: <span className="sr-only">{t('actions')}</span>,
+      width: 130,
       cell: (job) => (
         <RowActions
           job={job}
@@ -273,6 +293,7 @@ function JobsTable({
     <>
       <DataTable
         label={t('nav.jobs')}
+        fits
         columns={columns.filter((one) => list.columns.isShown(one.id))}
         rows={jobs}
         rowId={(job) => job.job_id}
@@ -299,17 +320,23 @@ function JobsTable({
 
 function NameCell({ job, selector }: { job: Job; selector?: string }) {
   return (
-    <div className="min-w-40">
-      <Link
-        to="/jobs/$id"
-        params={{ id: job.job_id }}
-        className="font-medium text-ink no-underline hover:underline"
-      >
-        {job.name}
-      </Link>
-      <div className="mt-0.5 flex flex-wrap items-center gap-2">
-        <span className="mono text-muted">{job.job_id}</span>
-        <LabelLinks labels={job.labels} selector={selector} within />
+    <div className="min-w-0">
+      <div className="flex min-w-0 items-center gap-2">
+        <Link
+          to="/jobs/$id"
+          params={{ id: job.job_id }}
+          title={job.name}
+          className="min-w-0 truncate leading-6 font-medium text-ink no-underline hover:underline"
+        >
+          {job.name}
+        </Link>
+        {/* What does not fit is below its edge, and comes up with the focus. */}
+        <span className="max-h-6 min-w-[20%] flex-1 overflow-hidden">
+          <LabelLinks labels={job.labels} selector={selector} within />
+        </span>
+      </div>
+      <div className="mono truncate text-xs text-muted" title={job.job_id}>
+        {job.job_id}
       </div>
     </div>
   );
@@ -320,10 +347,41 @@ function ScheduleCell({ job }: { job: Job }) {
   const [first, ...rest] = job.schedules;
   if (!first) return <span className="text-muted">{t('schedule.manual')}</span>;
   return (
+    <div className="min-w-0">
+      <div className="flex gap-1">
+        <span className="mono truncate" title={scheduleText(first, t)}>
+          {scheduleText(first, t)}
+        </span>
+        {rest.length > 0 && (
+          <span className="whitespace-nowrap text-muted">{t('schedule.more', { n: rest.length })}</span>
+        )}
+      </div>
+      {first.kind === 'cron' && (
+        <div className="truncate text-xs text-muted" title={zoneOf(job)}>
+          {zoneOf(job)}
+        </div>
+      )}
+    </div>
+  );
+}
+
+// How the last run that ended did, and when.
+function LastResult({ runs }: { runs: readonly RecentRun[] | undefined }) {
+  const run = runs && lastEnded(runs);
+  if (!run) return <span className="text-muted">–</span>;
+  return (
     <div>
-      <span className="mono whitespace-nowrap">{scheduleText(first, t)}</span>
-      {rest.length > 0 && <span className="text-muted"> {t('schedule.more', { n: rest.length })}</span>}
-      {first.kind === 'cron' && <div className="text-xs text-muted">{zoneOf(job)}</div>}
+      <Link
+        to="/runs/$id"
+        params={{ id: run.run_id }}
+        preload={false}
+        className="inline-flex min-h-6 items-center no-underline"
+      >
+        <StateBadge state={run.state} />
+      </Link>
+      <div className="text-xs text-muted">
+        <Time at={run.ended_at ?? run.fire_time} />
+      </div>
     </div>
   );
 }
@@ -357,7 +415,6 @@ function RowActions(props: {
         onClick={props.onRun}
         aria-label={t('jobs.run_named', { name: job.name })}
       >
-        <Zap aria-hidden size={15} />
         {t('jobs.run')}
       </button>
       <Menu.Root>

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { get, type ApiError } from '../../api/client';
 import { CALM_MS, useEvery } from '../../api/queries';
-import type { RecentRun } from '../../api/types';
+import { FINAL_STATES, type RecentRun } from '../../api/types';
 
 const IDS_MAX = 100; // of a request
 
@@ -10,6 +10,10 @@ interface Answer {
   items: { job_id: string; runs: RecentRun[] }[];
 }
 export type LastRuns = ReadonlyMap<string, readonly RecentRun[]>;
+
+// What was skipped did not run: it says nothing of how the job does.
+export const lastEnded = (runs: readonly RecentRun[]): RecentRun | undefined =>
+  runs.find((run) => FINAL_STATES.has(run.state) && run.state !== 'SKIPPED');
 
 export async function readLastRuns(
   ids: readonly string[],

@@ -8,8 +8,9 @@ import { useTranslation } from '../../i18n/use_translation';
 import { absoluteTime, difference, span } from '../../shared/format';
 import { usePreferences } from '../../shared/preferences';
 
-const WIDTH = 12;
-const HEIGHT = 18;
+const BAR = 9;
+const STEP = 12; // from one bar to the next: ten fit into a cell
+const TALL = 24; // of what is clicked
 // Each kind of end has a shape of its own: who sees no colours tells them apart.
 type Shape = readonly [height: number, fill: string, hollow: boolean, dashed?: boolean];
 const SHAPES: Record<string, Shape> = {
@@ -37,13 +38,20 @@ export default function RunStrip({
   const { t } = useTranslation();
   if (runs.length === 0) return <span className="text-muted">–</span>;
   return (
-    <ul aria-label={t('strip.label', { name })} className="flex min-w-[240px] flex-wrap" data-testid="strip">
-      {runs.toReversed().map((run) => (
-        <li key={run.run_id}>
+    <svg
+      role="list"
+      aria-label={t('strip.label', { name })}
+      width={runs.length * STEP}
+      height={TALL}
+      className="block overflow-visible"
+      data-testid="strip"
+    >
+      {runs.toReversed().map((run, i) => (
+        <g key={run.run_id} role="listitem" transform={`translate(${i * STEP} 0)`}>
           <RunBar run={run} zone={zone} />
-        </li>
+        </g>
       ))}
-    </ul>
+    </svg>
   );
 }
 
@@ -61,28 +69,20 @@ function RunBar({ run, zone }: { run: RecentRun; zone?: string }) {
     took === null ? t('strip.run', { state, at }) : t('strip.run_took', { state, at, span: span(took) });
   const [height, fill, hollow, dashed] = SHAPES[run.state] ?? OTHER;
   return (
-    <Link
-      to="/runs/$id"
-      params={{ id: run.run_id }}
-      aria-label={said}
-      title={said}
-      preload={false}
-      className="flex size-[24px] items-end justify-center pb-[3px]"
-      data-state={run.state}
-    >
-      <svg aria-hidden width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`}>
-        <rect
-          x={0.75}
-          y={HEIGHT - height + 0.75}
-          width={WIDTH - 1.5}
-          height={height - 1.5}
-          rx={1}
-          strokeWidth={1.5}
-          className={fill}
-          fillOpacity={hollow ? 0 : 1}
-          strokeDasharray={dashed ? '2 2' : undefined}
-        />
-      </svg>
+    <Link to="/runs/$id" params={{ id: run.run_id }} aria-label={said} preload={false} data-state={run.state}>
+      <title>{said}</title>
+      <rect width={STEP} height={TALL} fillOpacity={0} />
+      <rect
+        x={(STEP - BAR) / 2 + 0.75}
+        y={TALL - 3 - height + 0.75}
+        width={BAR - 1.5}
+        height={height - 1.5}
+        rx={1}
+        strokeWidth={1.5}
+        className={fill}
+        fillOpacity={hollow ? 0 : 1}
+        strokeDasharray={dashed ? '2 2' : undefined}
+      />
     </Link>
   );
 }

@@ -74,6 +74,7 @@ export const enSeldom = {
   'jobs.remove_filter': 'Remove the filter {{filter}}',
   'jobs.page_size': 'Rows per page',
   'jobs.page_of': '{{n}} rows',
+  'jobs.last_result': 'Last result',
   'jobs.import': 'Import',
   'jobs.export': 'Export',
   'jobs.export_all': 'Export all matching jobs as a YAML file',

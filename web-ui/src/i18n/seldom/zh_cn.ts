@@ -72,6 +72,7 @@ export const zhCNSeldom: SeldomCatalogue = {
   'jobs.remove_filter': '移除筛选条件 {{filter}}',
   'jobs.page_size': '每页行数',
   'jobs.page_of': '{{n}} 行',
+  'jobs.last_result': '上次结果',
   'jobs.import': '导入',
   'jobs.export': '导出',
   'jobs.export_all': '将所有匹配的任务导出为 YAML 文件',
