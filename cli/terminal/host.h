@@ -37,8 +37,7 @@ struct BackupReply {
   int64_t tables = 0;
   int64_t rows = 0;
   int64_t bytes = 0;
-  std::string
-      data_dir;  // data directory of the standalone server; empty: the configuration names the store
+  std::string data_dir;           // of the standalone server; empty: the configured store
   std::vector<std::string> keys;  // files and variables that the restored store needs
 };
 

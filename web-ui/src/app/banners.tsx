@@ -1,10 +1,11 @@
 // Banners that every page shows: server or store unavailable, scheduling stopped.
 import { DatabaseZap, WifiOff } from 'lucide-react';
-import { Suspense, lazy, type ReactNode } from 'react';
+import { Suspense, lazy } from 'react';
 import { useStatus } from '../api/queries';
 import { useLostSince } from '../api/reachability';
 import { useTranslation } from '../i18n/use_translation';
 import { Time } from '../shared/time';
+import { Banner } from './banner';
 
 const PauseBanner = lazy(() => import('./pause_banner'));
 
@@ -35,15 +36,6 @@ export function Banners() {
           <PauseBanner pause={data.paused} />
         </Suspense>
       )}
-    </div>
-  );
-}
-
-export function Banner(props: { icon: ReactNode; children: ReactNode }) {
-  return (
-    <div role="alert" className="flex items-center gap-3 border-b bg-warn-soft px-4 py-2.5 text-warn md:px-6">
-      {props.icon}
-      <p>{props.children}</p>
     </div>
   );
 }

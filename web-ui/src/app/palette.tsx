@@ -4,6 +4,7 @@ import '../i18n/seldom';
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { CalendarClock, CalendarX2, ListChecks, Plus, ScrollText, Server, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { get } from '../api/client';
@@ -15,7 +16,6 @@ import { useTranslation } from '../i18n/use_translation';
 import { useActions, useClusterActions, useJobActions } from './palette_actions';
 import { matches, runIdIn, type Entry } from './palette_entries';
 import { PLACES } from './places';
-import { router } from './router';
 
 const JOBS_MAX = 20;
 
@@ -33,16 +33,16 @@ export default function Palette(props: { onClose: () => void }) {
   );
 }
 
-const page = (to: string, label: string, icon: Entry['icon'], under = ''): Entry => ({
-  value: to,
-  label,
-  under,
-  icon,
-  open: () => void router.navigate({ to }),
-});
-
 function usePages(): Entry[] {
   const { t } = useTranslation();
+  const navigate = useNavigate();
+  const page = (to: string, label: string, icon: Entry['icon'], under = ''): Entry => ({
+    value: to,
+    label,
+    under,
+    icon,
+    open: () => void navigate({ to }),
+  });
   return [
     ...PLACES.map((place) => page(place.to, t(place.label), place.icon, 'g ' + place.key)),
     page('/jobs/new', t('jobs.new'), Plus, 'n'),
@@ -59,6 +59,7 @@ function usePages(): Entry[] {
 }
 
 function useFoundJobs(wanted: string): Entry[] {
+  const navigate = useNavigate();
   const jobs = useQuery({
     queryKey: ['palette', wanted],
     queryFn: ({ signal }) => readJobs({ q: wanted, page_size: JOBS_MAX }, signal),
@@ -69,7 +70,7 @@ function useFoundJobs(wanted: string): Entry[] {
     label: job.name,
     under: job.job_id,
     icon: CalendarClock,
-    open: () => void router.navigate({ to: '/jobs/$id', params: { id: job.job_id } }),
+    open: () => void navigate({ to: '/jobs/$id', params: { id: job.job_id } }),
   }));
   // Those of what was typed before are here until the answer comes: Enter must not open one that is not meant.
   return jobs.isPlaceholderData ? found.filter((entry) => matches(entry, wanted)) : found;
@@ -78,6 +79,7 @@ function useFoundJobs(wanted: string): Entry[] {
 // Of its id, wherever that was copied from.
 function useFoundRun(text: string): Entry[] {
   const { t } = useTranslation();
+  const navigate = useNavigate();
   const textOr = useTextOr();
   const id = runIdIn(text);
   const { data: run } = useQuery({
@@ -92,20 +94,21 @@ function useFoundRun(text: string): Entry[] {
       label: t('run.title', { name: run.job_name || run.job_id }),
       under: textOr('state.', run.state),
       icon: ListChecks,
-      open: () => void router.navigate({ to: '/runs/$id', params: { id } }),
+      open: () => void navigate({ to: '/runs/$id', params: { id } }),
     },
   ];
 }
 
 function useFoundExecutors(): Entry[] {
   const { t } = useTranslation();
+  const navigate = useNavigate();
   return itemsOf(useExecutors().data).map((one) => ({
     value: 'executor:' + one.executor_id,
     label: one.executor_id,
     under: t('executors.name'),
     icon: Server,
     words: one.host,
-    open: () => void router.navigate({ to: '/executors/$id', params: { id: one.executor_id } }),
+    open: () => void navigate({ to: '/executors/$id', params: { id: one.executor_id } }),
   }));
 }
 

@@ -2,7 +2,7 @@
 import '../i18n/more';
 import '../i18n/seldom';
 import { useQuery } from '@tanstack/react-query';
-import { useRouterState } from '@tanstack/react-router';
+import { useNavigate, useRouterState, type RegisteredRouter } from '@tanstack/react-router';
 import { CirclePause, CirclePlay, Languages, LogOut, Pause, Pencil, Play, SunMoon, Zap } from 'lucide-react';
 import { call } from '../api/client';
 import { useStatus } from '../api/queries';
@@ -13,15 +13,15 @@ import { useResumeCluster } from '../features/system/pause_cluster';
 import { useTranslation } from '../i18n/use_translation';
 import { LANGUAGES, THEMES, setPreferences, usePreferences } from '../shared/preferences';
 import type { Entry } from './palette_entries';
-import { router } from './router';
 
-function openJob({ location, matches }: typeof router.state): string | undefined {
+function openJob({ location, matches }: RegisteredRouter['state']): string | undefined {
   const params = matches.at(-1)?.params as { id?: string } | undefined;
   return /\/jobs\/[^/]+$/.test(location.pathname) ? params?.id : undefined;
 }
 
 export function useJobActions(): Entry[] {
   const { t } = useTranslation();
+  const navigate = useNavigate();
   const id = useRouterState({ select: openJob });
   const { data } = useQuery({
     queryKey: ['jobs', id],
@@ -71,7 +71,7 @@ export function useJobActions(): Entry[] {
       under: '',
       icon: Pencil,
       denied: why('edit'),
-      open: () => void router.navigate({ to: '/jobs/$id/edit', params: { id } }),
+      open: () => void navigate({ to: '/jobs/$id/edit', params: { id } }),
     },
   ];
 }
@@ -79,6 +79,7 @@ export function useJobActions(): Entry[] {
 // Pausing is asked about where it is said what that means.
 export function useClusterActions(): Entry[] {
   const { t } = useTranslation();
+  const navigate = useNavigate();
   const status = useStatus();
   const may = useMay('config:write');
   const resume = useResumeCluster();
@@ -91,7 +92,7 @@ export function useClusterActions(): Entry[] {
           ...shared,
           label: t('pause.ask'),
           icon: CirclePause,
-          open: () => void router.navigate({ to: '/system', search: { ask: 'pause' } }),
+          open: () => void navigate({ to: '/system', search: { ask: 'pause' } }),
         },
   ];
 }

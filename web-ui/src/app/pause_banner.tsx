@@ -5,7 +5,7 @@ import { CirclePause } from 'lucide-react';
 import type { ClusterPause } from '../api/types';
 import { useTranslation } from '../i18n/use_translation';
 import { Time } from '../shared/time';
-import { Banner } from './banners';
+import { Banner } from './banner';
 
 export default function PauseBanner({ pause }: { pause: ClusterPause }) {
   const { t } = useTranslation();

@@ -1,8 +1,8 @@
 // Keys for the whole console: "g" and a letter, "/", "n", "?", and Ctrl or Cmd with K.
+import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { usePreferences } from '../shared/preferences';
 import { PLACES } from './places';
-import { router } from './router';
 
 const CHORD_MS = 1500;
 
@@ -15,6 +15,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 export function useShortcuts(actions: { palette: () => void; help: () => void }): void {
   const { shortcuts } = usePreferences();
+  const navigate = useNavigate();
   useEffect(() => {
     let chordUntil = 0;
     const onKey = (event: KeyboardEvent) => {
@@ -37,13 +38,13 @@ export function useShortcuts(actions: { palette: () => void; help: () => void })
         const place = PLACES.find((one) => one.key === event.key);
         if (place) {
           event.preventDefault();
-          void router.navigate({ to: place.to });
+          void navigate({ to: place.to });
         }
         return;
       }
       if (event.key === 'g') chordUntil = event.timeStamp + CHORD_MS;
       else if (event.key === '?') actions.help();
-      else if (event.key === 'n') void router.navigate({ to: '/jobs/new' });
+      else if (event.key === 'n') void navigate({ to: '/jobs/new' });
       else if (event.key === '/') {
         const field = document.querySelector<HTMLInputElement>('input[type=search]');
         if (field) {
@@ -54,5 +55,5 @@ export function useShortcuts(actions: { palette: () => void; help: () => void })
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [shortcuts, actions]);
+  }, [shortcuts, actions, navigate]);
 }

@@ -3,9 +3,6 @@
 import i18next from 'i18next';
 import { onPreferences, preferences } from '../shared/preferences';
 import { en } from './en';
-import type { TwinOf } from './twin';
-
-export type Catalogue = TwinOf<typeof en>;
 
 let english: Record<string, string> = en;
 

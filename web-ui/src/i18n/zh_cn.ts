@@ -1,7 +1,8 @@
-// Simplified Chinese. Its type is English's list of keys, so that none is missing.
-import type { Catalogue } from './index';
+// Simplified Chinese. Its type is the list of the English keys, so that none is missing.
+import type { en } from './en';
+import type { TwinOf } from './twin';
 
-export const zhCN: Catalogue = {
+export const zhCN: TwinOf<typeof en> = {
   skip: '跳到正文',
   loading: '加载中…',
   close: '关闭',

@@ -1,14 +1,6 @@
 // A dialog, fetched when the first one is opened.
-import { Suspense, lazy, useState, type ReactNode } from 'react';
-
-export interface ModalProps {
-  open: boolean;
-  onClose: () => void;
-  title: string;
-  children: ReactNode;
-  actions: ReactNode;
-  finalFocus?: () => HTMLElement | null; // where what opened it may be gone
-}
+import { Suspense, lazy, useState } from 'react';
+import type { ModalProps } from './modal_dialog';
 
 const ModalDialog = lazy(() => import('./modal_dialog'));
 

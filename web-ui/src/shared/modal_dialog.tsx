@@ -3,9 +3,17 @@
 // cancels. Enter in a field of one line does the main action.
 import { Dialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import { useRef, type KeyboardEvent } from 'react';
+import { useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { useTranslation } from '../i18n/use_translation';
-import type { ModalProps } from './modal';
+
+export interface ModalProps {
+  open: boolean;
+  onClose: () => void;
+  title: string;
+  children: ReactNode;
+  actions: ReactNode;
+  finalFocus?: () => HTMLElement | null; // where what opened it may be gone
+}
 
 const FIELDS = ['input:not([type=hidden]):not([readonly])', 'select', 'textarea:not([readonly])']
   .map((one) => one + ':not(:disabled)')

@@ -10,7 +10,8 @@ import { useTranslation } from '../../i18n/use_translation';
 import { FormDialog } from '../../shared/form_dialog';
 import { Modal } from '../../shared/modal';
 import { toast } from '../../shared/toasts';
-import type { Verb } from './dead_letters_page';
+
+export type Verb = 'replay' | 'discard';
 
 const letterPath = (id: string) => 'dead-letters/' + encodeURIComponent(id);
 const NO_POINTERS: readonly string[] = [];

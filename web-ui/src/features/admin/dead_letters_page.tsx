@@ -21,6 +21,7 @@ import type { DeadLetterAction, Row, Target } from '../lists/bulk';
 import { useTickColumn, type Selectable } from '../lists/list_bar';
 import { NOTHING, areAllTicked, only, tickShown } from '../lists/selection';
 import { AdminTabs } from './admin_tabs';
+import type { Verb } from './dead_letter_dialog';
 import { AllOf, FailingJobs, type AskAll } from './failing_jobs';
 
 const BulkDialog = lazy(() => import('../lists/bulk_dialog'));
@@ -29,8 +30,6 @@ const route = getRouteApi('/admin/dead-letters');
 const PAGE_SIZE = 200;
 const ACTIONS: readonly DeadLetterAction[] = ['retry', 'discard'];
 const ICONS = { retry: RotateCcw, discard: Trash2 };
-
-export type Verb = 'replay' | 'discard';
 
 interface Many {
   action: DeadLetterAction;

@@ -9,11 +9,10 @@ import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
 import { toast, toastError } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
+import { executorPath } from './executor_path';
 
 const LabelDialog = lazy(() => import('./executor_dialogs').then((all) => ({ default: all.LabelDialog })));
 const ReasonDialog = lazy(() => import('./executor_dialogs').then((all) => ({ default: all.ReasonDialog })));
-
-export const executorPath = (id: string) => 'executors/' + encodeURIComponent(id);
 
 export function ExecutorActions({ executor }: { executor: Executor }) {
   const { t } = useTranslation();

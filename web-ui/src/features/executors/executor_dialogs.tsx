@@ -12,7 +12,7 @@ import { Modal } from '../../shared/modal';
 import { toast } from '../../shared/toasts';
 import { explain } from '../../shared/ui';
 import { linesOf } from '../jobs/form_values';
-import { executorPath } from './executor_actions';
+import { executorPath } from './executor_path';
 
 const REASON_MAX = 1000;
 

@@ -20,7 +20,8 @@ import {
   searchedTo,
 } from '../../shared/ui';
 import { RunTable } from '../runs/run_table';
-import { ExecutorActions, executorPath } from './executor_actions';
+import { ExecutorActions } from './executor_actions';
+import { executorPath } from './executor_path';
 import { Behind, Load, Slots, States } from './executor_facts';
 
 const route = getRouteApi('/executors/$id');

@@ -4,7 +4,8 @@ import type { Job } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { Modal } from '../../shared/modal';
 import { TableFrame } from '../../shared/ui';
-import { definitionOf, differences, type Definition } from './form_values';
+import type { Definition } from './definition';
+import { definitionOf, differences } from './form_values';
 
 const show = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value ?? null));
 

@@ -1,7 +1,8 @@
 // Jobs as files, as `carillon export` writes them: what is as it would be anyway is left out, and whose a job is. Pure.
 import { stringify } from 'yaml';
 import type { Job } from '../../api/types';
-import { definitionOf, type Definition } from './form_values';
+import type { Definition } from './definition';
+import { definitionOf } from './form_values';
 
 // What a job is where it does not say (docs/api.md#post-apijobs).
 const DEFAULTS: Definition = {

@@ -5,10 +5,9 @@
 import * as z from 'zod/mini';
 import type { FieldPath } from 'react-hook-form';
 import type { Job, Schedule } from '../../api/types';
+import type { Definition } from './definition';
 import { TELL_DEFAULTS, notifyFrom, tellFieldOf, tellValuesOf, wrongLate, wrongMail } from './notify_values';
 import { rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
-
-export type Definition = Record<string, unknown>;
 
 export const KINDS = ['cron', 'rate', 'once', 'manual', 'several'] as const;
 

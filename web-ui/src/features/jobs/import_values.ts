@@ -2,7 +2,7 @@
 import '../../i18n/seldom';
 import { parseAllDocuments } from 'yaml';
 import type { Problem } from '../../api/types';
-import type { Definition } from './form_values';
+import type { Definition } from './definition';
 
 export const JOBS_MAX = 500; // of a request
 export const BYTES_MAX = 1_000_000; // the server's own bound is 1 MiB

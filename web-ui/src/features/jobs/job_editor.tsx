@@ -17,6 +17,7 @@ import { Modal } from '../../shared/modal';
 import { Card, Segments, explain } from '../../shared/ui';
 import { ConflictDialog } from './conflict_dialog';
 import { FormSections } from './form_sections';
+import type { Definition } from './definition';
 import {
   definitionFrom,
   definitionOf,
@@ -25,7 +26,6 @@ import {
   normalised,
   valuesOf,
   DEFAULTS,
-  type Definition,
   type FormValues,
 } from './form_values';
 import { jobPath } from './job_actions';

@@ -25,7 +25,8 @@ import {
   isUnfinished,
 } from '../../shared/ui';
 import { useColumns } from '../lists/columns';
-import { ListBar, useSelectable, useTickColumn, type List } from '../lists/list_bar';
+import type { List } from '../lists/list';
+import { ListBar, useSelectable, useTickColumn } from '../lists/list_bar';
 import { lastEnded, useLastRuns } from '../runs/last_runs';
 import { OwnerFilter } from '../runs/run_filters';
 import { DeleteDialog, PauseDialog } from './confirm';

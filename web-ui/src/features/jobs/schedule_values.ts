@@ -1,6 +1,6 @@
 // The schedules of a job as rows of the form, where there are several of them or one that a single field cannot show.
 // Pure. What a row does not show of a schedule is kept.
-import type { Definition } from './form_values';
+import type { Definition } from './definition';
 
 export interface ScheduleRow {
   kind: string;

@@ -3,22 +3,11 @@ import { Suspense, useState } from 'react';
 import { useTranslation } from '../../i18n/use_translation';
 import type { Column } from '../../shared/data_table';
 import { early } from '../../shared/early';
-import type { ListKind, Row, Search } from './bulk';
-import type { Columns } from './columns';
-import { NOTHING, isTicked, tick, type Selection } from './selection';
+import type { Row } from './bulk';
+import type { List } from './list';
+import { NOTHING, isTicked, tick } from './selection';
 
 const ListTools = early(() => import('./list_tools'));
-
-export interface List {
-  kind: ListKind;
-  search: Search; // the filter in the URL
-  rows: readonly Row[]; // those that are loaded
-  hasMore: boolean;
-  total: { n: number; more: boolean } | null; // null: the server does not say
-  columns: Columns;
-  selection: Selection;
-  onSelect: (next: Selection) => void;
-}
 
 // Another filter is another list: nothing of it is chosen yet.
 export function useSelectable(list: Omit<List, 'selection' | 'onSelect'>): List {

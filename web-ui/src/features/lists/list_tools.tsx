@@ -14,7 +14,7 @@ import { useBulkTitle, useProgressText } from '../bulk/bulk_text';
 import { useBulk } from '../bulk/reads';
 import { ColumnsPanel } from './columns_panel';
 import { ACTIONS, filterOf, preview, targetOf, type Action, type Target } from './bulk';
-import type { List } from './list_bar';
+import type { List } from './list';
 import { NOTHING, areAllTicked, countOf, everything, only, tickShown, type Selection } from './selection';
 import { ViewsPanel } from './views_panel';
 

@@ -2,8 +2,5 @@
 // they come with it: English by the import, Chinese by the switch of the language.
 import { addEnglish } from '../index';
 import { enMore } from './en';
-import type { TwinOf } from '../twin';
-
-export type MoreCatalogue = TwinOf<typeof enMore>;
 
 addEnglish(enMore);

@@ -1,8 +1,5 @@
 // The texts that few pages and dialogs say: they come with those, and weigh on nothing else.
 import { addEnglish } from '../index';
 import { enSeldom } from './en';
-import type { TwinOf } from '../twin';
-
-export type SeldomCatalogue = TwinOf<typeof enSeldom>;
 
 addEnglish(enSeldom);

@@ -1,7 +1,8 @@
 // Simplified Chinese of what ./en holds.
-import type { SeldomCatalogue } from '.';
+import type { enSeldom } from './en';
+import type { TwinOf } from '../twin';
 
-export const zhCNSeldom: SeldomCatalogue = {
+export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'run_with.title': '按选项运行 {{name}}',
   'run_with.again_title': '再次运行 {{name}}',
   'run_with.start': '运行',

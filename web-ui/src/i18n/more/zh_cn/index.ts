@@ -1,5 +1,6 @@
 // Simplified Chinese of what ../en holds.
-import type { MoreCatalogue } from '..';
+import type { enMore } from '../en';
+import type { TwinOf } from '../../twin';
 import { admin } from './admin';
 import { bulk } from './bulk';
 import { cluster } from './cluster';
@@ -12,7 +13,7 @@ import { notices } from './notices';
 import { plan } from './plan';
 import { secrets } from './secrets';
 
-export const zhCNMore: MoreCatalogue = {
+export const zhCNMore: TwinOf<typeof enMore> = {
   ...form,
   ...cluster,
   ...executors,
