@@ -17,10 +17,10 @@ export default defineConfig({
       output: {
         codeSplitting: {
           groups: [
-            { name: 'opening', test: /src\/(early|auth\/(opening|kept)|api\/url)\./ },
+            { name: 'opening', test: /src\/(auth\/(boot|bootstrap_requests|token_storage)|api\/url)\./ },
             {
               name: 'base',
-              test: /node_modules|src\/(api|auth|shared|i18n)\/(?!more|seldom)/,
+              test: /node_modules|src\/(api|auth|lib|ui|i18n)\/(?!more|seldom)/,
               minShareCount: 18,
             },
             { name: 'icons', test: /lucide-react\/dist\/esm\/icons/, minShareCount: 2 },
@@ -33,8 +33,8 @@ export default defineConfig({
   server: { proxy: { '/api': process.env.CARILLON_URL ?? 'http://127.0.0.1:8640' } },
   test: {
     environment: 'happy-dom',
-    setupFiles: ['tests/setup.ts'],
-    include: ['tests/**/*.test.{ts,tsx}'],
+    setupFiles: ['test_support/setup.ts'],
+    include: ['src/**/*.test.{ts,tsx}'],
     restoreMocks: true,
     // A quarter less than processes; each file still has modules of its own, whose variables tests change.
     pool: 'threads',

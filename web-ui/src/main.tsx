@@ -1,4 +1,4 @@
-import './early';
+import './auth/boot';
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider, type AnyRoute } from '@tanstack/react-router';
@@ -9,12 +9,12 @@ import { ErrorBoundary } from './app/error_boundary';
 import { router } from './app/router';
 import { start, useSession } from './auth/session';
 import { startTexts } from './i18n';
-import { applyTheme } from './shared/preferences';
-import { Loading } from './shared/ui';
+import { applyTheme } from './lib/preferences';
+import { Loading } from './ui/ui';
 import './styles.css';
 
 const SignInPage = lazy(() => import('./auth/sign_in_page'));
-const ToastList = lazy(() => import('./shared/toast_list'));
+const ToastList = lazy(() => import('./ui/toast_list'));
 
 function App() {
   const session = useSession();

@@ -2,7 +2,7 @@
 //
 // Errors   Everything that goes wrong is an ApiError; `code` is stable (docs/api.md), "unreachable" is
 //          ours, for a server that did not answer.
-import { READ_LONGEST_MS } from '../auth/opening';
+import { READ_LONGEST_MS } from '../auth/bootstrap_requests';
 import { authorization, pass, renew, type Pass } from '../auth/session';
 import { fetchProblems, problemText } from '../i18n/problems';
 import { heard, lost } from './reachability';

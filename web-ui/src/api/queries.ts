@@ -1,7 +1,7 @@
 // Reads that pages share, with one rule for how often they are repeated.
 import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { usePace } from '../shared/pace';
-import { usePreferences } from '../shared/preferences';
+import { usePace } from '../lib/poll_interval';
+import { usePreferences } from '../lib/preferences';
 import { isSearch, isTold } from './changes';
 import { ApiError, call, get } from './client';
 import { readJobs } from './job_pages';

@@ -1,6 +1,6 @@
 // The last resort: an error while drawing leaves a page that says so, and a way on.
 import { Component, type ReactNode } from 'react';
-import { LoadFailure } from '../shared/ui';
+import { LoadFailure } from '../ui/ui';
 
 export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   state = { error: null as unknown };

@@ -7,7 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { ApiError } from '../api/client';
-import { LoadFailure, Loading } from '../shared/ui';
+import { LoadFailure, Loading } from '../ui/ui';
 import {
   BULK_RESULTS,
   BULK_STATES,
@@ -22,11 +22,11 @@ import {
   type Job,
   type NoticeKind,
 } from '../api/types';
-import type { AuditSearch } from '../features/admin/audit_filters';
+import type { AuditSearch } from '../features/audit/audit_filters';
 import type { ExecutorSearch } from '../features/executors/executors_page';
 import type { GapSearch } from '../features/gaps/gaps_page';
-import type { RunSearch } from '../features/runs/filter_bar';
-import type { Level } from '../features/runs/log_levels';
+import type { RunSearch } from '../features/runs/list/filter_bar';
+import type { Level } from '../features/runs/log/log_levels';
 import {
   PAGE_SIZES,
   RANGES,
@@ -40,7 +40,7 @@ import {
   type Range,
   type Refresh,
 } from './search_params';
-import { NotFound, Shell } from './shell';
+import { NotFound, Shell } from './shell/shell';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
@@ -80,27 +80,27 @@ const jobs = createRoute({
     user_id: one(search.user_id),
     page_size: oneOf(search.page_size, PAGE_SIZES),
   }),
-  component: lazyRouteComponent(() => import('../features/jobs/jobs_page'), 'JobsPage'),
+  component: lazyRouteComponent(() => import('../features/jobs/list/jobs_page'), 'JobsPage'),
 });
 
 const newJob = createRoute({
   getParentRoute: () => root,
   path: '/jobs/new',
   validateSearch: (search): { from?: string } => ({ from: one(search.from) }),
-  component: lazyRouteComponent(() => import('../features/jobs/form_page'), 'NewJobPage'),
+  component: lazyRouteComponent(() => import('../features/jobs/form/form_page'), 'NewJobPage'),
 });
 
 // Not below /jobs: every name there may be a job's.
 const importJobs = createRoute({
   getParentRoute: () => root,
   path: '/import',
-  component: lazyRouteComponent(() => import('../features/jobs/import_page'), 'ImportPage'),
+  component: lazyRouteComponent(() => import('../features/jobs/transfer/import_page'), 'ImportPage'),
 });
 
 const editJob = createRoute({
   getParentRoute: () => root,
   path: '/jobs/$id/edit',
-  component: lazyRouteComponent(() => import('../features/jobs/form_page'), 'EditJobPage'),
+  component: lazyRouteComponent(() => import('../features/jobs/form/form_page'), 'EditJobPage'),
 });
 
 export const JOB_TABS = ['overview', 'runs', 'configuration', 'versions', 'why', 'audit'] as const;
@@ -122,7 +122,7 @@ const job = createRoute({
     against: numeral(search.against),
     at: one(search.at),
   }),
-  component: lazyRouteComponent(() => import('../features/jobs/job_page'), 'JobPage'),
+  component: lazyRouteComponent(() => import('../features/jobs/detail/job_page'), 'JobPage'),
 });
 
 interface RunsSearch extends RunSearch {
@@ -143,7 +143,7 @@ const runs = createRoute({
     until: one(search.until),
     sort: oneOf(search.sort, ['fire_time']),
   }),
-  component: lazyRouteComponent(() => import('../features/runs/runs_page'), 'RunsPage'),
+  component: lazyRouteComponent(() => import('../features/runs/list/runs_page'), 'RunsPage'),
 });
 
 const run = createRoute({
@@ -154,7 +154,7 @@ const run = createRoute({
     q: one(search.q),
     level: oneOf(search.level, ['ERROR', 'WARN', 'INFO', 'DEBUG']),
   }),
-  component: lazyRouteComponent(() => import('../features/runs/run_page'), 'RunPage'),
+  component: lazyRouteComponent(() => import('../features/runs/detail/run_page'), 'RunPage'),
 });
 
 const gaps = createRoute({
@@ -232,25 +232,25 @@ const audit = createRoute({
     since: one(search.since),
     until: one(search.until),
   }),
-  component: lazyRouteComponent(() => import('../features/admin/audit_page'), 'AuditPage'),
+  component: lazyRouteComponent(() => import('../features/audit/audit_page'), 'AuditPage'),
 });
 
 const users = createRoute({
   getParentRoute: () => root,
   path: '/admin/users',
-  component: lazyRouteComponent(() => import('../features/admin/users_page'), 'UsersPage'),
+  component: lazyRouteComponent(() => import('../features/users/users_page'), 'UsersPage'),
 });
 
 const tokens = createRoute({
   getParentRoute: () => root,
   path: '/admin/tokens',
-  component: lazyRouteComponent(() => import('../features/admin/tokens_page'), 'TokensPage'),
+  component: lazyRouteComponent(() => import('../features/tokens/tokens_page'), 'TokensPage'),
 });
 
 const secrets = createRoute({
   getParentRoute: () => root,
   path: '/admin/secrets',
-  component: lazyRouteComponent(() => import('../features/admin/secrets_page'), 'SecretsPage'),
+  component: lazyRouteComponent(() => import('../features/secrets/secrets_page'), 'SecretsPage'),
 });
 
 const deliveries = createRoute({
@@ -261,14 +261,17 @@ const deliveries = createRoute({
     kind: oneOf(search.kind, NOTICE_KINDS),
     job_id: one(search.job_id),
   }),
-  component: lazyRouteComponent(() => import('../features/admin/deliveries_page'), 'DeliveriesPage'),
+  component: lazyRouteComponent(() => import('../features/notices/deliveries_page'), 'DeliveriesPage'),
 });
 
 const deadLetters = createRoute({
   getParentRoute: () => root,
   path: '/admin/dead-letters',
   validateSearch: (search): { job_id?: string } => ({ job_id: one(search.job_id) }),
-  component: lazyRouteComponent(() => import('../features/admin/dead_letters_page'), 'DeadLettersPage'),
+  component: lazyRouteComponent(
+    () => import('../features/dead_letters/dead_letters_page'),
+    'DeadLettersPage',
+  ),
 });
 
 const schedule = createRoute({

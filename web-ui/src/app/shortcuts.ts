@@ -1,7 +1,7 @@
 // Keys for the whole console: "g" and a letter, "/", "n", "?", and Ctrl or Cmd with K.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { usePreferences } from '../shared/preferences';
+import { usePreferences } from '../lib/preferences';
 import { PLACES } from './places';
 
 const CHORD_MS = 1500;

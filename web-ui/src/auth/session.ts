@@ -3,10 +3,10 @@
 // /api/auth/state is asked until it is known whether anybody has a password yet.
 import { useSyncExternalStore } from 'react';
 import type { Reachable, Share } from '../api/types';
-import { forgetChosen } from '../shared/preferences';
-import { SESSION_KEY, hasSession, noteSession, storeToken, storedToken } from './kept';
-import type { KeptPreferences } from './kept_preferences';
-import { READ_LONGEST_MS, ask, inTurn, refreshAnswer, stateAnswer } from './opening';
+import { forgetChosen } from '../lib/preferences';
+import { SESSION_KEY, hasSession, noteSession, storeToken, storedToken } from './token_storage';
+import type { KeptPreferences } from './preference_sync';
+import { READ_LONGEST_MS, ask, inTurn, refreshAnswer, stateAnswer } from './bootstrap_requests';
 
 export interface Person {
   kind: string;
@@ -55,7 +55,7 @@ async function keepChoices(person: Person | null): Promise<void> {
   stopKeeping();
   stopKeeping = () => {};
   if (!person?.preferences) return;
-  const { keepPreferences } = await import('./kept_preferences').catch(() => ({ keepPreferences: null }));
+  const { keepPreferences } = await import('./preference_sync').catch(() => ({ keepPreferences: null }));
   if (keepPreferences === null)
     keeping = null; // not to be had now
   else if (person === keeping) stopKeeping = keepPreferences(person.preferences, writePreferences);

@@ -4,7 +4,7 @@ import '../i18n/seldom';
 import { KeyRound, LogIn } from 'lucide-react';
 import { useEffect, useId, useState, type FormEvent, type InputHTMLAttributes } from 'react';
 import { useTranslation } from '../i18n/use_translation';
-import { setUp, signInWithPassword, signInWithToken, type SignInResult } from './entering';
+import { setUp, signInWithPassword, signInWithToken, type SignInResult } from './sign_in';
 import type { Session } from './session';
 
 const PASSWORD_MIN = 10; // as the server has it

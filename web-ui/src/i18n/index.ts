@@ -1,7 +1,7 @@
 // Texts by key: a flat catalogue a language. English is the measure, the other one is fetched when used.
 // English itself comes in parts, so that the first page does not wait for the texts of all (./more, ./seldom).
 import i18next from 'i18next';
-import { onPreferences, preferences } from '../shared/preferences';
+import { onPreferences, preferences } from '../lib/preferences';
 import { en } from './en';
 
 let english: Record<string, string> = en;

@@ -1,6 +1,6 @@
 // Simplified Chinese. Its type is the list of the English keys, so that none is missing.
 import type { en } from './en';
-import type { TwinOf } from './twin';
+import type { TwinOf } from './catalogue_type';
 
 export const zhCN: TwinOf<typeof en> = {
   skip: '跳到正文',

@@ -1,17 +1,17 @@
 // Page of the signed-in user: profile, password, and preferences of this browser.
 import '../../i18n/more';
 import { useState, type FormEvent } from 'react';
-import { changePassword, type SignInResult } from '../../auth/entering';
+import { changePassword, type SignInResult } from '../../auth/sign_in';
 import { useSession, type Person } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
-import { LANGUAGES, THEMES, TIME_MODES, setPreferences, usePreferences } from '../../shared/preferences';
-import { Field } from '../../shared/field';
-import { toast } from '../../shared/toasts';
-import { browserZone, isZone } from '../../shared/zones';
-import { Card, Facts, PageHeader } from '../../shared/ui';
-import { ZoneOptions } from '../../shared/zone_options';
-import { useShareText } from '../admin/share_text';
+import { LANGUAGES, THEMES, TIME_MODES, setPreferences, usePreferences } from '../../lib/preferences';
+import { Field } from '../../ui/field';
+import { toast } from '../../ui/toasts';
+import { browserZone, isZone } from '../../lib/zones';
+import { Card, Facts, PageHeader } from '../../ui/ui';
+import { ZoneOptions } from '../../ui/zone_options';
+import { useShareText } from '../users/share_text';
 
 export function AccountPage() {
   const { t } = useTranslation();

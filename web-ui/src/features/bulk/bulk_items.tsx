@@ -4,14 +4,14 @@ import { Link, getRouteApi } from '@tanstack/react-router';
 import { itemsOf } from '../../api/queries';
 import { BULK_RESULTS, type BulkAction, type BulkItem, type BulkResult } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { DataTable, type Column } from '../../shared/data_table';
-import { count } from '../../shared/format';
-import { usePreferences } from '../../shared/preferences';
-import { StateBadge } from '../../shared/state_badge';
-import { Card, EmptyMatch, LoadFailure, Loading, MoreButton, Problem, Segments } from '../../shared/ui';
+import { DataTable, type Column } from '../../ui/data_table';
+import { count } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
+import { StateBadge } from '../../ui/state_badge';
+import { Card, EmptyMatch, LoadFailure, Loading, MoreButton, Problem, Segments } from '../../ui/ui';
 import { leftOf } from './bulk_text';
 import { ItemName } from './item_name';
-import { useBulkItems } from './reads';
+import { useBulkItems } from './bulk_queries';
 
 const route = getRouteApi('/bulk/$id');
 const STATES: Record<string, string> = {

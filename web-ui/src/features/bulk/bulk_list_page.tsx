@@ -5,14 +5,14 @@ import { itemsOf } from '../../api/queries';
 import { BULK_STATES, type BulkAction } from '../../api/types';
 import { useSession } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
-import { DataTable, type Column } from '../../shared/data_table';
-import { StateBadge } from '../../shared/state_badge';
-import { Time } from '../../shared/time';
-import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../shared/ui';
+import { DataTable, type Column } from '../../ui/data_table';
+import { StateBadge } from '../../ui/state_badge';
+import { Time } from '../../ui/time';
+import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
 import { useBulkTitle } from './bulk_text';
 import { Progress } from './progress';
-import { useBulkActions } from './reads';
-import { useOwnerText } from '../jobs/owners';
+import { useBulkActions } from './bulk_queries';
+import { useOwnerText } from '../jobs/list/owners';
 
 const route = getRouteApi('/bulk');
 

@@ -8,15 +8,15 @@ import { call } from '../../api/client';
 import type { BulkAction } from '../../api/types';
 import { useDenied } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
-import { FormDialog } from '../../shared/form_dialog';
-import { StateBadge } from '../../shared/state_badge';
-import { Time } from '../../shared/time';
-import { toast } from '../../shared/toasts';
-import { Card, Facts, LoadFailure, Loading, PageHeader } from '../../shared/ui';
+import { FormDialog } from '../../ui/dialogs/form_dialog';
+import { StateBadge } from '../../ui/state_badge';
+import { Time } from '../../ui/time';
+import { toast } from '../../ui/toasts';
+import { Card, Facts, LoadFailure, Loading, PageHeader } from '../../ui/ui';
 import { BulkItems } from './bulk_items';
 import { leftOf, useBulkTitle, useProgressText } from './bulk_text';
 import { Progress } from './progress';
-import { bulkPath, useBulk } from './reads';
+import { bulkPath, useBulk } from './bulk_queries';
 
 const route = getRouteApi('/bulk/$id');
 

@@ -2,8 +2,8 @@
 import '../../i18n/more';
 import type { BulkAction } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { count } from '../../shared/format';
-import { usePreferences } from '../../shared/preferences';
+import { count } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
 
 export const leftOf = ({ total, done, failed, skipped }: BulkAction) =>
   Math.max(0, total - done - failed - skipped);

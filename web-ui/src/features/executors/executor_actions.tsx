@@ -7,8 +7,8 @@ import { call } from '../../api/client';
 import type { Executor } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
-import { toast, toastError } from '../../shared/toasts';
-import { explain } from '../../shared/ui';
+import { toast, toastError } from '../../ui/toasts';
+import { explain } from '../../ui/ui';
 import { executorPath } from './executor_path';
 
 const LabelDialog = lazy(() => import('./executor_dialogs').then((all) => ({ default: all.LabelDialog })));

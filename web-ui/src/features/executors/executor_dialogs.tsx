@@ -6,12 +6,12 @@ import { ApiError, call } from '../../api/client';
 import type { Executor } from '../../api/types';
 import { fetchProblems } from '../../i18n/problems';
 import { useTranslation } from '../../i18n/use_translation';
-import { Field } from '../../shared/field';
-import { FormDialog } from '../../shared/form_dialog';
-import { Modal } from '../../shared/modal';
-import { toast } from '../../shared/toasts';
-import { explain } from '../../shared/ui';
-import { linesOf } from '../jobs/form_values';
+import { Field } from '../../ui/field';
+import { FormDialog } from '../../ui/dialogs/form_dialog';
+import { Modal } from '../../ui/dialogs/modal';
+import { toast } from '../../ui/toasts';
+import { explain } from '../../ui/ui';
+import { linesOf } from '../jobs/form/form_values';
 import { executorPath } from './executor_path';
 
 const REASON_MAX = 1000;

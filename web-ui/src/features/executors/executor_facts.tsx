@@ -3,10 +3,10 @@ import '../../i18n/more';
 import '../../i18n/seldom';
 import type { Executor } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { Bar } from '../../shared/bar';
-import { count, percent } from '../../shared/format';
-import { usePreferences } from '../../shared/preferences';
-import { StateBadge } from '../../shared/state_badge';
+import { Bar } from '../../ui/bar';
+import { count, percent } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
+import { StateBadge } from '../../ui/state_badge';
 
 export function States({ executor }: { executor: Executor }) {
   return (

@@ -7,7 +7,7 @@ import { get } from '../../api/client';
 import { FAST_MS, isRefused, itemsOf, useEvery, useRuns } from '../../api/queries';
 import type { Executor } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { Time } from '../../shared/time';
+import { Time } from '../../ui/time';
 import {
   Card,
   EmptyYet,
@@ -18,8 +18,8 @@ import {
   MoreButton,
   PageHeader,
   searchedTo,
-} from '../../shared/ui';
-import { RunTable } from '../runs/run_table';
+} from '../../ui/ui';
+import { RunTable } from '../runs/list/run_table';
 import { ExecutorActions } from './executor_actions';
 import { executorPath } from './executor_path';
 import { Behind, Load, Slots, States } from './executor_facts';

@@ -8,18 +8,10 @@ import { itemsOf, useExecutors } from '../../api/queries';
 import { EXECUTOR_STATES, type Executor } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
-import { SearchField } from '../../shared/search_field';
-import { Time } from '../../shared/time';
-import {
-  EmptyMatch,
-  EmptyYet,
-  LoadFailure,
-  Loading,
-  MoreButton,
-  PageHeader,
-  TableFrame,
-} from '../../shared/ui';
-import { StateFilter } from '../runs/state_filter';
+import { SearchField } from '../../ui/search_field';
+import { Time } from '../../ui/time';
+import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader, TableFrame } from '../../ui/ui';
+import { StateFilter } from '../runs/list/state_filter';
 import { ExecutorActions } from './executor_actions';
 import { Behind, Load, Slots, States } from './executor_facts';
 

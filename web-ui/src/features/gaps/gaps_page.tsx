@@ -9,14 +9,14 @@ import { itemsOf, useGaps } from '../../api/queries';
 import { GAP_REASONS, type Gap } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
-import { DataTable, type Column } from '../../shared/data_table';
-import { count } from '../../shared/format';
-import { usePreferences } from '../../shared/preferences';
-import { SearchField } from '../../shared/search_field';
-import { Time } from '../../shared/time';
-import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../shared/ui';
-import { Since } from '../runs/filter_bar';
-import { TimeRange } from '../runs/time_range';
+import { DataTable, type Column } from '../../ui/data_table';
+import { count } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
+import { SearchField } from '../../ui/search_field';
+import { Time } from '../../ui/time';
+import { EmptyMatch, EmptyYet, LoadFailure, Loading, MoreButton, PageHeader } from '../../ui/ui';
+import { Since } from '../runs/list/filter_bar';
+import { TimeRange } from '../runs/list/time_range';
 
 const route = getRouteApi('/gaps');
 

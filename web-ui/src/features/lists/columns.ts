@@ -1,7 +1,7 @@
 // Visible columns of a list, as chosen in this browser. The column with the name is always visible.
 import { useState } from 'react';
-import type { Kind } from './bulk';
-import { keep, kept } from './kept';
+import type { Kind } from '../bulk/bulk';
+import { keep, kept } from './list_settings';
 
 export interface Choosable {
   id: string;

@@ -1,5 +1,5 @@
 // A list of jobs or runs: its rows, its filter, and what is selected in it.
-import type { ListKind, Row, Search } from './bulk';
+import type { ListKind, Row, Search } from '../bulk/bulk';
 import type { Columns } from './columns';
 import type { Selection } from './selection';
 

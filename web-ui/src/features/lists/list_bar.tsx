@@ -1,9 +1,9 @@
 // Bar above a list of jobs or runs, and the check boxes of its rows.
 import { Suspense, useState } from 'react';
 import { useTranslation } from '../../i18n/use_translation';
-import type { Column } from '../../shared/data_table';
-import { early } from '../../shared/early';
-import type { Row } from './bulk';
+import type { Column } from '../../ui/data_table';
+import { early } from '../../lib/preload';
+import type { Row } from '../bulk/bulk';
 import type { List } from './list';
 import { NOTHING, isTicked, tick } from './selection';
 

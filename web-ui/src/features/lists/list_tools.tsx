@@ -7,18 +7,18 @@ import { Suspense, lazy, useEffect, useRef, useState } from 'react';
 import type { BulkAction } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
-import { StateBadge } from '../../shared/state_badge';
-import { toastError } from '../../shared/toasts';
-import { explain } from '../../shared/ui';
+import { StateBadge } from '../../ui/state_badge';
+import { toastError } from '../../ui/toasts';
+import { explain } from '../../ui/ui';
 import { useBulkTitle, useProgressText } from '../bulk/bulk_text';
-import { useBulk } from '../bulk/reads';
+import { useBulk } from '../bulk/bulk_queries';
 import { ColumnsPanel } from './columns_panel';
-import { ACTIONS, filterOf, preview, targetOf, type Action, type Target } from './bulk';
+import { ACTIONS, filterOf, preview, targetOf, type Action, type Target } from '../bulk/bulk';
 import type { List } from './list';
 import { NOTHING, areAllTicked, countOf, everything, only, tickShown, type Selection } from './selection';
 import { ViewsPanel } from './views_panel';
 
-const BulkDialog = lazy(() => import('./bulk_dialog'));
+const BulkDialog = lazy(() => import('../bulk/bulk_dialog'));
 
 const ICONS: Record<Action, LucideIcon> = {
   run: Zap,

@@ -6,10 +6,10 @@ import { useRef, useState, type FormEvent, type RefObject } from 'react';
 import { parseSearch } from '../../app/search_params';
 import { useSession } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
-import { Field } from '../../shared/field';
-import type { ListKind } from './bulk';
+import { Field } from '../../ui/field';
+import type { ListKind } from '../bulk/bulk';
 import { DropPanel } from './drop_panel';
-import { keep, kept } from './kept';
+import { keep, kept } from './list_settings';
 import { NAME_MAX, VIEWS_MAX, renamed, viewOf, viewsFrom, withView, withoutView, type View } from './views';
 
 // Whoever else signs in here has views of their own.

@@ -7,11 +7,11 @@ import { itemsOf, totalOf, useExecutors, useFailingJobs, useGaps, useRuns } from
 import { serverNow } from '../../api/reachability';
 import { GAP_REASONS, type FailingJob, type Page, type SystemStatus } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { count, span } from '../../shared/format';
-import { isAwaited, useTell } from '../../shared/known';
-import { usePreferences } from '../../shared/preferences';
-import { Time } from '../../shared/time';
-import { Card, Loading, explain } from '../../shared/ui';
+import { count, span } from '../../lib/format';
+import { isAwaited, useTell } from '../../lib/layout_hold';
+import { usePreferences } from '../../lib/preferences';
+import { Time } from '../../ui/time';
+import { Card, Loading, explain } from '../../ui/ui';
 import { skewOf } from '../system/member_values';
 import { dayBefore } from './tile_values';
 

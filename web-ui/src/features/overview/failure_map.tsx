@@ -7,10 +7,10 @@ import { useEvery } from '../../api/queries';
 import { serverNow } from '../../api/reachability';
 import type { Page, Run } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { brief } from '../../shared/format';
-import { usePreferences } from '../../shared/preferences';
-import { Card, LoadFailure, Loading, TableFrame } from '../../shared/ui';
-import { browserZone } from '../../shared/zones';
+import { brief } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
+import { Card, LoadFailure, Loading, TableFrame } from '../../ui/ui';
+import { browserZone } from '../../lib/zones';
 import { heat } from '../schedule/spread';
 import { BAD_STATES, lastDays, perHour, type HourOfFailures } from './failures';
 

@@ -1,5 +1,5 @@
 // Failures by day and hour on a zone's clock. Pure.
-import { addDays, localIn } from '../../shared/zones';
+import { addDays, localIn } from '../../lib/zones';
 
 export const BAD_STATES = ['FAILED', 'TIMED_OUT', 'LOST'] as const;
 const DAYS = 7;

@@ -10,10 +10,10 @@ import { itemsOf, useExecutors, useRuns } from '../../api/queries';
 import type { Job } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
-import { StateBadge } from '../../shared/state_badge';
-import { toastError } from '../../shared/toasts';
-import { Card, explain } from '../../shared/ui';
-import { jobPath } from '../jobs/job_actions';
+import { StateBadge } from '../../ui/state_badge';
+import { toastError } from '../../ui/toasts';
+import { Card, explain } from '../../ui/ui';
+import { jobPath } from '../jobs/actions/job_actions';
 import { SAMPLE_LABEL } from './sample';
 
 const IMPORT_COMMAND = 'crontab -l | carillon import crontab --apply';

@@ -9,12 +9,12 @@ import { serverNow } from '../../api/reachability';
 import type { FireLoad } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
-import { count } from '../../shared/format';
-import { usePreferences } from '../../shared/preferences';
-import { isAwaited, useTell } from '../../shared/known';
-import { Time } from '../../shared/time';
-import { Card, LoadFailure, Loading } from '../../shared/ui';
-import { useRunNow } from '../jobs/job_actions';
+import { count } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
+import { isAwaited, useTell } from '../../lib/layout_hold';
+import { Time } from '../../ui/time';
+import { Card, LoadFailure, Loading } from '../../ui/ui';
+import { useRunNow } from '../jobs/actions/job_actions';
 import { againIn } from './next_values';
 
 const HOUR_MS = 3_600_000;

@@ -7,8 +7,8 @@ import { CALM_MS, itemsOf, useEvery, useGaps } from '../../api/queries';
 import { serverNow } from '../../api/reachability';
 import type { Page, Run, SystemStatus } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { count, percent, span } from '../../shared/format';
-import { usePreferences } from '../../shared/preferences';
+import { count, percent, span } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
 import { BAD_STATES } from './failures';
 import { MISSED, dayBefore, firesIn, successOf } from './tile_values';
 

@@ -6,11 +6,11 @@ import { Suspense, lazy, useState } from 'react';
 import { serverNow } from '../../api/reachability';
 import type { FireLoad } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { brief, count } from '../../shared/format';
-import { usePreferences } from '../../shared/preferences';
-import { Card, EmptyYet, LoadFailure, Loading, PageHeader, Segments, TableFrame } from '../../shared/ui';
-import { addDays, browserZone, isZone, localIn } from '../../shared/zones';
-import { ZoneOptions } from '../../shared/zone_options';
+import { brief, count } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
+import { Card, EmptyYet, LoadFailure, Loading, PageHeader, Segments, TableFrame } from '../../ui/ui';
+import { addDays, browserZone, isZone, localIn } from '../../lib/zones';
+import { ZoneOptions } from '../../ui/zone_options';
 import { bars, byDay, heat, isDate, spanOf, type Span } from './spread';
 import { useLoad } from './use_load';
 

@@ -1,6 +1,6 @@
 // From the counts of fires to what is drawn. Pure.
 import type { FireBucket } from '../../api/types';
-import { addDays, instantIn, localIn } from '../../shared/zones';
+import { addDays, instantIn, localIn } from '../../lib/zones';
 
 export const HEAT_LEVELS = 4;
 

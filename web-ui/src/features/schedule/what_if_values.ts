@@ -1,6 +1,6 @@
 // Computes the fires that a pause of everything would skip. Pure.
 import type { FireLoad } from '../../api/types';
-import { instantIn, localIn } from '../../shared/zones';
+import { instantIn, localIn } from '../../lib/zones';
 
 export const HOURS_MAX = 168; // a week
 export const JOBS_SHOWN = 20;

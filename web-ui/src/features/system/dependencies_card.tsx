@@ -7,8 +7,8 @@ import { useTopology } from '../../api/queries';
 import type { OutageEffect, Topology, TopologyNode } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
-import { readable, span } from '../../shared/format';
-import { Card, LoadFailure, Loading, TableFrame } from '../../shared/ui';
+import { readable, span } from '../../lib/format';
+import { Card, LoadFailure, Loading, TableFrame } from '../../ui/ui';
 
 export function DependenciesCard() {
   const { t } = useTranslation();

@@ -5,10 +5,10 @@ import { useEffect, useSyncExternalStore } from 'react';
 import type { SystemStatus } from '../../api/types';
 import { RANGES, type Range } from '../../app/search_params';
 import { useTranslation } from '../../i18n/use_translation';
-import { count, span } from '../../shared/format';
-import { usePreferences } from '../../shared/preferences';
-import { Time } from '../../shared/time';
-import { Card, TableFrame } from '../../shared/ui';
+import { count, span } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
+import { Time } from '../../ui/time';
+import { Card, TableFrame } from '../../ui/ui';
 import { MEASURES, byMinute, sampleOf, stretches, withSample, type Measure, type Sample } from './samples';
 
 const WIDTH = 600;

@@ -4,7 +4,7 @@ import '../../i18n/seldom';
 import { Crown, TriangleAlert } from 'lucide-react';
 import type { Member, SystemStatus } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { Card, TableFrame } from '../../shared/ui';
+import { Card, TableFrame } from '../../ui/ui';
 import { metricsOf, skewOf } from './member_values';
 
 // A link where this browser can follow it; else where the metrics are.

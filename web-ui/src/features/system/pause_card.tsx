@@ -6,8 +6,8 @@ import { Suspense, lazy } from 'react';
 import type { SystemStatus } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
-import { Time } from '../../shared/time';
-import { Card, Facts } from '../../shared/ui';
+import { Time } from '../../ui/time';
+import { Card, Facts } from '../../ui/ui';
 import { apartFrom } from './member_values';
 import { useResumeCluster } from './pause_cluster';
 

@@ -4,8 +4,8 @@ import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-q
 import { call } from '../../api/client';
 import type { ClusterPause, SystemStatus } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
-import { toast, toastError } from '../../shared/toasts';
-import { explain } from '../../shared/ui';
+import { toast, toastError } from '../../ui/toasts';
+import { explain } from '../../ui/ui';
 
 interface PauseAnswer {
   paused: ClusterPause | null;

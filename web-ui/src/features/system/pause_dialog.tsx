@@ -3,9 +3,9 @@ import '../../i18n/seldom';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from '../../i18n/use_translation';
-import { Field } from '../../shared/field';
-import { FormDialog } from '../../shared/form_dialog';
-import { toast } from '../../shared/toasts';
+import { Field } from '../../ui/field';
+import { FormDialog } from '../../ui/dialogs/form_dialog';
+import { toast } from '../../ui/toasts';
 import { pauseCluster } from './pause_cluster';
 
 const REASON_MAX = 500;

@@ -2,8 +2,8 @@
 import '../../i18n/seldom';
 import { REFRESHES, type Refresh } from '../../app/search_params';
 import { useTranslation } from '../../i18n/use_translation';
-import { useOwnPace, type Pace } from '../../shared/pace';
-import { usePreferences } from '../../shared/preferences';
+import { useOwnPace, type Pace } from '../../lib/poll_interval';
+import { usePreferences } from '../../lib/preferences';
 
 export const paceOf = (chosen: Refresh | undefined): Pace =>
   chosen === undefined ? undefined : chosen !== 'off' && Number(chosen) * 1000;

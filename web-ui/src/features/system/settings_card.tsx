@@ -8,9 +8,9 @@ import type { SystemConfig } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
-import { toast } from '../../shared/toasts';
-import { Modal } from '../../shared/modal';
-import { Card, LoadFailure, Loading, TableFrame, explain } from '../../shared/ui';
+import { toast } from '../../ui/toasts';
+import { Modal } from '../../ui/dialogs/modal';
+import { Card, LoadFailure, Loading, TableFrame, explain } from '../../ui/ui';
 
 export function SettingsCard() {
   const { t } = useTranslation();

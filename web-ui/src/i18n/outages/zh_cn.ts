@@ -1,6 +1,6 @@
 // Simplified Chinese of what ./en holds.
 import type { enOutages } from './en';
-import type { TwinOf } from '../twin';
+import type { TwinOf } from '../catalogue_type';
 
 export const zhCNOutages: TwinOf<typeof enOutages> = {
   'deps.title': '依赖关系',

@@ -1,6 +1,6 @@
 // Simplified Chinese of what ./en holds.
 import type { enProblems } from './en';
-import type { TwinOf } from '../twin';
+import type { TwinOf } from '../catalogue_type';
 
 export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.invalid': '请求中有无效的内容。',

@@ -1,6 +1,6 @@
 // Simplified Chinese of what ./en holds.
 import type { enSeldom } from './en';
-import type { TwinOf } from '../twin';
+import type { TwinOf } from '../catalogue_type';
 
 export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'run_with.title': '按选项运行 {{name}}',

@@ -1,6 +1,6 @@
 // The administration and the account.
 import type { admin as en } from '../en/admin';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 
 export const admin: TwinOf<typeof en> = {
   'audit.under': '通过 API 执行的操作，保留一年',

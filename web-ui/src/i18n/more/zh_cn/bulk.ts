@@ -1,5 +1,5 @@
 import type { bulk as en } from '../en/bulk';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 
 export const bulk: TwinOf<typeof en> = {
   'bulk.title': '批量操作',

@@ -1,6 +1,6 @@
 // Executors and the system.
 import type { cluster as en } from '../en/cluster';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 
 export const cluster: TwinOf<typeof en> = {
   'executors.under': '运行任务的主机',

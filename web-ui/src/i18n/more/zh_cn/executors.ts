@@ -1,6 +1,6 @@
 // An executor's own page, and how another one joins.
 import type { executors as en } from '../en/executors';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 
 export const executors: TwinOf<typeof en> = {
   'executors.drain_title': '排空 {{name}}？',

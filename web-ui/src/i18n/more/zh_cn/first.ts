@@ -1,6 +1,6 @@
 // The overview: first steps, failures by hour.
 import type { first as en } from '../en/first';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 
 export const first: TwinOf<typeof en> = {
   'first.title': '开始使用',

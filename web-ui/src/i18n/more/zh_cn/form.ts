@@ -1,6 +1,6 @@
 // The form of a job, and what it checks.
 import type { form as en } from '../en/form';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 
 export const form: TwinOf<typeof en> = {
   'form.view': '视图',

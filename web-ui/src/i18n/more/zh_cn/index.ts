@@ -1,6 +1,6 @@
 // Simplified Chinese of what ../en holds.
 import type { enMore } from '../en';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 import { admin } from './admin';
 import { bulk } from './bulk';
 import { cluster } from './cluster';

@@ -1,6 +1,6 @@
 // The page of a job.
 import type { job as en } from '../en/job';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 
 export const job: TwinOf<typeof en> = {
   'jobs.tab_versions': '版本',

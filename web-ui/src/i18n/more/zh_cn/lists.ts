@@ -1,6 +1,6 @@
 // Lists: selection, actions on many, views, columns.
 import type { lists as en } from '../en/lists';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 
 export const lists: TwinOf<typeof en> = {
   'lists.select_shown': '全选已显示的 {{n}} 项',

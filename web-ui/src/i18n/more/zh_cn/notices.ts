@@ -1,6 +1,6 @@
 // Notices: what is told, and what was delivered.
 import type { notices as en } from '../en/notices';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 
 export const notices: TwinOf<typeof en> = {
   'deliveries.under': '关于运行的通知：事件、收件人和投递状态',

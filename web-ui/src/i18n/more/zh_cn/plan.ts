@@ -1,6 +1,6 @@
 // The schedule of everything.
 import type { plan as en } from '../en/plan';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 
 export const plan: TwinOf<typeof en> = {
   'plan.under': '所有计划触发（时区 {{zone}}）',

@@ -1,6 +1,6 @@
 // Secrets.
 import type { secrets as en } from '../en/secrets';
-import type { TwinOf } from '../../twin';
+import type { TwinOf } from '../../catalogue_type';
 
 export const secrets: TwinOf<typeof en> = {
   'secrets.under': '供任务环境变量使用的值，以 {{form}} 引用。只能写入，不能读取。',

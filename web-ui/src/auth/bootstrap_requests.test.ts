@@ -1,0 +1,105 @@
+// Requests that an opened console sends first, and the code that takes their answers.
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+
+const PERSON = {
+  kind: 'user',
+  user_id: 'user-1',
+  name: 'ada',
+  display_name: '',
+  role: 'user',
+  permissions: ['read'],
+};
+const answers: Record<string, number | object> = {};
+const asked: string[] = [];
+
+beforeEach(() => {
+  vi.resetModules(); // each test opens a console
+  localStorage.clear();
+  sessionStorage.clear();
+  asked.length = 0;
+  Object.keys(answers).forEach((path) => delete answers[path]);
+  Object.assign(answers, { 'auth/state': { setup_needed: false }, 'auth/me': PERSON });
+  vi.stubGlobal('fetch', (url: string) => {
+    const path = new URL(url).pathname.slice('/api/'.length);
+    asked.push(path);
+    const answer = answers[path];
+    if (answer === undefined) return Promise.reject(new TypeError('Failed to fetch'));
+    return Promise.resolve(
+      typeof answer === 'number' ? new Response(null, { status: answer }) : Response.json(answer),
+    );
+  });
+});
+
+// As main.tsx does: the questions first, then the session; what it came to.
+async function opened() {
+  const { askEarly } = await import('./bootstrap_requests');
+  askEarly();
+  await Promise.resolve();
+  const early = [...asked];
+  const session = await import('./session');
+  await session.start();
+  const { renderHook } = await import('@testing-library/react');
+  return {
+    early,
+    session: renderHook(() => session.useSession()).result.current,
+    authorization: session.authorization(),
+  };
+}
+
+describe('a console that is opened', () => {
+  it('by somebody with a session asks at once, and once, and is told whose it is', async () => {
+    localStorage.setItem('carillon.session', '1');
+    answers['auth/refresh'] = { access_token: 'renewed', user: PERSON };
+    const { early, session, authorization } = await opened();
+    expect(early).toEqual(['auth/state', 'auth/refresh']);
+    expect(asked).toEqual(early);
+    expect(session).toEqual({ state: 'signed_in', by: 'password', person: PERSON });
+    expect(authorization).toBe('Bearer renewed');
+  });
+
+  it('asks a server of before whose the session is', async () => {
+    localStorage.setItem('carillon.session', '1');
+    answers['auth/refresh'] = {
+      access_token: 'renewed',
+      user: { user_id: 'user-1', name: 'ada', display_name: '', role: 'user' },
+    };
+    const { session } = await opened();
+    expect(asked).toEqual(['auth/state', 'auth/refresh', 'auth/me']);
+    expect(session).toMatchObject({ state: 'signed_in', person: PERSON });
+  });
+
+  it('asks for no session where there is none, or where this tab has a token', async () => {
+    expect((await opened()).session).toMatchObject({ state: 'signed_out', users: true });
+    expect(asked).toEqual(['auth/state']);
+    vi.resetModules();
+    localStorage.setItem('carillon.session', '1');
+    sessionStorage.setItem('carillon.token', 'of-a-program');
+    asked.length = 0;
+    const { session, authorization } = await opened();
+    expect(asked).toEqual(['auth/state', 'auth/me']);
+    expect(session).toMatchObject({ state: 'signed_in', by: 'token' });
+    expect(authorization).toBe('Bearer of-a-program');
+  });
+
+  it('keeps the session where the server does not answer, and forgets one that it refuses', async () => {
+    localStorage.setItem('carillon.session', '1');
+    delete answers['auth/state'];
+    expect((await opened()).session).toEqual({ state: 'signed_in', by: 'password', person: null });
+    expect(localStorage.getItem('carillon.session')).toBe('1');
+    vi.resetModules();
+    Object.assign(answers, { 'auth/state': { setup_needed: false }, 'auth/refresh': 401 });
+    expect((await opened()).session).toMatchObject({ state: 'signed_out', expired: false });
+    expect(localStorage.getItem('carillon.session')).toBeNull();
+  });
+
+  it('asks anew for what was asked early once', async () => {
+    localStorage.setItem('carillon.session', '1');
+    answers['auth/refresh'] = { access_token: 'first', user: PERSON };
+    await opened();
+    const { pass, renew, authorization } = await import('./session');
+    answers['auth/refresh'] = { access_token: 'second', user: PERSON };
+    expect(await renew(pass())).toBe(true);
+    expect(authorization()).toBe('Bearer second');
+    expect(asked.filter((path) => path === 'auth/refresh')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,95 @@
+// The ways in: an API token, a name and password, the one-time setup link; and another password.
+import type { Problem } from '../api/types';
+import { problemText } from '../i18n/problems';
+import { ask, inTurn } from './bootstrap_requests';
+import { authorization, entered, goOnWith, pass, renew, setUpDone, type Begun } from './session';
+
+// `detail`: what the server says about it, in its words.
+export interface SignInResult {
+  outcome: 'ok' | 'refused' | 'unreachable' | 'unavailable';
+  detail?: string;
+  pointer?: string; // of the field that it is about
+}
+
+async function resultOf(response: Response): Promise<SignInResult> {
+  if (response.ok) return { outcome: 'ok' };
+  const refused = response.status >= 400 && response.status < 500;
+  let detail: string | undefined;
+  let pointer: string | undefined;
+  try {
+    const problem = (await response.json()) as Partial<Problem>;
+    const field = problem.errors?.[0];
+    detail =
+      (field
+        ? problemText('field', field.code, field.detail)
+        : problemText('problem', problem.code ?? '', problem.detail ?? '')) || undefined;
+    pointer = field?.pointer;
+  } catch {
+    // No problem document: the outcome is all there is.
+  }
+  return { outcome: refused ? 'refused' : 'unavailable', detail, pointer };
+}
+
+export async function signInWithToken(token: string): Promise<SignInResult> {
+  try {
+    // A token with characters that no header carries cannot be known anywhere.
+    if (!/^[\x21-\x7e]+$/.test(token)) return { outcome: 'refused' };
+    const response = await ask('GET', 'jobs?page_size=1', { headers: { Authorization: 'Bearer ' + token } });
+    const result = await resultOf(response);
+    if (result.outcome !== 'ok') return result;
+  } catch {
+    return { outcome: 'unreachable' };
+  }
+  await entered('token', token);
+  return { outcome: 'ok' };
+}
+
+export async function signInWithPassword(name: string, password: string): Promise<SignInResult> {
+  return enter('auth/login', { name, password });
+}
+
+// With the one-time token of the setup link.
+export async function setUp(token: string, name: string, password: string): Promise<SignInResult> {
+  const result = await enter('auth/setup', { setup_token: token, name, password });
+  if (result.outcome === 'ok') setUpDone();
+  return result;
+}
+
+async function enter(path: string, body: object): Promise<SignInResult> {
+  let begun;
+  try {
+    const response = await inTurn(() =>
+      ask('POST', path, {
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    );
+    const result = await resultOf(response);
+    if (result.outcome !== 'ok') return result;
+    begun = (await response.json()) as Begun;
+  } catch {
+    return { outcome: 'unreachable' };
+  }
+  await entered('password', begun.access_token, begun.user);
+  return { outcome: 'ok' };
+}
+
+// Of who is signed in by a password. All their other sessions end, and this one goes on with a new token.
+export async function changePassword(old: string, next: string): Promise<SignInResult> {
+  const body = JSON.stringify({ old_password: old, new_password: next });
+  const post = () =>
+    ask('POST', 'auth/password', {
+      headers: { Authorization: authorization(), 'Content-Type': 'application/json' },
+      body,
+    });
+  try {
+    const sent = pass();
+    let response = await post();
+    if (response.status === 401 && (await renew(sent))) response = await post();
+    const result = await resultOf(response);
+    if (result.outcome === 'ok') goOnWith(((await response.json()) as { access_token: string }).access_token);
+    return result;
+  } catch {
+    return { outcome: 'unreachable' };
+  }
+}

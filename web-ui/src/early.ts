@@ -1,4 +1,0 @@
-// The first module that runs (see auth/opening).
-import { askEarly } from './auth/opening';
-
-askEarly();

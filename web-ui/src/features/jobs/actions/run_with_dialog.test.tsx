@@ -1,0 +1,175 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
+import { fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { queryClient } from '../../../api/queries';
+import type { Job, Run } from '../../../api/types';
+import RunWithDialog from './run_with_dialog';
+import { bodyOf, pointersOf, startOf, wrongIn } from './run_with_values';
+import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
+import '../../../ui/dialogs/modal_dialog';
+
+const job = {
+  job_id: 'backup',
+  name: 'Backup',
+  state: 'ENABLED',
+  parameters: { full: false, day: 1 },
+  priority: 5,
+  executor_id: '',
+  executor_selector: 'zone = a',
+} as unknown as Job;
+const run = {
+  run_id: 'r1',
+  job_id: 'backup',
+  job_name: 'Backup',
+  parameters: { full: true, only: 'x' },
+  priority: 70,
+  executor_id: 'host-1',
+} as unknown as Run;
+
+describe('what a run is given', () => {
+  it('begins as the job has it, and from a run with what that one was given over it', () => {
+    expect(JSON.parse(startOf(job).parameters)).toEqual({ full: false, day: 1 });
+    expect(startOf(job).priority).toBe('5');
+    expect(JSON.parse(startOf(job, run).parameters)).toEqual({ full: true, day: 1, only: 'x' });
+    expect(startOf(job, run)).toMatchObject({ priority: '70', executor_id: '' });
+    expect(startOf({ ...job, parameters: {} }).parameters).toBe('');
+  });
+
+  it('is only what differs from the job', () => {
+    expect(bodyOf(startOf(job), job)).toEqual({});
+    expect(bodyOf(startOf(job, run), job)).toEqual({ parameters: { full: true, only: 'x' }, priority: 70 });
+    expect(
+      bodyOf({ parameters: '{"full":false,"day":2}', executor_id: 'host-2', priority: '' }, job),
+    ).toEqual({ parameters: { day: 2 }, executor_id: 'host-2' });
+  });
+
+  it('is refused where the server would do something else than it says', () => {
+    const wrong = (change: object) => wrongIn({ ...startOf(job), ...change }, job);
+    expect(wrong({})).toEqual({});
+    expect(wrong({ parameters: '{"full":' }).parameters?.key).toBe('run_with.no_object');
+    expect(wrong({ parameters: '{"day":1}' }).parameters).toEqual({ key: 'run_with.kept', names: 'full' });
+    for (const priority of ['101', '-1', '1.5', 'x'])
+      expect(wrong({ priority }).priority?.key, priority).toBe('run_with.whole');
+    expect(wrong({ priority: ' ' })).toEqual({});
+  });
+
+  it('has a pointer for each parameter', () =>
+    expect(pointersOf({ ...startOf(job), parameters: '{"a/b":1}' })).toEqual([
+      '/parameters',
+      '/parameters/a~1b',
+    ]));
+});
+
+describe('the dialog', () => {
+  interface Asked {
+    body: unknown;
+    key: string | null;
+  }
+  let asked: Asked[];
+  let answers: (() => Response)[];
+  beforeEach(() => {
+    queryClient.clear();
+    asked = [];
+    answers = [];
+    server.use(
+      http.get(at('jobs/backup'), () => HttpResponse.json(job)),
+      http.get(at('executors'), () =>
+        HttpResponse.json({
+          items: [
+            { executor_id: 'host-1', state: 'ONLINE' },
+            { executor_id: 'host-2', state: 'OFFLINE' },
+          ],
+          next_page_token: null,
+        }),
+      ),
+      http.post(at('jobs/backup/execute'), async ({ request }) => {
+        asked.push({ body: await request.json(), key: request.headers.get('Idempotency-Key') });
+        return answers.shift()?.() ?? HttpResponse.json({ run_id: 'r2' }, { status: 202 });
+      }),
+    );
+  });
+
+  function open(of?: Run) {
+    const root = createRootRoute();
+    const here = createRoute({
+      getParentRoute: () => root,
+      path: '/',
+      component: () => <RunWithDialog jobId="backup" name="Backup" run={of} onClose={() => {}} />,
+    });
+    const there = createRoute({ getParentRoute: () => root, path: '/runs/$id' });
+    const router = createRouter({
+      routeTree: root.addChildren([here, there]),
+      history: createMemoryHistory(),
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
+    return router;
+  }
+  const field = <T extends HTMLElement>(label: string) => screen.findByLabelText<T>(label);
+  const submit = () => fireEvent.click(screen.getByRole('button', { name: 'Run' }));
+
+  it('asks for what was changed and leads to the run', async () => {
+    const router = open();
+    fireEvent.change(await field('Parameters'), { target: { value: '{"full": true, "day": 1}' } });
+    await screen.findByRole('option', { name: 'host-2 (Offline)' });
+    expect(screen.getByRole('option', { name: 'Job default: any executor with zone = a' })).toBeTruthy();
+    fireEvent.change(await field('Executor'), { target: { value: 'host-1' } });
+    submit();
+    await waitFor(() => expect(router.state.location.pathname).toBe('/runs/r2'));
+    expect(asked.map((one) => one.body)).toEqual([{ parameters: { full: true }, executor_id: 'host-1' }]);
+  });
+
+  it('shows what is refused at its field, and asks for nothing that is wrong in itself', async () => {
+    answers.push(() =>
+      problem(400, 'invalid', 'no', {
+        errors: [{ pointer: '/executor_id', code: 'unknown_executor', detail: 'gone' }],
+      }),
+    );
+    answers.push(() =>
+      problem(400, 'invalid', 'no', {
+        errors: [{ pointer: '/parameters/day', code: 'invalid', detail: 'no list' }],
+      }),
+    );
+    open(run);
+    fireEvent.change(await field('Parameters'), { target: { value: '[]' } });
+    submit();
+    await screen.findByText('Must be a JSON object.');
+    expect(asked).toEqual([]);
+    fireEvent.change(await field('Parameters'), { target: { value: '{"full": false, "day": [1]}' } });
+    submit();
+    await waitFor(async () => expect((await field('Executor')).getAttribute('aria-invalid')).toBe('true'));
+    submit();
+    await waitFor(async () => expect((await field('Parameters')).getAttribute('aria-invalid')).toBe('true'));
+    expect(asked[0]!.key).not.toBe(asked[1]!.key);
+  });
+
+  it('asks again with its key when no answer came, and with another one for something else', async () => {
+    answers.push(
+      () => HttpResponse.error(),
+      () => HttpResponse.error(),
+    );
+    open();
+    await field('Parameters');
+    submit();
+    await waitFor(() => expect(asked.length).toBe(1));
+    await screen.findByText('The server is not responding.');
+    submit();
+    await waitFor(() => expect(asked.length).toBe(2));
+    await screen.findByText('The server is not responding.');
+    fireEvent.change(await field('Priority'), { target: { value: '9' } });
+    submit();
+    await waitFor(() => expect(asked.length).toBe(3));
+    expect(asked[0]!.key).toBe(asked[1]!.key);
+    expect(asked[2]!.key).not.toBe(asked[0]!.key);
+  });
+});

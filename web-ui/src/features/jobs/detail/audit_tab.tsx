@@ -1,0 +1,22 @@
+// Audit records of this job.
+import { Link } from '@tanstack/react-router';
+import type { Job } from '../../../api/types';
+import { useTranslation } from '../../../i18n/use_translation';
+import { EmptyYet } from '../../../ui/ui';
+import { AuditList } from '../../audit/audit_list';
+import '../../../i18n/more';
+
+export default function AuditTab({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <p className="mb-3 text-muted">
+        {t('audit.under')} ·{' '}
+        <Link to="/admin/audit" search={{ object_id: job.job_id }} className="link underline">
+          {t('audit.all')}
+        </Link>
+      </p>
+      <AuditList filter={{ object_id: job.job_id }} nothing={<EmptyYet title={t('audit.none')} />} />
+    </>
+  );
+}

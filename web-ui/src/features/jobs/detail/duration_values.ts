@@ -1,0 +1,28 @@
+// Statistics of the durations of runs. Pure.
+import type { Run } from '../../../api/types';
+
+export interface Took {
+  run_id: string;
+  fire_time: string;
+  ms: number;
+  good: boolean;
+}
+
+// Oldest first; a run that never started took no time.
+export function durationsOf(runs: readonly Run[]): Took[] {
+  return runs
+    .filter((run) => run.started_at !== null && run.ended_at !== null)
+    .map((run) => ({
+      run_id: run.run_id,
+      fire_time: run.fire_time,
+      good: run.state === 'COMPLETED',
+      ms: Math.max(0, Date.parse(run.ended_at!) - Date.parse(run.started_at!)),
+    }))
+    .toReversed();
+}
+
+// The least value that at least `share` of 100 do not exceed; 0 of none.
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((sorted.length * share) / 100) - 1)] ?? 0;
+}

@@ -1,0 +1,34 @@
+// The last runs of one job at a glance, and how many of them succeeded.
+import '../../../i18n/seldom';
+import type { Job } from '../../../api/types';
+import { useTranslation } from '../../../i18n/use_translation';
+import { percent } from '../../../lib/format';
+import { isAwaited, useTell } from '../../../lib/layout_hold';
+import { usePreferences } from '../../../lib/preferences';
+import { Card } from '../../../ui/ui';
+import { useLastRunsRead } from '../../runs/list/last_runs';
+import RunStrip from '../../runs/list/run_strip';
+import { successOfLast } from './outcome_calendar_values';
+import { zoneOf } from './schedule_text';
+
+const RUNS = 20;
+
+export default function LastRunsCard({ job, onKnown }: { job: Job; onKnown?: () => void }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  const last = useLastRunsRead([job.job_id], RUNS);
+  const runs = last.data?.get(job.job_id);
+  useTell(!isAwaited(last), onKnown);
+  if (!runs || runs.length === 0) return null; // the card of its runs says that there are none
+  const { share, n } = successOfLast(runs);
+  return (
+    <Card title={t('strip.title', { n: RUNS })}>
+      <RunStrip runs={runs} name={job.name} zone={zoneOf(job)} />
+      {share !== null && (
+        <p className="mt-2 text-muted" data-testid="success">
+          {t('strip.success', { share: percent(share, language), n })}
+        </p>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,21 @@
+// On the page of a job: what is told of its runs, to whom, and where that can be followed.
+import '../../../i18n/more';
+import { Link } from '@tanstack/react-router';
+import type { Job } from '../../../api/types';
+import { useTranslation } from '../../../i18n/use_translation';
+import { useTellText } from './notifications_text';
+
+export function TellFact({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const { what, cluster, whom } = useTellText(job.notify);
+  return (
+    <>
+      {what}
+      {cluster && <span className="text-muted"> · {t('option.tell.cluster')}</span>}
+      {whom && <span className="block text-muted wrap-anywhere">{t('tell.to', { whom })}</span>}
+      <Link to="/admin/deliveries" search={{ job_id: job.job_id }} className="link flex min-h-7 items-center">
+        {t('tell.deliveries')}
+      </Link>
+    </>
+  );
+}

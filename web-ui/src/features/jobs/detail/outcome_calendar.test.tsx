@@ -1,0 +1,186 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } from '@tanstack/react-router';
+import { render, screen, waitFor, within } from '@testing-library/react';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { queryClient } from '../../../api/queries';
+import type { Job } from '../../../api/types';
+import { parseSearch, stringifySearch } from '../../../app/search_params';
+import EndsCard, { readEnds } from './outcome_calendar';
+import { begunInTime, endsByDay, successOfLast, weeksTo } from './outcome_calendar_values';
+import { localIn } from '../../../lib/zones';
+import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
+
+const ended = (state: string, ended_at: string) => ({
+  state,
+  ended_at,
+  fire_time: ended_at,
+  run_id: 'r' + ended_at,
+  job_id: 'backup',
+});
+const job = { job_id: 'backup', name: 'Backup', schedules: [], time_zone: 'UTC' } as unknown as Job;
+
+describe('how the last runs ended', () => {
+  it('is the share of those that ended by themselves, rounded down', () => {
+    const runs = ['RUNNING', 'FAILED', 'CANCELLED', ...Array.from({ length: 199 }, () => 'COMPLETED')].map(
+      (state) => ({ state }),
+    );
+    expect(successOfLast(runs)).toEqual({ share: 0.99, n: 200 });
+    expect(successOfLast([{ state: 'LOST' }, { state: 'TIMED_OUT' }])).toEqual({ share: 0, n: 2 });
+    expect(successOfLast([{ state: 'RUNNING' }, { state: 'SKIPPED' }])).toEqual({ share: null, n: 0 });
+  });
+});
+
+describe('how late they began', () => {
+  const run = (started_at: string | null, more = {}) => ({
+    kind: 'cron',
+    attempt: 1,
+    fire_time: '2026-03-01T02:00:00Z',
+    started_at,
+    ...more,
+  });
+  it('counts what a schedule made and began once', () => {
+    const runs = [
+      run('2026-03-01T02:00:00.4Z'),
+      run('2026-03-01T02:00:01Z'),
+      run('2026-03-01T02:00:09Z'),
+      run('2026-03-01T01:59:59.99Z'),
+      run('2026-03-01T02:30:00Z', { due_at: '2026-03-01T02:30:00Z' }),
+      run(null),
+      run('2026-03-01T03:00:00Z', { attempt: 2 }),
+      run('2026-03-01T03:00:00Z', { kind: 'manual' }),
+    ];
+    expect(begunInTime(runs, 1000)).toEqual({ share: 0.8, n: 5, latest: 9000 });
+    expect(begunInTime(runs, 10)).toMatchObject({ share: 0.4 });
+    expect(begunInTime(runs.slice(5), 1000)).toEqual({ share: null, n: 0, latest: 0 });
+  });
+});
+
+describe('the calendar', () => {
+  it('is of twelve weeks that begin on Monday, up to today on the clock of the zone', () => {
+    const weeks = weeksTo(Date.parse('2026-03-04T23:30:00Z'), 'Europe/Paris'); // a Thursday there
+    expect(weeks.length).toBe(12);
+    expect(weeks[0]![0]).toBe('2025-12-15');
+    expect(weeks[11]).toEqual(['2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05', null, null, null]);
+  });
+  it('counts a run on the day that it ended', () => {
+    const days = endsByDay(
+      [
+        ended('COMPLETED', '2026-03-01T23:30:00Z'),
+        ended('LOST', '2026-03-01T22:30:00Z'),
+        { state: 'RUNNING', ended_at: null },
+      ],
+      'Europe/Paris',
+    );
+    expect([...days]).toEqual([
+      ['2026-03-02', { good: 1, bad: 0 }],
+      ['2026-03-01', { good: 0, bad: 1 }],
+    ]);
+  });
+});
+
+describe('the reading', () => {
+  it('ends with the last page', async () => {
+    const asked: URLSearchParams[] = [];
+    server.use(
+      http.get(at('runs'), ({ request }) => {
+        asked.push(new URL(request.url).searchParams);
+        return HttpResponse.json({
+          items: [ended('COMPLETED', '2026-03-01T02:00:00Z')],
+          next_page_token: asked.length === 1 ? 'x' : null,
+        });
+      }),
+    );
+    expect(await readEnds('backup', '2026-01-01T00:00:00Z')).toMatchObject({ back: null, runs: [{}, {}] });
+    expect(asked.map((one) => one.get('page_token'))).toEqual([null, 'x']);
+    expect(asked[0]!.getAll('state')).toEqual(['COMPLETED', 'FAILED', 'TIMED_OUT', 'LOST']);
+    expect([asked[0]!.get('job_id'), asked[0]!.get('since')]).toEqual(['backup', '2026-01-01T00:00:00Z']);
+  });
+  it('stops after four pages, and says how far back that was', async () => {
+    let pages = 0;
+    server.use(
+      http.get(at('runs'), () => {
+        pages += 1;
+        return HttpResponse.json({
+          items: [ended('COMPLETED', `2026-03-0${9 - pages}T02:00:00Z`)],
+          next_page_token: 'x',
+        });
+      }),
+    );
+    expect(await readEnds('backup', '2026-01-01T00:00:00Z')).toMatchObject({ back: '2026-03-05T02:00:00Z' });
+    expect(pages).toBe(4);
+  });
+});
+
+describe('the card', () => {
+  beforeEach(() => queryClient.clear());
+  const today = new Date().toISOString();
+  const day = localIn('UTC', Date.now()).slice(0, 10);
+  const show = (answer: () => Response, of = job) => {
+    server.use(http.get(at('runs'), answer));
+    const router = createRouter({
+      routeTree: createRootRoute({ component: () => <EndsCard job={of} /> }),
+      history: createMemoryHistory(),
+      parseSearch,
+      stringifySearch,
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
+  };
+
+  it('says of a day how many ended and failed, leads to them, and has the same as a table', async () => {
+    show(() =>
+      HttpResponse.json({
+        items: [ended('FAILED', today), ended('COMPLETED', today), ended('COMPLETED', today)],
+        next_page_token: null,
+      }),
+    );
+    const cell = await screen.findByRole('link', { name: `${day}: 3 runs, 1 failed` });
+    expect(cell.textContent).toBe('1/3');
+    expect(cell.getAttribute('href')).toContain(`job_id=backup&state=COMPLETED`);
+    expect(cell.getAttribute('href')).toContain('since=' + encodeURIComponent(day + 'T00:00:00.000Z'));
+    expect(screen.getByTestId('ends-sum').textContent).toContain('66% of 3 runs succeeded.');
+    const row = within(screen.getByRole('rowheader', { name: day }).closest('tr')!);
+    expect(row.getAllByRole('cell').map((one) => one.textContent)).toEqual(['2', '1']);
+    expect(screen.queryByText('?')).toBeNull();
+  });
+
+  it('says how many began in time, which is what its notices hold for late', async () => {
+    const begun = (started_at: string) => ({
+      ...ended('COMPLETED', today),
+      kind: 'cron',
+      attempt: 1,
+      fire_time: '2026-03-01T02:00:00Z',
+      started_at,
+    });
+    show(
+      () =>
+        HttpResponse.json({
+          items: [begun('2026-03-01T02:00:30Z'), begun('2026-03-01T02:00:00.5Z')],
+          next_page_token: null,
+        }),
+      { ...job, notify: { late_after_s: 60 } },
+    );
+    expect((await screen.findByTestId('ends-sum')).textContent).toContain(
+      '100% of 2 scheduled runs started within 1 min of their fire time; the longest delay was 30 s.',
+    );
+  });
+
+  it('marks what was not read', async () => {
+    show(() => HttpResponse.json({ items: [ended('COMPLETED', today)], next_page_token: 'x' }));
+    expect((await screen.findByRole('link', { name: `${day}: 4 runs, 0 failed` })).textContent).toBe('4+');
+    expect(screen.getByRole('status').textContent).toContain('Only the last 4 runs are included');
+    expect(screen.getAllByText('?').length).toBeGreaterThan(70);
+  });
+
+  it('is not there where nothing ended, and says why it cannot be read', async () => {
+    show(() => HttpResponse.json({ items: [], next_page_token: null }));
+    await screen.findByRole('heading', { name: 'Results, last 12 weeks' });
+    await waitFor(() => expect(screen.queryByRole('heading')).toBeNull());
+    server.use(http.get(at('runs'), () => problem(422, 'contradiction', 'Not now.')));
+    await queryClient.resetQueries();
+    await screen.findByText('Could not load this');
+  });
+});

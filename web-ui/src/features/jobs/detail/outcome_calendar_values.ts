@@ -1,0 +1,72 @@
+// Counts the results of a job's runs by day in a time zone. Pure.
+import type { RecentRun, Run } from '../../../api/types';
+import { difference } from '../../../lib/format';
+import { addDays, localIn } from '../../../lib/zones';
+import { BAD_STATES } from '../../overview/failures';
+
+export const WEEKS = 12;
+export const ENDED: readonly string[] = ['COMPLETED', ...BAD_STATES];
+
+// Of those that ended by themselves, the share that succeeded, rounded down: a single failure is never 100 %.
+export function successOfLast(runs: readonly Pick<RecentRun, 'state'>[]): {
+  share: number | null;
+  n: number;
+} {
+  const ended = runs.filter((run) => ENDED.includes(run.state));
+  const good = ended.filter((run) => run.state === 'COMPLETED').length;
+  return { share: ended.length > 0 ? Math.floor((good * 100) / ended.length) / 100 : null, n: ended.length };
+}
+
+export const IN_TIME_MS = 1000;
+
+// Of those that a schedule made and that began at their first attempt, the share that did so within `ms` of the time that
+// they were due at, rounded down, and how late the last of them was.
+export function begunInTime(
+  runs: readonly Pick<Run, 'kind' | 'attempt' | 'fire_time' | 'due_at' | 'started_at'>[],
+  ms: number,
+): { share: number | null; n: number; latest: number } {
+  const late = runs
+    .filter((run) => run.kind !== 'manual' && run.attempt === 1 && run.started_at !== null)
+    .map((run) => Math.max(0, difference(run.due_at ?? run.fire_time, run.started_at) ?? 0));
+  const good = late.filter((one) => one <= ms).length;
+  return {
+    share: late.length > 0 ? Math.floor((good * 100) / late.length) / 100 : null,
+    n: late.length,
+    latest: late.reduce((a, b) => Math.max(a, b), 0),
+  };
+}
+
+// The days of the last weeks from Monday to Sunday, the oldest week first; null: still to come.
+export function weeksTo(now: number, zone: string): (string | null)[][] {
+  const today = localIn(zone, now).slice(0, 10);
+  const weekday = (new Date(today + 'T00:00Z').getUTCDay() + 6) % 7;
+  const first = addDays(today, -weekday - 7 * (WEEKS - 1));
+  return Array.from({ length: WEEKS }, (_, week) =>
+    Array.from({ length: 7 }, (_day, i) => {
+      const day = addDays(first, week * 7 + i);
+      return day <= today ? day : null;
+    }),
+  );
+}
+
+export interface DayOfEnds {
+  good: number;
+  bad: number;
+}
+
+export function endsByDay(
+  runs: readonly Pick<Run, 'state' | 'ended_at'>[],
+  zone: string,
+): Map<string, DayOfEnds> {
+  const days = new Map<string, DayOfEnds>();
+  for (const run of runs) {
+    if (run.ended_at === null) continue;
+    const day = localIn(zone, Date.parse(run.ended_at)).slice(0, 10);
+    const before = days.get(day) ?? { good: 0, bad: 0 };
+    days.set(
+      day,
+      run.state === 'COMPLETED' ? { ...before, good: before.good + 1 } : { ...before, bad: before.bad + 1 },
+    );
+  }
+  return days;
+}

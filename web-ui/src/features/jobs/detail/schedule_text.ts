@@ -1,0 +1,16 @@
+// A schedule as it was written, and its zone. Pure.
+import type { Job, Schedule } from '../../../api/types';
+import { span } from '../../../lib/format';
+
+type Translate = (key: string, values?: Record<string, unknown>) => string;
+
+export function scheduleText(schedule: Schedule, t: Translate): string {
+  if (schedule.kind === 'cron') return schedule.cron_expression;
+  if (schedule.kind === 'rate') return t('schedule.every', { span: span(schedule.every_ms) });
+  return t('schedule.once', { at: schedule.at.replace('T', ' ').replace(/\.0+Z$/, 'Z') });
+}
+
+export function zoneOf(job: Job): string {
+  const [first] = job.schedules;
+  return (first?.kind === 'cron' && first.time_zone) || job.time_zone;
+}

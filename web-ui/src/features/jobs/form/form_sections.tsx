@@ -1,0 +1,330 @@
+// The sections of the form: what, when, where, on failure; what is told is in ./tell_section.
+import '../../../i18n/more';
+import '../../../i18n/seldom';
+import { useEffect, useRef, type ReactNode } from 'react';
+import { useFormContext, useWatch, type FieldPath } from 'react-hook-form';
+import { useNamespaces } from '../../../api/queries';
+import { problemText } from '../../../i18n/problems';
+import { useTranslation } from '../../../i18n/use_translation';
+import { Field } from '../../../ui/field';
+import { Card } from '../../../ui/ui';
+import { ZoneOptions } from '../../../ui/zone_options';
+import { COLUMNS, Choose, Text, useError } from './form_fields';
+import type { Definition } from './definition';
+import { KINDS, schedulesOf, fieldOf, type FormValues } from './form_values';
+import { OwnerField } from './owner_field';
+import { AddSchedule, ScheduleRows } from './schedule_rows';
+import { PreviewPanel, usePreview } from './preview';
+import { TellSection } from './notifications_section';
+
+export function FormSections(props: { isNew: boolean; base: Definition }) {
+  return (
+    <div className="grid gap-4">
+      <What isNew={props.isNew} />
+      <When base={props.base} />
+      <Where />
+      <OnFailure />
+      <TellSection />
+    </div>
+  );
+}
+
+function What({ isNew }: { isNew: boolean }) {
+  const { t } = useTranslation();
+  const { register } = useFormContext<FormValues>();
+  const type = useWatch<FormValues, 'type'>({ name: 'type' });
+  return (
+    <Card title={t('form.what')}>
+      <div className={COLUMNS}>
+        <Text name="name" label={t('form.name')} />
+        {isNew ? <Text name="job_id" label={t('form.job_id')} mono hint={t('form.job_id_hint')} /> : <span />}
+        <Text name="description" label={t('form.description')} />
+        <Namespace />
+        <Choose name="type" label={t('form.type')} values={['shell', 'noop']} />
+        <label className="flex items-center gap-2 self-center">
+          <input type="checkbox" className="size-4 accent-accent" {...register('enabled')} />
+          {t('form.enabled')}
+        </label>
+        {type === 'shell' && (
+          <Text
+            name="command"
+            label={t('form.command')}
+            mono
+            rows={5}
+            hint={t('form.command_hint')}
+            className="sm:col-span-2"
+          />
+        )}
+      </div>
+      <More label={t('form.more_what')} names={['labels', 'env', 'parameters', 'user_id']}>
+        <Text name="labels" label={t('form.labels')} mono rows={3} hint={t('form.lines_hint')} />
+        <Text name="env" label={t('form.env')} mono rows={3} hint={t('form.lines_hint')} />
+        <Text
+          name="parameters"
+          label={t('form.parameters')}
+          mono
+          rows={3}
+          hint={t('form.parameters_hint')}
+          className="sm:col-span-2"
+        />
+        <OwnerField />
+      </More>
+    </Card>
+  );
+}
+
+// Fields that are seldom needed; opens by itself where one of them is refused.
+function More({
+  label,
+  names,
+  children,
+}: {
+  label: string;
+  names: readonly (keyof FormValues)[];
+  children: ReactNode;
+}) {
+  const {
+    formState: { errors },
+  } = useFormContext<FormValues>();
+  const box = useRef<HTMLDetailsElement>(null);
+  const wrong = names.some((name) => errors[name] !== undefined);
+  useEffect(() => {
+    if (wrong) box.current!.open = true;
+  }, [wrong]);
+  return (
+    <details ref={box} className="mt-3">
+      <summary className="py-1 text-accent">{label}</summary>
+      <div className={COLUMNS + ' mt-2'}>{children}</div>
+    </details>
+  );
+}
+
+// Those in use are offered; any other makes one.
+function Namespace() {
+  const { t } = useTranslation();
+  const namespaces = useNamespaces();
+  return (
+    <div>
+      <Text
+        name="namespace"
+        label={t('jobs.namespace')}
+        hint={t('form.namespace_hint')}
+        list="namespaces"
+        placeholder="default"
+      />
+      <datalist id="namespaces">
+        {namespaces.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </datalist>
+    </div>
+  );
+}
+
+const PRESETS = [
+  ['preset.minutes', '*/5 * * * *'],
+  ['preset.hourly', '0 * * * *'],
+  ['preset.daily', '0 2 * * *'],
+  ['preset.weekdays', '0 9 * * MON-FRI'],
+  ['preset.weekly', '0 3 * * SUN'],
+  ['preset.monthly', '0 4 1 * *'],
+] as const;
+
+function When({ base }: { base: Definition }) {
+  const { t } = useTranslation();
+  const { setValue } = useFormContext<FormValues>();
+  const values = useWatch<FormValues>() as FormValues;
+  const known = useError();
+  const several = values.kind === 'several';
+  const empty =
+    values.kind === 'manual' ||
+    (values.kind === 'cron' && values.cron_expression.trim() === '') ||
+    (values.kind === 'rate' && !(+values.every_s > 0)) ||
+    (values.kind === 'once' && values.at.trim() === '') ||
+    (several && values.schedules.length === 0);
+  const preview = usePreview(
+    empty
+      ? null
+      : {
+          schedules: schedulesOf(values),
+          time_zone: values.time_zone.trim() || 'UTC',
+          dst_gap: values.dst_gap,
+          dst_repeat: values.dst_repeat,
+          ...(typeof base.job_id === 'string' ? { job_id: base.job_id } : {}),
+        },
+  );
+  const wrong = (field: FieldPath<FormValues>) => {
+    const found = empty
+      ? undefined
+      : preview.data?.errors.find((one) => fieldOf(one.pointer, several) === field);
+    return known(field) ?? (found && problemText('field', found.code, found.detail));
+  };
+  return (
+    <Card title={t('form.when')}>
+      <div className="grid gap-x-6 gap-y-4 lg:grid-cols-2">
+        <div className="grid content-start gap-3">
+          <Choose name="kind" label={t('form.kind')} values={KINDS} />
+          {values.kind === 'cron' && (
+            <CronField
+              error={wrong('cron_expression')}
+              onPreset={(cron) =>
+                setValue('cron_expression', cron, { shouldDirty: true, shouldValidate: true })
+              }
+            />
+          )}
+          {values.kind === 'rate' && <Text name="every_s" label={t('form.every')} numeric />}
+          {values.kind === 'once' && (
+            <Text name="at" label={t('form.at')} mono placeholder="2026-12-24T18:00:00+01:00" />
+          )}
+          {several && <ScheduleRows errorOf={wrong} />}
+          {!several && values.kind !== 'manual' && <AddSchedule />}
+          <ZoneField error={wrong('time_zone')} />
+        </div>
+        <div className="min-w-0 rounded-md bg-code p-4" aria-live="polite">
+          <h3 className="mb-2 text-xs font-medium text-muted">{t('preview.title')}</h3>
+          <PreviewPanel
+            preview={preview}
+            crons={
+              several
+                ? values.schedules.filter((row) => row.kind === 'cron').map((row) => row.cron_expression)
+                : values.kind === 'cron'
+                  ? [values.cron_expression]
+                  : []
+            }
+            active={!empty}
+            manual={values.kind === 'manual'}
+          />
+        </div>
+      </div>
+      <More
+        label={t('form.more_when')}
+        names={[
+          'misfire_policy',
+          'misfire_grace',
+          'catch_up_window',
+          'catch_up_max',
+          'overlap_policy',
+          'dst_gap',
+          'dst_repeat',
+        ]}
+      >
+        <Choose name="misfire_policy" label={t('form.misfire_policy')} values={['skip', 'latest', 'all']} />
+        <Text
+          name="misfire_grace"
+          label={t('form.misfire_grace')}
+          numeric
+          hint={t('form.misfire_grace_hint')}
+        />
+        <Text
+          name="catch_up_window"
+          label={t('form.catch_up_window')}
+          numeric
+          hint={t('form.catch_up_window_hint')}
+        />
+        <Text name="catch_up_max" label={t('form.catch_up_max')} numeric hint={t('form.catch_up_max_hint')} />
+        <Choose name="overlap_policy" label={t('form.overlap_policy')} values={['allow', 'skip']} />
+        <Choose name="dst_gap" label={t('form.dst_gap')} values={['fire', 'skip']} />
+        <Choose name="dst_repeat" label={t('form.dst_repeat')} values={['auto', 'both', 'early', 'late']} />
+      </More>
+    </Card>
+  );
+}
+
+function CronField(props: { error?: string; onPreset: (cron: string) => void }) {
+  const { t } = useTranslation();
+  const { register } = useFormContext<FormValues>();
+  return (
+    <>
+      <Field label={t('form.cron')} error={props.error} hint={t('form.cron_hint')}>
+        <input
+          className="input mono"
+          spellCheck={false}
+          autoComplete="off"
+          placeholder="*/5 * * * *"
+          {...register('cron_expression')}
+        />
+      </Field>
+      <div className="flex flex-wrap gap-1.5" role="group" aria-label={t('preset.label')}>
+        {PRESETS.map(([label, cron]) => (
+          <button
+            key={cron}
+            type="button"
+            className="min-h-7 rounded border bg-surface px-2.5 text-xs text-muted hover:text-ink"
+            onClick={() => props.onPreset(cron)}
+          >
+            {t(label)}
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function ZoneField(props: { error?: string }) {
+  const { t } = useTranslation();
+  const { register } = useFormContext<FormValues>();
+  return (
+    <>
+      <Field label={t('form.zone')} error={props.error} hint={t('form.zone_hint')}>
+        <input
+          className="input"
+          list="zones"
+          autoComplete="off"
+          spellCheck={false}
+          {...register('time_zone')}
+        />
+      </Field>
+      <ZoneOptions id="zones" />
+    </>
+  );
+}
+
+function Where() {
+  const { t } = useTranslation();
+  return (
+    <Card title={t('form.where')}>
+      <div className={COLUMNS}>
+        <Text
+          name="executor_selector"
+          label={t('form.executor_selector')}
+          mono
+          hint={t('form.selector_hint')}
+          placeholder="zone = a, !spare"
+        />
+        <Text name="executor_id" label={t('form.executor_id')} mono hint={t('form.executor_hint')} />
+        <Choose
+          name="routing"
+          label={t('form.routing')}
+          values={['round_robin', 'random', 'least_loaded', 'first_healthy']}
+        />
+        <Text name="priority" label={t('form.priority')} numeric hint={t('form.priority_hint')} />
+      </div>
+    </Card>
+  );
+}
+
+function OnFailure() {
+  const { t } = useTranslation();
+  return (
+    <Card title={t('form.on_failure')}>
+      <div className={COLUMNS}>
+        <Text name="timeout" label={t('form.timeout')} numeric />
+        <Text name="kill_grace" label={t('form.kill_grace')} numeric />
+        <Text name="retry_count" label={t('form.retry_count')} numeric />
+        <Text name="retry_interval" label={t('form.retry_interval')} numeric />
+        <Choose name="retry_backoff" label={t('form.retry_backoff')} values={['fixed', 'exponential']} />
+        <Text
+          name="retry_intervals"
+          label={t('form.retry_intervals')}
+          mono
+          placeholder="10, 60, 600"
+          hint={t('form.retry_intervals_hint')}
+        />
+        <Choose name="on_lost" label={t('form.on_lost')} values={['retry', 'fail', 'hold']} />
+        <Text name="queue_timeout" label={t('form.queue_timeout')} numeric hint={t('form.queue_hint')} />
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import {
+  DEFAULTS,
+  definitionFrom,
+  differences,
+  fieldOf,
+  formSchema,
+  intervalsOf,
+  linesOf,
+  normalised,
+  parametersOf,
+  schedulesOf,
+  valuesOf,
+  type FormValues,
+} from './form_values';
+import { EMPTY_ROW } from './schedule_values';
+
+const issuesOf = (change: object) => {
+  const result = formSchema.safeParse({
+    ...DEFAULTS,
+    name: 'a',
+    command: 'true',
+    cron_expression: '* * * * *',
+    ...change,
+  });
+  return result.success ? [] : result.error.issues.map((one) => [one.path[0], one.message]);
+};
+
+describe('a definition', () => {
+  it('comes out of the form as it went in, with the fields that the form does not show', () => {
+    const job = normalised({
+      job_id: 'a',
+      name: 'A',
+      type: 'shell',
+      command: 'echo a',
+      cron_expression: '0 3 * * *',
+      time_zone: 'Europe/Paris',
+      catch_up_max: 7,
+      misfire_grace: 5,
+      catch_up_window: 60,
+      user_id: 'user-2',
+      retry_intervals: [1, 2],
+      labels: { team: 'x', note: 'a=b' },
+      parameters: { n: 1 },
+      env: {},
+      enabled: true,
+      priority: 5,
+      timeout: 60,
+      queue_timeout: 0,
+      kill_grace: 10,
+      retry_count: 0,
+      retry_interval: 60,
+      description: '',
+      misfire_policy: 'all',
+      overlap_policy: 'skip',
+      dst_gap: 'skip',
+      dst_repeat: 'both',
+      executor_selector: '',
+      executor_id: '',
+      routing: 'random',
+      retry_backoff: 'fixed',
+      on_lost: 'hold',
+    });
+    expect(definitionFrom(valuesOf(job), job)).toEqual({ ...job, namespace: 'default' });
+  });
+
+  it('says the same in both views of its schedules', () => {
+    expect(normalised({ cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' }).schedules).toEqual([
+      { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' },
+    ]);
+    expect(normalised({ schedules: [{ kind: 'rate', every_ms: 5000 }] }).cron_expression).toBeNull();
+    expect(
+      normalised({
+        time_zone: 'UTC',
+        schedules: [{ kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' }],
+      }).cron_expression,
+    ).toBeNull();
+  });
+
+  it('keeps several schedules, a zone or a start of their own, and what the form does not know, as they are', () => {
+    for (const schedules of [
+      [
+        { kind: 'once', at: '2030-01-01T00:00:00Z' },
+        { kind: 'rate', every_ms: 5000 },
+      ],
+      [{ kind: 'rate', every_ms: 5000, start_time: '2026-03-01T00:00:00Z' }],
+      [{ kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' }],
+      [
+        { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC', jitter_s: 5 },
+        { kind: 'rate', every_ms: 1500, start_time: '1970-01-01T00:00:00.000000Z' },
+      ],
+      [
+        { kind: 'sunrise', place: 'here', at: 'x' },
+        { kind: 'once', at: '2030-01-01T00:00:00Z', note: 'y' },
+      ],
+    ]) {
+      const values = valuesOf({ name: 'a', schedules });
+      expect(values.kind).toBe('several');
+      expect(definitionFrom(values, { schedules }).schedules).toEqual(schedules);
+    }
+  });
+});
+
+describe('the schedules of a job', () => {
+  const several = (...rows: object[]): FormValues => ({
+    ...DEFAULTS,
+    kind: 'several',
+    schedules: rows.map((row) => ({ ...EMPTY_ROW, ...row })),
+  });
+
+  it('that is a rate as the server tells it is one field', () => {
+    expect(
+      valuesOf({
+        name: 'a',
+        schedules: [{ kind: 'rate', every_ms: 1500, start_time: '1970-01-01T00:00:00.000000Z' }],
+      }),
+    ).toMatchObject({ kind: 'rate', every_s: '1.5' });
+  });
+
+  it('are what their rows say, in the zone of the job where they name none', () => {
+    const values = {
+      ...several(
+        { cron_expression: ' 0 3 * * * ' },
+        { kind: 'rate', every_s: '0.5', start_time: '2026-03-01T00:00:00Z' },
+        { kind: 'once', at: '2030-01-01T00:00:00Z' },
+      ),
+      time_zone: 'Asia/Tokyo',
+    };
+    expect(schedulesOf(values)).toEqual([
+      { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' },
+      { kind: 'rate', every_ms: 500, start_time: '2026-03-01T00:00:00Z' },
+      { kind: 'once', at: '2030-01-01T00:00:00Z' },
+    ]);
+  });
+
+  it('keep nothing of a kind that they are no longer', () => {
+    const [row] = valuesOf({
+      schedules: [
+        { kind: 'cron', cron_expression: '0 3 * * *', jitter_s: 5 },
+        { kind: 'once', at: 'x' },
+      ],
+    }).schedules;
+    expect(schedulesOf(several({ ...row, kind: 'rate', every_s: '60' }))).toEqual([
+      { kind: 'rate', every_ms: 60000 },
+    ]);
+  });
+
+  it('are refused row by row, and only while there are several', () => {
+    const rows = several({ cron_expression: '' }, { kind: 'rate', every_s: '0' }, { kind: 'once' }).schedules;
+    const result = formSchema.safeParse({
+      ...DEFAULTS,
+      name: 'a',
+      command: 'true',
+      kind: 'several',
+      schedules: rows,
+    });
+    expect(result.error!.issues.map((one) => [one.path.join('.'), one.message])).toEqual([
+      ['schedules.0.cron_expression', 'required'],
+      ['schedules.1.every_s', 'positive'],
+      ['schedules.2.at', 'required'],
+    ]);
+    expect(issuesOf({ schedules: rows })).toEqual([]);
+  });
+
+  it('have fields for what the server says of each', () => {
+    expect(fieldOf('/schedules/1/cron_expression', true)).toBe('schedules.1.cron_expression');
+    expect(fieldOf('/schedules/2/every_ms', true)).toBe('schedules.2.every_s');
+    expect(fieldOf('/schedules/0', true)).toBe('schedules.0.kind');
+    expect(fieldOf('/schedules', true)).toBe('kind');
+  });
+});
+
+it('what is between tries is a list, and stays away where there is none', () => {
+  expect(intervalsOf(' 10, 60 600')).toEqual([10, 60, 600]);
+  for (const wrong of ['a', '-1', '1.5', '86401', '1,'.repeat(101)])
+    expect(intervalsOf(wrong), wrong).toBeNull();
+  expect(definitionFrom(DEFAULTS, {})).not.toHaveProperty('retry_intervals');
+  expect(definitionFrom({ ...DEFAULTS, retry_intervals: '5' }, {}).retry_intervals).toEqual([5]);
+  expect(definitionFrom(DEFAULTS, { retry_intervals: [1] }).retry_intervals).toEqual([]);
+  expect(definitionFrom(DEFAULTS, {})).not.toHaveProperty('user_id');
+  expect(definitionFrom({ ...DEFAULTS, user_id: 'user-3' }, { user_id: 'user-2' }).user_id).toBe('user-3');
+});
+
+describe('what the form refuses', () => {
+  it('is told by field', () => {
+    expect(issuesOf({})).toEqual([]);
+    expect(issuesOf({ name: ' ' })).toEqual([['name', 'required']]);
+    expect(issuesOf({ command: '' })).toEqual([['command', 'required']]);
+    expect(issuesOf({ command: '', type: 'noop' })).toEqual([]);
+    expect(issuesOf({ job_id: 'Upper' })).toEqual([['job_id', 'job_id']]);
+    expect(issuesOf({ priority: '101' })).toEqual([['priority', 'range:0:100']]);
+    expect(issuesOf({ timeout: '1.5' })).toEqual([['timeout', 'range:1:604800']]);
+    expect(issuesOf({ labels: 'no value' })).toEqual([['labels', 'lines']]);
+    expect(issuesOf({ parameters: '[1]' })).toEqual([['parameters', 'json']]);
+    expect(issuesOf({ kind: 'rate', every_s: '0' })).toEqual([['every_s', 'positive']]);
+    expect(issuesOf({ kind: 'cron', cron_expression: '' })).toEqual([['cron_expression', 'required']]);
+    expect(issuesOf({ kind: 'manual', cron_expression: '' })).toEqual([]);
+  });
+});
+
+it('lines are names and values', () => {
+  expect(linesOf('a=1\n\n b = x=y ')).toEqual({ a: '1', b: 'x=y' });
+  expect(linesOf('a=1\na=2')).toBeNull();
+  expect(linesOf('=1')).toBeNull();
+  expect(parametersOf('')).toEqual({});
+  expect(parametersOf('{"a":')).toBeNull();
+});
+
+it('pointers of the server lead to fields', () => {
+  expect(fieldOf('/cron_expression')).toBe('cron_expression');
+  expect(fieldOf('/schedules/0/cron_expression')).toBe('cron_expression');
+  expect(fieldOf('/schedules/0/every_ms')).toBe('every_s');
+  expect(fieldOf('/executor_selector')).toBe('executor_selector');
+  expect(fieldOf('/catch_up_max')).toBe('catch_up_max');
+  expect(fieldOf('/retry_intervals/0')).toBe('retry_intervals');
+  expect(fieldOf('/of_a_later_version')).toBeNull();
+  expect(fieldOf('')).toBeNull();
+});
+
+it('a conflict shows what differs', () => {
+  expect(differences({ a: 1, b: 1 }, { a: 2, b: 1 }, { a: 1, b: 3 })).toEqual([
+    { field: 'a', base: 1, mine: 2, theirs: 1 },
+    { field: 'b', base: 1, mine: 1, theirs: 3 },
+  ]);
+});

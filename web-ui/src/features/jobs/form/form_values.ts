@@ -1,0 +1,374 @@
+// Between a job's definition, what the form's fields hold, and YAML. Pure.
+//
+// A definition keeps every field that it came with, also those that the form does not show: the form
+// lays its own over it.
+import * as z from 'zod/mini';
+import type { FieldPath } from 'react-hook-form';
+import type { Job, Schedule } from '../../../api/types';
+import type { Definition } from './definition';
+import {
+  TELL_DEFAULTS,
+  notifyFrom,
+  tellFieldOf,
+  tellValuesOf,
+  wrongLate,
+  wrongMail,
+} from './notifications_values';
+import { rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
+
+export const KINDS = ['cron', 'rate', 'once', 'manual', 'several'] as const;
+
+const number = (least: number, most: number) =>
+  z.string().check(
+    z.refine((text) => /^\d+$/.test(text) && +text >= least && +text <= most, {
+      error: `range:${least}:${most}`,
+    }),
+  );
+const lines = z.string().check(z.refine((text) => linesOf(text) !== null, { error: 'lines' }));
+const checked = (wrong: (text: string) => string | undefined) =>
+  z
+    .string()
+    .check(z.refine((text) => wrong(text) === undefined, { error: (issue) => wrong(String(issue.input)) }));
+const INTERVALS_MAX = 100;
+const intervals = z.string().check(z.refine((text) => intervalsOf(text) !== null, { error: 'intervals' }));
+const json = z.string().check(z.refine((text) => parametersOf(text) !== null, { error: 'json' }));
+
+const NAMESPACE = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$/;
+const NO_NAMESPACE = 'default';
+
+export const formSchema = z
+  .object({
+    name: z.string().check(
+      z.refine((text) => text.trim() !== '', { error: 'required' }),
+      z.maxLength(200, 'too_long:200'),
+    ),
+    job_id: z
+      .string()
+      .check(z.refine((text) => text === '' || /^[a-z0-9][a-z0-9_-]{0,62}$/.test(text), { error: 'job_id' })),
+    namespace: z.string().check(z.refine((text) => NAMESPACE.test(text.trim()), { error: 'namespace' })),
+    description: z.string(),
+    user_id: z.string(),
+    type: z.string(),
+    command: z.string(),
+    labels: lines,
+    env: lines,
+    parameters: json,
+    enabled: z.boolean(),
+    kind: z.enum(KINDS),
+    cron_expression: z.string(),
+    time_zone: z.string().check(z.refine((text) => text.trim() !== '', { error: 'required' })),
+    every_s: z.string(),
+    at: z.string(),
+    schedules: z.array(
+      z.object({
+        kind: z.string(),
+        cron_expression: z.string(),
+        time_zone: z.string(),
+        every_s: z.string(),
+        start_time: z.string(),
+        at: z.string(),
+        kept: z.string(),
+      }),
+    ),
+    misfire_policy: z.string(),
+    misfire_grace: number(0, 86_400),
+    catch_up_window: number(0, 31_536_000),
+    catch_up_max: number(1, 10_000),
+    overlap_policy: z.string(),
+    dst_gap: z.string(),
+    dst_repeat: z.string(),
+    executor_selector: z.string(),
+    executor_id: z.string(),
+    routing: z.string(),
+    priority: number(0, 100),
+    timeout: number(1, 604_800),
+    queue_timeout: number(0, 604_800),
+    kill_grace: number(0, 3600),
+    retry_count: number(0, 100),
+    retry_interval: number(0, 86_400),
+    retry_backoff: z.string(),
+    retry_intervals: intervals,
+    on_lost: z.string(),
+    tell: z.string(),
+    tell_on: z.array(z.string()),
+    late_after_s: checked(wrongLate),
+    mail_to: checked(wrongMail),
+  })
+  .check(
+    z.refine((v) => v.type !== 'shell' || v.command.trim() !== '', { error: 'required', path: ['command'] }),
+    z.refine((v) => v.kind !== 'cron' || v.cron_expression.trim() !== '', {
+      error: 'required',
+      path: ['cron_expression'],
+    }),
+    z.refine((v) => v.kind !== 'rate' || +v.every_s > 0, { error: 'positive', path: ['every_s'] }),
+    z.refine((v) => v.kind !== 'once' || v.at !== '', { error: 'required', path: ['at'] }),
+    ({ value, issues }) => {
+      for (const [at, row] of value.kind === 'several' ? value.schedules.entries() : []) {
+        const wrong = wrongIn(row);
+        if (wrong)
+          issues.push({ code: 'custom', input: value, message: wrong[1], path: ['schedules', at, wrong[0]] });
+      }
+    },
+    z.refine((v) => v.tell !== 'own' || v.tell_on.length > 0, { error: 'tick_any', path: ['tell_on'] }),
+  );
+
+export type FormValues = z.infer<typeof formSchema>;
+
+const TEXTS = [
+  'name',
+  'description',
+  'type',
+  'misfire_policy',
+  'overlap_policy',
+  'dst_gap',
+  'dst_repeat',
+  'executor_selector',
+  'executor_id',
+  'routing',
+  'retry_backoff',
+  'on_lost',
+  'time_zone',
+] as const;
+const NUMBERS = [
+  'priority',
+  'timeout',
+  'queue_timeout',
+  'kill_grace',
+  'retry_count',
+  'retry_interval',
+  'misfire_grace',
+  'catch_up_window',
+  'catch_up_max',
+] as const;
+// Of an answer, and no part of the definition.
+const NOT_DEFINED = new Set([
+  'version',
+  'state',
+  'pause_reason',
+  'next_fire_time',
+  'create_time',
+  'update_time',
+  'allowed_actions',
+]);
+
+export const DEFAULTS: FormValues = {
+  name: '',
+  job_id: '',
+  namespace: NO_NAMESPACE,
+  description: '',
+  user_id: '',
+  type: 'shell',
+  command: '',
+  labels: '',
+  env: '',
+  parameters: '',
+  enabled: true,
+  kind: 'cron',
+  cron_expression: '',
+  time_zone: 'UTC',
+  every_s: '300',
+  at: '',
+  schedules: [],
+  misfire_policy: 'latest',
+  misfire_grace: '60',
+  catch_up_window: '3600',
+  catch_up_max: '100',
+  overlap_policy: 'allow',
+  dst_gap: 'fire',
+  dst_repeat: 'auto',
+  executor_selector: '',
+  executor_id: '',
+  routing: 'round_robin',
+  priority: '0',
+  timeout: '3600',
+  queue_timeout: '0',
+  kill_grace: '10',
+  retry_count: '0',
+  retry_interval: '60',
+  retry_backoff: 'fixed',
+  retry_intervals: '',
+  on_lost: 'retry',
+  ...TELL_DEFAULTS,
+};
+
+// "NAME=value" a line; null when a line is something else, or a name comes twice.
+export function linesOf(text: string): Record<string, string> | null {
+  const out: Record<string, string> = {};
+  for (const line of text.split('\n')) {
+    if (line.trim() === '') continue;
+    const at = line.indexOf('=');
+    const name = line.slice(0, at).trim();
+    if (at < 1 || name === '' || name in out) return null;
+    out[name] = line.slice(at + 1).trim();
+  }
+  return out;
+}
+
+export function parametersOf(text: string): Record<string, unknown> | null {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+// Seconds between commas or spaces; null when one is no such number.
+export function intervalsOf(text: string): number[] | null {
+  const words = text.split(/[\s,]+/).filter((word) => word !== '');
+  return words.length <= INTERVALS_MAX && words.every((word) => /^\d{1,5}$/.test(word) && +word <= 86_400)
+    ? words.map(Number)
+    : null;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const linesFrom = (value: unknown) =>
+  isObject(value)
+    ? Object.entries(value)
+        .map(([name, one]) => `${name}=${String(one)}`)
+        .join('\n')
+    : '';
+
+export function definitionOf(job: Job): Definition {
+  return normalised(Object.fromEntries(Object.entries(job).filter(([name]) => !NOT_DEFINED.has(name))));
+}
+
+// Both views of the schedules, saying the same.
+export function normalised(definition: Definition): Definition {
+  const zone = typeof definition.time_zone === 'string' ? definition.time_zone : 'UTC';
+  const given = Array.isArray(definition.schedules) ? (definition.schedules as unknown[]) : [];
+  const short = definition.cron_expression;
+  const schedules: unknown[] =
+    given.length === 0 && typeof short === 'string'
+      ? [{ kind: 'cron', cron_expression: short, time_zone: zone }]
+      : given.map((one) => {
+          if (!isObject(one)) return one;
+          const { schedule_id: _id, ...rest } = one;
+          return rest;
+        });
+  return { ...definition, time_zone: zone, schedules, cron_expression: shortView(schedules, zone) };
+}
+
+function shortView(schedules: unknown[], zone: string): string | null {
+  const [only] = schedules;
+  if (schedules.length !== 1 || !isObject(only) || only.kind !== 'cron') return null;
+  return (only.time_zone ?? zone) === zone ? String(only.cron_expression) : null;
+}
+
+export function valuesOf(definition: Definition): FormValues {
+  const full = normalised(definition);
+  const values: FormValues = { ...DEFAULTS };
+  for (const name of TEXTS) if (typeof full[name] === 'string') values[name] = full[name];
+  for (const name of NUMBERS) if (typeof full[name] === 'number') values[name] = String(full[name]);
+  if (typeof full.job_id === 'string') values.job_id = full.job_id;
+  if (typeof full.namespace === 'string') values.namespace = full.namespace;
+  if (typeof full.command === 'string') values.command = full.command;
+  if (typeof full.enabled === 'boolean') values.enabled = full.enabled;
+  if (typeof full.user_id === 'string') values.user_id = full.user_id;
+  if (Array.isArray(full.retry_intervals)) values.retry_intervals = full.retry_intervals.join(', ');
+  values.labels = linesFrom(full.labels);
+  values.env = linesFrom(full.env);
+  if (isObject(full.parameters) && Object.keys(full.parameters).length > 0) {
+    values.parameters = JSON.stringify(full.parameters, null, 2);
+  }
+  return {
+    ...values,
+    ...tellValuesOf(full.notify),
+    ...scheduleValues(full.schedules as Schedule[], values.time_zone),
+  };
+}
+
+function scheduleValues(schedules: Schedule[], zone: string): Partial<FormValues> {
+  const [only] = schedules;
+  if (!only) return { kind: 'manual' };
+  const several = {
+    kind: 'several' as const,
+    schedules: (schedules as unknown[]).map((one) => rowOf(one, zone)),
+  };
+  if (schedules.length > 1) return several;
+  if (only.kind === 'cron' && (only.time_zone ?? zone) === zone) {
+    return { kind: 'cron', cron_expression: only.cron_expression };
+  }
+  if (only.kind === 'rate' && startOf({ ...only }) === '')
+    return { kind: 'rate', every_s: String(only.every_ms / 1000) };
+  if (only.kind === 'once') return { kind: 'once', at: only.at };
+  return several; // a zone or a start of its own
+}
+
+export function schedulesOf(values: FormValues): unknown[] {
+  switch (values.kind) {
+    case 'cron':
+      return [
+        { kind: 'cron', cron_expression: values.cron_expression.trim(), time_zone: values.time_zone.trim() },
+      ];
+    case 'rate':
+      return [{ kind: 'rate', every_ms: Math.round(+values.every_s * 1000) }];
+    case 'once':
+      return [{ kind: 'once', at: values.at.trim() }];
+    case 'manual':
+      return [];
+    case 'several':
+      return values.schedules.map((row) => scheduleOf(row, values.time_zone.trim()));
+  }
+}
+
+// The definition with what the form holds laid over it.
+export function definitionFrom(values: FormValues, base: Definition): Definition {
+  const out: Definition = { ...base };
+  for (const name of TEXTS) out[name] = values[name].trim();
+  for (const name of NUMBERS) out[name] = Number(values[name]);
+  out.enabled = values.enabled;
+  if (values.type === 'shell') out.command = values.command;
+  else delete out.command;
+  if (values.job_id) out.job_id = values.job_id;
+  else delete out.job_id;
+  out.namespace = values.namespace.trim() || NO_NAMESPACE;
+  out.labels = linesOf(values.labels) ?? {};
+  out.env = linesOf(values.env) ?? {};
+  out.parameters = parametersOf(values.parameters) ?? {};
+  const notify = notifyFrom(values, base.notify);
+  if ('notify' in base || Object.keys(notify).length > 0) out.notify = notify;
+  if (values.user_id) out.user_id = values.user_id;
+  const between = intervalsOf(values.retry_intervals) ?? [];
+  if ('retry_intervals' in base || between.length > 0) out.retry_intervals = between;
+  out.schedules = schedulesOf(values);
+  delete out.cron_expression;
+  return normalised(out);
+}
+
+// Which field shows what the server says about a pointer; `several`: each schedule has fields of its own.
+export function fieldOf(pointer: string, several = false): FieldPath<FormValues> | null {
+  const [, first, second, last] = pointer.split('/');
+  if (first === 'schedules' && several && /^\d+$/.test(second ?? ''))
+    return `schedules.${Number(second)}.${rowFieldOf(last)}`;
+  if (first === 'notify') return tellFieldOf(second);
+  if (first === 'schedules') {
+    if (last === 'cron_expression') return 'cron_expression';
+    if (last === 'time_zone') return 'time_zone';
+    if (last === 'every_ms') return 'every_s';
+    if (last === 'at') return 'at';
+    return 'kind';
+  }
+  return first !== undefined && first in DEFAULTS ? (first as keyof FormValues) : null;
+}
+
+export interface Difference {
+  field: string;
+  base: unknown;
+  mine: unknown;
+  theirs: unknown;
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+// What somebody else changed since `base`, beside what was changed here.
+export function differences(base: Definition, mine: Definition, theirs: Definition): Difference[] {
+  const fields = [
+    ...new Set([...Object.keys(base), ...Object.keys(mine), ...Object.keys(theirs)]),
+  ].toSorted();
+  return fields
+    .map((field) => ({ field, base: base[field], mine: mine[field], theirs: theirs[field] }))
+    .filter((one) => !same(one.mine, one.theirs));
+}

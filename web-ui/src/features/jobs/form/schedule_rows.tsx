@@ -1,0 +1,140 @@
+// Several schedules of a job, each with its own kind.
+import '../../../i18n/more';
+import '../../../i18n/seldom';
+import { Plus, Trash2 } from 'lucide-react';
+import { useEffect } from 'react';
+import { useFieldArray, useFormContext, useWatch, type FieldPath } from 'react-hook-form';
+import { useTextOr } from '../../../i18n/text_or';
+import { useTranslation } from '../../../i18n/use_translation';
+import { Field } from '../../../ui/field';
+import { Text } from './form_fields';
+import { schedulesOf, type FormValues } from './form_values';
+import { EMPTY_ROW, ROWS_MAX, ROW_KINDS, rowOf, type ScheduleRow } from './schedule_values';
+
+// What the single fields hold, as a row.
+function rowsOf(values: FormValues): ScheduleRow[] {
+  return values.kind === 'several'
+    ? values.schedules
+    : schedulesOf(values).map((one) => rowOf(one, values.time_zone.trim()));
+}
+
+// From one schedule to two.
+export function AddSchedule() {
+  const { t } = useTranslation();
+  const { getValues, setValue } = useFormContext<FormValues>();
+  return (
+    <button
+      type="button"
+      className="button justify-self-start"
+      onClick={() => {
+        setValue('schedules', [...rowsOf(getValues()), EMPTY_ROW], { shouldDirty: true });
+        setValue('kind', 'several', { shouldDirty: true });
+      }}
+    >
+      <Plus aria-hidden size={15} />
+      {t('form.add_schedule')}
+    </button>
+  );
+}
+
+export function ScheduleRows({ errorOf }: { errorOf: (field: FieldPath<FormValues>) => string | undefined }) {
+  const { t } = useTranslation();
+  const { fields, append, remove } = useFieldArray<FormValues, 'schedules'>({ name: 'schedules' });
+  // Chosen as a kind: there is one to begin with.
+  const none = fields.length === 0;
+  useEffect(() => {
+    if (none) append(EMPTY_ROW, { shouldFocus: false });
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- once
+  }, []);
+  return (
+    <div className="grid gap-3">
+      <ol className="grid gap-3">
+        {fields.map((field, i) => (
+          <li key={field.id} className="grid gap-2 rounded-md border p-3" data-testid="schedule">
+            <Row at={i} errorOf={errorOf} onRemove={() => remove(i)} />
+          </li>
+        ))}
+      </ol>
+      {none && <p className="text-muted">{t('form.no_schedule')}</p>}
+      <button
+        type="button"
+        className="button justify-self-start"
+        disabled={fields.length >= ROWS_MAX}
+        onClick={() => append(EMPTY_ROW, { focusName: `schedules.${fields.length}.kind` })}
+      >
+        <Plus aria-hidden size={15} />
+        {t('form.add_schedule')}
+      </button>
+    </div>
+  );
+}
+
+function Row({
+  at,
+  errorOf,
+  onRemove,
+}: {
+  at: number;
+  errorOf: (field: FieldPath<FormValues>) => string | undefined;
+  onRemove: () => void;
+}) {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  const { register } = useFormContext<FormValues>();
+  const kind = useWatch<FormValues, `schedules.${number}.kind`>({ name: `schedules.${at}.kind` });
+  const n = at + 1;
+  const kinds: readonly string[] = (ROW_KINDS as readonly string[]).includes(kind)
+    ? ROW_KINDS
+    : [...ROW_KINDS, kind];
+  const text = (
+    field: keyof ScheduleRow,
+    label: string,
+    more: { mono?: boolean; numeric?: boolean; placeholder?: string; list?: string; hint?: string },
+  ) => (
+    <Text
+      key={field}
+      name={`schedules.${at}.${field}`}
+      label={label}
+      error={errorOf(`schedules.${at}.${field}`)}
+      {...more}
+    />
+  );
+  return (
+    <>
+      <div className="flex items-end gap-2">
+        <Field label={t('form.schedule_n', { n })} error={errorOf(`schedules.${at}.kind`)} className="flex-1">
+          <select className="input" {...register(`schedules.${at}.kind`)}>
+            {kinds.map((one) => (
+              <option key={one} value={one}>
+                {textOr('option.kind.', one)}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <button
+          type="button"
+          className="button button-icon button-danger"
+          aria-label={t('form.remove_schedule', { n })}
+          title={t('form.remove_schedule', { n })}
+          onClick={onRemove}
+        >
+          <Trash2 aria-hidden size={15} />
+        </button>
+      </div>
+      {kind === 'cron' && [
+        text('cron_expression', t('form.cron_n', { n }), { mono: true, placeholder: '*/5 * * * *' }),
+        text('time_zone', t('form.zone_n', { n }), { list: 'zones', hint: t('form.zone_n_hint') }),
+      ]}
+      {kind === 'rate' && [
+        text('every_s', t('form.every_n', { n }), { numeric: true }),
+        text('start_time', t('form.start_n', { n }), {
+          mono: true,
+          placeholder: '2026-12-24T18:00:00+01:00',
+          hint: t('form.start_hint'),
+        }),
+      ]}
+      {kind === 'once' &&
+        text('at', t('form.at_n', { n }), { mono: true, placeholder: '2026-12-24T18:00:00+01:00' })}
+    </>
+  );
+}

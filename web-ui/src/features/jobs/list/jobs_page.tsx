@@ -1,0 +1,470 @@
+// All jobs: what each is, when it fires next, and what is most often done to one, or to many.
+import '../../../i18n/more';
+import '../../../i18n/seldom';
+import { Menu } from '@base-ui/react/menu';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { Copy, Ellipsis, Pause, Pencil, Play, Plus, SlidersHorizontal, Trash2, Upload } from 'lucide-react';
+import { Suspense, lazy, useState } from 'react';
+import { itemsOf, totalOf, useJobs } from '../../../api/queries';
+import type { Job, RecentRun } from '../../../api/types';
+import { useDenied, useMay } from '../../../auth/session';
+import { useTranslation } from '../../../i18n/use_translation';
+import { DataTable, type Column, type Sorting } from '../../../ui/data_table';
+import { early } from '../../../lib/preload';
+import { SearchField } from '../../../ui/search_field';
+import { StateBadge } from '../../../ui/state_badge';
+import { Time } from '../../../ui/time';
+import {
+  EmptyMatch,
+  EmptyYet,
+  LoadFailure,
+  Loading,
+  MoreButton,
+  PageHeader,
+  Segments,
+  isUnfinished,
+} from '../../../ui/ui';
+import { useColumns } from '../../lists/columns';
+import type { List } from '../../lists/list';
+import { ListBar, useSelectable, useTickColumn } from '../../lists/list_bar';
+import { lastEnded, useLastRuns } from '../../runs/list/last_runs';
+import { OwnerFilter } from '../../runs/list/run_filters';
+import { DeleteDialog, PauseDialog } from '../actions/pause_delete_dialogs';
+import { ExportButton } from '../transfer/export_button';
+import { FilterChips, LabelField } from './filter_chips';
+import { LabelLinks } from './label_links';
+import { NamespaceFilter } from './namespace_filter';
+import { useOwnerText, useOwners } from './owners';
+import { PageSize } from './page_size';
+import { scheduleText, zoneOf } from '../detail/schedule_text';
+import { useDeleteJob, useRunNow, useSetEnabled } from '../actions/job_actions';
+
+const RunStrip = early(() => import('../../runs/list/run_strip'));
+const RunWithDialog = lazy(() => import('../actions/run_with_dialog'));
+const route = getRouteApi('/jobs');
+const LAST_RUNS = 10;
+const rowOf = (job: Job) => ({ id: job.job_id, name: job.name, state: job.state });
+
+export function JobsPage() {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const may = useMay('jobs:write');
+  const { users } = useOwners();
+  const ownerOf = useOwnerText();
+  const { page_size, sort, ...filter } = search;
+  const jobs = useJobs({
+    ...filter,
+    ...(sort ? { sort } : {}),
+    ...(page_size ? { page_size: Number(page_size) } : {}),
+  });
+  const set = (change: Partial<typeof search>) =>
+    void navigate({ search: (before) => ({ ...before, ...change }) });
+  const items = itemsOf(jobs.data);
+  const filtered = Object.values(filter).some(Boolean);
+  const columns = useColumns('job', [
+    { id: 'state', label: t('jobs.state'), usual: true },
+    { id: 'schedule', label: t('jobs.schedule'), usual: true },
+    { id: 'next', label: t('jobs.next'), usual: true },
+    { id: 'result', label: t('jobs.last_result'), usual: true },
+    { id: 'last', label: t('strip.column'), usual: true },
+    { id: 'namespace', label: t('jobs.namespace'), usual: false },
+    { id: 'owner', label: t('jobs.owner'), usual: true },
+    { id: 'changed', label: t('jobs.changed'), usual: false },
+  ]);
+  const list = useSelectable({
+    kind: 'job',
+    search: filter,
+    rows: items.map(rowOf),
+    hasMore: jobs.hasNextPage,
+    total: totalOf(jobs.data),
+    columns,
+  });
+  const sorting = { by: sort, onSort: (by: string | undefined) => set({ sort: by }) };
+  return (
+    <>
+      <PageHeader
+        title={t('nav.jobs')}
+        documentTitle={t('nav.jobs')}
+        actions={
+          <>
+            <Link to="/import" className="button" disabled={!may} title={may ? undefined : t('denied.write')}>
+              <Upload aria-hidden size={15} />
+              {t('jobs.import')}
+            </Link>
+            <ExportButton jobs={items} selection={list.selection} filter={filter} />
+            <Link
+              to="/jobs/new"
+              className="button button-primary"
+              disabled={!may}
+              title={may ? undefined : t('denied.write')}
+            >
+              <Plus aria-hidden size={16} />
+              {t('jobs.new')}
+            </Link>
+          </>
+        }
+      />
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <SearchField
+          label={t('jobs.search')}
+          value={search.q ?? ''}
+          onChange={(q) =>
+            void navigate({ search: (before) => ({ ...before, q: q || undefined }), replace: true })
+          }
+        />
+        <Segments
+          label={t('jobs.state')}
+          value={search.status ?? ''}
+          choices={[
+            { value: '', label: t('all') },
+            { value: 'ENABLED', label: t('state.ENABLED') },
+            { value: 'PAUSED', label: t('state.PAUSED') },
+          ]}
+          onChange={(status) =>
+            void navigate({
+              search: (before) => ({ ...before, status: (status || undefined) as typeof before.status }),
+            })
+          }
+        />
+        <LabelField selector={search.selector} onChange={(selector) => set({ selector })} />
+        {/* Last: whether they are there at all turns out when the rest is seen. */}
+        <OwnerFilter chosen={search.user_id} users={users} onChange={(user_id) => set({ user_id })} />
+        <NamespaceFilter chosen={search.namespace} onChange={(namespace) => set({ namespace })} />
+      </div>
+      <FilterChips
+        selector={search.selector}
+        owner={search.user_id && ownerOf(search.user_id)}
+        onSelector={(selector) => set({ selector })}
+        onOwner={() => set({ user_id: undefined })}
+      />
+      <ListBar list={list} always={t('jobs.name')} />
+      <div className="card overflow-hidden">
+        {jobs.isPending ? (
+          <Loading />
+        ) : jobs.isError && items.length === 0 ? (
+          <LoadFailure error={jobs.error} onRetry={() => void jobs.refetch()} />
+        ) : items.length > 0 ? (
+          <JobsTable jobs={items} list={list} selector={search.selector} sorting={sorting} />
+        ) : isUnfinished(jobs) ? null : filtered ? (
+          <EmptyMatch onClear={() => void navigate({ search: { page_size, sort } })} />
+        ) : (
+          <EmptyYet
+            title={t('jobs.none')}
+            hint={t('jobs.none_hint')}
+            action={
+              <Link
+                to="/jobs/new"
+                className="button button-primary"
+                disabled={!may}
+                title={may ? undefined : t('denied.write')}
+              >
+                <Plus aria-hidden size={16} />
+                {t('jobs.new')}
+              </Link>
+            }
+            command={
+              "carillon job create --id hello --name Hello --cron '*/5 * * * *' --command 'echo hello'"
+            }
+          />
+        )}
+        <MoreButton query={jobs} />
+        {items.length > 0 && (
+          <div className="flex justify-end border-t px-3 py-2">
+            <PageSize value={page_size} onChange={(size) => set({ page_size: size })} />
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+function JobsTable({
+  jobs,
+  list,
+  selector,
+  sorting,
+}: {
+  jobs: Job[];
+  list: List;
+  selector?: string;
+  sorting: Sorting;
+}) {
+  const { t } = useTranslation();
+  const ownerOf = useOwnerText();
+  const runNow = useRunNow();
+  const setEnabled = useSetEnabled();
+  const remove = useDeleteJob();
+  // Nobody asks for what is not shown.
+  const asks = list.columns.isShown('last') || list.columns.isShown('result');
+  const last = useLastRuns(asks ? jobs.map((job) => job.job_id) : [], LAST_RUNS);
+  const [pausing, setPausing] = useState<Job | null>(null);
+  const [deleting, setDeleting] = useState<Job | null>(null);
+  const [running, setRunning] = useState<Job | null>(null);
+  const columns: Column<Job>[] = [
+    { ...useTickColumn(list, rowOf), width: 36 },
+    {
+      id: 'name',
+      header: t('jobs.name'),
+      sort: 'name',
+      cell: (job) => <NameCell job={job} selector={selector} />,
+    },
+    { id: 'state', header: t('jobs.state'), width: 100, cell: (job) => <StateBadge state={job.state} /> },
+    {
+      id: 'schedule',
+      header: t('jobs.schedule'),
+      width: 140,
+      cell: (job) => <ScheduleCell job={job} />,
+    },
+    {
+      id: 'next',
+      header: t('jobs.next'),
+      width: 100,
+      cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} />,
+    },
+    {
+      id: 'result',
+      header: t('jobs.last_result'),
+      width: 124,
+      cell: (job) => <LastResult runs={last?.get(job.job_id)} />,
+    },
+    {
+      id: 'last',
+      header: t('strip.column'),
+      width: 136,
+      cell: (job) => {
+        const runs = last?.get(job.job_id);
+        // As wide and as high before they are known: the rows stay as they are.
+        return (
+          <div className="min-h-6 min-w-[120px]">
+            {runs && (
+              <Suspense>
+                <RunStrip runs={runs} name={job.name} zone={zoneOf(job)} />
+              </Suspense>
+            )}
+          </div>
+        );
+      },
+    },
+    {
+      id: 'namespace',
+      header: t('jobs.namespace'),
+      width: 100,
+      cell: (job) => (
+        <span className="block truncate text-muted" title={job.namespace}>
+          {job.namespace}
+        </span>
+      ),
+    },
+    {
+      id: 'owner',
+      header: t('jobs.owner'),
+      width: 84,
+      cell: (job) => (
+        <span className="block truncate text-muted" title={job.user_id}>
+          {ownerOf(job.user_id)}
+        </span>
+      ),
+    },
+    {
+      id: 'changed',
+      header: t('jobs.changed'),
+      sort: 'update_time',
+      width: 110,
+      cell: (job) => <Time at={job.update_time} />,
+    },
+    {
+      id: 'actions',
+      header: <span className="sr-only">{t('actions')}</span>,
+      width: 130,
+      cell: (job) => (
+        <RowActions
+          job={job}
+          busy={runNow.isPending && runNow.variables === job.job_id}
+          onRun={() => runNow.mutate(job.job_id)}
+          onRunWith={() => setRunning(job)}
+          onPause={() => setPausing(job)}
+          onResume={() => setEnabled.mutate({ id: job.job_id, enabled: true })}
+          onDelete={() => setDeleting(job)}
+        />
+      ),
+    },
+  ];
+  return (
+    <>
+      <DataTable
+        label={t('nav.jobs')}
+        fits
+        columns={columns.filter((one) => list.columns.isShown(one.id))}
+        rows={jobs}
+        rowId={(job) => job.job_id}
+        sorting={sorting}
+      />
+      <PauseDialog
+        job={pausing}
+        onClose={() => setPausing(null)}
+        onPause={(job, reason) => setEnabled.mutate({ id: job.job_id, enabled: false, reason })}
+      />
+      <DeleteDialog
+        job={deleting}
+        onClose={() => setDeleting(null)}
+        onDelete={(job) => remove.mutate({ job })}
+      />
+      {running && (
+        <Suspense>
+          <RunWithDialog jobId={running.job_id} name={running.name} onClose={() => setRunning(null)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function NameCell({ job, selector }: { job: Job; selector?: string }) {
+  return (
+    <div className="min-w-0">
+      <div className="flex min-w-0 items-center gap-2">
+        <Link
+          to="/jobs/$id"
+          params={{ id: job.job_id }}
+          title={job.name}
+          className="min-w-0 truncate leading-6 font-medium text-ink no-underline hover:underline"
+        >
+          {job.name}
+        </Link>
+        {/* What does not fit is below its edge, and comes up with the focus. */}
+        <span className="max-h-6 min-w-[20%] flex-1 overflow-hidden">
+          <LabelLinks labels={job.labels} selector={selector} within />
+        </span>
+      </div>
+      <div className="mono truncate text-xs text-muted" title={job.job_id}>
+        {job.job_id}
+      </div>
+    </div>
+  );
+}
+
+function ScheduleCell({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const [first, ...rest] = job.schedules;
+  if (!first) return <span className="text-muted">{t('schedule.manual')}</span>;
+  return (
+    <div className="min-w-0">
+      <div className="flex gap-1">
+        <span className="mono truncate" title={scheduleText(first, t)}>
+          {scheduleText(first, t)}
+        </span>
+        {rest.length > 0 && (
+          <span className="whitespace-nowrap text-muted">{t('schedule.more', { n: rest.length })}</span>
+        )}
+      </div>
+      {first.kind === 'cron' && (
+        <div className="truncate text-xs text-muted" title={zoneOf(job)}>
+          {zoneOf(job)}
+        </div>
+      )}
+    </div>
+  );
+}
+
+// How the last run that ended did, and when.
+function LastResult({ runs }: { runs: readonly RecentRun[] | undefined }) {
+  const run = runs && lastEnded(runs);
+  if (!run) return <span className="text-muted">–</span>;
+  return (
+    <div>
+      <Link
+        to="/runs/$id"
+        params={{ id: run.run_id }}
+        preload={false}
+        className="inline-flex min-h-6 items-center no-underline"
+      >
+        <StateBadge state={run.state} />
+      </Link>
+      <div className="text-xs text-muted">
+        <Time at={run.ended_at ?? run.fire_time} />
+      </div>
+    </div>
+  );
+}
+
+function RowActions(props: {
+  job: Job;
+  busy: boolean;
+  onRun: () => void;
+  onRunWith: () => void;
+  onPause: () => void;
+  onResume: () => void;
+  onDelete: () => void;
+}) {
+  const { t } = useTranslation();
+  const { job } = props;
+  const may = useMay('jobs:write');
+  const denied = useDenied();
+  const why = (action: string) => {
+    const reason = denied(job, action);
+    return { disabled: reason !== undefined, title: reason && t(reason) };
+  };
+  const run = why('execute');
+  const paused = job.state === 'PAUSED';
+  return (
+    <div className="flex justify-end gap-1">
+      <button
+        type="button"
+        className="button"
+        title={run.title}
+        disabled={props.busy || run.disabled}
+        onClick={props.onRun}
+        aria-label={t('jobs.run_named', { name: job.name })}
+      >
+        {t('jobs.run')}
+      </button>
+      <Menu.Root>
+        <Menu.Trigger
+          className="button button-plain button-icon"
+          aria-label={t('jobs.more_named', { name: job.name })}
+        >
+          <Ellipsis aria-hidden size={17} />
+        </Menu.Trigger>
+        <Menu.Portal>
+          <Menu.Positioner className="z-40" align="end" sideOffset={4}>
+            <Menu.Popup className="popup min-w-44 p-1">
+              <Menu.Item className="menu-item" {...run} onClick={props.onRunWith}>
+                <SlidersHorizontal aria-hidden size={15} />
+                {t('jobs.run_with')}
+              </Menu.Item>
+              <Menu.Item
+                className="menu-item"
+                {...why(paused ? 'resume' : 'pause')}
+                onClick={paused ? props.onResume : props.onPause}
+              >
+                {paused ? <Play aria-hidden size={15} /> : <Pause aria-hidden size={15} />}
+                {paused ? t('jobs.resume') : t('jobs.pause')}
+              </Menu.Item>
+              <Menu.Item
+                className="menu-item"
+                {...why('edit')}
+                render={<Link to="/jobs/$id/edit" params={{ id: job.job_id }} />}
+              >
+                <Pencil aria-hidden size={15} />
+                {t('jobs.edit')}
+              </Menu.Item>
+              <Menu.Item
+                className="menu-item"
+                disabled={!may}
+                title={may ? undefined : t('denied.write')}
+                render={<Link to="/jobs/new" search={{ from: job.job_id }} />}
+              >
+                <Copy aria-hidden size={15} />
+                {t('jobs.duplicate')}
+              </Menu.Item>
+              <Menu.Item className="menu-item text-bad" {...why('delete')} onClick={props.onDelete}>
+                <Trash2 aria-hidden size={15} />
+                {t('jobs.delete')}
+              </Menu.Item>
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+    </div>
+  );
+}

@@ -1,0 +1,34 @@
+// Jobs of one namespace; an address may name several.
+import '../../../i18n/more';
+import { useNamespaces } from '../../../api/queries';
+import { useTranslation } from '../../../i18n/use_translation';
+
+export function NamespaceFilter({
+  chosen = [],
+  onChange,
+}: {
+  chosen?: string[];
+  onChange: (namespace: string[] | undefined) => void;
+}) {
+  const { t } = useTranslation();
+  const known = useNamespaces();
+  // Where all jobs are in one there is nothing to choose.
+  if (known.length < 2 && chosen.length === 0) return null;
+  const value = chosen.join(' ');
+  return (
+    <select
+      className="input w-auto max-w-full"
+      aria-label={t('jobs.namespace')}
+      value={value}
+      onChange={(event) => onChange(event.target.value ? event.target.value.split(' ') : undefined)}
+    >
+      <option value="">{t('jobs.any_namespace')}</option>
+      {value !== '' && !known.includes(value) && <option value={value}>{chosen.join(', ')}</option>}
+      {known.map((one) => (
+        <option key={one} value={one}>
+          {one}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,90 @@
+// Files of jobs: read as the command line reads them, and what is asked of the server. Pure.
+import '../../../i18n/seldom';
+import { parseAllDocuments } from 'yaml';
+import type { Problem } from '../../../api/types';
+import type { Definition } from '../form/definition';
+
+export const JOBS_MAX = 500; // of a request
+export const BYTES_MAX = 1_000_000; // the server's own bound is 1 MiB
+
+export interface Applied {
+  dry_run: boolean;
+  counts: Record<string, number>;
+  prune_complete: boolean | null;
+  items: AppliedItem[];
+}
+export interface AppliedItem {
+  index: number | null;
+  job_id: string | null;
+  name: string | null;
+  result: string;
+  version: number | null;
+  changes: { path: string; from: unknown; to: unknown }[] | null;
+  error: Pick<Problem, 'code' | 'detail' | 'errors'> | null;
+}
+
+// What is wrong with a text, as a key of the texts.
+export interface Unread {
+  key: string;
+  values: Record<string, string | number>;
+}
+export type Read = { jobs: Definition[] } | { wrong: Unread };
+
+const wrong = (key: string, values: Unread['values'] = {}): Read => ({ wrong: { key, values } });
+const isObject = (value: unknown): value is Definition =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+// A document is a job, a list of them, or {jobs: [...]}; JSON is YAML too.
+export function readJobs(text: string): Read {
+  if (new Blob([text]).size > BYTES_MAX) return wrong('import.too_big', { n: BYTES_MAX / 1000 });
+  const jobs: Definition[] = [];
+  for (const document of parseAllDocuments(text)) {
+    const [error] = document.errors;
+    if (error)
+      return wrong('import.unreadable', {
+        line: error.linePos?.[0].line ?? 1,
+        why: error.message.split('\n')[0]!,
+      });
+    let value: unknown;
+    try {
+      value = document.toJS();
+    } catch (problem) {
+      return wrong('import.unreadable', {
+        line: 1,
+        why: problem instanceof Error ? problem.message : String(problem),
+      });
+    }
+    if (value === null || value === undefined) continue;
+    const wrapped =
+      isObject(value) && Object.keys(value).length === 1 && 'jobs' in value ? value.jobs : value;
+    for (const one of Array.isArray(wrapped) ? (wrapped as unknown[]) : [wrapped]) {
+      if (!isObject(one)) return wrong('import.no_job', { n: jobs.length + 1 });
+      jobs.push(one);
+    }
+  }
+  if (jobs.length === 0) return wrong('import.empty');
+  return jobs.length > JOBS_MAX ? wrong('import.too_many', { n: jobs.length, most: JOBS_MAX }) : { jobs };
+}
+
+export interface Options {
+  namespace: string;
+  prune: boolean;
+  selector: string;
+}
+
+// Only within a namespace is anything pruned.
+export function queryOf({ namespace, prune, selector }: Options): Record<string, string> {
+  const within = namespace.trim();
+  return {
+    ...(within ? { namespace: within } : {}),
+    ...(within && prune ? { prune: 'true', selector: selector.trim() } : {}),
+  };
+}
+
+// What was looked at is what is applied to: a job that somebody changed since is a conflict of its own.
+export function asSeen(jobs: readonly Definition[], seen: Applied): Definition[] {
+  const versions = new Map(seen.items.map((item) => [item.index, item.version]));
+  return jobs.map((job, i) =>
+    'version' in job || !versions.get(i) ? job : { ...job, version: versions.get(i) },
+  );
+}

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../api/types';
+import { SAMPLE_LABEL, sampleOf } from './sample';
+
+const job = (labels: Record<string, string>) => ({ job_id: 'a', labels }) as unknown as Job;
+
+describe('the first steps', () => {
+  it('are shown while there is nothing, or the sample alone', () => {
+    const sample = job({ [SAMPLE_LABEL]: 'hello' });
+    expect(sampleOf([])).toBeNull();
+    expect(sampleOf([sample])).toBe(sample);
+    expect(sampleOf([job({})])).toBeUndefined();
+    expect(sampleOf([sample, job({})])).toBeUndefined();
+  });
+});

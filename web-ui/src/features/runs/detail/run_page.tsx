@@ -1,0 +1,415 @@
+// One run: its life with the delays between the steps, its attempts, what it wrote. Follows it while it
+// runs.
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, getRouteApi } from '@tanstack/react-router';
+import { Ban, RotateCcw, SlidersHorizontal } from 'lucide-react';
+import { Suspense, lazy, useEffect, useRef, useState } from 'react';
+import { FAST_MS, isRefused, useEvery } from '../../../api/queries';
+import { ApiError, call, get } from '../../../api/client';
+import { newKey } from '../../../api/keys';
+import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
+import { useDenied } from '../../../auth/session';
+import { useTextOr } from '../../../i18n/text_or';
+import { useTranslation } from '../../../i18n/use_translation';
+import { useNow } from '../../../lib/clock';
+import { readable, span } from '../../../lib/format';
+import { StateBadge } from '../../../ui/state_badge';
+import { Time } from '../../../ui/time';
+import { toast, toastError } from '../../../ui/toasts';
+import { Modal } from '../../../ui/dialogs/modal';
+import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../../ui/ui';
+import { ExecutorLink } from './executor_link';
+import { Output } from '../log/output';
+import { attemptOf, attemptToShow, duration, failedBefore, timeline } from './run_text';
+import { RetryBanner, StartsIn } from './waiting_text';
+
+const Attempts = lazy(() => import('./attempts_card'));
+const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
+const route = getRouteApi('/runs/$id');
+const SOON_MS = 700; // while it runs, or is about to
+const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
+// A PENDING run whose next attempt waits for its time, or for its job to be resumed.
+const waitsForRetry = (run: Run) =>
+  run.state === 'PENDING' && run.attempt > 1 && ['not_due', 'paused'].includes(run.waiting?.code ?? '');
+const runPath = (id: string) => 'runs/' + encodeURIComponent(id);
+
+export function RunPage() {
+  const { id } = route.useParams();
+  const soon = useEvery(SOON_MS);
+  const calm = useEvery(FAST_MS);
+  const run = useQuery({
+    queryKey: ['runs', id],
+    queryFn: ({ signal }) => get<Run>(runPath(id), {}, signal),
+    refetchInterval: ({ state }) =>
+      !isRefused(state.error) && (FINAL_STATES.has(state.data?.state ?? '') ? calm : soon),
+  });
+  if (run.isPending) return <Loading />;
+  if (!run.data) return <LoadFailure error={run.error} onRetry={() => void run.refetch()} />;
+  return <Known run={run.data} />;
+}
+
+function Known({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  const search = route.useSearch();
+  const name = run.job_name || run.job_id;
+  const shown = attemptOf(run, search.attempt ? Number(search.attempt) : attemptToShow(run));
+  return (
+    <>
+      <PageHeader
+        documentTitle={t('run.title', { name })}
+        title={
+          <>
+            <span>{name}</span>
+            <StateBadge state={run.state} />
+          </>
+        }
+        under={
+          <>
+            <Link to="/jobs/$id" params={{ id: run.job_id }} className="link underline">
+              {run.job_id}
+            </Link>
+            {' · '}
+            <span className="mono">{run.run_id}</span>
+          </>
+        }
+        actions={
+          <>
+            <Actions run={run} />
+            <Again run={run} />
+          </>
+        }
+      />
+      <Sentence run={run} />
+      <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
+        <div className="grid min-w-0 content-start gap-4">
+          <OutputCard run={run} />
+          {run.attempts?.some((one) => one.ended_at !== null) && (
+            <Suspense>
+              <Attempts run={run} />
+            </Suspense>
+          )}
+        </div>
+        <div className="grid content-start gap-4">
+          <Timeline run={run} shown={shown} />
+          <Card title={t('run.facts')}>
+            <Facts
+              items={[
+                [t('runs.kind'), textOr('kind.', run.kind)],
+                [t('runs.executor'), <ExecutorLink key="e" id={shown.executor_id} />],
+                [t('run.attempt'), shown.attempt],
+                [t('run.exit_code'), shown.exit_code ?? '–'],
+                [t('run.reason'), shown.reason ? textOr('reason.', shown.reason) : '–'],
+                [t('run.priority'), run.priority],
+                [t('run.definition'), 'v' + run.job_version],
+                [
+                  t('run.trace'),
+                  <code key="t" className="mono break-all">
+                    {run.trace_id ?? '–'}
+                  </code>,
+                ],
+                ...(run.parameters && Object.keys(run.parameters).length > 0
+                  ? [
+                      [
+                        t('run.parameters'),
+                        <code key="p" className="mono break-all">
+                          {JSON.stringify(run.parameters)}
+                        </code>,
+                      ] as const,
+                    ]
+                  : []),
+              ]}
+            />
+          </Card>
+        </div>
+      </div>
+    </>
+  );
+}
+
+// Why it is as it is, in one sentence, when there is something to say.
+function Sentence({ run }: { run: Run }) {
+  const { t, i18n } = useTranslation();
+  const textOr = useTextOr();
+  // Its words are the server's, in English.
+  const error =
+    run.error &&
+    (i18n.language !== 'en' && run.reason === 'exit_code' && run.exit_code !== null ? (
+      `${textOr('reason.', run.reason)} ${run.exit_code}`
+    ) : (
+      <>
+        {i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span>
+      </>
+    ));
+  // An error of one that still runs is the reason of who cancels it.
+  const ending =
+    run.state === 'RUNNING' &&
+    run.cancel_requested &&
+    t(run.cancel_mode === 'kill' ? 'run.killing' : 'run.cancelling');
+  const waits =
+    run.state === 'PENDING' &&
+    (run.waiting ? (
+      <>
+        {i18n.language !== 'en' && textOr('waiting.', run.waiting.code)}{' '}
+        <span lang="en">{readable(run.waiting.detail)}</span>
+      </>
+    ) : (
+      t('run.waits')
+    ));
+  const failed = failedBefore(run);
+  if (failed) return <RetryBanner run={run} failed={failed} waits={waits} />;
+  if (run.waiting?.code === 'not_due' && run.due_at)
+    return (
+      <p role="status" className="mb-4 rounded-md bg-idle-soft px-4 py-2.5 text-idle">
+        <StartsIn at={run.due_at} />
+      </p>
+    );
+  const first = waits || ending;
+  const text = first ? (
+    <>
+      {first} {error}
+    </>
+  ) : (
+    error
+  );
+  if (!text) return null;
+  const bad = run.error !== null && run.state !== 'CANCELLED' && !first;
+  return (
+    <p
+      role="status"
+      className={'mb-4 rounded-md px-4 py-2.5 ' + (bad ? 'bg-bad-soft text-bad' : 'bg-idle-soft text-idle')}
+    >
+      {text}
+    </p>
+  );
+}
+
+function Actions({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const client = useQueryClient();
+  const denied = useDenied();
+  const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
+  const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
+  const kills = run.state === 'RUNNING' && run.cancel_requested; // the grace is being given, or not even that
+  const key = useRef(newKey());
+  // A second click before the page shows the new state repeats the same request.
+  useEffect(() => {
+    key.current = newKey();
+  }, [run.run_id, run.attempt, run.state]);
+  const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
+  const cancel = useMutation({
+    mutationFn: (body: object) =>
+      call<{ cancelled: number }>('POST', runPath(run.run_id) + '/cancel', { body }),
+    onSuccess: ({ data }) => {
+      if (data.cancelled === 0) toast(t('run.ended_before'));
+      done();
+    },
+    onError: (error) => toastError(t('error.action'), explain(error, t)),
+  });
+  const retry = useMutation({
+    mutationFn: (anyway: boolean) =>
+      call<Run>('POST', runPath(run.run_id) + '/retry', {
+        body: anyway ? { confirm_overlap: true } : {},
+        idempotencyKey: key.current,
+      }),
+    onSuccess: () => {
+      toast(t('run.retried'));
+      done();
+    },
+    onError: (error, anyway) => {
+      if (error instanceof ApiError && error.code === 'request_in_flight') return;
+      // What was not answered may have been done: the same key finds out.
+      if (error instanceof ApiError && error.status >= 400 && error.status < 500) key.current = newKey();
+      if (!anyway && error instanceof ApiError && error.code === 'conflict' && RETRIABLE.has(run.state))
+        setConfirm('retry');
+      else toastError(t('error.action'), explain(error, t));
+    },
+  });
+  return (
+    <>
+      {!FINAL_STATES.has(run.state) && (
+        <button
+          type="button"
+          className="button button-danger"
+          title={noCancel && t(noCancel)}
+          // Not while it is asked for: a focused button that is disabled loses the focus, and the next question is here.
+          disabled={Boolean(noCancel) || (run.cancel_requested && !(kills && run.cancel_mode === 'graceful'))}
+          onClick={() => {
+            if (cancel.isPending) return;
+            if (kills || run.state === 'HELD') setConfirm(kills ? 'kill' : 'cancel');
+            else cancel.mutate({});
+          }}
+        >
+          <Ban aria-hidden size={15} />
+          {t(kills ? 'run.kill' : 'run.cancel')}
+        </button>
+      )}
+      {(RETRIABLE.has(run.state) || waitsForRetry(run)) && (
+        <button
+          type="button"
+          className="button"
+          disabled={Boolean(noRetry) || retry.isPending}
+          title={noRetry && t(noRetry)}
+          onClick={() => retry.mutate(false)}
+        >
+          <RotateCcw aria-hidden size={15} />
+          {t(waitsForRetry(run) ? 'run.retry_now' : 'run.retry')}
+        </button>
+      )}
+      <Modal
+        open={confirm !== null}
+        onClose={() => setConfirm(null)}
+        title={t(confirm === 'kill' ? 'run.kill_title' : 'run.overlap_title')}
+        actions={
+          <>
+            <button type="button" className="button" onClick={() => setConfirm(null)}>
+              {t('cancel')}
+            </button>
+            <button
+              type="button"
+              className="button button-danger"
+              onClick={() => {
+                if (confirm === 'retry') retry.mutate(true);
+                else cancel.mutate(confirm === 'kill' ? { mode: 'kill' } : { confirm_overlap: true });
+                setConfirm(null);
+              }}
+            >
+              {t(confirm === 'kill' ? 'run.kill' : 'run.overlap_confirm')}
+            </button>
+          </>
+        }
+      >
+        <p className="text-muted">{t(confirm === 'kill' ? 'run.kill_explain' : 'run.overlap')}</p>
+      </Modal>
+    </>
+  );
+}
+
+// Another run of its job, with what this one was given to begin with. Who may retry it may run its job.
+function Again({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const denied = useDenied()(run, 'retry');
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        disabled={Boolean(denied)}
+        title={denied && t(denied)}
+        onClick={() => setOpen(true)}
+      >
+        <SlidersHorizontal aria-hidden size={15} />
+        {t('run.again_with')}
+      </button>
+      {open && (
+        <Suspense>
+          <RunWithDialog
+            jobId={run.job_id}
+            name={run.job_name || run.job_id}
+            run={run}
+            onClose={() => setOpen(false)}
+          />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function Timeline({ run, shown }: { run: Run; shown: Attempt }) {
+  const { t } = useTranslation();
+  return (
+    <Card
+      title={
+        <>
+          {t('run.timeline')}
+          {run.attempt > 1 && (
+            <span className="text-muted"> · {t('runs.attempt_n', { n: shown.attempt })}</span>
+          )}
+        </>
+      }
+    >
+      <ol className="grid gap-0">
+        {timeline(run, shown.attempt).map((step) => (
+          <li
+            key={step.key}
+            className="relative grid grid-cols-[14px_1fr_auto] items-baseline gap-x-3 pb-3 last:pb-0"
+          >
+            <span
+              aria-hidden
+              className={
+                'size-2.5 translate-y-px rounded-full border-2 ' +
+                (step.at ? 'border-accent bg-accent' : 'border-line-strong')
+              }
+            />
+            <span>
+              <span className={step.at ? '' : 'text-muted'}>
+                {t(`step.${step.key}`, { n: shown.attempt - 1 })}
+              </span>
+              <span className="block text-xs text-muted">
+                {step.at ? <Time at={step.at} absolute /> : t('step.not_yet')}
+              </span>
+            </span>
+            <span className="text-muted tabular-nums">
+              {step.after === null ? '' : (step.after >= 0 ? '+' : '') + span(step.after)}
+            </span>
+          </li>
+        ))}
+      </ol>
+      {shown.state === 'RUNNING' && <Elapsed run={run} />}
+    </Card>
+  );
+}
+
+function Elapsed({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const ms = duration(run, useNow());
+  return (
+    <p className="mt-3 border-t pt-3 text-busy">{t('run.elapsed', { span: span(Math.max(0, ms ?? 0)) })}</p>
+  );
+}
+
+function OutputCard({ run }: { run: Run }) {
+  const { t } = useTranslation();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const chosen = search.attempt ? Number(search.attempt) : attemptToShow(run);
+  return (
+    <Card
+      title={
+        <>
+          {t('run.output')}
+          {run.attempt > 1 && <span className="text-muted"> · {t('runs.attempt_n', { n: chosen })}</span>}
+        </>
+      }
+      flush
+    >
+      <Output
+        runId={run.run_id}
+        attempt={chosen}
+        open={chosen === run.attempt && !FINAL_STATES.has(run.state)}
+        search={search.q ?? ''}
+        level={search.level}
+        onLevel={(level) =>
+          void navigate({
+            search: (before) => ({ ...before, level }),
+            hash: true,
+            replace: true,
+            resetScroll: false,
+          })
+        }
+        onSearch={(q) =>
+          void navigate({
+            search: (before) => ({ ...before, q: q || undefined }),
+            hash: true,
+            replace: true,
+            resetScroll: false,
+          })
+        }
+        onLink={(hash) =>
+          void navigate({ search: true, hash, replace: true, resetScroll: false, hashScrollIntoView: false })
+        }
+      />
+    </Card>
+  );
+}

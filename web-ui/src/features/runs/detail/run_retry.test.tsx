@@ -1,0 +1,158 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
+import { act, fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ChangeStream } from '../../../api/changes';
+import type { ServerEvent } from '../../../api/events';
+import { queryClient } from '../../../api/queries';
+import type { Run } from '../../../api/types';
+import { parseSearch, stringifySearch } from '../../../app/search_params';
+import { RunPage } from './run_page';
+import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
+import '../../../ui/dialogs/modal_dialog';
+
+const failed = {
+  run_id: 'r1',
+  job_id: 'backup',
+  job_name: 'Backup',
+  kind: 'cron',
+  fire_time: '2026-03-01T02:00:00Z',
+  state: 'FAILED',
+  reason: 'exit_code',
+  attempt: 1,
+  executor_id: null,
+  planned_at: null,
+  claimed_at: null,
+  started_at: null,
+  ended_at: '2026-03-01T02:00:03Z',
+  exit_code: 3,
+  error: null,
+  priority: 5,
+  job_version: 1,
+  cancel_requested: false,
+} as Run;
+
+const SLOW_MS = 5000; // the first page of a file brings its parts
+const CHANGED = [
+  { name: 'change', id: '1', data: JSON.stringify({ changes: [{ topic: 'runs' }] }) },
+] as unknown as ServerEvent[];
+
+function showRun(id: string) {
+  const root = createRootRoute();
+  const here = createRoute({ getParentRoute: () => root, path: '/runs/$id', component: RunPage });
+  const router = createRouter({
+    routeTree: root.addChildren([here]),
+    parseSearch,
+    stringifySearch,
+    history: createMemoryHistory({ initialEntries: ['/runs/' + id] }),
+  });
+  render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
+}
+
+describe('an ID that cannot be a run', () => {
+  it('is asked for once, and the page says so at once', async () => {
+    queryClient.clear();
+    let asked = 0;
+    server.use(
+      http.get(at('runs/:id'), () => {
+        asked += 1;
+        return problem(400, 'invalid', 'This is not the ID of a run.');
+      }),
+    );
+    showRun('nosuch');
+    await screen.findByRole('button', { name: 'Try again' }, { timeout: SLOW_MS });
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await act(() => new ChangeStream(queryClient).take(CHANGED));
+    expect(asked).toBe(1);
+    expect(screen.queryByText('Loading…')).toBeNull();
+    fireEvent.click(screen.getByRole('button', { name: 'Try again' }));
+    await waitFor(() => expect(asked).toBe(2));
+  });
+});
+
+describe('a retry', () => {
+  let now: Run;
+  let keys: (string | null)[];
+  let answers: (() => Response)[];
+  beforeEach(() => {
+    queryClient.clear();
+    now = failed;
+    keys = [];
+    answers = [];
+    server.use(
+      http.get(at('runs/r1'), () => HttpResponse.json(now)),
+      http.get(at('runs/r1/logs'), () => new HttpResponse('')),
+      http.get(at('runs/r1/logs/stream'), () => new HttpResponse('')),
+      http.post(at('runs/r1/retry'), ({ request }) => {
+        keys.push(request.headers.get('Idempotency-Key'));
+        return (
+          answers.shift()?.() ??
+          HttpResponse.json({ ...failed, state: 'PENDING', attempt: 2 }, { status: 202 })
+        );
+      }),
+    );
+  });
+
+  async function open() {
+    showRun('r1');
+    await screen.findByRole('button', { name: 'Retry' });
+  }
+  const click = async (times: number) => {
+    await waitFor(() =>
+      expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Retry' }).disabled).toBe(false),
+    );
+    fireEvent.click(screen.getByRole('button', { name: 'Retry' }));
+    await waitFor(() => expect(keys.length).toBe(times));
+  };
+
+  it('that is asked for again before the page has moved on is the same one', async () => {
+    await open();
+    await click(1);
+    await click(2);
+    expect(keys[0]).toBeTruthy();
+    expect(keys[1]).toBe(keys[0]);
+  });
+
+  it('of the next attempt is another one', async () => {
+    await open();
+    await click(1);
+    now = { ...failed, attempt: 2, exit_code: 4 };
+    await act(() => queryClient.invalidateQueries({ queryKey: ['runs'] }));
+    await screen.findByText('4');
+    await click(2);
+    expect(keys[1]).not.toBe(keys[0]);
+  });
+
+  it('without an answer is asked for again by the same key, after a refusal by another one', async () => {
+    answers = [() => HttpResponse.error(), () => problem(409, 'conflict', 'Its process may still run.')];
+    await open();
+    await click(1);
+    await click(2);
+    expect(keys[1]).toBe(keys[0]);
+    fireEvent.click(await screen.findByRole('button', { name: 'Continue anyway' }));
+    await waitFor(() => expect(keys.length).toBe(3));
+    expect(keys[2]).not.toBe(keys[1]);
+  });
+
+  it('of an attempt that was retried before and failed again is another one', async () => {
+    await open();
+    await click(1);
+    now = { ...failed, state: 'RUNNING' };
+    await act(() => queryClient.invalidateQueries({ queryKey: ['runs'] }));
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Retry' })).toBeNull());
+    now = failed;
+    await act(() => queryClient.invalidateQueries({ queryKey: ['runs'] }));
+    await click(2);
+    expect(keys[1]).not.toBe(keys[0]);
+  });
+});

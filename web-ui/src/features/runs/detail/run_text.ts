@@ -1,0 +1,89 @@
+// A run in words: how long things took in its life, and which one it is. Pure.
+import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
+import { difference } from '../../../lib/format';
+
+export interface Step {
+  key: 'fire' | 'planned' | 'previous_ended' | 'claimed' | 'started' | 'ended';
+  at: string | null;
+  // Since the step before that is known, in ms; negative for what was planned ahead.
+  after: number | null;
+}
+
+// One attempt of a run as it is shown: the run's own words where they are of that attempt.
+export function attemptOf(run: Run, n: number): Attempt {
+  const found = run.attempts?.find((one) => one.attempt === n);
+  const { attempt, state, executor_id, reason, claimed_at, started_at, ended_at, exit_code, error } = run;
+  return found ?? { attempt, state, executor_id, reason, claimed_at, started_at, ended_at, exit_code, error };
+}
+
+// The life of one attempt, and what came before it. Fire time first: planning ahead of it is a negative delay, and
+// shown as such. When a process started is known with its end: until then its claim is all there is to say.
+export function timeline(run: Run, n = run.attempt): Step[] {
+  const shown = attemptOf(run, n);
+  const previous = run.attempts?.findLast((one) => one.attempt < n);
+  const times: (readonly [Step['key'], string | null])[] = [
+    ['planned', run.planned_at],
+    ['fire', run.fire_time],
+    ...(previous ? [['previous_ended', previous.ended_at] as const] : []),
+    ['claimed', shown.claimed_at],
+    ...(shown.state === 'RUNNING' && !shown.started_at ? [] : [['started', shown.started_at] as const]),
+    ['ended', shown.ended_at],
+  ];
+  const steps: Step[] = [];
+  let before: string | null = null;
+  for (const [key, at] of times) {
+    steps.push({ key, at: at ?? null, after: difference(before, at) });
+    if (at) before = at;
+  }
+  return steps;
+}
+
+// The attempt before the one that waits to be started; undefined: none has been made yet.
+export function failedBefore(run: Run): Attempt | undefined {
+  if (run.state !== 'PENDING' || run.attempt < 2) return undefined;
+  return run.attempts?.findLast((one) => one.attempt < run.attempt);
+}
+
+const mayHaveWritten = (one: Attempt) => Boolean(one.output) || one.state === 'LOST';
+
+// Whose output is shown when none is chosen: the last attempt, or while that has not been started (or never was), the
+// last one that wrote something.
+export function attemptToShow(run: Run): number {
+  const ended = (run.attempts ?? []).filter((one) => one.attempt < run.attempt);
+  const begun = run.claimed_at !== null && run.state !== 'PENDING';
+  if (begun || ended.length === 0) return run.attempt;
+  return (ended.findLast(mayHaveWritten) ?? ended.at(-1)!).attempt;
+}
+
+// The attempts, and the one that waits to be started.
+export function attemptsOf(run: Run): Attempt[] {
+  const made = run.attempts ?? [];
+  if (FINAL_STATES.has(run.state) || made.some((one) => one.attempt === run.attempt)) return made;
+  return [
+    ...made,
+    {
+      attempt: run.attempt,
+      state: run.state,
+      executor_id: null,
+      reason: null,
+      claimed_at: null,
+      started_at: null,
+      ended_at: null,
+      exit_code: null,
+      error: null,
+    },
+  ];
+}
+
+export function duration(
+  run: { started_at: string | null; claimed_at?: string | null; ended_at: string | null },
+  now: number,
+): number | null {
+  const from = run.started_at ?? run.claimed_at ?? null;
+  if (!from) return null;
+  return (run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(from);
+}
+
+// Which run it is, where rows are not beside it.
+export const nameOfRun = (run: Run) =>
+  `${run.job_name || run.job_id} · ${run.fire_time.slice(0, 19).replace('T', ' ')} UTC`;

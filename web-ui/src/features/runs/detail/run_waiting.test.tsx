@@ -1,0 +1,227 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import {
+  RouterProvider,
+  createMemoryHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+} from '@tanstack/react-router';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { queryClient } from '../../../api/queries';
+import type { Attempt, Run } from '../../../api/types';
+import { parseSearch, stringifySearch } from '../../../app/search_params';
+import { attemptToShow, attemptsOf, timeline } from './run_text';
+import { RunPage } from './run_page';
+import { clockTime } from '../../../lib/format';
+import { HttpResponse, at, http, server } from '../../../../test_support/server';
+import '../../../ui/dialogs/modal_dialog';
+
+const SLOW_MS = 5000; // the first page of a file brings its parts
+
+const attempt = (n: number, more: Partial<Attempt> = {}) =>
+  ({
+    attempt: n,
+    state: 'FAILED',
+    executor_id: 'local',
+    reason: 'exit_code',
+    claimed_at: '2026-03-01T02:00:00Z',
+    started_at: '2026-03-01T02:00:00Z',
+    ended_at: '2026-03-01T02:00:03Z',
+    exit_code: 7,
+    error: 'exit code 7',
+    output: 'no such host',
+    ...more,
+  }) as Attempt;
+
+const waiting = (more: Partial<Run> = {}) =>
+  ({
+    run_id: 'r1',
+    job_id: 'backup',
+    job_name: 'Backup',
+    kind: 'cron',
+    fire_time: '2026-03-01T02:00:00Z',
+    due_at: new Date(Date.now() + 3_600_000).toISOString(),
+    state: 'PENDING',
+    reason: null,
+    attempt: 2,
+    executor_id: null,
+    planned_at: null,
+    claimed_at: null,
+    started_at: null,
+    ended_at: null,
+    exit_code: null,
+    error: null,
+    attempts: [attempt(1)],
+    priority: 5,
+    job_version: 1,
+    cancel_requested: false,
+    waiting: { code: 'not_due', detail: 'Due at 2026-03-01 03:00:03 UTC.' },
+    ...more,
+  }) as Run;
+
+describe('a run that waits for its retry', () => {
+  let now: Run;
+  let logs: (string | null)[];
+  beforeEach(() => {
+    queryClient.clear();
+    now = waiting();
+    logs = [];
+    server.use(
+      http.get(at('runs/r1'), () => HttpResponse.json(now)),
+      http.get(at('jobs/backup'), () => HttpResponse.json({ job_id: 'backup', retry_count: 2 })),
+      http.get(at('runs/r1/logs/stream'), ({ request }) => {
+        logs.push(new URL(request.url).searchParams.get('attempt'));
+        return new HttpResponse('event: end\ndata: {"complete": true}\n\n', {
+          headers: { 'Content-Type': 'text/event-stream' },
+        });
+      }),
+    );
+  });
+
+  async function open() {
+    const root = createRootRoute();
+    const here = createRoute({ getParentRoute: () => root, path: '/runs/$id', component: RunPage });
+    const router = createRouter({
+      routeTree: root.addChildren([here]),
+      parseSearch,
+      stringifySearch,
+      history: createMemoryHistory({ initialEntries: ['/runs/r1'] }),
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
+  }
+
+  it('says which attempt failed, why, and when the next one starts', async () => {
+    await open();
+    const said = await screen.findByText(
+      /^Attempt 1 of 3 failed: exit code 7\. Retrying in /,
+      {},
+      { timeout: SLOW_MS },
+    );
+    expect(said.textContent).toMatch(/Retrying in (1 h|59 min [\d]+ s) \([^)]*\d\d:\d\d:\d\d\)\.$/);
+    expect(document.body.textContent).not.toMatch(/Due at/);
+  });
+
+  it('shows its attempts, and the output of the last that wrote one', async () => {
+    await open();
+    const attempts = await screen.findByRole('table');
+    expect(within(attempts).getByRole('link', { name: 'Attempt 1' }).getAttribute('aria-current')).toBe(
+      'true',
+    );
+    expect(within(attempts).getByText('Pending')).toBeTruthy();
+    expect(screen.getByRole('heading', { name: /Output.*Attempt 1/ })).toBeTruthy();
+    await waitFor(() => expect(logs).toEqual(['1']));
+  });
+
+  it('of a job that is paused waits for it to be resumed', async () => {
+    now = waiting({ due_at: null, waiting: { code: 'paused', detail: 'The job is paused.' } });
+    await open();
+    await screen.findByText(/exit code 7\. The next attempt starts when the job is resumed\.$/);
+  });
+
+  it('is retried now, once, by one button', async () => {
+    const keys: (string | null)[] = [];
+    server.use(
+      http.post(at('runs/r1/retry'), ({ request }) => {
+        keys.push(request.headers.get('Idempotency-Key'));
+        now = waiting({
+          due_at: new Date().toISOString(),
+          waiting: { code: 'no_executor', detail: 'None.' },
+        });
+        return HttpResponse.json(now, { status: 202 });
+      }),
+    );
+    await open();
+    fireEvent.click(await screen.findByRole('button', { name: 'Retry now' }, { timeout: SLOW_MS }));
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Retry now' })).toBeNull());
+    expect(keys.length).toBe(1);
+    expect(keys[0]).toBeTruthy();
+    expect(screen.queryByRole('button', { name: 'Retry' })).toBeNull();
+  });
+
+  it('that is on its first attempt has nothing to retry', async () => {
+    now = waiting({ attempt: 1, attempts: [] });
+    await open();
+    await screen.findByRole('button', { name: 'Cancel run' }, { timeout: SLOW_MS });
+    expect(screen.queryByRole('button', { name: 'Retry now' })).toBeNull();
+  });
+
+  it('that has no exit code says its reason', async () => {
+    now = waiting({
+      attempts: [attempt(1, { state: 'TIMED_OUT', reason: 'timeout', exit_code: null })],
+    });
+    await open();
+    await screen.findByText(/^Attempt 1 of 3 failed: Timeout exceeded\. Retrying in /);
+  });
+});
+
+describe('whose output is shown', () => {
+  it('is the last attempt once it has begun', () => {
+    const second = attempt(2, { ended_at: null, state: 'RUNNING', output: null });
+    const run = waiting({ state: 'RUNNING', claimed_at: 'x', attempts: [attempt(1), second] });
+    expect(attemptToShow(run)).toBe(2);
+  });
+  it('is before that the last one that wrote something', () => {
+    expect(attemptToShow(waiting())).toBe(1);
+    expect(attemptToShow(waiting({ attempt: 3, attempts: [attempt(1), attempt(2, { output: '' })] }))).toBe(
+      1,
+    );
+    expect(
+      attemptToShow(
+        waiting({ attempt: 3, attempts: [attempt(1, { output: '' }), attempt(2, { output: '' })] }),
+      ),
+    ).toBe(2);
+    expect(attemptToShow(waiting({ attempt: 1, attempts: [] }))).toBe(1);
+  });
+  it('stays that of the attempt before one that was cancelled while it waited', () => {
+    expect(attemptToShow(waiting({ state: 'CANCELLED' }))).toBe(1);
+  });
+});
+
+it('the attempt that waits is one of the attempts', () => {
+  expect(attemptsOf(waiting()).map((one) => [one.attempt, one.state])).toEqual([
+    [1, 'FAILED'],
+    [2, 'PENDING'],
+  ]);
+  expect(attemptsOf(waiting({ state: 'CANCELLED' })).map((one) => one.attempt)).toEqual([1]);
+});
+
+it('the time of day is without its date today, and never finer than a second', () => {
+  const day = Date.parse('2026-11-24T21:00:36.385Z');
+  expect(clockTime(day, day - 4000, 'UTC')).toBe('21:00:36');
+  expect(clockTime(day, day - 86_400_000, 'UTC')).toBe('2026-11-24 21:00:36');
+});
+
+describe('the timeline', () => {
+  const second = attempt(2, { claimed_at: '2026-03-01T02:00:13Z', started_at: null, ended_at: null });
+  const times = (run: Run, n?: number) => timeline(run, n).map((step) => [step.key, step.after]);
+  it('is of the attempt that is shown, after the end of the one before', () => {
+    const run = waiting({ state: 'FAILED', claimed_at: '2026-03-01T02:00:13Z' });
+    run.attempts = [
+      attempt(1),
+      { ...second, started_at: '2026-03-01T02:00:14Z', ended_at: '2026-03-01T02:00:16Z' },
+    ];
+    expect(times(run, 2)).toEqual([
+      ['planned', null],
+      ['fire', null],
+      ['previous_ended', 3000],
+      ['claimed', 10_000],
+      ['started', 1000],
+      ['ended', 2000],
+    ]);
+    expect(times(run, 1).slice(2)).toEqual([
+      ['claimed', 0],
+      ['started', 0],
+      ['ended', 3000],
+    ]);
+  });
+  it('does not say of a running attempt that it has not started', () => {
+    const run = waiting({ state: 'RUNNING', claimed_at: '2026-03-01T02:00:13Z' });
+    run.attempts = [attempt(1), { ...second, state: 'RUNNING' }];
+    expect(times(run).map(([key]) => key)).toEqual(['planned', 'fire', 'previous_ended', 'claimed', 'ended']);
+  });
+});

@@ -1,0 +1,57 @@
+// Text about a run that waits for its retry: the attempt that failed, why, and when the next one starts.
+import type { ReactNode } from 'react';
+import { useJob } from '../../../api/queries';
+import type { Attempt, Run } from '../../../api/types';
+import { useTextOr } from '../../../i18n/text_or';
+import { useTranslation } from '../../../i18n/use_translation';
+import { useNow } from '../../../lib/clock';
+import { clockTime, span } from '../../../lib/format';
+import { usePreferences } from '../../../lib/preferences';
+
+const SECOND_MS = 1000;
+
+function useCountdown(at: string): { span: string; at: string } {
+  const { time, zone } = usePreferences();
+  const now = useNow();
+  const due = Date.parse(at);
+  const seconds = Math.max(0, Math.ceil((due - now) / SECOND_MS));
+  return {
+    span: seconds === 0 ? '0 s' : span(seconds * SECOND_MS),
+    at: clockTime(due, now, time === 'utc' ? 'UTC' : zone || undefined),
+  };
+}
+
+export function StartsIn({ at }: { at: string }) {
+  const { t } = useTranslation();
+  return <>{t('run.starts_in', useCountdown(at))}</>;
+}
+
+function RetryingIn({ at }: { at: string }) {
+  const { t } = useTranslation();
+  return <>{t('run.retrying_in', useCountdown(at))}</>;
+}
+
+// `waits`: why the next attempt has not been started although it is due.
+export function RetryBanner({ run, failed, waits }: { run: Run; failed: Attempt; waits: ReactNode }) {
+  const { t } = useTranslation();
+  const textOr = useTextOr();
+  // How many attempts there are is said by the job as it is now: failures are judged by that.
+  const job = useJob(run.job_id, 0);
+  const n = failed.attempt;
+  const of = (job.data?.data.retry_count ?? 0) + 1;
+  const why = failed.exit_code
+    ? t('run.exit_code_n', { code: failed.exit_code })
+    : textOr('reason.', failed.reason) || textOr('state.', failed.state);
+  return (
+    <p role="status" className="mb-4 rounded-md bg-bad-soft px-4 py-2.5 text-bad">
+      {of > n ? t('run.failed_attempt_of', { n, of, why }) : t('run.failed_attempt', { n, why })}{' '}
+      {run.waiting?.code === 'not_due' && run.due_at ? (
+        <RetryingIn at={run.due_at} />
+      ) : run.waiting?.code === 'paused' ? (
+        t('run.retry_resumes')
+      ) : (
+        waits
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { rangeOf } from './range_values';
+import { steady } from './pinned_rows';
+
+interface Row {
+  id: string;
+  state?: string;
+}
+const rows = (text: string): Row[] => text.split('').map((id) => ({ id }));
+const ids = (all: readonly Row[]) => all.map((one) => one.id).join('');
+const read = (shown: string, now: string, hasMore = false) => {
+  const { rows: after, news } = steady(rows(shown), rows(now), (row) => row.id, hasMore);
+  return [ids(after), news];
+};
+
+describe('rows that stay where they are', () => {
+  it('are all there at first, and where nothing was shown', () =>
+    expect(read('', 'cba')).toEqual(['cba', 0]));
+  it('hold back what comes above them, and count it', () => {
+    expect(read('cba', 'edcba')).toEqual(['cba', 2]);
+    expect(read('cba', 'cxba')).toEqual(['cba', 1]);
+  });
+  it('take at once what is loaded below', () => expect(read('dcb', 'edcba', true)).toEqual(['dcba', 1]));
+  it('lose what is gone', () => {
+    expect(read('dcba', 'dba')).toEqual(['dba', 0]);
+    expect(read('cba', 'edcb')).toEqual(['cb', 2]);
+    expect(read('cba', 'xyz')).toEqual(['xyz', 0]);
+    expect(read('cba', '')).toEqual(['', 0]);
+  });
+  it('keep what new ones have pushed off the end of a page', () => {
+    expect(read('dcba', 'fedc', true)).toEqual(['dcba', 2]);
+    expect(read('dcba', 'hgfe', true)).toEqual(['dcba', 4]);
+    expect(read('dcba', 'fedb', true)).toEqual(['dba', 2]);
+  });
+  it('are as they are now', () => {
+    const { rows: after } = steady(
+      [{ id: 'a', state: 'RUNNING' }],
+      [{ id: 'b' }, { id: 'a', state: 'DONE' }] as Row[],
+      (row) => row.id,
+      false,
+    );
+    expect(after).toEqual([{ id: 'a', state: 'DONE' }]);
+  });
+});
+
+describe('a range of time', () => {
+  const instant = (local: string) => Date.parse(local + 'Z');
+  it('is open where it is empty, and ends after it begins', () => {
+    expect(rangeOf('2026-03-01T10:00', '', instant)).toEqual({
+      since: '2026-03-01T10:00:00.000Z',
+      until: undefined,
+    });
+    expect(rangeOf('', '2026-03-01T10:00', instant)).toEqual({
+      since: undefined,
+      until: '2026-03-01T10:00:00.000Z',
+    });
+    expect(rangeOf('', '', instant)).toEqual({ since: undefined, until: undefined });
+    expect(rangeOf('2026-03-01T10:00', '2026-03-01T10:00', instant)).toBeNull();
+    expect(rangeOf('soon', '', instant)).toBeNull();
+  });
+});

@@ -1,0 +1,39 @@
+// Filter by state; without a choice all states are shown.
+import { useTranslation } from '../../../i18n/use_translation';
+
+export function StateFilter(props: {
+  states: readonly string[];
+  chosen: string[];
+  onChange: (states: string[] | undefined) => void;
+}) {
+  const { t } = useTranslation();
+  const toggle = (state: string) => {
+    const next = props.chosen.includes(state)
+      ? props.chosen.filter((one) => one !== state)
+      : [...props.chosen, state];
+    props.onChange(next.length > 0 ? next : undefined);
+  };
+  return (
+    <div role="group" aria-label={t('runs.state')} className="flex flex-wrap gap-1.5">
+      {props.states.map((state) => {
+        const on = props.chosen.includes(state);
+        return (
+          <button
+            key={state}
+            type="button"
+            aria-pressed={on}
+            onClick={() => toggle(state)}
+            className={
+              'min-h-7 rounded-full border px-3 text-xs ' +
+              (on
+                ? 'border-accent bg-accent-soft font-medium text-accent'
+                : 'bg-surface text-muted hover:text-ink')
+            }
+          >
+            {t(`state.${state}`)}
+          </button>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,132 @@
+import { render, screen } from '@testing-library/react';
+import { describe, expect, it } from 'vitest';
+import { cutEvents } from '../../../api/events';
+import { LogText, coloursAfter } from './log_lines';
+import { partsOf } from './output';
+import { ROW_PX, heightsOf, linesInSight, rowsOf } from './log_window';
+import { StateBadge } from '../../../ui/state_badge';
+
+const RED = '\u001b[31m';
+const OFF = '\u001b[0m';
+
+describe('a line', () => {
+  it('has its colours, and those in force where it begins', () => {
+    expect(partsOf(`${RED}red${OFF} plain`)).toEqual([
+      { text: 'red', style: 'ansi-1' },
+      { text: ' plain', style: '' },
+    ]);
+    expect(partsOf(`still${OFF} plain`, RED)).toEqual([
+      { text: 'still', style: 'ansi-1' },
+      { text: ' plain', style: '' },
+    ]);
+  });
+  it('leaves out escapes that are no colours', () => {
+    expect(partsOf('\u001b[2Ka\u001b]0;title\u0007b')).toEqual([{ text: 'ab', style: '' }]);
+  });
+  it('is read once, however many escapes without an end it has', () => {
+    const titles = '\u001b]'.repeat(150_000);
+    expect(partsOf(titles)[0]?.text).toHaveLength(300_000);
+  });
+  it('stays text', () => {
+    expect(partsOf('<b>x</b>')).toEqual([{ text: '<b>x</b>', style: '' }]);
+  });
+});
+
+describe('colours', () => {
+  it('last until they are reset', () => {
+    expect(coloursAfter('', `a${RED}b`)).toBe(RED);
+    expect(coloursAfter(RED, 'more')).toBe(RED);
+    expect(coloursAfter(RED, `end${OFF}`)).toBe('');
+    expect(coloursAfter('', RED.repeat(1000))).toBe('');
+  });
+});
+
+describe('events', () => {
+  it('are cut out of whatever arrives', () => {
+    const first = cutEvents('retry: 1000\n\nid: 1\ndata: {"a"');
+    expect(first.events).toEqual([]);
+    const second = cutEvents(first.rest + ':1}\n\n: still here\n\nevent: end\ndata: {}\n\n');
+    expect(second.events).toEqual([
+      { name: 'message', id: '1', data: '{"a":1}' },
+      { name: 'end', id: '', data: '{}' },
+    ]);
+    expect(second.rest).toBe('');
+  });
+});
+
+describe('the text of a log', () => {
+  const entry = (seq: number, line: string, more: object = {}) => ({
+    seq,
+    t: null,
+    stream: 'stdout',
+    line,
+    ...more,
+  });
+  it('joins the parts of a line, each stream by itself', () => {
+    const text = new LogText();
+    text.add(entry(1, 'a', { partial: true }));
+    text.add(entry(2, 'err', { stream: 'stderr' }));
+    text.add(entry(3, 'b'));
+    text.add(entry(4, 'c'));
+    expect(text.lines.map((line) => line.text)).toEqual(['ab', 'err', 'c']);
+    expect(text.lines.map((line) => line.open)).toEqual([false, false, false]);
+  });
+  it('takes each entry once', () => {
+    const text = new LogText();
+    text.add(entry(1, 'a'));
+    text.add(entry(1, 'a'));
+    text.add(entry(2, 'b'));
+    expect(text.lines.length).toBe(2);
+    expect(text.lastSeq).toBe(2);
+  });
+  it('carries colours over the ends of lines', () => {
+    const text = new LogText();
+    text.add(entry(1, `${RED}red`));
+    text.add(entry(2, 'err', { stream: 'stderr' }));
+    text.add(entry(3, `still${OFF}`));
+    text.add(entry(4, 'plain'));
+    expect(text.lines.map((line) => line.colours)).toEqual(['', '', RED, '']);
+  });
+});
+
+describe('lines in sight', () => {
+  const lines = (count: number, text = 'x') =>
+    Array.from({ length: count }, (_, i) => ({
+      seq: i + 1,
+      t: null,
+      stream: 'stdout',
+      text,
+      colours: '',
+      open: false,
+      level: null,
+    }));
+  it('are few of many', () => {
+    const heights = heightsOf(lines(100_000), 0);
+    expect(heights.total).toBe(100_000 * ROW_PX);
+    const seen = linesInSight(heights, 50_000 * ROW_PX, 500);
+    expect(seen.length).toBeLessThanOrEqual(150);
+    expect(seen).toContain(50_000);
+    expect(linesInSight(heights, 0, 500)[0]).toBe(0);
+    expect(linesInSight(heights, heights.total, 500).at(-1)).toBe(99_999);
+    expect(linesInSight(heightsOf([], 0), 0, 500)).toEqual([]);
+  });
+  it('are as high as they wrap', () => {
+    expect(rowsOf('', 10)).toBe(1);
+    expect(rowsOf('0123456789', 10)).toBe(1);
+    expect(rowsOf('0123456789a', 10)).toBe(2);
+    expect(rowsOf(`${RED}0123456789${OFF}`, 10)).toBe(1);
+    expect(rowsOf('\t123', 10)).toBe(2);
+    expect(rowsOf('\u4e2d', 10)).toBe(2);
+    const heights = heightsOf(lines(10, '0123456789a'), 10);
+    expect(heights.topOf(3)).toBe(6 * ROW_PX);
+    expect(heights.lineAt(6 * ROW_PX)).toBe(3);
+    expect(heights.lineAt(8 * ROW_PX - 1)).toBe(3);
+    expect(heights.lineAt(-5)).toBe(0);
+    expect(heights.lineAt(1e9)).toBe(9);
+  });
+});
+
+it('a state that is not known is shown as it came', () => {
+  render(<StateBadge state="HIBERNATING" />);
+  expect(screen.getByText('HIBERNATING')).toBeTruthy();
+});

@@ -1,0 +1,160 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { queryClient } from '../../api/queries';
+import type { User } from '../../api/types';
+import { signOut } from '../../auth/session';
+import { AccountPage } from '../account/account_page';
+import { pointersOf, sameShares, sharesFrom } from './share_values';
+import { CreateUserDialog, EditUserDialog } from './user_dialogs';
+import { signedInAs } from '../../../test_support/person';
+import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
+import '../../i18n/more';
+import '../../ui/dialogs/modal_dialog';
+
+const uma: User = {
+  user_id: 'user-2',
+  name: 'uma',
+  display_name: '',
+  role: 'user',
+  disabled: false,
+  version: 3,
+  shares: [{ namespace: 'payroll' }],
+  create_time: '2026-01-01T00:00:00Z',
+  update_time: '2026-01-01T00:00:00Z',
+};
+const show = (element: React.ReactElement) =>
+  render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
+beforeEach(() => queryClient.clear());
+afterEach(() => signOut());
+
+describe('shares', () => {
+  it('are the rows that say something, without what is empty', () => {
+    expect(
+      sharesFrom([
+        { namespace: ' payroll ', selector: ' ' },
+        { namespace: '', selector: '' },
+        { namespace: '*', selector: 'team = etl' },
+      ]),
+    ).toEqual([{ namespace: 'payroll' }, { namespace: '*', selector: 'team = etl' }]);
+    // What lacks its namespace is for the server to refuse, at its row.
+    expect(sharesFrom([{ namespace: '', selector: 'team = etl' }])).toEqual([
+      { namespace: '', selector: 'team = etl' },
+    ]);
+    expect(sameShares([{ namespace: 'a', selector: '' }], [{ namespace: 'a' }])).toBe(true);
+    expect(pointersOf([{ namespace: 'a' }])).toEqual([
+      '/shares',
+      '/shares/0',
+      '/shares/0/namespace',
+      '/shares/0/selector',
+    ]);
+  });
+
+  const seen: { shares?: object }[] = [];
+  const patched = (answer: () => Response) => {
+    seen.length = 0;
+    server.use(
+      http.patch(at('users/user-2'), async ({ request }) => {
+        seen.push((await request.json()) as object);
+        return answer();
+      }),
+    );
+  };
+  const edit = async (user: User, onDone: () => void = () => {}) => {
+    show(<EditUserDialog user={user} onClose={() => {}} onDone={onDone} />);
+    return within(await screen.findByRole('dialog'));
+  };
+  const row = (dialog: ReturnType<typeof within>, n: number) =>
+    within(dialog.getByRole('group', { name: 'Share ' + n }));
+
+  it('are added and taken away, and sent only where they have changed', async () => {
+    patched(() => HttpResponse.json(uma));
+    const onDone = vi.fn();
+    const dialog = await edit(uma, onDone);
+    fireEvent.click(dialog.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(onDone).toHaveBeenCalledOnce());
+    expect(seen[0]).not.toHaveProperty('shares');
+    fireEvent.click(dialog.getByRole('button', { name: 'Add a share' }));
+    fireEvent.change(row(dialog, 2).getByLabelText('Namespace'), { target: { value: 'default' } });
+    fireEvent.change(row(dialog, 2).getByLabelText('Labels (empty: all jobs)'), {
+      target: { value: 'team = etl' },
+    });
+    fireEvent.click(dialog.getByRole('button', { name: 'Remove share 1' }));
+    expect(document.activeElement).toBe(dialog.getByRole('button', { name: 'Add a share' }));
+    fireEvent.click(dialog.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(seen).toHaveLength(2));
+    expect(seen[1]!.shares).toEqual([{ namespace: 'default', selector: 'team = etl' }]);
+  });
+
+  it('that the server refuses say why at their field, also after a row that is left out', async () => {
+    patched(() =>
+      problem(400, 'invalid', 'no', {
+        errors: [
+          { pointer: '/shares/1/selector', code: 'bad_selector', detail: 'There is no value behind =.' },
+        ],
+      }),
+    );
+    const dialog = await edit(uma);
+    fireEvent.click(dialog.getByRole('button', { name: 'Add a share' }));
+    fireEvent.click(dialog.getByRole('button', { name: 'Add a share' }));
+    fireEvent.change(row(dialog, 3).getByLabelText('Namespace'), { target: { value: 'default' } });
+    fireEvent.change(row(dialog, 3).getByLabelText('Labels (empty: all jobs)'), {
+      target: { value: 'team =' },
+    });
+    fireEvent.click(dialog.getByRole('button', { name: 'Save' }));
+    await dialog.findByText('There is no value behind =.');
+    expect(seen[0]!.shares).toEqual([{ namespace: 'payroll' }, { namespace: 'default', selector: 'team =' }]);
+    const field = row(dialog, 2).getByLabelText('Labels (empty: all jobs)');
+    expect([field.getAttribute('aria-invalid'), (field as HTMLInputElement).value]).toEqual([
+      'true',
+      'team =',
+    ]);
+  });
+
+  it('are no matter of administrators, unless some are there', async () => {
+    const dialog = await edit({ ...uma, role: 'admin', shares: [] });
+    expect(dialog.queryByRole('button', { name: 'Add a share' })).toBeNull();
+    fireEvent.change(dialog.getByLabelText('Role'), { target: { value: 'user' } });
+    expect(dialog.getByRole('button', { name: 'Add a share' })).toBeTruthy();
+  });
+
+  it('are given to a new user too', async () => {
+    let body: object = {};
+    server.use(
+      http.post(at('users'), async ({ request }) => {
+        body = (await request.json()) as object;
+        return HttpResponse.json(uma, { status: 201 });
+      }),
+    );
+    show(<CreateUserDialog onClose={() => {}} onDone={() => {}} />);
+    const dialog = within(await screen.findByRole('dialog'));
+    fireEvent.click(dialog.getByRole('button', { name: 'Add a share' }));
+    fireEvent.change(row(dialog, 1).getByLabelText('Namespace'), { target: { value: 'payroll' } });
+    fireEvent.click(dialog.getByRole('button', { name: 'Create user' }));
+    await waitFor(() => expect(body).toMatchObject({ shares: [{ namespace: 'payroll' }] }));
+  });
+});
+
+describe('the account', () => {
+  const factOf = (name: string) => screen.getByText(name).nextElementSibling!.textContent;
+  it('says what is shared', async () => {
+    await signedInAs(['read'], {
+      shares: [
+        { namespace: 'payroll' },
+        { namespace: 'default', selector: 'team = etl' },
+        { namespace: '*', selector: 'tier' },
+      ],
+    });
+    show(<AccountPage />);
+    expect(factOf('Shared with you')).toBe('payroll: all jobsdefault: team = etlAll namespaces: tier');
+  });
+  it('says that nothing is, and nothing where the server does not know', async () => {
+    await signedInAs(['read'], { shares: [] });
+    const { unmount } = show(<AccountPage />);
+    expect(factOf('Shared with you')).toBe('None');
+    unmount();
+    await signedInAs(['read']);
+    show(<AccountPage />);
+    expect(screen.queryByText('Shared with you')).toBeNull();
+  });
+});

@@ -1,0 +1,58 @@
+import { render, screen } from '@testing-library/react';
+import i18next from 'i18next';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ApiError, call } from '../api/client';
+import { setPreferences } from '../lib/preferences';
+import { LoadFailure, explain } from '../ui/ui';
+import { at, http, problem, server } from '../../test_support/server';
+
+const speak = (language: 'en' | 'zh-CN') => {
+  const spoken = new Promise<void>((resolve) => {
+    if (i18next.language === language) resolve();
+    else i18next.on('languageChanged', () => resolve());
+  });
+  setPreferences({ language });
+  return spoken;
+};
+const t = (key: string) => i18next.t(key);
+const refused = async (answer: Response) => {
+  server.use(http.get(at('jobs'), () => answer.clone()));
+  return (await call('GET', 'jobs').catch((error: unknown) => error)) as ApiError;
+};
+
+describe('a problem in English', () => {
+  it('is what the server says', async () => {
+    const error = await refused(problem(403, 'forbidden', 'jobs:write is missing.'));
+    expect(explain(error, t)).toBe('jobs:write is missing.');
+  });
+  it('is the sentence of its code where the server says nothing', async () => {
+    expect(explain(await refused(problem(403, 'forbidden', '')), t)).toBe('Your role does not permit this.');
+  });
+  it('is something that went wrong where nobody knows what', async () => {
+    expect(explain(await refused(problem(418, 'teapot', '')), t)).toBe('Something went wrong.');
+  });
+});
+
+describe('a problem in Chinese', () => {
+  beforeEach(() => speak('zh-CN'));
+  afterEach(() => speak('en'));
+
+  it('is the sentence of its code, with the facts that the server gave', async () => {
+    const error = await refused(problem(403, 'forbidden', 'jobs:write is missing.'));
+    expect(explain(error, t)).toBe('您的角色无权执行此操作。（jobs:write is missing.）');
+  });
+  it('marks the words of the server as English', async () => {
+    render(<LoadFailure error={await refused(problem(404, 'not_found', 'There is no job x.'))} />);
+    expect(screen.getByText('There is no job x.').getAttribute('lang')).toBe('en');
+    expect(screen.getByText('可能已被删除，或链接有误。')).toBeTruthy();
+  });
+  it('of a field is the sentence of the field’s code', async () => {
+    const errors = [{ pointer: '/name', code: 'too_long', detail: 'at most 200 characters' }];
+    expect((await refused(problem(400, 'invalid', '', { errors }))).errors[0]!.detail).toBe(
+      '过长。（at most 200 characters）',
+    );
+  });
+  it('of a code that is not known is shown as it came', async () => {
+    expect(explain(await refused(problem(418, 'teapot', 'I am one.')), t)).toBe('I am one.');
+  });
+});

@@ -1,0 +1,155 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { en as enFirst } from './en';
+import { enMore } from './more/en';
+import { zhCN as zhCNFirst } from './zh_cn';
+import { zhCNMore } from './more/zh_cn';
+import { enOutages } from './outages/en';
+import { zhCNOutages } from './outages/zh_cn';
+import { enSeldom } from './seldom/en';
+import { zhCNSeldom } from './seldom/zh_cn';
+import { enProblems } from './problems/en';
+import { zhCNProblems } from './problems/zh_cn';
+
+const en = { ...enFirst, ...enMore, ...enSeldom, ...enOutages, ...enProblems };
+const zhCN = { ...zhCNFirst, ...zhCNMore, ...zhCNSeldom, ...zhCNOutages, ...zhCNProblems };
+const plurals = Object.keys(en).filter((key) => !key.endsWith('_one')) as (keyof typeof zhCN)[];
+const CJK = /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]/;
+const placeholders = (text: string) =>
+  [...text.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1]!).toSorted();
+
+function sources(): { path: string; text: string }[] {
+  return readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((path) => /(?<!\.test)\.tsx?$/.test(path))
+    .map((path) => ({ path, text: readFileSync(join('src', path), 'utf8') }));
+}
+
+describe('the catalogues', () => {
+  it('have the same keys, but for the singulars of English', () => {
+    expect(Object.keys(zhCN).toSorted()).toEqual(plurals.toSorted());
+  });
+
+  it('say in the singular what they say of many', () => {
+    const singulars = Object.entries(en).filter(([key]) => key.endsWith('_one'));
+    expect(singulars.length).toBeGreaterThan(0);
+    for (const [key, text] of singulars) {
+      const many: string | undefined = (en as Record<string, string>)[key.slice(0, -'_one'.length)];
+      expect(many, key).toBeDefined();
+      expect(placeholders(text), key).toEqual(
+        placeholders(many!).filter((name) => name !== 'n' && name !== 'count'),
+      );
+    }
+  });
+
+  it('have no empty text, and the same placeholders', () => {
+    for (const key of plurals) {
+      expect(en[key].trim(), key).not.toBe('');
+      expect(zhCN[key].trim(), key).not.toBe('');
+      expect(placeholders(zhCN[key]), key).toEqual(placeholders(en[key]));
+    }
+  });
+
+  it('hold no Chinese in English', () => {
+    for (const [key, text] of Object.entries(en)) expect(CJK.test(text), key).toBe(false);
+  });
+
+  it('know every key that the code names', () => {
+    const missing: string[] = [];
+    for (const { path, text } of sources()) {
+      for (const [, key] of text.matchAll(/\bt\('([^']+)'/g))
+        if (key !== undefined && !(key in en)) missing.push(`${path}: ${key}`);
+    }
+    expect(missing).toEqual([]);
+  });
+
+  it.each([
+    ['more', enMore],
+    ['seldom', enSeldom],
+  ])('come with whoever says them: those of %s are imported where they are named', (part, texts) => {
+    const missing: string[] = [];
+    for (const { path, text } of sources()) {
+      const named = [...text.matchAll(/'([a-z_]+(?:\.[A-Za-z0-9_-]+)+)'/g)]
+        .map((match) => match[1]!)
+        .filter((key) => key in texts);
+      const begun = [...text.matchAll(/(?:t\(`|textOr\(')([a-z_]+\.(?:[a-z_]+\.)?)[$']/g)]
+        .map((match) => match[1]!)
+        .filter((prefix) => Object.keys(texts).some((key) => key.startsWith(prefix)));
+      if (named.length + begun.length > 0 && !path.startsWith('i18n') && !text.includes('i18n/' + part))
+        missing.push(`${path}: ${[...named, ...begun]}`);
+    }
+    expect(missing).toEqual([]);
+  });
+
+  it('hold every text that is shown: no words between tags or in labels', () => {
+    const found: string[] = [];
+    for (const { path, text } of sources().filter((one) => one.path.endsWith('.tsx'))) {
+      for (const [, words] of text.matchAll(/<[a-zA-Z][^<>{}]*>\s*([A-Za-z][a-z]+[^<>{}]*)<\//g)) {
+        if (words!.trim() !== 'Carillon' && !/^Ctrl K$/.test(words!.trim())) found.push(`${path}: ${words}`);
+      }
+      for (const [, words] of text.matchAll(
+        /(?:aria-label|title|placeholder|label)="([A-Za-z][^"]* [^"]*)"/g,
+      )) {
+        if (!/[=!]/.test(words!)) found.push(`${path}: ${words}`);
+      }
+      if (CJK.test(text)) found.push(`${path}: Chinese`);
+    }
+    expect(found).toEqual([]);
+  });
+});
+
+const codesIn = (text: string) => [...text.matchAll(/`([a-z_]+)`/g)].map((match) => match[1]!);
+const spoken = (kind: string) =>
+  Object.keys(enProblems)
+    .filter((key) => key.startsWith(kind + '.'))
+    .map((key) => key.slice(kind.length + 1));
+const sorted = (codes: string[]) => [...new Set(codes)].toSorted();
+
+describe('what the server refuses', () => {
+  const api = readFileSync('../docs/api.md', 'utf8').split('## All codes')[1]!;
+  const errors = readFileSync('../docs/errors.md', 'utf8');
+  // What never leaves a member, by its line of the table; and what is no code.
+  const inside = new Set(['fenced', 'broken_store']);
+  const rows = (text: string) =>
+    text.split('\n').filter((line) => line.startsWith('|') && !line.startsWith('| status'));
+
+  it('has a sentence for every code of an answer', () => {
+    const listed = rows(errors).flatMap((line) => codesIn(line.split('|')[1]!));
+    const answered = rows(api).flatMap((line) =>
+      codesIn(
+        line
+          .split('|')[2]!
+          .replace(/\(with[^)]*\)/g, '')
+          .replace(/;.*/, ''),
+      ),
+    );
+    const codes = sorted([...listed, ...answered]).filter((code) => !inside.has(code));
+    expect(codes.length).toBeGreaterThan(45);
+    expect(codes.filter((code) => !spoken('problem').includes(code))).toEqual([]);
+  });
+
+  it('has a sentence for every code of a field', () => {
+    const codes = sorted(
+      codesIn(api.slice(api.indexOf('Codes of single'))).filter((code) => code !== 'errors'),
+    );
+    expect(codes.length).toBeGreaterThan(30);
+    expect(codes.filter((code) => !spoken('field').includes(code))).toEqual([]);
+  });
+});
+
+describe('what the audit records', () => {
+  const source = (name: string) => readFileSync('../scheduler/api/' + name, 'utf8');
+  const quoted = (text: string) => [...text.matchAll(/"([a-z_]+\.[a-z_]+)"/g)].map((match) => match[1]!);
+
+  it('has words for every action that the server names', () => {
+    const routes = quoted(source('route_table.cc')).concat('bulk');
+    const applied = [...source('job_applier.cc').matchAll(/RecordOf\("([a-z_.]+)"/g)].map(
+      (match) => match[1]!,
+    );
+    const entering = quoted(source('auth_routes.cc')).filter((action) => action.startsWith('auth.'));
+    expect(Math.min(routes.length, applied.length, entering.length)).toBeGreaterThan(1);
+    expect(
+      sorted([...routes, ...applied, ...entering]).filter((action) => !('action.' + action in en)),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { parseSearch, stringifySearch } from '../app/search_params';
+import { timeline } from '../features/runs/detail/run_text';
+import { absoluteTime, readable, relativeTime, span } from './format';
+import type { Run } from '../api/types';
+
+const T = Date.parse('2026-03-29T01:00:00Z');
+
+describe('times', () => {
+  it('are shown with their offset, also where it changes', () => {
+    expect(absoluteTime(T - 1000, 'Europe/Paris')).toBe('2026-03-29 01:59:59 +01:00');
+    expect(absoluteTime(T, 'Europe/Paris')).toBe('2026-03-29 03:00:00 +02:00');
+    expect(absoluteTime(T, 'UTC')).toBe('2026-03-29 01:00:00 UTC');
+    expect(absoluteTime(T, 'Asia/Kolkata')).toBe('2026-03-29 06:30:00 +05:30');
+  });
+
+  it('in a sentence of the server are shown to the second', () => {
+    expect(readable('It is due at 2026-11-24T21:00:36.385476Z.')).toBe(
+      'It is due at 2026-11-24 21:00:36 UTC.',
+    );
+    expect(readable('No time here.')).toBe('No time here.');
+  });
+
+  it('fall back to UTC for a zone that the browser does not know', () => {
+    expect(absoluteTime(T, 'Mars/Olympus')).toBe('2026-03-29 01:00:00 +00:00');
+  });
+
+  it('are relative in whole units, towards now', () => {
+    expect(relativeTime(T + 119_000, T, 'en')).toBe('in 1 min.');
+    expect(relativeTime(T - 7_200_000, T, 'en')).toBe('2 hr. ago');
+    expect(relativeTime(T + 400, T, 'en')).toBe('now');
+    expect(relativeTime(T - 60_000, T, 'zh-CN')).toBe('1分钟前');
+  });
+});
+
+describe('spans', () => {
+  it.each([
+    [0, '0 ms'],
+    [0.4, '0 ms'],
+    [850, '850 ms'],
+    [1000, '1 s'],
+    [1290, '1.2 s'],
+    [59_999, '59.9 s'],
+    [60_000, '1 min'],
+    [125_000, '2 min 5 s'],
+    [12_000_000, '3 h 20 min'],
+    [180_000_000, '2 d 2 h'],
+    [-1500, '−1.5 s'],
+  ])('%d ms is %s', (ms, text) => {
+    expect(span(ms)).toBe(text);
+  });
+});
+
+describe('search parameters', () => {
+  it('are plain repeated ones, both ways', () => {
+    const text = '?state=FAILED&state=LOST&q=a%26b+c';
+    expect(parseSearch(text)).toEqual({ state: ['FAILED', 'LOST'], q: 'a&b c' });
+    expect(stringifySearch(parseSearch(text))).toBe(text);
+  });
+  it('leave out what is not set', () => {
+    expect(stringifySearch({ a: undefined, b: '', c: [] })).toBe('');
+  });
+});
+
+describe('the timeline of a run', () => {
+  it('measures each step from the one before it that is known', () => {
+    const run = {
+      planned_at: '2026-03-01T00:00:00Z',
+      fire_time: '2026-03-01T00:00:10Z',
+      claimed_at: null,
+      started_at: '2026-03-01T00:00:10.250Z',
+      ended_at: null,
+    } as Run;
+    expect(timeline(run).map((step) => [step.key, step.after])).toEqual([
+      ['planned', null],
+      ['fire', 10_000],
+      ['claimed', null],
+      ['started', 250],
+      ['ended', null],
+    ]);
+  });
+});

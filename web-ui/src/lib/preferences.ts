@@ -1,0 +1,88 @@
+// Preferences in this browser: theme, language, time format, shortcuts, refresh. The first three are also
+// stored with the user, by auth/preference_sync.
+import { useSyncExternalStore } from 'react';
+
+export const THEMES = ['system', 'light', 'dark'] as const;
+export const LANGUAGES = ['en', 'zh-CN'] as const;
+export const TIME_MODES = ['relative', 'local', 'utc', 'job'] as const;
+
+export interface Preferences {
+  theme: (typeof THEMES)[number];
+  language: (typeof LANGUAGES)[number];
+  time: (typeof TIME_MODES)[number];
+  zone: string; // of local times; empty: the browser's
+  shortcuts: boolean;
+  live: boolean;
+  wrap: boolean;
+}
+
+const KEY = 'carillon.preferences';
+
+function firstLanguage(): Preferences['language'] {
+  return navigator.language.toLowerCase().startsWith('zh') ? 'zh-CN' : 'en';
+}
+
+function oneOf<T extends string>(all: readonly T[], value: unknown, fallback: T): T {
+  return all.includes(value as T) ? (value as T) : fallback;
+}
+
+function load(): Preferences {
+  let stored: Partial<Record<keyof Preferences, unknown>> = {};
+  try {
+    stored = JSON.parse(localStorage.getItem(KEY) ?? '{}') ?? {};
+  } catch {
+    // Storage is forbidden, or holds something else: begin anew.
+  }
+  return {
+    theme: oneOf(THEMES, stored.theme, 'system'),
+    language: oneOf(LANGUAGES, stored.language, firstLanguage()),
+    time: oneOf(TIME_MODES, stored.time, 'relative'),
+    zone: typeof stored.zone === 'string' ? stored.zone : '',
+    shortcuts: stored.shortcuts !== false,
+    live: stored.live !== false,
+    wrap: stored.wrap === true,
+  };
+}
+
+let current = load();
+// What somebody chose on this page and no server knows yet.
+const chosen = new Set<string>();
+const listeners = new Set<() => void>();
+
+export const preferences = () => current;
+
+export const chosenHere = (name: keyof Preferences) => chosen.has(name);
+export const settle = (names: readonly string[]) => names.forEach((name) => chosen.delete(name));
+export const forgetChosen = () => chosen.clear();
+
+export function setPreferences(change: Partial<Preferences>): void {
+  for (const name of Object.keys(change)) chosen.add(name);
+  takePreferences(change);
+}
+
+// What was chosen elsewhere.
+export function takePreferences(change: Partial<Preferences>): void {
+  current = { ...current, ...change };
+  try {
+    localStorage.setItem(KEY, JSON.stringify(current));
+  } catch {
+    // They hold until the page is closed.
+  }
+  applyTheme();
+  listeners.forEach((listener) => listener());
+}
+
+export function onPreferences(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function usePreferences(): Preferences {
+  return useSyncExternalStore(onPreferences, preferences);
+}
+
+export function applyTheme(): void {
+  const root = document.documentElement;
+  if (current.theme === 'system') root.removeAttribute('data-theme');
+  else root.setAttribute('data-theme', current.theme);
+}

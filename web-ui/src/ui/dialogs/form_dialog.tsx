@@ -1,0 +1,72 @@
+// A dialog around a form: what the server refuses is shown at its field, the rest above the buttons.
+import { useId, useState, type FormEvent, type ReactNode } from 'react';
+import { ApiError } from '../../api/client';
+import { useTranslation } from '../../i18n/use_translation';
+import { Modal } from './modal';
+import { explain } from '../ui';
+
+export interface Submission {
+  errorOf: (pointer: string) => string | undefined;
+}
+
+export function FormDialog(props: {
+  title: string;
+  save: string;
+  danger?: boolean;
+  pointers: readonly string[]; // those that have a field here
+  finalFocus?: () => HTMLElement | null;
+  onClose: () => void;
+  onSave: () => Promise<void>;
+  children: (submission: Submission) => ReactNode;
+}) {
+  const { t } = useTranslation();
+  const id = useId();
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const fields = error instanceof ApiError ? error.errors : [];
+  const known = fields.filter((one) => props.pointers.includes(one.pointer));
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      await props.onSave();
+    } catch (problem) {
+      setError(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal
+      open
+      onClose={props.onClose}
+      finalFocus={props.finalFocus}
+      title={props.title}
+      actions={
+        <>
+          <button type="button" className="button" onClick={props.onClose}>
+            {t('cancel')}
+          </button>
+          <button
+            type="submit"
+            form={id}
+            disabled={busy}
+            className={'button ' + (props.danger ? 'button-danger' : 'button-primary')}
+          >
+            {props.save}
+          </button>
+        </>
+      }
+    >
+      <form id={id} noValidate className="grid gap-3" onSubmit={(event) => void submit(event)}>
+        {props.children({ errorOf: (pointer) => known.find((one) => one.pointer === pointer)?.detail })}
+        {error !== null && known.length === 0 && (
+          <p role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-bad">
+            {fields[0]?.detail ?? explain(error, t)}
+          </p>
+        )}
+      </form>
+    </Modal>
+  );
+}

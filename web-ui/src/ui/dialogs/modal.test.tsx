@@ -1,0 +1,104 @@
+import { fireEvent, render, screen, waitFor } from '@testing-library/react';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FormDialog } from './form_dialog';
+import ModalDialog from './modal_dialog';
+
+let done: string[];
+beforeEach(() => {
+  done = [];
+});
+
+function Question({ kind, children }: { kind: 'primary' | 'danger'; children?: React.ReactNode }) {
+  return (
+    <ModalDialog
+      open
+      onClose={() => done.push('closed')}
+      title="Pause Backup?"
+      actions={
+        <>
+          <button type="button" className="button" onClick={() => done.push('cancelled')}>
+            Cancel
+          </button>
+          <button type="button" className={'button button-' + kind} onClick={() => done.push('done')}>
+            Go
+          </button>
+        </>
+      }
+    >
+      {children}
+    </ModalDialog>
+  );
+}
+const focused = (name: string) =>
+  waitFor(() => expect(document.activeElement).toBe(screen.getByRole('button', { name })));
+
+describe('a dialog opens with the focus', () => {
+  it('on its first field', async () => {
+    render(
+      <Question kind="danger">
+        <input type="hidden" />
+        <input aria-label="Token" readOnly />
+        <input aria-label="Reason" />
+        <input aria-label="Other" />
+      </Question>,
+    );
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText('Reason')));
+  });
+  it('on the choice that is made', async () => {
+    render(
+      <Question kind="primary">
+        <input type="radio" name="how" aria-label="One" />
+        <input type="radio" name="how" aria-label="Two" defaultChecked />
+      </Question>,
+    );
+    await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText('Two')));
+  });
+  it('on its main action where it has no field', async () => {
+    render(<Question kind="primary">Really?</Question>);
+    await focused('Go');
+  });
+  it('on Cancel where its main action destroys something', async () => {
+    render(<Question kind="danger">Really?</Question>);
+    await focused('Cancel');
+  });
+});
+
+describe('Enter', () => {
+  it('in a field of one line does the main action, once', async () => {
+    render(
+      <Question kind="primary">
+        <input aria-label="Reason" />
+      </Question>,
+    );
+    fireEvent.keyDown(screen.getByLabelText('Reason'), { key: 'Enter' });
+    expect(done).toEqual(['done']);
+  });
+  it('in a field of many lines, in a check box and while a word is composed does nothing', () => {
+    render(
+      <Question kind="primary">
+        <textarea aria-label="Text" />
+        <input type="checkbox" aria-label="Box" />
+        <input aria-label="Reason" />
+      </Question>,
+    );
+    for (const field of ['Text', 'Box']) fireEvent.keyDown(screen.getByLabelText(field), { key: 'Enter' });
+    fireEvent.keyDown(screen.getByLabelText('Reason'), { key: 'Enter', isComposing: true });
+    expect(done).toEqual([]);
+  });
+  it('in a form is left to the browser', async () => {
+    render(
+      <FormDialog
+        title="New"
+        save="Create"
+        pointers={[]}
+        onClose={() => {}}
+        onSave={async () => void done.push('saved')}
+      >
+        {() => <input aria-label="Name" />}
+      </FormDialog>,
+    );
+    const name = await screen.findByLabelText('Name', {}, { timeout: 5000 });
+    expect(fireEvent.keyDown(name, { key: 'Enter' })).toBe(true);
+    expect(done).toEqual([]);
+  });
+});

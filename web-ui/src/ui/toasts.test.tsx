@@ -1,0 +1,12 @@
+import { render, screen } from '@testing-library/react';
+import { expect, it } from 'vitest';
+import '../i18n';
+import ToastList from './toast_list';
+import { toast } from './toasts';
+
+// The list is fetched after the page: what is said in between is not lost.
+it('shows what was said before there was a list', async () => {
+  toast('3 jobs exported');
+  render(<ToastList />);
+  expect(await screen.findByText('3 jobs exported')).toBeTruthy();
+});

@@ -1,0 +1,24 @@
+import { useEffect, useState } from 'react';
+import { allZones } from '../lib/zones';
+
+// The time zones, hundreds of them, for the fields with this `list`; there when one of these has the focus.
+export function ZoneOptions({ id }: { id: string }) {
+  const [wanted, setWanted] = useState(false);
+  useEffect(() => {
+    const look = ({ target }: FocusEvent) => {
+      if (target instanceof HTMLInputElement && target.getAttribute('list') === id) setWanted(true);
+    };
+    document.addEventListener('focusin', look);
+    return () => document.removeEventListener('focusin', look);
+  }, [id]);
+  return (
+    <datalist id={id}>
+      {wanted &&
+        allZones().map((zone) => (
+          <option key={zone} value={zone}>
+            {zone}
+          </option>
+        ))}
+    </datalist>
+  );
+}
