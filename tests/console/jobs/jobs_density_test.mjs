@@ -1,7 +1,7 @@
-// How much of the list of jobs is seen at once, in a real browser: many rows, and every column of them.
+// Rows of the list of jobs in a real browser: many are seen at once, with every column of them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { look, until, withServer } from './server.mjs';
+import { look, until, withServer } from '../support/server.mjs';
 
 const ROWS = 30;
 const ROWS_SEEN = 14;
