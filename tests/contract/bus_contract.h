@@ -29,7 +29,7 @@ namespace carillon::test {
 template <typename Factory>
 class BusContract : public ::testing::Test {
  protected:
-  // Polls until `count` have come; one more poll may show what should not be there.
+  // Polls until `count` records have arrived, and once more to reveal unexpected ones.
   std::vector<ReceivedRecord> Take(BusConsumer& consumer, size_t count, size_t max = 7) {
     std::vector<ReceivedRecord> all;
     const auto poll = [&] {
@@ -49,7 +49,7 @@ class BusContract : public ::testing::Test {
   void Send(BusProducer& producer, uint64_t key, const std::string& payload) {
     EXPECT_TRUE(producer.Send(kTasksTopic, key, {payload, {{"n", payload}}}).ok());
   }
-  // Sends these numbers to all partitions and waits until the bus has them.
+  // Sends the numbers to all partitions and waits until the bus has them.
   void SendSeen(BusProducer& producer, int from, int to) {
     const auto witness =
         factory_.Consumer(kTasksTopic, "witness-" + std::to_string(from), BusBegin{.at = kFarAway});
@@ -117,7 +117,7 @@ TYPED_TEST(BusContract, ConsumerGoesOnFromWhatItsGroupCommitted) {
   }
   const auto again = this->factory_.Consumer(kTasksTopic, "g");
   const std::vector<ReceivedRecord> rest = this->Take(*again, 3);
-  ASSERT_EQ(rest.size(), 3u);  // handled twice rather than never
+  ASSERT_EQ(rest.size(), 3u);  // records are delivered again rather than lost
   EXPECT_EQ(rest[0].record.payload, "2");
 }
 
@@ -134,7 +134,7 @@ TYPED_TEST(BusContract, NewGroupBeginsAtTheTimeThatIsGiven) {
   EXPECT_EQ(this->Numbers(this->Take(*next, 4)), this->Range(20, 24)) << "what comes is not lost";
 }
 
-// A member that was away for hours skips the results of that time.
+// A member that was down for hours skips the results of that time.
 TYPED_TEST(BusContract, GroupWithAnOlderPositionSkipsWhatIsTooOld) {
   const auto producer = this->factory_.Producer();
   this->SendSeen(*producer, 0, 8);

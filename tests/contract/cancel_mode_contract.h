@@ -1,4 +1,4 @@
-// The contract of the store for how runs are cancelled: with the grace of their job, or at once.
+// The contract of the store for cancel modes: with the grace period of the job, or a kill at once.
 #pragma once
 
 #include "tests/contract/store_driver.h"
@@ -17,7 +17,7 @@ class CancelModeContract : public StoreContract<Factory> {
     EXPECT_TRUE(s.v(s.runs.CancelRun(
         run.key, {.now = kT0 + 2s, .actor = "ann", .reason = reason, .cancel_mode = mode})));
   }
-  // As the run has it, and as its owner's scan does.
+  // The requested mode on the run, compared with that in its owner's scan.
   static std::optional<CancelMode> Asked(StoreDriver& s, const RunRow& run) {
     const std::optional<CancelMode> mode = s.Get(run.key).row.cancel_requested;
     int found = 0;

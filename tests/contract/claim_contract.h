@@ -1,5 +1,5 @@
-// The contract of FiringStore::Claim and Skip: one
-// start per attempt (P3), edits obeyed (P8), overlap.
+// The contract of FiringStore::Claim and Skip: one start per attempt (P3), edits obeyed (P8),
+// overlap.
 #pragma once
 
 #include "tests/contract/store_driver.h"
@@ -147,7 +147,7 @@ TYPED_TEST(ClaimContract, DisabledOrDrainingExecutorClaimsNothing) {
   ExpectRefused(s, s.ClaimOf(pending, 1), fence, kT0 + 1s, ClaimReason::kExecutorDisabled);
   ASSERT_OK(s.executors.SetExecutorDraining(executor, false));
   EXPECT_EQ(s.Claim(s.ClaimOf(pending, 1), fence, kT0 + 1s).verdict, ClaimVerdict::kAccepted);
-  // What runs already is told so again: its start may have been lost with the reply.
+  // A repeated claim of a running attempt is confirmed, because the first reply may have been lost.
   ASSERT_OK(s.executors.SetExecutorEnabled(executor, false));
   EXPECT_EQ(s.Claim(s.ClaimOf(pending, 1), fence, kT0 + 2s).verdict, ClaimVerdict::kAcceptedAgain);
 }
@@ -357,7 +357,7 @@ TYPED_TEST(ClaimContract, RunBetweenTwoAttemptsCountsAfterAnEditToSkip) {
   StoredJob job = s.Create("a", definition);
   const RunRow waiting = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
   s.Apply(s.ReportOf(waiting, RunState::kFailed), fence, kT0 + 2s);
-  // One that a person put back after its end has not begun again.
+  // A run that a user retries after its end has not started again yet.
   const RunRow by_hand = s.Start(s.Execute(job, kT0), 2, fence, kT0 + 1s);
   s.Apply(s.ReportOf(by_hand, RunState::kCancelled), fence, kT0 + 2s);
   s.v(s.runs.RetryRun({.key = by_hand.key}, {.now = kT0 + 2s}));

@@ -1,7 +1,7 @@
 // The contract of the store ports under concurrent writers: several handles, several threads.
 //
-// A store may answer kUnavailable or kConflict to a writer that lost a race for locks; callers try
-// again, and so do these cases. What may never happen is that both win.
+// A store may answer kUnavailable or kConflict to a writer that lost a race for locks. Callers
+// retry then, and so do these cases. Both writers must never win.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ class ConcurrentStoreContract : public StoreContract<Factory> {
  protected:
   static constexpr int kWriters = 4;
 
-  // Runs `write(driver, number)` on its own thread and its own handle for each writer, all at once.
+  // Runs `write(driver, number)` for all writers at once, each on its own thread and handle.
   void AllAtOnce(const std::function<void(StoreDriver&, int)>& write) {
     std::vector<std::unique_ptr<StoreHandle>> handles;
     for (int i = 0; i < kWriters; ++i) handles.push_back(this->OpenSecond());
@@ -38,7 +38,7 @@ TYPED_TEST_SUITE(ConcurrentStoreContract, StoreFactories);
 
 inline constexpr int kTriesMax = 200;
 
-// Calls until the answer is neither "lost a race for locks" nor, where it is transient, a conflict.
+// Retries the call while it loses races for locks or, unless conflicts are final, conflicts.
 template <typename Call>
 auto Persist(Call call, bool conflict_is_final = true) {
   auto result = call();

@@ -132,7 +132,7 @@ TYPED_TEST(CoordinatorContract, AnyMemberWritesNewerSettingsAndAllSeeThem) {
   ASSERT_TRUE(b->WriteSettings(first).ok());
   this->Settle([&] { return a->ReadSettings().value_or({}) == first; });
   ASSERT_TRUE(a->WriteSettings(third).ok());
-  // What comes late changes nothing, and is no failure.
+  // A write that comes too late changes nothing, and is not an error.
   EXPECT_TRUE(b->WriteSettings({.version = 2, .values = {{"log.level", "warn"}}}).ok());
   EXPECT_TRUE(b->WriteSettings({.version = 3, .values = {{"log.level", "off"}}}).ok());
   this->Settle([&] { return b->ReadSettings().value_or({}) == third; });

@@ -1,4 +1,4 @@
-// The contract of NoticeStore, continued: what becomes of deliveries.
+// The contract of NoticeStore, continued: deliveries and their outcomes.
 #pragma once
 
 #include "tests/contract/notice_store_contract.h"

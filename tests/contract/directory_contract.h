@@ -4,9 +4,8 @@
 //   struct MyDirectoryFactory {
 //     std::unique_ptr<MemberDirectory> Directory();       // of one ensemble
 //     std::unique_ptr<Coordinator> Member();              // of the same
-//     void Expire(const Incarnation& incarnation);        // the server ends that executor's
-//     session void Settle(const std::function<bool()>& seen);     // returns when `seen`, or after
-//     a while
+//     void Expire(const Incarnation& incarnation);        // the server ends the executor's session
+//     void Settle(const std::function<bool()>& seen);     // returns when `seen`, or after a while
 //   };
 //   using DirectoryFactories = ::testing::Types<MyDirectoryFactory>;   // in carillon::test
 #pragma once

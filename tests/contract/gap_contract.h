@@ -8,12 +8,12 @@ namespace carillon::test {
 template <typename Factory>
 class GapContract : public StoreContract<Factory> {
  protected:
-  // Of `job`; from and to count seconds from kT0.
+  // A gap of `job`; `from` and `to` are seconds after kT0.
   static PlannedGap Of(const StoredJob& job, int from, int to, GapReason reason) {
     return {
         ScheduleId(9), job.job_no, {kT0 + from * 1s, kT0 + to * 1s, (to - from) / 10 + 1, reason}};
   }
-  // job_id and first second of each, as listed.
+  // The job_id and first second of each gap, in the order listed.
   static std::vector<std::string> Found(StoreDriver& s, const GapFilter& filter) {
     std::vector<std::string> found;
     for (const GapRecord& gap : StoreDriver::v(s.runs.ListGaps(filter)).gaps) {
@@ -33,7 +33,7 @@ TYPED_TEST(GapContract, FoundByTimeReasonAndJob) {
   PlanBatch batch;
   batch.gaps = {
       this->Of(a, 100, 200, GapReason::kMisfire), this->Of(b, 150, 160, GapReason::kPaused),
-      // What was passed over long before is noted when it is found out.
+      // Gaps from long before, recorded when they are noticed.
       this->Of(a, 10, 40, GapReason::kEdited), this->Of(a, 300, 300, GapReason::kCatchUpLimit)};
   ASSERT_OK(s.firing.Plan(batch, fence, kT0));
   const auto found = [&](const GapFilter& filter) { return this->Found(s, filter); };
@@ -41,12 +41,12 @@ TYPED_TEST(GapContract, FoundByTimeReasonAndJob) {
   EXPECT_EQ(found({}), (Gaps{"a 300", "a 10", "b 150", "a 100"}));
   EXPECT_EQ(found({.since = kT0 + 41s}), (Gaps{"a 300", "b 150", "a 100"}));
   EXPECT_EQ(found({.until = kT0 + 150s}), (Gaps{"a 10", "a 100"}));
-  // Both ends of a gap are fires; `since` is in the span that is asked for, `until` is not.
+  // Both ends of a gap are fires. `since` is inclusive, `until` is not.
   EXPECT_EQ(found({.since = kT0 + 200s}), (Gaps{"a 300", "a 100"}));
   EXPECT_EQ(found({.since = kT0 + 200s + 1us}), Gaps{"a 300"});
   EXPECT_EQ(found({.until = kT0 + 10s}), Gaps{});
   EXPECT_EQ(found({.until = kT0 + 10s + 1us}), Gaps{"a 10"});
-  // Neither end of it is inside.
+  // A span within the gap, with neither end of the gap in it.
   EXPECT_EQ(found({.since = kT0 + 120s, .until = kT0 + 130s}), Gaps{"a 100"});
   EXPECT_EQ(found({.since = kT0 + 300s, .until = kT0 + 300s + 1us}), Gaps{"a 300"});
   EXPECT_EQ(found({.reasons = {GapReason::kPaused}}), Gaps{"b 150"});
@@ -103,7 +103,7 @@ TYPED_TEST(GapContract, CountedAsTheyAreListed) {
       {.job_id = JobId("none"), .since = kT0 + 100s},
       {.since = kT0 + 1h}};
   for (size_t i = 0; i < filters.size(); ++i) {
-    GapFilter paged = filters[i];  // a page's place and size are passed over
+    GapFilter paged = filters[i];  // counting ignores the position and size of the page
     paged.before_id = 1;
     paged.limit = 1;
     const BoundedCount counted = s.v(s.runs.CountGaps(paged));

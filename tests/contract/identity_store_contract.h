@@ -1,4 +1,4 @@
-// The contract of IdentityStore: which store this is, and the mark of its history.
+// The contract of IdentityStore: the identity of the store, and the mark of its history.
 #pragma once
 
 #include "tests/contract/store_driver.h"
@@ -54,7 +54,7 @@ TYPED_TEST(IdentityStoreContract, AcceptingFencesWhoeverOwned) {
     EXPECT_EQ(record.owner, MemberId("m1"));
   }
   EXPECT_CODE(s.firing.Plan(batch, before, kT0), ErrorCode::kFenced);
-  // A second time, by a clock that was set back: epochs still grow.
+  // A second time, with a clock that was set back: epochs still grow.
   const StoreIdentity again = s.v(s.identity.Identify());
   EXPECT_EQ(again.mark, seen.mark + 1);
   EXPECT_EQ(s.v(s.identity.Accept(again, Epoch(5))), again.mark + 1);

@@ -1,4 +1,4 @@
-// The contract of JobStore::ListJobs in its orders, page by page.
+// The contract of JobStore::ListJobs for each order, page by page.
 #pragma once
 
 #include <set>
@@ -10,7 +10,7 @@ namespace carillon::test {
 template <typename Factory>
 class JobOrderContract : public StoreContract<Factory> {
  protected:
-  // In pages of `size`, each going on where the one before ended.
+  // Lists in pages of `size`, each of which continues where the previous one ended.
   static std::string Walk(StoreDriver& s, JobFilter filter, size_t size) {
     std::string ids;
     filter.limit = size;
@@ -120,7 +120,7 @@ TYPED_TEST(JobOrderContract, ASearchThatIsGoneOnWithFindsEachJobOnce) {
   EXPECT_EQ(none.searched_to->job_id, "c");
 }
 
-// What the page before ended with may be gone, or be called otherwise, by then.
+// The job with which the previous page ended may have been deleted or renamed since.
 TYPED_TEST(JobOrderContract, APageGoesOnWhereTheLastOneWas) {
   StoreDriver s = this->driver();
   for (const std::string id : {"a", "b", "c"}) {
@@ -136,7 +136,7 @@ TYPED_TEST(JobOrderContract, APageGoesOnWhereTheLastOneWas) {
   EXPECT_EQ(rest.jobs[0].job_id.value(), "c");
 }
 
-// The members' clocks may differ: the one that makes the next version may be behind the one before.
+// Members' clocks differ: that of the member which writes the next version may be behind.
 TYPED_TEST(JobOrderContract, TimesOfVersionsAscendThoughAMembersClockIsBehind) {
   StoreDriver s = this->driver();
   const StoredJob job = s.Create("a", s.Every(10s), kT0 + 10s);

@@ -1,4 +1,4 @@
-// The contract of JobStore: edits, pauses and deletes, and what becomes of unclaimed runs (P1, P8).
+// The contract of JobStore: edits, pauses, deletes and their effect on unclaimed runs (P1, P8).
 #pragma once
 
 #include "tests/contract/store_driver.h"
@@ -13,8 +13,8 @@ inline ScheduleSpec Rate(Duration every) {
   return {.kind = ScheduleKind::kRate, .every = every, .start = kT0};
 }
 
-// Where each schedule of the job stands, in the
-// definition's order; kNever for one not due in a day.
+// The next fire of each schedule of the job, in the definition's order; kNever for one that is not
+// due within a day.
 inline std::vector<WallTime> NextFires(StoreDriver& s, const StoredJob& job) {
   std::vector<WallTime> next(job.schedules.size(), kNever);
   for (const DueSchedule& due : s.v(s.firing.ScanDue(s.All(), kT0 + 24h, 1000))) {
@@ -148,7 +148,7 @@ TYPED_TEST(JobStoreContract, EditKeepsEqualSchedulesAndTheirPlace) {
   EXPECT_EQ(after.schedules[1].schedule_id, job.schedules[0].schedule_id);
   EXPECT_NE(after.schedules[0].schedule_id, job.schedules[0].schedule_id);
   EXPECT_NE(after.schedules[0].schedule_id, job.schedules[1].schedule_id);
-  // The kept one goes on where it stood, the new one begins strictly after now, the old is gone.
+  // The unchanged schedule continues, the new one begins strictly after now, the removed one ended.
   EXPECT_EQ(NextFires(s, after), (std::vector<WallTime>{kT0 + 5s, kT0 + 30s}));
   const std::vector<RunRow> rows = s.Pending(kT0 + 24h);
   ASSERT_EQ(rows.size(), 2u);
@@ -237,7 +237,7 @@ TYPED_TEST(JobStoreContract, AnotherReasonOfAPauseReplacesTheFirst) {
   const StoredJob other = again("other");
   EXPECT_EQ(other.pause_reason, "other");
   EXPECT_EQ(other.version, paused.version + 1);
-  // What waits for the job obeys its new version, and waits on.
+  // A waiting run takes over the new version and keeps waiting.
   EXPECT_EQ(s.Get(manual.key).row.state, RunState::kPending);
   EXPECT_EQ(s.Claim(s.ClaimOf(s.Get(manual.key).row, 1), fence, kT0 + 3s).verdict,
             ClaimVerdict::kAccepted);
@@ -280,7 +280,7 @@ TYPED_TEST(JobStoreContract, PauseUnplansTheFutureSkipsTheDueAndLeavesTheRunning
   EXPECT_EQ(s.Get(rows[1].key).result.reason, reason::kPaused);
   EXPECT_CODE(s.runs.GetRun(rows[2].key), ErrorCode::kNotFound);
   EXPECT_CODE(s.runs.GetRun(rows[3].key), ErrorCode::kNotFound);
-  // It went back to the fire at 30, and resuming before it plans it again.
+  // The schedule went back to the fire at 30; resuming before that plans it again.
   job = s.Resume(job, kT0 + 25s);
   EXPECT_EQ(job.version, 3);
   EXPECT_TRUE(job.definition.enabled);
@@ -326,7 +326,7 @@ TYPED_TEST(JobStoreContract, PauseAndResumeAreIdempotent) {
   const StoredJob job = s.Create("a", s.Every(10s));
   const StoredJob resumed = s.Resume(job, kT0 + 15s);
   EXPECT_TRUE(resumed.definition.enabled);
-  EXPECT_TRUE(s.Gaps(job).empty());  // it was never paused: the fire at 10 is still to be planned
+  EXPECT_TRUE(s.Gaps(job).empty());  // never paused: the fire at 10 is still to be planned
   EXPECT_EQ(NextFires(s, resumed), (std::vector<WallTime>{kT0 + 10s}));
   s.Pause(job, kT0 + 15s);
   const StoredJob again = s.Pause(job, kT0 + 16s);
@@ -371,7 +371,7 @@ TYPED_TEST(JobStoreContract, PriorityOfAnEditReachesWhatIsPlannedAndRetried) {
   EXPECT_EQ(s.Get(rows[1].key).row.priority, 90);
   EXPECT_EQ(s.Get(rows[2].key).row.priority, 90);
   EXPECT_EQ(s.Get(manual.key).row.priority, 7);
-  EXPECT_EQ(s.Get(running.key).row.priority, 0);  // of the attempt that runs
+  EXPECT_EQ(s.Get(running.key).row.priority, 0);  // that of the running attempt
   const RunEffect effect = s.Apply(s.ReportOf(running, RunState::kFailed), fence, kT0 + 13s);
   EXPECT_EQ(effect.again.value().priority, 90);
   EXPECT_EQ(s.Get(running.key).row, effect.again);

@@ -59,7 +59,7 @@ TYPED_TEST(LinkContract, MessagesArriveInOrderWithTheirSender) {
   }
 }
 
-// The goodbye of a process that ends.
+// Such as the last message of a process that ends.
 TYPED_TEST(LinkContract, WhatWasSentBeforeTheLinkEndsArrives) {
   const auto hub = this->factory_.Hub(MemberId("m1"));
   auto link = this->Link("e1");

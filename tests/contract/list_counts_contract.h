@@ -9,7 +9,7 @@ namespace carillon::test {
 template <typename Factory>
 class ListCountsContract : public StoreContract<Factory> {
  protected:
-  // How many there are; -1: more than were counted.
+  // The count; -1: there are more than were counted.
   static int64_t All(const Result<BoundedCount>& count) {
     const BoundedCount counted = StoreDriver::v(count);
     return counted.all ? static_cast<int64_t>(counted.seen) : -1;
@@ -55,7 +55,7 @@ TYPED_TEST(ListCountsContract, JobsAreCountedAsTheyAreListed) {
       {.name_contains = "nothing"}};
   for (size_t i = 0; i < filters.size(); ++i) {
     const auto listed = static_cast<int64_t>(s.v(s.jobs.ListJobs(filters[i])).jobs.size());
-    JobFilter paged = filters[i];  // a page's place and size are passed over
+    JobFilter paged = filters[i];  // counting ignores the position and size of the page
     paged.after = JobListPlace{.job_id = "job-3"};
     paged.limit = 1;
     EXPECT_EQ(this->All(s.jobs.CountJobs(paged)), listed) << i;

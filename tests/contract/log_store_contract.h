@@ -1,4 +1,4 @@
-// The contract of LogStore: pieces of logs, in any order, more than once.
+// The contract of LogStore: pieces of logs may arrive in any order, and more than once.
 #pragma once
 
 #include "tests/contract/store_driver.h"
@@ -11,7 +11,7 @@ class LogStoreContract : public StoreContract<Factory> {
   static RunKey Key(uint64_t schedule = 7) {
     return {.fire = kT0, .schedule_id = ScheduleId(schedule)};
   }
-  // Entries "line <seq>\n", on stdout and stderr by turns.
+  // Entries "line <seq>\n", alternately on stdout and stderr.
   static LogRecord Piece(uint64_t first, uint32_t count, bool last = false, int attempt = 1) {
     LogRecord record{.key = Key(), .attempt = attempt};
     record.chunk = {.first_seq = first, .count = count, .last = last};

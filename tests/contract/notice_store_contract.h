@@ -1,11 +1,12 @@
-// The contract of NoticeStore: what the firing path leaves to be told, and how it gets on its way.
+// The contract of NoticeStore: the notices that the firing path creates, and how deliveries follow
+// from them.
 #pragma once
 
 #include "tests/contract/store_driver.h"
 
 namespace carillon::test {
 
-inline constexpr WallTime kLater = kT0 + 400 * 24h;  // than everything here
+inline constexpr WallTime kLater = kT0 + 400 * 24h;  // later than everything in this file
 
 template <typename Factory>
 class NoticeStoreContract : public StoreContract<Factory> {
@@ -170,7 +171,7 @@ TYPED_TEST(NoticeStoreContract, AStartLaterThanAllowedLeavesANotice) {
   ClaimRequest late = s.ClaimOf(s.Execute(job, kT0 + 20s), 2);
   late.late_after = 10s;
   s.Claim(late, fence, kT0 + 30s + 1us);
-  s.Claim(late, fence, kT0 + 31s);  // again: its answer was lost
+  s.Claim(late, fence, kT0 + 31s);  // repeated, as after a lost answer
   const OpenNotice open = this->OnlyOpen(s);
   EXPECT_EQ(open.notice.kind, NoticeKind::kLate);
   EXPECT_EQ(open.notice.key, late.key);
@@ -355,7 +356,7 @@ TYPED_TEST(NoticeStoreContract, ManyAreDecidedAtOnceAsOneAfterTheOther) {
     EXPECT_EQ(open.memory.told, kT0 + 100s) << open.job_id.value();
     EXPECT_EQ(open.memory.held_back, open.job_id == a.job_id ? 2 : 1) << open.job_id.value();
   }
-  // A success that ended before the last failure that was held back is none.
+  // A success that ended before the last held back failure does not count.
   this->Succeed(s, a, fence, kT0 + 15s, 11);
   EXPECT_TRUE(s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, kLater, 10)).recoveries.empty());
   this->Succeed(s, a, fence, kT0 + 300s, 12);

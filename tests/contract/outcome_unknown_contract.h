@@ -1,5 +1,5 @@
 // The contract of the store for attempts that were given up without being killed (on_lost hold or
-// fail): until their host or a person answers, their process may still run (P4).
+// fail): their process may still run until their host reports or a user decides (P4).
 #pragma once
 
 #include "tests/contract/store_driver.h"
@@ -62,7 +62,7 @@ TYPED_TEST(OutcomeUnknownContract, ConfirmedCancelEndsAHeldRunAtOnce) {
   EXPECT_TRUE(run.row.may_still_run);
   EXPECT_TRUE(this->Asked(s).empty());
   EXPECT_EQ(this->ClaimAnother(s, fence, held), ClaimVerdict::kAccepted);
-  // What became of it is not lost, and then nothing has to be confirmed.
+  // Its outcome is still accepted, and after that no confirmation is needed.
   EXPECT_CODE(s.runs.RetryRun({.key = held.key}, {.now = kT0 + 33s}), ErrorCode::kConflict);
   EXPECT_EQ(s.Apply(s.ReportOf(held, RunState::kCompleted), fence, kT0 + 34s).verdict,
             ResultVerdict::kRecordedOnly);

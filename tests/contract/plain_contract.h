@@ -1,6 +1,6 @@
-// The contract of claims and results that are written without a look at their rows: beside plain
-// items, one of whose run a single fact does not hold is decided as if it had come alone, and a
-// store that forgets the fact is noticed.
+// The contract of claims and results that are written without reading their rows first. Each case
+// puts one item for whose run a single condition does not hold beside plain items: it must be
+// decided as if it had come alone. A store that omits the condition is noticed.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ class PlainContract : public StoreContract<Factory> {
   PlainContract() { Mend(); }
   ~PlainContract() override { failpoint::Reset(); }
 
-  // A miss is not remembered, so that each batch is tried.
+  // Forgets earlier misses, so that each batch tries the write without a read.
   static void Mend(std::string_view broken = "") {
     failpoint::Reset();
     failpoint::Break("fast.memory");
@@ -32,8 +32,8 @@ class PlainContract : public StoreContract<Factory> {
   }
   static SegmentId Other(SegmentId segment) { return SegmentId((segment.value() + 1) % kSegments); }
 
-  // A claim at kT0 + 5s of a run about which only `fact` is otherwise. nullopt: no store comes to
-  // that by its ports.
+  // A claim at kT0 + 5s of a run for which only `fact` does not hold. nullopt: the ports cannot
+  // bring a store into that state.
   std::optional<ClaimRequest> OddClaim(StoreDriver& s, const Fence& fence, ClaimFact fact) {
     ClaimRequest request = s.ClaimOf(Waiting(s), ++tokens_);
     switch (fact) {
@@ -77,7 +77,7 @@ class PlainContract : public StoreContract<Factory> {
     return report;
   }
 
-  // What the batch said of the second item, and what its run is then.
+  // The verdict of the batch on the second item, and the state of its run afterwards.
   static std::string Seen(StoreDriver& s, int verdict, const RunKey& key, ClaimToken token) {
     const RunRow row = s.Get(key).row;
     return fmt::format("{} {} {} {}", verdict, Name(row.state), row.cancel_requested.has_value(),

@@ -152,7 +152,7 @@ TYPED_TEST(PlanContract, TooLargeABatchIsRefusedWhole) {
 
 // ---- conflicts: nothing of the batch is written -------------------------------------------------
 
-// Plans `batch` expecting a conflict, and that another job in the same batch is untouched by it.
+// Plans `batch` and expects a conflict that leaves another job of the same batch unchanged.
 inline void ExpectConflictWritesNothing(StoreDriver& s, const PlanBatch& batch,
                                         const Fence& fence) {
   const size_t pending = s.Pending(kT0 + 24h).size();
@@ -173,7 +173,7 @@ TYPED_TEST(PlanContract, SecondPlannerOfTheSameFiresIsRefused) {
   PlanBatch batch = s.BatchOf(kT0 + 3s, kT0);
   ASSERT_OK(s.firing.Plan(batch, fence, kT0));
   ExpectConflictWritesNothing(s, batch, fence);
-  // Even one that lies about where the schedules stand: the key decides.
+  // Even a batch with wrong positions of the schedules conflicts: the key of the run decides.
   for (ScheduleAdvance& advance : batch.advances) {
     advance.expected_next = advance.next_fire;
     advance.next_fire += 1s;

@@ -9,7 +9,7 @@ template <typename Factory>
 class ResultContract : public StoreContract<Factory> {};
 TYPED_TEST_SUITE(ResultContract, StoreFactories);
 
-// One running attempt of a manual job with `retries` tries after the first, 60 s apart.
+// A running attempt of a manual job with `retries` retries, 60 s apart.
 inline RunRow Running(StoreDriver& s, const Fence& fence, int64_t retries = 0,
                       OnLost on_lost = OnLost::kRetry) {
   JobDefinition definition = StoreDriver::Manual();
@@ -238,7 +238,7 @@ TYPED_TEST(ResultContract, LossFailsOrHoldsWhereThePolicySaysSo) {
   const RunRow holds = s.Start(s.Execute(s.Create("b", definition), kT0), 2, fence, kT0 + 1s);
   s.Lose(holds, fence, kT0 + 30s);
   EXPECT_EQ(s.Get(holds.key).row.state, RunState::kHeld);
-  // The warden's word afterwards ends it.
+  // A report of the warden that comes afterwards ends it.
   EXPECT_EQ(s.Apply(s.ReportOf(holds, RunState::kCompleted), fence, kT0 + 40s).state,
             RunState::kCompleted);
 }

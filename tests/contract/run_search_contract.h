@@ -1,4 +1,4 @@
-// The contract of RunStore::ListRuns where runs have to be looked at one by one.
+// The contract of RunStore::ListRuns for filters that require examining runs one by one.
 #pragma once
 
 #include "tests/contract/store_driver.h"
@@ -78,14 +78,14 @@ TYPED_TEST(RunSearchContract, RunsAreFoundByTheNameAndTheLabelsOfTheirJob) {
   EXPECT_EQ(jobs({.labels = {{"team", {"ETL"}}}}), Found{});
   EXPECT_EQ(jobs({.name_contains = "night", .labels = {{"env", {"prod"}}}}), Found{"first"});
   EXPECT_EQ(jobs({.states = {RunState::kPending}, .labels = {{"env", {"prod"}}}}), Found{"first"});
-  // As the job is now, not as it was when the run was made.
+  // The filter uses the job as it is now, not as it was when the run was created.
   nightly.labels = {{"team", "web"}};
   s.Replace(first, nightly, kT0 + 4s);
   EXPECT_EQ(jobs({.labels = {{"team", {"etl"}}}}), Found{});
   EXPECT_EQ(jobs({.labels = {{"team", {"web"}}}}), Found{"first"});
 }
 
-// Whatever the bound of one search: going on from where it ended finds each run once, in order.
+// Whatever the bound of one search, continuing where it ended finds each run once, in order.
 TYPED_TEST(RunSearchContract, BoundedSearchFindsEveryRunInTheEnd) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

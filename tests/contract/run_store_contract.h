@@ -1,4 +1,4 @@
-// The contract of RunStore: run now, cancel, retry by hand, and the lists.
+// The contract of RunStore: run now, cancel, manual retry, and the lists.
 #pragma once
 
 #include "tests/contract/store_driver.h"
@@ -128,7 +128,7 @@ TYPED_TEST(RunStoreContract, ACancelSaysWhoAndWhyToTheEnd) {
     EXPECT_EQ(s.Get(running.key).result.error, sentence);
     EXPECT_EQ(s.Get(running.key).result.output, report.result.output);
   }
-  // What was quicker than its cancel ended in its own way.
+  // A run that ended before its cancel took effect keeps its own outcome.
   const RunRow quick = s.Start(s.Execute(job, kT0), 5, fence, kT0 + 1s);
   cancel(quick);
   ResultReport report = s.ReportOf(quick, RunState::kCompleted);
@@ -151,7 +151,7 @@ TYPED_TEST(RunStoreContract, WritesSayWhatTheyEnded) {
   s.v(s.runs.CancelRun(one.key, {.now = kT0 + 2s, .ended = &ended}));
   EXPECT_EQ(ended, EndedRuns{});
   s.v(s.runs.CancelJobRuns(job.job_id, {.now = kT0 + 2s, .ended = &ended}));
-  EXPECT_EQ(ended, (EndedRuns{{RunState::kCancelled, 1}}));  // the other one is only asked
+  EXPECT_EQ(ended, (EndedRuns{{RunState::kCancelled, 1}}));  // the other one has only a request
   s.Execute(job, kT0);
   job = s.v(s.jobs.PauseJob(job.job_id, "", {.now = kT0 + 3s, .ended = &ended}));
   EXPECT_EQ(ended, (EndedRuns{{RunState::kSkipped, 1}}));

@@ -8,7 +8,7 @@ namespace carillon::test {
 template <typename Factory>
 class SecretStoreContract : public StoreContract<Factory> {
  protected:
-  // Bytes that are no text, as ciphertext is.
+  // The value has bytes that are not text, like ciphertext.
   static StoredSecret Secret(const std::string& name, const std::string& key = "k1") {
     return {.record = {.name = name,
                        .description = "of " + name + " 例",
@@ -86,7 +86,7 @@ TYPED_TEST(SecretStoreContract, UpdatesNeedTheVersionAndMoveIt) {
   ASSERT_OK(s.secrets.CreateSecret(db));
   db.record.description = "new";
   db.record.shared = true;
-  db.record.user_id = "user-bert";  // is not what an update changes
+  db.record.user_id = "user-bert";  // an update does not change the owner
   db.value = this->Secret("other", "k2").value;
   const SecretRecord updated = s.v(s.secrets.UpdateSecret(db, kT0 + 1h));
   EXPECT_EQ(updated.version, 2);

@@ -1,4 +1,4 @@
-// The contract of SegmentStore: who owns, and that nobody else can write (P5).
+// The contract of SegmentStore: ownership of segments, and that only the owner can write (P5).
 #pragma once
 
 #include "tests/contract/store_driver.h"
@@ -159,8 +159,7 @@ TYPED_TEST(SegmentStoreContract, ReadEpochsAnswersOnlyWhatWasAsked) {
   EXPECT_EQ(records[0].segment, SegmentId(2));
 }
 
-// ---- a deposed owner cannot write
-// ----------------------------------------------------------------
+// ---- a deposed owner cannot write ---------------------------------------------------------------
 
 TYPED_TEST(SegmentStoreContract, DeposedOwnerCannotPlan) {
   StoreDriver s = this->driver();

@@ -1,4 +1,4 @@
-// The contract of the store ports, part 0: what every suite starts from.
+// The base of all suites of the contract of the store ports: the driver, and its factory.
 //
 // To run the suites against an adapter, write one test file like
 // tests/contract/memory/store_test.cc:
@@ -13,8 +13,8 @@
 //   #include "tests/contract/segment_store_contract.h"
 //   …                                               // each *_store_contract.h is one suite or more
 //
-// A factory's store has kSegments segments. Handles are destroyed before their factory. Everything
-// passes its own `now`, so the store's clock only matters to SegmentStore::Now.
+// A factory's store has kSegments segments. Handles are destroyed before their factory. All calls
+// pass their own `now`, so the store's clock matters only to SegmentStore::Now.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ class StoreHandle {
   virtual AuthStore& auth() = 0;
   virtual SecretStore& secrets() = 0;
   virtual BulkStore& bulk() = 0;
-  // Makes a stored row unreadable, or mends it, behind the store's back.
+  // Damages a stored row so that it cannot be decoded, or repairs it, without the store noticing.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
 };
@@ -87,7 +87,7 @@ class StoreHandle {
         << contract_result.error().message;                                   \
   } while (false)
 
-// The store as its callers use it, in few words. `v()` aborts the test on an error.
+// Short forms of the store's calls. `v()` aborts the test on an error.
 class StoreDriver {
  public:
   explicit StoreDriver(StoreHandle& store)
@@ -141,7 +141,7 @@ class StoreDriver {
         .fence;
   }
 
-  // A shell job that fires at kT0 + n * every, so first at kT0 + every when created at kT0.
+  // A shell job that fires at kT0 + n * every; created at kT0, first at kT0 + every.
   static JobDefinition Every(Duration every) {
     JobDefinition job;
     job.name = "job";
@@ -168,7 +168,7 @@ class StoreDriver {
     return v(jobs.ResumeJob(job.job_id, "test", {.now = now}));
   }
 
-  // What the planner would do with everything that is due at or before `until`, once.
+  // The batch that the planner would write once for all schedules due at or before `until`.
   PlanBatch BatchOf(WallTime until, WallTime now) {
     PlanBatch batch;
     for (const DueSchedule& due : v(firing.ScanDue(All(), until, kBatchRowsMax))) {
@@ -229,7 +229,7 @@ class StoreDriver {
     EXPECT_EQ(replies.size(), 1u);
     return replies.empty() ? ClaimReply{} : replies.front();
   }
-  // Claims it with success expected, and returns the row as written.
+  // Claims the run, expects success, and returns the row as written.
   RunRow Start(const RunRow& row, uint64_t token, const Fence& fence, WallTime now) {
     const ClaimReply reply = Claim(ClaimOf(row, token), fence, now);
     EXPECT_EQ(reply.verdict, ClaimVerdict::kAccepted) << Name(reply.reason);
@@ -277,7 +277,7 @@ class StoreContract : public ::testing::Test {
  protected:
   StoreDriver driver() { return StoreDriver(*handle_); }
   StoreHandle& handle() { return *handle_; }
-  // As after the death of the process that held it.
+  // Like a restart after the process that held the store was killed.
   void Reopen() {
     handle_.reset();
     handle_ = factory_.Open();

@@ -1,5 +1,5 @@
-// The contract of every port for rows that cannot be read: damaged, or written by a newer version.
-// Such a row keeps no other one back, and is not lost: once it is mended everything is as before.
+// The contract of all ports for rows that cannot be decoded: damaged ones, or those of a newer
+// version. Such a row must not block others and is not lost: after a repair all is as before.
 #pragma once
 
 #include "tests/contract/store_driver.h"

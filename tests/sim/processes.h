@@ -76,9 +76,8 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   std::string call_;  // the store call in progress
   bool paused_ = false;
   uint64_t pauses_ = 0;
-  bool claims_nothing_ =
-      false;                 // the claim call in progress began in a turn that may start nothing
-  bool late_write_ = false;  // the write in progress was begun in an earlier turn
+  bool claims_nothing_ = false;  // the claim call began in a turn that may start nothing
+  bool late_write_ = false;      // the write in progress was begun in an earlier turn
   std::optional<Hook> in_proof_;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Ports> ports_;

@@ -8,7 +8,7 @@
 
 namespace carillon::test {
 
-// Signs for both ends.
+// An authority that signs for both ends.
 class LinkAuthority {
  public:
   LinkAuthority()
@@ -34,7 +34,7 @@ class LinkAuthority {
   const tls::Authority authority_;
 };
 
-// The one that all tests trust.
+// The authority that all tests trust.
 inline const LinkAuthority& TheAuthority() {
   static const LinkAuthority authority;
   return authority;

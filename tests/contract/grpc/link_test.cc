@@ -1,4 +1,4 @@
-// The control link's contract over gRPC on loopback, and what only a network does to it.
+// The control link's contract over gRPC on loopback, and effects that only a network has on it.
 #include <gtest/gtest.h>
 
 #include "common/adapters/grpc/grpc_hub.h"
@@ -36,7 +36,7 @@ struct GrpcLinkFactory {
   std::vector<MemberInfo> members;
 };
 
-// The same over TLS: each with a certificate of one authority for its own name.
+// The same over TLS: each end has a certificate of one authority for its own name.
 struct GrpcTlsLinkFactory : GrpcLinkFactory {
   std::unique_ptr<ExecutorHub> Hub(const MemberId& member) {
     auto hub = rpc::GrpcHub::Start({.member = member,
@@ -75,7 +75,7 @@ TEST_F(GrpcLinkTest, KeysComeWithTheWelcome) {
   EXPECT_EQ(link->public_keys(), std::vector<std::string>{std::string(32, '1')});
 }
 
-// Its session may have expired while it still owns segments.
+// A member's session may have expired while it still owns segments.
 TEST_F(GrpcLinkTest, StreamToADepartedMemberStaysUntilItEnds) {
   auto hub = Hub(HubOf("m1"));
   const uint16_t port = PortOf(*hub);
@@ -89,7 +89,7 @@ TEST_F(GrpcLinkTest, StreamToADepartedMemberStaysUntilItEnds) {
   EXPECT_TRUE(WaitUntil([&] { return link->public_keys().empty(); }));
   hub = Hub(HubOf("m1", port));
   const auto other = Link("m1", hub->endpoint());
-  ASSERT_TRUE(Up(*other));  // so the first would have had its time, too
+  ASSERT_TRUE(Up(*other));  // so the first one has had enough time as well
   EXPECT_TRUE(link->Members().empty());
 }
 
@@ -105,7 +105,7 @@ TEST_F(GrpcLinkTest, WithoutTheSecretNothingGetsThrough) {
   const auto hub = Hub(HubOf("m1"));
   const auto link = Link("m1", hub->endpoint(), "wrong");
   const auto other = Link("m1", hub->endpoint(), "secret");
-  ASSERT_TRUE(Up(*other));  // so the first has had its time, too
+  ASSERT_TRUE(Up(*other));  // so the first one has had enough time as well
   EXPECT_TRUE(link->Members().empty());
   EXPECT_TRUE(link->public_keys().empty());
   EXPECT_EQ(link->Send(MemberId("m1"), Heartbeat{}).code(), ErrorCode::kUnavailable);
@@ -146,7 +146,7 @@ TEST_F(GrpcLinkTest, MovedMemberIsDialledAtItsNewAddress) {
       WaitUntil([&] { return !hub->Send(ExecutorId("e1"), Incarnation("x"), Registered{}).ok(); }));
 }
 
-// A network that swallows everything: neither end is told, and both find out.
+// The network drops everything without an error: both ends have to notice.
 TEST_F(GrpcLinkTest, SilentNetworkIsFoundOutByBothEnds) {
   const auto hub = Hub(HubOf("m1"));
   TcpProxy proxy(PortOf(*hub));
@@ -161,15 +161,15 @@ TEST_F(GrpcLinkTest, SilentNetworkIsFoundOutByBothEnds) {
   EXPECT_TRUE(Up(*link));
 }
 
-// A member that does not read: the sender's queue fills up and says so, and nothing is lost of
-// what it took.
+// If a member does not read, the sender's queue fills up and refuses more, and nothing that it has
+// accepted is lost.
 TEST_F(GrpcLinkTest, FullEndsPushBackAndLoseNothing) {
   rpc::HubOptions options = HubOf("m1");
   options.inbox_max = 4;
   const auto hub = Hub(options);
   const auto link = Link("m1", hub->endpoint(), "secret", /*outbox_max=*/4);
   ASSERT_TRUE(Up(*link));
-  // Large ones, so that the buffers of the connection fill up as well.
+  // Large messages, so that the buffers of the connection fill up as well.
   Register large;
   for (int i = 0; i < 60; ++i) large.record.labels[std::to_string(i)] = std::string(1000, 'x');
   int taken = 0;
@@ -178,7 +178,7 @@ TEST_F(GrpcLinkTest, FullEndsPushBackAndLoseNothing) {
     large.record.slots = taken;
     sent = link->Send(MemberId("m1"), large);
     if (sent.code() != ErrorCode::kExhausted && !sent.ok()) break;
-    // A queue of four is full for a moment whenever the connection is slower than this loop.
+    // A queue of four may be full for a moment, because the connection is slower than this loop.
     if (!sent.ok() && !WaitUntil([&] { return link->Send(MemberId("m1"), large).ok(); }, 300ms)) {
       break;
     }
@@ -245,7 +245,7 @@ TEST_F(GrpcLinkTest, NewerStreamOfTheSameProcessReplacesTheOlder) {
   std::atomic<int> ends = 0;
   older->OnReadable([&ends] { ++ends; });
   const auto newer = Link("m1", hub->endpoint());
-  // Two of them take turns; each is told, none hangs.
+  // The two replace each other; each is notified, and neither hangs.
   EXPECT_TRUE(WaitUntil([&] { return ends.load() > 0; }));
   EXPECT_TRUE(WaitUntil([&] { return newer->Members().size() == 1; }));
 }

@@ -1,4 +1,4 @@
-// The control link over TLS: whose certificate is good for what, and how executors get theirs.
+// The control link over TLS: which certificates are accepted, and how executors get theirs.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -35,7 +35,7 @@ class GrpcTlsTest : public GrpcLinkTest {
     link->SetMembers({Info(member, hub_->endpoint())});
     return link;
   }
-  // One that is welcome has come and gone meanwhile, so that the other has had its time, too.
+  // Waits until an accepted link has connected and ended, so that the refused one had enough time.
   void ExpectRefused(rpc::GrpcLink& link) {
     const tls::Identity good = TheAuthority().Executor("e2");
     auto other = rpc::GrpcLink::Make({.executor = ExecutorId("e2"),
@@ -80,7 +80,7 @@ TEST_F(GrpcTlsTest, NoCertificateIsRefusedAndCounted) {
 TEST_F(GrpcTlsTest, ACertificateOfAnotherAuthorityIsRefused) {
   const LinkAuthority others;
   tls::Identity mixed = others.Executor("e1");
-  mixed.authority = TheAuthority().Executor("e1").authority;  // so that it trusts the member
+  mixed.authority = TheAuthority().Executor("e1").authority;  // it trusts the member
   const auto link = LinkWith(mixed);
   ExpectRefused(*link);
 }
@@ -110,7 +110,7 @@ TEST_F(GrpcTlsTest, AnExecutorTrustsNoMemberOfAnotherAuthorityOrName) {
   ExpectRefused(*named);
 }
 
-// Nobody with an executor's certificate can stand in for a member.
+// The holder of an executor's certificate cannot pose as a member.
 TEST_F(GrpcTlsTest, TheCertificateOfAnExecutorIsNotOneOfAMember) {
   rpc::HubOptions options = HubOf("m3");
   options.identity = TheAuthority().Executor("m3");
@@ -139,7 +139,7 @@ TEST_F(GrpcTlsTest, ANewStreamTakesTheNewCertificate) {
 class GrpcJoinTest : public ::testing::Test {
  protected:
   GrpcJoinTest() { Start(10s); }
-  // Anew: `patience` with calls that do not say what they want.
+  // Restarts the hub. `patience`: how long a call may stay without a request.
   void Start(Duration patience) {
     hub_.reset();
     auto hub =
@@ -211,7 +211,7 @@ TEST_F(GrpcJoinTest, WithoutTokenOrCertificateOfItsOwnNobodyIsAsked) {
   EXPECT_EQ(metrics_.counter("carillon_link_refused_total", "certificate").value(), 2u);
 }
 
-// The token goes to nobody whom the authority did not sign for.
+// The token is sent only to a peer whose certificate the authority has signed.
 TEST_F(GrpcJoinTest, TheTokenIsShownToMembersOnly) {
   const LinkAuthority others;
   EXPECT_EQ(Ask({.authority = others.Executor("e1").authority}, With("a token")).code(),
@@ -239,7 +239,7 @@ TEST_F(GrpcJoinTest, ManyAtOnceAreEachAnswered) {
   EXPECT_EQ(answered, 8);
 }
 
-// A call for a certificate that never says what it wants.
+// A call for a certificate that never sends its request.
 class SilentCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   explicit SilentCall(grpc::GenericStub& stub) {

@@ -8,8 +8,8 @@
 
 namespace carillon::test {
 
-// One broker for all tests; the topics are made anew for each, so it has no records and no
-// positions that mean anything.
+// One broker for all tests. The topics are created anew for each test, so there are no records and
+// no meaningful positions.
 struct KafkaBusFactory {
   static constexpr int kPartitions = 4;
 
@@ -40,7 +40,7 @@ struct KafkaBusFactory {
                                         std::optional<BusBegin> begin = {}) {
     static int made_factories = 0;
     if (suffix.empty()) suffix = "-" + std::to_string(++made_factories);
-    // A broker has led a partition only for a moment when its topic was just made.
+    // Retries, because the partitions of a new topic have no leader at first.
     std::unique_ptr<BusConsumer> consumer;
     Settle([&] {
       auto made = kafka::NewConsumer({.kafka = Options(),
@@ -54,7 +54,7 @@ struct KafkaBusFactory {
     EXPECT_NE(consumer, nullptr);
     return consumer;
   }
-  // Kafka keeps times in milliseconds.
+  // Kafka stores times in milliseconds.
   WallTime Mark() {
     const SystemClock clock;
     const WallTime sent = clock.Wall();

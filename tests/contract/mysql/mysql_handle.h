@@ -1,4 +1,4 @@
-// The store on MariaDB as the contract's driver takes it.
+// The store on MariaDB, in the form that the contract's driver needs.
 #pragma once
 
 #include "tests/contract/store_driver.h"

@@ -7,7 +7,7 @@
 
 namespace carillon::test {
 
-// One server for all tests, a root of its own for each.
+// One server for all tests, with a separate root for each.
 struct ZookeeperCoordinatorFactory {
   static ZookeeperServer& Server() {
     static ZookeeperServer* server = [] {
@@ -24,8 +24,8 @@ struct ZookeeperCoordinatorFactory {
     clients.push_back(made->get());
     return std::move(made).value();
   }
-  // Another client takes the session over and closes it: the server ends it for both. The owner
-  // may take it back before the close is sent.
+  // Another client takes the session over and closes it, so that the server ends it for both. The
+  // owner may take it back before the close is sent.
   void Expire(const Incarnation& incarnation) {
     for (zookeeper::ZookeeperCoordinator* client : clients) {
       if (client->incarnation() == incarnation) EndSession(client->session_identity());
@@ -59,7 +59,7 @@ struct ZookeeperDirectoryFactory : ZookeeperCoordinatorFactory {
     return std::move(made).value();
   }
   std::unique_ptr<Coordinator> Member() { return Client(); }
-  // Of the first directory: the cases expire no other.
+  // Expires the first directory, because the cases expire no other.
   void Expire(const Incarnation&) { EndSession(directories.front()->session_identity()); }
 
   std::vector<zookeeper::ZookeeperDirectory*> directories;
