@@ -1,11 +1,10 @@
-// The floor: the durable writes of a fire (planned, claimed, result applied; fenced) as a plain
-// loop of full batches, on a private MariaDB, through the store's own adapter. Whatever the whole
-// system reaches is measured against this.
+// Measures the lower bound of the cost of a fire: its durable, fenced writes (plan, claim, result)
+// as a plain loop of full batches, on a private MariaDB, through the store's own adapter. What the
+// whole system reaches is compared with this.
 //
 //   bench_store [--fires 200000] [--batch 1000] [--lanes 2] [--json FILE]
 //
-// A lane is a loop with its own jobs; two of them
-// keep the server busy while one waits for its disk.
+// A lane is a loop with its own jobs. Two lanes keep the server busy while one waits for the disk.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -53,7 +52,7 @@ struct Lane {
   std::vector<StoredJob> jobs;
   Phases& phases;
 
-  // One batch from planned to applied; `round` makes its fires its own.
+  // One batch, from planning to results. `round` makes its fire times unique.
   void Round(size_t batch, int64_t round, uint64_t lane) {
     const WallTime now = Must(stores.segments.Now());
     PlanBatch plan;
@@ -104,7 +103,7 @@ struct Lane {
   }
 };
 
-// User and system time of a process so far.
+// User and system time of a process so far, in seconds.
 double ServerCpuSeconds(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -4,9 +4,9 @@
 //   bench_warden [--runs 2000] [--rounds 3] [--window 64] [--command true] [--directory DIR]
 //                [--warden FILE] [--json FILE] [--no-bare]
 //
-// The three take turns, so that what else the machine does falls on all of them: bare, one process
-// after the other; bare, `window` at a time; through the warden, `window` at a time. The figures
-// are the medians of the rounds.
+// Three variants alternate, so that other load of the machine affects all of them: bare, one
+// process after the other; bare, `window` at a time; through the warden, `window` at a time. The
+// figures are the medians of the rounds.
 #include <poll.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
@@ -35,7 +35,7 @@ namespace {
 
 using namespace executor;
 
-// Of this build.
+// The warden of this build.
 std::string BuiltWarden() {
   const std::string self = DefaultWardenExecutable();
   return self.substr(0, self.rfind('/')) + "/../../bin/carillon-warden";
