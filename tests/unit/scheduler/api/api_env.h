@@ -70,14 +70,14 @@ inline scheduler::ChangeWatch::Ports ChangePorts(const scheduler::ApiContext& co
 
 class ApiEnv : public ::testing::Test {
  protected:
-  // `store_patience`: so long that a busy machine is not taken for a store that hangs.
+  // `store_patience`: long enough that a busy machine does not look like a store that hangs.
   explicit ApiEnv(Duration store_patience = 1min, EmbeddedFiles console = {})
       : store_patience_(store_patience), console_(console) {
     token_ = *scheduler::CreateAdminToken(store_, clock_.Wall());
     Serve("");
   }
 
-  // Starts the server (anew): with the authority of a control link that has TLS.
+  // Starts the server, or restarts it; with the authority of the control link if that has TLS.
   void Serve(const std::string& link_authority) {
     server_.reset();
     auto started = scheduler::ApiServer::Start({.port = 0, .workers = 8}, Context(link_authority));
@@ -170,7 +170,7 @@ class ApiEnv : public ::testing::Test {
 
   size_t nudges() const { return nudges_; }
 
-  // Where the member stands with its store, and what becomes of an operator's word.
+  // Sets the member's trust in its store, and the outcome of an operator's acceptance.
   void SetStanding(const StoreStanding& standing) {
     const std::lock_guard lock(standing_mu_);
     standing_ = standing;
@@ -206,7 +206,7 @@ class ApiEnv : public ::testing::Test {
         .check = [this] { return fit_ ? Status() : Status(ErrorCode::kUnavailable, "away"); }}},
       server_clock_};
   LiveSettings settings_;
-  // Null in a member without keys.
+  // Null for a member without keys.
   std::shared_ptr<const scheduler::Keyring> keyring_ = std::make_shared<const scheduler::Keyring>(
       scheduler::Keyring::Parse(scheduler::Keyring::NewKey()).value());
   class EnvKeys final : public scheduler::KeySource {
@@ -219,7 +219,7 @@ class ApiEnv : public ::testing::Test {
   };
   EnvKeys secret_keys_{keyring_};
   std::atomic<size_t> nudges_{0};
-  std::vector<scheduler::TestOutcome> test_outcomes_;  // of POST /api/notify/test
+  std::vector<scheduler::TestOutcome> test_outcomes_;  // the outcome of POST /api/notify/test
   std::atomic<size_t> executor_nudges_{0};
   std::string token_;
   std::unique_ptr<scheduler::ApiServer> server_;

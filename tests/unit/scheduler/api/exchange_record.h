@@ -32,7 +32,7 @@ struct Answer {
     }
     return {};
   }
-  // The code of a problem, after checking that it is a whole one.
+  // The code of a problem, after checking that the problem is complete.
   std::string code() const {
     EXPECT_EQ(header("content-type"), "application/problem+json") << text;
     const json problem = body();
@@ -66,7 +66,7 @@ inline void RecordExchange(const std::string& method, const std::string& path,
       {"status", answer.status},
       {"headers", headers},
       {"body", answer.text}};
-  static std::mutex writing;  // tests ask from several threads
+  static std::mutex writing;  // tests send requests from several threads
   const std::lock_guard lock(writing);
   std::ofstream(file, std::ios::app)
       << line.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';

@@ -1,4 +1,5 @@
-// The memory store behind a switch: an operation can fail before it, or lose its reply after it.
+// The memory store with injected faults: an operation can fail before it takes effect, or lose its
+// reply afterwards.
 #pragma once
 
 #include <chrono>
@@ -15,12 +16,12 @@
 namespace carillon::test {
 
 enum class Fault {
-  kUnavailable,    // not done, kUnavailable
-  kTimeoutBefore,  // not done, kTimeout
-  kTimeoutAfter,   // done, kTimeout
+  kUnavailable,    // no effect, kUnavailable
+  kTimeoutBefore,  // no effect, kTimeout
+  kTimeoutAfter,   // takes effect, kTimeout
 };
 
-// Which operation fails next, and how often.
+// The operation that fails next, and how often.
 class FaultPlan {
  public:
   void Arm(const std::string& operation, Fault fault, int times = 1) {
@@ -63,7 +64,7 @@ class FaultPlan {
   std::function<void(const std::string&)> hook_;
 };
 
-// While it lives, calls of one operation do not come back.
+// While this object exists, calls of one operation do not return.
 class Hang {
  public:
   Hang(FaultPlan& plan, const std::string& operation) {
@@ -79,7 +80,7 @@ class Hang {
   Hang(const Hang&) = delete;
   Hang& operator=(const Hang&) = delete;
 
-  // True when `count` calls hang.
+  // Waits until `count` calls hang.
   bool Await(int count) {
     std::unique_lock lock(state_->mu);
     return state_->changed.wait_for(lock, std::chrono::seconds(30),
@@ -98,7 +99,7 @@ class Hang {
     int inside = 0;
     bool released = false;
   };
-  // Shared: a call may still be on its way out when the test is over.
+  // Shared, because a call may still be returning when the test ends.
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 

@@ -19,7 +19,7 @@ struct SignedIn {
 
 class PeopleEnv : public ApiEnv {
  protected:
-  // Behind the API's back: hashing once is enough for all.
+  // Writes the user to the store directly, because hashing one password is enough for all.
   std::string AddUser(const std::string& name, const std::string& role) {
     static const std::string hash = scheduler::HashPassword(kPassword).value();
     const UserRecord user{.user_id = "user-" + name,

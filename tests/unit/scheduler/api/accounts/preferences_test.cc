@@ -28,7 +28,7 @@ TEST_F(PreferencesTest, AreChosenAndTakenBackOneByOne) {
   ASSERT_EQ(dark.status, 200) << dark.text;
   EXPECT_EQ(dark.body()["name"], "anna");
   EXPECT_EQ(dark.body()["preferences"], All("zh-CN", "dark", nullptr));
-  // At once, although who asks was looked up a moment ago.
+  // At once, although the caller is still cached from the previous request.
   EXPECT_EQ(Chosen(), All("zh-CN", "dark", nullptr));
   EXPECT_EQ(Choose({{"theme", nullptr}, {"time", "job"}}).body()["preferences"],
             All("zh-CN", nullptr, "job"));
@@ -40,7 +40,7 @@ TEST_F(PreferencesTest, AreChosenAndTakenBackOneByOne) {
   ASSERT_TRUE(
       store_.ChangePreferences({.user_id = "user-anna", .changes = {{"theme", std::nullopt}}})
           .ok());
-  // In another browser as well; and nobody else's.
+  // They hold in another browser too, but not for other users.
   bearer_ = SignIn("anna").access_token;
   EXPECT_EQ(Chosen(), All("zh-CN", nullptr, "job"));
   AddUser("bert", "user");

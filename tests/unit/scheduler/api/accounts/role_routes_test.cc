@@ -1,4 +1,4 @@
-// The description of the roles, as clients read it.
+// GET /api/roles: the description of the roles for clients.
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {

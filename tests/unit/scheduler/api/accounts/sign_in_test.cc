@@ -151,7 +151,7 @@ TEST_F(SignInTest, AReloadThatLosesTheAnswerDoesNotSignOut) {
   EXPECT_EQ(Me(second.access_token), 200);
   EXPECT_EQ(Refresh(second.cookie).status, 200);
   EXPECT_FALSE(IsAudited("auth.refresh_reused", "anna"));
-  // The client that kept the answer which was thought lost.
+  // A second client has the answer that was taken for lost.
   EXPECT_EQ(Refresh(lost.cookie).code(), "refresh_reused");
   EXPECT_EQ(Me(second.access_token), 401);
   EXPECT_TRUE(IsAudited("auth.refresh_reused", "anna"));
@@ -272,7 +272,7 @@ TEST_F(SignInTest, TokensAreShownOnceAndReachNoFurtherThanTheirOwner) {
   EXPECT_FALSE(mine["items"][0].contains("token"));
   EXPECT_EQ(Get("/api/tokens").body()["items"].size(), 2u);
   const json asked = As(anna.access_token, "GET", "/api/tokens?user_id=user-boss").body();
-  ASSERT_EQ(asked["items"].size(), 1u);  // when it was last used may be written between the two
+  ASSERT_EQ(asked["items"].size(), 1u);  // its last use may be written between the two requests
   EXPECT_EQ(asked["items"][0]["token_id"], mine["items"][0]["token_id"]);
   EXPECT_EQ(
       Send("PATCH", "/api/users/user-anna", R"({"role": "read_only"})", {{"If-Match", "*"}}).status,

@@ -1,4 +1,4 @@
-// Bulk actions that outlive their request, over the API.
+// Background bulk actions over the API.
 #include "tests/unit/scheduler/api/bulk/bulk_env.h"
 
 namespace carillon::test {
@@ -91,7 +91,7 @@ TEST_F(BulkBackgroundTest, OnlyItsOwnerAndAdministratorsCancel) {
   const SignedIn ann = SignIn("ann");
   const SignedIn bob = SignIn("bob");
   CreateJobs(60, ann.user_id);
-  Hang hang(faults_.plan, "PauseJob");  // of the first item
+  Hang hang(faults_.plan, "PauseJob");  // of the first item's pause
   json body = {{"action", "pause"}, {"ids", Ids("j", 60)}, {"background", true}};
   const std::string id = As(ann.access_token, "POST", "/api/bulk", body.dump()).body()["bulk_id"];
   ASSERT_TRUE(hang.Await(1));
@@ -129,7 +129,7 @@ TEST_F(BulkBackgroundTest, AnAdministratorCancelsThatOfAnother) {
 
 TEST_F(BulkBackgroundTest, SoManyAtOnce) {
   CreateJobs(1);
-  Hang hang(faults_.plan, "PauseJob");  // none of them ends
+  Hang hang(faults_.plan, "PauseJob");  // no action ends
   const json body = {{"action", "pause"}, {"ids", {"j0"}}};
   for (int64_t i = 0; i < kBulkOpenMax; ++i) EXPECT_EQ(Start(body).status, 202) << i;
   EXPECT_EQ(Start(body).code(), "too_many_open");

@@ -1,4 +1,4 @@
-// Bulk actions that outlive their request, by the routes' own handlers.
+// Background bulk actions executed by the routes' handlers, with members that are killed.
 #include "scheduler/api/bulk/route_item_runner.h"
 #include "scheduler/api/server/route_table.h"
 #include "tests/unit/scheduler/api/bulk/bulk_env.h"
@@ -15,7 +15,7 @@ using scheduler::Grant;
 using scheduler::ItemOutcome;
 using scheduler::RouteItemRunner;
 
-// By hand, without a server: turn by turn, and with members that die.
+// Without a server: the test steps the workers itself, and lets members die.
 class BulkByHandTest : public BulkEnv {
  protected:
   BulkByHandTest() { server_.reset(); }
@@ -68,7 +68,7 @@ class BulkByHandTest : public BulkEnv {
     }
     FAIL() << "it does not get there";
   }
-  // The first item of the action.
+  // Executes the first item of the action.
   ItemOutcome Do(EarlierAttempt tried) {
     const BulkOrder order = store_.GetBulk("b")->order;
     const auto resumed = authenticator_.Resume(
@@ -79,7 +79,7 @@ class BulkByHandTest : public BulkEnv {
     Turns(worker, [this] { return HasEnded(*store_.GetBulk("b")); });
     return *store_.GetBulk("b");
   }
-  // A member that dies after so many items, none of them recorded; then another one does the rest.
+  // A member dies after `items` items, none of them recorded; then another one does the rest.
   BulkAction WithADeathAfter(size_t items, const std::function<size_t()>& done) {
     auto dead = Worker();
     Turns(*dead, [&] { return done() >= items; });
@@ -122,7 +122,7 @@ TEST_F(BulkByHandTest, AJobIsRunOnceThoughItsMemberDies) {
 TEST_F(BulkByHandTest, DyingBetweenTheRunAndItsAuditTellsItStill) {
   CreateJobs(3);
   CreateAction("run", "job", Ids("j", 3));
-  faults_.plan.Arm("RecordAudit", Fault::kUnavailable);  // as if it had died there
+  faults_.plan.Arm("RecordAudit", Fault::kUnavailable);  // as if the member had died here
   EXPECT_EQ(WithADeathAfter(1, [this] { return Runs(); }).done, 3);
   EXPECT_EQ(Runs(), 3u);
   EXPECT_EQ(AuditCounts("job.execute"),
@@ -177,7 +177,8 @@ TEST_F(BulkByHandTest, AKeyThatADeadMemberHeldIsTakenOver) {
   CreateJobs(2);
   CreateAction("run", "job", Ids("j", 2));
   auto dead = Worker();
-  faults_.plan.Arm("ExecuteJob", Fault::kTimeoutBefore);  // the key is in flight, no run is made
+  faults_.plan.Arm("ExecuteJob",
+                   Fault::kTimeoutBefore);  // the key is in flight, and no run is created
   faults_.plan.OnCall([&](const std::string& name) {
     if (name == "RecordBulkItems") faults_.plan.Arm("RecordBulkItems", Fault::kUnavailable);
   });
@@ -188,7 +189,7 @@ TEST_F(BulkByHandTest, AKeyThatADeadMemberHeldIsTakenOver) {
   faults_.plan.Arm("RecordBulkItems", Fault::kUnavailable, 0);
   EXPECT_EQ(Runs(), 0u);
   const auto next = Worker();
-  Turns(*next, [&] { return Runs() > 0; });  // no minute goes by
+  Turns(*next, [&] { return Runs() > 0; });  // without waiting a minute for the key
   EXPECT_EQ(ToEnd(*next).done, 2);
   EXPECT_EQ(Runs(), 2u);
 }
@@ -196,7 +197,7 @@ TEST_F(BulkByHandTest, AKeyThatADeadMemberHeldIsTakenOver) {
 TEST_F(BulkByHandTest, WhatASlowMemberHasDoneMeanwhileIsDone) {
   CreateJobs(1);
   CreateAction("run", "job", {"j0"});
-  std::string run_id;  // of the slow one, which comes to its end inside the other's try
+  std::string run_id;  // of the slow attempt, which ends during the other one
   faults_.plan.OnCall([&](const std::string& name) {
     if (name != "ExecuteJob" || !run_id.empty()) return;
     const auto made = store_.ExecuteJob(
@@ -224,7 +225,7 @@ TEST_F(BulkByHandTest, WhatASlowMemberHasDoneMeanwhileIsDone) {
 TEST_F(BulkByHandTest, AConflictOfItsOwnStaysOne) {
   CreateJobs(1);
   const auto made = store_.ExecuteJob({.job_id = JobId("j0")}, {.now = clock_.Wall()});
-  CreateAction("retry", "run", {EncodeRunId(made->key)});  // it has not ended
+  CreateAction("retry", "run", {EncodeRunId(made->key)});  // its run has not ended
   const auto outcome = Do(EarlierAttempt::kPossibly);
   EXPECT_EQ(outcome.verdict, ItemOutcome::Verdict::kFailed);
   EXPECT_NE(outcome.error_json.find("\"conflict\""), std::string::npos) << outcome.error_json;
@@ -244,7 +245,7 @@ TEST_F(BulkByHandTest, ARunIsRetriedOnceThoughItsMemberDies) {
   auto dead = Worker();
   Turns(*dead, [&] { return store_.GetRun(first)->row.attempt == 2; });
   dead.reset();
-  // Meanwhile it ends, and could be retried again.
+  // The run ends meanwhile, so it could be retried again.
   ASSERT_TRUE(*store_.CancelRun(first, {.now = clock_.Wall()}));
   EXPECT_EQ(ToEnd(*Worker()).done, 5);
   for (const json& run : runs) {
@@ -269,7 +270,7 @@ TEST_F(BulkByHandTest, WhatItHasDeletedItselfIsDone) {
 TEST_F(BulkByHandTest, AHandlerThatThrowsIsTheItemsErrorAlone) {
   CreateJobs(2);
   CreateAction("delete", "job", Ids("j", 2));
-  std::set<std::string> thrown;  // at a look beforehand and at an act, once each
+  std::set<std::string> thrown;  // one throw in the precheck and one in the execution
   faults_.plan.OnCall([&](const std::string& name) {
     const bool bad = name == "GetJob" || name == "DeleteJob";
     if (bad && thrown.insert(name).second) throw std::runtime_error("a bug");
@@ -295,7 +296,8 @@ TEST_F(BulkByHandTest, RightsAreThoseOfNow) {
   CreateJobs(60);
   CreateAction("pause", "job", Ids("j", 60), {.user_id = "user-ann", .role = "admin"});
   const auto worker = Worker();
-  Turns(*worker, [this] { return AuditCounts("job.pause").size() == 20; });  // of the first piece
+  Turns(*worker,
+        [this] { return AuditCounts("job.pause").size() == 20; });  // items of the first piece
   UserRecord ann = *store_.GetUser("user-ann");
   ann.role = "user";
   ASSERT_TRUE(store_.UpdateUser(ann, clock_.Wall()).ok());

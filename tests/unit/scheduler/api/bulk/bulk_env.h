@@ -1,4 +1,4 @@
-// Bulk actions that outlive their request, over an API with jobs for them.
+// Fixture of background bulk actions: an API with jobs for them.
 #pragma once
 
 #include "tests/unit/scheduler/api/people.h"
@@ -28,7 +28,7 @@ class BulkEnv : public PeopleEnv {
     EXPECT_EQ(answer.status, 202) << answer.text;
     return answer.body().value("bulk_id", "");
   }
-  // The answer once its last item has a result; each look is a request, so this does not spin.
+  // Waits until the last item has a result. Each look is a request, so this does not spin.
   json Ended(const std::string& id) {
     const auto deadline = server_clock_.Steady() + 60s;
     while (server_clock_.Steady() < deadline) {

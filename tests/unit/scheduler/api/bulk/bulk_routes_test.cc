@@ -1,4 +1,4 @@
-// One action on many: as if each had been asked alone.
+// Bulk actions within a request: each item is handled like a request of its own.
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {

@@ -1,4 +1,4 @@
-// allowed_actions says exactly what the routes then answer: every caller, every resource.
+// Checks for every caller and resource that allowed_actions agrees with the routes' answers.
 #include <fmt/core.h>
 
 #include "scheduler/api/server/route_table.h"
@@ -39,7 +39,7 @@ class AllowedActionsTest : public PeopleEnv {
     return Create(std::move(changes)).value("job_id", "");
   }
 
-  // Who may act on what.
+  // True if this caller may act on this object.
   static bool Reaches(const std::string& who, const std::string& what) {
     if (who == "boss" || who == "owner") return true;
     if (who == "by_space" || who == "token") return what == "space";
@@ -51,7 +51,7 @@ class AllowedActionsTest : public PeopleEnv {
     return kind == Owned::kRun ? "/api/runs/" : "/api/dead-letters/";
   }
 
-  // An id of this kind, of this job; fresh where a request uses it up.
+  // An id of this kind that belongs to this job; a new one if a request uses it up.
   std::string IdOf(Owned kind, const std::string& job_id) {
     if (kind == Owned::kJob) return job_id;
     const std::string run = Execute(job_id);
@@ -61,7 +61,7 @@ class AllowedActionsTest : public PeopleEnv {
     return Get("/api/dead-letters").body()["items"][0]["id"];
   }
 
-  // What the routes let this caller do, by asking each.
+  // The actions that the routes allow this caller, found by calling each route.
   json Tried(const std::string& bearer, Owned kind, const std::string& job_id) {
     std::set<std::string> done;
     for (const scheduler::Route& route : scheduler::RouteTable()) {
@@ -139,7 +139,7 @@ TEST_F(AllowedActionsTest, OfWhatIsNoJobsSayWhatTheRoutesAnswer) {
         if (route.path.find(list + "/{}") != 0 || route.action.empty()) continue;
         std::string path(route.path);
         path.replace(path.find("{}"), 2, thing.value);
-        if (may && route.method == "DELETE") continue;  // it is needed by the next one who asks
+        if (may && route.method == "DELETE") continue;  // the next caller needs the object
         const int status =
             As(bearer, std::string(route.method), path, route.method == "DELETE" ? "" : "{}")
                 .status;
@@ -175,7 +175,7 @@ TEST_F(AllowedActionsTest, WhatWasReadMayBeSentBack) {
   EXPECT_EQ(patched.status, 200) << patched.text;
 }
 
-// The runs of a deleted job are still somebody's.
+// The runs of a deleted job still have an owner.
 TEST_F(AllowedActionsTest, OfADeletedJobsRunsStayItsOwners) {
   const std::map<std::string, bool> reach = {
       {"boss", true}, {"owner", true}, {"by_space", true}, {"by_label", false}, {"other", false}};

@@ -6,7 +6,7 @@ namespace {
 
 class AuditChangesTest : public PeopleEnv {
  protected:
-  // Of the newest record with this action.
+  // The changes in the newest record with this action.
   json Newest(const std::string& action) {
     const json items = Get("/api/audit").body()["items"];
     for (const json& item : items) {

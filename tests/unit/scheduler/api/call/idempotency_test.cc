@@ -1,4 +1,4 @@
-// Idempotency-Key: once done, always the same answer.
+// Idempotency-Key: a request takes effect once, and is then always answered the same.
 #include <thread>
 
 #include "tests/unit/scheduler/api/api_env.h"
@@ -87,7 +87,7 @@ TEST_F(IdempotencyTest, AWhileInFlightAnswers409) {
   std::string code;
   faults_.plan.OnCall([&](const std::string& name) {
     if (name != "CreateJob" || status != 0) return;
-    status = -1;  // only the first request asks from within
+    status = -1;  // only the first request sends another one from within
     HttpClient client;
     const Answer second =
         SendOn(client, "POST", "/api/jobs", JobBody().dump(),

@@ -17,7 +17,7 @@ class SharesTest : public PeopleEnv {
   Answer Share(const SignedIn& who, const json& shares) {
     return Send("PATCH", "/api/users/" + who.user_id, json{{"shares", shares}}.dump(), kAny);
   }
-  // A job of anna's that she may have where it is.
+  // A job of anna's in a place that is allowed to her.
   std::string Make(json changes = json::object()) {
     changes["user_id"] = anna_.user_id;
     return Create(std::move(changes)).value("job_id", "");
@@ -42,7 +42,7 @@ TEST_F(SharesTest, AreSetByAdministratorsOnlyAndShown) {
   EXPECT_EQ(Get("/api/users/" + bert_.user_id).body()["shares"], shares);
   EXPECT_EQ(As(bert_.access_token, "GET", "/api/auth/me").body()["shares"], shares);
   EXPECT_EQ(As(anna_.access_token, "GET", "/api/auth/me").body()["shares"], json::array());
-  EXPECT_EQ(Get("/api/auth/me").body()["shares"], json::array());  // a token of nobody
+  EXPECT_EQ(Get("/api/auth/me").body()["shares"], json::array());  // a token without an owner
   const std::string ci =
       As(bert_.access_token, "POST", "/api/tokens", R"({"name": "ci"})").body().value("token", "");
   EXPECT_EQ(As(ci, "GET", "/api/auth/me").body()["shares"], shares);
@@ -138,7 +138,7 @@ TEST_F(SharesTest, TheOwnerStaysWhoHeIs) {
   const Answer put = As(bert_.access_token, "PUT", "/api/jobs/" + id, JobBody().dump(), kAny);
   EXPECT_EQ(put.status, 200) << put.text;
   EXPECT_EQ(put.body()["user_id"], anna_.user_id);
-  EXPECT_EQ(put.body()["namespace"], "payroll");  // left out, so it stays
+  EXPECT_EQ(put.body()["namespace"], "payroll");  // absent, so it stays
   EXPECT_EQ(Send("PATCH", "/api/jobs/" + id, json{{"user_id", bert_.user_id}}.dump(), kAny).status,
             200);
 }
@@ -171,7 +171,7 @@ TEST_F(SharesTest, AnOwnJobIsMadeAndMovedOnlyToWhatIsShared) {
   const Answer made = make({{"namespace", "payroll"}, {"labels", {{"team", "etl"}}}});
   EXPECT_EQ(made.status, 201) << made.text;
   const std::string id = made.body().value("job_id", "");
-  // Else the selector could be got around in two steps.
+  // Otherwise the selector could be circumvented in two steps.
   const json unlabelled = {{"labels", {{"team", nullptr}}}};
   EXPECT_EQ(Patch(bert_, id, unlabelled).code(), "out_of_reach");
   EXPECT_EQ(Patch(bert_, id, {{"namespace", "web"}}).code(), "out_of_reach");
@@ -207,7 +207,8 @@ TEST_F(SharesTest, DoNotReachTheOwnersOtherSecrets) {
   // The owner may not use the secrets of the user with the share.
   EXPECT_EQ(Patch(bert_, id, env("berts")).code(), "secret_forbidden");
   EXPECT_EQ(Patch(bert_, id, env("common")).status, 200);
-  EXPECT_EQ(Patch(bert_, id, env("used")).code(), "secret_forbidden");  // not named any more
+  EXPECT_EQ(Patch(bert_, id, env("used")).code(),
+            "secret_forbidden");  // the job no longer names it
   EXPECT_EQ(Patch(anna_, id, env("used")).status, 200);
   EXPECT_EQ(Patch(bert_, id, {{"command", "env"}, {"env", {{"K2", "{{secrets.used}}"}}}}).status,
             200);
@@ -217,7 +218,7 @@ TEST_F(SharesTest, DoNotReachTheOwnersOtherSecrets) {
   EXPECT_EQ(back.code(), "out_of_reach");
   const Answer named = As(bert_.access_token, "POST", "/api/jobs/" + id + "/revert",
                           json{{"version", 3}}.dump(), kAny);
-  EXPECT_EQ(named.status, 200) << named.text;  // names `used` as it does now
+  EXPECT_EQ(named.status, 200) << named.text;  // the version names `used`, as the job does now
   EXPECT_EQ(Patch(anna_, id, env("other")).status, 200);
   EXPECT_EQ(As(bert_.access_token, "POST", "/api/jobs/" + id + "/revert",
                json{{"version", 3}}.dump(), kAny)
@@ -272,7 +273,7 @@ TEST_F(SharesTest, ManyAreActedOnAtOnceWhereTheyAreShared) {
   EXPECT_EQ(some["done"], 2);
 }
 
-// Of a job that cannot be read the labels are not known: only a whole namespace reaches it.
+// The labels of an unreadable job are unknown, so only a share of its whole namespace covers it.
 TEST_F(SharesTest, AJobThatCannotBeReadIsReachedByItsNamespaceAlone) {
   const std::string id = Make({{"namespace", "payroll"}, {"labels", {{"team", "etl"}}}});
   store_.DamageDefinition(JobId(id), 1, true);
@@ -285,7 +286,7 @@ TEST_F(SharesTest, AJobThatCannotBeReadIsReachedByItsNamespaceAlone) {
   EXPECT_EQ(mended.body()["namespace"], "payroll");
 }
 
-// Somebody else moves the job when the request has been let in, and when its write is on its way.
+// The job is moved after the request was admitted, and again while its write is in progress.
 TEST_F(SharesTest, AWriteCannotOutrunAMove) {
   Share(bert_, OfPayroll());
   const std::map<std::string, int> moments = {{"GetJob", 403}, {"ReplaceJob", 412}};

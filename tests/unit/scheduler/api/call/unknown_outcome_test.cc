@@ -1,4 +1,4 @@
-// Lost commit replies: the answer is what happened, or that it is not known.
+// Lost commit replies: the answer says what happened, or that the outcome is unknown.
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {
@@ -34,7 +34,7 @@ TEST_F(UnknownOutcomeTest, ACreateThatDidNotHappenIsUnknown) {
 }
 
 TEST_F(UnknownOutcomeTest, ARepeatedCreateWithItsKeyMakesOneJob) {
-  // The reply is lost and so is the look at what happened; the key stays in flight for a minute.
+  // The reply is lost, and the read afterwards fails too; the key stays in flight for a minute.
   Lose("CreateJob");
   faults_.plan.Arm("GetJob", Fault::kUnavailable);
   const HttpHeaders key = {{"Idempotency-Key", "k"}};
@@ -77,13 +77,13 @@ TEST_F(UnknownOutcomeTest, AnExecuteIsNeverGuessed) {
   Drop("ExecuteJob");
   const HttpHeaders key = {{"Idempotency-Key", "k"}};
   EXPECT_EQ(Post(path_ + "/execute", json::object(), key).code(), "outcome_unknown");
-  // A hasty repetition does not make a second run.
+  // An immediate repetition does not create a second run.
   EXPECT_EQ(Post(path_ + "/execute", json::object(), key).code(), "request_in_flight");
   EXPECT_EQ(Get("/api/runs").body()["items"].size(), 0u);
 }
 
-// The run and the answer to its key are one transaction: whatever happens after it, a repetition
-// finds the answer.
+// The run and the answer for its key are written in one transaction, so a repetition finds the
+// answer whatever happens after it.
 TEST_F(UnknownOutcomeTest, ARepeatedExecuteWithItsKeyMakesOneRun) {
   const HttpHeaders key = {{"Idempotency-Key", "k"}};
   Lose("ExecuteJob");
@@ -91,7 +91,7 @@ TEST_F(UnknownOutcomeTest, ARepeatedExecuteWithItsKeyMakesOneRun) {
   const Answer found = Post(path_ + "/execute", json::object(), key);
   EXPECT_EQ(found.status, 202) << found.text;
   EXPECT_EQ(found.header("idempotent-replayed"), "true");
-  // Nothing else is written for it: a store that goes away after the run takes nothing with it.
+  // Nothing else is written for it, so an outage of the store after the run loses nothing.
   const HttpHeaders other = {{"Idempotency-Key", "other"}};
   faults_.plan.Arm("FinishRequest", Fault::kUnavailable);
   const Answer first = Post(path_ + "/execute", json::object(), other);

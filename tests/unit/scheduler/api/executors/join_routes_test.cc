@@ -1,4 +1,4 @@
-// Join tokens of executors: made over the API, good for one certificate.
+// Join tokens of executors: created over the API, valid for one certificate.
 #include "scheduler/auth/enrollment.h"
 
 #include "common/tls/join_token.h"

@@ -1,4 +1,4 @@
-// Lists: every item once, whatever is added meanwhile; tokens of other lists are refused.
+// Paging: lists return every item once, whatever is added meanwhile, and refuse tokens of others.
 #include <set>
 
 #include "tests/unit/scheduler/api/api_env.h"
@@ -122,7 +122,7 @@ TEST_F(PagingTest, APageOfLargeRunsEndsEarlyAndGoesOn) {
   const std::string job_id = Create().value("job_id", "");
   constexpr size_t kRuns = 30;
   for (size_t i = 0; i < kRuns; ++i) {
-    // NULs take six bytes in JSON: 384 KiB an item.
+    // A NUL takes six bytes in JSON: 384 KiB per item.
     Finish(Execute(job_id), {.output = std::string(64u << 10, '\0')});
     clock_.Advance(1s);
   }
@@ -241,7 +241,7 @@ TEST_F(PagingTest, UsersAreSortedByName) {
   };
   EXPECT_EQ(names("?sort=name"), sorted);
   EXPECT_EQ(names("?sort=-name"), std::vector<std::string>(sorted.rbegin(), sorted.rend()));
-  EXPECT_EQ(Get("/api/users").body()["items"][1]["name"], "Dora");  // by user_id
+  EXPECT_EQ(Get("/api/users").body()["items"][1]["name"], "Dora");  // sorted by user_id
 }
 
 TEST_F(PagingTest, UnknownOrdersAreRefused) {

@@ -1,4 +1,4 @@
-// A list of jobs applied: what is made, changed, left, deleted, refused.
+// POST /api/apply: which jobs of a list are created, changed, kept, deleted or refused.
 #include <map>
 #include <utility>
 
@@ -20,7 +20,7 @@ class ApplyTest : public PeopleEnv {
     EXPECT_EQ(answer.status, 200) << answer.text;
     return answer.body();
   }
-  // "created updated"
+  // The results of all items, such as "created updated".
   static std::string Results(const json& applied) {
     std::string results;
     for (const json& item : applied["items"]) {
@@ -333,7 +333,7 @@ TEST_F(ApplyTest, AListIsLookedUpAndStoredInPieces) {
   }
 }
 
-// The store takes a piece whole or not at all; its items have one answer each.
+// The store creates all jobs of a piece or none, but each item has its own answer.
 TEST_F(ApplyTest, WhatIsRefusedKeepsNoOtherOfItsPieceBack) {
   Create({{"job_id", "gone"}});
   ASSERT_EQ(Send("DELETE", "/api/jobs/gone", "", {{"If-Match", "*"}}).status, 204);

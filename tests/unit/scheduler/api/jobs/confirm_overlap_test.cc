@@ -1,4 +1,4 @@
-// Runs whose process may still run: cancel and retry by hand say so and ask for a confirmation.
+// Runs whose process may still be alive: cancel and manual retry require a confirmation.
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {
@@ -6,7 +6,7 @@ namespace {
 
 class ConfirmOverlapTest : public ApiEnv {
  protected:
-  // A run that was claimed under on_lost hold, and lost.
+  // A run with on_lost hold that was claimed and then lost.
   std::string Held() {
     const std::string id = Execute(Create({{"on_lost", "hold"}}).value("job_id", ""));
     const RunKey key = *DecodeRunId(id);

@@ -92,8 +92,8 @@ TEST_F(JobRoutesTest, RefusesWhatIsWrongWithItsPointer) {
   EXPECT_EQ(PointersOf(all), (std::set<std::string>{"/cron_expression", "/executor_selector",
                                                     "/timeout", "/colour", "/labels/"}))
       << all.text;
-  // Nothing is guessed of what depends on a part that cannot be read; two views that disagree are
-  // one more.
+  // Fields that depend on an invalid one are not judged. Two views that contradict each other are a
+  // further error.
   const Answer noop = Post("/api/jobs", {{"name", "x"}, {"type", 7}, {"timeout", "soon"}});
   EXPECT_EQ(PointersOf(noop), (std::set<std::string>{"/type", "/timeout"})) << noop.text;
   const Answer disagree = Post(
@@ -316,7 +316,7 @@ TEST_F(JobRoutesTest, PauseAndResumeMoveStateAndVersion) {
   for (const json& same : {json::object(), json{{"reason", "another"}}}) {
     EXPECT_EQ(Post(path + "/pause", same).header("etag"), "\"v3\"") << same;
   }
-  // Without a body as well.
+  // A body is not needed.
   const Answer resumed = Send("POST", path + "/resume");
   EXPECT_EQ(resumed.status, 200);
   EXPECT_EQ(resumed.body()["state"], "ENABLED");
@@ -334,7 +334,7 @@ TEST_F(JobRoutesTest, NextListsFiresWithTheirOffsets) {
   EXPECT_EQ(items[0]["fire_time"], "2026-03-01T01:30:00.000000Z");
   EXPECT_EQ(items[0]["local_time"], "2026-03-01T02:30:00.000000+01:00");
   EXPECT_TRUE(items[0]["dst"].is_null());
-  // 29 March: 02:30 does not exist; the fire comes right after the jump.
+  // 29 March: 02:30 does not exist, so the job fires right after the jump.
   EXPECT_EQ(items[28]["dst"], "moved_by_gap");
   EXPECT_EQ(items[28]["utc_offset"], "+02:00");
   EXPECT_EQ(Get("/api/jobs/" + job.value("job_id", "") + "/next?n=101").pointer(), "?n");
@@ -345,7 +345,7 @@ TEST_F(JobRoutesTest, NextTellsWhatAClockChangeTakesAway) {
                            {"time_zone", "Europe/Paris"},
                            {"cron_expression", "30 2 * * *"},
                            {"dst_gap", "skip"}});
-  EXPECT_TRUE(Get("/api/jobs/gap/next?n=28").body()["skipped"].empty());  // ends before the day
+  EXPECT_TRUE(Get("/api/jobs/gap/next?n=28").body()["skipped"].empty());  // ends before that day
   const json skipped = Get("/api/jobs/gap/next?n=29").body()["skipped"];
   ASSERT_EQ(skipped.size(), 1u);
   EXPECT_EQ(skipped[0]["dst"], "skipped_by_gap");
@@ -359,7 +359,7 @@ TEST_F(JobRoutesTest, NextTellsWhatAClockChangeTakesAway) {
   EXPECT_EQ(once["skipped"][0]["dst"], "not_repeated");
   EXPECT_EQ(once["skipped"][0]["fire_time"], "2026-10-25T01:30:00.000000Z");
   EXPECT_EQ(once["items"][0]["fire_time"], "2026-10-25T00:30:00.000000Z");
-  // Both move to 03:00; the page ends between them, and neither is taken away.
+  // Both move to 03:00. The page ends between them, and neither is lost.
   json schedules = json::array();
   for (const char* cron : {"15 2 * * *", "30 2 * * *"}) {
     schedules.push_back(

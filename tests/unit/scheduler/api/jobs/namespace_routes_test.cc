@@ -1,4 +1,4 @@
-// Namespaces of jobs: as a field, as a filter, as what a name is a key within.
+// Namespaces of jobs: as a field, as a filter, and as the scope in which names identify jobs.
 #include "tests/unit/scheduler/api/people.h"
 
 namespace carillon::test {
@@ -83,7 +83,7 @@ TEST_F(NamespacesTest, ANameIsAKeyWithinOne) {
   EXPECT_EQ(again[0]["result"], "unchanged");
   EXPECT_EQ(again[0]["job_id"], made[1]["job_id"]);
   EXPECT_EQ(again[1]["job_id"], made[0]["job_id"]);
-  // The request's is that of documents that name none.
+  // Documents without a namespace get that of the request.
   const json named = Apply({nightly}, "?namespace=payroll");
   EXPECT_EQ(named[0]["result"], "unchanged");
   EXPECT_EQ(named[0]["job_id"], made[1]["job_id"]);
@@ -104,7 +104,7 @@ TEST_F(NamespacesTest, WhatWasMovedSinceIsNotMadeASecondTime) {
   json there = nightly;
   there["namespace"] = "payroll";
   EXPECT_EQ(Apply({there})[0]["result"], "unchanged");
-  // Another name is another job, and so is one after the first is gone.
+  // Another name is another job, and so is the same name after the first job was deleted.
   EXPECT_EQ(Apply({JobBody({{"name", "Weekly"}})})[0]["result"], "created");
   ASSERT_EQ(Send("DELETE", "/api/jobs/" + id, "", any).status, 204);
   EXPECT_EQ(Apply({nightly})[0]["result"], "created");

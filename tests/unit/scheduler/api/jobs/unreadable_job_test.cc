@@ -1,5 +1,5 @@
-// Jobs whose stored definition cannot be read, over real HTTP: what is wrong is said, and they can
-// be replaced and deleted.
+// Jobs whose stored definition cannot be decoded, over real HTTP: the answers name the problem, and
+// the jobs can be replaced and deleted.
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {

@@ -1,4 +1,4 @@
-// Versions of a job: listed with what changed, shown, compared, brought back.
+// Versions of a job: list with changes, show, compare, revert.
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {
@@ -13,7 +13,7 @@ class VersionRoutesTest : public ApiEnv {
     return Send("POST", "/api/jobs/" + id + "/revert", body.dump(), {{"If-Match", Tag(at)}});
   }
   static std::string Tag(int version) { return "\"v" + std::to_string(version) + "\""; }
-  // Version 1 as made, 2 with another priority, 3 with another command and a label.
+  // Version 1 as created, 2 with another priority, 3 with another command and a label.
   void MakeThree() {
     Create({{"job_id", "a"}});
     ASSERT_EQ(Patch("a", 1, {{"priority", 7}}).status, 200);

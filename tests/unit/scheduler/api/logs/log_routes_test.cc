@@ -1,4 +1,4 @@
-// Logs of runs: whole, in parts, and followed.
+// Logs of runs: the whole log, parts of it, and following it.
 #include <gtest/gtest.h>
 
 #include "scheduler/api/logs/log_follower.h"
@@ -357,7 +357,7 @@ TEST_F(LogRangeTest, AnOutputWithoutALogHasRanges) {
   EXPECT_EQ(part.header("etag"), "") << "its log may still come";
 }
 
-// ---- the follower by itself, on a clock of the test
+// ---- the follower alone, on a manual clock
 
 class LogFollowerTest : public LogRoutesTest {
  protected:
@@ -366,7 +366,7 @@ class LogFollowerTest : public LogRoutesTest {
         {.runs = store_, .logs = store_, .cluster_now = [this] { return store_.Now(); }},
         {.key = *DecodeRunId(run_id_), .attempt = 1, .after_seq = after});
   }
-  // Polls until there is nothing at this moment.
+  // Polls until there is nothing more at this time.
   std::string Poll(LogFollower& follower) {
     std::string text;
     for (;;) {

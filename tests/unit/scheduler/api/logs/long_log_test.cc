@@ -1,4 +1,4 @@
-// Logs that take long to read.
+// Long logs, whose reading is limited.
 #include "tests/unit/common/adapters/http/raw_socket.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
@@ -36,10 +36,10 @@ TEST_F(LongLogTest, ComesWholeHoweverManyLinesItHas) {
   EXPECT_EQ(end.header("content-range"), "bytes 2399900-2399999/2400000");
 }
 
-// Downloads that wait in the store, as slow ones do on a worker.
+// Downloads that are blocked in the store, like slow ones that occupy a worker.
 class LogReadsTest : public LongLogTest {
  protected:
-  // Few entries, of 448 KiB.
+  // Few entries with 448 KiB together.
   LogReadsTest() {
     const std::string line(kLogEntryBytesMax, 'w');
     for (uint64_t i = 0; i < 4; ++i) Append(1 + i * 7, 7, i == 3, line);
@@ -49,7 +49,7 @@ class LogReadsTest : public LongLogTest {
     return "GET /api/runs/" + run_id_ + "/logs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
            token + "\r\n\r\n";
   }
-  // One more that reads.
+  // Starts one more download.
   void Read(const std::string& token) {
     downloads_.push_back(std::make_unique<RawSocket>(server_->port()));
     ASSERT_TRUE(downloads_.back()->Send(Request(token)));

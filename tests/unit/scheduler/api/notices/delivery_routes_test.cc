@@ -6,7 +6,7 @@ namespace {
 
 class DeliveryRoutesTest : public ApiEnv {
  protected:
-  // A told failure of a new job: one delivery by each channel.
+  // A notified failure of a new job, with one delivery per channel.
   std::string Fail() {
     const std::string job = Create();
     const std::string run = Execute(job);

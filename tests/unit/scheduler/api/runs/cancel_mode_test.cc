@@ -22,7 +22,7 @@ class CancelModeTest : public BulkEnv {
                              .token = {.high = 1, .low = ++token_},
                              .executor = ExecutorId("executor-1"),
                              .incarnation = Incarnation("i1")};
-    // The clock stands still: a second run of the job is due a microsecond later.
+    // The clock does not move, so a second run of the job is due a microsecond later.
     EXPECT_TRUE(store_.Claim({claim}, fence, clock_.Wall() + 1s).ok());
     return id;
   }
@@ -31,7 +31,7 @@ class CancelModeTest : public BulkEnv {
   Answer Cancel(const std::string& id, const json& body) {
     return Post("/api/runs/" + id + "/cancel", body);
   }
-  // Why, of the newest record about it.
+  // The reason in the newest audit record of the object.
   json Recorded(const std::string& object_id) {
     return Get("/api/audit?object_id=" + object_id).body()["items"][0]["reason"];
   }

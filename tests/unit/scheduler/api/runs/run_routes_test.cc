@@ -1,4 +1,4 @@
-// /api/runs and what belongs to it: execute, cancel, retry, logs, gaps, dead letters.
+// /api/runs and related routes: execute, cancel, retry, logs, gaps, dead letters.
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {

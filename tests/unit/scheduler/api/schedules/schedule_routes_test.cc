@@ -1,5 +1,5 @@
-// Distribution of fires over time, and the warnings of a preview: through the routes, and the
-// counting by itself.
+// The distribution of fires over time and the warnings of a preview, through the routes; and the
+// counting alone.
 #include "scheduler/explain/fire_load.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
@@ -47,7 +47,7 @@ TEST_F(ScheduleRoutesTest, NothingFiredBeforeItsJobWasThere) {
   EXPECT_EQ(load["items"][0]["first_fire_time"], "2026-03-01T03:10:00.000000Z");
 }
 
-// Each costs a step of its own besides the whole of a schedule that is alike.
+// Each job costs one step in addition to those of the equal schedule.
 TEST_F(ScheduleRoutesTest, ManyThatWereCreatedLatelyAreCountedExactlyAndCheaply) {
   const LoadSpan span = Hours("2026-03-01T00:00:00Z", 24);
   int64_t fires = 0;
@@ -133,7 +133,7 @@ TEST_F(ScheduleRoutesTest, LimitsAreToldAndCountsAreExactUpToThem) {
   EXPECT_EQ(some.jobs_read, 4u);
   EXPECT_EQ(some.buckets, (std::vector<int64_t>{240, 240}));
   Create({{"job_id", "other"}, {"cron_expression", "1 * * * * *"}});
-  // Jobs that fire alike cost one question: only the other one is beyond the limit.
+  // Equal schedules are evaluated once, so only the other one is beyond the limit.
   const FireLoad few = *CountFires(store_, span, {.steps = 1});
   EXPECT_TRUE(few.truncated);
   EXPECT_EQ(few.jobs_read, 5u);
@@ -146,7 +146,7 @@ TEST_F(ScheduleRoutesTest, ClockChangesAndSeveralSchedulesAreInTheLoad) {
            {{{"kind", "cron"}, {"cron_expression", "30 2 * * *"}, {"time_zone", "Europe/Paris"}},
             {{"kind", "rate"}, {"every_ms", 250}, {"start_time", "2026-03-29T01:59:00Z"}}}}});
   const FireLoad load = *CountFires(store_, Hours("2026-03-29T00:00:00Z", 3));
-  // 02:30 does not exist that day: it fires as 03:00, which is 01:00 UTC.
+  // 02:30 does not exist on that day; the job fires at 03:00, which is 01:00 UTC.
   EXPECT_EQ(load.buckets, (std::vector<int64_t>{0, 241, 14'400}));
   ASSERT_EQ(load.jobs.size(), 1u);
   EXPECT_EQ(load.jobs[0].first, *ParseRfc3339("2026-03-29T01:00:00Z"));
@@ -185,7 +185,7 @@ TEST_F(ScheduleRoutesTest, APreviewCountsTheNeighboursOfItsFirstFire) {
   ASSERT_EQ(warnings.size(), 1u) << warnings;
   EXPECT_EQ(warnings[0]["code"], "crowded_minute");
   EXPECT_EQ(warnings[0]["detail"].get<std::string>().substr(0, 12), "5 other jobs");
-  EXPECT_EQ(ask({{"job_id", "at-three-1"}}), json::array());  // it is one of the five
+  EXPECT_EQ(ask({{"job_id", "at-three-1"}}), json::array());  // the job itself is one of the five
   EXPECT_EQ(ask({{"cron_expression", "1 3 * * *"}}), json::array());
 }
 

@@ -150,11 +150,11 @@ TEST_F(SecretRoutesTest, EveryWayToWriteAJobIsChecked) {
   const Answer applied = As(anna_.access_token, "POST", "/api/apply?dry_run=true",
                             json::array({JobBody(berts)}).dump());
   EXPECT_NE(applied.text.find("secret_forbidden"), std::string::npos) << applied.text;
-  // To be given to somebody else it has to do without.
+  // A job that uses the secret cannot be given to another owner.
   EXPECT_EQ(Send("PATCH", path, R"({"user_id": "user-bert"})", any).code(), "secret_forbidden");
   EXPECT_EQ(As(anna_.access_token, "PATCH", path, R"({"env": {"URL": null}})", any).status, 200);
   EXPECT_EQ(Send("PATCH", path, R"({"user_id": "user-bert"})", any).status, 200);
-  // And cannot be brought back to where it used it.
+  // Nor can it be reverted to a version that used it.
   const Answer reverted =
       As(bert_.access_token, "POST", path + "/revert", R"({"version": 1})", any);
   EXPECT_EQ(reverted.code(), "secret_forbidden") << reverted.text;
@@ -184,7 +184,7 @@ TEST_F(SecretRoutesTest, RewrappingSealsEverythingWithTheFirstKey) {
                                .value = keyring_->Seal("c", kValue)})
                 .ok(),
             true);
-  // Only the new key: what the old one sealed cannot be read, and is left alone.
+  // With only the new key, secrets that the old one sealed cannot be read and stay as they are.
   Answer answer = Post("/api/secrets/rewrap");
   EXPECT_EQ(answer.body()["rewrapped"], 0);
   EXPECT_EQ(answer.body()["unreadable"], json({"a", "b"}));

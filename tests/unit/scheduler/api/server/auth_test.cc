@@ -80,7 +80,7 @@ TEST_F(AuthTest, OnlyTheStartPageNeedsNoToken) {
 
 TEST_F(AuthTest, AKnownTokenOutlivesAShortOutageOfTheStoreAnUnknownOneDoesNot) {
   EXPECT_EQ(Get("/api/system/config").status, 200);
-  // Fresh: the store is not even asked.
+  // Fresh, so the store is not asked.
   faults_.plan.Arm("FindToken", Fault::kUnavailable, 1000);
   EXPECT_EQ(Get("/api/system/config").status, 200);
   const Answer stranger =
@@ -117,7 +117,7 @@ TEST_F(CacheTest, BelievesAKnownTokenForKStaleWhileTheStoreIsAway) {
 
 TEST_F(CacheTest, AKnownTokenDoesNotWaitForAStoreThatHangs) {
   scheduler::Authenticator hasty(faults_.auth, clock_, aside_, 20ms, now_);
-  // On a busy machine even a sound store may be late.
+  // On a busy machine even a healthy store may answer late.
   auto known = hasty.Authenticate(token_);
   for (int i = 0; i < 500 && !known.ok(); ++i) known = hasty.Authenticate(token_);
   ASSERT_TRUE(known.ok());
@@ -147,7 +147,7 @@ TEST_F(CacheTest, AsksTheStoreAgainAfterKFresh) {
   EXPECT_EQ(asked, 2);
 }
 
-// Taken away on another member: this one believes what it knows for as long as a role.
+// A share that is withdrawn on another member is cached here for as long as a role.
 TEST_F(CacheTest, SharesAreAsFreshAsARole) {
   UserRecord bert{.user_id = "user-bert", .name = "bert", .role = "user", .shares = {{"payroll"}}};
   ASSERT_TRUE(store_.CreateUser(bert).ok());
@@ -172,7 +172,7 @@ TEST_F(CacheTest, TheLastUseOfATokenIsNotedOnceAMinute) {
   std::atomic<int> noted = 0;
   faults_.plan.OnCall([&](const std::string& name) { noted += name == "TouchToken" ? 1 : 0; });
   const std::string id = scheduler::TokenIdOf(scheduler::HashToken(token_));
-  // Nobody waits for the note, so this test has to.
+  // The last use is written in the background, so the test waits for it.
   const auto await_use = [&](WallTime used) {
     while (store_.GetToken(id)->last_used != std::optional(used)) std::this_thread::yield();
   };

@@ -1,4 +1,4 @@
-// The contract as it is served, and that it names the routes there are.
+// The served contract, which must name exactly the routes of the route table.
 #include <set>
 #include <string>
 
@@ -15,7 +15,7 @@ class OpenApiTest : public test::ApiEnv {
   }
 };
 
-// "/api/jobs/{job_id}/next" as the route table writes it.
+// "/api/jobs/{job_id}/next" in the form of the route table.
 std::string WithoutNames(std::string path) {
   for (size_t open = path.find('{'); open != std::string::npos; open = path.find('{', open + 1)) {
     path.erase(open + 1, path.find('}', open) - open - 1);

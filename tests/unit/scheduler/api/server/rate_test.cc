@@ -12,7 +12,7 @@ class RateTest : public ApiEnv {
     address_rate_ = address;
     Serve("");
   }
-  // The first refusal; on a machine so busy that each request takes its second there is none.
+  // The first refusal. There is none on a machine so busy that each request takes a second.
   static Answer UntilRefused(const std::function<Answer()>& ask) {
     Answer answer;
     for (int i = 0; i < 50 && answer.status != 429; ++i) answer = ask();
@@ -58,7 +58,7 @@ TEST_F(RateTest, WhatTheStoreIsAskedForStrangersIsBoundedWithoutALimitOfTheirs) 
   EXPECT_EQ(Anonymous("/api/jobs", "guess").status, 401);
   EXPECT_EQ(UntilRefused([this] { return Anonymous("/api/jobs", "guess"); }).status, 429);
   EXPECT_EQ(UntilRefused(cookie).status, 429);
-  // One that is known is not looked up, so it does not wait for them.
+  // A known token is not looked up, so the others do not delay it.
   EXPECT_EQ(Get("/api/auth/me").status, 200);
 }
 
@@ -66,7 +66,8 @@ TEST_F(RateTest, NobodyWithoutACredentialCountsAsAQuestionToTheStore) {
   Limit(1, 0);
   for (int i = 0; i < 30; ++i) {
     EXPECT_EQ(Anonymous("/api/jobs").status, 401);
-    EXPECT_EQ(Anonymous("/api/jobs", "aaaa.bbbb.cccc").status, 401);  // forged: no lookup either
+    EXPECT_EQ(Anonymous("/api/jobs", "aaaa.bbbb.cccc").status,
+              401);  // forged: not looked up either
   }
   EXPECT_EQ(Anonymous("/api/jobs", "guess").status, 401);
 }

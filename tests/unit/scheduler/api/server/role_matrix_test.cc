@@ -1,4 +1,4 @@
-// Every route, asked by everybody who might ask.
+// Every route, requested by every kind of caller.
 #include <fmt/core.h>
 
 #include "scheduler/api/accounts/auth_routes.h"
@@ -10,10 +10,10 @@
 namespace carillon::test {
 namespace {
 
-// Who is let in; everybody else who is known is told 403.
+// The callers that are admitted; other authenticated callers get 403.
 enum class Door { kAnyone, kKnown, kUsers, kOwner, kAdmin };
 
-// A request that changes little, and the status for those who are let in.
+// A request that changes little, and its status for admitted callers.
 struct Expected {
   Door door;
   int status;
@@ -35,7 +35,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"POST /api/jobs/{}/cancel", {kOwner, 202, "{}"}},
       {"GET /api/jobs/{}/history", {kKnown, 200}},
       {"GET /api/jobs/{}/next", {kKnown, 200}},
-      {"GET /api/jobs/{}/why", {kKnown, 400}},  // without a time
+      {"GET /api/jobs/{}/why", {kKnown, 400}},  // the time is missing
       {"GET /api/jobs/{}/versions", {kKnown, 200}},
       {"GET /api/jobs/{}/versions/{}", {kKnown, 200}},
       {"POST /api/jobs/{}/revert", {kOwner, 428, "{}"}},
@@ -48,20 +48,20 @@ const std::map<std::string, Expected>& Expectations() {
       {"POST /api/bulk/{}/cancel", {kOwner, 202, "{}"}},
       {"GET /api/roles", {kKnown, 200}},
       {"GET /api/runs", {kKnown, 200}},
-      {"GET /api/recent-runs", {kKnown, 400}},  // of no job
+      {"GET /api/recent-runs", {kKnown, 400}},  // the jobs are missing
       {"GET /api/runs/{}", {kKnown, 200}},
       {"POST /api/runs/{}/cancel", {kOwner, 202, "{}"}},
       {"POST /api/runs/{}/retry", {kOwner, 400, "[]"}},
       {"GET /api/runs/{}/logs", {kKnown, 200}},
-      {"GET /api/runs/{}/logs/stream", {kKnown, 404}},  // of an attempt that never was
-      {"GET /api/changes", {kKnown, 400}},              // with a parameter that there is not
+      {"GET /api/runs/{}/logs/stream", {kKnown, 404}},  // there is no such attempt
+      {"GET /api/changes", {kKnown, 400}},              // the parameter is unknown
       {"GET /api/gaps", {kKnown, 200}},
       {"GET /api/dead-letters", {kKnown, 200}},
       {"GET /api/dead-letters/{}", {kKnown, 200}},
       {"DELETE /api/dead-letters/{}", {kOwner, 204}},
       {"GET /api/deliveries", {kKnown, 200}},
       {"POST /api/deliveries/{}/resend", {kAdmin, 404, "{}"}},
-      {"POST /api/notify/test", {kAdmin, 409, "{}"}},  // nothing is set up
+      {"POST /api/notify/test", {kAdmin, 409, "{}"}},  // no channel is set up
       {"GET /api/executors", {kKnown, 200}},
       {"POST /api/executors/join-tokens", {kAdmin, 400, "{}"}},
       {"GET /api/executors/{}", {kKnown, 200}},
@@ -142,7 +142,7 @@ class RoleMatrixTest : public PeopleEnv {
     EXPECT_EQ(secret.status, 201) << secret.text;
   }
 
-  // A path of this route that names what is owner's; fresh where the request uses it up.
+  // A path of this route that names an object of the owner; a new one if the request uses it up.
   std::string PathOf(const scheduler::Route& route) {
     std::string path(route.path);
     if (path == "/api/changes") path += "?x=1";  // else it would go on
@@ -243,7 +243,7 @@ TEST_F(RoleMatrixTest, EachRoleIsLetInWhereItMay) {
 TEST_F(RoleMatrixTest, TheAdministratorsTokenMayDoEverything) {
   for (const scheduler::Route& route : scheduler::RouteTable()) {
     const Expected& expected = Expectations().at(fmt::format("{} {}", route.method, route.path));
-    // A token has no password to change, and no preferences.
+    // A token has neither a password nor preferences.
     const bool persons =
         route.path == "/api/auth/password" || route.handler == &scheduler::ChangeMe;
     EXPECT_EQ(As(token_, std::string(route.method), PathOf(route), expected.body).status,

@@ -1,4 +1,4 @@
-// A store that is held, as the API shows it, and an operator's word.
+// A store that is held, as the API shows it, and its acceptance by an operator.
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {

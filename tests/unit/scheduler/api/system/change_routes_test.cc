@@ -15,7 +15,7 @@ class ChangesTest : public ApiEnv {
     return "GET /api/changes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token_ + "\r\n" +
            (last.empty() ? "" : "Last-Event-ID: " + last + "\r\n") + "\r\n";
   }
-  // The head of what came, and what came after it.
+  // Splits a raw answer into its head and its body.
   static Answer AnswerOf(const std::string& raw) {
     std::istringstream in(raw);
     Answer answer;
@@ -73,7 +73,7 @@ TEST_F(ChangesTest, ParametersAreRefused) {
   EXPECT_EQ(Get("/api/changes?since=0").pointer(), "?since");
 }
 
-// The watch itself, on a clock of its own.
+// The watch alone, on a manual clock.
 class ChangeWatchTest : public ApiEnv {
  protected:
   void Record(const std::string& action, const std::string& object) {
@@ -115,7 +115,7 @@ TEST_F(ChangeWatchTest, TellsTopicsAndNamesOnlyWhatEverybodyMayRead) {
 }
 
 TEST_F(ChangeWatchTest, TellsWhichBulkActionMovesOn) {
-  server_.reset();  // nobody else works on it
+  server_.reset();  // nothing else uses the store
   Look();
   const BulkOrder order{
       .bulk_id = "b", .action = "run", .kind = "job", .role = "admin", .created = clock_.Wall()};
@@ -125,7 +125,7 @@ TEST_F(ChangeWatchTest, TellsWhichBulkActionMovesOn) {
   EXPECT_EQ(From(0), (std::set<std::string>{"bulk/b", "audit"}));
   uint64_t end = watch_.end();
   Look();
-  EXPECT_EQ(watch_.end(), end);  // nothing moves
+  EXPECT_EQ(watch_.end(), end);  // nothing changes
   const auto taken = *store_.TakeBulk(clock_.Wall(), clock_.Wall() + 1min);
   for (int64_t i = 0; i < 2; ++i) {  // the second one ends it
     clock_.Advance(1s);

@@ -41,7 +41,7 @@ TEST_F(ConfigRoutesTest, ChangeIsInForceWithItsAnswerAndMovesTheVersion) {
   EXPECT_EQ(Get(kPath).body(), config);
   EXPECT_EQ(settings_.Current().values, store_.ReadSettings()->values);
   EXPECT_EQ(settings_.version(), 1);
-  // Only what is named changes; null takes back.
+  // Only the named settings change; null resets one.
   const json next = Put({{"log.level", nullptr}, {"executor.slots", 4}}, "\"v1\"").body();
   EXPECT_EQ(next["version"], 2);
   EXPECT_EQ(next["settings"]["log.level"], "info");
@@ -139,7 +139,7 @@ TEST_F(ConfigRoutesTest, ChangeIsInTheAudit) {
   EXPECT_EQ(item["actor"], "token/admin");
 }
 
-// Another member took the change, or a person with the database's own tools.
+// The change was made on another member, or in the database directly.
 TEST_F(ConfigRoutesTest, ReadingAdoptsWhatTheStoreSays) {
   const ClusterSettings stored{.version = 1,
                                .values = {{"retention_days", "21"}, {"unknown", "x"}}};
@@ -161,7 +161,7 @@ TEST_F(ConfigRoutesTest, PauseIsASettingThatNoConfigurationHas) {
   const json config = Get(kPath).body();
   EXPECT_EQ(config["settings"].size(), config::SettingTable().size());
   EXPECT_EQ(Put({{"scheduling.paused_since", nullptr}}, "\"v2\"").status, 400);
-  // Neither takes the other back.
+  // Neither change reverts the other.
   EXPECT_EQ(Put({{"log.level", nullptr}}, "\"v2\"").body()["version"], 3);
   EXPECT_TRUE(settings_.paused());
 }
@@ -176,8 +176,8 @@ TEST_F(ConfigRoutesTest, PausingAndResumingAgainChangeNothing) {
   EXPECT_TRUE(Get("/api/system/status").body()["paused"].is_null());
 }
 
-// What is in force is the highest version that was heard of; a store that was put back to an older
-// one says otherwise, and must not be what the answer goes by.
+// The highest version known is in force. A store that was restored to an older one has other
+// settings, which must not be the answer.
 TEST_F(ConfigRoutesTest, PauseHoldsAlsoWhereTheStoreFellBehind) {
   ClusterSettings paused{.version = 7};
   SetPause(paused.values, ClusterPause{"2026-03-01T00:00:00.000000Z", "anna", "old"});
@@ -197,13 +197,13 @@ TEST_F(ConfigRoutesTest, ResumeHoldsAlsoWhereTheStoreFellBehind) {
   ASSERT_TRUE(store_.WriteSettings(0, {.version = 6}).ok());
   EXPECT_EQ(Send("POST", "/api/system/resume", "{}").body()["version"], 8);
   EXPECT_FALSE(settings_.paused());
-  // Likewise a change of other settings, also to what the store has.
+  // The same holds for other settings, even for a change to the value in the store.
   settings_.Adopt({.version = 20, .values = {{"log.level", "error"}}});
   EXPECT_EQ(Put({{"log.level", nullptr}}, "\"v8\"").body()["version"], 21);
   EXPECT_TRUE(settings_.Current().values.empty());
 }
 
-// The audit says who did it: not who came second, and not who lost the race.
+// The audit names the caller who paused, and not one who came second or lost the race.
 TEST_F(ConfigRoutesTest, WhoChangedNothingIsNotSaidToHavePaused) {
   const auto records = [this] { return Get("/api/audit?object_id=pause").body()["items"]; };
   bool first = true;

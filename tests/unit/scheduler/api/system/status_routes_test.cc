@@ -9,7 +9,7 @@ namespace {
 
 using SystemRoutesTest = ApiEnv;
 
-// The store is told every few seconds; what was heard since goes before it, of the same process.
+// The store is updated every few seconds; newer heartbeats of the same process take precedence.
 TEST_F(SystemRoutesTest, ExecutorsAreShownAsLastHeard) {
   ExecutorRecord heard = AddExecutor("executor-1");
   heard.running = 3;
@@ -177,7 +177,7 @@ TEST_F(SystemRoutesTest, StatusTellsHowFarReadersAreBehind) {
             json({{"tasks", 5}, {"results", 12}, {"logs", nullptr}}));
 }
 
-// What is not known is not made up.
+// Unknown values are null.
 void ExpectWithoutStore(const json& status) {
   EXPECT_EQ(status["store_reachable"], false);
   EXPECT_TRUE(status["unknown_since"].is_string());
@@ -186,7 +186,7 @@ void ExpectWithoutStore(const json& status) {
   for (const char* name : {"segments", "runs_pending", "runs_running", "oldest_overdue_ms"}) {
     EXPECT_TRUE(status[name].is_null()) << name;
   }
-  // Those that report to this member.
+  // Executors with a link to this member.
   EXPECT_EQ(status["executors"]["UNHEALTHY"], 1);
 }
 
@@ -222,7 +222,7 @@ TEST_F(SystemRoutesTest, StatusDoesNotWaitBehindRequestsThatHang) {
 class HangingStoreTest : public ApiEnv {
  protected:
   HangingStoreTest() : ApiEnv(100ms) {}
-  // On a busy machine even a sound store may be late once.
+  // On a busy machine even a healthy store may be late once.
   bool AwaitReachable() {
     const SteadyTime deadline = server_clock_.Steady() + 30s;
     while (server_clock_.Steady() < deadline) {
@@ -310,7 +310,7 @@ TEST_F(SystemRoutesTest, TheAuditIsFilteredByPersonActionAndTime) {
   EXPECT_EQ(items("action=job.pause&action=job.create"), all);
   EXPECT_EQ(items("action=job.pause&object_id=" + job_id + "&actor=token"), (json{all[0]}));
   const std::string at = all[0].value("time", "");
-  EXPECT_EQ(items("since=" + at), all);  // the clock stands still here
+  EXPECT_EQ(items("since=" + at), all);  // the clock does not move here
   EXPECT_EQ(items("until=" + at), json::array());
   const json page = Get("/api/audit?action=job.create&page_size=1").body();
   EXPECT_EQ(page["total"], 2);
@@ -341,7 +341,7 @@ TEST_F(SystemRoutesTest, PreviewShowsFiresInTheirZone) {
   EXPECT_EQ(preview["valid"], true);
   ASSERT_EQ(preview["items"].size(), 3u);
   EXPECT_EQ(preview["items"][0]["local_time"], "2026-10-24T02:30:00.000000+02:00");
-  // 25 October: 02:30 comes twice; the early one fires.
+  // 25 October: 02:30 occurs twice; the first one fires.
   EXPECT_EQ(preview["items"][1]["fire_time"], "2026-10-25T00:30:00.000000Z");
   EXPECT_EQ(preview["items"][1]["dst"], "repeated");
   EXPECT_EQ(preview["items"][2]["local_time"], "2026-10-26T02:30:00.000000+01:00");
