@@ -1,4 +1,4 @@
-// The memory store's firing port with errors on order, before or after the operation took effect.
+// The memory store's firing port with injected errors, before or after the call takes effect.
 #pragma once
 
 #include <deque>
@@ -15,14 +15,14 @@ class FaultyFiringStore final : public FiringStore {
   explicit FaultyFiringStore(memory::MemoryStore& store) : store_(store) {}
 
   // The next call of `op` ("plan", "claim", "skip",
-  // "result", "lost", "scan") fails having written nothing.
+  // "result", "lost", "scan") fails without effect.
   void FailNext(const std::string& op, ErrorCode code) { before_[op].push_back(code); }
   void Clear(const std::string& op) { before_[op].clear(); }
-  // Every call of the operation fails with this, having written nothing.
+  // Every call of the operation fails with this code, without effect.
   std::map<std::string, ErrorCode> failing;
-  // The next call of `op` takes effect and its reply is lost.
+  // The next call of `op` takes effect, but its reply is lost.
   void LoseReply(const std::string& op) { ++after_[op]; }
-  // Plans and results the store itself refuses, whatever the batch.
+  // Plans and results that the store refuses in any batch.
   std::function<bool(const ScheduleAdvance&)> refuses_schedule;
   std::function<bool(const ResultReport&)> refuses_result;
   std::function<bool(const ClaimRequest&)> refuses_claim;

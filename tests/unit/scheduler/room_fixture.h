@@ -1,4 +1,4 @@
-// Fixture of most rooms: a store with faults, ownership of every segment, cluster time, queues.
+// Fixture of most rooms: a store with faults, ownership of all segments, cluster time, queues.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class RoomTest : public ::testing::Test {
   ~RoomTest() override { failpoint::Reset(); }
 
   void SampleClock() { cluster_.AddSample(clock_.Steady(), clock_.Steady(), clock_.Wall()); }
-  // Takes what this member does not hold, as a new generation, and recovers it.
+  // Takes the segments that this member does not hold under a new generation, and recovers them.
   void TakeAll(const std::string& member = "m1") {
     std::vector<SegmentId> segments;
     for (uint32_t n = 0; n < kSegments; ++n) segments.push_back(SegmentId(n));
@@ -61,7 +61,7 @@ class RoomTest : public ::testing::Test {
   RunRow Execute(const StoredJob& job) {
     const auto run = store_.ExecuteJob({.job_id = job.job_id}, {.now = clock_.Wall()});
     EXPECT_TRUE(run.ok());
-    clock_.Advance(1ms);  // two runs of one instant are a microsecond apart
+    clock_.Advance(1ms);  // otherwise the next manual run would be a microsecond later
     return Row(run->key);
   }
   RunRow Row(const RunKey& key) {
@@ -79,7 +79,7 @@ class RoomTest : public ::testing::Test {
             .executor = ExecutorId("x1"),
             .incarnation = Incarnation("e1")};
   }
-  // Claims it directly in the store.
+  // Claims the run directly in the store.
   HeldAttempt Claim(const RunRow& row, uint64_t token) {
     const auto replies =
         store_.Claim({ClaimOf(row, token)}, table_.View()->FenceFor({row.segment}), clock_.Wall());

@@ -5,7 +5,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// The memory store's segments, of which the rows may be away.
+// The memory store's segments, whose rows may be missing.
 class HollowSegments final : public SegmentStore {
  public:
   explicit HollowSegments(SegmentStore& store) : store_(store) {}
@@ -36,7 +36,7 @@ TEST_F(FencedWriterTest, SegmentsWhoseEpochMovedAreDropped) {
   EXPECT_EQ(owned(), 0u);
 }
 
-// A dump is being read back, say: nobody else has taken them.
+// Such as while a dump is restored: no other member has taken the segments.
 TEST_F(FencedWriterTest, SegmentsWithoutARowAreNotTakenForLost) {
   segments_.hollow = true;
   EXPECT_EQ(watch_.Check(Held()).code(), ErrorCode::kBrokenStore);

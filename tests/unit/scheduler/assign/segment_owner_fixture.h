@@ -1,4 +1,4 @@
-// An owner of segments on memory adapters, with the loop that proves by its session beside it.
+// An owner of segments on memory adapters, together with the loop of session proofs.
 #pragma once
 
 #include "common/adapters/memory/memory_coordinator.h"
@@ -8,16 +8,16 @@
 
 namespace carillon::scheduler {
 
-// The memory store's ownership port with errors on order.
+// The memory store's ownership port, with injected errors.
 class FaultySegments final : public SegmentStore {
  public:
   explicit FaultySegments(memory::MemoryStore& store) : store_(store) {}
-  bool away = false;                  // nothing answers
-  bool no_epochs = false;             // nor do reads of epochs, the rest does
-  std::function<void()> hang;         // while it is away: what a call does before it fails
-  bool lose_take = false;             // the next Take takes effect, its reply is lost
-  Duration clock_error{};             // of the database's clock
-  std::function<void()> during_read;  // what happens while a fence read is on its way
+  bool away = false;                  // no call is answered
+  bool no_epochs = false;             // reads of epochs fail, other calls work
+  std::function<void()> hang;         // called by each call while `away`, before it fails
+  bool lose_take = false;             // the next Take takes effect, but its reply is lost
+  Duration clock_error{};             // error of the database's clock
+  std::function<void()> during_read;  // called while a read of epochs is in progress
 
   Result<WallTime> Now() override {
     if (away) return Away();
@@ -61,7 +61,7 @@ class SegmentOwnerTest : public ::testing::Test {
   }
   ~SegmentOwnerTest() override { failpoint::Reset(); }
 
-  // All four segments; the last one to another member, if one is named.
+  // Assigns all four segments; the last one to another member, if one is named.
   void Assign(const std::string& member, const std::string& of_the_last = {}) {
     Assignment assignment{.generation = Generation(++generation_)};
     for (uint32_t n = 0; n < 4; ++n) assignment.owners[SegmentId(n)] = MemberId(member);

@@ -98,7 +98,7 @@ TEST_F(SegmentOwnerTest, UnknownOutcomeOfATakeIsRepeatedWithAHigherEpoch) {
   EXPECT_EQ(table_.View()->all()[0].epoch, Epoch(2));
 }
 
-// A store that begins to hang behind the commit would leave them without an owner.
+// Otherwise a store that begins to hang after the commit would leave the segments without an owner.
 TEST_F(SegmentOwnerTest, WhatIsTakenNeedsNoFurtherAnswerOfTheStore) {
   Assign("m1");
   segments_.no_epochs = true;
@@ -169,7 +169,7 @@ TEST_F(SegmentOwnerTest, WhatMissedAGenerationIsTakenAgain) {
   EXPECT_TRUE(MayRenew());
 }
 
-// While it was away another process of its name may have taken what it had kept.
+// While this one was not a member, another process with its id may have taken what it kept.
 TEST_F(SegmentOwnerTest, WhatWasKeptIsNotProvedByALaterSession) {
   Assign("m1");
   Step();

@@ -16,11 +16,11 @@ TEST_F(SessionProofTest, SessionProvesOwnershipWhileTheStoreIsAway) {
   ensemble_.Suspend(Incarnation("i1"));
   for (int i = 0; i < 5; ++i) Step();
   EXPECT_FALSE(MayRenew());
-  EXPECT_EQ(owned(), 4u);  // goes on: the fence decides
+  EXPECT_EQ(owned(), 4u);  // still owned: the fence decides
 }
 
-// A statement on a connection that was open takes 15 s to fail, a new connection 5 s; the loop that
-// waits for them is not the one that proves.
+// A statement on an open connection takes 15 s to fail, a new connection 5 s. The loop that waits for
+// them is not the one that proves.
 TEST_F(SessionProofTest, StoreThatHangsStopsNoRenewal) {
   Assign("m1");
   Step();
@@ -45,7 +45,7 @@ TEST_F(SessionProofTest, StoreThatHangsStopsNoRenewal) {
   EXPECT_EQ(owned(), 4u);
 }
 
-// The loop that takes and releases waits for the store meanwhile.
+// Meanwhile the loop that takes and releases segments waits for the store.
 TEST_F(SessionProofTest, MembersThatChangeWhileTheStoreHangsStopNoRenewal) {
   Assign("m1");
   Step();
@@ -105,7 +105,7 @@ TEST_F(SessionProofTest, SessionProvesWhatWasKeptWhenMembersChanged) {
   segments_.away = true;
   for (int i = 0; i < 20; ++i) Step();
   EXPECT_TRUE(MayRenew());
-  Assign("m1");  // also while the store is away
+  Assign("m1");  // also while the store is unavailable
   for (int i = 0; i < 20; ++i) Step();
   EXPECT_TRUE(MayRenew());
   EXPECT_EQ(table_.View()->all().at(0).epoch, taken);
@@ -124,7 +124,7 @@ TEST_F(SessionProofTest, SessionProvesWhatWasKeptAndSuspended) {
   EXPECT_TRUE(table_.MayRenew(first.segment, first.epoch, clock_.Steady()));
 }
 
-// A take under the assignment before may end after the present one was applied.
+// A Take under the previous assignment may end after the present one was applied.
 TEST_F(SessionProofTest, SessionDoesNotProveWhatWasTakenTooLate) {
   Assign("m1");
   Step();
@@ -145,7 +145,7 @@ TEST_F(SessionProofTest, SessionDoesNotProveWhatWasTakenTooLate) {
   EXPECT_FALSE(table_.MayRenew(last.segment, last.epoch, clock_.Steady()));
 }
 
-// Somebody else may have been told to take it by the generation that was not seen.
+// In the generation that was missed, the segment may have been assigned to another member.
 TEST_F(SessionProofTest, SessionProvesNothingAfterAGenerationThatWasNotSeen) {
   Assign("m1");
   Step();

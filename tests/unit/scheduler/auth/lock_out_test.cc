@@ -129,7 +129,7 @@ TEST_F(LockOutTest, ManyAccountsDoNotGrowItWithoutBound) {
   for (size_t i = 0; i < LockOut::kTrackedMax; ++i) {
     EXPECT_EQ(Try("x" + std::to_string(i), "y" + std::to_string(i)), std::nullopt);
   }
-  // The oldest gave way.
+  // The oldest entry was evicted.
   EXPECT_EQ(Try("anna", "a"), std::nullopt);
 }
 

@@ -1,4 +1,4 @@
-// The bulk worker of a member, stepped on a clock that stands still.
+// The bulk worker of a member, stepped on a manual clock.
 #include <map>
 #include <set>
 #include <utility>
@@ -82,7 +82,7 @@ class BulkWorkerTest : public ::testing::Test {
                     .ok());
   }
   BulkAction Get(const std::string& id) { return *store_.GetBulk(id); }
-  // Turns of `worker`, the clock following it, until `done`.
+  // Steps `worker` until `done`, advancing the clock to its next wake-up.
   void Run(BulkWorker& worker, const std::function<bool()>& done) {
     for (int turns = 0; turns < 10'000; ++turns) {
       if (done()) return;
@@ -157,16 +157,16 @@ TEST_F(BulkWorkerTest, ANudgeIsFasterThanTheNextLook) {
 TEST_F(BulkWorkerTest, TheNextMemberGoesOnWhereADeadOneStopped) {
   Create("b", 120);
   auto dead = Worker();
-  RunActs(*dead, 60);  // the second piece is begun, and ten of it are done and not recorded
+  RunActs(*dead, 60);  // the second piece is begun, ten of its items done and not recorded
   dead.reset();
   EXPECT_EQ(Get("b").done, 50);
   const auto next = Worker();
   next->Step(clock_.Steady());
-  EXPECT_EQ(runner_.total(), 60u);  // the lease is not over
+  EXPECT_EQ(runner_.total(), 60u);  // the lease has not expired
   RunToEnd(*next, "b");
   EXPECT_EQ(Sum(Get("b")), "120+0+0");
   EXPECT_EQ(runner_.total(), 130u);
-  EXPECT_EQ(runner_.possibly.size(), 50u);  // what was begun may have been done
+  EXPECT_EQ(runner_.possibly.size(), 50u);  // begun items may have been done
   EXPECT_TRUE(runner_.possibly.contains("b50"));
   EXPECT_FALSE(runner_.possibly.contains("b100"));
 }
@@ -189,7 +189,7 @@ TEST_F(BulkWorkerTest, WhoLostTheLeaseRecordsNothing) {
   const auto slow = Worker();
   const auto quick = Worker();
   RunActs(*slow, 5);
-  clock_.Advance(BulkWorker::kLease + 1s);  // as a member that was stopped
+  clock_.Advance(BulkWorker::kLease + 1s);  // like a member that was stopped
   RunToEnd(*quick, "b");
   EXPECT_EQ(runner_.total(), 25u);
   for (int i = 0; i < 5; ++i) slow->Step(clock_.Steady());
@@ -229,7 +229,7 @@ TEST_F(BulkWorkerTest, ALongLookAheadKeepsItsLease) {
   Create("b", 50);
   const auto slow = Worker();
   const auto other = Worker();
-  bool within = false;  // the other one's look
+  bool within = false;  // the other worker's precheck
   runner_.on_precheck = [&] {
     clock_.Advance(3s);
     if (std::exchange(within, true)) return;

@@ -104,7 +104,7 @@ TEST_F(ClaimApplierTest, FullLeaseTableRefusesTheClaimBeforeItIsWritten) {
     EXPECT_EQ(small.Knows(rows[i].key), fits);
   }
   EXPECT_EQ(answers[3].reason, ClaimReason::kNoLease);
-  // An answer that was lost is given again; a lease that ended makes room.
+  // A lost answer is repeated; an ended lease makes room.
   clock_.Advance(1s);
   Ask({requests[0]});
   applier.Step(clock_.Steady());
@@ -174,7 +174,7 @@ TEST_F(ClaimApplierTest, WhatStartsLaterThanItsJobAllowsIsNoted) {
   const RunRow prompt = Execute(CreateNoop("prompt"));
   SampleClock();
   ClaimRequest by_hand = ClaimOf(prompt, 3);
-  by_hand.late_after = 1us;  // it is the owner's to say
+  by_hand.late_after = 1us;  // only the owner sets this
   Ask({ClaimOf(late, 1), ClaimOf(slow, 2), by_hand});
   applier.Step(clock_.Steady());
   EXPECT_EQ(Answers().size(), 3u);
@@ -347,7 +347,7 @@ TEST_F(ClaimApplierTest, PausedClusterAcceptsAgainWhatRuns) {
   EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAcceptedAgain);
 }
 
-// Its lease is not filed here: the segment moved just now, or this is who has it now.
+// The lease is not filed here, because the segment has just moved, perhaps to this member.
 TEST_F(ClaimApplierTest, PausedClusterAcceptsAgainWhatOnlyTheRowTells) {
   const RunRow row = Execute(CreateNoop("job"));
   Claim(row, 1);

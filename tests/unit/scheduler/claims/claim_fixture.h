@@ -1,4 +1,4 @@
-// A claim applier on real rooms, with an executor that asks and reads its answers.
+// Fixture of the claim applier: real rooms, and an executor that claims and reads the answers.
 #pragma once
 
 #include "common/adapters/memory/memory_link.h"
@@ -9,7 +9,7 @@ namespace carillon::scheduler {
 
 inline const LeaseHolder kHolder{ExecutorId("x1"), Incarnation("e1")};
 
-// The secrets of a store that does not answer while `fail`.
+// A store of secrets that does not answer while `fail` is set.
 class FailingSecrets final : public SecretStore {
  public:
   explicit FailingSecrets(SecretStore& store) : store_(store) {}

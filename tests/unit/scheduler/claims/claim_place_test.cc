@@ -1,4 +1,4 @@
-// Executors that may run a job, by the labels that the store has of them.
+// The executors that may run a job, by their labels in the store.
 #include "tests/unit/scheduler/claims/claim_fixture.h"
 
 namespace carillon::scheduler {
@@ -11,7 +11,7 @@ class ClaimPlaceTest : public ClaimApplierTest {
         {.id = kHolder.executor, .incarnation = kHolder.incarnation, .labels = labels, .slots = 4},
         clock_.Steady());
   }
-  // Uses a secret; runs where the selector says, or only on this executor.
+  // A job with a secret, for executors that match the selector or only for this executor.
   StoredJob CreateChosen(const std::string& selector, const std::string& executor = "") {
     JobDefinition definition;
     definition.command = "true";
@@ -43,7 +43,7 @@ TEST_F(ClaimPlaceTest, WhoseLabelsDoNotMatchGetsNeitherTheRunNorItsSecrets) {
   EXPECT_EQ(answers[0].reason, ClaimReason::kWrongExecutor);
   EXPECT_TRUE(answers[0].secrets.empty());
   EXPECT_EQ(Row(row.key).state, RunState::kPending);
-  // It is offered to another one.
+  // The run goes to another executor.
   EXPECT_EQ(Events().at(0).what, RunEvent::What::kReturned);
 }
 
@@ -71,7 +71,7 @@ TEST_F(ClaimPlaceTest, WhetherRunsMayOverlapIsForTheJobToSayNotForTheClaim) {
   JobDefinition definition;
   definition.command = "true";
   definition.overlap_policy = OverlapPolicy::kSkip;
-  std::vector<OverlapPolicy> asked;  // of the store
+  std::vector<OverlapPolicy> asked;  // by the store's calls
   faulty_.refuses_claim = [&asked](const ClaimRequest& request) {
     asked.push_back(request.overlap);
     return false;
@@ -103,7 +103,7 @@ TEST_F(ClaimPlaceTest, ARunThatIsPinnedGoesWhereItIsPinned) {
   EXPECT_EQ(ClaimOnce(Row(run->key)).at(0).verdict, ClaimVerdict::kAccepted);
 }
 
-// Written by a later release, say: where it may run is not known here, so its secrets stay.
+// Such as one of a later release: where the job may run is unknown, so its secrets are not sent.
 TEST_F(ClaimPlaceTest, AJobThatCannotBeReadIsForWhoHasItAlready) {
   PutSecret("db", "value of db");
   Know({{"zone", "a"}});

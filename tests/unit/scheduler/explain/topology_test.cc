@@ -1,4 +1,4 @@
-// The installation as a member sees it, and the report it makes of it.
+// The topology report: states, problems and dependencies as a member sees them.
 #include "scheduler/explain/topology.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using scheduler::SendVerdict;
 using scheduler::TopologyInputs;
 using enum BusHealth::Contact;
 
-// Two members and two executors, all well.
+// Two members and two executors, all healthy.
 TopologyInputs Sound() {
   TopologyInputs inputs{.at = WallTime(1'700'000'000s), .store_answers = true};
   inputs.cluster.self = MemberId("m1");
@@ -54,7 +54,7 @@ std::vector<std::string> Impact(const json& topology) {
   return codes;
 }
 
-// What ends when an executor is declared lost is over when that is known.
+// Effects that end when an executor is declared lost are left out once it is.
 std::vector<std::string> CodesOf(std::set<Outage> outages) {
   std::vector<std::string> codes;
   for (const OutageRow& row : ImpactOf(std::move(outages))) {
@@ -95,7 +95,7 @@ TEST(TopologyTest, EveryEdgeJoinsTwoNodes) {
   EXPECT_EQ(EdgeOf(topology, "member:m1", "coordinator")["critical"], false);
 }
 
-// What others see is not known here.
+// A member does not know the connections of others.
 TEST(TopologyTest, OnlyOwnConnectionsAreKnown) {
   const json topology = DescribeTopology(Sound());
   EXPECT_EQ(EdgeOf(topology, "member:m1", "store")["state"], "ok");
@@ -216,7 +216,7 @@ TEST(TopologyTest, OneThatIsGoneForGoodIsMissedForAWhile) {
   EXPECT_EQ(topology["impact"], json::array());
   EXPECT_EQ(topology["state"], "ok");
   EXPECT_EQ(NodeOf(topology, "executor:e1")["state"], "down");
-  inputs.executors[1].enabled = false;  // nobody does its work
+  inputs.executors[1].enabled = false;  // no other executor does its work
   topology = DescribeTopology(inputs);
   EXPECT_EQ(Impact(topology), CodesOf({Outage::kLastExecutor}));
   EXPECT_EQ(topology["state"], "down");

@@ -1,4 +1,4 @@
-// Why a PENDING run has not been started: the decision, and where it is shown.
+// Why a PENDING run has not been started: the decision, and the routes that show it.
 #include "scheduler/explain/waiting.h"
 
 #include "common/domain/explain.h"
@@ -95,10 +95,10 @@ TEST_F(WaitingTest, ThePinnedOneAlone) {
   executors_[1].state = ExecutorState::kUnhealthy;
   EXPECT_EQ(Code(), "away");
   row_.pinned_executor = ExecutorId();
-  job_.executor_id = "b";  // the job's own
+  job_.executor_id = "b";  // the job's executor
   EXPECT_EQ(Code(), "away");
   executors_[1].state = ExecutorState::kOnline;
-  executors_[1].labels.clear();  // pinned: the selector does not count
+  executors_[1].labels.clear();  // pinned to an executor, so the selector does not apply
   EXPECT_EQ(Code(), "queued");
 }
 
@@ -112,7 +112,7 @@ TEST_F(WaitingTest, ThoseThatMatchAreFull) {
   executors_[2].running = 1;
   EXPECT_EQ(Code(), "queued");
   executors_[2].running = 2;
-  job_.type = JobType::kNoop;  // has slots of its own
+  job_.type = JobType::kNoop;  // needs no process slot
   EXPECT_EQ(Code(), "queued");
 }
 

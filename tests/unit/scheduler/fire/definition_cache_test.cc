@@ -7,7 +7,7 @@ namespace {
 
 class DefinitionCacheTest : public test::RoomTest {
  protected:
-  // How many of ten jobs like this one a cache of `bytes_max` holds.
+  // The number of ten jobs like this one that a cache of `bytes_max` holds.
   size_t Held(const std::string& prefix, JobDefinition job, size_t bytes_max) {
     DefinitionCache cache(clock_, faulty_, {.bytes_max = bytes_max});
     job.command = "true";
@@ -21,7 +21,7 @@ class DefinitionCacheTest : public test::RoomTest {
 
 TEST_F(DefinitionCacheTest, EveryPartOfADefinitionCounts) {
   const std::string kilobytes(20'000, 'x');
-  const size_t limit = 50'000;  // of those with 20,000 bytes somewhere, two
+  const size_t limit = 50'000;  // enough for two definitions with 20,000 bytes of text
   EXPECT_EQ(Held("small", {}, limit), 10u);
   JobDefinition job;
   job.parameters["p"] = kilobytes;

@@ -1,4 +1,4 @@
-// The firing loop and one executor, whose messages cross in every order.
+// The firing loop and one executor, whose messages cross in any order.
 #include <map>
 #include <optional>
 #include <set>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kSlots = 4;
 
-// An executor as its member sees it: claims and heartbeats come in the order in which they were
+// An executor as its member sees it: claims and heartbeats arrive in the order in which they were
 // sent, answers and results in any order, and answers may be lost.
 struct ModelExecutor {
   enum class Stage { kClaiming, kRunning, kReporting };
@@ -25,7 +25,7 @@ struct ModelExecutor {
   std::deque<std::variant<Report, Claim>> to_member;
   std::vector<RunKey> answers;  // accepted
   std::vector<RunKey> results;
-  std::vector<RunKey> applied;  // on its way back
+  std::vector<RunKey> applied;  // acknowledgements in transit
 
   int Holding(bool light) const {
     int holding = 0;
@@ -63,7 +63,7 @@ class FiringCreditTest : public FiringLoopTest, public ::testing::WithParamInter
     executor_.Beat(light());
     DeliverToMember();
   }
-  // A full turn of the loop; what it published is on its way.
+  // A step of the loop; published tasks are then in transit.
   void Turn() {
     Step(1ms);
     for (const TaskMessage& task : Tasks()) travelling_.push_back(task.key);
@@ -150,13 +150,13 @@ class FiringCreditTest : public FiringLoopTest, public ::testing::WithParamInter
       default: return executor_.Beat(light());
     }
   }
-  // Runs that a slot is meant for: published and not decided, or claimed and not over there.
+  // Runs that a slot is reserved for: published and undecided, or claimed and not ended there.
   int Given() const {
     std::set<RunKey> given(travelling_.begin(), travelling_.end());
     for (const auto& [key, stage] : executor_.runs) {
       if (light() || stage != ModelExecutor::Stage::kReporting) given.insert(key);
     }
-    // In-process attempts: what the member applied is free for it.
+    // In-process attempts: the member counts those with an applied result as free.
     for (const RunKey& key : executor_.applied) given.erase(key);
     return static_cast<int>(given.size());
   }
@@ -164,7 +164,7 @@ class FiringCreditTest : public FiringLoopTest, public ::testing::WithParamInter
     return !travelling_.empty() || !executor_.to_member.empty() || !executor_.answers.empty() ||
            !asking_.empty() || !executor_.runs.empty();
   }
-  // Everything that is under way arrives and everything that runs ends. No further heartbeat.
+  // All messages in transit arrive and all runs end, without a further heartbeat.
   void Quiesce() {
     for (int round = 0; round < 1000 && (Busy() || loop_->backlog() > 0); ++round) {
       Turn();

@@ -1,4 +1,4 @@
-// The firing loop when the queue of run events was full, and when no executor has room for long.
+// The firing loop after the queue of run events was full, and while no executor has room for long.
 #include "tests/unit/scheduler/fire/firing_fixture.h"
 
 namespace carillon::scheduler {
@@ -6,7 +6,7 @@ namespace {
 
 class FiringEventsTest : public FiringLoopTest {
  protected:
-  // More than the queue holds.
+  // Pushes more events than the queue holds.
   void LoseEvents() {
     for (int i = 0; i < 65; ++i) Tell(RunEvent::What::kClaimed, {.schedule_id = ScheduleId(1)});
   }
@@ -29,7 +29,7 @@ TEST_F(FiringEventsTest, LostEventsAreMadeUpForByTheLeases) {
   EXPECT_EQ(Tasks().size(), 1u);
 }
 
-// Most runs are short: when an end is lost, its run was claimed a moment ago.
+// Most runs are short, so a run whose end is lost was usually claimed a moment ago.
 TEST_F(FiringEventsTest, LostEndOfARunThatWasClaimedJustNowIsMadeUpForToo) {
   const PendingRun run = Pending(Shell("job"), 1ms);
   Feed({run});
@@ -48,8 +48,7 @@ TEST_F(FiringEventsTest, LostEndOfARunThatWasClaimedJustNowIsMadeUpForToo) {
   EXPECT_EQ(Tasks().size(), 1u);
 }
 
-// As one whose clock is wrong, or that reads another
-// bus: it says that it is there, with free slots.
+// Such as one whose clock is wrong, or that reads another bus: it reports free slots.
 TEST_F(FiringEventsTest, ExecutorThatClaimsNothingGetsOneTaskAtATime) {
   const StoredJob job = Shell("job");
   std::map<std::string, std::vector<RunKey>> given;
@@ -90,8 +89,7 @@ TEST_F(FiringEventsTest, ExecutorThatClaimsNothingGetsOneTaskAtATime) {
   EXPECT_EQ(given["x1"].size(), 4u) << "it is back";
 }
 
-// A run started by a person never grows too old;
-// those behind it do, for as long as nobody is there.
+// A manual run never ages out, but those behind it do while there is no executor.
 TEST_F(FiringEventsTest, WhatWentAwayBehindARunThatWaitsIsNotKept) {
   JobDefinition job;
   job.queue_timeout_s = 1;

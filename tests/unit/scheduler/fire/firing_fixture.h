@@ -1,4 +1,4 @@
-// A firing loop on a manual clock, its queues in the test's hands.
+// Fixture of the firing loop: a manual clock, and queues that the test fills and reads.
 #pragma once
 
 #include "scheduler/fire/firing_loop.h"
@@ -6,7 +6,7 @@
 
 namespace carillon::scheduler {
 
-// A bus that keeps what it is given, or refuses it.
+// A producer that keeps the records, or refuses them.
 class RecordingProducer final : public BusProducer {
  public:
   bool refuses = false;

@@ -32,7 +32,7 @@ TEST_F(FiringLoopTest, DuplicateOffersPublishOnce) {
   Step();
   Tell(RunEvent::What::kEnded, run.key);
   Step();
-  Feed({run});  // a scan that was read before the end
+  Feed({run});  // from a scan that was read before the end
   Step();
   EXPECT_TRUE(Tasks().empty());
 }
@@ -90,7 +90,7 @@ TEST_F(FiringLoopTest, SelectorAndPinChooseAmongExecutorsAndHoldNobodyElseBack) 
   EXPECT_EQ(jobs["x1"].size() + jobs["x2"].size() + jobs["x3"].size(), 4u);
   EXPECT_EQ(loop_->ready(), 1u) << "nobody matches";
   producer_.records.clear();
-  // A label is given while it waits.
+  // A label is added while the run waits.
   executors_.Refresh({{.id = ExecutorId("x1"), .labels = {{"zone", "nowhere"}}}});
   Step();
   EXPECT_EQ(Tasks("x1").size(), 1u);
@@ -215,7 +215,7 @@ TEST_F(FiringLoopTest, SkipsThatCannotBeHandedOnAreNoBusyLoop) {
   }
   EXPECT_LT(steps, 100);
   EXPECT_LT(metrics_.counter("carillon_queue_rejections_total", "skips").value(), 50u);
-  std::set<RunKey> skipped;  // with room in the queue every one of them is handed on
+  std::set<RunKey> skipped;  // with room in the queue all of them are passed on
   for (int i = 0; i < 10; ++i) {
     Step(50ms);
     for (const SkipRequest& skip : Skips()) skipped.insert(skip.key);
@@ -233,7 +233,7 @@ TEST_F(FiringLoopTest, HealthyFireIsNoMisfireWithoutGrace) {
   const StoredJob stored = CreateJob("strict", job);
   PendingRun run = Pending(stored, Duration{});
   run.key.fire = run.due = start;
-  Step(5s - 5ms);  // on its way for as long as a message takes that was lost once
+  Step(5s - 5ms);  // as long as a message takes that was lost once
   Feed({run});
   Beat("x1", 4);
   Step();
@@ -275,7 +275,7 @@ TEST_F(FiringLoopTest, RunWhoseDefinitionCannotBeReadWaitsForItsMending) {
   const PendingRun run = Pending(job, 1ms);
   store_.DamageDefinition(job.job_id, job.version, true);
   Beat("x1", 4);
-  for (int i = 0; i < 90; ++i) {  // 9 s of a sweep that offers it again and again
+  for (int i = 0; i < 90; ++i) {  // for 9 s the sweep offers it repeatedly
     Feed({run, Pending(Shell("good" + std::to_string(i)), 1ms)});
     Step(100ms);
     Beat("x1", 4);
@@ -285,7 +285,8 @@ TEST_F(FiringLoopTest, RunWhoseDefinitionCannotBeReadWaitsForItsMending) {
     Tell(RunEvent::What::kClaimed, tasks[0].key);
   }
   EXPECT_TRUE(Skips().empty());
-  EXPECT_EQ(faulty_.calls["load"], 90);  // for the good ones: the bad one is not asked for again
+  EXPECT_EQ(faulty_.calls["load"],
+            90);  // for the readable ones; the unreadable one is not read again
   EXPECT_GT(metrics_.counter("carillon_runs_waiting_total", "unreadable_definition").value(), 0u);
   store_.DamageDefinition(job.job_id, job.version, false);
   Step(kUnreadableRetry);
@@ -314,7 +315,7 @@ TEST_F(FiringLoopTest, RunMadeByHandWaitsForItsParameters) {
   Step();
   EXPECT_TRUE(Tasks().empty());
   ASSERT_EQ(loads_.PopUpTo(10).size(), 1u);
-  Feed({run});  // the sweep again: not asked twice
+  Feed({run});  // offered again by the sweep: not requested twice
   Step();
   EXPECT_EQ(loads_.size(), 0u);
   Step(2s);
@@ -381,7 +382,7 @@ TEST_F(FiringLoopTest, NewAttemptReplacesTheOld) {
   const auto tasks = Tasks();
   ASSERT_EQ(tasks.size(), 1u);
   EXPECT_EQ(tasks[0].attempt, 2);
-  Tell(RunEvent::What::kEnded, run.key, 1);  // late news of the first
+  Tell(RunEvent::What::kEnded, run.key, 1);  // a late event of the first attempt
   Tell(RunEvent::What::kClaimed, run.key, 2);
   Step();
   Step(10s);

@@ -9,12 +9,12 @@
 namespace carillon::scheduler {
 namespace {
 
-// The memory store's identity with errors on order.
+// The memory store's identity port, with injected errors.
 class FaultyIdentity final : public IdentityStore {
  public:
   explicit FaultyIdentity(memory::MemoryStore& store) : store_(store) {}
   std::optional<ErrorCode> failing;  // of every call
-  bool lose_accept = false;          // it takes effect, its reply is lost
+  bool lose_accept = false;          // it takes effect, but its reply is lost
   int forgotten = 0;
 
   Result<StoreIdentity> Identify() override {
@@ -37,7 +37,7 @@ class FaultyIdentity final : public IdentityStore {
   memory::MemoryStore& store_;
 };
 
-// One member's guard; several of them share clock, store and ensemble.
+// The guard of one member. Several share clock, store and ensemble.
 struct Guarded {
   Guarded(const Clock& clock, memory::MemoryStore& store, memory::MemoryEnsemble& ensemble,
           const std::string& name)
@@ -88,7 +88,7 @@ class GuardLoopTest : public ::testing::Test {
     }
   }
   StoreIdentity Seen() { return *store_.Identify(); }
-  // The store goes back to what it was `marks` ago.
+  // Restores the store to its state `marks` marks ago.
   void GoBack(uint64_t marks) {
     StoreIdentity old = Seen();
     ASSERT_GE(old.mark, marks);
@@ -151,7 +151,7 @@ TEST_F(GuardLoopTest, HistoryThatWentBackIsHeldByEveryMemberWithinASecond) {
   EXPECT_EQ(other.held, 1);
   EXPECT_EQ(leader.metrics.gauge("carillon_store_held").value(), 1);
   EXPECT_EQ(other.guard.Check().code(), ErrorCode::kUnavailable);
-  // It does not grow out of its doubt: nobody moves the mark of a store that is held.
+  // The doubt does not go away by itself, because the mark of a held store is not advanced.
   const StoreIdentity held = Seen();
   Run(2min);
   EXPECT_EQ(Seen(), held);
@@ -315,7 +315,7 @@ TEST_F(GuardLoopTest, LostAnswerToAnAcceptanceIsMadeGoodByLookingAgain) {
   EXPECT_TRUE(member.loop.Accept(*member.guard.standing().seen).ok());
 }
 
-// A member that was stopped all the while never held, and has to forget all the same.
+// A member that was stopped all the time never held the store, and must still forget its memory.
 TEST_F(GuardLoopTest, MemberThatMissedTheHoldForgetsWhenItReadsTheRecord) {
   Joined("a");
   Guarded& stopped = Joined("b");
@@ -343,7 +343,7 @@ TEST_F(GuardLoopTest, ConnectionToAnotherServerClosesTheGateAtOnce) {
   EXPECT_EQ(member.guard.Admit(other).code(), ErrorCode::kUnavailable);
   EXPECT_EQ(member.held, 1);
   EXPECT_EQ(member.guard.Check().code(), ErrorCode::kUnavailable);
-  // A connection that is sound does not open it: the loop does, when it has looked.
+  // A sound connection does not end the hold; the loop does, after its next check.
   EXPECT_EQ(member.guard.Admit(Seen()).code(), ErrorCode::kUnavailable);
   EXPECT_EQ(member.guard.Admit(Error{ErrorCode::kUnavailable, "gone"}).code(),
             ErrorCode::kUnavailable);

@@ -10,7 +10,7 @@ namespace {
 
 class ClusterClockTest : public ::testing::Test {
  protected:
-  // The database's clock is `ahead` of this host's; it is read `there` after the question was sent.
+  // The database's clock is `ahead` of this host's, and is read `there` after the query was sent.
   void Sample(Duration there, Duration back) {
     const SteadyTime sent = host_.Steady();
     host_.Advance(there);
@@ -63,7 +63,7 @@ TEST_F(ClusterClockTest, SlowAnswersCountOnlyWhileThereIsNoBetterOne) {
 TEST_F(ClusterClockTest, HostSetBackIsNotTrustedUntilTheNextSample) {
   Sample(0ms, 0ms);
   const WallTime before = *cluster_.Now();
-  host_.StepWall(-1h);  // the database runs on this host
+  host_.StepWall(-1h);  // as if the database ran on this host
   EXPECT_TRUE(cluster_.needs_sample());
   EXPECT_EQ(*cluster_.Now(), before - 1h);
   Sample(0ms, 0ms);

@@ -9,8 +9,8 @@ namespace {
 class FaultyExecutors final : public ExecutorStore {
  public:
   explicit FaultyExecutors(ExecutorStore& store) : store_(store) {}
-  bool away = false;        // for registrations
-  ExecutorId refused = {};  // its registration
+  bool away = false;        // registrations get no answer
+  ExecutorId refused = {};  // its registration is refused
 
   Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override {
     if (away) return Error{ErrorCode::kUnavailable, "away by the test"};
@@ -104,7 +104,7 @@ TEST_F(ExecutorRegistryTest, StateThatChangedIsWrittenWithTheNextStep) {
   EXPECT_EQ(Stored("x1").state, ExecutorState::kOnline);
 }
 
-// The runs of its warden need leases before the store is back.
+// The runs that its warden kept need leases before the store is available again.
 TEST_F(ExecutorRegistryTest, KnownExecutorThatCameBackIsRegisteredWithoutTheStore) {
   const auto x1 = switchboard_.OpenLink(ExecutorId("x1"), Incarnation("e2"));
   const auto x9 = switchboard_.OpenLink(ExecutorId("x9"), Incarnation("e2"));
@@ -129,7 +129,7 @@ TEST_F(ExecutorRegistryTest, KnownExecutorThatCameBackIsRegisteredWithoutTheStor
   EXPECT_EQ(known_.IncarnationOf(ExecutorId("x9")), std::nullopt) << "it asks again by itself";
 }
 
-// Also one that is known: its row would be refused as often as it registers.
+// Even if it is known: the store would refuse its row at every registration.
 TEST_F(ExecutorRegistryTest, OneWithATextThatTheStoreCannotKeepIsToldSo) {
   const auto x1 = switchboard_.OpenLink(ExecutorId("x1"), Incarnation("e1"));
   const auto x9 = switchboard_.OpenLink(ExecutorId("x9"), Incarnation("e1"));
@@ -171,7 +171,7 @@ TEST_F(ExecutorRegistryTest, OneThatTheStoreRefusesIsToldWhyAndHoldsUpNobody) {
   EXPECT_NE(refused.refusal.find("labels"), std::string::npos) << refused.refusal;
 }
 
-// As after a restart of the member in a large cluster.
+// Such as after a restart of the member in a large cluster.
 TEST_F(ExecutorRegistryTest, ManyThatComeAtOnceAreRegisteredWithoutAWait) {
   for (int i = 0; i < 200; ++i) {
     const LeaseHolder from{ExecutorId("many-" + std::to_string(i)), Incarnation("e1")};

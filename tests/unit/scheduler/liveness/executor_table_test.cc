@@ -115,7 +115,7 @@ TEST_F(ExecutorTableTest, SameProcessRegistersAgainAtOnce) {
 TEST_F(ExecutorTableTest, LostOneIsForgottenWhenWhoeverRoutesKnowsIt) {
   table_.Accept(Record("e1"), kStart);
   table_.TakeChanges();
-  EXPECT_TRUE(table_.JudgeHealth(kStart + 2h));  // lost only now, as seen from here
+  EXPECT_TRUE(table_.JudgeHealth(kStart + 2h));  // noticed as lost only now
   EXPECT_EQ(table_.Records().size(), 1u);
   ASSERT_EQ(table_.TakeChanges().size(), 1u);
   EXPECT_TRUE(table_.JudgeHealth(kStart + 2h)) << "one less to count";
@@ -125,7 +125,7 @@ TEST_F(ExecutorTableTest, LostOneIsForgottenWhenWhoeverRoutesKnowsIt) {
   EXPECT_EQ(gone[0].id, ExecutorId("x1"));
   EXPECT_TRUE(gone[0].forgotten);
   EXPECT_TRUE(table_.TakeChanges().empty());
-  EXPECT_FALSE(Beat("e1", kStart + 3h));  // it has to register
+  EXPECT_FALSE(Beat("e1", kStart + 3h));  // it has to register again
   EXPECT_EQ(table_.Admit(Record("e1"), kStart + 3h), Admission::kAdmit);
 }
 

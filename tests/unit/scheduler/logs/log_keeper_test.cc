@@ -13,7 +13,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// A store that is away, or that refuses some pieces.
+// A store that is unavailable or refuses some pieces.
 class PickyStore final : public LogStore {
  public:
   explicit PickyStore(LogStore& store) : store_(store) {}
@@ -129,7 +129,7 @@ TEST_F(LogKeeperTest, PiecesOfOtherMembersAreLeftToThem) {
 TEST_F(LogKeeperTest, PieceOfAnotherMemberIsNotDecodedAndSpoilsNothing) {
   LogMessage other = Piece(1);
   other.attempt.segment = SegmentId(1);
-  other.chunk.count = 3;  // of entries that it does not have
+  other.chunk.count = 3;  // more entries than it has
   Send({other, Piece(2)});
   keeper_.Step(clock_.Steady());
   EXPECT_EQ(Stored(), (Seqs{2}));

@@ -12,7 +12,7 @@ class MaintenanceTest : public test::RoomTest {
     maintenance_.Step(clock_.Steady());
     overdue_.Step(clock_.Steady());
   }
-  // Through a stretch in which every look fails.
+  // Advances through a time in which every reading fails.
   void StepAway(Duration ahead) {
     for (Duration gone{}; gone < ahead; gone += 1s) {
       faulty_.FailNext("overdue", ErrorCode::kUnavailable);
@@ -51,7 +51,7 @@ TEST_F(MaintenanceTest, AgesGrowWhileTheStoreIsAway) {
   EXPECT_GE(overdue_.Ages().overdue, 70s);
   EXPECT_NEAR(Gauge("carillon_oldest_overdue_seconds"), 70, 1);
   const Duration before = overdue_.Ages().overdue;
-  clock_.Advance(5s);  // a look that hangs: the ages do not wait for it
+  clock_.Advance(5s);  // the ages grow even while a reading hangs
   EXPECT_EQ(overdue_.Ages().overdue, before + 5s);
 }
 
@@ -69,7 +69,7 @@ TEST_F(MaintenanceTest, WhatBecameDueUnseenCountsFromTheLastLook) {
 class BehindStore final : public Housekeeping {
  public:
   int calls = 0;
-  int behind = 0;  // calls that are not enough
+  int behind = 0;  // number of calls that are not enough
   bool away = false;
   Result<Upkeep> Maintain(WallTime, Duration) override {
     if (away) return Error{ErrorCode::kUnavailable, "away by the test"};

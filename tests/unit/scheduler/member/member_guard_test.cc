@@ -1,4 +1,4 @@
-// A store that is held, seen through whole members.
+// Whole members while their store is held.
 #include "tests/unit/scheduler/member/member_harness.h"
 
 namespace carillon::test {
@@ -13,13 +13,13 @@ class MemberGuardTest : public MemberTest {
     old.mark -= 2;
     world_.store.ChangeIdentity(old);
   }
-  // Runs of whatever time: those of the horizon were there before.
+  // All runs, because those within the horizon were planned before.
   size_t Planned() {
     const auto runs = world_.store.ListRuns({.limit = 100'000}, world_.now() + 24h);
     EXPECT_TRUE(runs.ok());
     return runs->runs.size();
   }
-  // Beats every two seconds; what it was renewed, and the tasks it got.
+  // Sends a heartbeat every two seconds. Returns the renewed leases and the tasks received.
   struct Heard {
     size_t renewed = 0;
     size_t tasks = 0;

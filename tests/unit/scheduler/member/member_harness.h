@@ -1,4 +1,4 @@
-// A member on memory adapters and a manual clock, and an executor played by the test.
+// A member on memory adapters and a manual clock, and an executor that the test plays.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace carillon::test {
 
-// The world around members: one store, one bus, one control network.
+// The environment of members: one store, one bus, one control network.
 struct MemberWorld {
   ManualClock clock;
   memory::MemoryStore store{clock, {.segment_count = 8}};
@@ -77,7 +77,7 @@ class TestMember {
                                             options);
   }
 
-  // One turn of every room.
+  // Steps every room once.
   void Turn() {
     for (const auto& named : member_->steppers()) named.stepper->Step(world_.clock.Steady());
   }
@@ -115,7 +115,7 @@ class TestExecutor {
     message.record.slots = slots;
     Send(std::move(message));
   }
-  // What an executor of now says of itself beside its room.
+  // What a current executor reports besides its free slots.
   struct About {
     int slots = 0;
     int64_t config_version = 0;
@@ -152,7 +152,7 @@ class TestExecutor {
     EXPECT_TRUE(tasks_->Commit(*records).ok());
     return taken;
   }
-  // Asks for all of them with fresh tokens; returns what it would hold if accepted.
+  // Claims all of them with new tokens. Returns the attempts that it holds if they are accepted.
   std::vector<HeldAttempt> Claim(const std::vector<TaskMessage>& tasks) {
     ClaimBatch batch{.sent_us = world_.clock.Steady().time_since_epoch().count(),
                      .batch_id = ++batches_};
@@ -175,7 +175,7 @@ class TestExecutor {
     Send(std::move(batch));
     return held;
   }
-  // Attempts of earlier claims that were accepted since the last call.
+  // Attempts whose claims were accepted since the last call.
   std::vector<HeldAttempt> TakeAccepted() {
     std::vector<HeldAttempt> accepted;
     for (const ClaimBatchReply& reply : TakeAll<ClaimBatchReply>()) {
@@ -185,7 +185,7 @@ class TestExecutor {
     }
     return accepted;
   }
-  // The same request once more, as after a lost reply.
+  // Repeats the last request, as after a lost reply.
   void ClaimAgain() { Send(last_claim_); }
   void Report(const std::vector<HeldAttempt>& held, RunState state = RunState::kCompleted) {
     std::vector<ResultMessage> results;
@@ -202,7 +202,7 @@ class TestExecutor {
     }
     EXPECT_TRUE(producer_->Send(kResultsTopic, 0, {.payload = EncodeResults(results)}).ok());
   }
-  // Everything the members said since the last call, of one kind.
+  // All messages of one kind from the members since the last call.
   template <typename Message>
   std::vector<Message> TakeAll() {
     for (MemberMessage& message : link_->Receive(10'000)) {
@@ -245,7 +245,7 @@ class MemberTest : public ::testing::Test {
  protected:
   ~MemberTest() override { failpoint::Reset(); }
 
-  // Advances in steps of `step`; each step gives every member a turn.
+  // Advances the clock in steps of `step`, and steps every member each time.
   void Run(Duration length, Duration step = 1ms) {
     for (Duration done{}; done < length; done += step) {
       world_.clock.Advance(step);

@@ -1,4 +1,4 @@
-// Leases, losses, adoption and takeovers, seen through a whole member.
+// Leases, losses, adoption and takeovers, tested through a whole member.
 #include "tests/unit/scheduler/member/member_harness.h"
 
 namespace carillon::test {
@@ -6,7 +6,7 @@ namespace {
 
 class MemberLeaseTest : public MemberTest {
  protected:
-  // One run of a shell job, claimed by `executor`.
+  // Starts a run of a shell job that `executor` has claimed.
   HeldAttempt StartRun(TestMember& member, TestExecutor& executor, int retry_count = 0) {
     executor.Register();
     Run(20ms);
@@ -113,7 +113,7 @@ TEST_F(MemberLeaseTest, NewOwnerDeclaresNothingLostBeforeEveryOldLeaseIsOver) {
   EXPECT_EQ(Get(held.key).row.state, RunState::kLost);
 }
 
-// The setting is each member's own, and is changed on one after the other.
+// Each member has its own setting, which is changed on one after the other.
 TEST_F(MemberLeaseTest, NewOwnerWaitsForTheLongerLeasesOfTheOneBefore) {
   auto first =
       std::make_unique<TestMember>(world_, "m1", "i1", scheduler::MemberOptions{.lease = 60s});
@@ -132,7 +132,7 @@ TEST_F(MemberLeaseTest, NewOwnerWaitsForTheLongerLeasesOfTheOneBefore) {
   EXPECT_EQ(Get(held.key).row.state, RunState::kLost);
 }
 
-// Told with the registration; the state of an executor is judged by the same setting.
+// The interval is sent with the registration; the executor's health is judged by the same setting.
 TEST_F(MemberLeaseTest, ExecutorIsToldHowOftenItsMemberWantsAHeartbeat) {
   TestMember member(world_, "m1", "i1", scheduler::MemberOptions{.heartbeat = 500ms});
   TestExecutor executor(world_, "x1");

@@ -1,4 +1,4 @@
-// Live settings: what a member does with them, and how executors hear of them.
+// Live settings: their effect on a member, and how executors learn of them.
 #include "tests/unit/scheduler/member/member_harness.h"
 
 namespace carillon::test {
@@ -6,7 +6,7 @@ namespace {
 
 class MemberSettingsTest : public MemberTest {
  protected:
-  // A turn of everything, the answers of the link included.
+  // Steps everything, including the answers on the link.
   void Turn() { Run(40ms, 20ms); }
   void RegisterAndBeat(TestExecutor& executor, int64_t config_version = 0) {
     executor.Register();
@@ -58,7 +58,7 @@ TEST_F(MemberSettingsTest, LostMessageIsSentAgainUntilAHeartbeatShowsTheVersion)
   EXPECT_EQ(shown[0].slots, 2);
 }
 
-// It would say the same version for ever.
+// It would report the same version for ever.
 TEST_F(MemberSettingsTest, ExecutorThatKnowsNoSettingsIsToldOnceOnly) {
   TestMember member(world_);
   TestExecutor executor(world_, "x1");
@@ -91,7 +91,7 @@ TEST_F(MemberSettingsTest, DrainIsToldAtOnce) {
   EXPECT_TRUE(told[0].draining);
   EXPECT_TRUE(told[0].enabled);
   EXPECT_TRUE(other.TakeAll<Registered>().empty());
-  // The API of another member took it: seen when the store is looked at again.
+  // Changed through another member's API, so it is seen with the next refresh from the store.
   ASSERT_TRUE(world_.store.SetExecutorDraining(ExecutorId("x1"), false).ok());
   Run(2200ms, 20ms);
   const auto back = executor.TakeAll<Registered>();
@@ -121,7 +121,7 @@ TEST_F(MemberSettingsTest, HorizonAndFormatAreOfTheNextFires) {
   member.member().Tune(tuning);
   Run(600ms, 20ms);
   EXPECT_GE(planned(), 50u);
-  // What is readable is read in both forms; the bytes tell.
+  // Readers accept both formats, so the test looks at the bytes.
   const auto reader = world_.bus.NewConsumer(kTasksTopic, "reader");
   Run(2s, 20ms);
   const auto records = reader->Poll(100);
@@ -148,7 +148,7 @@ TEST_F(MemberSettingsTest, DispatchTimeoutIsOfWhatIsUnderWayToo) {
   EXPECT_GE(member.metrics().counter("carillon_dispatch_timeouts_total").value(), 1u);
 }
 
-// It learned of the pause from the store, as the daemons do before their loops start.
+// It learned of the pause from the store, as a daemon does before its loops start.
 TEST_F(MemberSettingsTest, MemberThatStartsInAPauseFiresNothingUntilTheResume) {
   JobDefinition job = NoopEverySecond(world_.now() + 1s);
   world_.CreateJob("tick", job);

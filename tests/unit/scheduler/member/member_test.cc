@@ -16,7 +16,7 @@ TEST_F(MemberTest, TakesEverySegmentAndIsReady) {
   EXPECT_TRUE(status.clock_trusted);
 }
 
-// Results that cannot be applied yet are not dealt with.
+// Results that cannot be applied yet count as lag.
 TEST_F(MemberTest, ShowsHowFarItIsBehind) {
   TestMember member(world_);
   TestExecutor executor(world_, "x1");

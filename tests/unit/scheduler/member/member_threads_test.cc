@@ -1,5 +1,5 @@
-// The same member on real threads and a real clock, as in a daemon. Run under the thread sanitizer,
-// this is what shows that the rooms may be stepped concurrently.
+// A member on real threads and a real clock, as in a daemon. Under the thread sanitizer it shows
+// that the rooms may be stepped concurrently.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr Duration kPatience = 60s;
 
-// An executor of no-ops: claims what it is sent, ends it at once, reports until it is acknowledged.
+// An executor of no-ops: it claims every task, ends it at once, and reports until acknowledged.
 class InstantExecutor final : public Stepper {
  public:
   InstantExecutor(const Clock& clock, memory::MemorySwitchboard& switchboard,
@@ -181,7 +181,7 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
     EXPECT_LE(member.GetStatus().executors.size(), 1u);
     never.wait_for(lock, 5ms);
   }
-  // Every thread ends before anything it may wake goes away.
+  // All threads end before anything that they may wake is destroyed.
   for (const auto& runner : runners) runner->Stop();
   for (const NamedStepper& named : member.steppers()) named.wake->Clear();
 

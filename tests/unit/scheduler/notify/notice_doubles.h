@@ -10,7 +10,7 @@
 
 namespace carillon::scheduler {
 
-// Answers as it is told, and keeps what came.
+// Answers as configured, and keeps the messages.
 class FakeTransport final : public NoticeTransport {
  public:
   Result<int> Post(const NoticePost& post) override {
@@ -29,7 +29,7 @@ class FakeTransport final : public NoticeTransport {
   Result<int> mail_answer = 250;
 };
 
-// Loses what became of deliveries as often as it is told.
+// Fails to record the outcomes of deliveries a given number of times.
 class ForgetfulStore final : public NoticeStore {
  public:
   explicit ForgetfulStore(NoticeStore& store) : store_(store) {}

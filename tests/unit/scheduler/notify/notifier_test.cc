@@ -48,7 +48,7 @@ class NotifierTest : public test::RoomTest {
                                                            .metrics = metrics_});
     notifier_->SetRestUrl("http://here");
   }
-  // Turns until it waits.
+  // Steps until the notifier waits.
   void Settle() {
     SampleClock();
     for (int i = 0; i < 1000; ++i) {
@@ -333,7 +333,7 @@ TEST_F(NotifierTest, AFailureAfterARecoveryIsToldWithinTheHour) {
 TEST_F(NotifierTest, AFlappingJobIsToldToFailOnceAMinute) {
   Use(OnlyWebhook());
   const StoredJob job = CreateNoop("job");
-  constexpr int kRounds = 30;  // of ten seconds
+  constexpr int kRounds = 30;  // ten seconds each
   for (int i = 0; i < kRounds; ++i) {
     End(job, RunState::kFailed);
     AdvanceAndSettle(Notifier::kRecoveryEvery);

@@ -24,7 +24,7 @@ class SegmentPlannerTest : public test::RoomTest {
                            .paused = [this] { return paused_; }},
                           options);
   }
-  // Steps until the planner wants to wait.
+  // Steps the planner until it waits.
   void Plan(SegmentPlanner& planner) {
     for (int i = 0; i < 100; ++i) {
       if (planner.Step(clock_.Steady()) > clock_.Steady()) return;
@@ -122,7 +122,7 @@ TEST_F(SegmentPlannerTest, WhatIsSetAsideIsBoundedAndForgotten) {
 }
 
 TEST_F(SegmentPlannerTest, BatchesStayWithinTheRowLimit) {
-  CreateRate("fast", 5ms);  // thousands of fires inside the horizon
+  CreateRate("fast", 5ms);  // thousands of fires within the horizon
   SegmentPlanner planner = Make();
   Plan(planner);
   const auto runs = Pending();
@@ -149,7 +149,7 @@ TEST_F(SegmentPlannerTest, EverybodysNextSecondsComeBeforeAnybodysNextHalfMinute
   EXPECT_GT(Pending().back().due, clock_.Wall() + 15s);
 }
 
-// Advances of schedules in each half second; `seconds` of them, after the first half minute.
+// Counts the advances of schedules in each half second of `seconds`, after the first half minute.
 class PlanningRateTest : public SegmentPlannerTest {
  protected:
   std::vector<int> AdvancesOf(SegmentPlanner& planner, int seconds) {
@@ -181,7 +181,7 @@ TEST_F(PlanningRateTest, EachScheduleIsPlannedOnceInHalfAHorizonAndNotAllAtOnce)
   EXPECT_LE(*std::max_element(advances.begin(), advances.end()), 4 * 200 / 30);
 }
 
-// Rows of the half seconds after the first one, in which 400 schedules of 1 s are new.
+// Counts the rows in each half second after 400 schedules of 1 s were created.
 class FirstSecondsTest : public PlanningRateTest {
  protected:
   std::vector<size_t> RowsOf(int steps) {
@@ -200,14 +200,14 @@ class FirstSecondsTest : public PlanningRateTest {
     }
     return rows;
   }
-  // Nothing becomes due unplanned before the next step.
+  // Expects that no fire becomes due unplanned before the next step.
   void ExpectInTime() {
     std::vector<SegmentId> segments;
     for (uint32_t n = 0; n < test::kSegments; ++n) segments.push_back(SegmentId(n));
     EXPECT_TRUE(store_.ScanDue(segments, clock_.Wall() + 1s, 1)->empty());
   }
 
-  // The most within two seconds, as a multiple of what is needed.
+  // The most rows within two seconds, as a multiple of what is needed.
   static double MostOf(const std::vector<size_t>& rows) {
     double most = 0;
     for (size_t at = 0; at + 4 <= rows.size(); ++at) {
@@ -242,7 +242,7 @@ TEST_F(SegmentPlannerTest, RestsAfterATransactionOfWhatIsNotNear) {
   CreateRate("fast", 5ms);
   SegmentPlanner planner = Make();
   faulty_.refuses_schedule = [&](const ScheduleAdvance&) {
-    clock_.Advance(60ms);  // that a transaction takes
+    clock_.Advance(60ms);  // the time of a transaction
     return false;
   };
   SteadyTime next = planner.Step(clock_.Steady());
@@ -309,7 +309,7 @@ TEST_F(SegmentPlannerTest, BrokenStoreSetsNoScheduleAside) {
   EXPECT_GT(faulty_.calls["plan"], 2);
   EXPECT_EQ(planner.set_aside(), 0u);
   faulty_.failing.clear();
-  clock_.Advance(2s);  // the longest back-off
+  clock_.Advance(2s);  // the longest backoff
   Plan(planner);
   std::set<ScheduleId> planned;
   for (const RunRow& run : Pending()) planned.insert(run.key.schedule_id);
@@ -381,7 +381,7 @@ TEST_F(SegmentPlannerTest, FiresMissedWhileAwayFollowTheMisfirePolicyWithOneGap)
   const auto gaps = store_.ListGaps({});
   ASSERT_EQ(gaps->gaps.size(), 1u);
   EXPECT_EQ(gaps->gaps[0].range.reason, GapReason::kMisfire);
-  const auto late = static_cast<uint64_t>(gaps->gaps[0].range.count) + 1;  // and the latest one
+  const auto late = static_cast<uint64_t>(gaps->gaps[0].range.count) + 1;  // plus the latest one
   EXPECT_EQ(metrics_.counter("carillon_misfires_total", "latest").value(), late);
 }
 
@@ -393,7 +393,7 @@ TEST_F(SegmentPlannerTest, NextFireFollowsTheFirePlannedNotTheClock) {
   const auto due = store_.ScanDue({SegmentId(0), SegmentId(1), SegmentId(2), SegmentId(3)},
                                   clock_.Wall() + 24h, 10);
   ASSERT_EQ(due->size(), 1u);
-  // The broken rule is what this test of the others would not survive: fires would repeat.
+  // With the rule broken, the next fire follows the clock, and planned fires would repeat.
   EXPECT_LE(due->at(0).next_fire, clock_.Wall() + 1s);
 }
 

@@ -28,7 +28,7 @@ class SweepTest : public test::RoomTest {
     }
     return keys;
   }
-  // Steps until it has nothing left to do at once; returns what it fed.
+  // Steps until the sweep waits. Returns the runs that it fed.
   std::multiset<RunKey> Finish(Sweep& sweep) {
     std::multiset<RunKey> fed;
     for (bool more = true; more;) {
@@ -63,7 +63,7 @@ TEST_F(SweepTest, TakeoverLooksAheadToTheHorizonOnce) {
   EXPECT_EQ(std::set<RunKey>(fed.begin(), fed.end()).size(), 36u);  // -5 s to +30 s
   clock_.Advance(500ms);
   sweep.Step(clock_.Steady());
-  EXPECT_EQ(Fed().size(), 6u);  // due by now only
+  EXPECT_EQ(Fed().size(), 6u);  // only those due by now
 }
 
 TEST_F(SweepTest, DueRunsAreFoundHoweverOldTheyAre) {
@@ -116,7 +116,7 @@ TEST_F(SweepTest, NudgeOfARunLooksAtThisRunHoweverOldItsFireIs) {
   EXPECT_EQ(faulty_.pending_rows_read, 1u);
 }
 
-// Two hundred edits while 50,000 runs are planned: what others have planned is not read.
+// Two hundred edits while 50,000 runs are planned: the runs of other jobs are not read.
 TEST_F(SweepTest, NudgesReadTheRowsOfTheirJobsAlone) {
   constexpr size_t kEdited = 200;
   constexpr int kRunsOfEach = 25;
@@ -232,14 +232,13 @@ TEST_F(SweepTest, FullFeedIsCountedAndTheRunsComeAgain) {
   EXPECT_EQ(Fed().size(), 3u);
 }
 
-// Memory has so many due runs that reading them all
-// again would take from the store what these need.
+// Memory has so many due runs that reading them all again would take store capacity from them.
 class OverloadedSweepTest : public SweepTest {
  protected:
   OverloadedSweepTest() { in_memory_ = 5'000; }
   Sweep MakeOverloaded(Sweep::Options options = {}) { return Make(options); }
   void TakeOver(Sweep& sweep) { Finish(sweep); }
-  // What is fed within `time`.
+  // The runs fed within `time`.
   std::multiset<RunKey> FedWithin(Sweep& sweep, Duration time) {
     std::multiset<RunKey> fed;
     for (Duration passed{}; passed < time; passed += 20ms) {
@@ -276,7 +275,7 @@ TEST_F(OverloadedSweepTest, LooksFromNowOnceItIsOver) {
   TakeOver(sweep);
   PlanRuns(CreateNoop("job"), clock_.Wall(), 1);
   EXPECT_TRUE(FedWithin(sweep, 1s).empty());
-  in_memory_ = 900;  // one page shows as many and something besides
+  in_memory_ = 900;  // one page now shows all of them and more
   EXPECT_EQ(FedWithin(sweep, 600ms).size(), 1u);
 }
 
@@ -311,7 +310,7 @@ TEST_F(OverloadedSweepTest, WhatMemoryHadNoRoomForIsFoundWhenItIsDue) {
   EXPECT_EQ(metrics_.counter("carillon_queue_rejections_total", "feed").value(), 0u);
 }
 
-// A run that was edited meanwhile is forgotten by the firing loop.
+// The firing loop forgets a run that was edited meanwhile, so the sweep must find it at once.
 TEST_F(OverloadedSweepTest, NudgeLooksFromNowAtOnce) {
   Sweep sweep = MakeOverloaded();
   TakeOver(sweep);

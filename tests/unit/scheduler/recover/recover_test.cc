@@ -193,7 +193,7 @@ TEST_F(RecoverTest, AKillIsSaidAtOnceAfterAGrace) {
   const auto cancel = [&](const HeldAttempt& held, CancelMode mode) {
     EXPECT_TRUE(store_.CancelRun(held.key, {.now = clock_.Wall(), .cancel_mode = mode}).ok());
   };
-  // What is said in one step, by token; nothing of it is said twice.
+  // The cancels sent in one step, by token; none is sent twice.
   const auto said = [&] {
     cancels.Nudge();
     cancels.Step(clock_.Steady());
@@ -211,7 +211,7 @@ TEST_F(RecoverTest, AKillIsSaidAtOnceAfterAGrace) {
   cancel(other, CancelMode::kGraceful);
   EXPECT_EQ(said(), (Words{{deaf.token.low, CancelMode::kGraceful},
                            {other.token.low, CancelMode::kGraceful}}));
-  EXPECT_EQ(said(), Words{});  // they have it
+  EXPECT_EQ(said(), Words{});  // they were sent it already
   cancel(deaf, CancelMode::kKill);
   EXPECT_EQ(said(), (Words{{deaf.token.low, CancelMode::kKill}}));
   cancel(deaf, CancelMode::kGraceful);

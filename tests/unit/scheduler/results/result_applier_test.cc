@@ -159,8 +159,6 @@ TEST_F(ResultApplierTest, ResultOfASegmentThatNobodyCanOwnIsJudgedByEveryMember)
   EXPECT_EQ(Uncommitted(), 0u);
 }
 
-// Such as a column that somebody made too narrow: the
-// code speaks of an item, and every item gets it.
 TEST_F(ResultApplierTest, UndecodableRecordGoesToTheDeadLettersAndBlocksNothing) {
   const HeldAttempt held = Start(CreateNoop("job"), 1);
   ResultApplier applier = Make();
@@ -178,7 +176,7 @@ TEST_F(ResultApplierTest, UnreadableResultOfABundleDoesNotHoldUpItsNeighbours) {
   const HeldAttempt first = Start(job, 1);
   const HeldAttempt second = Start(job, 2);
   ResultMessage bad = Message(first);
-  bad.report.token = {};  // no result is without one
+  bad.report.token = {};  // every result has a token
   ResultApplier applier = Make();
   Send({Message(first), bad, Message(second)});
   applier.Step(clock_.Steady());

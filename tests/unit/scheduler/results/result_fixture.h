@@ -1,4 +1,4 @@
-// Fixture of the applier's tests: a bus, an executor's link, runs with leases.
+// Fixture of the result applier: a bus, an executor's link, and runs with leases.
 #pragma once
 
 #include <memory>
@@ -70,7 +70,7 @@ class ResultFixture : public test::RoomTest {
     }
     return count;
   }
-  // Records that a consumer which starts over would get again.
+  // Records that a restarted consumer would get again.
   size_t Uncommitted() {
     results_.reset();
     results_ = bus_.NewConsumer(kResultsTopic, "m1");

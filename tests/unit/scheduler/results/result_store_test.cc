@@ -1,4 +1,4 @@
-// Results and a store that does not take them: away, broken as a whole, or refusing one of them.
+// Results while the store is unavailable, broken as a whole, or refuses one of them.
 #include <map>
 #include <set>
 
@@ -7,8 +7,8 @@
 namespace carillon::scheduler {
 namespace {
 
-// A bus that makes its records when they are asked for: bundles of eight results with 64 KiB of
-// output, the same ones in each round.
+// A consumer that generates its records on demand: bundles of eight results with 64 KiB of output,
+// the same ones in each round.
 class MadeResults final : public BusConsumer {
  public:
   static constexpr size_t kResults = 8;

@@ -23,7 +23,7 @@ class RouterTest : public ::testing::Test {
     return credits_.Find(ExecutorId(id));
   }
   ExecutorCredits credits_{100};
-  // How often each executor is picked in `picks`, none of which is counted as published.
+  // How often each executor is chosen in `picks` choices, none of which counts as published.
   std::map<std::string, int> Picks(const RouteRequest& request, int picks) {
     std::map<std::string, int> counts;
     for (int i = 0; i < picks; ++i) {
@@ -220,7 +220,7 @@ TEST_F(RouterTest, ReportThatKnowsARunIsNotChargedForItTwice) {
   credits_.Published(a, kProcess);
   Charge charge;
   credits_.Claimed(a, kProcess, charge, 1ms, kStart);
-  Add("a", 2);  // the claimed run is in it
+  Add("a", 2);  // the report counts the claimed run
   credits_.MentionClaimed(a, kProcess, Mention::kHolding, charge);
   EXPECT_EQ(credits_.Available(a, kProcess), 2);
   credits_.Ended(a, kProcess, charge);
@@ -230,13 +230,13 @@ TEST_F(RouterTest, ReportThatKnowsARunIsNotChargedForItTwice) {
 TEST_F(RouterTest, ClaimUnderWayAtAReportIsChargedOnce) {
   const auto a = Add("a", 1);
   credits_.Published(a, kProcess);
-  Add("a", 1);  // its claim is under way: counted as free there
+  Add("a", 1);  // its claim is in transit: the report counts its slot as free
   Charge charge;
   credits_.MentionPublished(a, Mention::kClaiming, charge);
   EXPECT_EQ(credits_.Available(a, kProcess), 0);
   credits_.Claimed(a, kProcess, charge, 1ms, kStart);
   EXPECT_EQ(credits_.Available(a, kProcess), 0);
-  Add("a", 1);  // the answer and this report cross
+  Add("a", 1);  // the answer and this report crossed
   credits_.MentionClaimed(a, kProcess, Mention::kClaiming, charge);
   EXPECT_EQ(credits_.Available(a, kProcess), 0);
   credits_.Ended(a, kProcess, charge);
@@ -260,12 +260,12 @@ TEST_F(RouterTest, ResultUnderWayAtAReportFreesItsSlotOnce) {
   credits_.Published(a, kProcess);
   Charge charge;
   credits_.Claimed(a, kProcess, charge, 1ms, kStart);
-  Add("a", 1);  // it is over there
+  Add("a", 1);  // it has ended there
   credits_.MentionClaimed(a, kProcess, Mention::kEnded, charge);
   EXPECT_EQ(credits_.Available(a, kProcess), 1);
   credits_.Ended(a, kProcess, charge);
   EXPECT_EQ(credits_.Available(a, kProcess), 1);
-  Add("a", 0);  // older than the end that was heard of
+  Add("a", 0);  // older than the end that is known here
   credits_.MentionOver(a, kProcess, Mention::kHolding);
   EXPECT_EQ(credits_.Available(a, kProcess), 1);
 }
@@ -281,7 +281,7 @@ TEST_F(RouterTest, PublishedTasksStayChargedAcrossReports) {
 
 TEST_F(RouterTest, ShortRunsEarnPrefetchLongOnesDoNot) {
   const auto a = Add("a", 4);
-  // 1,000 claims in a second, 10 ms each: ten are on their way at any moment.
+  // 1,000 claims a second of 10 ms each: ten are in transit at any moment.
   for (int i = 0; i < 1000; ++i) {
     credits_.Published(a, kProcess);
     Charge charge;
@@ -304,8 +304,8 @@ TEST_F(RouterTest, ShortRunsEarnPrefetchLongOnesDoNot) {
   EXPECT_EQ(credits_.Available(b, kProcess), 2);
 }
 
-// 100 processes a second that are claimed 10 ms after they were published, and of whose end the
-// book hears 60 ms after their claim although they ran for 5 ms.
+// 100 processes a second that are claimed 10 ms after they were published, and whose end is known
+// here 60 ms after their claim although they ran for 5 ms.
 TEST_F(RouterTest, ProcessesWhoseEndIsHeardOfLateEarnPrefetchForThatToo) {
   const auto of_a_second = [this](ExecutorCredits::Index index, SlotClass slots, Duration idle) {
     for (int i = 0; i <= 100; ++i) {

@@ -12,7 +12,7 @@ namespace {
 const std::map<std::string, std::string> kDebug = {{"log.level", "debug"}};
 const std::map<std::string, std::string> kWarn = {{"log.level", "warn"}};
 
-// A member as far as its settings go.
+// The part of a member that concerns its settings.
 struct Member {
   Member(memory::MemoryEnsemble& ensemble, SettingsStore& store, const std::string& name)
       : incarnation("i-" + name),
@@ -38,7 +38,7 @@ class SettingsFollowerTest : public ::testing::Test {
       for (Member* member : {&leader_, &other_}) member->follower.Step(clock_.Steady());
     }
   }
-  // As the API does it, up to the point at which the member may die.
+  // Changes the settings as the API does, up to the point at which the member may die.
   ClusterSettings Store(int64_t expected, const std::map<std::string, std::string>& values) {
     auto written = store_.WriteSettings(expected, {.version = expected + 1, .values = values});
     EXPECT_TRUE(written.ok());

@@ -98,7 +98,7 @@ TEST_F(StreamHubTest, AStoreThatDoesNotSayIsNotAskedForEachOfThem) {
     hub_.Add(listeners.back(), std::make_unique<Script>(pieces_),
              {.account = "a" + std::to_string(i), .credential = std::to_string(i), .stands = [&] {
                 ++asked;
-                if (!says) clock_.Advance(3s);  // as long as a read of it may take
+                if (!says) clock_.Advance(3s);  // as long as a store read may take
                 return says;
               }});
   }

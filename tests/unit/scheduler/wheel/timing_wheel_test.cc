@@ -104,7 +104,7 @@ TEST(TimingWheelTest, WhatALimitLeavesComesNextAndCanBeErased) {
   EXPECT_EQ(Numbers(wheel.Advance(kStart + 1s)), (std::vector<uint64_t>{3, 5}));
 }
 
-// Against a sorted map, with times from milliseconds to hours ahead and jumps of every size.
+// Compares with a sorted map, for times from milliseconds to hours ahead and jumps of every size.
 TEST(TimingWheelTest, AgreesWithASortedMap) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(seed);
@@ -133,7 +133,7 @@ TEST(TimingWheelTest, AgreesWithASortedMap) {
           came.insert(entry.key.schedule_id.value());
         }
         for (auto at = model.begin(); at != model.end();) {
-          // An entry may wait for the end of its tick, never longer than two ticks.
+          // An entry may wait until the end of its tick, but never longer than two ticks.
           const bool must = at->second + 2 * kWheelTick <= now;
           ASSERT_TRUE(!must || came.count(at->first) == 1);
           at = came.count(at->first) > 0 ? model.erase(at) : std::next(at);
