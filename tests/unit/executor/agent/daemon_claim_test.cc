@@ -1,4 +1,4 @@
-// From a task to a start: claims, their answers, slots.
+// The way from a task to a start: claims, their answers, slots.
 #include "common/wire/random_tokens.h"
 #include "executor/link/member_sessions.h"
 #include "tests/unit/executor/agent/daemon_fixture.h"
@@ -8,7 +8,7 @@ namespace {
 
 class DaemonClaimTest : public DaemonFixture {
  protected:
-  // True if `next` follows from one half of `seen` by the steps of SplitMix64, which can be undone.
+  // True if `next` can be computed from one half of `seen` by inverting and repeating SplitMix64.
   static bool Follows(const ClaimToken& seen, const ClaimToken& next) {
     for (const uint64_t half : {seen.high, seen.low}) {
       uint64_t state = UnshiftRight(half, 31) * 0x319642b2d24d8ec3ull;
@@ -21,7 +21,7 @@ class DaemonClaimTest : public DaemonFixture {
     }
     return false;
   }
-  // The x of which x ^ (x >> shift) is `value`.
+  // The x for which x ^ (x >> shift) is `value`.
   static uint64_t UnshiftRight(uint64_t value, int shift) {
     uint64_t x = value;
     for (int known = shift; known < 64; known += shift) x = value ^ (x >> shift);
@@ -92,8 +92,8 @@ TEST_F(DaemonClaimTest, TaskOrAnswerThatComesAgainStartsNothing) {
   EXPECT_EQ(warden_.starts.size(), 1u);
 }
 
-// The warden's marker of the start was not synced: nothing on this host knows of it any more. The
-// claim is in the database, under a token that was in memory only.
+// The warden's marker of the start was not synced, so this host has no trace of it. The claim is in
+// the database, under a token that was in memory only.
 TEST_F(DaemonClaimTest, AfterAPowerCutTheSameAttemptIsNotAcceptedAgain) {
   Join();
   const TaskMessage task = Task(1);
@@ -106,7 +106,7 @@ TEST_F(DaemonClaimTest, AfterAPowerCutTheSameAttemptIsNotAcceptedAgain) {
                    .claim_token = before.token,
                    .executor = before.executor,
                    .incarnation = before.incarnation};
-  seed_ = 8;  // as random as the first
+  seed_ = 8;  // another seed for the tokens
   link_.sent.clear();
   Boot();
   Join();
@@ -134,7 +134,7 @@ TEST_F(DaemonClaimTest, UnansweredClaimIsAskedAgainWithItsToken) {
   EXPECT_EQ(warden_.starts.size(), 1u);
 }
 
-// A member that is behind has the claim still, and its answer is on the way.
+// A slow member still has the claim, and its answer is to come.
 TEST_F(DaemonClaimTest, MemberThatDoesNotAnswerIsAskedLessAndLessOften) {
   Join();
   Publish({Task(1)});
@@ -224,12 +224,12 @@ TEST_F(DaemonClaimTest, OpenClaimFollowsItsSegmentToTheNewOwner) {
   ASSERT_FALSE(asked.empty());
   EXPECT_EQ(asked[0], MemberId("m2"));
   EXPECT_EQ(Claims().at(0).token, first.at(0).token);
-  Answer(first[0], ClaimVerdict::kRefused, {}, "m1");  // no longer its owner's word
+  Answer(first[0], ClaimVerdict::kRefused, {}, "m1");  // no longer the owner's answer
   Answer(first[0], ClaimVerdict::kAccepted, {}, "m2");
   EXPECT_EQ(warden_.starts.size(), 1u);
 }
 
-// Its claim may have been committed by the owner before: only the owner of now can tell.
+// The previous owner may have committed the claim; only the present owner knows.
 TEST_F(DaemonClaimTest, ClaimThatItsMemberDoesNotOwnIsAskedOfTheNext) {
   link_.members = {MemberId("m1"), MemberId("m2")};
   Join();
@@ -292,7 +292,7 @@ TEST_F(DaemonClaimTest, ClaimsNothingThatCouldNotBeRecorded) {
   warden_.can_start = {ErrorCode::kExhausted, "disk full"};
   Publish({Task(1), Task(2, JobType::kNoop)});
   const auto claims = Claims();
-  ASSERT_EQ(claims.size(), 1u);  // what needs no warden
+  ASSERT_EQ(claims.size(), 1u);  // the task that needs no warden
   EXPECT_EQ(claims[0].key, Task(2).key);
   warden_.can_start = {};
   StepFor(100ms);
@@ -353,7 +353,7 @@ TEST_F(DaemonClaimTest, CancelReachesTheWardenWithTheRightTokenOnly) {
   EXPECT_EQ(warden_.cancelled.size(), 1u);
 }
 
-// Its own clock says nothing about whether a task is still wanted.
+// The executor's own clock does not decide whether a task has expired.
 TEST_F(DaemonClaimTest, ExpiryIsJudgedByTheTimeThatMembersTell) {
   Step();
   const WallTime cluster = clock_.Wall();

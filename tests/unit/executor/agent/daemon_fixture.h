@@ -1,4 +1,4 @@
-// An executor daemon on ports that the test holds in its hand.
+// Fixture of the executor daemon: its ports are controlled by the test.
 #pragma once
 
 #include <deque>
@@ -158,13 +158,13 @@ class DaemonFixture : public ::testing::Test {
     options.light_slots = light_slots;
     daemon_.reset();
     if (seed_) tokens_ = std::make_unique<test::SeededTokens>(*seed_);
-    settings_ = std::make_unique<LiveSettings>();  // of one process
+    settings_ = std::make_unique<LiveSettings>();  // new for each process
     daemon_ = std::make_unique<ExecutorDaemon>(
         ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, spool_, load_, metrics_,
                               [this] { return std::vector{signer_.public_key()}; }, *settings_},
         options);
   }
-  // Steps every loop until nothing new comes of it; what is gathered for a moment is out then.
+  // Steps all loops until nothing more happens; gathered messages have been sent then.
   void Step() {
     for (int i = 0; i < 4; ++i) {
       for (NamedStepper& loop : daemon_->steppers()) loop.stepper->Step(clock_.Steady());
@@ -218,7 +218,7 @@ class DaemonFixture : public ::testing::Test {
     reply.items.push_back({request.key, request.token, verdict, reason});
     Deliver(reply, member);
   }
-  // Publishes, lets it claim, accepts; the claim that was accepted.
+  // Publishes the task, lets the daemon claim it, and accepts. Returns the claim.
   ClaimRequest RunToAccepted(const TaskMessage& task) {
     Publish({task});
     const auto claims = Claims();
@@ -257,7 +257,7 @@ class DaemonFixture : public ::testing::Test {
   std::unique_ptr<TokenSource> tokens_;
   std::unique_ptr<ExecutorDaemon> daemon_;
   uint64_t last_batch_ = 0;
-  std::optional<uint64_t> seed_ = 7;  // of the tokens, unless they are the test's
+  std::optional<uint64_t> seed_ = 7;  // seed of the tokens, unless the test provides them
 };
 
 }  // namespace carillon::executor

@@ -1,4 +1,4 @@
-// Pieces of logs on their way from the warden to the bus, and what confirms them.
+// Pieces of logs on their way from the warden to the bus, and their confirmation.
 #include "executor/report/log_sender.h"
 #include "tests/unit/executor/agent/daemon_fixture.h"
 

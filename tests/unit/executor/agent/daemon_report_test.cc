@@ -1,4 +1,4 @@
-// From an end to "applied": spool, results, leases, restarts, drain.
+// The way from an end to its acknowledgement: spool, results, leases, restarts, drain.
 #include <cmath>
 
 #include "tests/unit/executor/agent/daemon_fixture.h"
@@ -15,7 +15,7 @@ class DaemonReportTest : public DaemonFixture {
     return beats.empty() ? Heartbeat{} : beats.back();
   }
 
-  bool answers_ = true;  // m1 renews what heartbeats name
+  bool answers_ = true;  // m1 renews the leases in heartbeats
 };
 
 TEST_F(DaemonReportTest, NoopIsOnDiskBeforeItIsPublished) {
@@ -44,7 +44,7 @@ TEST_F(DaemonReportTest, FullSpoolStopsClaimsOfInProcessTypes) {
   EXPECT_EQ(Claims().size(), 1u);
 }
 
-// Whatever their segments: a record costs the broker more than a result.
+// Even of different segments, because a record costs the broker more than a result.
 TEST_F(DaemonReportTest, WhatEndsTogetherIsOneRecord) {
   Join();
   bus_.refuse = true;
@@ -86,7 +86,7 @@ TEST_F(DaemonReportTest, ResultOfAProcessIsForgottenByTheWardenOnceApplied) {
   Join();
   const ClaimRequest claim = RunToAccepted(Task(1));
   EndInWarden(claim);
-  EndInWarden(claim);  // told again after a reconnect
+  EndInWarden(claim);  // reported again after a reconnect
   EXPECT_EQ(bus_.results.size(), 1u);
   EXPECT_TRUE(spool_.held.empty());
   EXPECT_TRUE(warden_.forgotten.empty());
@@ -185,7 +185,7 @@ TEST_F(DaemonReportTest, OwnerThatIsHeardEveryTenSecondsIsNotSilentBetweenTwoHea
     EXPECT_EQ(told(), 0u) << "after " << i << " tenths of a second";
   }
   answers_ = false;
-  StepFor(26s);  // the lease of 33 s less the margin and what may have passed of it
+  StepFor(26s);  // the lease of 33 s minus the margin and the time that may have passed
   EXPECT_GE(told(), 1u) << "in time for another owner to renew it";
 }
 
@@ -266,7 +266,7 @@ TEST_F(DaemonReportTest, FullDiskIsNoTroubleOfTheWarden) {
   EXPECT_EQ(beat.free_slots, 0);
 }
 
-// Nobody can say what became of it: its lease decides.
+// Its outcome is unknown, so its lease decides.
 TEST_F(DaemonReportTest, ProcessOfAWardenThatIsAwayForALeaseIsNotRenewedAnyMore) {
   Join();
   const ClaimRequest process = RunToAccepted(Task(1));
@@ -322,7 +322,7 @@ TEST_F(DaemonReportTest, AnotherDaemonFindsWhatTheFirstLeft) {
   EXPECT_EQ(beat.running[0].token, running.token);
   EXPECT_EQ(beat.reporting.size(), 2u);
   EXPECT_EQ(beat.free_slots, 1);
-  // What ended is not run again, whoever publishes it.
+  // Ended attempts do not run again, whichever member publishes them.
   Publish({Task(1, JobType::kNoop), Task(2), Task(3)});
   EXPECT_TRUE(Claims().empty());
   Deliver(ResultsApplied{{HeldOf(noop), ended}});

@@ -1,4 +1,4 @@
-// Secrets on their way from the answer to a claim into a start.
+// Secrets on their way from a claim's answer to a start.
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
 namespace carillon::executor {
@@ -67,7 +67,7 @@ TEST_F(DaemonSecretTest, AFailureEndsTheAttemptWithoutAStart) {
   EXPECT_EQ(result.started, WallTime{});
 }
 
-// A member of an earlier version, or one that does not find the definition any more.
+// The member has an earlier version, or no longer finds the definition.
 TEST_F(DaemonSecretTest, WithoutValuesNothingIsStarted) {
   Join();
   Publish({SecretTask(1)});

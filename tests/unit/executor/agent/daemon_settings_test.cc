@@ -1,4 +1,4 @@
-// Live settings of an executor: as members tell them, as they change what is started.
+// Live settings of an executor: how it receives them, and their effect on starts.
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
 namespace carillon::executor {
@@ -16,7 +16,7 @@ TEST_F(DaemonSettingsTest, HighestVersionHoldsWhoeverToldIt) {
   link_.members = {MemberId("m1"), MemberId("m2")};
   Join();
   Deliver(Told(5, "3"), "m1");
-  Deliver(Told(4, "9"), "m2");  // of a member that is behind
+  Deliver(Told(4, "9"), "m2");  // from a member with older settings
   EXPECT_EQ(settings_->Current(), Told(5, "3").settings);
   Beats();
   Deliver(Told(6, "4"), "m2");

@@ -1,4 +1,4 @@
-// A device that is slow, fails, or loses power: what the log knows then, and what it loads.
+// The log on a device that is slow, fails or loses power: its state then, and what it loads.
 #include <poll.h>
 #include <unistd.h>
 
@@ -22,8 +22,8 @@ using Kind = DeviceOrder::Kind;
 
 struct Faults {
   std::set<Kind> failing;
-  bool held = false;         // orders wait until it is false
-  bool keeps_tails = false;  // what should be cut off stays
+  bool held = false;         // while true, orders wait
+  bool keeps_tails = false;  // truncation has no effect
   Rng* random = nullptr;     // fails one order in ten, answers one look in three
   std::vector<Kind> done;
 };
@@ -77,7 +77,7 @@ class SegmentLogDeviceTest : public ::testing::Test {
         log.ForEach([&](uint64_t id, std::string_view bytes) { contents[id] = bytes; }).ok());
     return contents;
   }
-  // As the next process finds it.
+  // The content that the next process loads.
   Map Reloaded() {
     faults_ = {};
     return Contents(*Open());
@@ -100,7 +100,7 @@ TEST_F(SegmentLogDeviceTest, StepNeverWaitsAndKnowsHowFarTheDeviceIs) {
   faults_.held = false;
   ASSERT_TRUE(log->Step().ok());
   EXPECT_EQ(log->written(), at_first);
-  EXPECT_LT(log->synced(), at_first);  // nobody wants it
+  EXPECT_LT(log->synced(), at_first);  // not requested
   EXPECT_TRUE(log->dirty());
   log->WantSync(at_first);
   ASSERT_TRUE(log->Step().ok());
@@ -121,7 +121,7 @@ TEST_F(SegmentLogDeviceTest, OneReadIsEnoughHoweverOftenItIsAskedFor) {
   faults_.held = false;
   ASSERT_TRUE(log->Step().ok());
   EXPECT_EQ(**log->TryRead(id), "one");
-  EXPECT_EQ(**log->TryRead(next), "two");  // read along
+  EXPECT_EQ(**log->TryRead(next), "two");  // read with the same order
   EXPECT_EQ(std::count(faults_.done.begin(), faults_.done.end(), Kind::kRead), 1);
 }
 
@@ -131,7 +131,7 @@ TEST_F(SegmentLogDeviceTest, RemovalWhileItIsBeingWritten) {
   ASSERT_TRUE(log->Commit().ok());
   faults_.held = true;
   const uint64_t id = *log->Append("short");
-  ASSERT_TRUE(log->Step().ok());  // under way
+  ASSERT_TRUE(log->Step().ok());  // in progress
   log->Remove(id);
   faults_.held = false;
   ASSERT_TRUE(log->Commit().ok());
@@ -161,7 +161,7 @@ TEST_F(SegmentLogDeviceTest, WhatFailedToSyncIsReadableAndWrittenElsewhere) {
   }
 }
 
-// Somebody acted on it when it was written, and this process may die before it is written again.
+// Others have relied on the record, and this process may die before it is written again.
 TEST_F(SegmentLogDeviceTest, WhatFailedToSyncStaysInItsFileUntilItIsWrittenElsewhere) {
   uint64_t safe = 0;
   uint64_t acted_on = 0;
@@ -173,7 +173,7 @@ TEST_F(SegmentLogDeviceTest, WhatFailedToSyncStaysInItsFileUntilItIsWrittenElsew
     acted_on = *log->Append("acted on");
     ASSERT_TRUE(log->Step().ok());
     ASSERT_EQ(log->written(), log->last());
-    // Neither what follows nor another failure may take it away.
+    // Neither later records nor another failure may remove it.
     for (const Kind kind : {Kind::kSync, Kind::kWrite, Kind::kWrite}) {
       faults_.failing = {kind};
       EXPECT_FALSE(log->Commit().ok());
@@ -191,7 +191,7 @@ TEST_F(SegmentLogDeviceTest, WhatFailedToSyncStaysInItsFileUntilItIsWrittenElsew
   EXPECT_EQ(Reloaded(), (Map{{safe, "safe"}, {acted_on, "acted on"}}));
 }
 
-// The tail of a segment that failed may hold what was taken back.
+// The tail of a failed segment may contain records that were removed.
 TEST_F(SegmentLogDeviceTest, RemovedAfterAFailedSyncDoesNotComeBackFromTheTail) {
   auto log = Open();
   faults_.keeps_tails = true;
@@ -304,7 +304,7 @@ TEST_F(SegmentLogDeviceTest, RoomIsMadeWithoutWaitingAndRefusedWhenItCannotBe) {
   EXPECT_TRUE(*log->Reserve(100'000));
   faults_.failing = {Kind::kCreate};
   EXPECT_EQ(log->Reserve(1u << 20).code(), ErrorCode::kUnavailable);
-  EXPECT_TRUE(*log->Reserve(100'000));  // of what there is
+  EXPECT_TRUE(*log->Reserve(100'000));  // within the existing space
   faults_.failing = {};
   EXPECT_TRUE(*log->Reserve(1u << 20));
 }
@@ -350,7 +350,7 @@ TEST_F(SegmentLogDeviceTest, AgreesWithAMapOnADiskThatIsSlowAndFails) {
         if (!model.empty()) {
           const auto any = std::next(model.begin(), static_cast<long>(rng.Below(model.size())));
           const auto read = log->TryRead(any->first);
-          // Being read, or unreadable just now; never gone, never another's.
+          // It is being read, or unreadable at the moment; never missing, and never another record.
           ASSERT_TRUE(!read || !read->ok() || **read == any->second);
           ASSERT_TRUE(!read || read->ok() || read->code() == ErrorCode::kUnavailable);
         }

@@ -152,7 +152,7 @@ TEST_F(SegmentLogTest, RefusesAboveItsBound) {
   EXPECT_EQ(log->Append(std::string(200, 'x')).code(), ErrorCode::kExhausted);
 }
 
-// On a real full device: warden_restart_test.cc. Here: what was reserved needs no new file.
+// warden_restart_test.cc uses a device that is really full. Here: reserved space needs no new file.
 TEST_F(SegmentLogTest, WhatWasReservedFitsIntoFilesThatExist) {
   const auto files = [this] {
     return std::distance(std::filesystem::directory_iterator(scratch_ / "log"),

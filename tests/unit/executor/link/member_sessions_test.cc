@@ -9,7 +9,7 @@ namespace {
 
 class MemberSessionsTest : public ::testing::Test {
  protected:
-  // The number that was sent within a minute.
+  // The number of heartbeats sent within a minute.
   size_t BeatsOfAMinute() {
     sessions_.Sync(now_);
     for (Duration passed{}; passed < 60s; passed += 100ms) {

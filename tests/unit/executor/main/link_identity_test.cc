@@ -1,4 +1,4 @@
-// An executor's certificate: joined for, kept, renewed; over gRPC on loopback.
+// An executor's certificate: joining, keeping and renewing it, over gRPC on loopback.
 #include "executor/main/link_identity.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class LinkIdentityTest : public ::testing::Test {
   LinkIdentityTest()
       : authority_(
             tls::Authority::Create("link", {.from = Now() - 24h, .until = Now() + 3650 * 24h})) {
-    // Real certificates are checked by the TLS library against the real time.
+    // The TLS library checks certificates against the real time.
     clock_.Advance(Now() - clock_.Wall());
     auto directory = process::DataDirectory::Open(scratch_ / "data");
     EXPECT_TRUE(directory.ok()) << directory.error().message;
@@ -76,7 +76,7 @@ class LinkIdentityTest : public ::testing::Test {
   const tls::Authority authority_;
   std::unique_ptr<process::DataDirectory> directory_;
   std::atomic<int> asked_ = 0;
-  std::string tokens_;  // written by one thread of the hub, read when it was answered
+  std::string tokens_;  // written by a thread of the hub, read after its answer
   std::unique_ptr<rpc::GrpcHub> hub_;
 };
 
@@ -90,7 +90,7 @@ TEST_F(LinkIdentityTest, JoinsOnceAndKeepsWhatItGot) {
   struct stat file {};
   ASSERT_EQ(stat(directory_->Sub("link.pem").c_str(), &file), 0);
   EXPECT_EQ(file.st_mode & 0777, 0600u);
-  // The next start asks nobody, with or without a token.
+  // The next start sends no request, with or without a token.
   for (const std::string& token_file : {scratch_ / "token", std::string()}) {
     const auto next = Make(token_file);
     ASSERT_TRUE(Open(*next).ok());

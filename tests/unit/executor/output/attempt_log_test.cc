@@ -13,7 +13,7 @@ class AttemptLogTest : public ::testing::Test {
   AttemptLog::Now At(Duration since) const {
     return {SteadyTime(1s) + since, FromUnixMicros(1'000'000) + since};
   }
-  // Everything that is due, as "stream:text" with the seq of each.
+  // All due entries, as "stream:text" with their seq.
   std::vector<std::string> Take(AttemptLog& log, Duration since) {
     std::vector<std::string> taken;
     while (const LogChunk* chunk = log.Take(At(since).steady)) {
@@ -170,7 +170,7 @@ TEST_F(AttemptLogTest, NewListenerHearsWhatWasNotConfirmed) {
   log.Confirm(1);
   log.TellAgain();
   EXPECT_EQ(Take(log, 2s), (Lines{"2 stdout:b\n"}));
-  log.Confirm(77);  // never was one
+  log.Confirm(77);  // there is no such entry
   log.Confirm(2);
   log.Confirm(2);
   EXPECT_EQ(budget_.used, 0u);

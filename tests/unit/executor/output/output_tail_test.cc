@@ -44,7 +44,7 @@ TEST(OutputTailTest, PieceLargerThanTheLimitKeepsItsEnd) {
   EXPECT_EQ(tail.Render(), "[carillon: the first 5 bytes of stderr were cut]\nfgh");
 }
 
-// Against the plain model: remember every byte, then cut.
+// Compares with a simple model that keeps every byte and cuts at the end.
 TEST(OutputTailTest, AgreesWithAPlainModel) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     Rng rng(seed);

@@ -57,7 +57,7 @@ TEST(SecretMaskerTest, AnythingThatIsNoBeginningIsShownAtOnce) {
   EXPECT_EQ(masker.Feed("hunted\n"), "hunted\n");
 }
 
-// The same, said without an automaton and all at once.
+// The expected text, computed at once and without an automaton.
 std::string Expected(const Values& values, const std::string& text) {
   std::vector<std::string> patterns;
   const auto trimmed = [](std::string part) {
@@ -94,7 +94,7 @@ std::string Expected(const Values& values, const std::string& text) {
 }
 
 std::string AnyText(Rng& rng, size_t size) {
-  // Few letters, so that beginnings, overlaps and repetitions abound.
+  // Few letters, so that prefixes, overlaps and repetitions are frequent.
   constexpr std::string_view kLetters = "aab\n ";
   std::string text;
   for (size_t i = 0; i < size; ++i) text += kLetters[rng.Below(kLetters.size())];

@@ -17,7 +17,7 @@ class MemberFollowerTest : public ::testing::Test {
          .incarnation = Incarnation(incarnation),
          .refused_after = 12s});
   }
-  // Turns until `time` has passed, each when it asked for.
+  // Steps until `time` has passed, each time at the requested wake-up.
   void StepFor(MemberFollower& follower, Duration time) {
     const SteadyTime end = clock_.Steady() + time;
     while (clock_.Steady() < end) {

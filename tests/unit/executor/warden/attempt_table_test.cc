@@ -1,4 +1,4 @@
-// The warden's table without its server: what it sets aside on the disk, and gives back.
+// The warden's table without its server: the disk space that it reserves and releases.
 #include "executor/warden/attempt_table.h"
 
 #include <cerrno>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t kBytesMax = 64u << 20;
 
-// Carries an order out only when it is asked a second time whether it is over, as one with a thread
-// of its own may; while `writes_fail`, writes end with EIO.
+// Executes an order only when it is polled for the second time, as a device with its own thread
+// may. While `writes_fail`, writes end with EIO.
 class LateDevice : public JournalDevice {
  public:
   explicit LateDevice(const bool& writes_fail) : writes_fail_(writes_fail) {}
@@ -56,7 +56,7 @@ class AttemptTableTest : public ::testing::Test {
     EXPECT_TRUE(journal.ok());
     return std::move(*journal);
   }
-  // A start whose warden died before its end.
+  // Leaves a start whose warden died before its end.
   void LeaveStart(uint64_t number) {
     WardenJournal::Contents contents;
     const auto journal = Open(&contents);
@@ -94,8 +94,8 @@ TEST_F(AttemptTableTest, EndOfWhatAnEarlierWardenStartedTakesNoRoomFromOthers) {
   EXPECT_EQ(log.reserved_bytes(), 1u << 20);
 }
 
-// A daemon that attaches is told what there is together with whether it may claim: both must come,
-// at whatever moment of the disk's troubles it asks.
+// A daemon that attaches gets the inventory together with the readiness to claim: both must be
+// sent, at whatever moment of the disk's failure it attaches.
 TEST_F(AttemptTableTest, DiskThatFailsIsNotReadyHoweverOftenItIsAsked) {
   LeaveStart(1);
   bool writes_fail = false;

@@ -1,4 +1,4 @@
-// carillon-warden on a disk that a test makes hang or fail, by files in the warden's directory:
+// A carillon-warden with a faulty disk, which a test controls by files in the warden's directory:
 //   stall-<order>    the order waits for a lock on it; one that does makes stalled-<order>
 //   fail-<order>     the order ends with EIO, undone
 // where <order> is write, sync or create. Same arguments as carillon-warden.
@@ -31,7 +31,7 @@ constexpr Fault kFaults[] = {
     {DeviceOrder::Kind::kCreate, "stall-create", "stalled-create", "fail-create"},
 };
 
-// Like what it stands for: system calls only.
+// Uses only system calls, like the code that it replaces.
 void ExecuteOnFaultyDisk(DeviceOrder& order) {
   for (const Fault& fault : kFaults) {
     if (fault.kind != order.kind) continue;

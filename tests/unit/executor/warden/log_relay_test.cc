@@ -49,7 +49,7 @@ TEST(LogRelayTest, WhatEndedWithoutAByteIsForgottenAtOnce) {
   relay.Open(Attempt(1), JobId("j"))->End(Moment(0ms));
   relay.Open(Attempt(2), JobId("j"));
   relay.DropIfEmpty(Attempt(1));
-  relay.DropIfEmpty(Attempt(2));  // goes on
+  relay.DropIfEmpty(Attempt(2));  // still in use
   EXPECT_EQ(relay.size(), 1u);
 }
 

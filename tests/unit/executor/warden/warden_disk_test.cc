@@ -1,4 +1,5 @@
-// A disk that hangs or fails: what runs is ended in time, and what ended is recorded and told once.
+// The warden on a disk that hangs or fails: attempts are ended in time, and each end is recorded
+// and reported once.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -21,13 +22,13 @@ class WardenDiskTest : public WardenFixture {
     Attach();
   }
 
-  // From here on an order of the kind waits. True once one does.
+  // From here on, orders of this kind wait. Returns once one does.
   void Stall(const std::string& order) {
     unlink((directory() + "/stalled-" + order).c_str());
     const std::string made = directory() + "/making-" + order;
     gate_ = FileDescriptor(open(made.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     ASSERT_EQ(flock(gate_.get(), LOCK_EX), 0);
-    // Only when it is locked: an order that finds it waits.
+    // Renamed after it was locked, so that an order which finds it waits.
     ASSERT_EQ(rename(made.c_str(), (directory() + "/stall-" + order).c_str()), 0);
   }
   bool WaitStalled(const std::string& order) {
@@ -55,13 +56,13 @@ class WardenDiskTest : public WardenFixture {
         },
         deadline);
   }
-  // A disk that goes on failing is complained of again and again.
+  // A disk that keeps failing is logged repeatedly.
   bool WaitForComplaint() {
     const auto complaints = [&] { return test::ReadFile(directory() + "/" + kWardenLog).size(); };
     const size_t before = complaints();
     return test::WaitUntil([&] { return complaints() > before; });
   }
-  // Makes the device busy with an order that hangs: the end of a run of no interest.
+  // Keeps the device busy with an order that hangs: the end of an unrelated run.
   void HangInSync() {
     Stall("sync");
     hanging_ = Command("true");
@@ -73,8 +74,8 @@ class WardenDiskTest : public WardenFixture {
     kill(warden, SIGKILL);
     ASSERT_TRUE(WaitForAnother(warden));
   }
-  // It syncs what it finds before it listens, and leaves if it cannot: the client, which starts
-  // one after the other, waits longer each time.
+  // A warden syncs what it finds before it listens, and exits if it cannot. The client starts one
+  // after the other and waits longer each time.
   bool WaitForAnother(pid_t warden) {
     return test::WaitUntil(
         [&] {
@@ -107,13 +108,13 @@ TEST_F(WardenDiskTest, LeasesAndTimeoutsAreEnforcedWhileTheDiskHangs) {
   EXPECT_TRUE(WaitDead("leased"));
   EXPECT_LT(clock_.Steady(), leased.lease_end);
   Pump();
-  EXPECT_TRUE(ends_.empty());  // none of it is on disk
+  EXPECT_TRUE(ends_.empty());  // no end is on disk
   Release("sync");
   EXPECT_EQ(End(leased).reason, reason::kLeaseEnded);
   EXPECT_EQ(End(timed).state, RunState::kTimedOut);
   EXPECT_EQ(End(cancelled).state, RunState::kCancelled);
   EXPECT_EQ(End(hanging_).state, RunState::kCompleted);
-  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // everything before was told
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // everything before it was reported
   for (const auto& [name, count] : end_counts_) EXPECT_EQ(count, 1);
   KillWarden();
   EXPECT_EQ(client_->List()->ended.size(), 5u);
@@ -143,13 +144,13 @@ TEST_F(WardenDiskTest, NothingStartsBeforeItsMarkerIsWritten) {
   EXPECT_TRUE(test::WaitUntil([&] { return clock_.Steady() > start.lease_end - 3s; }));
   EXPECT_TRUE(test::ReadFile(scratch_ / "ran").empty());
   Release("write");
-  EXPECT_EQ(End(start).reason, reason::kLeaseEnded);  // looked at again after the disk
+  EXPECT_EQ(End(start).reason, reason::kLeaseEnded);  // checked again once the disk works
   EXPECT_EQ(End(cancelled).state, RunState::kCancelled);
   EXPECT_TRUE(test::ReadFile(scratch_ / "ran").empty());
 }
 
 TEST_F(WardenDiskTest, StartNeedsNoSyncAndItsMarkerSurvivesTheWarden) {
-  // The marker is written by its own; the sync that follows a little later hangs.
+  // The marker is written separately; the sync that follows a little later hangs.
   Stall("sync");
   const StartAttempt start = Noting("ran");
   ASSERT_TRUE(client_->Start(start).ok());
@@ -177,14 +178,14 @@ TEST_F(WardenDiskTest, MarkerSurvivesAFailedSyncAndThenTheWarden) {
   ASSERT_TRUE(WaitForStart("ran"));
   ASSERT_TRUE(WaitStalled("sync"));
   Fail("sync");
-  Fail("write");  // nor can it be written again
+  Fail("write");  // nor can the record be written again
   Release("sync");
   ASSERT_TRUE(WaitForComplaint());
   const pid_t warden = pid();
   kill(warden, SIGKILL);
   EXPECT_TRUE(WaitDead("ran"));
   Mend("sync");
-  // It says what it holds, and that it can take nothing more, though it cannot write yet.
+  // It reports what it has, and that it accepts nothing more, although it cannot write yet.
   ASSERT_TRUE(WaitForAnother(warden));
   EXPECT_FALSE(client_->CanStart().ok());
   StartAttempt again = start;
@@ -200,7 +201,7 @@ TEST_F(WardenDiskTest, PowerCutKeepsWhatWasToldAndForgetsAtMostAStart) {
   const StartAttempt told = Command("echo kept");
   ASSERT_EQ(Run(told).output, "kept\n");
   const std::string segment = directory() + "/journal/000000000001.log";
-  // Everything behind the first sync of the end: zeros, as the file was allocated.
+  // Everything after the first sync of the end is zeros, as in a newly allocated file.
   Stall("sync");
   const std::string before = test::ReadFile(segment);
   const StartAttempt lost = Noting("ran");
@@ -214,7 +215,7 @@ TEST_F(WardenDiskTest, PowerCutKeepsWhatWasToldAndForgetsAtMostAStart) {
   Detach();
   kill(warden, SIGKILL);
   ASSERT_TRUE(test::WaitUntil([&] { return !test::ProcessAlive(warden); }));
-  ASSERT_TRUE(WaitDead("ran"));  // the power cut took it along
+  ASSERT_TRUE(WaitDead("ran"));  // the power cut ended it too
   test::WriteFile(segment, before);
   Release("sync");
   Attach();
@@ -233,7 +234,7 @@ TEST_F(WardenDiskTest, EndsOutlastADiskThatFails) {
   ASSERT_TRUE(test::WaitUntil([&] { return Started(start.attempt); }));
   ASSERT_TRUE(WaitForComplaint());
   Fail("write");
-  for (int i = 0; i < 2; ++i) ASSERT_TRUE(WaitForComplaint());  // one may be of the last sync
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(WaitForComplaint());  // one may be about the last sync
   Mend("sync");
   ASSERT_TRUE(WaitForComplaint());
   EXPECT_FALSE(Ended(start.attempt));
@@ -245,7 +246,7 @@ TEST_F(WardenDiskTest, EndsOutlastADiskThatFails) {
   ASSERT_EQ(inventory->ended.size(), 1u);
   EXPECT_EQ(inventory->ended[0].result.output, "kept\n");
   Pump();
-  EXPECT_EQ(end_counts_[NameOf(start.attempt)], 2);  // once by each warden
+  EXPECT_EQ(end_counts_[NameOf(start.attempt)], 2);  // once from each warden
 }
 
 TEST_F(WardenDiskTest, NothingIsClaimedWhileTheDiskHangs) {

@@ -1,4 +1,4 @@
-// Timeouts, cancels, leases: how the warden ends what does not end by itself.
+// The ways in which the warden ends processes: timeouts, cancels, leases.
 #include <signal.h>
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace {
 
 class WardenEndTest : public WardenFixture {
  protected:
-  // Far below the 60 s of grace, also on a busy machine.
+  // Far below the grace period of 60 s, even on a busy machine.
   static constexpr Duration kKilledWithin = 5s;
-  // A command that is deaf to SIGTERM, with a child that forked twice into a session of its own and
-  // dropped its environment. All of them note their process ids.
+  // A command that ignores SIGTERM, with a child that forked twice into its own session and dropped
+  // its environment. All of them write down their process ids.
   std::string Stubborn() {
     const std::string pids = scratch_ / "pids";
     WriteScript("grandchild.sh",
@@ -60,7 +60,7 @@ TEST_F(WardenEndTest, TimeoutGivesTheGraceItSays) {
   start.kill_grace = 10s;
   const AttemptResult result = Run(start);
   EXPECT_EQ(result.state, RunState::kTimedOut);
-  // The sleep was of the same group and died of the signal.
+  // The sleep belonged to the same group and died of the signal.
   EXPECT_NE(result.output.find("asked\n"), std::string::npos);
   EXPECT_LT(result.ended - result.started, 5s);
 }
@@ -101,7 +101,8 @@ TEST_F(WardenEndTest, KillCutsARunningGraceShort) {
   EXPECT_FALSE(test::WaitUntil([&] { return AnyDead(); }, 200ms));
   const SteadyTime asked = clock_.Steady();
   ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kKill).ok());
-  ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kGraceful).ok());  // too late to matter
+  ASSERT_TRUE(
+      client_->Cancel(start.attempt, CancelMode::kGraceful).ok());  // too late to have an effect
   const AttemptResult result = End(start);
   EXPECT_LT(clock_.Steady() - asked, kKilledWithin);
   EXPECT_EQ(result.state, RunState::kCancelled);
@@ -133,7 +134,8 @@ TEST_F(WardenEndTest, KillComesThroughAnotherDaemonThanTheGrace) {
   Detach();
   Attach();
   ASSERT_TRUE(test::WaitUntil([&] {
-    return client_->Cancel(start.attempt, CancelMode::kKill).ok();  // once it is attached
+    return client_->Cancel(start.attempt, CancelMode::kKill)
+        .ok();  // succeeds once the client is attached
   }));
   EXPECT_EQ(End(start).state, RunState::kCancelled);
   ExpectAllDead();
@@ -185,7 +187,8 @@ TEST_F(WardenEndTest, LeaseThatIsRenewedDoesNotKill) {
   start.lease_end = clock_.Steady() + kShortLease;
   ASSERT_TRUE(client_->Start(start).ok());
   ASSERT_TRUE(client_->RenewLeases({start.attempt}, clock_.Steady() + 60s).ok());
-  ASSERT_TRUE(client_->RenewLeases({start.attempt}, clock_.Steady() + 1s).ok());  // never earlier
+  ASSERT_TRUE(client_->RenewLeases({start.attempt}, clock_.Steady() + 1s)
+                  .ok());  // a lease is never shortened
   EXPECT_EQ(End(start).state, RunState::kCompleted);
 }
 

@@ -1,4 +1,4 @@
-// Logs of real processes, as the warden tells them.
+// Logs of real processes, as the warden reports them.
 #include "tests/unit/executor/warden/warden_fixture.h"
 
 namespace carillon::executor {
@@ -11,7 +11,7 @@ class WardenLogTest : public WardenFixture {
     std::string text;
     bool operator==(const Line&) const = default;
   };
-  // What was told of it, each piece once.
+  // The reported lines of the attempt, each piece once.
   std::vector<Line> LinesOf(const StartAttempt& start) {
     std::map<uint64_t, LogChunk> pieces;
     for (const LogChunk& chunk : logs_[NameOf(start.attempt)]) pieces[chunk.first_seq] = chunk;

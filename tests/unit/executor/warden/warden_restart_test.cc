@@ -1,4 +1,4 @@
-// The daemon goes, the warden goes, the disk fills: what is known afterwards.
+// Restarts of daemon and warden, and a full disk: what is known afterwards.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -86,8 +86,8 @@ TEST_F(WardenRestartTest, SecondStartIsIgnored) {
   EXPECT_EQ(Starts("starts"), 1);
 }
 
-// A database that was restored from a dump grants an attempt again whose end it had. It must not
-// run again, and its claim must not wait for an end for ever.
+// A database that was restored from a dump may grant an attempt again whose end it had. The attempt
+// must not run again, and the claim must not wait for its end for ever.
 TEST_F(WardenRestartTest, ForgottenAttemptUnderAnotherClaimIsLostNotStarted) {
   const StartAttempt start = Command("echo 1 >> " + (scratch_ / "starts"));
   ASSERT_EQ(Run(start).state, RunState::kCompleted);
@@ -174,7 +174,7 @@ TEST_F(WardenRestartTest, LeftoversOfAKilledKeeperAreFoundByTheirMark) {
   EXPECT_FALSE(test::ProcessAlive(test::ReadPids(pids).at(0)));
 }
 
-// As after an upgrade: its program is elsewhere, and it has another command line.
+// Such as after an upgrade: its program is elsewhere, and its command line differs.
 TEST_F(WardenRestartTest, KeeperOfAWardenThatWasStartedOtherwiseIsWaitedFor) {
   const StartAttempt start = Waiting();
   ASSERT_TRUE(client_->Start(start).ok());
@@ -183,7 +183,8 @@ TEST_F(WardenRestartTest, KeeperOfAWardenThatWasStartedOtherwiseIsWaitedFor) {
   const pid_t warden = pid();
   Detach();
   for (const ProcessEntry& entry : ReadProcesses()) {
-    if (entry.parent == warden) kill(entry.pid, SIGSTOP);  // it kills nothing when its warden dies
+    if (entry.parent == warden)
+      kill(entry.pid, SIGSTOP);  // so that it cannot kill when its warden dies
   }
   kill(warden, SIGKILL);
   const std::string moved = scratch_ / "carillon-warden";
@@ -196,7 +197,7 @@ TEST_F(WardenRestartTest, KeeperOfAWardenThatWasStartedOtherwiseIsWaitedFor) {
   EXPECT_FALSE(test::ProcessAlive(process)) << "before anybody hears that it was lost";
 }
 
-// Two clusters on one host number their schedules alike.
+// Two clusters on one host may use the same schedule ids.
 TEST_F(WardenRestartTest, RunOfTheSameNameOfAnotherWardenIsNoLeftover) {
   const StartAttempt start = Waiting();
   Metrics metrics;
@@ -230,7 +231,7 @@ TEST_F(WardenRestartTest, RunOfTheSameNameOfAnotherWardenIsNoLeftover) {
 TEST_F(WardenRestartTest, EndIsOnDiskBeforeItIsTold) {
   const StartAttempt start = Command("echo kept");
   ASSERT_EQ(Run(start).state, RunState::kCompleted);
-  KillWarden();  // right after it told: what it told must be on disk
+  KillWarden();  // right after the report, which must be on disk
   const auto inventory = client_->List();
   ASSERT_TRUE(inventory.ok());
   ASSERT_EQ(inventory->ended.size(), 1u);
@@ -250,7 +251,7 @@ TEST_F(WardenRestartTest, SigtermEndsEverythingOnRecord) {
 
 TEST_F(WardenRestartTest, OneWardenADirectory) {
   const pid_t warden = pid();
-  // One that got in would leave at once, with the socket.
+  // A second warden would exit at once and remove the socket.
   EXPECT_EQ(test::RunProgram({test::BuiltExecutable("carillon-warden"), "--foreground",
                               "--idle-exit-ms", "0", "--directory", directory()}),
             0);
@@ -276,8 +277,8 @@ TEST_F(WardenRestartTest, StaysWhileSomethingIsUnreported) {
   EXPECT_FALSE(test::WaitUntil([&] { return !test::ProcessAlive(warden); }, 300ms));
 }
 
-// Raw connections to a warden that nobody else talks to: it takes the newest caller only, so a
-// client would displace them, and be displaced by them, at any moment.
+// Raw connections to a warden without a client: a warden serves only the newest connection, so a
+// client and these would displace each other at any moment.
 class WardenCallerTest : public WardenRestartTest {
  protected:
   void SetUp() override {
@@ -353,7 +354,7 @@ TEST_F(WardenLongPathTest, DirectoryOfAnyLength) {
   EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
 }
 
-// Its output goes to a pipe that is full, as to a disk that hangs.
+// The warden's output goes to a full pipe, which blocks like a disk that hangs.
 class WardenFullPipeTest : public WardenRestartTest {
  protected:
   void SetUp() override {
@@ -414,7 +415,7 @@ class WardenFullDiskTest : public WardenRestartTest {
     const FileDescriptor file(
         open((directory() + "/filler").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     const std::string block(1 << 20, 'f');
-    int blocks = 2 * kDiskMib;  // never more than is ours to fill
+    int blocks = 2 * kDiskMib;  // never more than the test's own file system
     while (write(file.get(), block.data(), block.size()) > 0 && --blocks > 0) continue;
   }
   bool mounted_ = false;

@@ -1,4 +1,4 @@
-// The environment of a process, and the report of its end.
+// The environment in which a process runs, and the report of its end.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ TEST_F(WardenRunTest, EnvironmentIsExactlyWhatWasGiven) {
 
 TEST_F(WardenRunTest, NoDescriptorIsInherited) {
   const AttemptResult result = Run(Command("ls /proc/self/fd | wc -l; readlink /proc/self/fd/0"));
-  // 0, 1, 2 and the one that ls opens to look.
+  // 0, 1, 2 and the one that ls opens.
   EXPECT_EQ(result.output, "4\n/dev/null\n");
 }
 
@@ -95,7 +95,7 @@ TEST_F(WardenRunTest, OwnSessionAndDefaultSignals) {
   const AttemptResult result =
       Run(Command("test $(ps -o sid= -p $$) -eq $$ && echo session;"
                   "grep -E 'SigBlk|SigIgn' /proc/self/status | tr -d '\\t'; ulimit -c"));
-  // The C library keeps 32 and 33 for itself and does not let go of what its parent ignored.
+  // The C library reserves signals 32 and 33, and cannot reset what the parent ignored.
   const std::regex expected("session\nSigBlk:0{16}\nSigIgn:0{7}[01][08]0{7}\n0\n");
   EXPECT_TRUE(std::regex_match(result.output, expected)) << result.output;
 }
@@ -114,7 +114,7 @@ TEST_F(WardenRunTest, EachStreamKeepsItsLastBytesWithAMarker) {
   start.output_bytes_max = 1000;
   const AttemptResult result = Run(start);
   EXPECT_TRUE(result.output_truncated);
-  // Beyond 64 KiB speed counts more than the order of the two: "last" may be anywhere.
+  // Beyond 64 KiB the order of the two streams is not kept: "last" may be anywhere.
   std::string output = result.output;
   const size_t last = output.find("last\n");
   ASSERT_NE(last, std::string::npos);

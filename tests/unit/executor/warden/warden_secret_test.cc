@@ -1,4 +1,4 @@
-// Secrets of real processes: what the warden keeps and tells does not show them.
+// Secrets of real processes: neither the warden's files nor its reports contain them.
 #include <filesystem>
 
 #include "tests/unit/executor/warden/warden_fixture.h"
@@ -24,7 +24,7 @@ class WardenSecretTest : public WardenFixture {
     }
     return text;
   }
-  // Of every file that the warden has.
+  // The content of all files of the warden.
   std::string OnDisk() {
     std::string all;
     for (const auto& file : std::filesystem::recursive_directory_iterator(directory())) {

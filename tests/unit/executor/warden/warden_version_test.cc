@@ -1,4 +1,4 @@
-// A daemon of now on a warden that runs since before an upgrade.
+// A current daemon with a warden that has been running since before an upgrade.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -15,7 +15,7 @@
 namespace carillon::executor {
 namespace {
 
-// Greets as that version did, lists nothing, and notes the types of what it is sent.
+// Greets like that version, has an empty inventory, and records the types of the messages it gets.
 class OldWarden {
  public:
   OldWarden(const std::string& directory, uint32_t version) : version_(version) {

@@ -1,4 +1,4 @@
-// The working directory of an attempt, whatever the one before it left there.
+// The working directory of an attempt, whatever the previous attempt left in it.
 #include "executor/warden/work_directory.h"
 
 #include <sys/xattr.h>
@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 class WorkDirectoryTest : public ::testing::Test {
  protected:
-  // Takes it, has `attempt` do something in it, gives it back.
+  // Takes the directory, lets `attempt` use it, and returns it.
   template <typename Attempt>
   void Use(const Attempt& attempt) {
     WorkDirectory directory(place_);
@@ -62,7 +62,7 @@ TEST_F(WorkDirectoryTest, TouchedOneIsNot) {
   Use([&] { ASSERT_EQ(chown(path(), 1234, static_cast<gid_t>(-1)), 0); });
   EXPECT_FALSE(spare());
   Use([&] {
-    if (setxattr(path(), "user.note", "1", 1, 0) != 0) chmod(path(), 0);  // no such here
+    if (setxattr(path(), "user.note", "1", 1, 0) != 0) chmod(path(), 0);  // not supported here
   });
   EXPECT_FALSE(spare());
   Use([&] {
