@@ -1,4 +1,4 @@
-// The command line against recorded answers: what it prints, what it sends, how it ends.
+// Runs the command line against prepared answers and records its output, requests and exit code.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace carillon::cli {
 
-// Answers by method and URL; several for one are given in turn, the last one repeats.
+// Answers by method and URL. Several answers for one are used in order, and the last one repeats.
 class FakeServer : public Transport {
  public:
   struct State {
@@ -141,12 +141,12 @@ class CliTest : public ::testing::Test {
                                                      {"CARILLON_TOKEN", "secret"}};
   std::istringstream in_;
   bool tty_ = false;
-  std::string typed_password_;                    // whenever one is asked for,
+  std::string typed_password_;                    // for each prompt for a password,
   std::deque<std::string> typed_passwords_ = {};  // once these are used up
   std::string prompts_;
   test::ManualClock clock_;
   FakeServer::State server_;
-  std::string ca_file_;  // that the last connection was to trust
+  std::string ca_file_;  // the CA file of the last connection
   std::function<Status(const std::string&)> edit_ = [](const std::string&) { return Status(); };
   std::optional<StandaloneArguments> standalone_;
   std::optional<BackupArguments> backup_;

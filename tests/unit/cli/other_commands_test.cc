@@ -25,7 +25,7 @@ TEST_F(OtherCommandsTest, ExecutorActions) {
   }
 }
 
-// Only heartbeats after the drain's answer tell that nothing runs: the first may be older.
+// Only heartbeats after the drain's answer prove that nothing runs; the first may be older.
 TEST_F(OtherCommandsTest, DrainWaitsForHeartbeatsThatSayNothingRuns) {
   Answer("POST /api/executors/e/drain", {{"executor_id", "e"}, {"draining", true}});
   const auto beat = [this](int second, int running, bool draining = true) {
@@ -100,7 +100,7 @@ TEST_F(OtherCommandsTest, TopologyShowsWhatStopsWithoutWhat) {
   EXPECT_EQ(out(), "bus\nmember:m1\n");
 }
 
-// What is accepted is what was shown, and only after a word.
+// The command accepts the store that was shown, and only after a confirmation.
 TEST_F(OtherCommandsTest, AcceptStoreSendsWhatTheStatusShowed) {
   const json held = {{"state", "held"},
                      {"since", "2026-03-01T00:00:00.000000Z"},

@@ -1,4 +1,4 @@
-// login, logout, whoami, user, token.
+// The commands login, logout, whoami, user and token.
 #include <sys/stat.h>
 
 #include <filesystem>

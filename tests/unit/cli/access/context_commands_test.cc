@@ -1,4 +1,4 @@
-// Servers by name, wide tables, and times as people like them.
+// Contexts (named servers), wide tables, and formats of times.
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -30,7 +30,7 @@ class ContextCommandsTest : public CliTest {
     std::ofstream(path) << token << "\n";
     return path;
   }
-  // Which server a list was asked of, and with which token.
+  // The server to which a list request was sent, and its token.
   std::string Asked(const std::vector<std::string>& flags = {}) {
     std::vector<std::string> arguments = {"job", "list"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());

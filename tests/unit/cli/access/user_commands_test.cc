@@ -1,4 +1,4 @@
-// One's own password, and how users are found by name.
+// Changing one's own password, and finding users by name.
 #include <sys/stat.h>
 
 #include <filesystem>

@@ -81,7 +81,7 @@ TEST_F(UsageTest, HelpIsInGroupsAndHasExamples) {
   EXPECT_NE(out().find("Examples:\n  carillon job create "), std::string::npos) << out();
 }
 
-// What an example names is there: no command and no flag of it is unknown.
+// All commands and flags in the examples exist.
 TEST_F(UsageTest, ExamplesNameCommandsAndFlagsThatExist) {
   EXPECT_EQ(Run({"help"}), 0);
   std::vector<std::string> commands;

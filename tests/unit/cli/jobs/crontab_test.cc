@@ -10,10 +10,10 @@ using nlohmann::json;
 struct Entry {
   std::string line;
   std::string expression;  // empty: refused
-  std::string command;     // or a part of the reason
+  std::string command;     // or a part of the reason for the refusal
 };
 
-// What a single line becomes.
+// The results of single lines.
 const Entry kEntries[] = {
     {"* * * * * true", "* * * * *", "true"},
     {"  5  4\t*  *  *   /bin/a  b   c ", "5 4 * * *", "/bin/a  b   c"},
@@ -65,7 +65,7 @@ TEST(CrontabTest, EachLineIsAJobOrIsRefusedWithAReason) {
     EXPECT_EQ(job["cron_expression"], entry.expression) << entry.line;
     EXPECT_EQ(job["command"], entry.command) << entry.line;
     EXPECT_EQ(job["time_zone"], "Europe/Paris");
-    EXPECT_EQ(job["timeout"], 604800);  // cron ends nothing
+    EXPECT_EQ(job["timeout"], 604800);  // cron has no timeout
   }
 }
 
@@ -135,12 +135,12 @@ TEST(CrontabTest, SystemTabsNameTheirUser) {
   ASSERT_EQ(import.jobs.size(), 3u);
   EXPECT_EQ(import.jobs[0]["command"], "run-parts /etc/cron.hourly");
   EXPECT_EQ(import.jobs[2]["labels"], (json{{"crontab-user", "www-data"}}));
-  EXPECT_EQ(import.remarks.size(), 2u);  // once a user
+  EXPECT_EQ(import.remarks.size(), 2u);  // once per user
   ASSERT_EQ(import.refused.size(), 1u);
   EXPECT_EQ(import.refused[0].number, 4u);
 }
 
-// Each line that is neither blank nor a comment nor a setting is a job or refused.
+// Each line that is not blank, a comment or a setting becomes a job or is refused.
 TEST(CrontabTest, AnyBytesAreAnsweredLineByLine) {
   constexpr std::string_view kBytes = "*/%\\ \t#@019-,\"'abT\xff";
   uint64_t state = 7;

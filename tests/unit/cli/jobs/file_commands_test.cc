@@ -1,4 +1,4 @@
-// Jobs as files: read, checked, applied, compared, exported.
+// Jobs as files: reading, checking, applying, comparing, exporting.
 #include <filesystem>
 #include <fstream>
 

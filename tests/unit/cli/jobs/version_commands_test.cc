@@ -66,7 +66,7 @@ TEST_F(VersionCommandsTest, RevertNamesTheVersionItWasBuiltOn) {
   EXPECT_EQ(out(), "a\n");
   EXPECT_EQ(SentBody(1), (json{{"version", 1}, {"reason", "too early"}}));
   EXPECT_EQ(HeaderOf(Sent(1), "If-Match"), "\"v3\"");
-  EXPECT_NE(Run({"job", "revert", "a", "1"}), 0);  // nobody to ask
+  EXPECT_NE(Run({"job", "revert", "a", "1"}), 0);  // no terminal for the confirmation
   EXPECT_EQ(Run({"job", "revert", "a", "0", "--yes"}), 2);
 }
 

@@ -1,4 +1,4 @@
-// executor: what is shown of one, and when.
+// The command executor: its output, and the form of times in it.
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {

@@ -1,4 +1,4 @@
-// One action on many, and who did what.
+// The commands of bulk actions, and the audit.
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {
@@ -187,7 +187,7 @@ TEST_F(BulkCommandsTest, ABulkActionIsNotCancelledByMistake) {
     EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "--yes", flag}), 2) << flag;
   }
   EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b", "--yes", "--filter", "state=RUNNING"}), 2);
-  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b"}), 2);  // nobody to ask
+  EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b"}), 2);  // no terminal for the confirmation
   tty_ = true;
   in_.str("n\n");
   EXPECT_EQ(Run({"bulk", "cancel", "bulk-1a2b"}), 1);
