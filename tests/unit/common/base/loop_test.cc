@@ -10,8 +10,7 @@
 namespace carillon {
 namespace {
 
-// Takes from a queue as the rooms do: few items in
-// a Step, and at once again when there may be more.
+// Reads a queue as the rooms do: few items in a Step, and again at once if there may be more.
 class Consumer final : public Stepper {
  public:
   explicit Consumer(BoundedQueue<int>& queue) : queue_(queue) {}
@@ -43,8 +42,7 @@ class Consumer final : public Stepper {
   size_t steps_that_found_ = 0;
 };
 
-// A wake-up that were lost would be made good by the loop's longest wait only: the Step that finds
-// the item is then one that nobody asked for.
+// A lost wake-up would be noticed only after the loop's longest wait, by a Step without a request.
 TEST(LoopTest, EachItemOfAQuietQueueWakesItsConsumer) {
   const test::ManualClock clock;
   BoundedQueue<int> queue("numbers", 10);
@@ -65,7 +63,7 @@ TEST(LoopTest, EachItemOfAQuietQueueWakesItsConsumer) {
 TEST(LoopTest, ManyProducersLoseNoItemAndRingLessOftenThanTheyPush) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 2000;
-  constexpr size_t kItems = 3;  // of a round
+  constexpr size_t kItems = 3;  // per round
   const test::ManualClock clock;
   BoundedQueue<int> queue("numbers", kThreads * kRounds * kItems);
   Consumer consumer(queue);

@@ -32,8 +32,8 @@ class FakeConsumer final : public BusConsumer {
 
 class LateBusTest : public ::testing::Test {
  protected:
-  Status topics_;  // what the brokers say of them
-  Status begins_;  // where a consumer begins
+  Status topics_;  // the result of the check
+  Status begins_;  // the result of opening a consumer
   int checks_ = 0;
   int sent_ = 0;
   FakeConsumer* opened_ = nullptr;

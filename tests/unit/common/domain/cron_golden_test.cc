@@ -1,4 +1,4 @@
-// Compares Carillon with what independent implementations computed (tests/crosscheck).
+// Compares Carillon with the results of independent implementations (tests/crosscheck).
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -61,14 +61,14 @@ std::vector<std::string> FiresOf(const GoldenRow& row, DstGap gap = DstGap::kFir
   return fires;
 }
 
-// Why Carillon differs on purpose; told in full in tests/crosscheck/README.md.
+// The reasons for which Carillon differs on purpose; see tests/crosscheck/README.md.
 enum class Why {
-  kGapFires,       // a local time inside a gap fires once at its end, whatever the form of the text
-  kNamedHourOnce,  // an hour that is named fires once in a repeat, with */n minutes and six fields
-                   // too
+  kGapFires,        // a local time inside a gap fires once at its end, whatever the expression
+  kNamedHourOnce,   // a named hour fires once in a repeat, with */n minutes and six fields
+                    // too
   kStepToSaturday,  // 1/2 as a weekday ends at Saturday
   kNoSuchDay,       // 31W has no fire in a month of 30 days
-  kTheirDefect,     // the other one repeats one instant for ever, or jumps over fires
+  kTheirDefect,     // the other implementation repeats one time for ever, or skips fires
 };
 
 const std::map<std::string, Why>& Differences() {
@@ -117,7 +117,7 @@ TEST(CronGoldenTest, AgreesWithIndependentImplementations) {
   EXPECT_EQ(compared + Differences().size(), rows.size());
 }
 
-// A difference that is gone, or a row that is gone, must leave the list.
+// A difference or a row that no longer exists must be removed from the list.
 TEST(CronGoldenTest, DiffersOnlyWhereItSaysSo) {
   size_t found = 0;
   for (const GoldenRow& row : ReadGolden()) {
@@ -128,7 +128,7 @@ TEST(CronGoldenTest, DiffersOnlyWhereItSaysSo) {
   EXPECT_EQ(found, Differences().size());
 }
 
-// Where only the gap rule differs, the difference is fires at the end of the gap and nothing else.
+// If only the gap rule differs, the results differ only by fires at the end of the gap.
 TEST(CronGoldenTest, GapRowsDifferByTheFireAfterTheGapOnly) {
   for (const GoldenRow& row : ReadGolden()) {
     const auto found = Differences().find(row.Key());

@@ -1,5 +1,5 @@
-// Broken, hostile and strange texts: never a crash, never a long search, and what is accepted means
-// one thing. tests/fuzz/cron_fuzz.cc runs the same check under libFuzzer.
+// Invalid, hostile and unusual expressions: never a crash or a long search, and an accepted one has
+// exactly one meaning. tests/fuzz/cron_fuzz.cc runs the same check under libFuzzer.
 #include <gtest/gtest.h>
 
 #include <vector>

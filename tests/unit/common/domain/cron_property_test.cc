@@ -1,4 +1,4 @@
-// CronPattern against the obvious reading of the same expression.
+// Compares CronPattern with a simple evaluation of the same expression.
 #include <gtest/gtest.h>
 
 #include "tests/unit/common/domain/cron_reference.h"
@@ -7,7 +7,7 @@ namespace carillon::test {
 namespace {
 
 constexpr int64_t kFirstDay = 19'700;  // 2023-12-09
-constexpr int64_t kDays = 1'200;       // past a leap day and three ends of a year
+constexpr int64_t kDays = 1'200;       // includes a leap day and three ends of a year
 
 CronExpression Parsed(const std::string& text) {
   const auto expression = ParseCron(text);
@@ -15,7 +15,7 @@ CronExpression Parsed(const std::string& text) {
   return *expression;
 }
 
-// The least member in [from, until) by trying every day and every second of a matching day.
+// The first match in [from, until), found by trying every day and every second of a matching day.
 std::optional<int64_t> ReferenceNext(const CronExpression& e, int64_t from, int64_t until) {
   for (int64_t day = from / kDaySeconds; day * kDaySeconds < until; ++day) {
     if (!DayMatches(e, ReferenceDay(day))) continue;
@@ -66,7 +66,7 @@ TEST(CronPropertyTest, CountIsTheNumberOfMembers) {
     }
     const int64_t end = members < 20'000 ? until : at;
     EXPECT_EQ(pattern.Count(from, end), members);
-    // Any cut gives the same sum.
+    // Splitting the span anywhere gives the same sum.
     const int64_t cut =
         from + static_cast<int64_t>(rng.Below(static_cast<uint64_t>(end - from + 1)));
     EXPECT_EQ(pattern.Count(from, cut) + pattern.Count(cut, end), members);

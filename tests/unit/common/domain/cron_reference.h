@@ -1,4 +1,4 @@
-// The meaning of a cron expression written the slow, obvious way, and random expressions to try.
+// A slow and simple evaluation of cron expressions, and random expressions for tests.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ inline bool InField(const CronField& field, int value) {
   return false;
 }
 
-// A day with what the day fields ask about it.
+// A day with the properties that the day fields depend on.
 struct ReferenceDay {
   explicit ReferenceDay(int64_t days_since_1970) {
     using namespace std::chrono;
@@ -37,7 +37,7 @@ struct ReferenceDay {
     weekday = static_cast<int>(std::chrono::weekday(at).c_encoding());
   }
   int WeekdayOf(int other) const { return (weekday + other - day + 70) % 7; }
-  // The day of this month from Monday to Friday with the least distance to `target`.
+  // The day of this month from Monday to Friday that is nearest to `target`.
   int NearestWorkday(int target) const {
     int best = 0;
     for (int d = 1; d <= length; ++d) {

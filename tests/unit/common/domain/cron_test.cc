@@ -102,7 +102,7 @@ TEST(CronTest, AFieldThatBeginsWithAStarIsUnrestricted) {
 struct Refusal {
   std::string text;
   std::string field;   // part of the message
-  std::string column;  // "" = the whole text is meant
+  std::string column;  // "" = the whole expression
 };
 
 TEST(CronTest, RefusesNamingFieldAndColumn) {
@@ -160,7 +160,7 @@ TEST(CronTest, RefusesNamingFieldAndColumn) {
     const auto expression = ParseCron(row.text);
     ASSERT_FALSE(expression.ok()) << row.text;
     EXPECT_EQ(expression.code(), ErrorCode::kInvalid) << row.text;
-    // Field and column are the contract of these messages, the wording is not.
+    // Field and column are part of the contract of these messages; the wording is not.
     const std::string& message = expression.error().message;
     EXPECT_NE(message.find(row.field), std::string::npos) << row.text << ": " << message;
     EXPECT_NE(message.find(row.column), std::string::npos) << row.text << ": " << message;

@@ -122,7 +122,7 @@ TEST(MisfireTest, FiresMaxLeavesTheRestForTheNextCall) {
 }
 
 TEST(MisfireTest, AStoredTimeThatIsNoFireAnyMoreMovesToTheNextFire) {
-  // The tz database changed: what was a fire is none now.
+  // The tz database changed, so that an earlier fire is none now.
   const FirePlan plan = PlanFires(Rate(60s), kStart + 7s, kStart, kStart + 2min, {}, 10);
   EXPECT_EQ(plan.fires, (Times{kStart + 60s, kStart + 120s}));
 }
@@ -167,7 +167,7 @@ Schedule RandomSchedule(Rng& rng) {
   }
 }
 
-// By the obvious reading: is `fire` run, given the misfires at `now`?
+// A simple evaluation: whether `fire` runs, given the misfires at `now`.
 bool ReferenceRuns(const Times& misfires, WallTime fire, WallTime now, const MisfireRules& rules) {
   if (now - fire <= rules.grace) return true;
   if (rules.policy == MisfirePolicy::kSkip || now - fire > rules.catch_up_window) return false;
@@ -208,7 +208,7 @@ TEST(MisfireTest, OneCallFollowsTheObviousReading) {
   }
 }
 
-// Calls in a row while time moves on, as a planner makes them: every fire in exactly one place.
+// Repeated calls as time advances, as a planner makes them: every fire has exactly one outcome.
 TEST(MisfireTest, RepeatedCallsGiveEachFireExactlyOneFate) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     Rng rng(seed * 31);
@@ -219,7 +219,7 @@ TEST(MisfireTest, RepeatedCallsGiveEachFireExactlyOneFate) {
     WallTime now = first - 1min;
     WallTime next = first;
     int64_t accounted = 0;
-    WallTime last = first - 1us;  // the last fire that has a fate
+    WallTime last = first - 1us;  // the last fire that has an outcome
     for (int call = 0; call < 60; ++call) {
       now += rng.Chance(0.1) ? 1s * rng.Below(20'000) : Duration(rng.Below(5'000'000));
       const WallTime horizon_end = rng.Chance(0.1) ? now - 200s : now + 30s;

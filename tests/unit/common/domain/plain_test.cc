@@ -12,14 +12,14 @@ namespace {
 
 const WallTime kNow = FromUnixMicros(1'772'323'200'000'000);
 
-// A row and a request whose facts hold or not, each by a coin.
+// A row and a request whose conditions hold or not, each at random.
 struct ClaimCase {
   RunRow row;
   bool readable = true;
   ClaimRequest request;
 
   PlainRow stored() const { return {.row = row, .readable = readable}; }
-  // As a store sees it: an unreadable row is a final one, one of another segment is not there.
+  // As in a store: an unreadable row counts as final, and one of another segment does not exist.
   ClaimDecision Decide() const {
     RunRow seen = row;
     if (!readable) seen.state = RunState::kCompleted;
@@ -134,7 +134,7 @@ TEST_F(PlainTest, EachFactOfAResultIsAskedFor) {
       EXPECT_EQ(Holds(other, one.stored(), one.report), other != fact) << RuleOf(other);
     }
     EXPECT_FALSE(IsPlain(one.stored(), one.report)) << RuleOf(fact);
-    // The other two are applied, and write more than the run's own row.
+    // The other two are applied too, but write more than the run's own row.
     const bool applied = one.Decide().verdict == ResultVerdict::kApplied;
     EXPECT_EQ(applied, fact == ResultFact::kCancel || fact == ResultFact::kSlot) << RuleOf(fact);
     failpoint::Break(std::string(RuleOf(fact)));

@@ -237,14 +237,14 @@ TEST_F(RunStateTest, LossOfACancelledAttemptThatIsNotKilledWaits) {
     const auto change = DecideLost(&row, Job(3, policy), Lost(), kNow);
     EXPECT_EQ(change->state, RunState::kHeld);
     EXPECT_TRUE(MayStillRun(change->state, change->reason));
-    // The warden's word instead of a lease that ran out: it is dead.
+    // A report of the warden, in contrast to an expired lease, proves that the process is dead.
     ResultReport word = Report(RunState::kLost);
     word.result.reason = reason::kWardenDied;
     const JobRow job = Job(3, policy);
     EXPECT_EQ(DecideResult(&row, &job, word, kNow).change.state, RunState::kCancelled);
   }
   JobRow edited = Job(3, OnLost::kRetry);
-  edited.attempt_on_lost = OnLost::kHold;  // the attempt was started under it
+  edited.attempt_on_lost = OnLost::kHold;  // the policy with which the attempt was started
   EXPECT_EQ(DecideLost(&row, edited, Lost(), kNow)->state, RunState::kHeld);
   edited = Job(3, OnLost::kHold);
   edited.attempt_on_lost = OnLost::kRetry;

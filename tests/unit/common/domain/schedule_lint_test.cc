@@ -1,4 +1,4 @@
-// Warnings of the schedule lint, and its silence about schedules that are meant.
+// Warnings of the schedule lint, and none for schedules that are intended.
 #include "common/domain/schedule_lint.h"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ TEST(ScheduleLintTest, TellsAnHourThatTheClockJumpsOver) {
   ASSERT_EQ(Codes(skips), "hour_in_gap");
   EXPECT_NE(skips[0].detail.find("skipped that day"), std::string::npos);
   EXPECT_EQ(Codes(Lint("30 3 * * *", "Europe/Paris")), "");
-  EXPECT_EQ(Codes(Lint("30 2 * * MON", "Europe/Paris")), "");  // it happens on a Sunday
+  EXPECT_EQ(Codes(Lint("30 2 * * MON", "Europe/Paris")), "");  // the clock changes on a Sunday
   EXPECT_EQ(Codes(Lint("30 * * * *", "Europe/Paris")), "");    // no hour is named
 }
 

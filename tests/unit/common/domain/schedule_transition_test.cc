@@ -1,5 +1,5 @@
-// Every change of the clock in every zone from 1970 to 2037, against the rules of docs/schedules.md
-// written the slow way: each local minute around the change is asked of the time zone library.
+// Checks all clock changes of all zones from 1970 to 2037 against the rules of docs/schedules.md,
+// evaluated slowly: for each local minute around the change, with the time zone library.
 #include <absl/time/time.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ namespace carillon::test {
 namespace {
 
 constexpr int64_t kUntil = 2'145'916'800;  // 2038-01-01
-constexpr int64_t kAround = 4'500;         // looked at before and after a change: 75 minutes
-constexpr int64_t kHalfDay = 43'200;       // the longest change this test looks at
+constexpr int64_t kAround = 4'500;         // examined before and after a change: 75 minutes
+constexpr int64_t kHalfDay = 43'200;       // the longest change that this test examines
 
 std::vector<std::string> ZoneNames() {
   std::ifstream file("/usr/share/zoneinfo/tzdata.zi");
@@ -50,7 +50,7 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-// A local minute near a change and what the zone says about it.
+// A local minute near a clock change, and its interpretation in the zone.
 struct Minute {
   ReferenceDay day;
   int second_of_day;
@@ -77,7 +77,7 @@ Policy PolicyOf(size_t pick) {
   return {pick % 2 == 0 ? DstGap::kFire : DstGap::kSkip, static_cast<DstRepeat>(pick / 2 % 4)};
 }
 
-// Every expression under every pair of policies in one zone.
+// All expressions with all pairs of policies in one zone.
 class CompiledCases {
  public:
   CompiledCases(const std::vector<Case>& cases, const std::string& zone) {
@@ -126,7 +126,7 @@ std::vector<int64_t> ReferenceFires(const Case& c, const Policy& policy,
 
 WallTime At(int64_t second) { return FromUnixMicros(second * 1'000'000); }
 
-// Compares everything that a schedule says about [from, until) with `expected`.
+// Compares the fires of a schedule in [from, until) with `expected`.
 void ExpectFires(const Schedule& schedule, int64_t from, int64_t until,
                  const std::vector<int64_t>& expected) {
   std::vector<int64_t> fires;
@@ -168,7 +168,7 @@ TEST(ScheduleTransitionTest, EveryChangeOfEveryZoneFollowsTheRules) {
       const auto minutes =
           MinutesBetween(tz, from + std::min(before, after), until + std::max(before, after));
       for (size_t i = 0; i < cases.size(); ++i) {
-        // Each change sees each expression under one pair of policies, all pairs in turn.
+        // Each change is tested with one pair of policies per expression, all pairs in turn.
         const size_t pick = changes + i;
         const Policy policy = PolicyOf(pick);
         std::vector<int64_t> expected = ReferenceFires(cases[i], policy, minutes);
@@ -201,7 +201,7 @@ TEST(ScheduleTransitionTest, PeriodsAreLongerThanTheirChanges) {
   }
 }
 
-// The rule of today's daylight saving is still applied at the end of the table.
+// The present daylight saving rule still applies at the end of the table.
 TEST(ScheduleTransitionTest, RulesGoOnToTheEndOfTheTable) {
   for (const char* name :
        {"Europe/Paris", "America/New_York", "Asia/Beirut", "Australia/Lord_Howe"}) {

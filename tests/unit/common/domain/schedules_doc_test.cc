@@ -1,4 +1,4 @@
-// The examples of docs/schedules.md are what the code does.
+// Checks the examples of docs/schedules.md against the code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::vector<std::string> Lines() {
   return lines;
 }
 
-// "| a | b | c |" as its cells, without backquotes.
+// The cells of "| a | b | c |", without backquotes.
 std::vector<std::string> Cells(const std::string& line) {
   std::istringstream stream(line);
   std::vector<std::string> cells;

@@ -44,7 +44,7 @@ TEST(StoreTrustTest, WhatWasLostIsNamed) {
   EXPECT_NE(text.find("a different server"), std::string::npos) << text;
 }
 
-// What is visible may be taken back by a crash of the server; the mark before it may not.
+// A crash of the server may revert the visible mark, but not the one before it.
 TEST(StoreTrustTest, ReadingAMarkVouchesForTheOneBeforeIt) {
   EXPECT_EQ(After(kTrusted, {"s", "v", 64, 100}).mark, 100u);
   EXPECT_EQ(After(kTrusted, {"s", "v", 64, 101}).mark, 100u);
@@ -68,7 +68,7 @@ TEST(StoreTrustTest, TheLaterAcceptanceCountsThenTheHigherMark) {
   EXPECT_EQ(Newer(further, again), again);
 }
 
-// The coordinator was emptied, and a member that knew nothing began anew with another store.
+// The coordinator lost its data, and a member without knowledge began trust with another store.
 TEST(StoreTrustTest, RecordOfSomebodyWhoKnewLessDoesNotCount) {
   EXPECT_EQ(Newer(kTrusted, {"t", "v", 900}), kTrusted);
   EXPECT_EQ(Newer(kTrusted, {"s", "w", 900}), kTrusted);

@@ -22,7 +22,7 @@ class OpsServerTest : public ::testing::Test {
   ~OpsServerTest() override {
     if (hanging_.exchange(false)) go_.set_value();
   }
-  // Asks until the answer is `status`; the last answer.
+  // Repeats the request until the answer has this status. Returns the last answer.
   HttpResponse Await(const std::string& path, int status) {
     const SteadyTime deadline = clock_.Steady() + 30s;
     HttpResponse answer = Get(path);
@@ -82,7 +82,7 @@ TEST_F(OpsServerTest, SaysWhichCheckFailsButNotTheDriversWords) {
 TEST_F(OpsServerTest, NobodyWaitsForACheckThatHangs) {
   hanging_ = true;
   EXPECT_EQ(Await("/readyz", 503).status, 503);
-  // Far more than there are workers, and none of them comes back before its answer.
+  // Far more checks than workers, none of which returns before its answer.
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(Get("/readyz?verbose").body, "[-] store failed: timeout\n[+] leader ok\nnot ready\n");
     EXPECT_EQ(Get("/livez").status, 200);
@@ -128,7 +128,7 @@ class ReadyProbeTest : public ::testing::Test {
   Status seen_;
   ops::ReadyProbe probe_{{.name = "store", .check = [this] {
                             ++asked_;
-                            // While the question is open.
+                            // While the check is in progress.
                             seen_ = probe_.Read(now_ + ops::ReadyProbe::kPatience + 1us);
                             return answer_;
                           }}};

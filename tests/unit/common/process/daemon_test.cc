@@ -43,7 +43,7 @@ class FakeDaemon final : public Daemon {
 
 class DaemonTest : public ::testing::Test {
  protected:
-  // Blocked in every thread, so that only RunDaemon takes them.
+  // Signals are blocked in every thread, so that only RunDaemon receives them.
   DaemonTest() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -56,7 +56,7 @@ class DaemonTest : public ::testing::Test {
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
 
-  // Runs one whose files there are to look at, or not, until it ends.
+  // Runs a daemon, with or without files to reload, until it ends.
   std::thread Run(bool has_files, bool at_terminal = false) {
     return std::thread([this, has_files, at_terminal] {
       code_ = RunDaemon(

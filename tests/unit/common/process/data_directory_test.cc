@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 class DataDirectoryOwnerTest : public ::testing::Test {
  protected:
-  // Root gives one away; everybody else finds root's.
+  // A directory of another user: root gives one away, other users take one of root's.
   std::string SomebodyElses() {
     if (geteuid() != 0) return "/";
     const std::string path = scratch_ / "theirs";

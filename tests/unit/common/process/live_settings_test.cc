@@ -1,4 +1,4 @@
-// From the table of settings to those that they concern.
+// Live settings must reach the rooms that they concern.
 #include <gtest/gtest.h>
 
 #include "common/base/log.h"
@@ -13,7 +13,7 @@ config::Config Start() {
   return config::Load({.flags = {{"executor.slots", "5", "--set"}}}).value();
 }
 
-// Another value than the default that its bounds take.
+// A valid value other than the default.
 std::string OtherValue(const config::Setting& setting) {
   if (setting.type == config::SettingType::kInteger) {
     return std::to_string(std::to_string(setting.least) == setting.fallback ? setting.most

@@ -73,7 +73,7 @@ TEST(CertificatesTest, ARequestForAnotherNameIsRefused) {
   EXPECT_EQ(issued.code(), ErrorCode::kInvalid);
 }
 
-// Every character of the request's body in turn: what still parses is not signed by its key.
+// Changes each character of the request's body: what still parses is not signed by its key.
 TEST(CertificatesTest, ATamperedRequestIsRefused) {
   const Authority authority = MakeAuthority();
   const std::string request = RequestFor(NewKey(), "executor-1");
@@ -115,7 +115,7 @@ TEST(CertificatesTest, OnlyAnAuthoritysCertificateMaySign) {
   EXPECT_EQ(Authority::Load(authority.certificate(), key).code(), ErrorCode::kInvalid);
 }
 
-// OpenSSL's notation of names would let one bring others along.
+// In OpenSSL's notation, a name could smuggle in further names.
 TEST(CertificatesTest, ANameBringsNoOtherAlong) {
   const Authority authority = MakeAuthority();
   for (const char* name : {"", "a,DNS:b", "a,IP:1.2.3.4", "a\nb", "@section"}) {

@@ -249,7 +249,7 @@ TEST(ControlCodecTest, EmptyAndForeignBytesAreRefused) {
   }
 }
 
-// Whatever a bit flip makes of a message: it is refused or it is a message.
+// After a bit flip a message is either refused or a valid message.
 TEST(ControlCodecTest, MutatedBytesAreRefusedOrStable) {
   Rng rng(4);
   const std::string heartbeat = EncodeFromExecutor(

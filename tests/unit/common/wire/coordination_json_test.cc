@@ -13,7 +13,7 @@ TEST(CoordinationJsonTest, MemberComesBackAsItWas) {
   EXPECT_EQ(*parsed, member);
 }
 
-// Both words of one member differ, and neither looks like a number of the election.
+// The two texts of a member differ, and neither looks like a sequence number of the election.
 TEST(CoordinationJsonTest, WhatAMemberTellsIsNoMember) {
   EXPECT_EQ(ToldName(Incarnation("00ff"), true), "00ff-paused");
   EXPECT_EQ(ToldName(Incarnation("00ff"), false), "00ff-running");
@@ -42,7 +42,7 @@ TEST(CoordinationJsonTest, AssignmentComesBackAsItWas) {
   EXPECT_EQ(*parsed, assignment);
 }
 
-// 4,096 segments with names as long as they may be, in what a node of the coordinator holds.
+// 4,096 segments with the longest names fit into a node of the coordinator.
 TEST(CoordinationJsonTest, LargestAssignmentFitsIntoANode) {
   Assignment assignment{Generation(UINT64_MAX), {}};
   for (uint32_t i = 0; i < 4096; ++i) {
@@ -104,7 +104,7 @@ TEST(CoordinationJsonTest, TrustComesBackAsItWas) {
   EXPECT_FALSE(none->has_value());
 }
 
-// Taken for none, a new record would be begun with whatever store answers.
+// If it counted as none, trust would begin anew with any store that answers.
 TEST(CoordinationJsonTest, UnreadableTrustIsRefused) {
   for (const char* text :
        {"{", "[]", "null", "{}", R"({"store_id": "a", "server_id": "b", "mark": 1})",

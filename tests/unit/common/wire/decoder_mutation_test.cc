@@ -1,5 +1,5 @@
-// Every decoder against bytes that were valid once. What a mutant decodes to must encode and
-// decode to itself: a decoder that lets an unchecked value through fails here or aborts.
+// Runs every decoder on mutations of valid bytes. A decoded mutant must encode and decode to
+// itself, so a decoder that accepts an unchecked value fails here or aborts.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kMutants = 20'000;
 
-// One to four small injuries: flip, overwrite, insert, delete, duplicate a piece, cut the end.
+// Applies one to four changes: flip, overwrite, insert, delete, duplicate a piece, cut the end.
 std::string Mutate(std::string bytes, Rng& rng) {
   for (size_t n = 1 + rng.Below(4); n > 0 && !bytes.empty(); --n) {
     const size_t at = rng.Below(bytes.size());
@@ -71,8 +71,8 @@ TEST(DecoderMutationTest, ResultsAreRefusedOrWhole) {
   EXPECT_LT(accepted, kMutants);
 }
 
-// A member that leaves out what is of other segments must find the same results for its own as one
-// that reads everything; and what it refuses, everybody refuses.
+// A member that skips results of other segments must find the same results for its own as one that
+// reads everything; and what it refuses, all members refuse.
 TEST(DecoderMutationTest, ResultsThatAreLeftOutAreThoseOfOtherSegments) {
   Rng rng(15);
   uint64_t accepted = 0;
@@ -82,7 +82,7 @@ TEST(DecoderMutationTest, ResultsThatAreLeftOutAreThoseOfOtherSegments) {
     while (!json && rng.Chance(0.6)) sent.push_back(test::RandomResult(rng));
     std::string bytes = EncodeResults(sent, json ? BusFormat::kJson : BusFormat::kBinary);
     if (rng.Chance(0.8)) bytes = Mutate(std::move(bytes), rng);
-    const uint64_t owned = rng.Next();  // a bit a segment
+    const uint64_t owned = rng.Next();  // one bit per segment
     const auto wanted = [&](SegmentId segment) {
       return (owned >> (segment.value() % 64) & 1) != 0;
     };

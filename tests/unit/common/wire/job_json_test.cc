@@ -34,7 +34,7 @@ StoredJob Stored(JobDefinition definition) {
   return job;
 }
 
-// The pointer at which parsing `body` fails; "ok" when it does not.
+// The pointer at which parsing `body` fails; "ok" if it does not.
 std::string FailsAt(const json& body) {
   const auto parsed = ParseJob(body);
   if (parsed.ok()) return "ok";
@@ -207,7 +207,7 @@ TEST(ParseJobTest, AnEmptyListBesideACronExpressionSaysNothing) {
   ASSERT_EQ(parsed->definition.schedules.size(), 1u);
 }
 
-// What was read, changed in one place and sent back.
+// A job that a client reads, changes in one place and sends back.
 class ParseReplacementTest : public ::testing::Test {
  protected:
   ParseReplacementTest() {
@@ -217,7 +217,7 @@ class ParseReplacementTest : public ::testing::Test {
   static ScheduleSpec Cron(const std::string& expression, const std::string& zone) {
     return {.kind = ScheduleKind::kCron, .cron_expression = expression, .time_zone = zone};
   }
-  // The job as GET shows it with `changes`, put back.
+  // Replaces the job with the answer of GET and `changes`.
   Result<ParsedJob> Put(const json& changes) const {
     json body = JobToJson(Stored(job_.definition), kNow);
     for (const auto& [name, value] : changes.items()) body[name] = value;
@@ -258,7 +258,7 @@ TEST_F(ParseReplacementTest, AZoneMovesOnlyTheSchedulesThatWereInTheOldOne) {
   job_.definition.schedules.push_back(Cron("0 5 * * *", "UTC"));
   EXPECT_EQ(Schedules({{"time_zone", "Europe/Paris"}}),
             (Specs{Cron("0 3 * * *", "Europe/Paris"), Cron("0 5 * * *", "UTC")}));
-  // One expression in the place of both.
+  // One expression replaces both.
   EXPECT_EQ(Schedules({{"cron_expression", "0 6 * * *"}}), Specs{Cron("0 6 * * *", "Asia/Tokyo")});
 }
 

@@ -1,4 +1,4 @@
-// Valid values of everything that wire/ carries, at random from a seed.
+// Random valid values of all types that wire/ encodes, from a seed.
 #pragma once
 
 #include "common/base/rng.h"

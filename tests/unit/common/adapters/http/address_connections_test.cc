@@ -1,4 +1,4 @@
-// Connections of one address, and of proxies.
+// The limit on connections of one address, and its exception for proxies.
 #include <memory>
 #include <vector>
 
@@ -14,8 +14,7 @@ std::string TextOf(const std::string& answer) {
   return end == std::string::npos ? "" : answer.substr(end + 4);
 }
 
-// All connections of this one address are taken; those that come are closed, and one that ends
-// makes room.
+// When an address has all its connections, new ones are closed, until one ends and makes room.
 TEST(AddressConnectionsTest, OneAddressHasSoManyConnections) {
   EchoServer server({.address_connections_max = 2, .read_timeout = 1h});
   const std::string request = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";

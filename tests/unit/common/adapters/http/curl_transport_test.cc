@@ -13,9 +13,9 @@
 namespace carillon {
 namespace {
 
-constexpr Duration kPromptly = 4s;  // well below what a call may take by itself
+constexpr Duration kPromptly = 4s;  // well below the time limit of a call
 
-// Takes connections and never says a word.
+// A server that accepts connections and never answers.
 class SilentServer {
  public:
   SilentServer() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -32,7 +32,7 @@ class SilentServer {
     if (taken_ >= 0) close(taken_);
     close(fd_);
   }
-  // Returns once somebody has connected.
+  // Returns once a client has connected.
   void Take() {
     taken_ = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC);
     EXPECT_GE(taken_, 0);
@@ -57,7 +57,7 @@ class CurlTransportTest : public testing::Test {
                             .to = {"c@d.example"},
                             .message = "Subject: x\r\n\r\ny\r\n"});
   }
-  // How long it takes to end from the moment it is told to.
+  // How long a call takes to end after Stop.
   template <typename Send>
   Duration TimeToStop(Send send) {
     auto sent = std::async(std::launch::async, send);

@@ -1,4 +1,4 @@
-// An HttpServer whose handler is a function of the test.
+// An HttpServer whose handler is a function that the test provides.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ class EchoServer : public HttpHandler {
   HttpResponse Handle(const HttpRequest& request) override { return function_(request); }
   HttpResponse Overloaded(const HttpRequest&) override { return {.status = 503}; }
 
-  // "method|segment|segment?name=value|…|body", or what is wrong with the request.
+  // Answers "method|segment|segment?name=value|…|body", or the defect of the request.
   static HttpResponse Echo(const HttpRequest& request) {
     std::string text = request.method;
     for (const std::string& segment : request.segments) text += "|" + segment;

@@ -18,7 +18,7 @@ TEST(ForwardedForTest, IsReadFromItsEndAsFarAsItsWritersAreTrusted) {
   EXPECT_EQ(client("[fd00::1]", {"[2001:DB8::7]:4711"}), "[2001:db8::7]");
   EXPECT_EQ(client("10.0.0.1", {"192.0.2.7:80"}), "192.0.2.7");
   EXPECT_EQ(client("10.0.0.1", {"10.0.0.3"}), "10.0.0.3");
-  // Nobody's word is taken for more than it is.
+  // An address that is not a proxy's cannot name another client.
   EXPECT_EQ(client("192.0.2.9", {"192.0.2.7"}), "192.0.2.9");
   EXPECT_EQ(client("10.0.0.1", {}), "10.0.0.1");
   EXPECT_EQ(client("10.0.0.1", {"192.0.2.7, unknown"}), "10.0.0.1");

@@ -49,7 +49,7 @@ TEST(HttpClientTest, FollowsNoRedirect) {
   EXPECT_EQ(client.Send({.url = Url(server, "/")})->status, 302);
 }
 
-// Bound and not listening: a connection is refused, and nobody else gets the port meanwhile.
+// A bound port that does not listen: connections are refused, and no other process gets the port.
 class RefusingPort {
  public:
   RefusingPort() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -87,7 +87,7 @@ TEST(HttpClientTest, ARequestThatMayHaveArrivedIsATimeout) {
   });
   HttpClient hasty({.total_timeout = 200ms});
   const auto ask = [&] { return hasty.Send({.method = "POST", .url = Url(silent, "/")}).code(); };
-  // On a busy machine the time may be over before the connection stands: then nothing was sent.
+  // On a busy machine the time may be over before the connection is made; then nothing was sent.
   ErrorCode code = ask();
   for (int i = 0; i < 50 && code == ErrorCode::kUnavailable; ++i) code = ask();
   EXPECT_EQ(code, ErrorCode::kTimeout);

@@ -1,4 +1,4 @@
-// The HTTP server against clients that are quick, slow, wrong or gone.
+// The HTTP server with clients that are fast, slow, faulty or gone.
 #include "common/adapters/http/http_server.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ std::string BodyOf(const std::string& answer) {
   return end == std::string::npos ? "" : answer.substr(end + 4);
 }
 
-// The connection is closed without any answer.
+// Expects that the connection is closed without an answer.
 void ExpectClosed(EchoServer& server, const std::string& request) {
   RawSocket socket(server.port());
   socket.Send(request);
@@ -262,7 +262,7 @@ TEST(HttpServerTest, ClientsThatVanishLeaveNoConnectionBehind) {
   EXPECT_EQ(BodyOf(Ask(server, "GET /x HTTP/1.1\r\nHost: x\r\n\r\n")), "GET|x|");
 }
 
-// While it lives, the process may open one descriptor more.
+// While this object exists, the process can open only one more descriptor.
 class OneMoreDescriptor {
  public:
   OneMoreDescriptor() {
@@ -282,9 +282,8 @@ class OneMoreDescriptor {
 
 TEST(HttpServerTest, ItAcceptsAgainAfterDescriptorsRanOut) {
   EchoServer server({.read_timeout = 1h});
-  // Each accept takes a descriptor for a moment, whether somebody
-  // waits or not. With this answer the server has gone to rest in
-  // one, and it keeps the connection, so that no number becomes free.
+  // Each accept takes a descriptor for a moment, whether or not a client waits. After this answer
+  // the server waits in an accept and keeps the connection, so that no descriptor becomes free.
   RawSocket first(server.port());
   const std::string request = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
   ASSERT_TRUE(first.Send(request));
@@ -361,7 +360,7 @@ TEST(HttpServerTest, ATakenPortIsUnavailable) {
   EXPECT_EQ((*first)->url(), "http://127.0.0.1:" + std::to_string((*first)->port()));
 }
 
-// A server whose answers go on; the test holds the ends.
+// A server with streamed answers, whose streams the test keeps.
 struct StreamingServer {
   EchoServer server{{}, [this](const HttpRequest&) {
                       HttpResponse response{.status = 200, .body = "begin\n"};

@@ -1,4 +1,4 @@
-// The HTTP server and client over TLS: who is trusted, what is replaced while it runs.
+// The HTTP server and client over TLS: trust, and replacing certificates while the server runs.
 #include <fstream>
 
 #include "common/adapters/http/http_client.h"
@@ -60,7 +60,7 @@ TEST_F(HttpsTest, TheClientRefusesAnotherAuthorityEvenOfTheSameName) {
   EchoServer server(Options());
   const CertificateFiles others;
   ExpectRefused(server, others.ca_file());
-  ExpectRefused(server, "");  // the system's own list has no such authority
+  ExpectRefused(server, "");  // the system's list does not have this authority
 }
 
 TEST_F(HttpsTest, TheClientRefusesAnotherName) {
@@ -107,7 +107,7 @@ TEST_F(HttpsTest, ClientsThatSayNothingDelayNobody) {
   EchoServer server(Options());
   std::vector<std::unique_ptr<RawSocket>> silent;
   for (int i = 0; i < 50; ++i) silent.push_back(std::make_unique<RawSocket>(server.port()));
-  // In the middle of a handshake, too.
+  // Also in the middle of a handshake.
   for (int i = 0; i < 25; ++i) ASSERT_TRUE(silent[static_cast<size_t>(i)]->Send("\x16\x03\x01"));
   ExpectTrusted(server, files_.ca_file());
   for (const auto& socket : silent) EXPECT_FALSE(socket->closed());
@@ -151,7 +151,7 @@ TEST_F(HttpsTest, ANewPairIsShownToNewConnections) {
   others.Issue("server", "localhost");
   std::filesystem::copy_file(others.Path("server.crt"), files_.Path("server.crt"),
                              std::filesystem::copy_options::overwrite_existing);
-  // Half replaced: the one before stays.
+  // Only half replaced: the previous pair stays in use.
   EXPECT_EQ(server.server().ReloadCertificate().code(), ErrorCode::kUnavailable);
   ExpectTrusted(server, files_.ca_file());
   std::filesystem::copy_file(others.Path("server.key"), files_.Path("server.key"),

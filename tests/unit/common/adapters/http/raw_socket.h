@@ -1,4 +1,4 @@
-// A bare TCP client: sends bytes as they are and reads what comes, with a deadline.
+// A bare TCP client that sends bytes as they are and reads answers with a deadline.
 #pragma once
 
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@ namespace carillon::test {
 
 class RawSocket {
  public:
-  // `from`: the address that it comes from, of loopback; null = the usual one.
+  // `from`: the loopback address to connect from; null = the default.
   explicit RawSocket(uint16_t port, const char* from = nullptr) {
     fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -38,7 +38,7 @@ class RawSocket {
 
   bool connected() const { return connected_; }
 
-  // False when the peer closed the connection meanwhile.
+  // False if the peer has closed the connection.
   bool Send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -48,7 +48,8 @@ class RawSocket {
     return true;
   }
 
-  // Reads until `mark` was seen `times` times, the peer closed, or `timeout_ms` without a byte.
+  // Reads until `mark` has occurred `times` times, the peer has closed, or no byte came for
+  // `timeout_ms`.
   std::string ReadUntil(std::string_view mark, size_t times = 1, int timeout_ms = 30000) {
     while (Count(mark) < times && ReadSome(timeout_ms)) {
     }
@@ -71,7 +72,7 @@ class RawSocket {
     return answer;
   }
 
-  // Everything until the peer closes; `closed` says whether it did in time.
+  // Reads until the peer closes; closed() says whether it did in time.
   std::string ReadToEnd(int timeout_ms = 30000) {
     while (ReadSome(timeout_ms)) {
     }
@@ -79,7 +80,7 @@ class RawSocket {
   }
   bool closed() const { return closed_; }
 
-  // No more bytes will come; answers can still be read.
+  // Ends sending; answers can still be read.
   void HalfClose() { shutdown(fd_, SHUT_WR); }
   // Closes with a reset instead of a FIN.
   void Reset() {
@@ -122,7 +123,7 @@ class RawSocket {
   std::string received_;
 };
 
-// The first of `sockets` that has something to read; null when none has within `timeout_ms`.
+// The first of `sockets` with something to read; null if there is none within `timeout_ms`.
 inline RawSocket* FirstReadable(const std::vector<std::unique_ptr<RawSocket>>& sockets,
                                 int timeout_ms = 30000) {
   std::vector<pollfd> waits;

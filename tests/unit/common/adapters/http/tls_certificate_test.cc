@@ -49,7 +49,7 @@ TEST_F(TlsCertificateTest, OneThatHasEndedDoesNotTakeThePlaceOfOneThatHasNot) {
   EXPECT_TRUE((*certificate)->Reload().ok());
 }
 
-// Reissued for tomorrow, or the clock of this host is behind: it is used once it may be.
+// It was issued for tomorrow, or this host's clock is behind: it is used as soon as it is valid.
 TEST_F(TlsCertificateTest, OneThatIsNotValidYetIsTakenWhenItIs) {
   ManualClock clock(CertificateFiles::Now());
   Put(4h);
@@ -69,7 +69,7 @@ TEST_F(TlsCertificateTest, OneThatIsNotValidYetIsTakenWhenItIs) {
   EXPECT_NE((*certificate)->context(), context);
 }
 
-// The two files are replaced one after the other: neither an end to the process nor to the looking.
+// The two files are replaced one after the other. In between, the process must go on checking them.
 TEST_F(TlsCertificateTest, AKeyThatIsNotTheCertificatesIsLookedAtAgain) {
   Put(1h);
   const auto certificate = Load();
@@ -88,7 +88,7 @@ TEST_F(TlsCertificateTest, AKeyThatIsNotTheCertificatesIsLookedAtAgain) {
   EXPECT_NE((*certificate)->context(), context);
 }
 
-// Whoever ignores the date goes on, and the log says why the others do not.
+// Clients that ignore the date still work, and the log says why the others do not.
 TEST_F(TlsCertificateTest, AtTheStartOneThatHasEndedIsBetterThanNone) {
   Put(-1min);
   const auto certificate = Load();
