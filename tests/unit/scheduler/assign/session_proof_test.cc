@@ -19,8 +19,8 @@ TEST_F(SessionProofTest, SessionProvesOwnershipWhileTheStoreIsAway) {
   EXPECT_EQ(owned(), 4u);  // still owned: the fence decides
 }
 
-// A statement on an open connection takes 15 s to fail, a new connection 5 s. The loop that waits for
-// them is not the one that proves.
+// A statement on an open connection takes 15 s to fail, a new connection 5 s. The loop that waits
+// for them is not the one that proves.
 TEST_F(SessionProofTest, StoreThatHangsStopsNoRenewal) {
   Assign("m1");
   Step();
