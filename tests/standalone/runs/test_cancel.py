@@ -107,6 +107,8 @@ class CancelTest(unittest.TestCase):
     def test_kill_of_a_job_and_of_many(self):
         for act in (lambda run: self.api.post(f"/api/jobs/{run['job_id']}/cancel", {"mode": "kill"}),
                     lambda run: self.api.post("/api/bulk", {"action": "cancel", "ids": [run["run_id"]], "mode": "kill"}),
+                    lambda run: self.api.post("/api/bulk", {"action": "cancel", "kind": "job", "ids": [run["job_id"]],
+                                                            "mode": "kill"}),
                     lambda run: self.api.post("/api/bulk", {"action": "cancel", "ids": [run["run_id"]], "mode": "kill",
                                                             "background": True})):
             run_id, pids = self.deaf()
