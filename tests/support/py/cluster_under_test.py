@@ -21,7 +21,7 @@ class ClusterUnderTest:
         self.dir = os.path.join(self.scratch, "c")
         try:
             self.run("up", *options, seconds=180)
-        except AssertionError:
+        except (AssertionError, subprocess.TimeoutExpired):
             self.destroy(keep=True)
             raise
         self.refresh()

@@ -6,6 +6,7 @@ removed when the test passed and kept (and named) when it failed.
 import http.client
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -64,6 +65,8 @@ class Api:
             body = json.dumps(body)
             sent["Content-Type"] = "application/json"
         sent.update(headers or {})
+        if self._was_closed():
+            self.close()
         for last in (method != "GET", True):
             try:
                 if self.connection is None:
@@ -76,6 +79,11 @@ class Api:
                 if last:
                     raise
         raise AssertionError("unreachable")
+
+    def _was_closed(self):
+        """By the server, because it was idle for long: nothing else comes over it between two requests."""
+        sock = self.connection and self.connection.sock
+        return sock is not None and bool(select.select([sock], [], [], 0)[0])
 
     def _connect(self):
         if self.parts.scheme == "https":
