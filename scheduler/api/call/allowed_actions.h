@@ -1,6 +1,6 @@
-// The actions that a caller's rights allow on one entry of a list, whatever state it is in. Read
-// from the table of routes and judged by the same code, so that it agrees with what the routes
-// will answer.
+// Lists the actions that a caller's permissions allow on an object, whatever its state. It is
+// derived from the table of routes and decided by the same code, so that it agrees with the answers
+// of the routes.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,9 +11,9 @@
 
 namespace carillon::scheduler {
 
-// Sorted: ["cancel", "delete", "edit", …]; of a run or a dead letter `job` is its job's place.
+// Sorted: ["cancel", "delete", "edit", …]. For a run or a dead letter, `job` is that of its job.
 nlohmann::json AllowedActions(const Call& call, Owned kind, const JobAccessScope& job);
-// The same of what belongs to the job of this id, which may be deleted.
+// The same for an object that belongs to the job with this id. The job may be deleted.
 Outcome<nlohmann::json> AllowedActions(const Call& call, Owned kind, const JobId& id);
 
 // The same for objects that belong to no job, whose actions the audit calls "executor.…", "user.…",

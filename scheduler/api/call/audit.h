@@ -9,7 +9,8 @@
 
 namespace carillon::scheduler {
 
-// Fills in time and trace. What cannot be stored goes to the log: the change was made.
+// Fills in time and trace id. If the record cannot be stored it is logged, because the change has
+// been made.
 void RecordAudit(const Call& call, AuditRecord record);
 // As RecordAudit, for several records.
 void RecordAudits(const Call& call, std::vector<AuditRecord> records);

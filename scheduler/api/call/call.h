@@ -29,25 +29,27 @@ struct AuditNote {
   bool told = false;              // the handler wrote its own records
 };
 
+// What a handler gets: the request, its caller, and the services of the API. The references live at
+// least until the handler returns.
 struct Call {
   const Routes& routes;  // for handlers that call another route for the caller
   const ApiContext& api;
-  Identifiers& identifiers;
-  StoreProbe& store;
-  StreamHub& streams;
-  LogReads& log_reads;
-  ChangeWatch& changes;
-  Authenticator& authenticator;
-  SignIn& sign_in;
-  const std::function<void()>& nudge_bulk;  // after a bulk action was created; must not block
+  Identifiers& identifiers;                 // generates job ids
+  StoreProbe& store;                        // reads of the store with a bounded wait
+  StreamHub& streams;                       // for answers that are live streams
+  LogReads& log_reads;                      // limits reads of long logs
+  ChangeWatch& changes;                     // the source of change streams
+  Authenticator& authenticator;             // to issue tokens and drop cached credentials
+  SignIn& sign_in;                          // hashes passwords, limits attempts
+  const std::function<void()>& nudge_bulk;  // call it after creating a bulk action; never blocks
   const HttpRequest& request;
-  Caller caller;
+  Caller caller;                       // kNobody on routes with the permission kAnyone
   std::vector<std::string> arguments;  // the values of the {} in the path, decoded
-  std::string_view trace_id;
-  AuditNote& note;
-  bool owns_all = false;          // the permission covers objects of other users
-  std::string idempotency_key;    // empty = none
-  std::string idempotency_scope;  // of the key
+  std::string_view trace_id;           // of this request, for records and problems
+  AuditNote& note;                     // filled by the handler
+  bool owns_all = false;               // the permission covers objects of other users
+  std::string idempotency_key;         // empty = none
+  std::string idempotency_scope;       // in which the key is unique: caller, route and path
 };
 
 }  // namespace carillon::scheduler

@@ -1,5 +1,5 @@
-// A request that is done once for its Idempotency-Key: its answer is kept, and repeated to whoever
-// asks with the same key again.
+// Executes a request once for its Idempotency-Key: the answer is stored, and a repetition with the
+// same key gets the stored answer.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace carillon::scheduler {
 
-// The handler of `route`, under the key and the scope of `call`. `fingerprint`: of all that makes
-// two requests of one route the same.
+// Runs the handler of `route` under the key and scope of `call`. `fingerprint` is a hash of the
+// request; a key that was used with another one is refused with 422.
 Reply RunOnce(const Route& route, const Call& call, const std::string& fingerprint);
 
-// Whether the answer is that of an earlier request.
+// True if the answer is the stored one of an earlier request.
 bool IsReplay(const HttpResponse& response);
 
 }  // namespace carillon::scheduler

@@ -1,4 +1,4 @@
-// Trace ids and generated job ids. Not secrets.
+// Generates trace ids and job ids, which are not secrets.
 //
 // Threads  Thread-safe.
 #pragma once
@@ -19,9 +19,10 @@ class Identifiers {
 
   // The trace id of a W3C `traceparent` header, or a new one: 32 lower-case hex digits.
   std::string TraceId(const HttpRequest& request);
-  // What `name` has of [a-z0-9], joined by '-', and six random characters: "nightly-backup-3f9k2c".
+  // The letters and digits of `name`, joined by '-', and six random characters:
+  // "nightly-backup-3f9k2c".
   JobId NewJobId(std::string_view name);
-  // The same with the suffix taken from `key`: a repeated request makes the same id.
+  // The same with a suffix that is derived from `key`, so that a repeated request gets the same id.
   static JobId JobIdForKey(std::string_view name, std::string_view key);
 
  private:

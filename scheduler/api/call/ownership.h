@@ -1,8 +1,8 @@
-// Decides whether a caller may act on a job whose permission covers only own and shared jobs. The
-// one place that decides it: routes ask before they act, writes of definitions ask again about the
-// version that they replace, and allowed_actions shows the answer.
+// Decides whether a caller whose permission covers only own and shared jobs may act on a job. This
+// is the only place that decides it: routes check before they act, writes of definitions check
+// again with the version that they replace, and allowed_actions shows the result.
 //
-// Errors   403 forbidden (with `permission`), 403 not_owner, 403 out_of_reach; the store's own.
+// Errors   403 forbidden (with `permission`), 403 not_owner, 403 out_of_reach; the store's errors.
 #pragma once
 
 #include "common/domain/share.h"
@@ -10,11 +10,11 @@
 
 namespace carillon::scheduler {
 
-// Of a job, what decides who may act on it.
+// The properties of a job that decide which callers may act on it.
 struct JobAccessScope {
-  std::string user_id = {};
+  std::string user_id = {};  // of the owner
   std::string name_space = {};
-  std::optional<Labels> labels = {};  // nullopt: not known, as of a deleted job
+  std::optional<Labels> labels = {};  // nullopt: unknown, such as those of a deleted job
   bool deleted = false;
 };
 JobAccessScope ScopeOf(const JobDefinition& definition);
@@ -32,8 +32,8 @@ Problem NotOwner(Permission permission);
 // the handler.
 Outcome<bool> CheckOwned(const Route& route, const Call& call);
 
-// Whether the caller may write `definition` in the place of what `before` says; nullptr: as a new
-// job. Who reaches a job by a share only leaves its owner, and leaves it within what is shared.
+// Whether the caller may replace the job `before` with `definition`; nullptr: create it. A caller
+// with access only through a share may neither change the owner nor move the job outside the share.
 Outcome<bool> CheckWrite(const Call& call, const JobAccessScope* before,
                          const JobDefinition& definition);
 

@@ -28,8 +28,8 @@ struct Route {
   std::string_view path;  // "/api/jobs/{}/history"
   Permission permission;
   Keyed keyed;
-  Reply (*handler)(const Call& call);
-  std::string_view action = {};  // in the audit; empty: none, or the handler records it
+  Reply (*handler)(const Call& call);  // called once all checks of the pipeline have passed
+  std::string_view action = {};        // in the audit; empty: none, or the handler records it
   Owned owned = Owned::kNothing;
   // Served even while the store is not trusted; all other writes are then refused.
   bool on_any_store = false;

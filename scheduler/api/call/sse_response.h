@@ -9,7 +9,7 @@
 
 namespace carillon::scheduler {
 
-// The header of a listener that comes again; empty = it does not.
+// The Last-Event-ID of a client that reconnects; empty = none.
 std::string LastEventIdOf(const HttpRequest& request);
 
 // Answers 200 and streams the events of the source, or 503 too_many_streams. `make` is called when

@@ -30,8 +30,9 @@
 
 namespace carillon::scheduler {
 
-// References outlive the server. The functions are called on several threads at once.
+// The references must outlive the server. The functions are called on several threads at once.
 struct ApiContext {
+  // The stores. Reads work also while the store is held; writes are then refused.
   JobStore& jobs;
   RunStore& runs;
   LogStore& logs;
@@ -43,30 +44,30 @@ struct ApiContext {
   AuthStore& auth;
   SecretStore& secrets;
   BulkStore& bulk;
-  const KeySource& secret_keys;
+  const KeySource& secret_keys;  // seals and opens secrets
   SegmentStore& segments;
-  StatusSource& status;
+  StatusSource& status;  // what only the member knows
   // Whether the store that answers is the trusted one; must not block.
   std::function<StoreStanding()> store_standing;
-  // An operator accepts the store that was shown; blocks as a write does.
+  // An operator accepts the store that was shown to them; blocks like a write.
   std::function<Status(const StoreIdentity&)> accept_store;
-  // After a write that can make work due; must not block.
+  // Called after a write that can make work due; must not block.
   std::function<void(const ChangedWork&)> nudge;
-  // After an executor was enabled, disabled, drained or labelled; must not block.
+  // Called after an executor was enabled, disabled, drained or labelled; must not block.
   std::function<void()> nudge_executors;
-  // The database's time; kUnavailable while it is not known.
+  // Cluster time, by which writes are dated; kUnavailable while it is not known.
   std::function<Result<WallTime>()> cluster_now;
   // Sends a test through every configured channel; blocks until all have answered.
   std::function<std::vector<TestOutcome>()> test_notices;
-  // The channels that are set up, and how they were seen last; must not block.
+  // The configured channels with the outcome of their last message; must not block.
   std::function<std::vector<ChannelHealth>()> channels;
   const ops::Health* health = nullptr;  // null: /livez and /readyz are 404
   const Clock& clock;
-  uint64_t seed;  // of trace ids and generated job ids; never of anything secret
+  uint64_t seed;  // for trace ids and generated job ids, never for anything secret
   Metrics& metrics;
-  std::string version;
+  std::string version;         // of this build
   config::Config config;       // with which this member was started
-  LiveSettings& settings;      // adopting newer ones spreads them
+  LiveSettings& settings;      // newer settings that are adopted here reach all members
   EmbeddedFiles console = {};  // web-ui/dist; empty: the start page tells how to build it
   bool one_process = false;    // bus and coordinator are part of this process
   bool serves_tls = false;     // cookies are then Secure, and browsers use only https
@@ -75,7 +76,7 @@ struct ApiContext {
   // Requests per second, 0 = no limit: of each account, and of each address without an account.
   int64_t account_rate = 0;
   int64_t address_rate = 0;
-  // How long status and tokens wait for a store that hangs.
+  // How long the status and the check of a credential wait for a store that hangs.
   Duration store_patience = 1s;
 };
 

@@ -1,4 +1,4 @@
-// The one range of bytes of an answer that a request asks for (RFC 9110, section 14).
+// The single range of bytes that a request asks for (RFC 9110, section 14).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Pages of lists: page_size, opaque page_token, {items, next_page_token}; the first page also has
 // total or total_at_least.
 //
-// Errors   400, code bad_page_token: not one of ours, or made for other filters.
+// Errors   400, code bad_page_token: an invalid token, or one that belongs to other filters.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ inline constexpr int64_t kPageSizeDefault = 50;
 // Above this many bytes a page ends early, with a token for the next one.
 inline constexpr size_t kPageBytesMax = 8u << 20;
 
-// A complete page of items that the handler already has.
+// The count of a list of which the handler has all `size` items.
 BoundedCount CountOf(size_t size);
 
 class Page {

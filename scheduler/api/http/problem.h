@@ -14,23 +14,24 @@
 
 namespace carillon::scheduler {
 
+// A mistake in one field of a request.
 struct FieldError {
   std::string pointer;  // RFC 6901 into the body, or "?name" of a query parameter
-  std::string code;
-  std::string detail;
+  std::string code;     // stable, for programs
+  std::string detail;   // a sentence
 };
 
 struct Problem {
   int status = 500;
-  std::string code = "internal";
-  std::string detail = {};
+  std::string code = "internal";  // stable, for programs
+  std::string detail = {};        // a sentence
   std::vector<FieldError> errors = {};
   HttpHeaders headers = {};                           // Retry-After, Allow, …
   nlohmann::json members = nlohmann::json::object();  // extension members (the current version, …)
   std::string log_detail = {};                        // for the log only
 };
 
-// The table of docs/errors.md.
+// The problem for an error of the store and other ports, by the table of docs/errors.md.
 Problem ToProblem(const Error& error);
 Problem InvalidField(std::string pointer, std::string code, std::string detail);
 Problem NotFound(std::string detail);

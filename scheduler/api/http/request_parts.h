@@ -1,4 +1,4 @@
-// The parts of a request that handlers ask for: body, query, preconditions.
+// Parsers of the parts of a request that handlers need: body, query, preconditions.
 //
 // Errors   400 with the pointer of the mistake, 415 for a body that is not JSON, 428 without an
 //          If-Match.
@@ -73,11 +73,11 @@ Outcome<JobId> FilterJobId(const std::string& text);
 // 400: the value at `pointer` is not a valid namespace.
 Problem BadNamespace(const std::string& pointer);
 
-// `selector`, by labels; nullopt when absent. An empty
-// one, which would select everything, is refused.
+// The parameter `selector`, by labels; nullopt when absent. An empty one is refused, because it
+// would select everything.
 Outcome<std::optional<Selector>> ReadSelector(const Query& query);
 
-// `label=name:value`: of one name any of the values, of several names each.
+// The parameters `label=name:value`. Any of the values of a name must match, for all names.
 using LabelFilter = std::map<std::string, std::vector<std::string>>;
 Outcome<LabelFilter> ReadLabelFilter(const Query& query);
 
