@@ -1,4 +1,4 @@
-// Routes that describe the roles.
+// Handler of /api/roles, which describes the roles and their permissions.
 #pragma once
 
 #include "scheduler/api/call/call.h"

@@ -19,9 +19,9 @@ Outcome<std::string> ReadUserName(const nlohmann::json& body);
 // A valid new password for the user with this name.
 Outcome<std::string> ReadNewPassword(const nlohmann::json& body, std::string_view member,
                                      std::string_view user_name);
-// The role in `body`, or `otherwise` when there is none.
+// The role in `body`, or `otherwise` if it is absent.
 Outcome<std::string> ReadRole(const nlohmann::json& body, const std::string& otherwise);
-// The shares in `body`; none when there are none.
+// The shares in `body`; empty if absent.
 Outcome<std::vector<Share>> ReadShares(const nlohmann::json& body);
 
 struct UserFields {

@@ -13,12 +13,12 @@
 
 namespace carillon::scheduler {
 
-// What is done to each.
+// The operation on each item.
 struct BulkOperation {
   const BulkVerb* verb = nullptr;
-  std::string reason = {};
-  bool confirm = false;
-  CancelMode mode = CancelMode::kGraceful;
+  std::string reason = {};                  // for the audit
+  bool confirm = false;                     // an overlap is confirmed
+  CancelMode mode = CancelMode::kGraceful;  // of a cancel
 };
 
 // Idempotency key of an item, where its route supports keys.
@@ -33,10 +33,12 @@ HttpRequest AskedRequest(const Call& call, std::string_view method,
 // The reply of the handler of its route, if the caller has the permission.
 Reply AskAlone(const Call& call, const HttpRequest& request, AuditNote& note);
 
+// Executes the operation on the object with this id.
 Reply DoItem(const Call& call, const BulkOperation& operation, const std::string& id,
              AuditNote& note, const std::optional<ItemKey>& key = {});
-// Whether it is there, and the caller's to act on.
+// Checks without effect that the object exists and the caller may act on it.
 Reply LookAtItem(const Call& call, const BulkOperation& operation, const std::string& id);
+// Writes the item's audit record.
 Status RecordItem(const Call& call, const BulkOperation& operation, const std::string& id,
                   const AuditNote& note);
 

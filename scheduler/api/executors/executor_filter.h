@@ -13,8 +13,8 @@
 namespace carillon::scheduler {
 
 struct ExecutorFilter {
-  std::vector<ExecutorState> states = {};  // one of these; empty = any
-  std::string text = {};                   // in its id or host, whatever the case
+  std::vector<ExecutorState> states = {};  // any of these; empty = all
+  std::string text = {};                   // contained in the id or host, regardless of case
   LabelFilter labels = {};
 
   static Outcome<ExecutorFilter> Read(const Query& query);

@@ -1,12 +1,12 @@
-// A list of job documents made so: each job created, changed or left as it is, and with `prune`
-// what a selector matches and the list has not is deleted.
+// Applies a list of job documents: creates or changes each job, or leaves it as it is; with `prune`
+// also deletes the jobs that a selector matches and the list does not contain.
 //
-// Place    Behind POST /api/apply. A piece of the list is looked up at once, and what it adds is
-//          stored at once; where that fails, each job is stored alone and has its own answer.
+// Place    Behind POST /api/apply. The jobs of a piece of the list are looked up at once, and new
+//          ones are stored at once; if that fails, each is stored alone and has its own result.
 // Threads  One request owns it.
-// Errors   Of one document: in its item, and the others go on. Once the store is away nothing more
-//          is tried.
-// Always   Doing it again changes nothing.
+// Errors   An error of a document is reported in its item, and the others are applied. Once the
+//          store is unavailable, nothing more is tried.
+// Always   Applying the same list again changes nothing.
 #pragma once
 
 #include <map>
@@ -23,16 +23,16 @@
 namespace carillon::scheduler {
 
 inline constexpr size_t kApplyItemsMax = 500;
-// Of one request.
-inline constexpr size_t kPrunedMax = 500;
-inline constexpr size_t kPruneScanMax = 100'000;  // jobs looked through
-// Of all changes that are shown together; later items have none.
+inline constexpr size_t kPrunedMax = 500;         // jobs deleted by one request
+inline constexpr size_t kPruneScanMax = 100'000;  // jobs examined by one request
+// Size of all changes in an answer together; later items are shown without changes.
 inline constexpr size_t kChangesBytesMax = 4u << 20;
 
 struct ApplyOptions {
   bool dry_run = false;
   std::optional<Selector> prune = {};  // nullopt: nothing is deleted
-  // Of documents that name none, and where prune looks; nullopt: `default`, and everywhere.
+  // The namespace of documents that name none, and the one in which to prune. nullopt: `default`,
+  // and all namespaces.
   std::optional<std::string> name_space = {};
 };
 
@@ -41,12 +41,12 @@ class JobApplier {
   JobApplier(const Call& call, ApplyOptions options, WallTime now)
       : call_(call), options_(std::move(options)), now_(now) {}
 
-  // {dry_run, items, counts, prune_complete} of docs/api.md. When the store was away before
-  // anything was done: that problem.
+  // Returns {dry_run, items, counts, prune_complete} of docs/api.md. If the store was unavailable
+  // before anything was done: that problem.
   Outcome<nlohmann::json> Apply(const nlohmann::json& documents);
 
  private:
-  // What an item became.
+  // The result of an item.
   struct Fate {
     std::string result;
     std::optional<JobId> id = {};
@@ -54,21 +54,21 @@ class JobApplier {
     nlohmann::json changes = nlohmann::json::array();
   };
 
-  // A job that is to be made with the others of its piece.
+  // A job to be created together with the others of its piece.
   struct Queued {
-    size_t index;
-    bool unnamed;  // no document gave it its id
+    size_t index;  // of the document
+    bool unnamed;  // its id was generated
     NewJob job;
   };
 
   void FindTwins(const nlohmann::json& documents);
   void LookUp(const nlohmann::json& documents, size_t first, size_t end);
-  // Of a job that is to be made: its fate if StoreQueued succeeds.
+  // For a job to be created: its result if StoreQueued succeeds.
   Outcome<Fate> ApplyOne(size_t index, const nlohmann::json& document);
   Outcome<Fate> ApplyTo(const std::optional<JobBase>& base, size_t index,
                         const nlohmann::json& document);
   void Settle(size_t index, Outcome<Fate> fate);
-  // The job that a document means; nullopt: it is to be made.
+  // The job that a document means; nullopt: there is none yet.
   Outcome<std::optional<JobBase>> FindBase(const nlohmann::json& document);
   Outcome<std::optional<JobBase>> FindByName(const nlohmann::json& document);
   std::string NamespaceOf(const nlohmann::json& document) const;
@@ -76,7 +76,7 @@ class JobApplier {
   Outcome<Fate> Create(size_t index, const nlohmann::json& document,
                        const JobDefinition& definition);
   void StoreQueued();
-  // kTimeout: not known whether they are stored; another error: none is.
+  // kTimeout: unknown whether they are stored; any other error: none is.
   Status StoreTogether(const std::vector<Queued>& queued);
   Outcome<Fate> StoreAlone(const Queued& queued);
   Outcome<bool> CheckNotMoved(const JobDefinition& definition) const;
@@ -85,7 +85,7 @@ class JobApplier {
   void Prune();
   Outcome<Fate> PruneOne(const StoredJob& job);
   bool MayChange(const JobBase& base) const;
-  // `index` of the document; null of what is pruned.
+  // `index` is that of the document; null for a pruned job.
   void Add(const nlohmann::json& index, const nlohmann::json& id, const nlohmann::json& name,
            const Outcome<Fate>& fate);
   AuditRecord RecordOf(const std::string& action, const JobId& id, std::string changes_json) const;
@@ -95,11 +95,11 @@ class JobApplier {
   const ApplyOptions options_;
   const WallTime now_;
   std::optional<Problem> store_away_;
-  std::set<std::string> meant_;  // jobs that a document stands for
-  std::set<size_t> twins_;       // documents that cannot be told from another one
-  KnownJobs known_;              // of the piece
+  std::set<std::string> meant_;  // ids of jobs that a document means; they are not pruned
+  std::set<size_t> twins_;       // indexes of documents that are ambiguous (FindTwins)
+  KnownJobs known_;              // of the current piece
   std::vector<Queued> queued_;
-  std::map<size_t, Outcome<Fate>> fates_;  // of the piece, by index
+  std::map<size_t, Outcome<Fate>> fates_;  // of the current piece, by index
   size_t changes_bytes_ = 0;
   nlohmann::json items_ = nlohmann::json::array();
   nlohmann::json counts_ = {

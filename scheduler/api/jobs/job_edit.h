@@ -1,4 +1,4 @@
-// Reading a job to change it, and changing it: what the routes of jobs have in common.
+// Functions that the routes of jobs share: reading a job for a change, and changing it.
 #pragma once
 
 #include "common/wire/job_json.h"
@@ -8,40 +8,39 @@
 
 namespace carillon::scheduler {
 
-// As callers see it, with what this one may do.
+// The job as JSON, with the actions that this caller may take.
 nlohmann::json ShowJob(const Call& call, const StoredJob& job, WallTime now);
-// With its ETag.
+// An answer with the job and its ETag.
 HttpResponse JobResponse(const Call& call, int status, const StoredJob& job, WallTime now);
 
-// What a write builds on. Of a job whose stored definition cannot be read only what else is known
-// is filled in: it can be replaced and deleted all the same.
+// The stored job on which a write is based. If its definition cannot be decoded, only the other
+// members are filled in; it can still be replaced and deleted.
 struct JobBase {
   StoredJob job;
   bool readable = true;
 };
 JobAccessScope ScopeOf(const JobBase& base);
 Outcome<JobBase> ReadBase(const Call& call, const JobId& id);
-// The job as it is, when the caller's precondition names this version; else 412.
+// The present job if the caller's precondition names its version; otherwise 412.
 Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
                                WallTime now);
-// What a body says of a job. Two views of its schedules that contradict each other are 422.
+// Parses the job in a body. Two views of its schedules that contradict each other are 422.
 Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>& parse);
 
 // Whether the caller may write this, and the job may use the secrets it names. Through a share, a
 // caller may add secrets of the owner only if they may use them too.
 Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition);
 
-// The writes themselves. Each leaves what changed for the audit in the call's note. What `before`
-// says is checked and is what the store expects, so that nothing comes between.
+// The writes. Each notes its changes for the audit in the call. The state on which the permission
+// was checked is also what the store expects, so that no other change can come in between.
 //
-// 409 exists: the id is taken, also by a deleted job.
+// 409 exists: the id is taken, perhaps by a deleted job.
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
                             WallTime now);
-// Refuses, without asking for the id, the same as StoreNew.
+// Refuses what StoreNew refuses, except for a taken id.
 Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition);
-// Jobs that CheckNew has passed, all of them or none; what keeps one back, StoreNew says of it.
-// kTimeout: whether they are stored is not known.
-// The note is left as it is.
+// Stores jobs that have passed CheckNew, all or none. After an error StoreNew tells which job is at
+// fault. kTimeout: unknown whether they are stored. Does not change the call's note.
 Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<NewJob>& jobs,
                                            WallTime now);
 // An edit that changes nothing writes nothing: the version stays.

@@ -8,9 +8,9 @@
 
 namespace carillon::scheduler {
 
-// The filter with the query's order and the page's place.
+// The filter with the order of the query and the position of the page.
 Outcome<JobFilter> WithOrder(JobFilter filter, const Query& query, const Page& page);
-// Where to go on after the place.
+// The cursor that continues after this position, or after this job.
 std::string JobCursor(const JobFilter& filter, const JobListPlace& place);
 std::string JobCursor(const JobFilter& filter, const StoredJob& job);
 

@@ -2,7 +2,8 @@
 // its documents need not ask the store one by one.
 //
 // Threads  One request owns it.
-// Errors   What could not be looked up is not known: the caller asks the store, which says why.
+// Errors   Jobs that could not be looked up are unknown; the caller then reads the store, which
+//          reports the error.
 #pragma once
 
 #include <map>
@@ -19,16 +20,16 @@ class KnownJobs {
  public:
   using FullName = std::pair<std::string, std::string>;  // namespace, name
 
-  // In place of all that was known.
+  // Replaces everything that was known.
   void LookUp(JobStore& store, const JobKeys& keys);
-  // After a write: neither the job nor its name is known any more.
+  // Call it after a write: neither the job nor its name is known any more.
   void Forget(const JobId& id, const JobDefinition& definition);
 
-  // No job has it, nor had one that was deleted.
+  // True if it is known that no job has this id, not even a deleted one.
   bool IsFree(const JobId& id) const;
-  // nullptr: not known, or not a live job that can be read.
+  // nullptr: unknown, deleted, or not decodable.
   const StoredJob* Find(const JobId& id) const;
-  // By job_id; nullopt: not known.
+  // The jobs with this name, sorted by job_id; nullopt: unknown.
   std::optional<std::vector<StoredJob>> OfName(const FullName& name) const;
 
  private:

@@ -1,4 +1,4 @@
-// The namespaces that are in use.
+// Handler of /api/namespaces, which lists the namespaces in use.
 #pragma once
 
 #include "scheduler/api/call/call.h"

@@ -1,10 +1,10 @@
-// The log of one attempt as server-sent events, while it is written and until it is complete.
+// Streams the log of one attempt as server-sent events while it is written, until it is complete.
 //
 // Events   One for each entry (log_text.h), `id` its number; then `event: end` with {run_id,
 //          attempt, state, complete}: state is the run's, complete false when pieces are missing.
-// Errors   A store that does not answer is asked again; the stream stays open.
-// Always   Entries come in order, each once, none before those that are missing: a piece that is
-//          late is waited for until the attempt is over and kPieceGrace has passed.
+// Errors   If the store does not answer, it is read again later; the stream stays open.
+// Always   Entries are sent in order and once. A late piece holds back those after it until the
+//          attempt has ended and kPieceGrace has passed.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ class LogFollower final : public StreamSource {
     std::optional<LogStream> only = {};
   };
   static constexpr Duration kPieceGrace = 10s;   // after the end of an attempt
-  static constexpr Duration kLookEvery = 500ms;  // at the run
+  static constexpr Duration kLookEvery = 500ms;  // between reads of the run
   static constexpr size_t kBytesPerPoll = 128u << 10;
 
   LogFollower(Ports ports, const Wanted& wanted)
@@ -48,14 +48,14 @@ class LogFollower final : public StreamSource {
 
   const Ports ports_;
   const Wanted wanted_;
-  uint64_t next_;           // seq
+  uint64_t next_;           // seq of the next entry
   bool complete_ = false;   // the last entry was read
-  bool skip_gaps_ = false;  // what is missing will not come
+  bool skip_gaps_ = false;  // missing pieces are no longer waited for
   SteadyTime next_look_{};
-  // Of the attempt, once it is over.
+  // Set once the attempt has ended.
   std::optional<RunState> state_;
   AttemptResult result_;
-  SteadyTime patience_{};  // pieces may come until then
+  SteadyTime patience_{};  // until when to wait for missing pieces
 };
 
 }  // namespace carillon::scheduler

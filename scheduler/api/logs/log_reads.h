@@ -1,8 +1,8 @@
-// Places for requests that read a long log: each holds a worker for seconds.
+// Limits concurrent reads of long logs, each of which occupies a worker for seconds.
 //
 // Threads  Thread-safe; never blocks.
-// Always   At most `all_max` at a time, kOfOneAccountMax of them for one account, so that workers
-//          are left for everything else.
+// Always   At most `all_max` places are taken at a time, kOfOneAccountMax of them by one account,
+//          so that workers are left for other requests.
 #pragma once
 
 #include <map>
@@ -17,13 +17,13 @@ namespace carillon::scheduler {
 class LogReads {
  public:
   static constexpr size_t kOfOneAccountMax = 2;
-  // So much of a log, as it is stored, is read without a place. Entries do not bound it: each may
-  // have 16 KiB.
+  // Up to this many stored bytes are read without a place. In bytes and not in entries, because an
+  // entry may have 16 KiB.
   static constexpr size_t kShortLogBytes = 256u << 10;
 
   explicit LogReads(size_t all_max) : all_max_(all_max) {}
 
-  // Held while the log is read. Must not outlive this.
+  // A place, held while the log is read. It must not outlive its LogReads.
   class Place {
    public:
     Place(LogReads& reads, std::string account) : reads_(reads), account_(std::move(account)) {}
@@ -35,7 +35,7 @@ class LogReads {
     LogReads& reads_;
     const std::string account_;
   };
-  // 429: the account has its share. 503: all are taken.
+  // 429: the account has all its places. 503: all places are taken.
   Outcome<std::unique_ptr<Place>> Enter(const std::string& account);
 
  private:

@@ -1,4 +1,4 @@
-// The logs of runs: whole, in parts, and while they are written.
+// Handlers of /api/runs/{id}/logs: whole logs, parts of them, and live streams.
 #pragma once
 
 #include "scheduler/api/call/call.h"

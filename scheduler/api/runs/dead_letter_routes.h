@@ -1,4 +1,5 @@
-// Runs that used up their attempts, until somebody tries them again or lets them be.
+// Handlers of /api/dead-letters: runs that failed on their last attempt, until a user retries or
+// discards them.
 #pragma once
 
 #include "scheduler/api/call/call.h"

@@ -1,9 +1,9 @@
-// The REST API of a member: ApiHandler on an HTTP server.
+// The REST API of a member: an ApiHandler behind an HTTP server.
 //
 // Threads  Owns its IO threads and workers (http_server.h).
-// Errors   Start: as HttpServer::Start. Without TLS it refuses addresses beyond loopback unless
-//          `allow_beyond_loopback`.
-// Always   After Stop() nothing of the context is used any more.
+// Errors   Start: those of HttpServer::Start. Without TLS, only loopback addresses are accepted
+//          unless `allow_beyond_loopback` is set.
+// Always   After Stop() the context is no longer used.
 #pragma once
 
 #include <memory>

@@ -1,10 +1,9 @@
-// The web console: its files and its pages, to anybody; what they show comes over the API.
+// Serves the files and pages of the web console, without authentication: data comes over the API.
 //
 // Threads  Immutable after construction.
-// Always   Answers GET and HEAD outside of /api only. A path whose first segment
-//          has no dot is a page of the console, so its links can be opened and
-//          reloaded; the page is one document whose <base> says where it is:
-//          under the path of X-Forwarded-Prefix, if a proxy set one.
+// Always   Answers only GET and HEAD outside of /api. A path whose first segment has no dot is a
+//          page of the console, so that its links can be opened and reloaded. All pages are the
+//          same document, whose <base> is the path of X-Forwarded-Prefix if a proxy set one.
 #pragma once
 
 #include <optional>
@@ -19,9 +18,9 @@ class ConsolePages {
   // `files`: of web-ui/dist; without any the start page tells how to build it.
   ConsolePages(EmbeddedFiles files, std::string version);
 
-  // True for what it may answer, known without looking at anything: GET and HEAD of other paths.
+  // True for requests that it may answer, by method and path alone: GET and HEAD outside of /api.
   static bool Concerns(const HttpRequest& request);
-  // nullopt: nothing is here; the API says so.
+  // nullopt: there is no such page or file; the API then answers.
   std::optional<HttpResponse> Answer(const HttpRequest& request) const;
 
  private:
@@ -31,8 +30,8 @@ class ConsolePages {
   const std::string version_;
 };
 
-// The path that a proxy serves the console under, with slashes at both ends: "/" when the header
-// is absent or is no plain path.
+// The path under which a proxy serves the console, with slashes at both ends; "/" if the header is
+// absent or not a plain path.
 std::string PrefixOf(const HttpRequest& request);
 
 }  // namespace carillon::scheduler

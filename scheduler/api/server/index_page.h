@@ -1,5 +1,5 @@
-// GET / of a program that was built without the console: says what this is and how to get it.
-// Needs no token and shows nothing of the system but its version.
+// The answer to GET / of a program that was built without the console: it says how to build it.
+// Needs no authentication, and shows nothing of the system but its version.
 #pragma once
 
 #include <string>

@@ -69,7 +69,7 @@ class ApiHandler : public HttpHandler {
   // Limits store look-ups by addresses whose credentials are not known yet.
   RateLimit lookup_rate_ GUARDED_BY(rates_mu_);
   StoreProbe store_;
-  ChangeWatch changes_;  // before the streams that look at it
+  ChangeWatch changes_;  // before the streams that use it
   StreamHub streams_;
   LogReads log_reads_;
   LoopRunner stream_loop_;

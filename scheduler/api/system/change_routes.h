@@ -1,4 +1,4 @@
-// Routes that stream changes of the cluster as they happen.
+// Handler of /api/changes, which streams changes of the cluster as they happen.
 #pragma once
 
 #include "scheduler/api/call/call.h"
