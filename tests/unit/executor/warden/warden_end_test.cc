@@ -101,8 +101,7 @@ TEST_F(WardenEndTest, KillCutsARunningGraceShort) {
   EXPECT_FALSE(test::WaitUntil([&] { return AnyDead(); }, 200ms));
   const SteadyTime asked = clock_.Steady();
   ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kKill).ok());
-  ASSERT_TRUE(
-      client_->Cancel(start.attempt, CancelMode::kGraceful).ok());  // too late to have an effect
+  ASSERT_TRUE(client_->Cancel(start.attempt, CancelMode::kGraceful).ok());  // no effect any more
   const AttemptResult result = End(start);
   EXPECT_LT(clock_.Steady() - asked, kKilledWithin);
   EXPECT_EQ(result.state, RunState::kCancelled);
@@ -134,8 +133,7 @@ TEST_F(WardenEndTest, KillComesThroughAnotherDaemonThanTheGrace) {
   Detach();
   Attach();
   ASSERT_TRUE(test::WaitUntil([&] {
-    return client_->Cancel(start.attempt, CancelMode::kKill)
-        .ok();  // succeeds once the client is attached
+    return client_->Cancel(start.attempt, CancelMode::kKill).ok();  // once attached
   }));
   EXPECT_EQ(End(start).state, RunState::kCancelled);
   ExpectAllDead();
@@ -187,8 +185,8 @@ TEST_F(WardenEndTest, LeaseThatIsRenewedDoesNotKill) {
   start.lease_end = clock_.Steady() + kShortLease;
   ASSERT_TRUE(client_->Start(start).ok());
   ASSERT_TRUE(client_->RenewLeases({start.attempt}, clock_.Steady() + 60s).ok());
-  ASSERT_TRUE(client_->RenewLeases({start.attempt}, clock_.Steady() + 1s)
-                  .ok());  // a lease is never shortened
+  // A lease is never shortened.
+  ASSERT_TRUE(client_->RenewLeases({start.attempt}, clock_.Steady() + 1s).ok());
   EXPECT_EQ(End(start).state, RunState::kCompleted);
 }
 

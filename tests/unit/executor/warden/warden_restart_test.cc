@@ -183,8 +183,7 @@ TEST_F(WardenRestartTest, KeeperOfAWardenThatWasStartedOtherwiseIsWaitedFor) {
   const pid_t warden = pid();
   Detach();
   for (const ProcessEntry& entry : ReadProcesses()) {
-    if (entry.parent == warden)
-      kill(entry.pid, SIGSTOP);  // so that it cannot kill when its warden dies
+    if (entry.parent == warden) kill(entry.pid, SIGSTOP);  // cannot kill when its warden dies
   }
   kill(warden, SIGKILL);
   const std::string moved = scratch_ / "carillon-warden";

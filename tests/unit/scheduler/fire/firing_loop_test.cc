@@ -285,8 +285,7 @@ TEST_F(FiringLoopTest, RunWhoseDefinitionCannotBeReadWaitsForItsMending) {
     Tell(RunEvent::What::kClaimed, tasks[0].key);
   }
   EXPECT_TRUE(Skips().empty());
-  EXPECT_EQ(faulty_.calls["load"],
-            90);  // for the readable ones; the unreadable one is not read again
+  EXPECT_EQ(faulty_.calls["load"], 90);  // of readable ones; the unreadable one is not read again
   EXPECT_GT(metrics_.counter("carillon_runs_waiting_total", "unreadable_definition").value(), 0u);
   store_.DamageDefinition(job.job_id, job.version, false);
   Step(kUnreadableRetry);

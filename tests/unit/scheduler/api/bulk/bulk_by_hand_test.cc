@@ -177,8 +177,7 @@ TEST_F(BulkByHandTest, AKeyThatADeadMemberHeldIsTakenOver) {
   CreateJobs(2);
   CreateAction("run", "job", Ids("j", 2));
   auto dead = Worker();
-  faults_.plan.Arm("ExecuteJob",
-                   Fault::kTimeoutBefore);  // the key is in flight, and no run is created
+  faults_.plan.Arm("ExecuteJob", Fault::kTimeoutBefore);  // the key is in flight, without a run
   faults_.plan.OnCall([&](const std::string& name) {
     if (name == "RecordBulkItems") faults_.plan.Arm("RecordBulkItems", Fault::kUnavailable);
   });
@@ -296,8 +295,7 @@ TEST_F(BulkByHandTest, RightsAreThoseOfNow) {
   CreateJobs(60);
   CreateAction("pause", "job", Ids("j", 60), {.user_id = "user-ann", .role = "admin"});
   const auto worker = Worker();
-  Turns(*worker,
-        [this] { return AuditCounts("job.pause").size() == 20; });  // items of the first piece
+  Turns(*worker, [this] { return AuditCounts("job.pause").size() == 20; });  // in the first piece
   UserRecord ann = *store_.GetUser("user-ann");
   ann.role = "user";
   ASSERT_TRUE(store_.UpdateUser(ann, clock_.Wall()).ok());

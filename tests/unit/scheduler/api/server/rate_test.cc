@@ -66,8 +66,7 @@ TEST_F(RateTest, NobodyWithoutACredentialCountsAsAQuestionToTheStore) {
   Limit(1, 0);
   for (int i = 0; i < 30; ++i) {
     EXPECT_EQ(Anonymous("/api/jobs").status, 401);
-    EXPECT_EQ(Anonymous("/api/jobs", "aaaa.bbbb.cccc").status,
-              401);  // forged: not looked up either
+    EXPECT_EQ(Anonymous("/api/jobs", "aaaa.bbbb.cccc").status, 401);  // forged: no look-up either
   }
   EXPECT_EQ(Anonymous("/api/jobs", "guess").status, 401);
 }
