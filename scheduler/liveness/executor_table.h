@@ -28,8 +28,7 @@ struct ExecutorView {
   int slots = 0;             // process slots
   int free_slots = 0;        // process slots, as of the last heartbeat
   int free_light_slots = 0;  // in-process slots, likewise
-  uint64_t heartbeats =
-      0;  // heartbeats received so far; distinguishes a new report from an old one
+  uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
   bool takes_secrets = false;
   // The attempts listed in that heartbeat; empty if an earlier view had them.
   std::vector<HeldAttempt> claiming = {};
