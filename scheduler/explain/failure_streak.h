@@ -1,5 +1,5 @@
-// Counts how often in a row a job has failed, since when, and when it last succeeded. Pure: decides
-// from the job's newest runs.
+// Computes from the newest runs of a job how often in a row it has failed, since when, and when it
+// last succeeded. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 namespace carillon::scheduler {
 
 struct FailureStreak {
-  int64_t failures = 0;  // in a row; 0 when the job does not fail
-  WallTime since{};      // end of the first of them
-  RunSummary last = {};  // the newest of them
+  int64_t failures = 0;  // in a row; 0 = the job does not fail
+  WallTime since{};      // end of the first failure of the streak
+  RunSummary last = {};  // the latest failure of the streak
   std::optional<RunSummary> last_success = {};
-  // Runs that were not read may change the result: the streak may be longer, or begin behind runs
-  // that are still open.
+  // Older runs that were not read may change the result: the streak may be longer, or there may be
+  // one before runs that are still open.
   bool open_ended = false;
 
   bool settled() const { return !open_ended; }
@@ -28,8 +28,10 @@ enum class Reaches {
 };
 
 // `runs`: the newest fire first. Runs that are open, CANCELLED or SKIPPED count neither as a
-// failure nor as a success. Worked example, newest first: RUNNING, FAILED, CANCELLED, TIMED_OUT, COMPLETED is a
-// streak of 2 since the end of the TIMED_OUT run.
+// failure nor as a success.
+//
+//   RUNNING, FAILED, CANCELLED, TIMED_OUT, COMPLETED (newest first): 2 failures in a row, since the
+//   end of the TIMED_OUT run
 FailureStreak StreakOf(const std::vector<RunSummary>& runs, Reaches reaches);
 
 }  // namespace carillon::scheduler
