@@ -241,7 +241,7 @@ TEST_F(BackupTest, DatabaseThatIsNotEmptyIsRefusedOrReplacedAsAWhole) {
 TEST_F(BackupTest, BackupThatIsNotWholeIsRefusedBeforeAnythingIsDropped) {
   ASSERT_OK(Create());
   MariadbDatabase other;
-  const std::string id = StoreDriver::v(other.Open()->Identify()).store_id;
+  const std::string id = StoreDriver::v(other.Open()->identity.Identify()).store_id;
   fs::resize_file(file_, fs::file_size(file_) - 1);
   EXPECT_CODE(Restore(other, /*replace=*/true), ErrorCode::kCorrupt);
   fs::resize_file(file_, fs::file_size(file_) / 2);
@@ -252,7 +252,7 @@ TEST_F(BackupTest, BackupThatIsNotWholeIsRefusedBeforeAnythingIsDropped) {
   std::ofstream(file_) << mysql::HeadLine({.schema = newer, .store_id = "x", .taken = kT0})
                        << mysql::TailLine({{"jobs", 1}});
   EXPECT_CODE(Restore(other, /*replace=*/true), ErrorCode::kConflict);
-  EXPECT_EQ(StoreDriver::v(other.Open()->Identify()).store_id, id);
+  EXPECT_EQ(StoreDriver::v(other.Open()->identity.Identify()).store_id, id);
 }
 
 TEST_F(BackupTest, NoProgramStartsOnAStoreThatWasRestoredInPart) {
