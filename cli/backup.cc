@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "cli/standalone/standalone_options.h"
-#include "common/adapters/mysql/backup.h"
-#include "common/adapters/mysql/private_mariadbd.h"
+#include "common/adapters/mysql/backup/backup.h"
+#include "common/adapters/mysql/mariadbd/private_mariadbd.h"
 #include "common/adapters/system/system_clock.h"
 #include "common/process/data_directory.h"
 #include "common/store/store_options.h"

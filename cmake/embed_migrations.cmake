@@ -1,7 +1,7 @@
 # Writes OUT: the texts of every NNNN_name.up.sql in DIR, as C++. Run with -P.
 file(GLOB MIGRATIONS ${DIR}/*.up.sql)
 list(SORT MIGRATIONS)
-set(body "#include \"common/adapters/mysql/migrations.h\"\n\nnamespace carillon::mysql {\n\n")
+set(body "#include \"common/adapters/mysql/schema/migrations.h\"\n\nnamespace carillon::mysql {\n\n")
 string(APPEND body "const std::vector<Migration>& EmbeddedMigrations() {\n")
 string(APPEND body "  static const std::vector<Migration> all = {\n")
 foreach(file IN LISTS MIGRATIONS)

@@ -1,6 +1,6 @@
 #include "cli/standalone/standalone_options.h"
 
-#include "common/adapters/mysql/server_sizes.h"
+#include "common/adapters/mysql/schema/server_sizes.h"
 #include "scheduler/server/scheduler_settings.h"
 
 namespace carillon::cli {

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "common/adapters/mysql/mysql_options.h"
-#include "common/adapters/mysql/private_mariadbd.h"
+#include "common/adapters/mysql/client/mysql_options.h"
+#include "common/adapters/mysql/mariadbd/private_mariadbd.h"
 #include "common/config/load.h"
 #include "common/process/data_directory.h"
 

@@ -3,7 +3,7 @@
 // Errors   As process::ReadSecretFile.
 #pragma once
 
-#include "common/adapters/mysql/session.h"
+#include "common/adapters/mysql/client/session.h"
 #include "common/config/load.h"
 
 namespace carillon::store {

@@ -14,8 +14,8 @@
 #include <memory>
 #include <string>
 
+#include "common/adapters/mysql/mariadbd/private_mariadbd.h"
 #include "common/adapters/mysql/mysql_stores.h"
-#include "common/adapters/mysql/private_mariadbd.h"
 #include "common/adapters/system/system_clock.h"
 
 namespace carillon::test {

@@ -7,22 +7,22 @@
 #include <memory>
 #include <utility>
 
-#include "common/adapters/mysql/mysql_audit_store.h"
-#include "common/adapters/mysql/mysql_auth_store.h"
-#include "common/adapters/mysql/mysql_bulk_store.h"
-#include "common/adapters/mysql/mysql_database.h"
-#include "common/adapters/mysql/mysql_executor_store.h"
-#include "common/adapters/mysql/mysql_firing_store.h"
-#include "common/adapters/mysql/mysql_housekeeping.h"
-#include "common/adapters/mysql/mysql_idempotency_store.h"
-#include "common/adapters/mysql/mysql_identity_store.h"
-#include "common/adapters/mysql/mysql_job_store.h"
-#include "common/adapters/mysql/mysql_log_store.h"
-#include "common/adapters/mysql/mysql_notice_store.h"
-#include "common/adapters/mysql/mysql_run_store.h"
-#include "common/adapters/mysql/mysql_secret_store.h"
-#include "common/adapters/mysql/mysql_segment_store.h"
-#include "common/adapters/mysql/mysql_settings_store.h"
+#include "common/adapters/mysql/access/mysql_audit_store.h"
+#include "common/adapters/mysql/access/mysql_auth_store.h"
+#include "common/adapters/mysql/access/mysql_idempotency_store.h"
+#include "common/adapters/mysql/access/mysql_secret_store.h"
+#include "common/adapters/mysql/database/mysql_database.h"
+#include "common/adapters/mysql/firing/mysql_firing_store.h"
+#include "common/adapters/mysql/firing/mysql_segment_store.h"
+#include "common/adapters/mysql/jobs/mysql_job_store.h"
+#include "common/adapters/mysql/notices/mysql_notice_store.h"
+#include "common/adapters/mysql/operations/mysql_bulk_store.h"
+#include "common/adapters/mysql/operations/mysql_executor_store.h"
+#include "common/adapters/mysql/operations/mysql_housekeeping.h"
+#include "common/adapters/mysql/operations/mysql_identity_store.h"
+#include "common/adapters/mysql/operations/mysql_settings_store.h"
+#include "common/adapters/mysql/runs/mysql_log_store.h"
+#include "common/adapters/mysql/runs/mysql_run_store.h"
 
 namespace carillon::mysql {
 

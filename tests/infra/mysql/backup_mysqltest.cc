@@ -5,8 +5,8 @@
 #include <fstream>
 #include <future>
 
-#include "common/adapters/mysql/backup.h"
-#include "common/adapters/mysql/migrations.h"
+#include "common/adapters/mysql/backup/backup.h"
+#include "common/adapters/mysql/schema/migrations.h"
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {

@@ -1,6 +1,6 @@
 // Errors of MariaDB when the store as a whole is at fault: a table is away, a row of every
 // transaction is missing. Nothing may be blamed on the items of the batch that met it.
-#include "common/adapters/mysql/mysql_error.h"
+#include "common/adapters/mysql/client/mysql_error.h"
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {

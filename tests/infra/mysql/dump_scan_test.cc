@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "common/adapters/mysql/client_tool.h"
-#include "common/adapters/mysql/dump_scan.h"
+#include "common/adapters/mysql/backup/client_tool.h"
+#include "common/adapters/mysql/backup/dump_scan.h"
 
 namespace carillon::mysql {
 namespace {

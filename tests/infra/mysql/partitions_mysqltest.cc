@@ -3,7 +3,7 @@
 #include <future>
 #include <thread>
 
-#include "common/adapters/mysql/partitions.h"
+#include "common/adapters/mysql/schema/partitions.h"
 #include "tests/infra/mysql/schema_fixture.h"
 
 namespace carillon::test {

@@ -1,10 +1,10 @@
 // Batches that are written without a look at their rows: the statement says every fact, and leaves
 // in every table what reading, deciding and writing would have left.
-#include "common/adapters/mysql/plain_writes.h"
+#include "common/adapters/mysql/rows/plain_writes.h"
 
 #include <functional>
 
-#include "common/adapters/mysql/run_rows.h"
+#include "common/adapters/mysql/rows/run_rows.h"
 #include "common/base/rng.h"
 #include "tests/contract/mysql/mysql_handle.h"
 #include "tests/support/failpoint_on.h"

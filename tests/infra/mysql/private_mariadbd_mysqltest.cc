@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "common/adapters/mysql/server_process.h"
+#include "common/adapters/mysql/mariadbd/server_process.h"
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {

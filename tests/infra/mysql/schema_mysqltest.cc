@@ -1,8 +1,8 @@
 // Migrations, and what is asked of the server and its database before they are used.
 #include <future>
 
-#include "common/adapters/mysql/migrations.h"
-#include "common/adapters/mysql/server_checks.h"
+#include "common/adapters/mysql/client/server_checks.h"
+#include "common/adapters/mysql/schema/migrations.h"
 #include "common/wire/job_json.h"
 #include "tests/infra/mysql/schema_fixture.h"
 

@@ -1,5 +1,5 @@
 // Sizes of the private server by memory and control groups.
-#include "common/adapters/mysql/server_sizes.h"
+#include "common/adapters/mysql/schema/server_sizes.h"
 
 #include <fstream>
 

@@ -1,7 +1,7 @@
 // A session on MariaDB: what its results need while others are read.
 #include <fmt/core.h>
 
-#include "common/adapters/mysql/transaction.h"
+#include "common/adapters/mysql/client/transaction.h"
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {

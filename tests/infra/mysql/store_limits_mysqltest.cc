@@ -1,9 +1,9 @@
 // Items that the store refuses, large and odd bytes, and what a statement may read at most.
 #include <fmt/core.h>
 
-#include "common/adapters/mysql/incarnations.h"
-#include "common/adapters/mysql/run_rows.h"
-#include "common/adapters/mysql/run_writer.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/schema/incarnations.h"
 #include "common/base/rng.h"
 #include "tests/infra/mysql/store_reads.h"
 

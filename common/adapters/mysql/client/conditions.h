@@ -1,0 +1,51 @@
+// The conditions of a statement, with what stands at their question marks.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "common/adapters/mysql/client/session.h"
+
+namespace carillon::mysql {
+
+class Conditions {
+ public:
+  void Add(std::string_view condition, std::initializer_list<Param> values = {}) {
+    text_ += " AND ";
+    text_ += condition;
+    params_.insert(params_.end(), values.begin(), values.end());
+  }
+  // `column` is one of `values`.
+  void AddAnyOf(std::string_view column, const std::vector<std::string>& values) {
+    std::string list;
+    for (const std::string& value : values) {
+      list += list.empty() ? "?" : ", ?";
+      params_.push_back(value);
+    }
+    text_ += " AND " + std::string(column) + " IN (" + list + ")";
+  }
+  void Add(const Conditions& other) {
+    text_ += " AND " + other.text_;
+    params_.insert(params_.end(), other.params_.begin(), other.params_.end());
+  }
+
+  // Of conditions that are put together by this alone one is enough.
+  void Or(std::string_view condition, std::initializer_list<Param> values) {
+    if (empty()) text_ = "(1 = 0)";
+    text_.insert(text_.size() - 1, " OR ");
+    text_.insert(text_.size() - 1, condition);
+    params_.insert(params_.end(), values.begin(), values.end());
+  }
+
+  bool empty() const { return text_.size() == kTrue.size(); }
+  const std::string& text() const { return text_; }  // true when there are none
+  const Params& params() const { return params_; }
+
+ private:
+  static constexpr std::string_view kTrue = "1 = 1";
+  std::string text_{kTrue};
+  Params params_;
+};
+
+}  // namespace carillon::mysql

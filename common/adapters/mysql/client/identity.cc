@@ -1,0 +1,26 @@
+#include "common/adapters/mysql/client/identity.h"
+
+namespace carillon::mysql {
+namespace {
+
+// MySQL keeps an id with its data. MariaDB has none: a server is where it runs and what it serves.
+constexpr std::string_view kServerOfMariadb =
+    "SHA2(CONCAT_WS('|', @@hostname, @@port, @@server_id, @@datadir), 256)";
+constexpr std::string_view kServerOfMysql = "@@server_uuid";
+
+}  // namespace
+
+Result<StoreIdentity> ReadIdentity(Session& session, IdentityLock lock) {
+  std::string statement = "SELECT store_id, segment_count, mark, ";
+  statement += session.is_mariadb() ? kServerOfMariadb : kServerOfMysql;
+  statement += " FROM store_identity WHERE id = 1";
+  if (lock == IdentityLock::kForUpdate) statement += " FOR UPDATE";
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Ask(statement));
+  if (!rows.Next()) return {ErrorCode::kCorrupt, "identify: the store has no identity"};
+  return StoreIdentity{.store_id = rows.Text(1),
+                       .server_id = rows.Text(4),
+                       .segment_count = static_cast<uint32_t>(rows.Unsigned(2)),
+                       .mark = rows.Unsigned(3)};
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,15 @@
+// Reads the identity of the store at the other end of a connection.
+//
+// Errors   kBrokenStore: there is no store, or one of an
+//          older version; kCorrupt: it has no identity.
+#pragma once
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/domain/store_trust.h"
+
+namespace carillon::mysql {
+
+enum class IdentityLock { kNone, kForUpdate };
+Result<StoreIdentity> ReadIdentity(Session& session, IdentityLock lock = IdentityLock::kNone);
+
+}  // namespace carillon::mysql

@@ -1,0 +1,20 @@
+// Options of a store: its place, and the way it is opened.
+#pragma once
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/base/metrics.h"
+#include "common/base/time.h"
+
+namespace carillon::mysql {
+
+struct MysqlOptions {
+  SessionOptions session;
+  size_t pool_size = 8;
+  Duration pool_wait = 5s;
+  bool create_database = false;  // make session.database if it is not there
+  uint32_t segment_count = 64;   // of a new store; an existing one keeps its own
+  bool check_server = true;      // server_checks.h; false: tests that do not look at crashes
+  Metrics* metrics = nullptr;    // counts rows that cannot be read; outlives the store
+};
+
+}  // namespace carillon::mysql

@@ -1,0 +1,57 @@
+// Reads the earliest rows over many segments, each from its own index range, without reading one
+// segment's whole backlog: a few rows of each first, more where that was not enough.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/base/ids.h"
+
+namespace carillon::mysql {
+
+inline constexpr size_t kFirstRowsPerSegment = 16;
+
+// `branch` is one SELECT with a LIMIT, for one segment: "(… LIMIT ?) UNION ALL (… LIMIT ?)".
+inline std::string UnionOf(const std::string& branch, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) {
+    if (i > 0) text += " UNION ALL ";
+    text += "(" + branch + ")";
+  }
+  return text;
+}
+
+// The first `limit` rows over all `segments` in the order of `order_of(row)`.
+//   fetch(rows_per_segment) -> Result<std::vector<Row>>: up to that many of each segment, its first
+//   segment_of(row), order_of(row)
+template <typename Row, typename Fetch, typename SegmentOf, typename OrderOf>
+Result<std::vector<Row>> MergeSegments(size_t segments, size_t limit, Fetch fetch,
+                                       SegmentOf segment_of, OrderOf order_of) {
+  size_t share = std::min(limit, std::max(kFirstRowsPerSegment, 2 * limit / segments + 1));
+  while (true) {
+    CARILLON_ASSIGN_OR_RETURN(std::vector<Row> rows, fetch(share));
+    std::sort(rows.begin(), rows.end(),
+              [&](const Row& a, const Row& b) { return order_of(a) < order_of(b); });
+    // A segment that filled its share may have more right after its last row: what lies beyond the
+    // first such last row is not known to be next.
+    std::map<SegmentId, size_t> seen;
+    size_t known = rows.size();
+    bool complete = true;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (++seen[segment_of(rows[i])] < share) continue;
+      known = i + 1;
+      complete = false;
+      break;
+    }
+    if (complete || known >= limit || share >= limit) {
+      rows.resize(std::min(known, limit));
+      return rows;
+    }
+    share = std::min(limit, share * 4);
+  }
+}
+
+}  // namespace carillon::mysql

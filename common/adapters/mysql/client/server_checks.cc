@@ -1,0 +1,68 @@
+#include "common/adapters/mysql/client/server_checks.h"
+
+#include <fmt/core.h>
+
+namespace carillon::mysql {
+namespace {
+
+constexpr int64_t kPacketBytesLeast = int64_t{4} << 20;
+
+struct Rule {
+  std::string_view variable;
+  std::string_view wanted;
+  std::string_view why;
+  // Only where this one is ON; empty = always.
+  std::string_view where = {};
+};
+constexpr Rule kRules[] = {
+    {"innodb_flush_log_at_trx_commit", "1", "a crash would undo what was confirmed"},
+    {"sync_binlog", "1", "a crash would undo what was confirmed", "log_bin"},
+    {"read_only", "OFF", "a replica takes no writes; connect to the primary"},
+    {"wsrep_on", "OFF", "several servers that write at once cannot fence each other's members"},
+    {"group_replication_single_primary_mode", "ON",
+     "several servers that write at once cannot fence each other's members"},
+};
+
+// A rule whose variable the server does not have says nothing of it.
+bool Holds(const Rule& rule, const ServerVariables& variables) {
+  const auto value = variables.find(std::string(rule.variable));
+  if (value == variables.end() || value->second == rule.wanted) return true;
+  if (rule.where.empty()) return false;
+  const auto where = variables.find(std::string(rule.where));
+  return where == variables.end() || where->second != "ON";
+}
+
+}  // namespace
+
+Status JudgeServer(const ServerVariables& variables) {
+  for (const Rule& rule : kRules) {
+    if (Holds(rule, variables)) continue;
+    return {ErrorCode::kConflict,
+            fmt::format("store: the server has {} = {}, and {}; set it to {}", rule.variable,
+                        variables.at(std::string(rule.variable)), rule.why, rule.wanted)};
+  }
+  const auto packet = variables.find("max_allowed_packet");
+  if (packet != variables.end() && std::stoll(packet->second) < kPacketBytesLeast) {
+    return {ErrorCode::kConflict,
+            fmt::format("store: the server has max_allowed_packet = {}, and a result with its "
+                        "output may not fit; set it to {} or more",
+                        packet->second, kPacketBytesLeast)};
+  }
+  return {};
+}
+
+Status CheckServer(Session& session) {
+  std::string names = "'max_allowed_packet'";
+  for (const Rule& rule : kRules) {
+    names += fmt::format(", '{}'", rule.variable);
+    if (!rule.where.empty()) names += fmt::format(", '{}'", rule.where);
+  }
+  ServerVariables variables;
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Ask(fmt::format("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})", names)));
+  while (rows.Next()) variables[rows.Text(1)] = rows.Text(2);
+  return JudgeServer(variables);
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,159 @@
+// One connection to the database: prepared statements, typed rows, transactions.
+//
+// Place    Leased from the Pool for the length of one transaction or read.
+// Threads  Not thread-safe; one lease at a time.
+// Errors   Every method maps errors by mysql_error.h. After any error the connection is not to be
+//          used again (healthy() is false): an error may have undone half a transaction.
+// Always   READ COMMITTED, UTC, strict mode, no reconnect; statements are prepared once. Between
+//          leases no transaction is open.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/adapters/mysql/client/mysql_error.h"
+#include "common/adapters/mysql/client/unreadable.h"
+#include "common/base/result.h"
+#include "common/base/time.h"
+
+namespace sql {
+class Connection;
+class PreparedStatement;
+class ResultSet;
+}  // namespace sql
+
+namespace carillon::mysql {
+
+enum class TlsMode {
+  kOff,
+  kRequired,  // encrypted, whoever answers
+  kVerify,    // encrypted, by a server whose certificate is trusted and has the host's name
+};
+// "off", "required", "verify", as the setting store.tls has them.
+TlsMode TlsModeOf(std::string_view text);
+
+struct SessionOptions {
+  std::string socket_path = {};  // a unix socket; or
+  std::string host = {};
+  int port = 3306;
+  std::string user = {};
+  std::string password = {};
+  std::string database = {};  // empty: none selected
+  TlsMode tls = TlsMode::kOff;
+  std::string tls_ca_file = {};  // PEM, who signs servers' certificates; for kVerify
+  int connect_timeout_s = 5;
+  int read_timeout_s = 15;               // of one statement; then its outcome is unknown
+  int lock_wait_timeout_s = 5;           // of one row lock
+  UnreadableRows* unreadable = nullptr;  // told of rows that are left out; outlives the session
+};
+
+inline constexpr int kIdleTransactionTimeoutSeconds = 2;
+inline constexpr size_t kPreparedStatementsMax = 200;
+
+// A statement's parameter; text is not copied and must live until the call returns.
+using Param = std::variant<std::nullptr_t, int64_t, uint64_t, double, std::string_view>;
+using Params = std::vector<Param>;
+
+// A buffered result. Columns count from 1, as in SQL.
+class Rows {
+ public:
+  explicit Rows(std::unique_ptr<sql::ResultSet> result);
+  Rows(Rows&&) noexcept;
+  Rows& operator=(Rows&&) noexcept;
+  ~Rows();
+
+  bool Next();
+  int64_t Int(uint32_t column) const;
+  uint64_t Unsigned(uint32_t column) const;
+  double Double(uint32_t column) const;
+  std::string Text(uint32_t column) const;  // any bytes; NULL is ""
+  bool IsNull(uint32_t column) const;
+  WallTime Time(uint32_t column) const { return FromUnixMicros(Int(column)); }
+
+ private:
+  std::unique_ptr<sql::ResultSet> result_;
+};
+
+class Session {
+ public:
+  // Connects and sets the session up. Blocks for the connect timeout at most.
+  static Result<std::unique_ptr<Session>> Connect(const SessionOptions& options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // `statement` is prepared at first use; it must come from a bounded set of texts.
+  Result<Rows> Query(const std::string& statement, const Params& params = {});
+  // Returns the number of rows that matched (not: that changed).
+  Result<int64_t> Execute(const std::string& statement, const Params& params = {});
+  // Not prepared: DDL, SET, KILL.
+  Status Run(const std::string& statement);
+  Result<Rows> Ask(const std::string& statement);
+
+  // As Run, of a statement that needs a table for
+  // itself; false: it is in use, and nothing happened.
+  Result<bool> TryRun(const std::string& statement);
+
+  // Of MariaDB: from here on the server ends a statement that takes longer; zero = no limit.
+  Status LimitStatements(Duration longest);
+  // From here on the server ends a SELECT that takes longer (kExhausted); zero = no limit.
+  Status LimitReads(Duration longest);
+
+  // Ends another connection of the same user. One that is gone already is fine.
+  Status Kill(uint64_t connection_id);
+
+  // The next statement begins a transaction. It costs a round trip only where the connection did
+  // not have one before: from then on `autocommit` is off, until Autocommit.
+  Status Begin();
+  // From here on each statement is a transaction of its own, so that no read keeps one open.
+  Status Autocommit();
+  Status Commit();
+  Status Rollback();
+
+  // A row that this version cannot read is left out.
+  void NoteUnreadable(std::string_view table, const std::string& row, std::string_view why) const {
+    if (unreadable_ != nullptr) unreadable_->Note(table, row, why);
+  }
+
+  bool healthy() const { return last_error_ == 0; }
+  // `autocommit` is off: the connection is warm for transactions, not for reads.
+  bool transactional() const { return transactional_; }
+  // A statement has been answered since the last Begin.
+  bool answered() const { return answered_; }
+  int last_error() const { return last_error_; }
+  uint64_t connection_id() const { return connection_id_; }
+  bool is_mariadb() const { return is_mariadb_; }
+  size_t packet_bytes_max() const { return packet_bytes_max_; }
+  void set_operation(std::string_view operation) { operation_ = operation; }
+  // The stamp of the gate that admitted this connection; 0 = none did.
+  uint64_t admitted_under() const { return admitted_under_; }
+  void set_admitted_under(uint64_t stamp) { admitted_under_ = stamp; }
+
+ private:
+  Session() = default;
+  Status SetUp(const SessionOptions& options);
+  Status CheckSetUp();
+  Status CheckTls();
+  sql::PreparedStatement* Prepare(const std::string& statement);
+  template <typename Function>
+  auto Guarded(Phase phase, Function function) -> decltype(function());
+
+  struct Prepared;
+  std::unique_ptr<sql::Connection> connection_;
+  std::unique_ptr<Prepared> prepared_;
+  std::string operation_ = "connect";
+  UnreadableRows* unreadable_ = nullptr;
+  int last_error_ = 0;
+  bool transactional_ = false;
+  bool answered_ = false;
+  uint64_t connection_id_ = 0;
+  bool is_mariadb_ = false;
+  size_t packet_bytes_max_ = 0;
+  uint64_t admitted_under_ = 0;
+};
+
+}  // namespace carillon::mysql

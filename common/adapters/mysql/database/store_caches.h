@@ -1,0 +1,28 @@
+// Caches of rows, shared by all adapters of one store.
+//
+// Threads  Each part is thread-safe.
+// Owns     Itself; the handles on one store share it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/adapters/mysql/client/unreadable.h"
+#include "common/adapters/mysql/rows/plain_writes.h"
+#include "common/adapters/mysql/schema/id_blocks.h"
+#include "common/adapters/mysql/schema/incarnations.h"
+#include "common/base/metrics.h"
+
+namespace carillon::mysql {
+
+struct StoreCaches {
+  explicit StoreCaches(Metrics* metrics) : unreadable(metrics) {}
+  UnreadableRows unreadable;
+  IdBlocks ids;
+  Incarnations incarnations;
+  PlainMemory plain;
+  std::atomic<int64_t> versions_from{0};  // where the walk over old versions goes on
+  std::atomic<int> tables_refused{0};     // calls in a row for partitions that found one in use
+};
+
+}  // namespace carillon::mysql

@@ -1,0 +1,48 @@
+// The port FiringStore on MariaDB or MySQL.
+//
+// Always   Lock order: segments, executors, jobs, schedules, runs, slots; keys sorted within each.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/adapters/mysql/database/mysql_database.h"
+#include "common/ports/store/firing_store.h"
+
+namespace carillon::mysql {
+
+class MysqlFiringStore final : public FiringStore {
+ public:
+  explicit MysqlFiringStore(MysqlDatabase& db) : db_(db) {}
+
+  Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments, WallTime until,
+                                           size_t limit) override;
+  Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) override;
+  Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
+                                  std::optional<std::pair<WallTime, RunKey>> after,
+                                  size_t limit) override;
+  Result<JobPendingPage> ScanPendingOfJob(const JobWindow& window, std::optional<RunKey> after,
+                                          size_t limit) override;
+  Result<RunningPage> ScanRunning(const std::vector<SegmentId>& segments,
+                                  std::optional<RunCursor> after, size_t limit) override;
+  Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                         std::optional<RunCursor> after, size_t limit) override;
+  Result<std::vector<JobVersionRecord>> LoadDefinitions(
+      const std::vector<JobVersionKey>& keys) override;
+  Result<RunRequest> LoadRunRequest(const RunKey& key) override;
+  Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
+                                        const Fence& fence, WallTime now) override;
+  Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                      WallTime now) override;
+  Result<std::vector<RunEffect>> ApplyResults(const std::vector<ResultReport>& reports,
+                                              const Fence& fence, WallTime now) override;
+  Result<std::vector<RunEffect>> MarkLost(const std::vector<LostReport>& reports,
+                                          const Fence& fence, WallTime now) override;
+  Result<OverdueReport> ReadOverdue(WallTime now) override;
+
+ private:
+  MysqlDatabase& db_;
+};
+
+}  // namespace carillon::mysql

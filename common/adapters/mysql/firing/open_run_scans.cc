@@ -1,0 +1,258 @@
+#include "common/adapters/mysql/firing/open_run_scans.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/segment_merge.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+
+namespace carillon::mysql {
+namespace {
+
+Position PositionOf(const StoredRun& run) { return {run.row.due, run.row.key}; }
+
+std::vector<RunRow> RowsOf(std::vector<StoredRun> runs) {
+  std::vector<RunRow> rows;
+  rows.reserve(runs.size());
+  for (StoredRun& run : runs) {
+    if (run.readable) rows.push_back(std::move(run.row));
+  }
+  return rows;
+}
+
+// A row comparison (a, b) > (?, ?) would not use the index: its first column is bounded by itself.
+constexpr std::string_view kAfter =
+    " AND r.due_us >= ? AND (r.due_us > ? OR r.fire_us > ? OR (r.fire_us = ? AND "
+    "(r.schedule_id > ? OR (r.schedule_id = ? AND r.shard > ?))))";
+
+constexpr std::string_view kByPlace =
+    " ORDER BY r.due_us, r.fire_us, r.schedule_id, r.shard LIMIT ?";
+
+void AddAfter(Params& params, const Position& after) {
+  const int64_t due = ToUnixMicros(after.first);
+  const int64_t fire = ToUnixMicros(after.second.fire);
+  const uint64_t schedule = after.second.schedule_id.value();
+  params.insert(params.end(), {due, due, fire, fire, schedule, schedule,
+                               static_cast<uint64_t>(after.second.shard)});
+}
+
+Result<std::vector<StoredRun>> FetchPending(Session& session, Incarnations& incarnations,
+                                            const std::vector<SegmentId>& segments, WallTime until,
+                                            const std::optional<Position>& after, size_t share) {
+  const std::string branch =
+      "SELECT " + kRunColumns +
+      " FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? AND r.due_us <= ? "
+      "AND r.state = 'PENDING'" +
+      (after ? std::string(kAfter) : std::string()) +
+      " ORDER BY r.due_us, r.fire_us, r.schedule_id, r.shard LIMIT ?";
+  Params params;
+  for (const SegmentId segment : segments) {
+    params.push_back(static_cast<uint64_t>(segment.value()));
+    params.push_back(ToUnixMicros(until));
+    if (after) AddAfter(params, *after);
+    params.push_back(static_cast<uint64_t>(share));
+  }
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(UnionOf(branch, segments.size()), params));
+  return ReadRuns(session, std::move(rows), incarnations);
+}
+
+// The range of fires is one of the index and of the partitions. What it holds beyond the job's open
+// runs is short: those that ended since `window.from`.
+Result<std::vector<StoredRun>> FetchPendingOfJob(Session& session, Incarnations& incarnations,
+                                                 const JobWindow& window,
+                                                 const std::optional<RunKey>& after, size_t count) {
+  static const std::string statement =
+      "SELECT " + kRunColumns +
+      " FROM job_runs r FORCE INDEX (by_job) WHERE r.job_no = ? AND r.fire_us >= ? AND r.fire_us "
+      "<= ? AND (r.fire_us > ? OR r.schedule_id > ? OR (r.schedule_id = ? AND r.shard > ?)) AND "
+      "r.state = 'PENDING' AND r.due_us < ? ORDER BY r.fire_us, r.schedule_id, r.shard LIMIT ?";
+  // Before every row of the window when there is no `after`.
+  const RunKey before{.fire = window.from - 1us};
+  const RunKey& from = after && after->fire >= window.from ? *after : before;
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query(statement,
+                    {window.job_no.value(), ToUnixMicros(std::max(window.from, from.fire)),
+                     ToUnixMicros(window.to), ToUnixMicros(from.fire), from.schedule_id.value(),
+                     from.schedule_id.value(), static_cast<uint64_t>(from.shard),
+                     ToUnixMicros(kNever), static_cast<uint64_t>(count)}));
+  return ReadRuns(session, std::move(rows), incarnations);
+}
+
+std::string NumberList(uint32_t count) {
+  std::string list;
+  for (uint32_t i = 0; i < count; ++i) list += (i == 0 ? "" : ", ") + std::to_string(i);
+  return list;
+}
+
+// `first` selects the time of a segment's first row in the order of an index, so one row a segment
+// is read.
+Result<WallTime> LeastOf(Session& session, uint32_t segment_count, const std::string& first) {
+  Params segments;
+  for (uint32_t i = 0; i < segment_count; ++i) segments.emplace_back(uint64_t{i});
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(UnionOf(first, segment_count), segments));
+  WallTime least = kNever;
+  while (rows.Next()) least = std::min(least, rows.Time(1));
+  return least;
+}
+
+// `runs` are the first ones after the cursor, one more than `limit` where there are so many.
+RunningPage PageOf(std::vector<StoredRun> runs, const std::optional<RunCursor>& after,
+                   size_t limit) {
+  RunningPage page;
+  if (runs.size() > limit) {
+    runs.resize(limit);
+    page.next = after;
+    if (!runs.empty()) {
+      const RunRow& last = runs.back().row;
+      page.next = RunCursor{last.segment, last.due, last.key};
+    }
+  }
+  page.runs = RowsOf(std::move(runs));
+  return page;
+}
+
+// Segment by segment, each in the order of its index.
+Result<std::vector<StoredRun>> FetchRunning(Session& session, std::vector<SegmentId> segments,
+                                            const std::optional<RunCursor>& after, size_t count,
+                                            Incarnations& incarnations) {
+  static const std::string statement =
+      "SELECT " + kRunColumns +
+      " FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? AND r.state = 'RUNNING'";
+  std::sort(segments.begin(), segments.end());
+  std::vector<StoredRun> runs;
+  for (const SegmentId segment : segments) {
+    if (after && segment < after->segment) continue;
+    const bool inside = after && segment == after->segment;
+    Params params = {static_cast<uint64_t>(segment.value())};
+    if (inside) AddAfter(params, {after->due, after->key});
+    params.push_back(static_cast<uint64_t>(count - runs.size()));
+    const std::string skip = inside ? std::string(kAfter) : std::string();
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Query(statement + skip + std::string(kByPlace), params));
+    CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> some,
+                              ReadRuns(session, std::move(rows), incarnations));
+    std::move(some.begin(), some.end(), std::back_inserter(runs));
+    if (runs.size() >= count) break;
+  }
+  return runs;
+}
+
+// In one statement: there are few, and they are looked for all the time.
+Result<std::vector<StoredRun>> FetchCancelRequests(Session& session,
+                                                   const std::vector<SegmentId>& segments,
+                                                   const std::optional<RunCursor>& after,
+                                                   size_t count, Incarnations& incarnations) {
+  static const std::string statement =
+      "SELECT " + kRunColumns +
+      " FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
+      "run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.n STRAIGHT_JOIN job_runs r "
+      "FORCE INDEX (PRIMARY) ON r.fire_us = c.fire_us AND r.schedule_id = c.schedule_id AND "
+      "r.shard = c.shard WHERE r.state IN ('RUNNING', 'HELD') AND r.cancel_requested = 1 AND "
+      "(c.segment > ? OR (c.segment = ?" +
+      std::string(kAfter) +
+      ")) ORDER BY c.segment, r.due_us, r.fire_us, r.schedule_id, r.shard LIMIT ?";
+  const WallTime before_all = FromUnixMicros(-1);
+  const RunCursor from = after.value_or(RunCursor{SegmentId(0), before_all, {before_all, {}, 0}});
+  JsonRows wanted;
+  for (const SegmentId segment : segments) wanted.Begin().Add(segment.value());
+  const std::string json = wanted.Take();
+  const auto segment = static_cast<uint64_t>(from.segment.value());
+  Params params = {json, segment, segment};
+  AddAfter(params, {from.due, from.key});
+  params.push_back(static_cast<uint64_t>(count));
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
+  return ReadRuns(session, std::move(rows), incarnations);
+}
+
+}  // namespace
+
+Result<PendingPage> ReadPending(Session& session, Incarnations& incarnations,
+                                const std::vector<SegmentId>& segments, WallTime until,
+                                const std::optional<Position>& after, size_t limit) {
+  const WallTime end = std::min(until, kNever - 1us);  // kNever: held back while its job is paused
+  // One more than asked for tells whether there is a next page.
+  CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
+                            MergeSegments<StoredRun>(
+                                segments.size(), limit + 1,
+                                [&](size_t share) {
+                                  return FetchPending(session, incarnations, segments, end, after,
+                                                      share);
+                                },
+                                [](const StoredRun& run) { return run.row.segment; }, PositionOf));
+  PendingPage page;
+  if (runs.size() > limit) {
+    runs.resize(limit);
+    page.next = PositionOf(runs.back());
+  }
+  page.runs = RowsOf(std::move(runs));
+  return page;
+}
+
+Result<JobPendingPage> ReadPendingOfJob(Session& session, Incarnations& incarnations,
+                                        const JobWindow& window, const std::optional<RunKey>& after,
+                                        size_t limit) {
+  CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
+                            FetchPendingOfJob(session, incarnations, window, after, limit + 1));
+  JobPendingPage page;
+  if (runs.size() > limit) {
+    runs.resize(limit);
+    page.next = runs.back().row.key;
+  }
+  page.runs = RowsOf(std::move(runs));
+  return page;
+}
+
+Result<RunningPage> ReadRunning(Session& session, Incarnations& incarnations,
+                                const std::vector<SegmentId>& segments,
+                                const std::optional<RunCursor>& after, size_t limit) {
+  CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
+                            FetchRunning(session, segments, after, limit + 1, incarnations));
+  return PageOf(std::move(runs), after, limit);
+}
+
+Result<RunningPage> ReadCancelRequests(Session& session, Incarnations& incarnations,
+                                       const std::vector<SegmentId>& segments,
+                                       const std::optional<RunCursor>& after, size_t limit) {
+  CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
+                            FetchCancelRequests(session, segments, after, limit + 1, incarnations));
+  return PageOf(std::move(runs), after, limit);
+}
+
+Result<RunRequest> ReadRunRequest(Session& session, const RunKey& key) {
+  CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                            session.Query("SELECT parameters, trace_id FROM job_runs WHERE "
+                                          "fire_us = ? AND schedule_id = ? AND shard = ?",
+                                          {ToUnixMicros(key.fire), key.schedule_id.value(),
+                                           static_cast<uint64_t>(key.shard)}));
+  if (!rows.Next()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  return RunRequest{.parameters_json = rows.Text(1), .trace_id = rows.Text(2)};
+}
+
+Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, WallTime now) {
+  OverdueReport report;
+  CARILLON_ASSIGN_OR_RETURN(
+      report.oldest_pending_due,
+      LeastOf(session, segment_count,
+              "SELECT r.due_us FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? "
+              "AND r.state = 'PENDING' ORDER BY r.due_us LIMIT 1"));
+  CARILLON_ASSIGN_OR_RETURN(
+      report.oldest_unplanned_fire,
+      LeastOf(session, segment_count,
+              "SELECT s.next_fire_us FROM job_schedules s FORCE INDEX (due) WHERE s.segment = ? "
+              "ORDER BY s.next_fire_us LIMIT 1"));
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query(fmt::format("SELECT COUNT(*) FROM (SELECT 1 FROM job_runs r FORCE INDEX "
+                                "(open_runs) WHERE r.open_segment IN ({}) AND r.due_us <= ? "
+                                "AND r.state = 'PENDING' LIMIT {}) x",
+                                NumberList(segment_count), kCountedMax),
+                    {ToUnixMicros(now)}));
+  rows.Next();
+  report.pending_due = rows.Int(1);
+  return report;
+}
+
+}  // namespace carillon::mysql

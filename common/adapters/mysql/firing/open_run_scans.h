@@ -1,0 +1,33 @@
+// Step 2 and recovery: reads what is open.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/adapters/mysql/schema/incarnations.h"
+#include "common/ports/store/firing_store.h"
+
+namespace carillon::mysql {
+
+using Position = std::pair<WallTime, RunKey>;
+
+// As the scans of FiringStore, of some segments and more than no rows.
+Result<PendingPage> ReadPending(Session& session, Incarnations& incarnations,
+                                const std::vector<SegmentId>& segments, WallTime until,
+                                const std::optional<Position>& after, size_t limit);
+Result<JobPendingPage> ReadPendingOfJob(Session& session, Incarnations& incarnations,
+                                        const JobWindow& window, const std::optional<RunKey>& after,
+                                        size_t limit);
+Result<RunningPage> ReadRunning(Session& session, Incarnations& incarnations,
+                                const std::vector<SegmentId>& segments,
+                                const std::optional<RunCursor>& after, size_t limit);
+Result<RunningPage> ReadCancelRequests(Session& session, Incarnations& incarnations,
+                                       const std::vector<SegmentId>& segments,
+                                       const std::optional<RunCursor>& after, size_t limit);
+// As LoadRunRequest and ReadOverdue.
+Result<RunRequest> ReadRunRequest(Session& session, const RunKey& key);
+Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, WallTime now);
+
+}  // namespace carillon::mysql

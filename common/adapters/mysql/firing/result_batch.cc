@@ -1,0 +1,194 @@
+#include "common/adapters/mysql/firing/result_batch.h"
+
+#include <algorithm>
+#include <map>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/rows/run_writer.h"
+
+namespace carillon::mysql {
+namespace {
+
+// Whether a report that changes nothing is news about its attempt.
+bool IsNews(const StoredRun& run, const ResultReport& report) {
+  if (report.attempt < run.row.attempt) return true;
+  // The row ended by a loss; this is what really became of it.
+  return report.attempt == run.row.attempt && IsFinal(run.row.state) && run.ended_by_loss &&
+         run.row.claim_token == report.token;
+}
+
+// The attempt that a loss ends: nothing is known but when it began.
+AttemptResult LossOf(const StoredRun& run, WallTime now) {
+  return {.state = RunState::kLost,
+          .reason = std::string(reason::kExecutorLost),
+          .started = run.started,
+          .ended = now};
+}
+
+Status RecordReport(const StoredRun& run, const ResultReport& report, RunWriter& writer) {
+  return writer.RecordAttempt(run.row.key, {.attempt = report.attempt,
+                                            .state = report.result.state,
+                                            .executor = report.executor,
+                                            .claimed = run.row.claimed,
+                                            .result = report.result});
+}
+
+struct ResultBatchState {
+  LockedJobs jobs;
+  LockedRuns runs;
+};
+
+Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, SlotJobs& slot_jobs,
+                           RunWriter& writer, WallTime now) {
+  RunEffect effect{.key = report.key, .verdict = ResultVerdict::kUnknownRun};
+  const auto found = state.runs.find(report.key);
+  // A report under another segment would pass a fence that is not the run's; one of another job
+  // would be decided by that job's rules.
+  if (found == state.runs.end() || found->second.row.segment != report.segment ||
+      found->second.row.job_no != report.job_no) {
+    return effect;
+  }
+  StoredRun& run = found->second;
+  if (!run.readable) {
+    // What the run is about is for a version that knows its state; the result is not lost.
+    effect.verdict = ResultVerdict::kRecordedOnly;
+    CARILLON_TRY(RecordReport(run, report, writer));
+    return effect;
+  }
+  if (run.row.state == RunState::kRunning) slot_jobs.Note(run.row.job_no, run.slot_taken);
+  const auto job = state.jobs.find(run.row.job_no);
+  const ResultDecision decision =
+      DecideResult(&run.row, job == state.jobs.end() ? nullptr : &job->second, report, now);
+  effect.verdict = decision.verdict;
+  if (decision.verdict == ResultVerdict::kApplied) {
+    CARILLON_TRY(writer.Change(run, decision.change, report.result, now));
+    NoteWritten(run.row, &effect);
+    effect.dead_letter = decision.change.dead_letter;
+  } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(run, report)) {
+    CARILLON_TRY(RecordReport(run, report, writer));
+  }
+  return effect;
+}
+
+// Jobs are locked before runs.
+Result<ResultBatchState> LockLosses(Session& session, Incarnations& incarnations,
+                                    const std::vector<LostReport>& reports, const Fence& fence) {
+  CARILLON_TRY(LockFence(session, fence));
+  std::vector<JobNo> jobs;
+  for (const LostReport& report : reports) jobs.push_back(report.job_no);
+  ResultBatchState state;
+  CARILLON_TRY(LockJobs(session, std::move(jobs), &state.jobs));
+  std::vector<RunKey> keys;
+  for (const LostReport& report : reports) keys.push_back(report.key);
+  CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), incarnations));
+  return state;
+}
+
+// What the attempts' own versions say about a loss, where the job was edited since. One that cannot
+// be read any more may have said that the attempt is not to be killed.
+Result<std::map<JobVersionKey, OnLost>> ReadOldPolicies(Session& session,
+                                                        const ResultBatchState& state) {
+  std::map<JobVersionKey, OnLost> policies;
+  std::vector<JobVersionKey> keys;
+  for (const auto& [key, run] : state.runs) {
+    const auto job = state.jobs.find(run.row.job_no);
+    if (job == state.jobs.end() || job->second.version == run.row.def_version) continue;
+    keys.push_back({run.row.job_no, run.row.def_version});
+  }
+  if (keys.empty()) return policies;
+  for (const JobVersionKey& key : keys) policies[key] = OnLost::kHold;
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<JobVersionRecord> records,
+                            ReadDefinitions(session, keys));
+  for (const JobVersionRecord& record : records) {
+    if (record.readable) policies[{record.job_no, record.version}] = record.definition.on_lost;
+  }
+  return policies;
+}
+
+PlainSplit SplitReports(const std::vector<ResultReport>& reports, const SlotJobs& slot_jobs,
+                        Look look) {
+  const std::set<JobNo> with_slots = slot_jobs.Among(reports);
+  return SplitPlain(reports, [&](const ResultReport& report) {
+    return look == Look::kPlain && MayBePlain(report) && !with_slots.contains(report.job_no);
+  });
+}
+
+Status ApplyRead(Session& session, const std::vector<ResultReport>& reports,
+                 const std::vector<size_t>& places, const ResultRules& rules,
+                 ResultBatchState& state, Effects* effects) {
+  std::vector<RunKey> keys;
+  keys.reserve(places.size());
+  for (const size_t place : places) keys.push_back(reports[place].key);
+  CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), rules.incarnations));
+  RunWriter writer(session);
+  for (const size_t place : places) {
+    CARILLON_ASSIGN_OR_RETURN((*effects)[place],
+                              ApplyOne(reports[place], state, rules.slot_jobs, writer, rules.now));
+  }
+  return writer.Flush();
+}
+
+}  // namespace
+
+Result<std::optional<Effects>> ApplyBatch(Session& session,
+                                          const std::vector<ResultReport>& reports,
+                                          const ResultRules& rules, Look look) {
+  CARILLON_TRY(LockFence(session, rules.fence));
+  const PlainSplit split = SplitReports(reports, rules.slot_jobs, look);
+  // A success needs nothing of its job; whatever may lead to another attempt does, and jobs are
+  // locked before runs.
+  std::vector<JobNo> jobs;
+  for (const size_t place : split.others) {
+    if (reports[place].result.state != RunState::kCompleted) jobs.push_back(reports[place].job_no);
+  }
+  ResultBatchState state;
+  CARILLON_TRY(LockJobs(session, std::move(jobs), &state.jobs));
+  Effects effects(reports.size());
+  if (!split.plain.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(const Facts facts, WritePlainResults(session, reports, split.plain));
+    if (facts == Facts::kMissed) return std::optional<Effects>{};
+    for (const size_t place : split.plain) {
+      effects[place].key = reports[place].key;
+      effects[place].state = RunState::kCompleted;
+    }
+  }
+  if (!split.others.empty()) {
+    CARILLON_TRY(ApplyRead(session, reports, split.others, rules, state, &effects));
+  }
+  return std::optional<Effects>(std::move(effects));
+}
+
+Result<Effects> LoseBatch(Session& session, const std::vector<LostReport>& reports,
+                          Incarnations& incarnations, const Fence& fence, WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(ResultBatchState state,
+                            LockLosses(session, incarnations, reports, fence));
+  CARILLON_ASSIGN_OR_RETURN(const auto old_policies, ReadOldPolicies(session, state));
+  RunWriter writer(session);
+  std::vector<RunEffect> effects;
+  for (const LostReport& report : reports) {
+    const auto found = state.runs.find(report.key);
+    if (found == state.runs.end() || found->second.row.segment != report.segment) continue;
+    StoredRun& run = found->second;
+    const auto job = state.jobs.find(run.row.job_no);
+    if (job == state.jobs.end()) continue;
+    JobRow job_row = job->second;
+    const auto old_policy = old_policies.find({run.row.job_no, run.row.def_version});
+    if (old_policy != old_policies.end()) job_row.attempt_on_lost = old_policy->second;
+    const std::optional<RunChange> change = DecideLost(&run.row, job_row, report, now);
+    if (!change) continue;
+    const AttemptResult loss = LossOf(run, now);
+    CARILLON_TRY(writer.Change(run, *change, loss, now));
+    RunEffect& effect = effects.emplace_back();
+    effect.key = report.key;
+    NoteWritten(run.row, &effect);
+    effect.dead_letter = change->dead_letter;
+  }
+  CARILLON_TRY(writer.Flush());
+  return effects;
+}
+
+}  // namespace carillon::mysql

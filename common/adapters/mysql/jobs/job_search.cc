@@ -1,0 +1,156 @@
+#include "common/adapters/mysql/jobs/job_search.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/rows/job_filter.h"
+#include "common/adapters/mysql/rows/job_rows.h"
+
+namespace carillon::mysql {
+namespace {
+
+// The entries of some indexes have the name, and tell by themselves whether it is wanted; anything
+// else costs a look at the job. Measured with a million jobs in memory: 0.5 us against 4 us.
+constexpr size_t kLookCost = 5;
+
+size_t LookedAtMax(const JobFilter& filter) {
+  return std::max<size_t>(1, filter.search_max / kLookCost);
+}
+
+// One walk along an index, whose entries are `k`, in the order of the list.
+struct JobWalk {
+  std::string index;
+  Conditions range;     // of the index
+  Conditions by_entry;  // what its entries tell
+  Conditions wanted;    // looked at in each job, `j`
+  size_t bound = 0;     // of the entries
+  bool has_names = false;
+  bool has_namespace = false;
+};
+
+// Along the index that has the order, and the namespace when there is just one.
+JobWalk WalkInOrder(const JobFilter& filter) {
+  const bool one = filter.namespaces.size() == 1;
+  switch (filter.order) {
+    case JobOrder::kName:
+      return {.index = one ? "by_full_name" : "by_name", .has_names = true, .has_namespace = one};
+    case JobOrder::kCreated: return {.index = "by_create_time"};
+    case JobOrder::kUpdated: return {.index = "by_update_time"};
+    case JobOrder::kJobId: break;
+  }
+  if (one) return {.index = "by_namespace", .has_namespace = true};
+  if (filter.name_contains.empty()) return {.index = "by_job_id"};
+  return {.index = "by_id_and_name", .has_names = true};
+}
+
+JobWalk WalkOf(const JobFilter& filter) {
+  JobWalk walk = WalkInOrder(filter);
+  if (walk.has_namespace) walk.range.AddAnyOf("k.namespace", filter.namespaces);
+  if (!walk.has_names && walk.index != "by_job_id") walk.range.Add("k.deleted = 0");
+  if (filter.after) AddSide(walk.range, filter, *filter.after, Side::kBehind, "k");
+  Conditions& wanted = walk.wanted;
+  if (!walk.has_namespace && !filter.namespaces.empty()) {
+    wanted.AddAnyOf("j.namespace", filter.namespaces);
+  }
+  if (filter.enabled) wanted.Add("j.enabled = ?", {int64_t{*filter.enabled}});
+  if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
+  if (!filter.name_contains.empty()) {
+    AddNameContains(walk.has_names ? walk.by_entry : wanted, filter.name_contains,
+                    walk.has_names ? "k" : "j");
+  }
+  walk.bound = wanted.empty() ? filter.search_max : LookedAtMax(filter);
+  return walk;
+}
+
+// The last job that the walk may look at; nullopt = there are not that many.
+Result<std::optional<JobListPlace>> EndOfWalk(Session& session, const JobWalk& walk,
+                                              const JobFilter& filter) {
+  const std::string key = filter.order == JobOrder::kName
+                              ? "k.name"
+                              : FromTime(fmt::format("k.{}", ColumnOf(filter.order)));
+  Params params = walk.range.params();
+  params.push_back(static_cast<uint64_t>(walk.bound - 1));
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query(fmt::format("SELECT k.job_id{} FROM jobs k FORCE INDEX ({}) WHERE {} ORDER BY "
+                                "{} LIMIT 1 OFFSET ?",
+                                filter.order == JobOrder::kJobId ? "" : ", " + key, walk.index,
+                                walk.range.text(), OrderOf(filter, "k")),
+                    params));
+  if (!rows.Next()) return std::optional<JobListPlace>();
+  JobListPlace end{.job_id = rows.Text(1)};
+  if (filter.order == JobOrder::kName) {
+    end.name = rows.Text(2);
+  } else if (filter.order != JobOrder::kJobId) {
+    end.time = rows.Time(2);
+  }
+  return std::optional<JobListPlace>(std::move(end));
+}
+
+// Whether the namespaces, together, have no more jobs
+// than may be looked at, and sorted, for a page.
+Result<bool> HaveFew(Session& session, const JobFilter& filter) {
+  Conditions within;
+  within.Add("j.deleted = 0");
+  within.AddAnyOf("j.namespace", filter.namespaces);
+  Params params = within.params();
+  params.push_back(static_cast<uint64_t>(LookedAtMax(filter)));
+  CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                            session.Query("SELECT 1 FROM jobs j FORCE INDEX (by_namespace) WHERE " +
+                                              within.text() + " LIMIT 1 OFFSET ?",
+                                          params));
+  return !rows.Next();
+}
+
+Result<JobPage> ReadPage(Session& session, const Conditions& where, const JobFilter& filter,
+                         const JobOrdering& ordering) {
+  CARILLON_ASSIGN_OR_RETURN(
+      JobsRead read, ReadJobs(session, where.text(), where.params(), filter.limit, ordering));
+  return JobPage{.jobs = std::move(read.jobs)};
+}
+
+Result<JobPage> ListFound(Session& session, const JobFilter& filter, const JobOrdering& ordering) {
+  auto [where, wanted] = ConditionsOf(filter);
+  where.Add(wanted);
+  if (filter.after) AddSide(where, filter, *filter.after, Side::kBehind);
+  return ReadPage(session, where, filter, ordering);
+}
+
+Result<JobPage> ReadWalk(Session& session, const JobFilter& filter, const JobWalk& walk) {
+  CARILLON_ASSIGN_OR_RETURN(const std::optional<JobListPlace> end,
+                            EndOfWalk(session, walk, filter));
+  Conditions where = walk.range;
+  if (end) AddSide(where, filter, *end, Side::kUpTo, "k");
+  where.Add(walk.by_entry);
+  where.Add("j.deleted = 0");
+  where.Add(walk.wanted);
+  CARILLON_ASSIGN_OR_RETURN(
+      JobPage page,
+      ReadPage(session, where, filter,
+               {.from = fmt::format("jobs k FORCE INDEX ({}) STRAIGHT_JOIN jobs j FORCE INDEX "
+                                    "(PRIMARY) ON j.job_no = k.job_no",
+                                    walk.index),
+                .walked = OrderOf(filter, "k"),
+                .listed = OrderOf(filter, "j")}));
+  if (page.jobs.size() < filter.limit) page.searched_to = end;
+  return page;
+}
+
+}  // namespace
+
+Result<JobPage> SearchJobs(Session& session, const JobFilter& filter) {
+  if (!filter.searches()) return ListFound(session, filter, OrderingOf(filter));
+  const JobWalk walk = WalkOf(filter);
+  if (!filter.namespaces.empty() && !walk.has_namespace) {
+    CARILLON_ASSIGN_OR_RETURN(const bool few, HaveFew(session, filter));
+    if (few) {
+      return ListFound(
+          session, filter,
+          {.from = "jobs j FORCE INDEX (by_namespace)", .listed = OrderOf(filter, "j")});
+    }
+  }
+  return ReadWalk(session, filter, walk);
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,11 @@
+// One page of the list of jobs: found by an index, or searched for along one.
+#pragma once
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/ports/store/job_store.h"
+
+namespace carillon::mysql {
+
+Result<JobPage> SearchJobs(Session& session, const JobFilter& filter);
+
+}  // namespace carillon::mysql

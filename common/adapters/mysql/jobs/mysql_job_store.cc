@@ -1,0 +1,376 @@
+#include "common/adapters/mysql/jobs/mysql_job_store.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/jobs/job_edit.h"
+#include "common/adapters/mysql/jobs/job_search.h"
+#include "common/adapters/mysql/rows/count_rows.h"
+#include "common/adapters/mysql/rows/job_filter.h"
+#include "common/wire/job_json.h"
+
+namespace carillon::mysql {
+namespace {
+
+std::vector<StoredScheduleRow> FirstSchedules(const StoredJobRow& job, uint64_t first_id) {
+  std::vector<StoredScheduleRow> rows;
+  const JobDefinition& definition = job.definition;
+  for (size_t i = 0; i < definition.schedules.size(); ++i) {
+    StoredScheduleRow row;
+    row.position = static_cast<uint32_t>(i);
+    row.due = {.schedule_id = ScheduleId(first_id + i),
+               .job_no = job.job_no,
+               .segment = job.segment,
+               .version = 1,
+               .job_version = job.version,
+               .next_fire = kNever,
+               .spec = definition.schedules[i],
+               .dst_gap = definition.dst_gap,
+               .dst_repeat = definition.dst_repeat,
+               .misfire = MisfireRulesOf(definition),
+               .priority = definition.priority};
+    const Result<Schedule> schedule =
+        Schedule::Compile(row.due.spec, definition.dst_gap, definition.dst_repeat);
+    const std::optional<Fire> fire =
+        schedule.ok() ? schedule->Next(job.created) : std::optional<Fire>();
+    row.set_place(fire ? fire->time : kNever, definition.enabled);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+struct FreshNumbers {
+  uint64_t job;
+  uint64_t first_schedule;
+  uint32_t segment_count;
+};
+
+struct FreshJob {
+  StoredJobRow row;
+  std::vector<StoredScheduleRow> schedules;
+};
+
+// The first schedule's number is for the manual runs.
+FreshJob Fresh(const FreshNumbers& numbers, const NewJob& wanted, WallTime now) {
+  StoredJobRow job{.job_no = JobNo(numbers.job),
+                   .job_id = wanted.job_id,
+                   .segment = SegmentId(static_cast<uint32_t>(numbers.job % numbers.segment_count)),
+                   .version = 1,
+                   .manual_schedule = ScheduleId(numbers.first_schedule),
+                   .definition = wanted.definition,
+                   .created = now,
+                   .updated = now};
+  std::vector<StoredScheduleRow> schedules = FirstSchedules(job, numbers.first_schedule + 1);
+  return {std::move(job), std::move(schedules)};
+}
+
+StoredJob ToStored(const FreshJob& fresh) {
+  const StoredJobRow& job = fresh.row;
+  StoredJob stored{.job_no = job.job_no,
+                   .job_id = job.job_id,
+                   .segment = job.segment,
+                   .version = job.version,
+                   .definition = job.definition,
+                   .schedules = {},
+                   .pause_reason = {},
+                   .created = job.created,
+                   .updated = job.updated};
+  for (const StoredScheduleRow& row : fresh.schedules) {
+    stored.schedules.push_back({row.due.schedule_id, row.due.spec});
+  }
+  return stored;
+}
+
+Result<std::vector<StoredJob>> ReadNumbered(Session& session, const std::set<JobNo>& numbers) {
+  if (numbers.empty()) return std::vector<StoredJob>();
+  JsonRows json;
+  for (const JobNo number : numbers) json.Begin().Add(number.value());
+  const std::string wanted = json.Take();
+  CARILLON_ASSIGN_OR_RETURN(
+      JobsRead read,
+      ReadJobs(session,
+               "j.deleted = 0 AND j.job_no IN (SELECT k.n FROM JSON_TABLE(?, '$[*]' COLUMNS (n "
+               "BIGINT UNSIGNED PATH '$[0]')) k)",
+               {wanted}, numbers.size(), {.listed = "j.job_no"}));
+  return std::move(read.jobs);
+}
+
+Status CheckVersion(const StoredJobRow& job, int64_t expected) {
+  if (job.version == expected) return {};
+  return {ErrorCode::kConflict, fmt::format("job {} is at version {}, not {}", job.job_id.value(),
+                                            job.version, expected)};
+}
+
+}  // namespace
+
+Result<StoredJob> MysqlJobStore::CreateJob(const JobId& id, const JobDefinition& definition,
+                                           const WriteContext& context) {
+  CARILLON_ASSIGN_OR_RETURN(const uint64_t job_no, db_.caches().ids.Next(db_.pool(), "job", 1));
+  CARILLON_ASSIGN_OR_RETURN(
+      const uint64_t first_schedule,
+      db_.caches().ids.Next(db_.pool(), "schedule", definition.schedules.size() + 1));
+  const FreshJob fresh =
+      Fresh({job_no, first_schedule, db_.segment_count()}, {id, definition}, context.now);
+  const Status created =
+      InTransaction(db_.pool(), {.operation = "create job"}, [&](Session& session) -> Status {
+        CARILLON_TRY(InsertJob(session, fresh.row, context.actor));
+        return InsertSchedules(session, fresh.schedules);
+      });
+  if (!created.ok()) {
+    if (created.code() != ErrorCode::kExists) return created.error();
+    return {ErrorCode::kExists, fmt::format("job_id {} is taken", id.value())};
+  }
+  return ToStored(fresh);
+}
+
+Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteContext& context) {
+  if (jobs.empty()) return StoredJobs();
+  uint64_t schedule_count = 0;
+  for (const NewJob& job : jobs) schedule_count += job.definition.schedules.size() + 1;
+  CARILLON_ASSIGN_OR_RETURN(uint64_t job_no, db_.caches().ids.Next(db_.pool(), "job", jobs.size()));
+  CARILLON_ASSIGN_OR_RETURN(uint64_t schedule,
+                            db_.caches().ids.Next(db_.pool(), "schedule", schedule_count));
+  std::vector<StoredJobRow> rows;
+  std::vector<StoredScheduleRow> schedules;
+  StoredJobs created;
+  for (const NewJob& wanted : jobs) {
+    FreshJob fresh = Fresh({job_no++, schedule, db_.segment_count()}, wanted, context.now);
+    schedule += fresh.schedules.size() + 1;
+    created.push_back(ToStored(fresh));
+    rows.push_back(std::move(fresh.row));
+    schedules.insert(schedules.end(), fresh.schedules.begin(), fresh.schedules.end());
+  }
+  // In one order for all, so that two who write the same ids wait and do not deadlock.
+  std::sort(rows.begin(), rows.end(),
+            [](const StoredJobRow& a, const StoredJobRow& b) { return a.job_id < b.job_id; });
+  const Status written =
+      InTransaction(db_.pool(), {.operation = "create jobs"}, [&](Session& session) -> Status {
+        CARILLON_TRY(InsertJobs(session, rows, context.actor));
+        return InsertSchedules(session, schedules);
+      });
+  if (written.ok()) return created;
+  if (written.code() != ErrorCode::kExists) return written.error();
+  return {ErrorCode::kExists, fmt::format("the job_id of one of {} jobs is taken", jobs.size())};
+}
+
+Result<FoundJobs> MysqlJobStore::FindJobs(const JobKeys& keys) {
+  static const std::string by_id =
+      "SELECT j.job_no, j.job_id, j.deleted FROM JSON_TABLE(?, '$[*]' COLUMNS (i VARCHAR(127) "
+      "CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
+      "(by_job_id) ON j.job_id = k.i";
+  // LENGTH, since the comparison of texts does not mind blanks at their ends.
+  static const std::string by_name =
+      "SELECT j.job_no FROM JSON_TABLE(?, '$[*]' COLUMNS (s VARCHAR(127) CHARACTER SET ascii "
+      "COLLATE ascii_bin PATH '$[0]', n VARCHAR(400) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin "
+      "PATH '$[1]')) k STRAIGHT_JOIN jobs j FORCE INDEX (by_full_name) ON j.namespace = k.s AND "
+      "j.name = k.n AND LENGTH(j.name) = LENGTH(k.n) WHERE j.deleted = 0 LIMIT ?";
+  JsonRows ids;
+  for (const JobId& id : keys.ids) ids.Begin().Add(id.value());
+  JsonRows names;
+  for (const auto& [name_space, name] : keys.names) names.Begin().Add(name_space).Add(name);
+  const std::string ids_json = ids.Take();
+  const std::string names_json = names.Take();
+  return InRead(db_.pool(), "find jobs", [&](Session& session) -> Result<FoundJobs> {
+    FoundJobs found;
+    std::set<JobNo> numbers;
+    {
+      CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(by_id, {ids_json}));
+      while (rows.Next()) {
+        found.taken.insert(JobId(rows.Text(2)));
+        if (rows.Int(3) == 0) numbers.insert(JobNo(rows.Unsigned(1)));
+      }
+    }
+    {
+      CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                                session.Query(by_name, {names_json, uint64_t{kJobsFoundMax + 1}}));
+      while (rows.Next()) numbers.insert(JobNo(rows.Unsigned(1)));
+    }
+    if (numbers.size() > kJobsFoundMax) {
+      return {ErrorCode::kExhausted, "find jobs: too many have those names"};
+    }
+    CARILLON_ASSIGN_OR_RETURN(found.jobs, ReadNumbered(session, numbers));
+    return found;
+  });
+}
+
+Result<StoredJob> MysqlJobStore::GetJob(const JobId& id) {
+  return InRead(db_.pool(), "get job", [&](Session& session) -> Result<StoredJob> {
+    CARILLON_ASSIGN_OR_RETURN(JobsRead found,
+                              ReadJobs(session, "j.job_id = ? AND j.deleted = 0", {id.value()}, 1));
+    if (found.left_out > 0) {
+      return {ErrorCode::kCorrupt, "job " + id.value() + ": its definition cannot be read"};
+    }
+    if (found.jobs.empty()) return {ErrorCode::kNotFound, "no job " + id.value()};
+    return std::move(found.jobs.front());
+  });
+}
+
+Result<JobHead> MysqlJobStore::GetJobHead(const JobId& id) {
+  return InRead(db_.pool(), "get job", [&](Session& session) -> Result<JobHead> {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query("SELECT j.job_no, j.segment, j.version, j.user_id, j.enabled, "
+                                 "j.namespace, j.deleted FROM jobs j WHERE j.job_id = ?",
+                                 {id.value()}));
+    if (!rows.Next()) return {ErrorCode::kNotFound, "no job " + id.value()};
+    return JobHead{.job_no = JobNo(rows.Unsigned(1)),
+                   .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(2))),
+                   .version = rows.Int(3),
+                   .user_id = rows.Text(4),
+                   .name_space = rows.Text(6),
+                   .enabled = rows.Int(5) != 0,
+                   .deleted = rows.Int(7) != 0};
+  });
+}
+
+// A loose scan: each namespace costs a few entries of the index, however many jobs it has.
+Result<std::vector<std::string>> MysqlJobStore::ListNamespaces(const std::string& after,
+                                                               size_t limit) {
+  return InRead(
+      db_.pool(), "list namespaces", [&](Session& session) -> Result<std::vector<std::string>> {
+        CARILLON_ASSIGN_OR_RETURN(
+            Rows rows,
+            session.Query("SELECT namespace FROM jobs FORCE INDEX (by_namespace) WHERE "
+                          "namespace > ? AND deleted = 0 GROUP BY namespace ORDER BY namespace "
+                          "LIMIT ?",
+                          {after, static_cast<uint64_t>(limit)}));
+        std::vector<std::string> page;
+        while (rows.Next()) page.push_back(rows.Text(1));
+        return page;
+      });
+}
+
+Result<std::vector<JobVersion>> MysqlJobStore::ListVersions(const JobId& id, int64_t before,
+                                                            size_t limit) {
+  return InRead(
+      db_.pool(), "list versions", [&](Session& session) -> Result<std::vector<JobVersion>> {
+        // The job's own row comes also when no version is left below `before`.
+        CARILLON_ASSIGN_OR_RETURN(
+            Rows rows,
+            session.Query(
+                "SELECT v.version, v.actor, v.created_us, v.definition FROM jobs j LEFT JOIN "
+                "job_versions v ON v.job_no = j.job_no AND v.version < ? WHERE j.job_id = ? "
+                "AND j.deleted = 0 ORDER BY v.version DESC LIMIT ?",
+                {before, id.value(), static_cast<uint64_t>(limit)}));
+        std::vector<JobVersion> versions;
+        bool known = false;
+        while (rows.Next()) {
+          known = true;
+          if (rows.IsNull(1)) break;
+          JobVersion version{
+              .version = rows.Int(1), .actor = rows.Text(2), .created = rows.Time(3)};
+          auto definition = DefinitionFromText(rows.Text(4));
+          if (definition.ok()) version.definition = std::move(definition).value();
+          versions.push_back(std::move(version));
+        }
+        if (!known) return {ErrorCode::kNotFound, "no job " + id.value()};
+        return versions;
+      });
+}
+
+Result<JobPage> MysqlJobStore::ListJobs(const JobFilter& filter) {
+  return InList(db_.pool(), "list jobs",
+                [&](Session& session) { return SearchJobs(session, filter); });
+}
+
+Result<StoredJob> MysqlJobStore::ReplaceJob(const JobId& id, int64_t expected_version,
+                                            const JobDefinition& definition,
+                                            const WriteContext& context) {
+  std::vector<ScheduleId> ids;
+  if (!definition.schedules.empty()) {
+    const size_t count = definition.schedules.size();
+    CARILLON_ASSIGN_OR_RETURN(const uint64_t first,
+                              db_.caches().ids.Next(db_.pool(), "schedule", count));
+    for (size_t i = count; i > 0; --i) ids.push_back(ScheduleId(first + i - 1));
+  }
+  return InTransaction(
+      db_.pool(), {.operation = "replace job"}, [&](Session& session) -> Result<StoredJob> {
+        CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
+                                  JobEdit::Begin(session, id, context, db_.caches().incarnations));
+        CARILLON_TRY(CheckVersion(edit.job(), expected_version));
+        edit.Replace(definition, ids);
+        CARILLON_TRY(edit.Write(session));
+        return edit.ToStored();
+      });
+}
+
+Result<StoredJob> MysqlJobStore::PauseJob(const JobId& id, const std::string& reason,
+                                          const WriteContext& context) {
+  return InTransaction(
+      db_.pool(), {.operation = "pause job"}, [&](Session& session) -> Result<StoredJob> {
+        CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
+                                  JobEdit::Begin(session, id, context, db_.caches().incarnations));
+        CARILLON_TRY(MustBeReadable(edit.job()));
+        const bool paused = !edit.job().definition.enabled;
+        const bool news = !reason.empty() && reason != edit.job().pause_reason;
+        if (paused && !news) return edit.ToStored();
+        paused ? edit.ExplainPause(reason) : edit.Pause(reason);
+        CARILLON_TRY(edit.Write(session));
+        return edit.ToStored();
+      });
+}
+
+Result<StoredJob> MysqlJobStore::ResumeJob(const JobId& id, const std::string& /*reason*/,
+                                           const WriteContext& context) {
+  return InTransaction(
+      db_.pool(), {.operation = "resume job"}, [&](Session& session) -> Result<StoredJob> {
+        CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
+                                  JobEdit::Begin(session, id, context, db_.caches().incarnations));
+        CARILLON_TRY(MustBeReadable(edit.job()));
+        if (edit.job().definition.enabled) return edit.ToStored();
+        edit.Resume();
+        CARILLON_TRY(edit.Write(session));
+        return edit.ToStored();
+      });
+}
+
+Status MysqlJobStore::DeleteJob(const JobId& id, int64_t expected_version,
+                                const WriteContext& context) {
+  return InTransaction(db_.pool(), {.operation = "delete job"}, [&](Session& session) -> Status {
+    CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
+                              JobEdit::Begin(session, id, context, db_.caches().incarnations));
+    CARILLON_TRY(CheckVersion(edit.job(), expected_version));
+    edit.Delete();
+    return edit.Write(session);
+  });
+}
+
+Result<BoundedCount> MysqlJobStore::CountJobs(const JobFilter& filter) {
+  const JobConditions conditions = ConditionsOf(filter);
+  CountedRows rows{.from = "jobs j",
+                   .order = "j.job_id",
+                   .within = conditions.within,
+                   .wanted = conditions.wanted};
+  // Otherwise the optimizer takes the order of all jobs, and passes over those of the others.
+  if (filter.namespaces.size() == 1 && !rows.wanted.empty()) {
+    rows.from += " FORCE INDEX (by_namespace)";
+  }
+  return CountIn(db_.pool(), rows);
+}
+
+Result<BoundedCount> MysqlJobStore::CountVersions(const JobId& id) {
+  Conditions within;
+  within.Add("v.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ? AND x.deleted = 0)",
+             {id.value()});
+  return CountIn(db_.pool(),
+                 {.from = "job_versions v", .order = "v.version DESC", .within = within});
+}
+
+// As ListNamespaces: a loose scan.
+Result<BoundedCount> MysqlJobStore::CountNamespaces() {
+  return InCount(db_.pool(), [&](Session& session) -> Result<BoundedCount> {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query("SELECT COUNT(*) FROM (SELECT namespace FROM jobs FORCE INDEX "
+                                 "(by_namespace) WHERE namespace > '' AND deleted = 0 GROUP BY "
+                                 "namespace LIMIT ?) x",
+                                 {uint64_t{kListedCountMax + 1}}));
+    rows.Next();
+    const size_t found = rows.Unsigned(1);
+    return BoundedCount{.seen = std::min(found, kListedCountMax), .all = found <= kListedCountMax};
+  });
+}
+
+}  // namespace carillon::mysql

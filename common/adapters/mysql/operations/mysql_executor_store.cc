@@ -1,0 +1,203 @@
+#include "common/adapters/mysql/operations/mysql_executor_store.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/transaction.h"
+
+namespace carillon::mysql {
+namespace {
+
+const std::string kColumns =
+    "x.executor_id, x.incarnation, x.host, x.port, x.status, x.enabled, x.draining, x.labels, "
+    "x.slots, x.running, x.load_cpu, x.load_memory, x.load_disk, x.load_io, "
+    "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', x.last_heartbeat_time), "
+    "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', x.register_time), x.version";
+
+Result<ExecutorState> ParseState(const std::string& text) {
+  for (const ExecutorState state : {ExecutorState::kOnline, ExecutorState::kUnhealthy,
+                                    ExecutorState::kLost, ExecutorState::kOffline}) {
+    if (Name(state) == text) return state;
+  }
+  return {ErrorCode::kCorrupt, "executor: unknown state " + text};
+}
+
+std::string LabelsText(const std::map<std::string, std::string>& labels) {
+  return nlohmann::json(labels).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Result<std::map<std::string, std::string>> ParseLabels(const std::string& text) {
+  std::map<std::string, std::string> labels;
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return {ErrorCode::kCorrupt, "executor: labels are no object"};
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_string()) labels[name] = value.get<std::string>();
+  }
+  return labels;
+}
+
+Result<ExecutorRecord> ReadExecutor(const Rows& rows) {
+  ExecutorRecord record;
+  record.id = ExecutorId(rows.Text(1));
+  record.incarnation = Incarnation(rows.Text(2));
+  record.host = rows.Text(3);
+  record.ops_port = static_cast<int>(rows.Int(4));
+  CARILLON_ASSIGN_OR_RETURN(record.state, ParseState(rows.Text(5)));
+  record.enabled = rows.Int(6) != 0;
+  record.draining = rows.Int(7) != 0;
+  CARILLON_ASSIGN_OR_RETURN(record.labels, ParseLabels(rows.Text(8)));
+  record.slots = static_cast<int>(rows.Int(9));
+  record.running = static_cast<int>(rows.Int(10));
+  record.load = {rows.Double(11), rows.Double(12), rows.Double(13), rows.Double(14)};
+  record.last_heartbeat = rows.Time(15);
+  record.registered = rows.Time(16);
+  record.version = rows.Text(17);
+  return record;
+}
+
+Result<ExecutorRecord> SelectExecutor(Session& session, const ExecutorId& id,
+                                      const std::string& lock = "") {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT " + kColumns + " FROM executors x WHERE x.executor_id = ?" + lock,
+                    {id.value()}));
+  if (!rows.Next()) return {ErrorCode::kNotFound, "no executor " + id.value()};
+  return ReadExecutor(rows);
+}
+
+// Sets one column, chosen by the person who administers; answers with the record as it is then.
+Result<ExecutorRecord> SetColumn(Pool& pool, const ExecutorId& id, const std::string& column,
+                                 const Param& value) {
+  return InTransaction(
+      pool, {.operation = "executor"}, [&](Session& session) -> Result<ExecutorRecord> {
+        CARILLON_TRY(session.Execute(
+            "UPDATE executors SET " + column + " = ? WHERE executor_id = ?", {value, id.value()}));
+        return SelectExecutor(session, id);
+      });
+}
+
+}  // namespace
+
+Result<ExecutorRecord> MysqlExecutorStore::RegisterExecutor(const ExecutorRecord& record) {
+  static const std::string statement =
+      "INSERT INTO executors (executor_id, incarnation, host, port, status, slots, running, "
+      "load_cpu, load_memory, load_disk, load_io, version, last_heartbeat_time, register_time, "
+      "enabled, draining, labels) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "TIMESTAMPADD(MICROSECOND, ?, '1970-01-01 00:00:00'), "
+      "TIMESTAMPADD(MICROSECOND, ?, '1970-01-01 00:00:00'), ?, ?, ?) "
+      "ON DUPLICATE KEY UPDATE incarnation = VALUES(incarnation), host = VALUES(host), "
+      "port = VALUES(port), status = VALUES(status), slots = VALUES(slots), "
+      "running = VALUES(running), load_cpu = VALUES(load_cpu), "
+      "load_memory = VALUES(load_memory), load_disk = VALUES(load_disk), "
+      "load_io = VALUES(load_io), version = VALUES(version), "
+      "last_heartbeat_time = VALUES(last_heartbeat_time), register_time = VALUES(register_time)";
+  const std::string labels = LabelsText(record.labels);
+  return InTransaction(
+      db_.pool(), {.operation = "register"}, [&](Session& session) -> Result<ExecutorRecord> {
+        CARILLON_TRY(session.Execute(
+            statement,
+            {record.id.value(), record.incarnation.value(), record.host, int64_t{record.ops_port},
+             Name(record.state), int64_t{record.slots}, int64_t{record.running}, record.load.cpu,
+             record.load.memory, record.load.disk, record.load.io, record.version,
+             ToUnixMicros(record.last_heartbeat), ToUnixMicros(record.registered),
+             int64_t{record.enabled}, int64_t{record.draining}, labels}));
+        return SelectExecutor(session, record.id);
+      });
+}
+
+Status MysqlExecutorStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {
+  static const std::string statement =
+      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (e VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin "
+      "PATH '$[0]', s VARCHAR(255) PATH '$[1]', r INT PATH '$[2]', h BIGINT PATH '$[3]', "
+      "c INT PATH '$[4]', m INT PATH '$[5]', d INT PATH '$[6]', i INT PATH '$[7]', "
+      "n INT PATH '$[8]', p VARCHAR(255) CHARACTER SET ascii COLLATE ascii_bin PATH '$[9]')) k "
+      "STRAIGHT_JOIN executors x FORCE INDEX (PRIMARY) ON x.executor_id = k.e "
+      "AND x.incarnation = k.p SET x.status = k.s, "
+      "x.slots = k.n, x.running = k.r, x.last_heartbeat_time = TIMESTAMPADD(MICROSECOND, k.h, "
+      "'1970-01-01 "
+      "00:00:00'), x.load_cpu = k.c / 1000000, x.load_memory = k.m / 1000000, "
+      "x.load_disk = k.d / 1000000, x.load_io = k.i / 1000000";
+  if (records.empty()) return {};
+  std::vector<const ExecutorRecord*> sorted;
+  sorted.reserve(records.size());
+  for (const ExecutorRecord& record : records) sorted.push_back(&record);
+  std::sort(sorted.begin(), sorted.end(),
+            [](const ExecutorRecord* a, const ExecutorRecord* b) { return a->id < b->id; });
+  JsonRows rows;
+  const auto millionths = [](double share) {
+    return int64_t{std::lround(std::clamp(share, 0.0, 2'000.0) * 1'000'000)};
+  };
+  for (const ExecutorRecord* record : sorted) {
+    rows.Begin()
+        .Add(record->id.value())
+        .Add(Name(record->state))
+        .Add(record->running)
+        .Add(record->last_heartbeat)
+        .Add(millionths(record->load.cpu))
+        .Add(millionths(record->load.memory))
+        .Add(millionths(record->load.disk))
+        .Add(millionths(record->load.io))
+        .Add(record->slots)
+        .Add(record->incarnation.value());
+  }
+  const std::string json = rows.Take();
+  return InTransaction(db_.pool(), {.operation = "heartbeats"}, [&](Session& session) -> Status {
+    CARILLON_TRY(session.Execute(statement, {json}));
+    return {};
+  });
+}
+
+Result<std::vector<ExecutorRecord>> MysqlExecutorStore::ListExecutors() {
+  return InRead(
+      db_.pool(), "list executors", [](Session& session) -> Result<std::vector<ExecutorRecord>> {
+        CARILLON_ASSIGN_OR_RETURN(
+            Rows rows,
+            session.Query("SELECT " + kColumns + " FROM executors x ORDER BY x.executor_id"));
+        std::vector<ExecutorRecord> all;
+        while (rows.Next()) {
+          Result<ExecutorRecord> record = ReadExecutor(rows);
+          if (record.ok()) {
+            all.push_back(std::move(record).value());
+          } else {
+            session.NoteUnreadable("executors", rows.Text(1), record.error().message);
+          }
+        }
+        return all;
+      });
+}
+
+Result<ExecutorRecord> MysqlExecutorStore::GetExecutor(const ExecutorId& id) {
+  return InRead(db_.pool(), "get executor",
+                [&](Session& session) { return SelectExecutor(session, id); });
+}
+
+Result<ExecutorRecord> MysqlExecutorStore::SetExecutorEnabled(const ExecutorId& id, bool enabled) {
+  return SetColumn(db_.pool(), id, "enabled", int64_t{enabled});
+}
+
+Result<ExecutorRecord> MysqlExecutorStore::SetExecutorDraining(const ExecutorId& id,
+                                                               bool draining) {
+  return SetColumn(db_.pool(), id, "draining", int64_t{draining});
+}
+
+Result<ExecutorRecord> MysqlExecutorStore::SetExecutorLabels(const LabelEdit& edit) {
+  const std::string text = LabelsText(edit.labels);
+  return InTransaction(
+      db_.pool(), {.operation = "executor"}, [&](Session& session) -> Result<ExecutorRecord> {
+        CARILLON_ASSIGN_OR_RETURN(ExecutorRecord record,
+                                  SelectExecutor(session, edit.id, " FOR UPDATE"));
+        if (record.labels != edit.expected && record.labels != edit.labels) {
+          return {ErrorCode::kConflict,
+                  "the labels of " + edit.id.value() + " were changed meanwhile"};
+        }
+        CARILLON_TRY(session.Execute("UPDATE executors SET labels = ? WHERE executor_id = ?",
+                                     {text, edit.id.value()}));
+        record.labels = edit.labels;
+        return record;
+      });
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,36 @@
+#include "common/adapters/mysql/operations/mysql_housekeeping.h"
+
+#include "common/adapters/mysql/operations/mysql_bulk_store.h"
+#include "common/adapters/mysql/rows/request_keys.h"
+#include "common/adapters/mysql/schema/partitions.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr Duration kAuditKept = 24h * 365;
+
+}  // namespace
+
+Result<Upkeep> MysqlHousekeeping::Maintain(WallTime now, Duration retention) {
+  const Duration queue = QueueFor(db_.caches().tables_refused.load());
+  Status partitions = AddPartitions(db_.pool(), now, queue);
+  if (partitions.ok()) partitions = DropPartitions(db_.pool(), now - retention, queue);
+  db_.caches().tables_refused = partitions.ok() ? 0 : db_.caches().tables_refused + 1;
+  CARILLON_TRY(partitions);
+  const OldRows old{.runs_before = now - retention,
+                    .request_keys_before = now - kRequestKeyKept,
+                    .audit_before = now - kAuditKept,
+                    .sessions_before = now};
+  CARILLON_ASSIGN_OR_RETURN(const Upkeep rows, DeleteOldRows(db_.pool(), old));
+  CARILLON_ASSIGN_OR_RETURN(
+      const int64_t next,
+      DeleteOldVersions(db_.pool(), db_.caches().versions_from.load(), now - retention));
+  db_.caches().versions_from = next;
+  // A day more than runs: days are dropped whole.
+  CARILLON_TRY(DeleteOldIncarnations(db_.pool(), now, now - retention - 24h));
+  CARILLON_ASSIGN_OR_RETURN(const Upkeep bulk,
+                            DeleteOldBulk(db_.pool(), now - kBulkKept, kDeletedRowsPerCall));
+  return bulk == Upkeep::kBehind ? bulk : rows;
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,40 @@
+#include "common/adapters/mysql/operations/mysql_settings_store.h"
+
+#include "common/adapters/mysql/client/transaction.h"
+
+namespace carillon::mysql {
+
+Result<ClusterSettings> MysqlSettingsStore::ReadSettings() {
+  return InRead(db_.pool(), "settings", [](Session& session) -> Result<ClusterSettings> {
+    // One statement: the version and the values belong together.
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query("SELECT i.settings_version, c.name, c.value FROM store_identity i "
+                                 "LEFT JOIN system_config c ON TRUE WHERE i.id = 1"));
+    ClusterSettings settings;
+    while (rows.Next()) {
+      settings.version = rows.Int(1);
+      if (!rows.IsNull(2)) settings.values[rows.Text(2)] = rows.Text(3);
+    }
+    return settings;
+  });
+}
+
+Result<ClusterSettings> MysqlSettingsStore::WriteSettings(int64_t expected,
+                                                          const ClusterSettings& next) {
+  return InTransaction(
+      db_.pool(), {.operation = "settings"}, [&](Session& session) -> Result<ClusterSettings> {
+        CARILLON_ASSIGN_OR_RETURN(const int64_t matched,
+                                  session.Execute("UPDATE store_identity SET settings_version = ? "
+                                                  "WHERE id = 1 AND settings_version = ?",
+                                                  {next.version, expected}));
+        if (matched == 0) return Error{ErrorCode::kConflict, "the settings were changed meanwhile"};
+        CARILLON_TRY(session.Execute("DELETE FROM system_config"));
+        for (const auto& [name, value] : next.values) {
+          CARILLON_TRY(session.Execute("INSERT INTO system_config (name, value) VALUES (?, ?)",
+                                       {name, value}));
+        }
+        return next;
+      });
+}
+
+}  // namespace carillon::mysql

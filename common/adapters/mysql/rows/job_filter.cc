@@ -1,0 +1,91 @@
+#include "common/adapters/mysql/rows/job_filter.h"
+
+#include <fmt/core.h>
+
+namespace carillon::mysql {
+namespace {
+
+constexpr std::string_view kTimeParam = "TIMESTAMPADD(MICROSECOND, ?, '1970-01-01 00:00:00')";
+
+// None for what finds a namespace's jobs: sorting those is less than going through all jobs.
+std::string_view IndexOf(const JobFilter& filter) {
+  if (filter.order == JobOrder::kName) {
+    if (filter.namespaces.size() == 1) return "by_full_name";
+    return filter.namespaces.empty() ? "by_name" : "";
+  }
+  if (!filter.namespaces.empty()) return "";
+  if (filter.order == JobOrder::kCreated) return "by_create_time";
+  return filter.order == JobOrder::kUpdated ? "by_update_time" : "";
+}
+
+}  // namespace
+
+std::string_view ColumnOf(JobOrder order) {
+  switch (order) {
+    case JobOrder::kName: return "name";
+    case JobOrder::kCreated: return "create_time";
+    case JobOrder::kUpdated: return "update_time";
+    case JobOrder::kJobId: break;
+  }
+  return "job_id";
+}
+
+void AddNameContains(Conditions& conditions, const std::string& text, std::string_view table) {
+  conditions.Add(fmt::format("(LOCATE(LOWER(?), LOWER({0}.name)) > 0 OR "
+                             "LOCATE(LOWER(?), CONVERT({0}.job_id USING utf8mb4)) > 0)",
+                             table),
+                 {text, text});
+}
+
+JobConditions ConditionsOf(const JobFilter& filter) {
+  JobConditions conditions;
+  conditions.within.Add("j.deleted = 0");
+  if (!filter.namespaces.empty()) conditions.within.AddAnyOf("j.namespace", filter.namespaces);
+  Conditions& wanted = conditions.wanted;
+  if (filter.enabled) wanted.Add("j.enabled = ?", {int64_t{*filter.enabled}});
+  if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
+  if (!filter.name.empty()) {
+    // LENGTH, since the comparison of texts does not mind blanks at their ends.
+    wanted.Add("j.name = ? AND LENGTH(j.name) = ?",
+               {filter.name, static_cast<uint64_t>(filter.name.size())});
+  }
+  if (!filter.name_contains.empty()) AddNameContains(wanted, filter.name_contains);
+  return conditions;
+}
+
+void AddSide(Conditions& conditions, const JobFilter& filter, const JobListPlace& place, Side side,
+             std::string_view table) {
+  const bool greater = (side == Side::kBehind) != filter.descending;
+  const char* beyond = greater ? ">" : "<";
+  const char* equal = side == Side::kUpTo ? "=" : "";
+  if (filter.order == JobOrder::kJobId) {
+    conditions.Add(fmt::format("{}.job_id {}{} ?", table, beyond, equal), {place.job_id});
+    return;
+  }
+  const bool by_name = filter.order == JobOrder::kName;
+  const Param key = by_name ? Param(std::string_view(place.name)) : Param(ToUnixMicros(place.time));
+  // Two ranges of the index, of which the first has those that are equal.
+  conditions.Add(fmt::format("(({0}.{1} = {4} AND {0}.job_id {2}{3} ?) OR {0}.{1} {2} {4})", table,
+                             ColumnOf(filter.order), beyond, equal, by_name ? "?" : kTimeParam),
+                 {key, place.job_id, key});
+}
+
+std::string OrderOf(const JobFilter& filter, std::string_view table) {
+  const char* direction = filter.descending ? " DESC" : "";
+  std::string columns;
+  if (filter.order != JobOrder::kJobId) {
+    columns = fmt::format("{}.{}{}, ", table, ColumnOf(filter.order), direction);
+  }
+  return columns + fmt::format("{}.job_id{}", table, direction);
+}
+
+JobOrdering OrderingOf(const JobFilter& filter) {
+  JobOrdering ordering{.listed = OrderOf(filter, "j")};
+  // Of an exact name there are few, and each job that is not would cost a look-up in the order of
+  // an index.
+  const std::string_view index = filter.name.empty() ? IndexOf(filter) : "";
+  if (!index.empty()) ordering.from += fmt::format(" FORCE INDEX ({})", index);
+  return ordering;
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,162 @@
+#include "common/adapters/mysql/rows/plain_writes.h"
+
+#include <algorithm>
+#include <string>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/base/failpoint.h"
+
+namespace carillon::mysql {
+namespace {
+
+// A row with a kind of a newer version is as good as final (ReadRun).
+constexpr std::string_view kReadable = "r.kind + 0 BETWEEN 1 AND 4";
+
+std::string_view ConditionOf(ClaimFact fact) {
+  switch (fact) {
+    case ClaimFact::kReadable: return kReadable;
+    case ClaimFact::kState: return "r.state = 'PENDING'";
+    case ClaimFact::kAttempt: return "r.attempt = k.a";
+    case ClaimFact::kCancel: return "r.cancel_requested = 0";
+    case ClaimFact::kJob: return "r.job_no = k.j";
+    case ClaimFact::kVersion: return "r.def_version = k.v";
+    case ClaimFact::kSegment: return "r.segment = k.g";
+    case ClaimFact::kDue: return "r.due_us <= k.c";
+    case ClaimFact::kPin: return "r.pinned_executor = ''";
+  }
+  return "FALSE";
+}
+
+std::string_view ConditionOf(ResultFact fact) {
+  switch (fact) {
+    case ResultFact::kReadable: return kReadable;
+    case ResultFact::kState: return "r.state = 'RUNNING'";
+    case ResultFact::kAttempt: return "r.attempt = k.a";
+    case ResultFact::kToken: return "r.token_low = k.y AND r.token_high = k.x";
+    case ResultFact::kCancel: return "r.cancel_requested = 0";
+    case ResultFact::kJob: return "r.job_no = k.j";
+    case ResultFact::kSegment: return "r.segment = k.g";
+    // 1 is kSlotTaken.
+    case ResultFact::kSlot: return "r.slot_taken <> 1";
+  }
+  return "FALSE";
+}
+
+// Every fact; a broken variant is a statement of its own, so that no session has it prepared.
+template <typename AllFacts>
+std::string Where(const AllFacts& facts) {
+  std::string where;
+  for (const auto fact : facts) {
+    if (failpoint::Broken(RuleOf(fact))) continue;
+    if (!where.empty()) where += " AND ";
+    where += ConditionOf(fact);
+  }
+  return where;
+}
+
+Result<Facts> Write(Session& session, const std::string& statement, JsonRows& rows) {
+  const auto expected = static_cast<int64_t>(rows.size());
+  CARILLON_ASSIGN_OR_RETURN(const int64_t matched, session.Execute(statement, {rows.Take()}));
+  return matched == expected ? Facts::kHeld : Facts::kMissed;
+}
+
+}  // namespace
+
+Result<Facts> WritePlainClaims(Session& session, const std::vector<ClaimRequest>& requests,
+                               const std::vector<uint32_t>& incarnations,
+                               const std::vector<size_t>& places, WallTime now) {
+  // 1 is kSlotTaken, 2 kActiveNoSlot: a run that waited for its retry with a slot keeps it.
+  const std::string statement = UpdateRuns(
+      "a INT PATH '$[3]', n INT UNSIGNED PATH '$[4]', x BIGINT UNSIGNED PATH '$[5]', "
+      "y BIGINT UNSIGNED PATH '$[6]', c BIGINT PATH '$[7]', j BIGINT UNSIGNED PATH '$[8]', "
+      "v BIGINT PATH '$[9]', g INT UNSIGNED PATH '$[10]'",
+      "r.state = 2, r.incarnation_no = k.n, r.token_high = k.x, r.token_low = k.y, "
+      "r.claimed_us = k.c, r.slot_taken = IF(r.slot_taken = 1, 1, 2)",
+      Where(kClaimFacts));
+  JsonRows rows;
+  for (const size_t place : places) {
+    const ClaimRequest& request = requests[place];
+    rows.Begin()
+        .Add(request.key)
+        .Add(request.attempt)
+        .Add(incarnations[place])
+        .Add(request.token.high)
+        .Add(request.token.low)
+        .Add(now)
+        .Add(request.job_no.value())
+        .Add(request.def_version)
+        .Add(request.segment.value());
+  }
+  return Write(session, statement, rows);
+}
+
+Result<Facts> WritePlainResults(Session& session, const std::vector<ResultReport>& reports,
+                                const std::vector<size_t>& places) {
+  // 4 is COMPLETED. `error` is NULL (kFinal in run_writer.cc), and `ended_as` of what is open.
+  const std::string statement = UpdateRuns(
+      "a INT PATH '$[3]', b BIGINT PATH '$[4]', e BIGINT PATH '$[5]', q INT PATH '$[6]', "
+      "d INT PATH '$[7]', x BIGINT UNSIGNED PATH '$[8]', y BIGINT UNSIGNED PATH '$[9]', "
+      "j BIGINT UNSIGNED PATH '$[10]', g INT UNSIGNED PATH '$[11]'",
+      "r.state = 4, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.q, "
+      "r.output_truncated = k.d, r.reason = '', r.open_segment = NULL, r.slot_taken = 0, "
+      "r.ended_as = NULL",
+      Where(kResultFacts));
+  JsonRows rows;
+  for (const size_t place : places) {
+    const ResultReport& report = reports[place];
+    rows.Begin()
+        .Add(report.key)
+        .Add(report.attempt)
+        .Add(report.result.started)
+        .Add(report.result.ended);
+    if (report.result.exit_code) {
+      rows.Add(*report.result.exit_code);
+    } else {
+      rows.AddNull();
+    }
+    rows.Add(report.result.output_truncated)
+        .Add(report.token.high)
+        .Add(report.token.low)
+        .Add(report.job_no.value())
+        .Add(report.segment.value());
+  }
+  return Write(session, statement, rows);
+}
+
+bool PlainPath::Try() {
+  if (failpoint::Broken("fast.never")) return false;  // tests compare
+  MutexLock lock(mu_);
+  if (left_out_ == 0 || failpoint::Broken("fast.memory")) return true;
+  --left_out_;
+  return false;
+}
+
+void PlainPath::Note(Facts facts) {
+  failpoint::Hit(facts == Facts::kHeld ? "plain.held" : "plain.missed");  // tests count
+  MutexLock lock(mu_);
+  pause_ = facts == Facts::kHeld ? 0 : std::clamp(2 * pause_, 1, kPlainPauseMax);
+  left_out_ = pause_;
+}
+
+void SlotJobs::Note(JobNo job_no, bool slot_taken) {
+  MutexLock lock(mu_);
+  if (!slot_taken) {
+    jobs_.erase(job_no);
+    return;
+  }
+  if (jobs_.size() >= kSlotJobsKept) jobs_.clear();
+  jobs_.insert(job_no);
+}
+
+std::set<JobNo> SlotJobs::Among(const std::vector<ResultReport>& reports) const {
+  MutexLock lock(mu_);
+  std::set<JobNo> among;
+  if (jobs_.empty() || failpoint::Broken("fast.memory")) return among;
+  for (const ResultReport& report : reports) {
+    if (jobs_.contains(report.job_no)) among.insert(report.job_no);
+  }
+  return among;
+}
+
+}  // namespace carillon::mysql

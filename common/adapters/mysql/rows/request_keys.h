@@ -1,0 +1,23 @@
+// The answer of a request with an Idempotency-Key, written in the caller's transaction.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/ports/store/idempotency_store.h"
+
+namespace carillon::mysql {
+
+inline constexpr Duration kRequestKeyKept = 24h;
+inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
+
+// `condition`: more that a key must meet, " AND …". Returns the number of keys that matched.
+Result<int64_t> WriteAnswer(Session& session, std::string_view condition, const std::string& scope,
+                            const std::string& key, const StoredAnswer& answer);
+
+// kConflict: the request was finished already, by whoever took it over.
+Status SettleRequest(Session& session, const std::string& scope, const std::string& key,
+                     const StoredAnswer& answer);
+
+}  // namespace carillon::mysql

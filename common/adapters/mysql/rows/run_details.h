@@ -1,0 +1,32 @@
+// Runs as people see them: job_runs joined with their job, and their earlier attempts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/adapters/mysql/schema/incarnations.h"
+#include "common/ports/store/run_store.h"
+
+namespace carillon::mysql {
+
+// A run's key as three parameters.
+Params ParamsOf(const RunKey& key);
+inline constexpr std::string_view kIsRun = "r.fire_us = ? AND r.schedule_id = ? AND r.shard = ?";
+
+// In the order of their keys. `index` is the name of the index of job_runs to use.
+struct DetailQuery {
+  std::string index = "PRIMARY";
+  std::string where;
+  Params params;
+  size_t limit = 1;
+  bool oldest_first = false;
+};
+Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
+                                           Incarnations& incarnations);
+// The columns of that order.
+std::string_view RunOrder(bool oldest_first);
+// With attempts; kNotFound.
+Result<RunDetail> ReadDetail(Session& session, const RunKey& key, Incarnations& incarnations);
+
+}  // namespace carillon::mysql

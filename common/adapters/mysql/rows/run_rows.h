@@ -1,0 +1,108 @@
+// Rows of job_runs: read, locked, and turned into the domain's RunRow.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/session.h"
+#include "common/adapters/mysql/schema/incarnations.h"
+#include "common/domain/run_state.h"
+#include "common/ports/fence.h"
+#include "common/ports/store/firing_store.h"
+
+namespace carillon::mysql {
+
+// ENUM numbers of the columns `state` and `kind`, from 1, in the order of the migration.
+int NumberOf(RunState state);
+int NumberOf(RunKind kind);
+// nullopt: a value that this version does not know.
+std::optional<RunState> StateOf(int64_t number);
+std::optional<RunKind> KindOf(int64_t number);
+
+// Values of `slot_taken`, beside 0.
+inline constexpr int kSlotTaken = 1;     // it holds a row of run_slots
+inline constexpr int kActiveNoSlot = 2;  // claimed while overlap was allowed
+
+// A run as stored: what decisions look at, and what only this room needs.
+struct StoredRun {
+  RunRow row = {};
+  uint32_t incarnation_no = 0;
+  bool active = false;         // claimed, and not final since: what overlap skip looks at
+  bool slot_taken = false;     // it holds rows of run_slots
+  bool ended_by_loss = false;  // its last word came from a lost lease, not from its executor
+  WallTime started = WallTime{};
+  // False: its state or kind is one that this version does not know. `row.state` is then a final
+  // one, which no decision acts on; whoever reads many runs leaves it out.
+  bool readable = true;
+};
+using LockedRuns = std::unordered_map<RunKey, StoredRun>;
+
+// The columns of StoredRun, of a table called r. Inline: constants of other files are made of it,
+// and the order in which files are initialised is not known.
+inline const std::string kRunColumns =
+    "r.fire_us, r.schedule_id, r.shard, r.job_no, r.segment, r.kind + 0, r.state + 0, r.attempt, "
+    "r.due_us, r.priority, r.def_version, r.token_high, r.token_low, r.incarnation_no, "
+    "IF(r.cancel_requested = 0, 0, IF(r.kill_attempt = r.attempt, 2, 1)), r.pinned_executor, "
+    "r.claimed_us, r.slot_taken, "
+    "FIELD(r.reason, 'executor_lost', 'warden_died', 'lease_ended', 'outcome_unknown'), "
+    "r.started_us";
+inline constexpr uint32_t kRunColumnCount = 20;
+
+// Joins k, a JSON_TABLE of run keys, to job_runs r by its primary key.
+extern const std::string kKeysJoinRuns;
+
+// Reads the current row; `first` is the column of the first of kRunColumns.
+StoredRun ReadRun(const Rows& rows, uint32_t first = 1);
+// Tells the session of a run that is not readable; false then.
+bool NoteIfUnreadable(const Session& session, const StoredRun& run);
+// All rows, with executors and incarnations filled in.
+Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations);
+
+// Open runs are counted up to this.
+inline constexpr int64_t kCountedMax = 100'000;
+
+// The runs of a job that are PENDING, RUNNING or HELD, in no order and without locks: by the job's
+// own runs where they are few, else by what is open in its segment (no index knows both).
+inline constexpr int64_t kRunsOfJobReadMax = 2'000;
+Result<std::vector<RunKey>> ReadOpenKeys(Session& session, JobNo job_no, SegmentId segment);
+
+// Locks the rows of `keys` for update, in the order of the keys. Absent ones are absent.
+Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys, Incarnations& incarnations);
+
+// The first statement of an owner's transaction (guarantee P5 of docs/semantics.md): locks the
+// segments' rows in share mode and compares the epochs. kFenced.
+Status LockFence(Session& session, const Fence& fence);
+
+// True: takes runs; so does one that is not in the store.
+using EnabledExecutors = std::map<ExecutorId, bool>;
+// As LockFence, and then, in the same round trip, finds out about `executors`. Their rows are
+// locked in share mode: one that was disabled before this is obeyed, one that is disabled after
+// waits for our commit (P8).
+Result<EnabledExecutors> LockFenceAndExecutors(Session& session, const Fence& fence,
+                                               EnabledExecutors executors);
+
+// kExhausted above kBatchRowsMax items; kInvalid when an item's segment is not in the fence.
+template <typename Item>
+Status CheckBatch(const std::vector<Item>& items, const Fence& fence, std::string_view what) {
+  if (items.size() > kBatchRowsMax) {
+    return {ErrorCode::kExhausted, std::string(what) + ": more than kBatchRowsMax items"};
+  }
+  for (const Item& item : items) {
+    const auto place = std::lower_bound(
+        fence.begin(), fence.end(), item.segment,
+        [](const FencedSegment& held, SegmentId segment) { return held.segment < segment; });
+    if (place == fence.end() || place->segment != item.segment) {
+      return {ErrorCode::kInvalid, std::string(what) + ": segment " +
+                                       std::to_string(item.segment.value()) +
+                                       " is outside the fence"};
+    }
+  }
+  return {};
+}
+
+}  // namespace carillon::mysql

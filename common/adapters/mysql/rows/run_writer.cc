@@ -1,0 +1,402 @@
+#include "common/adapters/mysql/rows/run_writer.h"
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/rows/notice_rows.h"
+
+namespace carillon::mysql {
+namespace {
+
+// k: the key, then what each statement adds.
+std::string Keyed(std::string_view columns) {
+  return fmt::format(
+      "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
+      "h INT UNSIGNED PATH '$[2]'{}{})) k",
+      columns.empty() ? "" : ", ", columns);
+}
+
+}  // namespace
+
+std::string UpdateRuns(std::string_view columns, std::string_view set, std::string_view where) {
+  return fmt::format(
+      "UPDATE {} STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND "
+      "r.schedule_id = k.s AND r.shard = k.h SET {} WHERE {}",
+      Keyed(columns), set, where);
+}
+
+namespace {
+
+const std::string kClaim = UpdateRuns(
+    "a INT PATH '$[3]', n INT UNSIGNED PATH '$[4]', x BIGINT UNSIGNED PATH '$[5]', "
+    "y BIGINT UNSIGNED PATH '$[6]', c BIGINT PATH '$[7]', t INT PATH '$[8]'",
+    "r.state = 2, r.incarnation_no = k.n, r.token_high = k.x, r.token_low = k.y, "
+    "r.claimed_us = k.c, r.slot_taken = k.t",
+    "r.state = 'PENDING' AND r.attempt = k.a");
+
+constexpr std::string_view kFinalColumns =
+    "o INT PATH '$[3]', t INT PATH '$[4]', a INT PATH '$[5]', b BIGINT PATH '$[6]', "
+    "e BIGINT PATH '$[7]', x INT PATH '$[8]', r VARCHAR(255) PATH '$[9]', c INT PATH '$[10]'";
+// 4 is COMPLETED, 7 is CANCELLED.
+constexpr std::string_view kFinalSet =
+    "r.state = k.t, r.attempt = k.a, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.x, "
+    "r.reason = k.r, r.output_truncated = k.c, r.open_segment = NULL, r.cancel_requested = 0, "
+    "r.slot_taken = 0, r.ended_as = NULLIF(k.t, 4)";
+
+// `error` is NULL while a run is RUNNING and was not asked to end: a second try clears it, a claim
+// leaves it, and a cancel writes its word together with its flag. A statement that names a BLOB
+// keeps its rows in a temporary table on the server's disk, so this one does not.
+const std::string kFinal =
+    UpdateRuns(kFinalColumns, kFinalSet, "r.state + 0 = k.o AND r.cancel_requested = 0");
+// A CANCELLED run keeps the word about who cancelled it and why, which Explain wrote.
+const std::string kFinalWithError =
+    UpdateRuns(kFinalColumns, fmt::format("{}, r.error = IF(k.t = 7, r.error, NULL)", kFinalSet),
+               "r.state + 0 = k.o");
+const std::string kFinalWithOutput =
+    UpdateRuns(std::string(kFinalColumns) + ", m LONGTEXT PATH '$[11]', w LONGTEXT PATH '$[12]'",
+               fmt::format("{}, r.error = IF(k.t = 7, COALESCE(r.error, FROM_BASE64(k.m)), "
+                           "FROM_BASE64(k.m)), r.output = FROM_BASE64(k.w)",
+                           kFinalSet),
+               "r.state + 0 = k.o");
+
+const std::string kPending = UpdateRuns(
+    "o INT PATH '$[3]', a INT PATH '$[4]', u BIGINT PATH '$[5]', v BIGINT PATH '$[6]', "
+    "r VARCHAR(255) PATH '$[7]', p INT PATH '$[8]'",
+    "r.state = 1, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, r.reason = k.r, "
+    "r.priority = k.p, "
+    "r.open_segment = r.segment, r.ended_as = NULL, r.cancel_requested = 0, r.started_us = 0, "
+    "r.ended_us = 0, "
+    "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL",
+    "r.state + 0 = k.o");
+
+const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
+                                     "r.state = 3, r.reason = k.r", "r.state + 0 = k.o");
+
+const std::string kCancelFlag = UpdateRuns(
+    "x INT PATH '$[4]'", "r.cancel_requested = 1, r.kill_attempt = IF(k.x, r.attempt, 0)",
+    "r.state IN ('RUNNING', 'HELD')");
+
+// The first word about an attempt stays, except that a real end replaces LOST; `state` goes last,
+// because the assignments before it look at it.
+const std::string kAttempt =
+    "INSERT INTO run_attempts (fire_us, schedule_id, shard, attempt, state, executor_id, "
+    "claimed_us, started_us, ended_us, exit_code, reason, output_truncated, error, output) "
+    "SELECT k.f, k.s, k.h, k.a, k.t, k.i, k.c, k.b, k.e, k.x, k.r, k.d, FROM_BASE64(k.m), "
+    "FROM_BASE64(k.w) FROM " +
+    Keyed(
+        "a INT PATH '$[3]', t INT PATH '$[4]', i VARCHAR(255) PATH '$[5]', "
+        "c BIGINT PATH '$[6]', b BIGINT PATH '$[7]', e BIGINT PATH '$[8]', x INT PATH '$[9]', "
+        "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', m LONGTEXT PATH '$[12]', "
+        "w LONGTEXT PATH '$[13]'") +
+    " ON DUPLICATE KEY UPDATE "
+    "run_attempts.started_us = IF(run_attempts.state = 'LOST', VALUES(started_us), "
+    "run_attempts.started_us), "
+    "run_attempts.ended_us = IF(run_attempts.state = 'LOST', VALUES(ended_us), "
+    "run_attempts.ended_us), "
+    "run_attempts.exit_code = IF(run_attempts.state = 'LOST', VALUES(exit_code), "
+    "run_attempts.exit_code), "
+    "run_attempts.reason = IF(run_attempts.state = 'LOST', VALUES(reason), run_attempts.reason), "
+    "run_attempts.output_truncated = IF(run_attempts.state = 'LOST', VALUES(output_truncated), "
+    "run_attempts.output_truncated), "
+    "run_attempts.error = IF(run_attempts.state = 'LOST', VALUES(error), run_attempts.error), "
+    "run_attempts.output = IF(run_attempts.state = 'LOST', VALUES(output), run_attempts.output), "
+    "run_attempts.state = IF(run_attempts.state = 'LOST', VALUES(state), run_attempts.state)";
+
+const std::string kAttemptsBack =
+    "DELETE a FROM " + Keyed("n INT PATH '$[3]'") +
+    " STRAIGHT_JOIN run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = k.f AND "
+    "a.schedule_id = k.s AND a.shard = k.h AND a.attempt >= k.n";
+
+const std::string kSlotsTaken =
+    "INSERT INTO run_slots (job_no, slot_no, fire_us, schedule_id, shard) "
+    "SELECT k.j, 0, k.f, k.s, k.h FROM " +
+    Keyed("j BIGINT UNSIGNED PATH '$[3]'");
+
+const std::string kSlotsFreed =
+    "DELETE t FROM " + Keyed("j BIGINT UNSIGNED PATH '$[3]'") +
+    " STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) ON t.job_no = k.j "
+    "WHERE t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h";
+
+const std::string kCancels =
+    "INSERT INTO run_cancels (segment, fire_us, schedule_id, shard) "
+    "SELECT k.g, k.f, k.s, k.h FROM " +
+    Keyed("g INT UNSIGNED PATH '$[3]'") +
+    // One that is asked harder is there already.
+    " ON DUPLICATE KEY UPDATE run_cancels.segment = run_cancels.segment";
+
+const std::string kCancelsDone =
+    "DELETE c FROM " + Keyed("g INT UNSIGNED PATH '$[3]'") +
+    " STRAIGHT_JOIN run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.g AND c.fire_us = k.f "
+    "AND c.schedule_id = k.s AND c.shard = k.h";
+
+const std::string kExplained =
+    UpdateRuns("m LONGTEXT PATH '$[3]'", "r.error = FROM_BASE64(k.m)", "TRUE");
+
+// A run's letters are not older than its fire.
+const std::string kDeadLettersGone =
+    "DELETE d FROM " + Keyed("") +
+    " STRAIGHT_JOIN dead_letters d ON d.created_us >= k.f AND d.fire_us = k.f AND "
+    "d.schedule_id = k.s AND d.shard = k.h";
+
+const std::string kDeadLetters =
+    "INSERT INTO dead_letters (fire_us, schedule_id, shard, job_no, state, attempts, reason, "
+    "created_us) SELECT k.f, k.s, k.h, k.j, k.t, k.a, k.r, k.c FROM " +
+    Keyed(
+        "j BIGINT UNSIGNED PATH '$[3]', t VARCHAR(255) PATH '$[4]', a INT PATH '$[5]', "
+        "r VARCHAR(255) PATH '$[6]', c BIGINT PATH '$[7]'");
+
+void AddOptional(JsonRows& rows, const std::optional<int>& value) {
+  if (value) {
+    rows.Add(*value);
+  } else {
+    rows.AddNull();
+  }
+}
+
+void AddBlob(JsonRows& rows, std::string_view bytes) {
+  if (bytes.empty()) {
+    rows.AddNull();
+  } else {
+    rows.AddBytes(bytes);
+  }
+}
+
+Status CheckOutput(const RunKey& key, const AttemptResult& result) {
+  if (result.output.size() <= kOutputBytesMax) return {};
+  return {ErrorCode::kInvalid,
+          fmt::format("run {}: {} bytes of output, at most {} are kept", EncodeRunId(key),
+                      result.output.size(), kOutputBytesMax)};
+}
+
+}  // namespace
+
+RunWriter::RunWriter(Session& session)
+    : session_(session), bytes_max_(session.packet_bytes_max() / 4) {}
+
+Status RunWriter::BeginRun(const RunKey& key) {
+  if (written_.insert(key).second) return {};
+  CARILLON_TRY(Flush());
+  written_.insert(key);
+  return {};
+}
+
+Status RunWriter::Claim(StoredRun& run, bool take_slot, WallTime now) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  run.row.state = RunState::kRunning;
+  run.row.may_still_run = false;
+  run.row.claimed = now;
+  if (take_slot) {
+    run.slot_taken = true;
+    slots_taken_.Begin().Add(run.row.key).Add(run.row.job_no.value());
+  }
+  claims_.Begin()
+      .Add(run.row.key)
+      .Add(run.row.attempt)
+      .Add(run.incarnation_no)
+      .Add(run.row.claim_token.high)
+      .Add(run.row.claim_token.low)
+      .Add(now)
+      .Add(run.slot_taken ? kSlotTaken : kActiveNoSlot);
+  return {};
+}
+
+// What a run holds is given back with its last write.
+Status RunWriter::Free(StoredRun& run) {
+  if (run.slot_taken) slots_freed_.Begin().Add(run.row.key).Add(run.row.job_no.value());
+  run.slot_taken = false;
+  return {};
+}
+
+Status RunWriter::AddFinal(const StoredRun& run, const Before& before, const AttemptResult& result,
+                           std::string_view reason) {
+  const bool with_output = !result.output.empty() || !result.error.empty();
+  const bool no_error_yet = before.state == RunState::kRunning && !before.cancel_requested;
+  JsonRows& rows = with_output ? finals_with_output_ : no_error_yet ? finals_ : finals_with_error_;
+  rows.Begin()
+      .Add(run.row.key)
+      .Add(NumberOf(before.state))
+      .Add(NumberOf(run.row.state))
+      .Add(run.row.attempt)
+      .Add(result.started)
+      .Add(result.ended);
+  AddOptional(rows, result.exit_code);
+  rows.Add(reason).Add(result.output_truncated);
+  if (!with_output) return {};
+  AddBlob(rows, result.error);
+  AddBlob(rows, result.output);
+  return FlushIfLarge(kFinalWithOutput, rows, true);
+}
+
+Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptResult& result,
+                         WallTime now) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  CARILLON_TRY(CheckOutput(run.row.key, result));
+  const Before before(run.row);
+  const RunState from = before.state;
+  RunRow& row = run.row;
+  // It was over, and is not or was not what it seemed: what was said of its end does not hold.
+  if (IsFinal(from)) dead_letters_gone_.Begin().Add(row.key);
+  if (change.record_attempt) {
+    CARILLON_TRY(RecordAttempt(row.key, {.attempt = row.attempt,
+                                         .state = result.state,
+                                         .executor = row.executor,
+                                         .claimed = row.claimed,
+                                         .result = result}));
+  }
+  if (change.dead_letter) {
+    dead_letters_.Begin()
+        .Add(row.key)
+        .Add(row.job_no.value())
+        .Add(Name(change.state))
+        .Add(row.attempt)
+        .Add(change.reason)
+        .Add(now);
+  }
+  row.state = change.state;
+  if (change.dead_letter) AddNotice(NoticeKind::kFailed, row, change.reason, now);
+  row.may_still_run = MayStillRun(change.state, change.reason);
+  row.attempt = change.attempt;
+  run.ended_by_loss = result.state == RunState::kLost;
+  if (row.cancel_requested && change.state != RunState::kHeld) {
+    cancels_done_.Begin().Add(row.key).Add(row.segment.value());
+    row.cancel_requested.reset();
+  }
+  if (change.state == RunState::kPending) {
+    row.due = change.due;
+    row.def_version = change.def_version;
+    row.priority = change.priority;
+    pendings_.Begin()
+        .Add(row.key)
+        .Add(NumberOf(from))
+        .Add(row.attempt)
+        .Add(row.due)
+        .Add(row.def_version)
+        .Add(change.reason)
+        .Add(row.priority);
+    return {};
+  }
+  if (change.state == RunState::kHeld) {
+    helds_.Begin().Add(row.key).Add(NumberOf(from)).Add(change.reason);
+    return {};
+  }
+  if (from != RunState::kRunning) attempts_back_.Begin().Add(row.key).Add(row.attempt);
+  CARILLON_TRY(Free(run));
+  return AddFinal(run, before, result, change.reason);
+}
+
+Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, WallTime now) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  const Before before(run.row);
+  run.row.state = state;
+  run.row.may_still_run = MayStillRun(state, reason);
+  if (run.row.cancel_requested) {
+    cancels_done_.Begin().Add(run.row.key).Add(run.row.segment.value());
+    run.row.cancel_requested.reset();
+  }
+  if (SkipLeavesDeadLetter(run.row)) {
+    dead_letters_.Begin()
+        .Add(run.row.key)
+        .Add(run.row.job_no.value())
+        .Add(Name(state))
+        .Add(run.row.attempt - 1)
+        .Add(reason)
+        .Add(now);
+    AddNotice(NoticeKind::kFailed, run.row, reason, now);
+  }
+  CARILLON_TRY(Free(run));
+  ++ended_[state];
+  return AddFinal(run, before, {.started = run.started, .ended = now}, reason);
+}
+
+void RunWriter::AddNotice(NoticeKind kind, const RunRow& row, std::string_view reason,
+                          WallTime now) {
+  notices_.Begin()
+      .Add(row.key)
+      .Add(row.segment.value())
+      .Add(Name(kind))
+      .Add(row.job_no.value())
+      .Add(row.attempt)
+      .Add(Name(row.state))
+      .Add(reason)
+      .Add(now);
+}
+
+void RunWriter::NoteLate(const RunRow& row, WallTime now) {
+  AddNotice(NoticeKind::kLate, row, "", now);
+}
+
+void RunWriter::Explain(const RunKey& key, std::string_view sentence) {
+  if (!sentence.empty()) explained_.Begin().Add(key).AddBytes(sentence);
+}
+
+Status RunWriter::RecordAttempt(const RunKey& key, const RunAttempt& attempt) {
+  const AttemptResult& result = attempt.result;
+  CARILLON_TRY(CheckOutput(key, result));
+  attempts_.Begin()
+      .Add(key)
+      .Add(attempt.attempt)
+      .Add(NumberOf(attempt.state))
+      .Add(attempt.executor.value())
+      .Add(attempt.claimed)
+      .Add(result.started)
+      .Add(result.ended);
+  AddOptional(attempts_, result.exit_code);
+  attempts_.Add(result.reason).Add(result.output_truncated);
+  AddBlob(attempts_, result.error);
+  AddBlob(attempts_, result.output);
+  return FlushIfLarge(kAttempt, attempts_, false);
+}
+
+Status RunWriter::RequestCancel(StoredRun& run, CancelMode mode) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  if (run.row.cancel_requested >= mode) return {};
+  cancels_.Begin().Add(run.row.key).Add(run.row.segment.value()).Add(mode == CancelMode::kKill);
+  run.row.cancel_requested = mode;
+  return {};
+}
+
+Status RunWriter::FlushIfLarge(const std::string& statement, JsonRows& rows, bool counted) {
+  if (rows.bytes() < bytes_max_) return {};
+  return counted ? Update(statement, rows) : Insert(statement, rows);
+}
+
+Status RunWriter::Update(const std::string& statement, JsonRows& rows) {
+  if (rows.empty()) return {};
+  const auto expected = static_cast<int64_t>(rows.size());
+  CARILLON_ASSIGN_OR_RETURN(const int64_t matched, session_.Execute(statement, {rows.Take()}));
+  if (matched == expected) return {};
+  return {ErrorCode::kConflict, fmt::format("{} of {} runs were not in the state that was read",
+                                            expected - matched, expected)};
+}
+
+Status RunWriter::Insert(const std::string& statement, JsonRows& rows) {
+  if (rows.empty()) return {};
+  CARILLON_TRY(session_.Execute(statement, {rows.Take()}));
+  return {};
+}
+
+Status RunWriter::Flush() {
+  written_.clear();
+  if (!cancels_.empty()) {
+    // The flag on the run, and its row for the owner's scan, from one list.
+    const std::string runs = cancels_.Take();
+    CARILLON_TRY(session_.Execute(kCancelFlag, {runs}));
+    CARILLON_TRY(session_.Execute(kCancels, {runs}));
+  }
+  CARILLON_TRY(Update(kClaim, claims_));
+  CARILLON_TRY(Update(kFinal, finals_));
+  CARILLON_TRY(Update(kFinalWithError, finals_with_error_));
+  CARILLON_TRY(Update(kFinalWithOutput, finals_with_output_));
+  CARILLON_TRY(Update(kPending, pendings_));
+  CARILLON_TRY(Update(kHeld, helds_));
+  CARILLON_TRY(Insert(kSlotsTaken, slots_taken_));
+  CARILLON_TRY(Insert(kSlotsFreed, slots_freed_));
+  CARILLON_TRY(Insert(kAttempt, attempts_));
+  CARILLON_TRY(Insert(kAttemptsBack, attempts_back_));
+  CARILLON_TRY(Insert(kCancelsDone, cancels_done_));
+  CARILLON_TRY(Insert(kExplained, explained_));
+  CARILLON_TRY(Insert(kDeadLettersGone, dead_letters_gone_));
+  CARILLON_TRY(Insert(kDeadLetters, dead_letters_));
+  return Insert(kInsertNotices, notices_);
+}
+
+}  // namespace carillon::mysql

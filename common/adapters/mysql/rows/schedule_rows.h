@@ -1,0 +1,42 @@
+// Rows of job_schedules: read for planning, written with their job.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/job_store.h"
+
+namespace carillon::mysql {
+
+// A schedule as stored. Of a paused job `due.next_fire` is kNever and `resume_from` is where the
+// schedule stands; otherwise resume_from is unused.
+struct StoredScheduleRow {
+  DueSchedule due;
+  WallTime resume_from = WallTime{};
+  uint32_t position = 0;
+
+  // The first fire that is neither planned nor in a gap; kNever = none.
+  WallTime place(bool enabled) const { return enabled ? due.next_fire : resume_from; }
+  void set_place(WallTime place, bool enabled) {
+    due.next_fire = enabled ? place : kNever;
+    resume_from = enabled ? WallTime{} : place;
+  }
+};
+
+// The columns of StoredScheduleRow, of a table called s.
+extern const std::string kScheduleColumns;
+// `due.readable` is false where a column holds what this version does not know.
+StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows);
+
+Result<std::vector<StoredScheduleRow>> LockSchedules(Session& session, JobNo job_no);
+Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& rows);
+// Every column except the spec, which never changes.
+Status UpdateSchedules(Session& session, const std::vector<StoredScheduleRow>& rows);
+Status DeleteSchedules(Session& session, const std::vector<ScheduleId>& ids);
+
+// In plan.cc.
+Status InsertGaps(Session& session, const std::vector<PlannedGap>& gaps);
+
+}  // namespace carillon::mysql

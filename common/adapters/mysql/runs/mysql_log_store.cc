@@ -1,0 +1,133 @@
+#include "common/adapters/mysql/runs/mysql_log_store.h"
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/rows/run_details.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr size_t kBytesPerStatement = 4u << 20;
+constexpr int64_t kChunksLookedAt = 1000;  // their lengths; entries are read up to bytes_max
+
+const std::string kInsert =
+    "INSERT INTO run_log_chunks (fire_us, schedule_id, shard, attempt, first_seq, entry_count, "
+    "is_last, entries) SELECT k.f, k.s, k.h, k.a, k.q, k.c, k.l, FROM_BASE64(k.e) FROM "
+    "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
+    "h INT UNSIGNED PATH '$[2]', a INT UNSIGNED PATH '$[3]', q BIGINT UNSIGNED PATH '$[4]', "
+    "c INT UNSIGNED PATH '$[5]', l TINYINT PATH '$[6]', e LONGTEXT PATH '$[7]')) k "
+    "ON DUPLICATE KEY UPDATE attempt = run_log_chunks.attempt";
+
+const std::string kOfAttempt = "fire_us = ? AND schedule_id = ? AND shard = ? AND attempt = ?";
+
+Params ParamsOfAttempt(const RunKey& key, int attempt) {
+  Params params = ParamsOf(key);
+  params.push_back(attempt);
+  return params;
+}
+
+// First seqs of the chunks that are to be read, both included.
+struct Range {
+  int64_t from = 0;
+  int64_t to = 0;
+};
+Result<std::optional<Range>> FindRange(Session& session, Params params, uint64_t from_seq,
+                                       size_t bytes_max) {
+  Params all = params;
+  all.insert(all.end(), params.begin(), params.end());
+  all.push_back(static_cast<int64_t>(from_seq));
+  all.push_back(kChunksLookedAt);
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT first_seq, entry_count, is_last, LENGTH(entries) FROM run_log_chunks "
+                    "WHERE " +
+                        kOfAttempt +
+                        " AND first_seq >= (SELECT COALESCE(MAX(first_seq), 0) FROM run_log_chunks "
+                        "WHERE " +
+                        kOfAttempt + " AND first_seq <= ?) ORDER BY first_seq LIMIT ?",
+                    all));
+  std::optional<Range> range;
+  size_t bytes = 0;
+  while (rows.Next()) {
+    const int64_t first = rows.Int(1);
+    const bool over = first + rows.Int(2) <= static_cast<int64_t>(from_seq);
+    if (over && rows.Int(3) == 0) continue;
+    bytes += static_cast<size_t>(rows.Int(4));
+    if (range && bytes > bytes_max) break;
+    if (!range) range = Range{.from = first, .to = first};
+    range->to = first;
+  }
+  return range;
+}
+
+}  // namespace
+
+Status MysqlLogStore::AppendLogs(const std::vector<LogRecord>& records) {
+  if (records.empty()) return {};
+  return InTransaction(db_.pool(), {.operation = "logs"}, [&](Session& session) -> Status {
+    JsonRows rows;
+    const auto flush = [&]() -> Status {
+      if (rows.empty()) return {};
+      CARILLON_TRY(session.Execute(kInsert, {rows.Take()}));
+      return {};
+    };
+    for (const LogRecord& record : records) {
+      if (rows.bytes() > kBytesPerStatement) CARILLON_TRY(flush());
+      rows.Begin()
+          .Add(record.key)
+          .Add(record.attempt)
+          .Add(record.chunk.first_seq)
+          .Add(record.chunk.count)
+          .Add(record.chunk.last)
+          .AddBytes(record.chunk.entries);
+    }
+    return flush();
+  });
+}
+
+Result<std::vector<LogChunk>> MysqlLogStore::ReadLog(const RunKey& key, int attempt,
+                                                     uint64_t from_seq, size_t bytes_max) {
+  return InRead(db_.pool(), "log", [&](Session& session) -> Result<std::vector<LogChunk>> {
+    Params params = ParamsOfAttempt(key, attempt);
+    CARILLON_ASSIGN_OR_RETURN(const std::optional<Range> range,
+                              FindRange(session, params, from_seq, bytes_max));
+    std::vector<LogChunk> chunks;
+    if (!range) return chunks;
+    params.push_back(range->from);
+    params.push_back(range->to);
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Query("SELECT first_seq, entry_count, is_last, entries FROM "
+                      "run_log_chunks WHERE " +
+                          kOfAttempt + " AND first_seq BETWEEN ? AND ? ORDER BY first_seq",
+                      params));
+    while (rows.Next()) {
+      chunks.push_back({.first_seq = rows.Unsigned(1),
+                        .count = static_cast<uint32_t>(rows.Unsigned(2)),
+                        .last = rows.Int(3) != 0,
+                        .entries = rows.Text(4)});
+    }
+    return chunks;
+  });
+}
+
+Result<LogExtent> MysqlLogStore::GetLogExtent(const RunKey& key, int attempt) {
+  return InRead(db_.pool(), "log", [&](Session& session) -> Result<LogExtent> {
+    const Params once = ParamsOfAttempt(key, attempt);
+    Params params = once;
+    params.insert(params.end(), once.begin(), once.end());
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Query("SELECT first_seq, entry_count, is_last, (SELECT CAST(SUM(entry_count) AS "
+                      "UNSIGNED) FROM run_log_chunks WHERE " +
+                          kOfAttempt + ") FROM run_log_chunks WHERE " + kOfAttempt +
+                          " ORDER BY first_seq DESC LIMIT 1",
+                      params));
+    if (!rows.Next()) return LogExtent{};
+    return LogExtent{.last_seq = rows.Unsigned(1) + rows.Unsigned(2) - 1,
+                     .complete = rows.Int(3) != 0,
+                     .entries = rows.Unsigned(4)};
+  });
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,425 @@
+#include "common/adapters/mysql/runs/mysql_run_store.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "common/adapters/mysql/client/ascii.h"
+#include "common/adapters/mysql/client/conditions.h"
+#include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/rows/count_rows.h"
+#include "common/adapters/mysql/rows/gap_filter.h"
+#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/rows/request_keys.h"
+#include "common/adapters/mysql/rows/run_details.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/runs/recent_runs.h"
+#include "common/adapters/mysql/runs/run_search.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr int64_t kBusyMicrosecondsMax = 100'000;  // looked through for a free one
+
+// With the job's row locked nobody else adds manual runs of it.
+Result<WallTime> FreeMicrosecond(Session& session, const StoredJobRow& job, WallTime now) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT r.fire_us FROM job_runs r FORCE INDEX (by_job) WHERE "
+                               "r.job_no = ? AND r.fire_us >= ? AND r.schedule_id = ? "
+                               "ORDER BY r.fire_us LIMIT ?",
+                               {job.job_no.value(), ToUnixMicros(now), job.manual_schedule.value(),
+                                kBusyMicrosecondsMax}));
+  WallTime free = now;
+  while (rows.Next() && rows.Time(1) == free) free += 1us;
+  if (free - now >= Duration(kBusyMicrosecondsMax)) {
+    return {ErrorCode::kExhausted, "execute: no free microsecond for job " + job.job_id.value()};
+  }
+  return free;
+}
+
+Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& key,
+                       const ExecuteRequest& request, WallTime now) {
+  const bool with_parameters = !request.parameters_json.empty();
+  const Param parameters =
+      with_parameters ? Param(std::string_view(request.parameters_json)) : Param(nullptr);
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
+      "state, priority, due_us, def_version, planned_us, pinned_executor, parameters, trace_id) "
+      "VALUES (?, ?, 0, ?, ?, ?, 'MANUAL', 'PENDING', ?, ?, ?, ?, ?, ?, NULLIF(?, ''))",
+      {ToUnixMicros(key.fire), key.schedule_id.value(), job.job_no.value(),
+       uint64_t{job.segment.value()}, uint64_t{job.segment.value()},
+       int64_t{request.priority.value_or(job.definition.priority)}, ToUnixMicros(key.fire),
+       job.version, ToUnixMicros(now), request.executor.value(), parameters, request.trace_id}));
+  return {};
+}
+
+Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext& context) {
+  const CancelEffect effect = DecideCancel(run.row, context.cancel_mode, context.overlap());
+  if (effect == CancelEffect::kNothing) return false;
+  if (effect == CancelEffect::kAskedHarder) return true;
+  if (effect == CancelEffect::kCancelledNow) {
+    const std::string_view why = CancelReason(run.row);
+    CARILLON_TRY(writer.End(run, RunState::kCancelled, why, context.now));
+  } else {
+    CARILLON_TRY(writer.RequestCancel(run, context.cancel_mode));
+  }
+  writer.Explain(run.row.key, CancelSentence({.effect = effect,
+                                              .mode = context.cancel_mode,
+                                              .actor = context.actor,
+                                              .reason = context.reason}));
+  return true;
+}
+
+// After the last write of a transaction.
+void ReportEnds(const RunWriter& writer, const WriteContext& context) {
+  if (context.ended != nullptr) *context.ended = writer.ended();
+}
+
+// What an executor said of the row's own attempt
+// after it was given up stands with the earlier ones.
+bool HasReportOf(const RunDetail& run, int attempt) {
+  return std::any_of(run.attempts.begin(), run.attempts.end(),
+                     [&](const RunAttempt& known) { return known.attempt == attempt; });
+}
+
+Error Unreadable(const RunKey& key) {
+  return {ErrorCode::kCorrupt, "run " + EncodeRunId(key) + ": unknown state or kind"};
+}
+
+// Planned and not yet due: not something a person has to deal with.
+bool IsAhead(const RunRow& row, WallTime now) {
+  return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
+         row.key.fire > now;
+}
+
+Result<int64_t> CountOpen(Session& session, std::string_view states) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query(fmt::format("SELECT COUNT(*) FROM (SELECT 1 FROM job_runs r FORCE INDEX "
+                                "(open_runs) WHERE r.open_segment IS NOT NULL AND r.state IN ({}) "
+                                "LIMIT {}) x",
+                                states, kCountedMax)));
+  rows.Next();
+  return rows.Int(1);
+}
+
+// Their ids begin with it. Newest first is by the id: where few of many gaps are of the reason that
+// is asked for, the walk back from the newest would else not end before the oldest of all.
+Result<std::optional<uint64_t>> OldestGapEndingSince(Session& session, const GapFilter& filter) {
+  const Conditions since = GapsEndingSince(filter);
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT MIN(g.id) FROM run_gaps g FORCE INDEX (by_end) WHERE " + since.text(),
+                    since.params()));
+  if (!rows.Next() || rows.IsNull(1)) return std::optional<uint64_t>();
+  return std::optional(rows.Unsigned(1));
+}
+
+const std::string kSelectLetters =
+    "SELECT d.id, d.fire_us, d.schedule_id, d.shard, j.job_id, d.state, d.attempts, d.reason, "
+    "d.created_us FROM dead_letters d JOIN jobs j ON j.job_no = d.job_no";
+
+Error NoLetter(uint64_t id) { return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)}; }
+
+// The newest dead letter of each job. Reads one index entry for each job (loose index scan), not
+// one for each dead letter, and joins only the jobs of the page.
+const std::string kSelectLetterJobs =
+    "SELECT x.newest, j.job_id, j.name, j.deleted FROM (SELECT y.job_no, y.newest FROM "
+    "(SELECT d.job_no, MAX(d.id) AS newest FROM dead_letters d FORCE INDEX (by_job) "
+    "GROUP BY d.job_no LIMIT ?) y WHERE y.newest < ? ORDER BY y.newest DESC LIMIT ?) x "
+    "STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = x.job_no ORDER BY x.newest "
+    "DESC";
+
+// nullopt: its row cannot be read, which is noted.
+std::optional<DeadLetter> ReadLetter(Session& session, const Rows& rows) {
+  const uint64_t id = rows.Unsigned(1);
+  const Result<RunState> state = ParseRunState(rows.Text(6));
+  if (!state.ok()) {
+    session.NoteUnreadable("dead_letters", std::to_string(id), "unknown state");
+    return std::nullopt;
+  }
+  return DeadLetter{
+      .id = id,
+      .key = {rows.Time(2), ScheduleId(rows.Unsigned(3)), static_cast<uint32_t>(rows.Unsigned(4))},
+      .job_id = JobId(rows.Text(5)),
+      .state = *state,
+      .attempts = static_cast<int>(rows.Int(7)),
+      .reason = rows.Text(8),
+      .created = rows.Time(9)};
+}
+
+}  // namespace
+
+Result<CreatedRun> MysqlRunStore::ExecuteJob(const ExecuteRequest& request,
+                                             const WriteContext& context) {
+  return InTransaction(
+      db_.pool(), {.operation = "execute"}, [&](Session& session) -> Result<CreatedRun> {
+        CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
+                                  LockLiveJob(session, request.job_id, JobLock::kUpdate));
+        CARILLON_TRY(MustBeReadable(job));
+        RunKey key{.fire = context.now, .schedule_id = job.manual_schedule};
+        CARILLON_ASSIGN_OR_RETURN(key.fire, FreeMicrosecond(session, job, context.now));
+        CARILLON_TRY(InsertManualRun(session, job, key, request, context.now));
+        const CreatedRun created{key, job.job_no, job.segment};
+        if (request.keyed) {
+          const auto& keyed = *request.keyed;
+          CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(created)));
+        }
+        return created;
+      });
+}
+
+Result<bool> MysqlRunStore::CancelRun(const RunKey& key, const WriteContext& context) {
+  return InTransaction(db_.pool(), {.operation = "cancel"}, [&](Session& session) -> Result<bool> {
+    CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, {key}, db_.caches().incarnations));
+    if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+    if (!runs.begin()->second.readable) return Unreadable(key);
+    RunWriter writer(session);
+    CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(runs.begin()->second, writer, context));
+    CARILLON_TRY(writer.Flush());
+    ReportEnds(writer, context);
+    return done;
+  });
+}
+
+Result<int64_t> MysqlRunStore::CancelJobRuns(const JobId& id, const WriteContext& context) {
+  return InTransaction(
+      db_.pool(), {.operation = "cancel runs"}, [&](Session& session) -> Result<int64_t> {
+        CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
+                                  LockLiveJob(session, id, JobLock::kUpdate));
+        CARILLON_ASSIGN_OR_RETURN(std::vector<RunKey> keys,
+                                  ReadOpenKeys(session, job.job_no, job.segment));
+        CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
+                                  LockRuns(session, std::move(keys), db_.caches().incarnations));
+        RunWriter writer(session);
+        int64_t cancelled = 0;
+        for (auto& [key, run] : runs) {
+          if (IsAhead(run.row, context.now)) continue;
+          CARILLON_ASSIGN_OR_RETURN(const bool done, CancelLocked(run, writer, context));
+          if (done) ++cancelled;
+        }
+        CARILLON_TRY(writer.Flush());
+        ReportEnds(writer, context);
+        return cancelled;
+      });
+}
+
+Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
+                                          const WriteContext& context) {
+  const RunKey& key = request.key;
+  return InTransaction(
+      db_.pool(), {.operation = "retry"}, [&](Session& session) -> Result<RunDetail> {
+        // A run's job never changes, so it may be read before the job is locked.
+        CARILLON_ASSIGN_OR_RETURN(const RunDetail before,
+                                  ReadDetail(session, key, db_.caches().incarnations));
+        CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job, LockJob(session, before.row.job_no));
+        CARILLON_ASSIGN_OR_RETURN(LockedRuns runs,
+                                  LockRuns(session, {key}, db_.caches().incarnations));
+        if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+        StoredRun& run = runs.begin()->second;
+        if (!run.readable) return Unreadable(key);
+        // Read again: what the attempt left may have come in before the lock.
+        CARILLON_ASSIGN_OR_RETURN(const RunDetail now_is,
+                                  ReadDetail(session, key, db_.caches().incarnations));
+        if (HasReportOf(now_is, run.row.attempt)) run.row.may_still_run = false;
+        CARILLON_ASSIGN_OR_RETURN(
+            const RunChange change,
+            DecideRetryByHand(run.row, ToJobRow(job), context.overlap(), context.now));
+        AttemptResult ended = now_is.result;
+        // What was only believed lost stays marked so: its real end may still be reported.
+        ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
+        RunWriter writer(session);
+        CARILLON_TRY(writer.Change(run, change, ended, context.now));
+        CARILLON_TRY(writer.Flush());
+        CARILLON_ASSIGN_OR_RETURN(RunDetail retried,
+                                  ReadDetail(session, key, db_.caches().incarnations));
+        if (request.keyed) {
+          const auto& keyed = *request.keyed;
+          CARILLON_TRY(SettleRequest(session, keyed.scope, keyed.key, keyed.answer(retried)));
+        }
+        return retried;
+      });
+}
+
+Result<std::vector<RecentRuns>> MysqlRunStore::ListRecentRuns(const RecentFilter& filter) {
+  if (filter.job_ids.empty()) return std::vector<RecentRuns>();
+  return InList(db_.pool(), "recent runs",
+                [&](Session& session) { return ReadRecentRuns(session, filter); });
+}
+
+Result<RunDetail> MysqlRunStore::GetRun(const RunKey& key) {
+  return InRead(db_.pool(), "get run", [&](Session& session) {
+    return ReadDetail(session, key, db_.caches().incarnations);
+  });
+}
+
+Result<RunPage> MysqlRunStore::ListRuns(const RunFilter& filter, WallTime now) {
+  return InList(db_.pool(), "list runs", [&](Session& session) {
+    return SearchRuns(session, filter, {.segment_count = db_.segment_count(), .now = now},
+                      db_.caches().incarnations);
+  });
+}
+
+Result<BoundedCount> MysqlRunStore::CountRuns(const RunFilter& filter, WallTime now) {
+  return InCount(db_.pool(), [&](Session& session) {
+    return CountFound(session, filter, {.segment_count = db_.segment_count(), .now = now});
+  });
+}
+
+Result<uint64_t> MysqlRunStore::RunsFingerprint(WallTime now) {
+  return InList(db_.pool(), "mark of runs", [&](Session& session) {
+    return ReadMark(session, {.segment_count = db_.segment_count(), .now = now});
+  });
+}
+
+Result<GapPage> MysqlRunStore::ListGaps(const GapFilter& filter) {
+  return InList(db_.pool(), "list gaps", [&](Session& session) -> Result<GapPage> {
+    Conditions where;
+    where.Add("g.id < ?", {filter.before_id});
+    where.Add(GapsOfJob(filter));
+    where.Add(GapsEndingSince(filter));
+    where.Add(OtherwiseOfGaps(filter));
+    if (filter.since && !filter.job_id) {
+      CARILLON_ASSIGN_OR_RETURN(const auto oldest, OldestGapEndingSince(session, filter));
+      if (!oldest) return GapPage{};
+      where.Add("g.id >= ?", {*oldest});
+    }
+    Params params = where.params();
+    params.push_back(static_cast<uint64_t>(filter.limit + 1));
+    // The page by itself first: joined to jobs, the optimizer may think it cheap to sort all gaps,
+    // or to go from the jobs to all of theirs.
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Query(fmt::format("SELECT g.id, g.schedule_id, j.job_id, g.from_us, g.to_us, "
+                                  "g.fires, g.reason FROM (SELECT g.* FROM run_gaps g {} WHERE {} "
+                                  "ORDER BY g.id DESC LIMIT ?) g STRAIGHT_JOIN jobs j ON "
+                                  "j.job_no = g.job_no ORDER BY g.id DESC",
+                                  filter.job_id ? "" : "FORCE INDEX (PRIMARY)", where.text()),
+                      params));
+    GapPage page;
+    uint64_t last = 0;
+    size_t read = 0;
+    while (rows.Next()) {
+      if (read == filter.limit) {
+        page.next = last;
+        break;
+      }
+      const Result<GapReason> reason = ParseGapReason(rows.Text(7));
+      last = rows.Unsigned(1);
+      ++read;
+      if (!reason.ok()) {
+        session.NoteUnreadable("run_gaps", std::to_string(last), "unknown reason");
+        continue;
+      }
+      page.gaps.push_back({ScheduleId(rows.Unsigned(2)), JobId(rows.Text(3)),
+                           GapRange{rows.Time(4), rows.Time(5), rows.Int(6), *reason}});
+    }
+    return page;
+  });
+}
+
+Result<RunCounts> MysqlRunStore::CountOpenRuns() {
+  return InList(db_.pool(), "count", [](Session& session) -> Result<RunCounts> {
+    RunCounts counts;
+    CARILLON_ASSIGN_OR_RETURN(counts.pending, CountOpen(session, "'PENDING'"));
+    CARILLON_ASSIGN_OR_RETURN(counts.running, CountOpen(session, "'RUNNING', 'HELD'"));
+    return counts;
+  });
+}
+
+Result<std::vector<DeadLetter>> MysqlRunStore::ListDeadLetters(const DeadLetterFilter& filter) {
+  if (filter.job_id && !IsAscii(filter.job_id->value())) return std::vector<DeadLetter>();
+  const std::string statement = kSelectLetters + " WHERE d.id < ?" +
+                                (filter.job_id ? " AND j.job_id = ?" : "") +
+                                " ORDER BY d.id DESC LIMIT ?";
+  return InRead(db_.pool(), "list dead letters",
+                [&](Session& session) -> Result<std::vector<DeadLetter>> {
+                  std::vector<DeadLetter> letters;
+                  uint64_t before = filter.before_id;
+                  // What is left out must not make a full page look like the last one.
+                  for (bool more = true; more && letters.size() < filter.limit;) {
+                    const size_t wanted = filter.limit - letters.size();
+                    Params values{before};
+                    if (filter.job_id) values.emplace_back(filter.job_id->value());
+                    values.emplace_back(static_cast<uint64_t>(wanted));
+                    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, values));
+                    size_t read = 0;
+                    while (rows.Next()) {
+                      ++read;
+                      before = rows.Unsigned(1);
+                      if (auto letter = ReadLetter(session, rows)) {
+                        letters.push_back(std::move(*letter));
+                      }
+                    }
+                    more = read == wanted;
+                  }
+                  return letters;
+                });
+}
+
+Result<DeadLetterJobPage> MysqlRunStore::ListDeadLetterJobs(const DeadLetterJobFilter& filter) {
+  return InList(
+      db_.pool(), "jobs with dead letters", [&](Session& session) -> Result<DeadLetterJobPage> {
+        CARILLON_ASSIGN_OR_RETURN(
+            Rows rows, session.Query(kSelectLetterJobs,
+                                     {static_cast<uint64_t>(kDeadLetterJobsMax), filter.before_id,
+                                      static_cast<uint64_t>(filter.limit + 1)}));
+        DeadLetterJobPage page;
+        size_t read = 0;
+        uint64_t last = 0;
+        while (rows.Next()) {
+          if (read == filter.limit) {
+            page.next = last;
+            break;
+          }
+          ++read;
+          last = rows.Unsigned(1);
+          const bool deleted = rows.Int(4) != 0;
+          if (!deleted) page.jobs.push_back({JobId(rows.Text(2)), rows.Text(3), last});
+        }
+        return page;
+      });
+}
+
+Result<DeadLetter> MysqlRunStore::GetDeadLetter(uint64_t id) {
+  return InRead(db_.pool(), "get dead letter", [&](Session& session) -> Result<DeadLetter> {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(kSelectLetters + " WHERE d.id = ?", {id}));
+    if (!rows.Next()) return NoLetter(id);
+    auto letter = ReadLetter(session, rows);
+    if (!letter) return {ErrorCode::kCorrupt, fmt::format("dead letter {}: unknown state", id)};
+    return std::move(*letter);
+  });
+}
+
+Status MysqlRunStore::DiscardDeadLetter(uint64_t id) {
+  return InTransaction(
+      db_.pool(), {.operation = "discard dead letter"}, [&](Session& session) -> Status {
+        CARILLON_ASSIGN_OR_RETURN(const int64_t gone,
+                                  session.Execute("DELETE FROM dead_letters WHERE id = ?", {id}));
+        return gone == 0 ? Status(NoLetter(id)) : Status();
+      });
+}
+
+Result<BoundedCount> MysqlRunStore::CountGaps(const GapFilter& filter) {
+  CountedRows rows{.from = "run_gaps g", .order = "g.id DESC", .wanted = OtherwiseOfGaps(filter)};
+  rows.within = GapsOfJob(filter);
+  rows.within.Add(GapsEndingSince(filter));
+  if (filter.since && !filter.job_id) {  // no more is looked at than has ended since
+    rows.from += " FORCE INDEX (by_end)";
+    rows.order = "g.to_us DESC";
+  }
+  return CountIn(db_.pool(), rows);
+}
+
+Result<BoundedCount> MysqlRunStore::CountDeadLetters(const DeadLetterFilter& filter) {
+  CountedRows rows{.from = "dead_letters d", .order = "d.id DESC", .within = {}};
+  if (filter.job_id) {
+    if (!IsAscii(filter.job_id->value())) return kNoneCounted;
+    rows.within.Add("d.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)",
+                    {filter.job_id->value()});
+  }
+  return CountIn(db_.pool(), rows);
+}
+
+}  // namespace carillon::mysql

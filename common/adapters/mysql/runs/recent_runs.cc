@@ -1,0 +1,68 @@
+#include "common/adapters/mysql/runs/recent_runs.h"
+
+#include <fmt/core.h>
+
+#include <unordered_map>
+
+#include "common/adapters/mysql/client/conditions.h"
+#include "common/adapters/mysql/rows/run_details.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/domain/run_id.h"
+
+namespace carillon::mysql {
+namespace {
+
+using JobNumbers = std::unordered_map<std::string, uint64_t>;
+
+Result<JobNumbers> ReadJobNumbers(Session& session, const std::vector<JobId>& job_ids) {
+  std::vector<std::string> ids;
+  for (const JobId& id : job_ids) ids.push_back(id.value());
+  Conditions where;
+  where.AddAnyOf("j.job_id", ids);
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT j.job_id, j.job_no FROM jobs j WHERE j.deleted = 0 AND " + where.text(),
+                    where.params()));
+  JobNumbers numbers;
+  while (rows.Next()) numbers[rows.Text(1)] = rows.Unsigned(2);
+  return numbers;
+}
+
+Result<std::vector<RunSummary>> ReadLast(Session& session, uint64_t job_no,
+                                         const RecentFilter& filter) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query(fmt::format("SELECT r.fire_us, r.schedule_id, r.shard, r.state + 0, "
+                                "r.started_us, r.ended_us FROM job_runs r FORCE INDEX (by_job) "
+                                "WHERE r.job_no = ? AND r.fire_us <= ? ORDER BY {} LIMIT ?",
+                                RunOrder(false)),
+                    {job_no, ToUnixMicros(filter.until), static_cast<uint64_t>(filter.runs_max)}));
+  std::vector<RunSummary> runs;
+  while (rows.Next()) {
+    const RunKey key{rows.Time(1), ScheduleId(rows.Unsigned(2)),
+                     static_cast<uint32_t>(rows.Unsigned(3))};
+    const std::optional<RunState> state = StateOf(rows.Int(4));
+    if (!state) {
+      session.NoteUnreadable("job_runs", EncodeRunId(key), "unknown state");
+      continue;
+    }
+    runs.push_back({.key = key, .state = *state, .started = rows.Time(5), .ended = rows.Time(6)});
+  }
+  return runs;
+}
+
+}  // namespace
+
+Result<std::vector<RecentRuns>> ReadRecentRuns(Session& session, const RecentFilter& filter) {
+  CARILLON_ASSIGN_OR_RETURN(const JobNumbers numbers, ReadJobNumbers(session, filter.job_ids));
+  std::vector<RecentRuns> recent;
+  for (const JobId& id : filter.job_ids) {
+    const auto number = numbers.find(id.value());
+    if (number == numbers.end()) continue;
+    CARILLON_ASSIGN_OR_RETURN(auto runs, ReadLast(session, number->second, filter));
+    recent.push_back({id, std::move(runs)});
+  }
+  return recent;
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,370 @@
+#include "common/adapters/mysql/runs/run_search.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "common/adapters/mysql/client/conditions.h"
+#include "common/adapters/mysql/rows/count_rows.h"
+#include "common/adapters/mysql/rows/job_filter.h"
+#include "common/adapters/mysql/rows/run_details.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+
+namespace carillon::mysql {
+namespace {
+
+// How far beyond `now` a list looks at every run; further on there are planned runs, many, and some
+// that were ended ahead of their time, which the index finds.
+constexpr Duration kListAhead = 1s;
+
+// Rows that an index leads to lie anywhere on the disk; those of a walk along the table lie
+// together. Measured with a million runs, most of them not in the buffer pool: 80 us for each
+// against 1 us.
+constexpr size_t kScatteredCost = 25;
+
+// Open runs are found in the order of their due times, and sorted for a page.
+constexpr size_t kSortedMax = 20'000;
+
+// One walk along an index, in the order of the list.
+struct Walk {
+  std::string index;
+  Conditions within;  // a range of the index
+  Conditions wanted;  // looked at in each row
+  // Of the runs looked at; nullopt = the range itself
+  // is what is wanted, so the page's size bounds it.
+  std::optional<size_t> bound = {};
+};
+
+size_t Scattered(size_t search_max) { return std::max<size_t>(1, search_max / kScatteredCost); }
+
+bool IsOpen(RunState state) { return !IsFinal(state); }
+
+std::string QuotedStates(const std::vector<RunState>& states) {
+  std::vector<std::string> names;
+  for (const RunState state : states) names.push_back(fmt::format("'{}'", Name(state)));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Beyond a run, or from it on, in one direction: the first part is a range of the index.
+enum class Beyond { kEarlier, kLater, kLaterOrEqual, kEarlierOrEqual };
+void AddBeyond(Conditions& conditions, const RunKey& run, Beyond beyond) {
+  const bool later = beyond == Beyond::kLater || beyond == Beyond::kLaterOrEqual;
+  const bool strictly = beyond == Beyond::kLater || beyond == Beyond::kEarlier;
+  const int64_t fire = ToUnixMicros(run.fire);
+  const uint64_t schedule = run.schedule_id.value();
+  conditions.Add(fmt::format("r.fire_us {0}= ? AND (r.fire_us {0} ? OR r.schedule_id {0} ? OR "
+                             "(r.schedule_id = ? AND r.shard {0}{1} ?))",
+                             later ? ">" : "<", strictly ? "" : "="),
+                 {fire, fire, schedule, schedule, uint64_t{run.shard}});
+}
+
+Conditions RangeOf(const RunFilter& filter) {
+  Conditions range;
+  if (filter.since) range.Add("r.fire_us >= ?", {ToUnixMicros(*filter.since)});
+  if (filter.until) range.Add("r.fire_us < ?", {ToUnixMicros(*filter.until)});
+  if (filter.before) {
+    AddBeyond(range, *filter.before, filter.oldest_first ? Beyond::kLater : Beyond::kEarlier);
+  }
+  return range;
+}
+
+// Of the job, whose number is a constant to the optimizer.
+void AddJob(Conditions& conditions, const JobId& id) {
+  conditions.Add("r.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)", {id.value()});
+}
+
+// Of the job as it is now. Of a run's own columns alone, so that the server, which keeps the
+// answers of such a question, asks it once for each job and not for each run.
+void AddJobName(Conditions& conditions, const std::string& text) {
+  Conditions named;
+  AddNameContains(named, text);
+  conditions.Add(
+      "(SELECT COUNT(*) FROM jobs j WHERE j.job_no = r.job_no AND " + named.text() + ") = 1",
+      {text, text});
+}
+
+void AddLabel(Conditions& conditions, const std::string& name,
+              const std::vector<std::string>& values) {
+  Conditions any;
+  for (const std::string& value : values) {
+    any.Or(
+        "(SELECT JSON_CONTAINS(d.definition, JSON_OBJECT(?, ?), '$.labels') FROM jobs x JOIN "
+        "job_versions d ON d.job_no = x.job_no AND d.version = x.version WHERE x.job_no = r.job_no)"
+        " = 1",
+        {name, value});
+  }
+  conditions.Add(any);
+}
+
+Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
+  Conditions wanted;
+  if (!filter.namespaces.empty()) wanted.AddAnyOf("j.namespace", filter.namespaces);
+  if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
+  if (!filter.name_contains.empty()) AddJobName(wanted, filter.name_contains);
+  for (const auto& [name, values] : filter.labels) AddLabel(wanted, name, values);
+  if (!filter.kinds.empty()) {
+    std::vector<int> numbers;
+    for (const RunKind kind : filter.kinds) numbers.push_back(NumberOf(kind));
+    wanted.Add(fmt::format("r.kind IN ({})", fmt::join(numbers, ", ")));
+  }
+  if (!filter.executor) return wanted;
+  // Constants as well: a subquery would make the optimizer sort all of history.
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT i.incarnation_no FROM executor_incarnations i WHERE i.executor_id = ?",
+                    {filter.executor->value()}));
+  std::vector<uint64_t> numbers;
+  while (rows.Next()) numbers.push_back(rows.Unsigned(1));
+  wanted.Add(numbers.empty() ? "FALSE"
+                             : fmt::format("r.incarnation_no IN ({})", fmt::join(numbers, ", ")));
+  return wanted;
+}
+
+// Every segment: the range of the index that has the open runs.
+std::string SegmentList(const SearchScope& scope) {
+  std::vector<uint32_t> segments(scope.segment_count);
+  for (uint32_t i = 0; i < scope.segment_count; ++i) segments[i] = i;
+  return fmt::format("{}", fmt::join(segments, ", "));
+}
+
+Walk OpenRuns(const RunFilter& filter, const Conditions& wanted, const SearchScope& scope,
+              const std::vector<RunState>& states) {
+  Walk walk{.index = "open_runs", .within = RangeOf(filter), .wanted = wanted};
+  walk.within.Add(fmt::format("r.open_segment IN ({})", SegmentList(scope)));
+  // What has started was due; what is planned, far more, is not looked at.
+  const bool started = std::find(states.begin(), states.end(), RunState::kPending) == states.end();
+  if (started) walk.within.Add("r.due_us <= ?", {ToUnixMicros(scope.now)});
+  walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(states)));
+  if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
+  return walk;
+}
+
+Walk EndedAs(const RunFilter& filter, const Conditions& wanted, RunState state) {
+  Walk walk{.index = "by_end", .within = RangeOf(filter), .wanted = wanted};
+  if (filter.job_id) walk.bound = filter.search_max;  // the index has the job
+  if (filter.looks_at_runs()) walk.bound = Scattered(filter.search_max);
+  walk.within.Add("r.ended_as = ?", {NumberOf(state)});
+  // A member of the version before does not keep the column.
+  walk.wanted.Add(fmt::format("r.state = '{}'", Name(state)));
+  if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
+  return walk;
+}
+
+// Every run, or those of a job, in the order of their fires.
+Walk AnyState(const RunFilter& filter, const Conditions& wanted) {
+  Walk walk{.index = "PRIMARY", .within = RangeOf(filter), .wanted = wanted};
+  const bool looks = filter.looks_at_runs() || !filter.states.empty();
+  if (looks) walk.bound = filter.search_max;
+  if (filter.job_id) {
+    walk.index = "by_job";
+    AddJob(walk.within, *filter.job_id);
+    if (looks) walk.bound = Scattered(filter.search_max);
+  }
+  return walk;
+}
+
+Walk InStates(const RunFilter& filter, const Conditions& wanted,
+              const std::vector<RunState>& states) {
+  Walk walk = AnyState(filter, wanted);
+  walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(states)));
+  return walk;
+}
+
+// Each state once.
+std::vector<Walk> WalksOfStates(const RunFilter& filter, const std::set<RunState>& states,
+                                const Conditions& wanted, const SearchScope& scope,
+                                bool many_open) {
+  if (states.contains(RunState::kCompleted)) {
+    return {InStates(filter, wanted, {states.begin(), states.end()})};
+  }
+  std::vector<Walk> walks;
+  std::vector<RunState> open;
+  for (const RunState state : states) {
+    if (state == RunState::kPending && many_open) {
+      walks.push_back(InStates(filter, wanted, {state}));
+    } else if (IsOpen(state)) {
+      open.push_back(state);
+    }
+  }
+  // Before the ends: what ends between two walks is found twice and not missed.
+  if (!open.empty()) walks.push_back(OpenRuns(filter, wanted, scope, open));
+  for (const RunState state : states) {
+    if (!IsOpen(state)) walks.push_back(EndedAs(filter, wanted, state));
+  }
+  return walks;
+}
+
+// More than are sorted for a page.
+Result<bool> HasManyOpen(Session& session, const SearchScope& scope) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query(fmt::format("SELECT 1 FROM job_runs r FORCE INDEX (open_runs) WHERE "
+                                           "r.open_segment IN ({}) LIMIT 1 OFFSET {}",
+                                           SegmentList(scope), kSortedMax)));
+  return rows.Next();
+}
+
+std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
+                             const SearchScope& scope) {
+  const int64_t now_us = ToUnixMicros(scope.now);
+  Walk due = AnyState(filter, wanted);
+  due.wanted.Add(
+      "NOT (r.state = 'PENDING' AND r.attempt = 1 AND r.kind <> 'MANUAL' AND r.fire_us > ?)",
+      {now_us});
+  if (filter.job_id) return {std::move(due)};
+  const int64_t ahead_us = ToUnixMicros(scope.now + kListAhead);
+  due.within.Add("r.fire_us <= ?", {ahead_us});
+  Walk ended_early{.index = "open_runs", .within = RangeOf(filter), .wanted = wanted};
+  ended_early.within.Add("r.open_segment IS NULL AND r.due_us > ? AND r.fire_us > ?",
+                         {now_us, ahead_us});
+  return {std::move(due), std::move(ended_early)};
+}
+
+Result<std::vector<Walk>> WalksOf(Session& session, const RunFilter& filter,
+                                  const SearchScope& scope) {
+  CARILLON_ASSIGN_OR_RETURN(const Conditions wanted, WantedOf(session, filter));
+  const std::set<RunState> states(filter.states.begin(), filter.states.end());
+  if (states.empty()) return WalksOfAll(filter, wanted, scope);
+  bool many_open = false;
+  if (states.contains(RunState::kPending)) {
+    CARILLON_ASSIGN_OR_RETURN(many_open, HasManyOpen(session, scope));
+  }
+  return WalksOfStates(filter, states, wanted, scope, many_open);
+}
+
+// Those that one walk finds. Without a bound its order does not matter, nor what is behind them.
+Result<BoundedCount> CountWalk(Session& session, Walk walk, const RunFilter& filter) {
+  CountedRows rows{.from = "job_runs r FORCE INDEX (" + walk.index + ")",
+                   .order = std::string(RunOrder(filter.oldest_first)),
+                   .within = std::move(walk.within)};
+  if (filter.looks_at_jobs()) {
+    rows.from += " STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = r.job_no";
+  }
+  if (walk.bound) {
+    rows.wanted = std::move(walk.wanted);
+    rows.looked_at_max = *walk.bound;
+  } else {
+    rows.within.Add(walk.wanted);
+  }
+  return CountRows(session, rows);
+}
+
+// The last run that the walk may look at; nullopt = there are not that many.
+Result<std::optional<RunKey>> EndOf(Session& session, const Walk& walk, bool oldest_first) {
+  Params params = walk.within.params();
+  params.push_back(static_cast<uint64_t>(*walk.bound - 1));
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query(fmt::format("SELECT r.fire_us, r.schedule_id, r.shard FROM job_runs "
+                                "r FORCE INDEX ({}) WHERE {} ORDER BY {} LIMIT 1 OFFSET ?",
+                                walk.index, walk.within.text(), RunOrder(oldest_first)),
+                    params));
+  if (!rows.Next()) return std::optional<RunKey>();
+  return std::optional<RunKey>(
+      {rows.Time(1), ScheduleId(rows.Unsigned(2)), static_cast<uint32_t>(rows.Unsigned(3))});
+}
+
+constexpr size_t kMarkedOpenRuns = 1'000;
+
+// Of some runs, whatever their order.
+Result<uint64_t> MarkOf(Session& session, const std::string& runs, const Params& params) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      // MD5: the checksums of a window that moves on by one may well be the same together.
+      session.Query(
+          "SELECT CAST(COALESCE(SUM(CONV(LEFT(MD5(CONCAT_WS(' ', x.fire_us, x.schedule_id, "
+          "x.shard, x.state, x.attempt)), 8), 16, 10)), 0) AS UNSIGNED), COUNT(*) FROM (SELECT "
+          "r.fire_us, "
+          "r.schedule_id, r.shard, r.state + 0 AS state, r.attempt FROM job_runs r " +
+              runs + ") x",
+          params));
+  rows.Next();
+  return (rows.Unsigned(1) << 20) + rows.Unsigned(2);
+}
+
+}  // namespace
+
+Result<uint64_t> ReadMark(Session& session, const SearchScope& scope) {
+  const int64_t now_us = ToUnixMicros(scope.now);
+  CARILLON_ASSIGN_OR_RETURN(
+      const uint64_t open,
+      MarkOf(session,
+             fmt::format("FORCE INDEX (open_runs) WHERE r.open_segment IN ({}) AND r.due_us <= ? "
+                         "LIMIT {}",
+                         SegmentList(scope), kMarkedOpenRuns),
+             {now_us}));
+  CARILLON_ASSIGN_OR_RETURN(
+      const uint64_t newest,
+      MarkOf(session,
+             fmt::format("FORCE INDEX (PRIMARY) WHERE r.fire_us <= ? ORDER BY {} LIMIT {}",
+                         RunOrder(false), kMarkedRuns),
+             {now_us}));
+  return open * 31 + newest;
+}
+
+Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
+                           Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(std::vector<Walk> walks, WalksOf(session, filter, scope));
+  const auto comes_before = [&](const RunKey& a, const RunKey& b) {
+    return filter.oldest_first ? a < b : b < a;
+  };
+  RunPage page;
+  for (Walk& walk : walks) {
+    if (walk.bound) {
+      CARILLON_ASSIGN_OR_RETURN(const std::optional<RunKey> end,
+                                EndOf(session, walk, filter.oldest_first));
+      if (end) {
+        AddBeyond(walk.within, *end,
+                  filter.oldest_first ? Beyond::kEarlierOrEqual : Beyond::kLaterOrEqual);
+        if (!page.searched_to || comes_before(*end, *page.searched_to)) page.searched_to = *end;
+      }
+    }
+    walk.within.Add(walk.wanted);
+    CARILLON_ASSIGN_OR_RETURN(std::vector<RunDetail> found,
+                              ReadDetails(session,
+                                          {.index = walk.index,
+                                           .where = walk.within.text(),
+                                           .params = walk.within.params(),
+                                           .limit = filter.limit,
+                                           .oldest_first = filter.oldest_first},
+                                          incarnations));
+    std::move(found.begin(), found.end(), std::back_inserter(page.runs));
+  }
+  std::sort(page.runs.begin(), page.runs.end(), [&](const RunDetail& a, const RunDetail& b) {
+    return comes_before(a.row.key, b.row.key);
+  });
+  const auto again =
+      std::unique(page.runs.begin(), page.runs.end(),
+                  [](const RunDetail& a, const RunDetail& b) { return a.row.key == b.row.key; });
+  page.runs.erase(again, page.runs.end());
+  // Beyond where one walk ended another may have found some; between them others may be missing.
+  if (page.searched_to) {
+    std::erase_if(page.runs, [&](const RunDetail& run) {
+      return comes_before(*page.searched_to, run.row.key);
+    });
+  }
+  if (page.runs.size() >= filter.limit) {
+    page.runs.resize(filter.limit);
+    page.searched_to.reset();
+  }
+  return page;
+}
+
+Result<BoundedCount> CountFound(Session& session, const RunFilter& filter,
+                                const SearchScope& scope) {
+  RunFilter first = filter;
+  first.before.reset();
+  first.search_max = std::min(filter.search_max, kRunCountLookedAtMax);
+  CARILLON_ASSIGN_OR_RETURN(std::vector<Walk> walks, WalksOf(session, first, scope));
+  BoundedCount found{.seen = 0, .all = true};
+  for (Walk& walk : walks) {
+    if (found.seen == kListedCountMax) return BoundedCount{.seen = found.seen, .all = false};
+    CARILLON_ASSIGN_OR_RETURN(const BoundedCount some, CountWalk(session, std::move(walk), first));
+    found.all = found.all && some.all && found.seen + some.seen <= kListedCountMax;
+    found.seen = std::min(found.seen + some.seen, kListedCountMax);
+  }
+  return found;
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,29 @@
+// Search for runs: chooses the index for a filter, and bounds the search where no index serves it.
+#pragma once
+
+#include <cstdint>
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/adapters/mysql/schema/incarnations.h"
+#include "common/ports/store/bounded_count.h"
+#include "common/ports/store/run_store.h"
+
+namespace carillon::mysql {
+
+struct SearchScope {
+  uint32_t segment_count = 1;
+  WallTime now;
+};
+
+// As RunStore::RunsFingerprint.
+Result<uint64_t> ReadMark(Session& session, const SearchScope& scope);
+
+// As RunStore::ListRuns.
+Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
+                           Incarnations& incarnations);
+
+// As RunStore::CountRuns.
+Result<BoundedCount> CountFound(Session& session, const RunFilter& filter,
+                                const SearchScope& scope);
+
+}  // namespace carillon::mysql

@@ -1,0 +1,219 @@
+#include "common/adapters/mysql/schema/migrations.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/client/named_lock.h"
+#include "common/base/log.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr int kIncomplete = std::numeric_limits<int>::max();  // stands for a migration
+constexpr std::string_view kCompatibleFrom = "-- compatible_from: ";
+
+struct Applied {
+  int version = 0;
+  std::string checksum;
+  int compatible_from = 0;  // the oldest version that a program must know to work beside it
+};
+
+// Drops the comment lines at the head of a statement.
+std::string_view SkipComments(std::string_view text) {
+  while (!text.empty()) {
+    if (text.front() == '\n' || text.front() == ' ') {
+      text.remove_prefix(1);
+    } else if (text.substr(0, 2) == "--") {
+      const size_t end = text.find('\n');
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    } else {
+      break;
+    }
+  }
+  return text;
+}
+
+Result<std::string> ChecksumOf(Session& session, std::string_view text) {
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query("SELECT SHA2(?, 256)", {text}));
+  rows.Next();
+  return rows.Text(1);
+}
+
+// A table of before this column gets it, and nothing else changes: a program that does not know the
+// column goes on beside it.
+Status EnsureTable(Session& session) {
+  CARILLON_TRY(session.Run(
+      "CREATE TABLE IF NOT EXISTS schema_migrations (version INT NOT NULL PRIMARY KEY, "
+      "name VARCHAR(128) NOT NULL, checksum CHAR(64) NOT NULL, applied_us BIGINT NOT NULL, "
+      "compatible_from INT NULL) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin"));
+  {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Ask("SELECT 1 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "
+                               "DATABASE() AND TABLE_NAME = 'schema_migrations' AND COLUMN_NAME = "
+                               "'compatible_from'"));
+    if (rows.Next()) return {};
+  }
+  return session.Run("ALTER TABLE schema_migrations ADD COLUMN compatible_from INT NULL");
+}
+
+Result<std::vector<Applied>> ReadApplied(Session& session) {
+  CARILLON_TRY(EnsureTable(session));
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Ask("SELECT version, checksum, COALESCE(compatible_from, version) FROM "
+                             "schema_migrations ORDER BY version"));
+  std::vector<Applied> applied;
+  while (rows.Next()) {
+    applied.push_back({static_cast<int>(rows.Int(1)), rows.Text(2), static_cast<int>(rows.Int(3))});
+  }
+  return applied;
+}
+
+Status RefuseIncomplete(const std::vector<Applied>& applied) {
+  if (applied.empty() || applied.back().version != kIncomplete) return {};
+  return {ErrorCode::kConflict,
+          "schema: the store was restored in part only: restore it again, with --replace"};
+}
+
+// True if a program that knows the schema up to `newest` works beside what was applied.
+Status JudgeNewer(const std::vector<Applied>& applied, int newest) {
+  for (const Applied& one : applied) {
+    if (one.version <= newest || one.compatible_from <= newest) continue;
+    return {ErrorCode::kConflict,
+            fmt::format("schema: the store is at version {}, this program knows {}, and migration "
+                        "{:04} needs a program that knows {}: use the program that wrote it, or a "
+                        "newer one",
+                        applied.back().version, newest, one.version, one.compatible_from)};
+  }
+  return {};
+}
+
+Status Apply(Session& session, const Migration& migration, const std::string& checksum) {
+  log::Info("mysql", "applying migration {:04} {}", migration.version, migration.name);
+  for (const std::string& statement : SplitStatements(migration.text)) {
+    CARILLON_TRY(session.Run(statement));
+  }
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO schema_migrations (version, name, checksum, applied_us, compatible_from) VALUES "
+      "(?, ?, ?, TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)), ?)",
+      {int64_t{migration.version}, migration.name, checksum, int64_t{CompatibleFrom(migration)}}));
+  return {};
+}
+
+Status MigrateLocked(Session& session, const std::vector<Migration>& migrations) {
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<Applied> applied, ReadApplied(session));
+  const int newest = migrations.empty() ? 0 : migrations.back().version;
+  CARILLON_TRY(RefuseIncomplete(applied));
+  CARILLON_TRY(JudgeNewer(applied, newest));
+  for (const Migration& migration : migrations) {
+    CARILLON_ASSIGN_OR_RETURN(const std::string checksum, ChecksumOf(session, migration.text));
+    const Applied* found = nullptr;
+    for (const Applied& one : applied) {
+      if (one.version == migration.version) found = &one;
+    }
+    if (found == nullptr && !applied.empty() && applied.back().version > newest) {
+      return {ErrorCode::kConflict,
+              fmt::format("schema: the store is at version {} but lacks migration {:04} of this "
+                          "program, which knows {}",
+                          applied.back().version, migration.version, newest)};
+    }
+    if (found == nullptr) {
+      CARILLON_TRY(Apply(session, migration, checksum));
+    } else if (found->checksum != checksum) {
+      return {ErrorCode::kConflict,
+              fmt::format("schema: migration {:04} was applied with another text than this "
+                          "program's (checksum {}, ours {})",
+                          migration.version, found->checksum, checksum)};
+    }
+  }
+  return {};
+}
+
+// The name goes into a statement as an identifier.
+bool IsPlainName(const std::string& name) {
+  return !name.empty() && name.size() <= 64 &&
+         name.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
+             std::string::npos;
+}
+
+}  // namespace
+
+int CompatibleFrom(const Migration& migration) {
+  std::string_view text = migration.text;
+  while (text.substr(0, 2) == "--") {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.substr(0, kCompatibleFrom.size()) == kCompatibleFrom) {
+      const std::string_view number = line.substr(kCompatibleFrom.size());
+      int from = 0;
+      const auto [end, error] = std::from_chars(number.begin(), number.end(), from);
+      const bool whole = error == std::errc() && end == number.end();
+      return whole && from > 0 ? std::min(from, migration.version) : migration.version;
+    }
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return migration.version;
+}
+
+std::vector<std::string> SplitStatements(std::string_view text) {
+  std::vector<std::string> statements;
+  while (true) {
+    text = SkipComments(text);
+    const size_t end = text.find(";\n");
+    if (end == std::string_view::npos) return statements;
+    statements.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 2);
+  }
+}
+
+Status Migrate(Session& session, const std::vector<Migration>& migrations) {
+  for (int tries = 1;; ++tries) {
+    CARILLON_ASSIGN_OR_RETURN(const bool ours,
+                              TakeLock(session, StoreLock::kMigrate, kMigrationLockWait));
+    if (ours) break;
+    if (tries == kMigrationLockTriesMax) {
+      return {ErrorCode::kUnavailable, "schema: another member is migrating the store"};
+    }
+  }
+  Status migrated = MigrateLocked(session, migrations);
+  if (!session.healthy()) return migrated;  // the lock goes with the connection
+  CARILLON_TRY(ReleaseLock(session, StoreLock::kMigrate));
+  return migrated;
+}
+
+Status CreateDatabase(const SessionOptions& session) {
+  if (!IsPlainName(session.database)) {
+    return {ErrorCode::kInvalid, "store: the database's name is not made of letters, digits and _"};
+  }
+  SessionOptions without = session;
+  without.database.clear();
+  CARILLON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> connected, Session::Connect(without));
+  return connected->Run(
+      fmt::format("CREATE DATABASE IF NOT EXISTS {} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+                  session.database));
+}
+
+Result<int> ReadSchemaVersion(Session& session) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows tables, session.Ask("SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = "
+                               "DATABASE() AND TABLE_NAME = 'schema_migrations'"));
+  if (!tables.Next()) return {ErrorCode::kNotFound, "the database is not a store of Carillon"};
+  CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                            session.Ask("SELECT COALESCE(MAX(version), 0) FROM schema_migrations"));
+  rows.Next();
+  const int version = static_cast<int>(rows.Int(1));
+  CARILLON_TRY(RefuseIncomplete({{.version = version, .checksum = {}}}));
+  return version;
+}
+
+Status MarkIncomplete(Session& session) {
+  CARILLON_TRY(EnsureTable(session));
+  return session.Run(fmt::format(
+      "REPLACE INTO schema_migrations (version, name, checksum, applied_us) VALUES ({}, "
+      "'incomplete', '', 0)",
+      kIncomplete));
+}
+
+}  // namespace carillon::mysql

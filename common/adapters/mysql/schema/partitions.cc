@@ -1,0 +1,309 @@
+#include "common/adapters/mysql/schema/partitions.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/named_lock.h"
+#include "common/adapters/mysql/client/transaction.h"
+#include "common/base/log.h"
+
+namespace carillon::mysql {
+namespace {
+
+constexpr int kLockAttempts = 40;
+constexpr double kLockAttemptGapSeconds = 0.005;
+constexpr Duration kDay = 24h;
+// Rows of runs, which go when their runs are gone.
+constexpr std::array kTablesOfRuns = {"run_attempts", "run_log_chunks"};
+
+struct Partition {
+  std::string name;
+  std::optional<int64_t> below_us;  // nullopt = MAXVALUE
+};
+
+int64_t DayOf(WallTime time) { return time.time_since_epoch() / kDay; }
+int64_t StartOf(int64_t day) { return day * kDay.count(); }
+
+// "p20260301" from 2026-03-01T…
+std::string NameOf(int64_t day) {
+  const std::string text = FormatRfc3339(FromUnixMicros(StartOf(day)));
+  return "p" + text.substr(0, 4) + text.substr(5, 2) + text.substr(8, 2);
+}
+
+Result<std::vector<Partition>> ReadPartitions(Session& session, const std::string& table) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT PARTITION_NAME, PARTITION_DESCRIPTION FROM "
+                               "information_schema.PARTITIONS WHERE TABLE_SCHEMA = DATABASE() AND "
+                               "TABLE_NAME = ? ORDER BY PARTITION_ORDINAL_POSITION",
+                               {table}));
+  std::vector<Partition> partitions;
+  while (rows.Next()) {
+    Partition partition{.name = rows.Text(1), .below_us = {}};
+    const std::string below = rows.Text(2);
+    if (below != "MAXVALUE") partition.below_us = std::stoll(below);
+    partitions.push_back(std::move(partition));
+  }
+  return partitions;
+}
+
+// Locks the whole table, without queueing for it at first: whoever uses the table next waits behind
+// the one that queues, which waits for the longest read. Then it queues for `queue`. MySQL has no
+// NOWAIT for this and queues for lock_wait_timeout, a second.
+Status LockAlone(Session& session, const std::string& table, Duration queue) {
+  const std::string lock = fmt::format("LOCK TABLES {} WRITE", table);
+  if (!session.is_mariadb()) return session.Run(lock);
+  for (int attempt = 0; attempt < kLockAttempts; ++attempt) {
+    CARILLON_ASSIGN_OR_RETURN(const bool locked, session.TryRun(lock + " NOWAIT"));
+    if (locked) return {};
+    CARILLON_TRY(session.Run(fmt::format("DO SLEEP({})", kLockAttemptGapSeconds)));
+  }
+  if (queue > Duration::zero()) {
+    // The server's limits of locks are whole seconds.
+    CARILLON_TRY(session.LimitStatements(queue));
+    CARILLON_ASSIGN_OR_RETURN(const bool locked, session.TryRun(lock));
+    CARILLON_TRY(session.LimitStatements({}));
+    if (locked) return {};
+  }
+  return {ErrorCode::kUnavailable, lock + ": the table is in use"};
+}
+
+// Runs `body` while nobody else uses the table.
+template <typename Body>
+Status WithTableAlone(Session& session, const std::string& table, Duration queue, Body body) {
+  CARILLON_TRY(LockAlone(session, table, queue));
+  const Status done = body();
+  if (!session.healthy()) return done;
+  CARILLON_TRY(session.Run("UNLOCK TABLES"));
+  return done;
+}
+
+Status AlterAlone(Session& session, const std::string& table, Duration queue,
+                  const std::string& change) {
+  return WithTableAlone(session, table, queue, [&] {
+    return session.Run(fmt::format("ALTER TABLE {} {}", table, change));
+  });
+}
+
+// The days from `from` to `to`, both included, as partition definitions.
+std::string DaysText(int64_t from, int64_t to) {
+  std::string text;
+  for (int64_t day = from; day <= to; ++day) {
+    text += fmt::format("PARTITION {} VALUES LESS THAN ({}), ", NameOf(day), StartOf(day + 1));
+  }
+  return text;
+}
+
+Status AddTo(Session& session, const std::string& table, WallTime now, Duration queue) {
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> all, ReadPartitions(session, table));
+  if (all.size() < 2 || all.back().below_us) {
+    return {ErrorCode::kBrokenStore, table + " has no p_future partition"};
+  }
+  const int64_t newest = DayOf(now) + kDaysAhead;
+  const bool fresh = all.size() == 2 && all.front().below_us == 0;
+  if (fresh) {
+    const int64_t oldest = DayOf(now) - 1;
+    return AlterAlone(session, table, queue,
+                      fmt::format("REORGANIZE PARTITION p_past, p_future INTO (PARTITION p_past "
+                                  "VALUES LESS THAN ({}), {}PARTITION p_future VALUES LESS THAN "
+                                  "MAXVALUE)",
+                                  StartOf(oldest), DaysText(oldest, newest)));
+  }
+  const int64_t covered = *all[all.size() - 2].below_us;  // first moment without a day
+  if (covered >= StartOf(newest + 1)) return {};
+  const int64_t first = std::max(covered / kDay.count(), newest - kDaysAtOnceMax + 1);
+  // A standstill longer than kDaysAtOnceMax: the first of the new partitions reaches back.
+  return AlterAlone(session, table, queue,
+                    fmt::format("REORGANIZE PARTITION p_future INTO ({}PARTITION p_future VALUES "
+                                "LESS THAN MAXVALUE)",
+                                DaysText(first, newest)));
+}
+
+// Runs `body` while no other member does maintenance and nobody takes a backup, with short waits
+// for tables in use.
+Status Exclusively(Pool& pool, std::string_view operation,
+                   const std::function<Status(Session&)>& body) {
+  CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation));
+  Session& session = *lease;
+  // Whatever happens, the session's settings, locked tables and named lock go with the connection.
+  lease.Drop();
+  CARILLON_TRY(session.Run("SET SESSION lock_wait_timeout = 1"));
+  CARILLON_ASSIGN_OR_RETURN(const bool ours, TakeLock(session, StoreLock::kMaintain, 0s));
+  if (!ours) return {};  // another member is at it, or a backup
+  return body(session);
+}
+
+Result<bool> HasOpenRuns(Session& session, const std::string& partition) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Ask(fmt::format("SELECT 1 FROM job_runs PARTITION ({}) WHERE open_segment "
+                                         "IS NOT NULL LIMIT 1",
+                                         partition)));
+  return rows.Next();
+}
+
+// With the table locked for writing nothing can be reopened between the look and the drop.
+Status DropDay(Session& session, const std::string& partition, Duration queue) {
+  CARILLON_ASSIGN_OR_RETURN(const bool open_before, HasOpenRuns(session, partition));
+  if (open_before) return {};
+  return WithTableAlone(session, "job_runs", queue, [&]() -> Status {
+    CARILLON_ASSIGN_OR_RETURN(const bool open_now, HasOpenRuns(session, partition));
+    if (open_now) return {};
+    log::Info("mysql", "dropping the runs of {}", partition);
+    return session.Run(fmt::format("ALTER TABLE job_runs DROP PARTITION {}", partition));
+  });
+}
+
+// The catch-all below the oldest day is never dropped; its days go row by row, by the same rule.
+Result<int64_t> DeletePast(Pool& pool, int64_t before_us) {
+  return InTransaction(pool, {.operation = "retention"}, [&](Session& session) -> Result<int64_t> {
+    std::string open_days;
+    {
+      CARILLON_ASSIGN_OR_RETURN(
+          Rows rows, session.Query("SELECT DISTINCT fire_us DIV 86400000000 FROM job_runs "
+                                   "PARTITION (p_past) WHERE open_segment IS NOT NULL"));
+      while (rows.Next()) open_days += fmt::format(", {}", rows.Int(1));
+    }
+    // A run that is reopened meanwhile is open when its row's turn comes.
+    CARILLON_TRY(session.Run(fmt::format(
+        "DELETE FROM job_runs PARTITION (p_past) WHERE open_segment IS NULL AND fire_us < {} AND "
+        "fire_us DIV 86400000000 NOT IN (-1{}) LIMIT {}",
+        before_us, open_days, kDeletedRowsPerCall)));
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Ask("SELECT ROW_COUNT()"));
+    rows.Next();
+    return rows.Int(1);
+  });
+}
+
+Status DropOldDays(Session& session, WallTime before, Duration queue) {
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> days, ReadPartitions(session, "job_runs"));
+  for (const Partition& day : days) {
+    if (day.name == "p_past" || !day.below_us || *day.below_us > ToUnixMicros(before)) continue;
+    CARILLON_TRY(DropDay(session, day.name, queue));
+  }
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> kept, ReadPartitions(session, "job_runs"));
+  for (const char* table : kTablesOfRuns) {
+    CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> old, ReadPartitions(session, table));
+    for (const Partition& day : old) {
+      if (day.name == "p_past" || !day.below_us || *day.below_us > ToUnixMicros(before)) continue;
+      const bool has_runs = std::any_of(
+          kept.begin(), kept.end(), [&](const Partition& other) { return other.name == day.name; });
+      if (has_runs) continue;
+      CARILLON_TRY(AlterAlone(session, table, queue, "DROP PARTITION " + day.name));
+    }
+  }
+  return {};
+}
+
+std::string DeleteOrphansOf(std::string_view table) {
+  return fmt::format(
+      "DELETE FROM {0} PARTITION (p_past) WHERE NOT EXISTS (SELECT 1 FROM job_runs r WHERE "
+      "r.fire_us = {0}.fire_us AND r.schedule_id = {0}.schedule_id AND r.shard = {0}.shard) AND "
+      "{0}.fire_us < ? LIMIT ?",
+      table);
+}
+
+}  // namespace
+
+Duration QueueFor(int refusals) {
+  if (refusals < kRefusalsBeforeQueueing) return {};
+  const int doublings = std::min(refusals - kRefusalsBeforeQueueing, 10);
+  return std::min(kQueueFirst * (1 << doublings), kQueueLongest);
+}
+
+Status AddPartitions(Pool& pool, WallTime now, Duration queue) {
+  return Exclusively(pool, "partitions", [now, queue](Session& session) -> Status {
+    CARILLON_TRY(AddTo(session, "job_runs", now, queue));
+    for (const char* table : kTablesOfRuns) CARILLON_TRY(AddTo(session, table, now, queue));
+    return {};
+  });
+}
+
+Status DropPartitions(Pool& pool, WallTime before, Duration queue) {
+  return Exclusively(pool, "retention", [before, queue](Session& session) -> Status {
+    return DropOldDays(session, before, queue);
+  });
+}
+
+Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
+  Upkeep upkeep = Upkeep::kDone;
+  const int64_t runs_us = ToUnixMicros(old.runs_before);
+  const int64_t day_us = StartOf(DayOf(old.runs_before));
+  const int64_t keys_us = ToUnixMicros(old.request_keys_before);
+  const std::vector<std::pair<std::string, int64_t>> deletes = {
+      {"DELETE FROM request_keys WHERE begun_us <= ? LIMIT ?", keys_us},
+      {"DELETE FROM audit_log WHERE at_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
+      {"DELETE FROM refresh_tokens WHERE expires_us <= ? LIMIT ?",
+       ToUnixMicros(old.sessions_before)},
+      {"DELETE FROM run_gaps WHERE to_us < ? LIMIT ?", day_us},
+      {"DELETE FROM dead_letters WHERE created_us < ? LIMIT ?", runs_us},
+      {"DELETE FROM notices WHERE created_us < ? AND open_segment IS NULL LIMIT ?", runs_us},
+      {"DELETE FROM deliveries WHERE created_us < ? AND open_segment IS NULL LIMIT ?", runs_us},
+      {"DELETE FROM notice_memories WHERE told_us < ? AND watched_segment IS NULL LIMIT ?",
+       runs_us},
+      // A job that has not succeeded for so long, or is gone.
+      {"DELETE FROM notice_memories WHERE told_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
+      {DeleteOrphansOf(kTablesOfRuns[0]), day_us},
+      {DeleteOrphansOf(kTablesOfRuns[1]), day_us},
+      // Somebody who switched one off, or drains it, has said something about it that stays.
+      {"DELETE FROM executors WHERE last_heartbeat_time < TIMESTAMPADD(MICROSECOND, ?, "
+       "'1970-01-01 00:00:00') AND status IN ('LOST', 'OFFLINE') AND enabled = 1 AND draining = 0 "
+       "LIMIT ?",
+       runs_us},
+  };
+  for (const auto& [text, before] : deletes) {
+    const Params params = {before, kDeletedRowsPerCall};
+    // A structured binding is not clang 14's to capture, a reference to it is.
+    const Result<int64_t> deleted = InTransaction(
+        pool, {.operation = "retention"},
+        [&, &statement = text](Session& session) { return session.Execute(statement, params); });
+    if (!deleted.ok()) return deleted.error();
+    if (*deleted >= kDeletedRowsPerCall) upkeep = Upkeep::kBehind;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const int64_t runs, DeletePast(pool, day_us));
+  return runs >= kDeletedRowsPerCall ? Upkeep::kBehind : upkeep;
+}
+
+Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before) {
+  return InTransaction(pool, {.operation = "retention"}, [&](Session& session) -> Result<int64_t> {
+    int64_t jobs = 0;
+    int64_t last = from;
+    {
+      CARILLON_ASSIGN_OR_RETURN(
+          Rows rows,
+          session.Query("SELECT COUNT(*), COALESCE(MAX(x.job_no), 0) FROM (SELECT job_no "
+                        "FROM jobs WHERE job_no > ? ORDER BY job_no LIMIT ?) x",
+                        {from, kJobsLookedAtPerCall}));
+      rows.Next();
+      jobs = rows.Int(1);
+      last = rows.Int(2);
+    }
+    if (jobs == 0) return int64_t{0};
+    JsonRows old;
+    {
+      // Superseded when its successor was made: until then its runs were planned, and the runs of
+      // the days that are kept may be of it.
+      CARILLON_ASSIGN_OR_RETURN(
+          Rows rows,
+          session.Query("SELECT v.job_no, v.version FROM jobs j STRAIGHT_JOIN job_versions v ON "
+                        "v.job_no = j.job_no AND v.version <= j.version - ? STRAIGHT_JOIN "
+                        "job_versions n ON n.job_no = v.job_no AND n.version = v.version + 1 "
+                        "WHERE j.job_no > ? AND j.job_no <= ? AND n.created_us < ? LIMIT ?",
+                        {kJobVersionsKept, from, last, ToUnixMicros(before), kDeletedRowsPerCall}));
+      while (rows.Next()) old.Begin().Add(rows.Unsigned(1)).Add(rows.Int(2));
+    }
+    if (old.empty()) return jobs < kJobsLookedAtPerCall ? int64_t{0} : last;
+    CARILLON_ASSIGN_OR_RETURN(
+        const int64_t deleted,
+        session.Execute("DELETE v FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
+                        "'$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_versions v FORCE INDEX "
+                        "(PRIMARY) ON v.job_no = k.n AND v.version = k.v",
+                        {old.Take()}));
+    if (deleted >= kDeletedRowsPerCall) return from;  // the same jobs once more
+    return jobs < kJobsLookedAtPerCall ? int64_t{0} : last;
+  });
+}
+
+}  // namespace carillon::mysql
