@@ -1,4 +1,4 @@
-// Rows of the list of jobs in a real browser: many are seen at once, with every column of them.
+// Density of the list of jobs in a real browser: how many rows are on the screen, and that no column is cut off.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { look, until, withServer } from '../support/server.mjs';

@@ -142,11 +142,11 @@ describe('what the audit records', () => {
   const quoted = (text: string) => [...text.matchAll(/"([a-z_]+\.[a-z_]+)"/g)].map((match) => match[1]!);
 
   it('has words for every action that the server names', () => {
-    const routes = quoted(source('route_table.cc')).concat('bulk');
-    const applied = [...source('job_applier.cc').matchAll(/RecordOf\("([a-z_.]+)"/g)].map(
+    const routes = quoted(source('server/route_table.cc')).concat('bulk');
+    const applied = [...source('jobs/job_applier.cc').matchAll(/RecordOf\("([a-z_.]+)"/g)].map(
       (match) => match[1]!,
     );
-    const entering = quoted(source('auth_routes.cc')).filter((action) => action.startsWith('auth.'));
+    const entering = quoted(source('accounts/auth_routes.cc')).filter((action) => action.startsWith('auth.'));
     expect(Math.min(routes.length, applied.length, entering.length)).toBeGreaterThan(1);
     expect(
       sorted([...routes, ...applied, ...entering]).filter((action) => !('action.' + action in en)),

@@ -230,7 +230,7 @@ export function Segments(props: {
     <div
       role="group"
       aria-label={props.label}
-      className="inline-flex flex-wrap rounded-md border border-line-strong bg-surface p-0.5"
+      className="inline-flex min-h-[34px] flex-wrap rounded-md border border-line-strong bg-surface p-0.5"
     >
       {props.choices.map((choice) => (
         <button

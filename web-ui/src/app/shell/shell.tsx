@@ -153,7 +153,7 @@ function TopBar() {
         onClick={() => setPreferences({ live: !live })}
       >
         {live ? <Pause aria-hidden size={15} /> : <Play aria-hidden size={15} />}
-        {live ? t('live.pause') : t('live.resume')}
+        <span className="max-sm:sr-only">{live ? t('live.pause') : t('live.resume')}</span>
       </button>
       <button
         type="button"

@@ -41,6 +41,7 @@ export function Tiles({ status }: { status: SystemStatus }) {
         label={t('tile.executors')}
         value={count(online, language)}
         under={away > 0 ? t('tile.away', { n: away }) : t('tile.all_online')}
+        wide
       />
     </div>
   );
@@ -77,7 +78,7 @@ function Late({ status }: { status: SystemStatus }) {
   const missed = count(fires, language) + (gaps.hasNextPage ? '+' : '');
   const late = status.late_ms.p99 === null ? '–' : span(status.late_ms.p99);
   return (
-    <div className="card relative p-4 hover:border-line-strong">
+    <div className="card relative p-4 hover:border-line-strong max-sm:col-span-2">
       <Link
         to="/system"
         className="-mt-2 block min-h-7 pt-2 text-muted no-underline after:absolute after:inset-0"
@@ -95,15 +96,22 @@ function Late({ status }: { status: SystemStatus }) {
           {missed}
         </Link>
       </span>
-      <span className="block text-xs text-muted">{t('tile.late_under')}</span>
+      <span className="block text-xs text-balance text-muted">{t('tile.late_under')}</span>
     </div>
   );
 }
 
-function Tile(props: { to: ReactNode; label: string; value: ReactNode; under: string }) {
+// `wide`: as wide as the page on a phone.
+function Tile(props: { to: ReactNode; label: string; value: ReactNode; under: string; wide?: boolean }) {
   const link = props.to as ReactElement<Record<string, unknown>>;
   return (
-    <link.type {...link.props} className="card block p-4 text-ink no-underline hover:border-line-strong">
+    <link.type
+      {...link.props}
+      className={
+        'card block p-4 text-ink no-underline hover:border-line-strong' +
+        (props.wide ? ' max-sm:col-span-2' : '')
+      }
+    >
       <span className="block text-muted">{props.label}</span>
       <span className="block text-2xl font-semibold tabular-nums">{props.value}</span>
       <span className="block text-xs text-muted">{props.under}</span>

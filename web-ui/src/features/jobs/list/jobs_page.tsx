@@ -209,7 +209,7 @@ function JobsTable({
       sort: 'name',
       cell: (job) => <NameCell job={job} selector={selector} />,
     },
-    { id: 'state', header: t('jobs.state'), width: 100, cell: (job) => <StateBadge state={job.state} /> },
+    { id: 'state', header: t('jobs.state'), width: 96, cell: (job) => <StateBadge state={job.state} /> },
     {
       id: 'schedule',
       header: t('jobs.schedule'),
@@ -219,7 +219,7 @@ function JobsTable({
     {
       id: 'next',
       header: t('jobs.next'),
-      width: 100,
+      width: 126,
       cell: (job) => <Time at={job.next_fire_time} zone={zoneOf(job)} />,
     },
     {
@@ -270,7 +270,7 @@ function JobsTable({
       id: 'changed',
       header: t('jobs.changed'),
       sort: 'update_time',
-      width: 110,
+      width: 126,
       cell: (job) => <Time at={job.update_time} />,
     },
     {
@@ -380,7 +380,7 @@ function LastResult({ runs }: { runs: readonly RecentRun[] | undefined }) {
       >
         <StateBadge state={run.state} />
       </Link>
-      <div className="text-xs text-muted">
+      <div className="truncate text-xs text-muted">
         <Time at={run.ended_at ?? run.fire_time} />
       </div>
     </div>

@@ -20,7 +20,7 @@ export default function Attempts({ run }: { run: Run }) {
   return (
     <Card title={t('run.attempts')} flush>
       <TableFrame label={t('run.attempts')}>
-        <table className="table">
+        <table className="table cards">
           <thead>
             <tr>
               <th scope="col">{t('run.attempt')}</th>

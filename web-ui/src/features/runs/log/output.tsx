@@ -533,7 +533,7 @@ function DownloadButton(props: { runId: string; attempt: number }) {
   return (
     <button type="button" className="button" onClick={() => void download()}>
       <Download aria-hidden size={15} />
-      {t('output.download')}
+      <span className="max-sm:sr-only">{t('output.download')}</span>
     </button>
   );
 }
