@@ -295,6 +295,11 @@ class TidyTest(unittest.TestCase):
         self.report([f for f in self.files
                      if f.endswith((".cc", ".h", ".ts", ".tsx", ".mjs", ".py")) and HEADLESS.match(read(f))])
 
+    def test_console_folders_are_small(self):
+        folders = [os.path.dirname(f) for f in self.files if f.startswith("web-ui/src/")]
+        self.report([f"{folder}: {folders.count(folder)} files, at most 24" for folder in sorted(set(folders))
+                     if folders.count(folder) > 24])
+
     def test_comments_name_pages_that_are_here(self):
         self.assertTrue(FOREIGN_PAGES.search("// Place    DESIGN §5."))
         self.report([f for f in self.files if f != "tests/tidy/tidy_test.py" and not f.endswith(".png")
