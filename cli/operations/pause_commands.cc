@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr Duration kLookEvery = 200ms;
+constexpr Duration kPauseCheckEvery = 200ms;
 
 struct PauseArguments {
   std::string reason;
@@ -39,7 +39,7 @@ Outcome<ExitCode> AwaitMembers(Session& session, bool paused,
       session.Say("Not yet confirmed by: " + behind);
       return ExitCode::kWaitTimedOut;
     }
-    session.host().wait(kLookEvery);
+    session.host().wait(kPauseCheckEvery);
   }
 }
 
