@@ -2,74 +2,43 @@
 // a cookie that scripts cannot read), or an API token (in this tab's sessionStorage until it is closed). GET
 // /api/auth/state is asked until it is known whether anybody has a password yet.
 import { useSyncExternalStore } from 'react';
-import type { Reachable, Share } from '../api/types';
+import type { Reachable } from '../api/types';
 import { forgetChosen } from '../lib/preferences';
-import { SESSION_KEY, hasSession, noteSession, storeToken, storedToken } from './token_storage';
-import type { KeptPreferences } from './preference_sync';
 import { READ_LONGEST_MS, ask, inTurn, refreshAnswer, stateAnswer } from './bootstrap_requests';
+import { PreferenceOwner } from './preference_owner';
+import type { KeptPreferences } from './preference_sync';
+import {
+  SessionStore,
+  newEra,
+  serverSaid,
+  signInPageUpdated,
+  signedIn,
+  signedOut,
+  withBearer,
+  type Person,
+  type Session,
+} from './session_store';
+import { SESSION_KEY, hasSession, noteSession, storeToken, storedToken } from './token_storage';
 
-export interface Person {
-  kind: string;
-  user_id: string | null;
-  name: string;
-  display_name: string;
-  role: string;
-  permissions: string[];
-  shares?: Share[];
-  preferences?: KeptPreferences; // absent: of a server before there were any
-}
-
-export type Session =
-  | { state: 'starting' }
-  | { state: 'signed_out'; users: boolean; setupNeeded: boolean; expired: boolean }
-  | { state: 'signed_in'; by: 'token' | 'password'; person: Person | null };
+export type { Person, Session } from './session_store';
 
 const AGAIN_MS = 5000;
 
-let session: Session = { state: 'starting' };
-let bearer = '';
-let users = false;
-let setupNeeded = false;
-let unsure = false; // of these two: the server has not said
-let stateRead = Promise.resolve(); // until they are known
-let asking = false;
-let era = 0; // moves on with each sign-in and sign-out: what was under way before means nothing after
-let renewing: Promise<Renewal> | null = null;
-const listeners = new Set<() => void>();
+const store = new SessionStore();
+const owner = new PreferenceOwner(writePreferences);
+// Requests under way: the state of the server, its repetition until it answers, and a renewal that several share.
+const underWay = {
+  state: Promise.resolve(),
+  asksAgain: false,
+  renewal: null as Promise<Renewal> | null,
+};
 
-function become(next: Session): void {
-  session = next;
-  void keepChoices(next.state === 'signed_in' && next.by === 'password' ? next.person : null);
-  listeners.forEach((listener) => listener());
-}
+const passwordOf = (session: Session): Person | null =>
+  session.state === 'signed_in' && session.by === 'password' ? session.person : null;
+store.subscribe(() => void owner.follow(passwordOf(store.now.session)));
 
-let keeping: Person | null = null;
-let chooser: string | null = null; // the user whose choices are not written yet, also after their session
-let stopKeeping = () => {};
-
-async function keepChoices(person: Person | null): Promise<void> {
-  if (person === keeping) return;
-  if (person !== null && chooser !== null && chooser !== person.user_id) forgetChosen(); // another user
-  chooser = person?.user_id ?? chooser;
-  keeping = person;
-  stopKeeping();
-  stopKeeping = () => {};
-  if (!person?.preferences) return;
-  const { keepPreferences } = await import('./preference_sync').catch(() => ({ keepPreferences: null }));
-  if (keepPreferences === null)
-    keeping = null; // not to be had now
-  else if (person === keeping) stopKeeping = keepPreferences(person.preferences, writePreferences);
-}
-
-export const authorization = () => (bearer ? 'Bearer ' + bearer : '');
-export const useSession = () =>
-  useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => session,
-  );
+export const authorization = () => (store.now.bearer ? 'Bearer ' + store.now.bearer : '');
+export const useSession = () => useSyncExternalStore(store.subscribe, () => store.now.session);
 
 export type Permission =
   | 'jobs:write'
@@ -105,33 +74,35 @@ export function useDenied(): (it: Reachable, action: string) => string | undefin
 
 // Until the server says otherwise it has users: a password can be tried then, and a token still by choice.
 async function readState(): Promise<void> {
+  let server = { unsure: true, users: true, setupNeeded: false };
   try {
     const response = await stateAnswer();
     const state = response.ok ? ((await response.json()) as { setup_needed: boolean }) : null;
-    unsure = state === null && response.status !== 404;
-    users = state !== null || unsure;
-    setupNeeded = Boolean(state?.setup_needed);
+    const unsure = state === null && response.status !== 404;
+    server = { unsure, users: state !== null || unsure, setupNeeded: Boolean(state?.setup_needed) };
   } catch {
-    [unsure, users, setupNeeded] = [true, true, false];
+    // Not known yet.
   }
+  store.become(serverSaid(store.now, server));
 }
 
-// Choices that no server knows yet are kept until the user comes back, unless they signed out themselves. Choices made
-// under a token are dropped.
-function leave(expired: boolean, byUser = !expired): void {
-  if (byUser || (session.state === 'signed_in' && session.by === 'token')) forgetChosen();
-  become({ state: 'signed_out', users, setupNeeded, expired });
-  if (unsure && !asking) void askAgain();
+// Choices that no server has yet are kept for when the user comes back, unless they left by themselves; those made
+// under a token are nobody's.
+function leave(expired: boolean, byChoice = !expired): void {
+  const { session } = store.now;
+  if (byChoice || (session.state === 'signed_in' && session.by === 'token')) forgetChosen();
+  store.become(signedOut(store.now, expired));
+  if (store.now.server.unsure && !underWay.asksAgain) void askAgain();
 }
 
 async function askAgain(): Promise<void> {
-  asking = true;
-  while (unsure && session.state === 'signed_out') {
+  underWay.asksAgain = true;
+  while (store.now.server.unsure && store.now.session.state === 'signed_out') {
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     await readState();
   }
-  asking = false;
-  if (session.state === 'signed_out') become({ ...session, users, setupNeeded });
+  underWay.asksAgain = false;
+  store.become(signInPageUpdated(store.now));
 }
 
 // Once, when the console is opened. A server that does not answer is no reason to sign in again: what is here is
@@ -140,17 +111,18 @@ export async function start(): Promise<void> {
   const token = storedToken();
   if (token) {
     await readState();
-    bearer = token;
-    become({ state: 'signed_in', by: 'token', person: await whoAmI() });
+    store.become(withBearer(store.now, token));
+    const person = await whoAmI();
+    store.become(signedIn(store.now, 'token', person));
     return;
   }
-  stateRead = readState();
+  underWay.state = readState();
   // At once with that one: each answer waits for a thread that has a page to load.
   const renewal = hasSession() ? await refresh() : 'ended';
   if (renewal === 'renewed') return;
-  await stateRead;
-  if (renewal === 'ended' || !users) leave(false);
-  else become({ state: 'signed_in', by: 'password', person: null });
+  await underWay.state;
+  if (renewal === 'ended' || !store.now.server.users) leave(false);
+  else store.become(signedIn(store.now, 'password', null));
 }
 
 async function writePreferences(change: Partial<KeptPreferences>): Promise<boolean> {
@@ -179,8 +151,8 @@ const personOf = async (user: Begun['user']): Promise<Person | null> =>
   user?.permissions ? (user as Person) : whoAmI();
 
 async function whoAmI(): Promise<Person | null> {
-  await stateRead;
-  if (!users) return null;
+  await underWay.state;
+  if (!store.now.server.users) return null;
   try {
     const response = await ask('GET', 'auth/me', {
       headers: { Authorization: authorization() },
@@ -196,56 +168,56 @@ async function whoAmI(): Promise<Person | null> {
 type Renewal = 'renewed' | 'ended' | 'not_now';
 
 async function refresh(): Promise<Renewal> {
-  const of = era;
-  return inTurn(() => exchange(of));
+  const { era } = store.now;
+  return inTurn(() => exchange(era));
 }
 
-async function exchange(of: number): Promise<Renewal> {
-  if (of !== era) return 'not_now';
+async function exchange(era: number): Promise<Renewal> {
+  if (era !== store.now.era) return 'not_now';
   let known: Begun['user'];
   try {
     const response = await refreshAnswer();
-    if (of !== era) return 'not_now';
+    if (era !== store.now.era) return 'not_now';
     if (response.status === 401 || response.status === 403) {
       noteSession(false);
       return 'ended';
     }
     if (!response.ok) return 'not_now';
     const begun = (await response.json()) as Begun;
-    if (of !== era) return 'not_now';
-    bearer = begun.access_token;
+    if (era !== store.now.era) return 'not_now';
+    store.become(withBearer(store.now, begun.access_token));
     known = begun.user;
   } catch {
     return 'not_now';
   }
+  const { session } = store.now;
   if (session.state !== 'signed_in' || session.person === null) {
     const person = await personOf(known);
-    if (of !== era) return 'not_now';
-    become({ state: 'signed_in', by: 'password', person });
+    if (era !== store.now.era) return 'not_now';
+    store.become(signedIn(store.now, 'password', person));
   }
   return 'renewed';
 }
 
 // Somebody came in by an API token, or by a password with its access token.
 export async function entered(by: 'token' | 'password', token: string, user?: Begun['user']): Promise<void> {
-  era += 1;
-  bearer = token;
+  store.become(newEra(store.now, token));
   if (by === 'token') {
     storeToken(token);
-    forgetChosen();
-    chooser = null;
+    owner.forget();
   } else {
     noteSession(true);
   }
-  become({ state: 'signed_in', by, person: await personOf(user) });
+  const person = await personOf(user);
+  store.become(signedIn(store.now, by, person));
 }
 
 export const setUpDone = () => {
-  setupNeeded = false;
+  store.become(serverSaid(store.now, { ...store.now.server, setupNeeded: false }));
 };
 // The same session goes on with another access token.
 export const goOnWith = (token: string) => {
-  bearer = token;
+  store.become(withBearer(store.now, token));
 };
 
 // What a request goes with.
@@ -253,22 +225,23 @@ export interface Pass {
   era: number;
   bearer: string;
 }
-export const pass = (): Pass => ({ era, bearer });
+export const pass = (): Pass => ({ era: store.now.era, bearer: store.now.bearer });
 
 // After a 401 to a request that went with `sent`: true when it is worth another try. Several at once share one renewal,
 // also those that are answered when it is over; nothing is sent again for whoever came in since.
 export async function renew(sent: Pass): Promise<boolean> {
+  const { session, era, bearer } = store.now;
   if (session.state !== 'signed_in' || sent.era !== era) return false;
   if (sent.bearer !== bearer) return true;
   if (session.by === 'password') {
-    renewing ??= refresh().finally(() => {
-      renewing = null;
+    underWay.renewal ??= refresh().finally(() => {
+      underWay.renewal = null;
     });
-    const of = era;
-    const renewal = await renewing;
-    if (renewal !== 'ended' || of !== era) return renewal === 'renewed' && of === era;
+    const renewal = await underWay.renewal;
+    const same = era === store.now.era;
+    if (renewal !== 'ended' || !same) return renewal === 'renewed' && same;
   }
-  bearer = '';
+  store.become(withBearer(store.now, ''));
   storeToken('');
   leave(true);
   return false;
@@ -276,28 +249,29 @@ export async function renew(sent: Pass): Promise<boolean> {
 
 // They share one cookie: without its session nothing here can be renewed, and whoever left may have left for good.
 addEventListener('storage', ({ key, newValue }) => {
+  const { session } = store.now;
   if (key !== SESSION_KEY || newValue !== null || session.state !== 'signed_in' || session.by !== 'password')
     return;
-  era += 1;
-  bearer = '';
+  store.become(newEra(store.now, ''));
   leave(false, false);
 });
 
 export async function signOut(): Promise<void> {
+  const { session } = store.now;
   const password = session.state === 'signed_in' && session.by === 'password';
   const had = authorization();
-  const of = ++era;
-  bearer = '';
+  store.become(newEra(store.now, ''));
+  const { era } = store.now;
   storeToken('');
   leave(false);
   if (!password) return;
   noteSession(false);
   try {
     // After a renewal that is under way: a session ends by its cookie, which that one exchanges.
-    await renewing;
+    await underWay.renewal;
     await inTurn(async () => {
       // Whoever came in meanwhile has that cookie now.
-      if (of === era)
+      if (era === store.now.era)
         await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
     });
   } catch {
