@@ -151,6 +151,7 @@ test('what opens lies over everything, also over what sticks to the screen', asy
 
 test('a dialog opens with the focus where it is answered, and Enter in its field answers it', async () => {
   await person({}, async (page) => {
+    await steadily(page);
     await page.goto(server.url + '/jobs/report');
     await settled(page);
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
