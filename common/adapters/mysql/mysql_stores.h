@@ -1,6 +1,6 @@
-// The store on MariaDB or MySQL: an adapter a port over one database.
+// The store on MariaDB or MySQL: one adapter per port, all over one database.
 //
-// Place    The only thing of this room that the composition roots see.
+// Place    The only header of this room that the composition roots include.
 // Errors   As mysql_database.h.
 #pragma once
 
@@ -32,8 +32,8 @@ struct MysqlStores {
   MysqlStores(const MysqlStores&) = delete;
   MysqlStores& operator=(const MysqlStores&) = delete;
 
-  // The same store for callers who must not reach another one than the trusted.
-  // The gate outlives it.
+  // Returns the same store for callers that may only use the store that is trusted. The gate must
+  // outlive it.
   std::unique_ptr<MysqlStores> Behind(StoreGate& gate, Gated gated) const;
 
   MysqlDatabase db;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
 constexpr int kCountMaxSeconds = 4 * 3600;  // of all rows of a table
-// Loaded last, so that a store which is loaded in part keeps its mark.
+// Loaded last, so that a store that was restored only in part stays marked as incomplete.
 constexpr std::string_view kLastTable = "schema_migrations";
 
 class Descriptor {
@@ -66,7 +66,7 @@ Status TakeForBackup(Session& session, StoreLock lock, std::string_view who) {
                                                 .count())};
 }
 
-// Without the lock the dump may lack rows, and nothing in it says so.
+// Without the lock the dump may lack rows, and nothing in the dump would show it.
 Status StillLocked(Session& session) {
   const auto holds = HoldsLock(session, StoreLock::kMaintain);
   if (holds.ok() && *holds) return {};
@@ -138,7 +138,7 @@ Status Drop(Session& session, const StoreTables& found) {
   return {};
 }
 
-// Members that are connected would act on what is half there.
+// Refuses (kConflict) while others are connected: members would act on a half-restored store.
 Status RefuseUsers(Session& session, const std::string& database) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = "

@@ -1,15 +1,15 @@
-// A store as a file, and back.
+// Writes a store to a backup file, and restores it from one.
 //
-// A dump reads one moment of all tables, but such a read silently lacks what another connection's
-// DROP PARTITION has removed meanwhile. So a backup holds the lock of maintenance, which every
-// member's takes before it touches partitions; they try again minutes later.
+// A dump reads a consistent snapshot of all tables, but silently lacks the rows that another
+// connection's DROP PARTITION removes meanwhile. So a backup holds the maintenance lock, which
+// every member takes before it touches partitions; members that find it taken retry minutes later.
 //
-// Threads  Each call blocks for as long as it takes; the lock is looked at every second.
+// Threads  Each call blocks until it is done; it checks every second that it still holds the lock.
 // Errors   kNotFound: no client programs, or no store. kConflict: the lock is taken, the target is
 //          not empty or in use, or the backup is of a newer schema. kUnavailable: the server, a
-//          program or the file failed, or the lock was lost. kCorrupt: the backup is not whole.
-// Always   A backup appears under its name when it is complete, or not at all. No program starts on
-//          a store that was restored in part only.
+//          program or the file failed, or the lock was lost. kCorrupt: the backup is incomplete.
+// Always   A backup appears under its name only when it is complete. No program starts on a store
+//          that was restored only in part.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@
 
 namespace carillon::mysql {
 
-inline constexpr Duration kBackupLockWait = 5s;  // a try; shorter than a read's time-out
+inline constexpr Duration kBackupLockWait = 5s;  // per attempt; shorter than the read timeout
 inline constexpr int kBackupLockTriesMax = 24;
 inline constexpr Duration kBackupLockLookEvery = 1s;
 
@@ -35,7 +35,7 @@ struct RestoreOptions {
   SessionOptions session;
   std::string file;
   std::string search;
-  bool replace = false;  // drop what is in the database; false: it has to be empty
+  bool replace = false;  // drop the tables of the database; false: it must be empty
 };
 Result<BackupFile> RestoreBackup(const RestoreOptions& options);
 

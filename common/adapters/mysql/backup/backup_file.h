@@ -1,8 +1,9 @@
-// The file of a backup: a dump between a line that says of what it is and one that says what is in
-// it. Both are comments, so that the database's own client loads it as well.
+// A backup file: a first line (format, schema version, store id, time), a dump, and a last line
+// (rows of each table). Both lines are SQL comments, so that the database's own client can load
+// the file.
 //
 // Errors   kUnavailable: the file cannot be written. kInvalid: it cannot be read, or is no backup.
-//          kCorrupt: it is not whole.
+//          kCorrupt: it is incomplete.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +31,12 @@ struct BackupFile {
 
 std::string HeadLine(const BackupHead& head);
 std::string TailLine(const std::map<std::string, int64_t>& rows);
-// From the first and the last line alone.
+// Reads only the first and the last line.
 Result<BackupFile> ReadBackupFile(const std::string& path);
 
-// A file that appears under its name when it is whole, and on the disk, or not at all. Until then
-// it is NAME.part, which the next one replaces; two cannot write it at once (kConflict).
+// A file that appears under its name only when it is complete and on the disk. Until then it is
+// called NAME.part. A leftover NAME.part is replaced; two processes cannot write it at the same
+// time (kConflict).
 class NewFile {
  public:
   static Result<std::unique_ptr<NewFile>> Begin(const std::string& path);

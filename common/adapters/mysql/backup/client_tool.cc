@@ -19,7 +19,7 @@ extern char** environ;
 namespace carillon::mysql {
 namespace {
 
-constexpr size_t kComplaintBytesMax = 1000;  // of what a tool says, in an error
+constexpr size_t kComplaintBytesMax = 1000;  // of a tool's error output, in a message
 constexpr std::string_view kPasswordVariable = "MYSQL_PWD=";
 
 std::string PathOf(const std::string& name, const std::string& search) {
@@ -34,7 +34,7 @@ std::string PathOf(const std::string& name, const std::string& search) {
   return "";
 }
 
-// MariaDB keeps MySQL's names as links to its own programs.
+// MariaDB installs MySQL's names as links to its own programs, so the link is resolved first.
 bool IsMariadbs(const std::string& path) {
   char* const real = realpath(path.c_str(), nullptr);
   const bool mariadbs =
@@ -89,7 +89,8 @@ std::vector<std::string> ConnectCommand(const ClientTool& tool, const SessionOpt
   return command;
 }
 
-// This process's environment with the password, which only its own user and root can read there.
+// Returns the environment of this process plus the password. Only the process's own user and root
+// can read it there.
 std::vector<std::string> EnvironmentWith(const std::string& password) {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -159,7 +160,7 @@ Result<std::unique_ptr<ToolRun>> ToolRun::Start(const std::vector<std::string>& 
   posix_spawn_file_actions_addclosefrom_np(&files, 3);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // SIGPIPE as well: a dump ends when nobody reads it any more.
+  // Resets SIGPIPE as well, so that a dump ends when nobody reads it any more.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   sigset_t signals;
   sigemptyset(&signals);

@@ -1,8 +1,8 @@
 // The database's own client programs, which dump and load a store.
 //
-// Errors   Find…: kNotFound with what to install. Start: kUnavailable.
-// Always   A password is in no argument, where every user of the machine would see it; the program
-//          reads no option file.
+// Errors   Find…: kNotFound; the message names the package to install. Start: kUnavailable.
+// Always   The password is never an argument, which every user of the machine could see. The
+//          program reads no option file.
 #pragma once
 
 #include <sys/types.h>
@@ -22,17 +22,17 @@ struct ClientTool {
   ToolKind kind = ToolKind::kMariadb;
 };
 
-// mariadb-dump or mysqldump, mariadb or mysql: the
-// first that `search`, as PATH is written, leads to.
+// FindDumpTool finds mariadb-dump or mysqldump, FindLoadTool mariadb or mysql: the first one in
+// `search`, a list of directories in the form of PATH.
 Result<ClientTool> FindDumpTool(const std::string& search);
 Result<ClientTool> FindLoadTool(const std::string& search);
 
-// Pure. `tables` in their order.
+// Pure. `tables` are dumped in this order.
 std::vector<std::string> DumpCommand(const ClientTool& tool, const SessionOptions& session,
                                      const std::vector<std::string>& tables);
 std::vector<std::string> LoadCommand(const ClientTool& tool, const SessionOptions& session);
 
-// One run of such a program; destroyed, it is killed.
+// One run of such a program. The destructor kills the program.
 class ToolRun {
  public:
   struct Streams {
@@ -45,7 +45,8 @@ class ToolRun {
   ToolRun(const ToolRun&) = delete;
   ToolRun& operator=(const ToolRun&) = delete;
 
-  // Waits until it ends. kUnavailable with the first of what it complained about.
+  // Waits until the program ends. kUnavailable: it failed; the message has the beginning of its
+  // error output.
   Status Finish();
 
  private:
@@ -54,8 +55,8 @@ class ToolRun {
   std::string Complaints() const;
 
   const std::string name_;
-  pid_t pid_;             // 0: it was waited for
-  const int complaints_;  // a file in memory
+  pid_t pid_;             // 0: already waited for
+  const int complaints_;  // file in memory with its error output
 };
 
 }  // namespace carillon::mysql

@@ -9,7 +9,7 @@ constexpr std::string_view kDefiner = "/*!50013 DEFINER=";
 constexpr std::string_view kSecurity = " SQL SECURITY ";
 constexpr std::string_view kComplete = "-- Dump completed";
 
-// The end of the text that begins at `at`: its closing quote.
+// Returns the position of the closing quote of the string that begins at `at`.
 size_t EndOfText(std::string_view text, size_t at) {
   for (++at; at < text.size(); ++at) {
     if (text[at] == '\\') {
@@ -63,7 +63,7 @@ std::string_view DumpScan::Line(std::string_view line) {
   return line;
 }
 
-// A tool writes line breaks in texts as \n: no text goes on in the next line.
+// The dump tools escape line breaks in strings as \n, so no string continues on the next line.
 void DumpScan::CountRows(std::string_view text) {
   for (size_t at = 0; at < text.size(); ++at) {
     switch (text[at]) {

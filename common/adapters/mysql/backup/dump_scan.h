@@ -1,8 +1,10 @@
-// Reads a dump while it passes by: which rows it holds, and whether it is whole.
+// Scans a dump as it is copied: counts the rows of each table, and tells whether the dump is
+// complete.
 //
 // Place    Between the dump tool and the file of a backup.
-// Always   What is given back is what was fed, but for who made a view: the database that it is
-//          restored into may have no such user, so that the restoring user becomes its definer.
+// Always   The output equals the input, except for the definers of views: the database that the
+//          dump is restored into may not have such a user, so the restoring user becomes the
+//          definer.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +19,19 @@ class DumpScan {
   // Appends to `out` the lines that `bytes` completes.
   void Feed(std::string_view bytes, std::string* out);
 
-  // True if the last line is the one that a tool writes when nothing failed.
+  // True if the last line is the one that the dump tool writes after success.
   bool complete() const;
-  // Tables without rows are not in it.
+  // The number of rows by table. Tables without rows are absent.
   const std::map<std::string, int64_t>& rows() const { return rows_; }
 
  private:
   std::string_view Line(std::string_view line);
   void CountRows(std::string_view text);
 
-  std::string pending_;          // the beginning of a line
-  std::string replaced_;         // what stands for a line
+  std::string pending_;          // the beginning of a line that is not complete yet
+  std::string replaced_;         // the replacement of a line
   std::string last_;             // the last line that is not empty
-  int64_t* inserted_ = nullptr;  // of the table whose INSERT goes on
+  int64_t* inserted_ = nullptr;  // count of the table whose INSERT is being read
   int depth_ = 0;                // of parentheses in it
   std::map<std::string, int64_t> rows_;
 };

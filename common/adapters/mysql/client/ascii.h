@@ -1,5 +1,6 @@
-// Ids are in ASCII columns, and the server refuses to compare one with a text that is not (1267):
-// such a text, which only a caller's guess can be, is nothing's id and is not asked for.
+// Tells whether a text can be an id. Ids are stored in ASCII columns, and the server refuses to
+// compare such a column with text that is not ASCII (1267). Such a text comes only from a caller,
+// is the id of nothing, and is not looked up.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The conditions of a statement, with what stands at their question marks.
+// The conditions of a WHERE clause, with the values of their placeholders.
 #pragma once
 
 #include <initializer_list>
@@ -30,7 +30,7 @@ class Conditions {
     params_.insert(params_.end(), other.params_.begin(), other.params_.end());
   }
 
-  // Of conditions that are put together by this alone one is enough.
+  // Joins the conditions by OR. An object uses either Or or the methods above, never both.
   void Or(std::string_view condition, std::initializer_list<Param> values) {
     if (empty()) text_ = "(1 = 0)";
     text_.insert(text_.size() - 1, " OR ");
@@ -39,7 +39,7 @@ class Conditions {
   }
 
   bool empty() const { return text_.size() == kTrue.size(); }
-  const std::string& text() const { return text_; }  // true when there are none
+  const std::string& text() const { return text_; }  // "1 = 1" if there are none
   const Params& params() const { return params_; }
 
  private:

@@ -3,7 +3,8 @@
 namespace carillon::mysql {
 namespace {
 
-// MySQL keeps an id with its data. MariaDB has none: a server is where it runs and what it serves.
+// MySQL keeps a server id with its data. MariaDB has none, so a server is identified by its host,
+// port, server_id and data directory.
 constexpr std::string_view kServerOfMariadb =
     "SHA2(CONCAT_WS('|', @@hostname, @@port, @@server_id, @@datadir), 256)";
 constexpr std::string_view kServerOfMysql = "@@server_uuid";

@@ -1,7 +1,7 @@
 // Reads the identity of the store at the other end of a connection.
 //
-// Errors   kBrokenStore: there is no store, or one of an
-//          older version; kCorrupt: it has no identity.
+// Errors   kBrokenStore: there is no store, or its schema is older;
+//          kCorrupt: the store has no identity.
 #pragma once
 
 #include "common/adapters/mysql/client/session.h"

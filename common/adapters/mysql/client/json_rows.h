@@ -3,10 +3,10 @@
 // JsonRows rows;  rows.Begin().Add(7).Add("x");  ->  [[7,"x"]]
 // In SQL:  JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT PATH '$[0]', t VARCHAR(9) PATH '$[1]')) k
 //
-// Always   JSON_TABLE cuts text to its column's length with a mere warning: text columns there are
-//          declared longer than the table's, whose own check then refuses what is too long.
-//          Text must be UTF-8 (the server refuses the statement otherwise); bytes go as base64, to
-//          be read with FROM_BASE64().
+// Always   JSON_TABLE truncates text to its column's length with only a warning. So its text
+//          columns are declared longer than the table's, and the table's own check refuses text
+//          that is too long. Text must be UTF-8 (otherwise the server refuses the statement);
+//          bytes are sent as base64 and read with FROM_BASE64().
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class JsonRows {
   size_t size() const { return size_; }
   size_t bytes() const { return text_.size() + 2; }
   bool empty() const { return size_ == 0; }
-  // The whole text; the rows are empty afterwards.
+  // Returns the whole JSON text and empties the object.
   std::string Take();
 
  private:

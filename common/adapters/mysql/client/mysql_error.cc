@@ -29,7 +29,7 @@ bool IsRefusedItem(int number) {
   }
 }
 
-// Whatever statement comes next is answered alike, so that no item of a batch is to blame.
+// True for errors that every other statement would get too: no item of a batch is to blame.
 bool IsBrokenStore(int number) {
   switch (number) {
     case 1034:               // wrong key file
@@ -82,7 +82,7 @@ bool IsRetryable(int number) {
 
 ErrorCode CodeOf(int number, Phase phase) {
   if (phase == Phase::kCommit) {
-    // Only a refusal that InnoDB itself reports is known to have undone the transaction.
+    // Only a refusal reported by InnoDB itself is known to have rolled the transaction back.
     return IsRetryable(number) ? ErrorCode::kUnavailable : ErrorCode::kTimeout;
   }
   if (IsDenied(number)) return ErrorCode::kDenied;

@@ -8,7 +8,7 @@
 
 namespace carillon::mysql {
 
-// Where the error came up: the same number means "nothing was written" before COMMIT was sent and
+// When the error occurred: the same number means "nothing was written" before COMMIT was sent and
 // "outcome unknown" after.
 enum class Phase { kConnect, kStatement, kCommit };
 
@@ -23,10 +23,11 @@ ErrorCode CodeOf(int number, Phase phase);
 // "plan: lock wait timeout (mysql 1205)"
 Error MakeError(std::string_view operation, int number, std::string_view text, Phase phase);
 
-// The connection is gone, or of unknown state.
+// True if the connection was lost or is in an unknown state.
 bool IsConnectionLost(int number);
 
-// The whole transaction was, or must be, undone, and the same statements may well succeed now.
+// True if the whole transaction was rolled back, or must be, and the same statements may succeed
+// when they are run again.
 bool IsRetryable(int number);
 
 }  // namespace carillon::mysql

@@ -1,7 +1,7 @@
 // The only place that includes MySQL Connector/C++. Included by .cc files of this room alone.
 #pragma once
 
-// The connector's headers use dynamic exception specifications' remains and shadowed names.
+// The connector's headers use leftovers of dynamic exception specifications and shadowed names.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wshadow"

@@ -1,4 +1,4 @@
-// Options of a store: its place, and the way it is opened.
+// Options of a store: where it is and how it is opened.
 #pragma once
 
 #include "common/adapters/mysql/client/session.h"
@@ -11,7 +11,7 @@ struct MysqlOptions {
   SessionOptions session;
   size_t pool_size = 8;
   Duration pool_wait = 5s;
-  bool create_database = false;  // make session.database if it is not there
+  bool create_database = false;  // create session.database if it does not exist
   uint32_t segment_count = 64;   // of a new store; an existing one keeps its own
   bool check_server = true;      // server_checks.h; false: tests that do not look at crashes
   Metrics* metrics = nullptr;    // counts rows that cannot be read; outlives the store

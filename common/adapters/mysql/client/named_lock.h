@@ -1,6 +1,7 @@
-// Locks on a whole database, which a connection has until it releases them or ends.
+// Locks on a whole database, which a connection holds until it releases them or ends.
 //
-// Named locks are the server's and not the database's: each name carries a hash of the database.
+// Named locks belong to the server and not to a database, so each name contains a hash of the
+// database's name.
 //
 // Errors   As Session; all of them need a selected database.
 #pragma once
@@ -10,12 +11,12 @@
 namespace carillon::mysql {
 
 enum class StoreLock {
-  kMigrate,   // of whoever changes the schema, or fills a store from a backup
-  kMaintain,  // of whoever adds and drops partitions, or reads all of them for a backup: a
-              // transaction's snapshot loses the rows of a partition that another one drops
+  kMigrate,   // held while the schema is changed, or a store is restored from a backup
+  kMaintain,  // held while partitions are added or dropped, or a backup reads all of them: a
+              // transaction's snapshot loses the rows of a partition that is dropped meanwhile
 };
 
-// Waits for up to `wait`, in whole seconds. False: another connection has it.
+// Waits up to `wait`, in whole seconds. False: another connection holds the lock.
 Result<bool> TakeLock(Session& session, StoreLock lock, Duration wait);
 // True if this connection holds it.
 Result<bool> HoldsLock(Session& session, StoreLock lock);

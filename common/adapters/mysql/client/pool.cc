@@ -11,14 +11,14 @@
 namespace carillon::mysql {
 namespace {
 
-constexpr int kTakeNameSeconds = 3;  // a killed connection lets go of its lock well within this
+constexpr int kTakeNameSeconds = 3;  // a killed connection releases its lock well within this
 constexpr size_t kSlotsMax = 256;
 
 std::string LockName(std::string_view process, size_t slot) {
   return fmt::format("carillon.{}.{}", process, slot);
 }
 
-// Ends whatever connection holds the lock `name`. None is fine.
+// Ends the connection that holds the lock `name`, if there is one.
 Status EndHolder(Session& session, const std::string& name) {
   uint64_t holder = 0;
   {
@@ -74,8 +74,8 @@ void Pool::Shared::Return(Lease& lease) {
   freed.notify_one();
 }
 
-// A connection goes from reads to transactions, and back, by a round trip: one that was used alike
-// comes first, then a new one.
+// Switching a connection between reads and transactions costs a round trip. So a connection last
+// used for the same purpose comes first, then a new one.
 size_t Pool::Shared::TakeFree(Use use) {
   const auto warm = std::find_if(free.rbegin(), free.rend(), [&](size_t slot) {
     return slots[slot].idle && slots[slot].idle->transactional() == (use != Use::kRead);
@@ -100,7 +100,7 @@ Result<Pool::Lease> Pool::Borrow(std::string_view operation, Use use) {
   shared_->slots[lease.slot_].leased = true;
   lease.session_ = std::move(shared_->slots[lease.slot_].idle);
   lock.unlock();
-  // The server may have closed it since: another one takes its place.
+  // If this fails, the server has closed the connection: a new one replaces it.
   const bool closed = lease.session_ && use == Use::kRead && !lease.session_->Autocommit().ok();
   if (closed || use == Use::kWriteAnew) lease.session_.reset();
   lease.reused_ = lease.session_ != nullptr;
@@ -118,7 +118,7 @@ Result<Pool::Lease> Pool::Acquire(std::string_view operation, Use use) {
   CARILLON_ASSIGN_OR_RETURN(Lease lease, Borrow(operation, use));
   Status admitted = Inspect(*lease);
   if (!admitted.ok() && lease.reused() && IsConnectionLost(lease->last_error())) {
-    // The server was restarted since: what answers now is looked at in its place.
+    // The connection was closed, perhaps by a restart of the server: inspects a new one instead.
     lease.session_.reset();
     lease.reused_ = false;
     CARILLON_ASSIGN_OR_RETURN(lease.session_, Open(lease.slot_));
@@ -130,7 +130,7 @@ Result<Pool::Lease> Pool::Acquire(std::string_view operation, Use use) {
   return admitted.error();
 }
 
-// The stamp is read first: if it moves meanwhile, the connection is looked at once more.
+// The stamp is read first: if it changes meanwhile, the connection is inspected once more.
 Status Pool::Inspect(Session& session) {
   const uint64_t stamp = gate_->Stamp();
   if (session.admitted_under() == stamp) return {};
@@ -161,7 +161,7 @@ Result<std::unique_ptr<Session>> Pool::Open(size_t slot) {
   return session;
 }
 
-// The predecessor of this slot may live on at the server, with row locks: it goes first.
+// First ends the predecessor of this slot, which may still be alive at the server and hold locks.
 Status Pool::TakeName(Session& session, const std::string& name) {
   for (const int wait : {0, kTakeNameSeconds}) {
     if (wait > 0) CARILLON_TRY(EndHolder(session, name));
@@ -206,8 +206,8 @@ Status Pool::EndStrays(Session& session) {
       if (shared_->slots[slot].stray) strays.push_back(slot);
     }
   }
-  // A slot that reconnects meanwhile has ended its stray itself and would be ended for nothing;
-  // that costs it one transaction, undone.
+  // A slot that reconnects meanwhile has already ended its stray. Its new connection is then ended
+  // needlessly, which costs it one transaction (rolled back).
   for (const size_t slot : strays) {
     CARILLON_TRY(EndHolder(session, LockName(process, slot)));
   }

@@ -1,17 +1,19 @@
-// A bounded set of connections, and the means to end those that the server still keeps for us.
+// A bounded set of connections, and the means to end connections that the server still keeps open
+// for us.
 //
 // Each connection holds a named lock of the server for its whole life
-// ("carillon.<process>.<slot>"). IS_USED_LOCK tells the connection id behind a name, so that a new
-// owner of a segment can KILL the connections of the old one (whose process may be frozen in the
-// middle of a transaction), and a slot that reconnects ends its own predecessor first. Ids alone
-// would not do: they start over when the server does, and would name somebody else.
+// ("carillon.<process>.<slot>"). IS_USED_LOCK returns the connection id behind a name, so that a
+// new owner of a segment can KILL the connections of the old one (whose process may be frozen in
+// the middle of a transaction), and a slot that reconnects first ends its own predecessor. Ids
+// alone are not enough: they start over when the server restarts, and could then name somebody
+// else's connection.
 //
-// A pool behind a gate shares the connections of another one, and lends only such as the gate has
-// admitted: a server can only be exchanged by breaking connections, so what was opened anew is
-// looked at before anything is done on it.
+// A pool behind a gate shares the connections of another pool, and lends only those that the gate
+// has admitted. A server can only be replaced by breaking its connections, so every new connection
+// is inspected before it is used.
 //
-// Threads  Thread-safe. Acquire waits for a free slot for `wait` at most.
-// Errors   kUnavailable: no connection to be had, or the gate is closed; nothing was done.
+// Threads  Thread-safe. Acquire waits at most `wait` for a free slot.
+// Errors   kUnavailable: no connection is available, or the gate is closed; nothing was done.
 #pragma once
 
 #include <condition_variable>
@@ -31,13 +33,13 @@ struct PoolOptions {
   Duration wait = 5s;
 };
 
-// What a connection is wanted for.
+// The purpose of a connection.
 enum class Use {
   kRead,
   kWrite,
-  kWriteAnew,  // on a connection that is opened for it
+  kWriteAnew,  // as kWrite, on a newly opened connection
 };
-// What a gate is asked about.
+// The calls that ask the gate first.
 enum class Gated { kWrites, kEverything };
 
 class Pool {
@@ -58,7 +60,7 @@ class Pool {
     ~Lease();
     Session& operator*() const { return *session_; }
     Session* operator->() const { return session_.get(); }
-    // It was open before this lease: the server may have closed it since.
+    // True if the connection was open before this lease: the server may have closed it since.
     bool reused() const { return reused_; }
     // Closes the connection instead of keeping it.
     void Drop() { dropped_ = true; }
@@ -75,12 +77,12 @@ class Pool {
 
   Result<Lease> Acquire(std::string_view operation, Use use = Use::kRead);
 
-  // "<process>/<slots>": what a takeover by somebody
-  // else needs. Made by the server at first connect.
+  // "<process>/<slots>": the argument of EndConnectionsOf when another
+  // process takes over. The server generates it at the first connect.
   Result<std::string> Connections();
 
-  // Ends the connections of another process, by its Connections(), and those of our own slots that
-  // were dropped but that the server may not have noticed yet.
+  // EndConnectionsOf ends the connections of another process, given its Connections(). EndStrays
+  // ends those of our own slots that were dropped, which the server may not have noticed yet.
   Status EndConnectionsOf(Session& session, const std::string& connections);
   Status EndStrays(Session& session);
 
@@ -94,7 +96,7 @@ class Pool {
   };
   struct Shared {
     explicit Shared(PoolOptions pool_options);
-    // The free slot to be used next; `mu` is held and one is free.
+    // Takes the free slot to be used next. `mu` must be held, and a slot must be free.
     size_t TakeFree(Use use);
     void Return(Lease& lease);
 
@@ -111,7 +113,7 @@ class Pool {
   Status TakeName(Session& session, const std::string& name);
   Status Inspect(Session& session);
 
-  const std::shared_ptr<Shared> shared_;  // with the pools behind gates
+  const std::shared_ptr<Shared> shared_;  // also by the pools behind gates
   StoreGate* const gate_ = nullptr;
   const Gated gated_ = Gated::kEverything;
 };
@@ -119,7 +121,7 @@ class Pool {
 // The connections of one store.
 struct Pools {
   std::unique_ptr<Pool> all;
-  std::unique_ptr<Pool> quick;  // for small reads that must not wait long for a server that hangs
+  std::unique_ptr<Pool> quick;  // for small reads that must not wait long if the server hangs
 };
 
 }  // namespace carillon::mysql

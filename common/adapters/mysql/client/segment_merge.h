@@ -1,5 +1,5 @@
-// Reads the earliest rows over many segments, each from its own index range, without reading one
-// segment's whole backlog: a few rows of each first, more where that was not enough.
+// Reads the earliest rows of many segments, each from its own index range, without reading the
+// whole backlog of a segment: first a few rows of each, then more if these were not enough.
 #pragma once
 
 #include <algorithm>
@@ -35,8 +35,8 @@ Result<std::vector<Row>> MergeSegments(size_t segments, size_t limit, Fetch fetc
     CARILLON_ASSIGN_OR_RETURN(std::vector<Row> rows, fetch(share));
     std::sort(rows.begin(), rows.end(),
               [&](const Row& a, const Row& b) { return order_of(a) < order_of(b); });
-    // A segment that filled its share may have more right after its last row: what lies beyond the
-    // first such last row is not known to be next.
+    // A segment that filled its share may have more rows right after its last one. So the order is
+    // known only up to the first such last row.
     std::map<SegmentId, size_t> seen;
     size_t known = rows.size();
     bool complete = true;

@@ -11,7 +11,7 @@ struct Rule {
   std::string_view variable;
   std::string_view wanted;
   std::string_view why;
-  // Only where this one is ON; empty = always.
+  // The rule applies only if this variable is ON; empty = always.
   std::string_view where = {};
 };
 constexpr Rule kRules[] = {
@@ -23,7 +23,7 @@ constexpr Rule kRules[] = {
      "several servers that write at once cannot fence each other's members"},
 };
 
-// A rule whose variable the server does not have says nothing of it.
+// A rule holds if the server does not have its variable.
 bool Holds(const Rule& rule, const ServerVariables& variables) {
   const auto value = variables.find(std::string(rule.variable));
   if (value == variables.end() || value->second == rule.wanted) return true;

@@ -1,7 +1,7 @@
 // Checks that a server makes commits durable and is the only one that writes.
 //
-// Errors   kConflict with the setting that cures it: what is promised could not be kept on such a
-//          server.
+// Errors   kConflict: this server could not keep the guarantees of docs/semantics.md; the message
+//          names the setting to change.
 #pragma once
 
 #include <map>
@@ -11,13 +11,13 @@
 
 namespace carillon::mysql {
 
-// Global variables by name, as the server prints them; those it does not have are absent.
+// Global variables by name, as the server prints them. Variables that it does not have are absent.
 using ServerVariables = std::map<std::string, std::string>;
 
-// Pure. The first variable that does not do.
+// Pure. Refuses the first variable whose value is unsuitable.
 Status JudgeServer(const ServerVariables& variables);
 
-// Asks and judges.
+// Reads the variables of the server and calls JudgeServer.
 Status CheckServer(Session& session);
 
 }  // namespace carillon::mysql

@@ -27,8 +27,8 @@ sql::ConnectOptionsMap ConnectOptions(const SessionOptions& options) {
   map["userName"] = sql::SQLString(options.user);
   map["password"] = sql::SQLString(options.password);
   map["schema"] = sql::SQLString(options.database);
-  // An update answers with the rows that matched, so that a compare-and-set that writes an equal
-  // value still counts.
+  // An UPDATE returns the number of rows that matched, so that a compare-and-set that writes an
+  // equal value still counts.
   map["CLIENT_FOUND_ROWS"] = true;
   map["OPT_CONNECT_TIMEOUT"] = options.connect_timeout_s;
   map["OPT_READ_TIMEOUT"] = options.read_timeout_s;
@@ -91,7 +91,7 @@ struct Session::Prepared {
 };
 
 Session::~Session() {
-  // Closing statements of a lost connection throws; nothing is left to be told.
+  // Closing the statements of a lost connection throws; there is nothing left to report.
   try {
     prepared_.reset();
     connection_.reset();
@@ -100,7 +100,7 @@ Session::~Session() {
   }
 }
 
-// Runs `function`, which calls the connector, and turns what it throws into our error.
+// Runs `function`, which calls the connector, and turns its exceptions into our errors.
 template <typename Function>
 auto Session::Guarded(Phase phase, Function function) -> decltype(function()) {
   try {
@@ -108,7 +108,7 @@ auto Session::Guarded(Phase phase, Function function) -> decltype(function()) {
     answered_ = true;
     return outcome;
   } catch (const sql::SQLException& e) {
-    // The connector's own complaints (closed connection, no such column) carry no number.
+    // The connector's own errors (closed connection, no such column) carry no number.
     last_error_ = e.getErrorCode() == 0 ? 2000 : e.getErrorCode();
     return MakeError(operation_, last_error_, e.what(), phase);
   } catch (const std::exception& e) {
@@ -146,14 +146,14 @@ Status Session::SetUp(const SessionOptions& options) {
       "NO_ENGINE_SUBSTITUTION', autocommit = 1, innodb_lock_wait_timeout = {}",
       options.lock_wait_timeout_s)));
   if (is_mariadb_) {
-    // Frees the row locks of a client that was stopped in the middle of a transaction.
+    // Releases the row locks of a client that was stopped in the middle of a transaction.
     CARILLON_TRY(Run(
         fmt::format("SET SESSION idle_transaction_timeout = {}", kIdleTransactionTimeoutSeconds)));
   }
   return {};
 }
 
-// That the library did as it was told: a connection in the clear is not used.
+// Checks that the connection is really encrypted, as the library was told; refuses it if not.
 Status Session::CheckTls() {
   CARILLON_ASSIGN_OR_RETURN(Rows rows, Ask("SHOW SESSION STATUS LIKE 'Ssl_cipher'"));
   if (rows.Next() && !rows.Text(2).empty()) return {};

@@ -2,8 +2,8 @@
 //
 // Place    Leased from the Pool for the length of one transaction or read.
 // Threads  Not thread-safe; one lease at a time.
-// Errors   Every method maps errors by mysql_error.h. After any error the connection is not to be
-//          used again (healthy() is false): an error may have undone half a transaction.
+// Errors   Every method maps errors by mysql_error.h. After any error the connection must not be
+//          used again (healthy() is false): the error may have undone half a transaction.
 // Always   READ COMMITTED, UTC, strict mode, no reconnect; statements are prepared once. Between
 //          leases no transaction is open.
 #pragma once
@@ -30,10 +30,10 @@ namespace carillon::mysql {
 
 enum class TlsMode {
   kOff,
-  kRequired,  // encrypted, whoever answers
-  kVerify,    // encrypted, by a server whose certificate is trusted and has the host's name
+  kRequired,  // encrypted; the server's certificate is not verified
+  kVerify,    // encrypted; the server's certificate must be trusted and name the host
 };
-// "off", "required", "verify", as the setting store.tls has them.
+// `text` is "off", "required" or "verify": the values of the setting store.tls.
 TlsMode TlsModeOf(std::string_view text);
 
 struct SessionOptions {
@@ -44,11 +44,11 @@ struct SessionOptions {
   std::string password = {};
   std::string database = {};  // empty: none selected
   TlsMode tls = TlsMode::kOff;
-  std::string tls_ca_file = {};  // PEM, who signs servers' certificates; for kVerify
+  std::string tls_ca_file = {};  // PEM, the CA of the servers' certificates; for kVerify
   int connect_timeout_s = 5;
-  int read_timeout_s = 15;               // of one statement; then its outcome is unknown
+  int read_timeout_s = 15;               // of one statement; after it the outcome is unknown
   int lock_wait_timeout_s = 5;           // of one row lock
-  UnreadableRows* unreadable = nullptr;  // told of rows that are left out; outlives the session
+  UnreadableRows* unreadable = nullptr;  // notified of rows left out; outlives the session
 };
 
 inline constexpr int kIdleTransactionTimeoutSeconds = 2;
@@ -80,7 +80,7 @@ class Rows {
 
 class Session {
  public:
-  // Connects and sets the session up. Blocks for the connect timeout at most.
+  // Connects and sets up the session. Blocks for the connect timeout at most.
   static Result<std::unique_ptr<Session>> Connect(const SessionOptions& options);
   ~Session();
   Session(const Session&) = delete;
@@ -88,41 +88,41 @@ class Session {
 
   // `statement` is prepared at first use; it must come from a bounded set of texts.
   Result<Rows> Query(const std::string& statement, const Params& params = {});
-  // Returns the number of rows that matched (not: that changed).
+  // Returns the number of rows that matched, including rows that already had the new values.
   Result<int64_t> Execute(const std::string& statement, const Params& params = {});
   // Not prepared: DDL, SET, KILL.
   Status Run(const std::string& statement);
   Result<Rows> Ask(const std::string& statement);
 
-  // As Run, of a statement that needs a table for
-  // itself; false: it is in use, and nothing happened.
+  // As Run, for a statement that needs exclusive use of a table.
+  // False: the table is in use, and nothing was changed.
   Result<bool> TryRun(const std::string& statement);
 
-  // Of MariaDB: from here on the server ends a statement that takes longer; zero = no limit.
+  // MariaDB only: from now on the server ends a statement that takes longer; zero = no limit.
   Status LimitStatements(Duration longest);
-  // From here on the server ends a SELECT that takes longer (kExhausted); zero = no limit.
+  // From now on the server ends a SELECT that takes longer (kExhausted); zero = no limit.
   Status LimitReads(Duration longest);
 
-  // Ends another connection of the same user. One that is gone already is fine.
+  // Ends another connection of the same user. Succeeds if that connection has already ended.
   Status Kill(uint64_t connection_id);
 
-  // The next statement begins a transaction. It costs a round trip only where the connection did
-  // not have one before: from then on `autocommit` is off, until Autocommit.
+  // Makes the next statement start a transaction. Costs a round trip only if `autocommit` is still
+  // on; it then stays off until Autocommit().
   Status Begin();
-  // From here on each statement is a transaction of its own, so that no read keeps one open.
+  // From now on each statement is a transaction of its own, so that no read keeps one open.
   Status Autocommit();
   Status Commit();
   Status Rollback();
 
-  // A row that this version cannot read is left out.
+  // Reports a row that this version cannot read and that the caller leaves out.
   void NoteUnreadable(std::string_view table, const std::string& row, std::string_view why) const {
     if (unreadable_ != nullptr) unreadable_->Note(table, row, why);
   }
 
   bool healthy() const { return last_error_ == 0; }
-  // `autocommit` is off: the connection is warm for transactions, not for reads.
+  // True if `autocommit` is off: the next transaction needs no extra round trip, a read does.
   bool transactional() const { return transactional_; }
-  // A statement has been answered since the last Begin.
+  // True if a statement has been answered since the last Begin.
   bool answered() const { return answered_; }
   int last_error() const { return last_error_; }
   uint64_t connection_id() const { return connection_id_; }

@@ -13,12 +13,12 @@ Status Contained(std::string_view operation, Session& session,
   try {
     return body(session);
   } catch (const std::exception& e) {
-    // A column of another type than the schema says.
+    // The type of a column differs from the schema.
     return {ErrorCode::kCorrupt, fmt::format("{}: {}", operation, e.what())};
   }
 }
 
-// A connection on which a transaction has begun.
+// Returns a connection on which a transaction has begun.
 Result<Pool::Lease> BeginOn(Pool& pool, std::string_view operation, Use use) {
   for (size_t stale = 0;; ++stale) {
     CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation, use));
@@ -28,13 +28,13 @@ Result<Pool::Lease> BeginOn(Pool& pool, std::string_view operation, Use use) {
   }
 }
 
-// The pool's connections may all have died with a server that was restarted. A transaction finds
-// that out by its first statement, and runs once more on a new connection.
+// True if a reused connection was closed before the transaction's first answer. A restart of the
+// server closes all connections of the pool; the transaction then runs again on a new one.
 bool WasClosed(const Pool::Lease& lease) {
   return lease.reused() && !lease->answered() && IsConnectionLost(lease->last_error());
 }
 
-// A dropped connection is undone by the server.
+// Rolls back, or drops the connection, whose transaction the server then rolls back.
 void Undo(Pool::Lease& lease) {
   if (!lease->healthy() || !lease->Rollback().ok()) lease.Drop();
 }

@@ -1,9 +1,10 @@
-// One transaction, or one read, on a connection of the pool: retried where that is safe.
+// Runs one transaction, or one read, on a connection of the pool; retries it where that is safe.
 //
 // Errors   InTransaction: what the body returns (rolled back); kUnavailable: nothing was written;
 //          kTimeout: COMMIT was sent and its outcome is unknown.
-// Always   The body may run several times, each time from the start of a fresh transaction; it must
-//          not change anything outside that it does not set anew. Exceptions end here.
+// Always   The body may run several times, each time at the start of a new transaction. Anything
+//          outside that it changes, it must set again on each run. No exception leaves these
+//          functions.
 #pragma once
 
 #include <functional>
@@ -15,8 +16,8 @@
 
 namespace carillon::mysql {
 
-// For a transaction whose effect nobody sees before another one builds on it (a number is taken
-// from a block): an unknown outcome is as good as none.
+// Turns kTimeout into kUnavailable. For a transaction whose effect is invisible until another one
+// builds on it (a number is taken from a block), an unknown outcome does no harm.
 template <typename T>
 Result<T> ForgetTimeout(Result<T> result) {
   if (result.ok() || result.code() != ErrorCode::kTimeout) return result;
@@ -25,7 +26,8 @@ Result<T> ForgetTimeout(Result<T> result) {
 
 struct TransactionOptions {
   std::string_view operation;  // for messages
-  // A duplicate key means that somebody else was quicker: run the body again, which then sees it.
+  // Runs the body again after a duplicate key: another connection inserted the row first, and the
+  // next run sees it.
   bool retry_duplicates = false;
 };
 
@@ -34,10 +36,10 @@ inline constexpr int kLockWaitRetriesMax = 1;
 
 Status RunTransaction(Pool& pool, const TransactionOptions& options,
                       const std::function<Status(Session&)>& body);
-// In autocommit; for statements that write nothing.
+// Runs in autocommit mode; for statements that write nothing.
 Status RunRead(Pool& pool, std::string_view operation, const std::function<Status(Session&)>& body);
 
-// What a list may take that a person asks for: no index serves each of its filters.
+// Time limit of a list that a person asks for, since no index serves every filter of one.
 inline constexpr Duration kListTimeMax = 5s;
 
 template <typename Body>
@@ -74,7 +76,7 @@ auto InRead(Pool& pool, std::string_view operation, Body body)
   return std::move(*value);
 }
 
-// InRead with a limit to each of its statements: kExhausted after it.
+// As InRead, with a time limit for each of its statements; kExhausted if one takes longer.
 template <typename Body>
 auto InLimitedRead(Pool& pool, std::string_view operation, Duration longest, Body body)
     -> std::invoke_result_t<Body, Session&> {

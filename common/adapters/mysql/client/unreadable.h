@@ -1,9 +1,10 @@
-// Rows that hold what this version cannot read: damaged by hand, or written by a newer version.
-// Whoever reads many rows leaves such a one out and tells it here; the others go on.
+// Rows that this version cannot read: edited by hand, or written by a newer version. Code that
+// reads many rows skips such a row and reports it here, so that it does not stop the others.
 //
 // Threads  Thread-safe.
-// Always   Each is counted (carillon_unreadable_rows_total, by table); each row is logged once, up
-//          to kLoggedRowsMax of them, and beyond that the count at each power of two.
+// Always   Each report is counted (carillon_unreadable_rows_total, by table). The first
+//          kLoggedRowsMax distinct rows are logged once each; for further rows, the total count is
+//          logged when it is a power of two.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,8 @@ namespace {
 
 constexpr uint32_t kSegmentsMax = 4'096;
 
-// Rows that every store has. The identity's primary key lets one of several first members win.
+// Inserts the rows that every store has. If several members start on a new store, the primary key
+// of the identity lets only one of them win.
 Status FillNewStore(Session& session, uint32_t segment_count) {
   CARILLON_TRY(session.Execute(
       "INSERT INTO store_identity (id, store_id, segment_count, created_us) "
@@ -39,11 +40,11 @@ Status FillNewStore(Session& session, uint32_t segment_count) {
   return {};
 }
 
-// An index over all of history takes its time; nobody else waits for this connection.
+// Building an index over the whole history takes long; nobody else waits for this connection.
 constexpr int kMigrationStatementMaxSeconds = 4 * 3600;
 
-// The time limit of questions that a member asks once
-// a second: it gives a server that hangs up soon.
+// The pool for reads that a member makes once a second. Its short
+// timeouts make a member give up soon on a server that hangs.
 constexpr size_t kQuickConnections = 2;
 constexpr int kQuickTimeoutSeconds = 2;  // to connect, and of one statement
 
@@ -85,8 +86,8 @@ Result<MysqlDatabase> MysqlDatabase::Open(const MysqlOptions& options) {
     SessionOptions migrating = telling;
     migrating.read_timeout_s = kMigrationStatementMaxSeconds;
     CARILLON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Connect(migrating));
-    // An index that is made while others write waits for them at its end: not for long, or all who
-    // come after it wait as well.
+    // An index that is built online waits at its end for the writers of the table, and later users
+    // of the table wait behind it. So this wait is kept short.
     CARILLON_TRY(session->Run("SET SESSION lock_wait_timeout = 10"));
     CARILLON_TRY(Migrate(*session, EmbeddedMigrations()));
   }
@@ -100,7 +101,8 @@ Result<MysqlDatabase> MysqlDatabase::Open(const MysqlOptions& options) {
                          identity.segment_count);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, database.Now());
   const Status partitions = AddPartitions(database.pool(), now);
-  // Tables in use: the daily maintenance adds them; until then p_future takes the runs.
+  // If the tables are in use, the daily maintenance adds the partitions; until then p_future takes
+  // the runs.
   if (!partitions.ok() && partitions.code() != ErrorCode::kUnavailable) return partitions.error();
   return database;
 }

@@ -1,13 +1,14 @@
-// The database that the adapters of the store's ports share: connections, what is remembered of
-// rows, and the number of segments.
+// The database that the adapters of the store's ports share: connections, caches of rows, and the
+// number of segments.
 //
-// Place    The only truth of a cluster; sql/README.md explains its tables. Open makes one whose
-//          calls all go through, Behind others on its connections that ask a gate first.
-// Threads  Thread-safe; calls block for the pool's wait plus the statement time-outs at most.
-// Time     Now() is the database's clock; everything else is told `now`.
-// Errors   As the ports say. Open also: kDenied for a wrong user, kConflict for a schema that is
-//          newer than this program or was changed by hand, or a server that cannot keep what is
-//          promised.
+// Place    The authority on the state of a cluster; sql/README.md explains its tables. The object
+//          from Open passes every call on; one from Behind uses the same connections and asks a
+//          gate first.
+// Threads  Thread-safe; calls block for the pool's wait plus the statement timeouts at most.
+// Time     Now() is the database's clock; everywhere else the caller passes `now`.
+// Errors   As the ports say. Open also: kDenied for a wrong user; kConflict for a schema that is
+//          newer than this program or was changed by hand, or for a server that cannot keep the
+//          guarantees of docs/semantics.md.
 #pragma once
 
 #include <cstdint>
@@ -20,18 +21,18 @@
 
 namespace carillon::mysql {
 
-// An expression: microseconds of the database's clock.
+// SQL expression: the time of the database's clock, in microseconds since 1970.
 inline constexpr std::string_view kDatabaseNow =
     "TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6))";
 
 class MysqlDatabase {
  public:
-  // Connects, checks that the server can keep what is promised (kConflict), applies the migrations
-  // that are missing (one member at a time), checks the rest.
+  // Connects, checks that the server is suitable (kConflict; see server_checks.h), applies the
+  // missing migrations (one member at a time) and checks those already applied.
   static Result<MysqlDatabase> Open(const MysqlOptions& options);
 
-  // The same database for callers who must not reach another one than the trusted. The gate
-  // outlives it.
+  // Returns the same database for callers that may only use the store that is trusted. The gate
+  // must outlive it.
   MysqlDatabase Behind(StoreGate& gate, Gated gated) const;
 
   Result<WallTime> Now();
@@ -44,7 +45,7 @@ class MysqlDatabase {
  private:
   MysqlDatabase(std::shared_ptr<StoreCaches> caches, Pools pools, uint32_t segment_count);
 
-  std::shared_ptr<StoreCaches> caches_;  // with those Behind a gate, in any order of their ends
+  std::shared_ptr<StoreCaches> caches_;  // shared with those from Behind; any may end first
   Pools pools_;
   uint32_t segment_count_;
 };

@@ -21,8 +21,8 @@ struct StoreCaches {
   IdBlocks ids;
   Incarnations incarnations;
   PlainMemory plain;
-  std::atomic<int64_t> versions_from{0};  // where the walk over old versions goes on
-  std::atomic<int> tables_refused{0};     // calls in a row for partitions that found one in use
+  std::atomic<int64_t> versions_from{0};  // where DeleteOldVersions continues
+  std::atomic<int> tables_refused{0};     // consecutive partition calls that found a table in use
 };
 
 }  // namespace carillon::mysql

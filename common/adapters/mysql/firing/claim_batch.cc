@@ -11,7 +11,7 @@
 namespace carillon::mysql {
 namespace {
 
-// Which runs hold overlap slots of a job.
+// The runs that hold overlap slots, by job.
 using Slots = std::map<JobNo, std::vector<RunKey>>;
 
 Result<Slots> LockSlots(Session& session, const std::vector<ClaimRequest>& requests,
@@ -49,7 +49,7 @@ struct ClaimBatchState {
 Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
                             ClaimBatchState& state, RunWriter& writer, WallTime now) {
   const auto found = state.runs.find(request.key);
-  // A request under another segment would pass a fence that is not the run's.
+  // A request that names another segment was checked against the wrong fence.
   const bool present = found != state.runs.end() && found->second.row.segment == request.segment;
   StoredRun* const run = present ? &found->second : nullptr;
   ClaimFacts facts{.now = now, .executor_enabled = state.enabled.at(request.executor)};
@@ -96,7 +96,8 @@ Status ClaimRead(Session& session, const std::vector<ClaimRequest>& requests,
   return {};
 }
 
-// What an accepted claim says and leaves besides its row follows from the request, which names it.
+// Fills in the replies and the notices of accepted plain claims. Everything needed is in the
+// requests, so no row is read.
 void FinishPlain(const std::vector<ClaimRequest>& requests, const std::vector<size_t>& places,
                  WallTime now, RunWriter& writer, Replies* replies) {
   for (const size_t place : places) {

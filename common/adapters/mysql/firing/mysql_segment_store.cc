@@ -11,7 +11,7 @@
 namespace carillon::mysql {
 namespace {
 
-constexpr int kTakeTriesMax = 3;  // each ends the old owner's connections anew
+constexpr int kTakeTriesMax = 3;  // each ends the old owner's connections again
 
 const std::string kSegmentColumns =
     "s.segment, s.owner, s.incarnation, s.epoch, s.assign_gen, s.connections = '', s.lease_us, "
@@ -51,9 +51,9 @@ bool MayTake(const SegmentRecord& record, const TakeRequest& request) {
          record.incarnation == request.incarnation;
 }
 
-// The old owner may be frozen between its fence and its commit,
-// holding the rows we are about to change. Its transaction is undone,
-// or was committed, before our lock is granted: either is in order.
+// Ends the connections of old owners. An old owner may be frozen between its fence and its commit
+// while it holds the rows that we want to change. Its transaction is rolled back, or was committed,
+// before our lock is granted; both are fine.
 Status EndOldOwners(Pool& pool, Session& session, const TakeRequest& request,
                     const std::string& ours) {
   std::vector<std::string> others;
@@ -126,14 +126,15 @@ Result<TakenSegments> MysqlSegmentStore::Take(const TakeRequest& request) {
                                                 [&](Session& session) -> Result<TakenSegments> {
                                                   return TakeLocked(session, request, ours);
                                                 });
-    // Nothing was written: another connection of the old owner came in between.
+    // Nothing was written: another connection of the old owner took the lock first.
     if (taken.ok() || taken.code() != ErrorCode::kUnavailable || tries == kTakeTriesMax) {
       return taken;
     }
   }
 }
 
-// What is under way under these epochs holds its locks until it is over; a take waits for that.
+// Transactions in progress under these epochs hold their locks until they end; a later Take waits
+// for them.
 Status MysqlSegmentStore::Release(const Fence& fence) {
   Fence sorted = fence;  // the order of locks
   std::sort(sorted.begin(), sorted.end(),

@@ -22,7 +22,7 @@ std::vector<RunRow> RowsOf(std::vector<StoredRun> runs) {
   return rows;
 }
 
-// A row comparison (a, b) > (?, ?) would not use the index: its first column is bounded by itself.
+// Bounds the first column on its own, since a row comparison (a, b) > (?, ?) uses no index.
 constexpr std::string_view kAfter =
     " AND r.due_us >= ? AND (r.due_us > ? OR r.fire_us > ? OR (r.fire_us = ? AND "
     "(r.schedule_id > ? OR (r.schedule_id = ? AND r.shard > ?))))";
@@ -58,8 +58,8 @@ Result<std::vector<StoredRun>> FetchPending(Session& session, Incarnations& inca
   return ReadRuns(session, std::move(rows), incarnations);
 }
 
-// The range of fires is one of the index and of the partitions. What it holds beyond the job's open
-// runs is short: those that ended since `window.from`.
+// The range of fires is a range of the index and limits the partitions. Besides the job's open runs
+// it holds only the few that ended since `window.from`.
 Result<std::vector<StoredRun>> FetchPendingOfJob(Session& session, Incarnations& incarnations,
                                                  const JobWindow& window,
                                                  const std::optional<RunKey>& after, size_t count) {
@@ -68,7 +68,7 @@ Result<std::vector<StoredRun>> FetchPendingOfJob(Session& session, Incarnations&
       " FROM job_runs r FORCE INDEX (by_job) WHERE r.job_no = ? AND r.fire_us >= ? AND r.fire_us "
       "<= ? AND (r.fire_us > ? OR r.schedule_id > ? OR (r.schedule_id = ? AND r.shard > ?)) AND "
       "r.state = 'PENDING' AND r.due_us < ? ORDER BY r.fire_us, r.schedule_id, r.shard LIMIT ?";
-  // Before every row of the window when there is no `after`.
+  // Without `after`, starts before every row of the window.
   const RunKey before{.fire = window.from - 1us};
   const RunKey& from = after && after->fire >= window.from ? *after : before;
   CARILLON_ASSIGN_OR_RETURN(
@@ -87,8 +87,8 @@ std::string NumberList(uint32_t count) {
   return list;
 }
 
-// `first` selects the time of a segment's first row in the order of an index, so one row a segment
-// is read.
+// Returns the earliest time over all segments. `first` selects the time of a segment's first row in
+// the order of an index, so only one row per segment is read.
 Result<WallTime> LeastOf(Session& session, uint32_t segment_count, const std::string& first) {
   Params segments;
   for (uint32_t i = 0; i < segment_count; ++i) segments.emplace_back(uint64_t{i});
@@ -98,7 +98,7 @@ Result<WallTime> LeastOf(Session& session, uint32_t segment_count, const std::st
   return least;
 }
 
-// `runs` are the first ones after the cursor, one more than `limit` where there are so many.
+// `runs` are the first runs after the cursor: one more than `limit` if there are that many.
 RunningPage PageOf(std::vector<StoredRun> runs, const std::optional<RunCursor>& after,
                    size_t limit) {
   RunningPage page;
@@ -114,7 +114,7 @@ RunningPage PageOf(std::vector<StoredRun> runs, const std::optional<RunCursor>& 
   return page;
 }
 
-// Segment by segment, each in the order of its index.
+// Reads segment by segment, each in the order of the index.
 Result<std::vector<StoredRun>> FetchRunning(Session& session, std::vector<SegmentId> segments,
                                             const std::optional<RunCursor>& after, size_t count,
                                             Incarnations& incarnations) {
@@ -140,7 +140,7 @@ Result<std::vector<StoredRun>> FetchRunning(Session& session, std::vector<Segmen
   return runs;
 }
 
-// In one statement: there are few, and they are looked for all the time.
+// Reads all segments in one statement: there are few requests, and the scan is frequent.
 Result<std::vector<StoredRun>> FetchCancelRequests(Session& session,
                                                    const std::vector<SegmentId>& segments,
                                                    const std::optional<RunCursor>& after,
@@ -173,7 +173,7 @@ Result<PendingPage> ReadPending(Session& session, Incarnations& incarnations,
                                 const std::vector<SegmentId>& segments, WallTime until,
                                 const std::optional<Position>& after, size_t limit) {
   const WallTime end = std::min(until, kNever - 1us);  // kNever: held back while its job is paused
-  // One more than asked for tells whether there is a next page.
+  // Reads one row more than asked for, to know whether there is a next page.
   CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
                             MergeSegments<StoredRun>(
                                 segments.size(), limit + 1,

@@ -11,15 +11,15 @@
 namespace carillon::mysql {
 namespace {
 
-// Whether a report that changes nothing is news about its attempt.
+// True if a report that does not change the run still says something new about its attempt.
 bool IsNews(const StoredRun& run, const ResultReport& report) {
   if (report.attempt < run.row.attempt) return true;
-  // The row ended by a loss; this is what really became of it.
+  // The run ended as lost; this report is how the attempt really ended.
   return report.attempt == run.row.attempt && IsFinal(run.row.state) && run.ended_by_loss &&
          run.row.claim_token == report.token;
 }
 
-// The attempt that a loss ends: nothing is known but when it began.
+// The result of an attempt that was lost: only its start time is known.
 AttemptResult LossOf(const StoredRun& run, WallTime now) {
   return {.state = RunState::kLost,
           .reason = std::string(reason::kExecutorLost),
@@ -44,15 +44,16 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
                            RunWriter& writer, WallTime now) {
   RunEffect effect{.key = report.key, .verdict = ResultVerdict::kUnknownRun};
   const auto found = state.runs.find(report.key);
-  // A report under another segment would pass a fence that is not the run's; one of another job
-  // would be decided by that job's rules.
+  // A report that names another segment was checked against the wrong fence; one that names
+  // another job would be decided by that job's rules.
   if (found == state.runs.end() || found->second.row.segment != report.segment ||
       found->second.row.job_no != report.job_no) {
     return effect;
   }
   StoredRun& run = found->second;
   if (!run.readable) {
-    // What the run is about is for a version that knows its state; the result is not lost.
+    // This version does not know the run's state, so it only records the result. A version that
+    // knows the state can decide about the run.
     effect.verdict = ResultVerdict::kRecordedOnly;
     CARILLON_TRY(RecordReport(run, report, writer));
     return effect;
@@ -86,8 +87,8 @@ Result<ResultBatchState> LockLosses(Session& session, Incarnations& incarnations
   return state;
 }
 
-// What the attempts' own versions say about a loss, where the job was edited since. One that cannot
-// be read any more may have said that the attempt is not to be killed.
+// Reads on_lost from the versions of the attempts whose job was edited since. An unreadable version
+// may have said that the attempt must not be killed, so it counts as kHold.
 Result<std::map<JobVersionKey, OnLost>> ReadOldPolicies(Session& session,
                                                         const ResultBatchState& state) {
   std::map<JobVersionKey, OnLost> policies;
@@ -139,8 +140,8 @@ Result<std::optional<Effects>> ApplyBatch(Session& session,
                                           const ResultRules& rules, Look look) {
   CARILLON_TRY(LockFence(session, rules.fence));
   const PlainSplit split = SplitReports(reports, rules.slot_jobs, look);
-  // A success needs nothing of its job; whatever may lead to another attempt does, and jobs are
-  // locked before runs.
+  // A success needs no data of its job. Any other result may lead to another attempt and needs its
+  // job, which must be locked before the runs.
   std::vector<JobNo> jobs;
   for (const size_t place : split.others) {
     if (reports[place].result.state != RunState::kCompleted) jobs.push_back(reports[place].job_no);

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr Duration kReadyPoll = 10ms;
 constexpr int kMaxConnections = 64;
-// Pages a second that the server writes in the background. Its own default is that of one turning
-// disk: the redo log then fills up, and whoever commits waits.
+// Pages that the server writes in the background per second. Its default suits a single spinning
+// disk: the redo log would fill up, and commits would wait.
 constexpr int kIoCapacity = 1000;
 
 Status MakePrivateDirectory(const std::string& path) {
@@ -33,7 +33,7 @@ Status MakePrivateDirectory(const std::string& path) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return {ErrorCode::kUnavailable, fmt::format("{}: {}", path, std::strerror(errno))};
   }
-  // Somebody else may have been quicker in a directory that all can write to.
+  // In a directory that everyone can write to, somebody else may have created it first.
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) {
     return {ErrorCode::kDenied, fmt::format("{} is not a directory of ours", path)};
@@ -111,7 +111,8 @@ Status PrivateMariadbd::ChooseSocket() {
   return {};
 }
 
-// Made beside its place and renamed, so that a directory called "data" is always complete.
+// Creates the directory under another name and renames it, so that a directory called "data" is
+// always complete.
 Status PrivateMariadbd::CreateData() {
   const std::string data = options_.directory + "/data";
   std::error_code error;
@@ -154,7 +155,7 @@ std::vector<std::string> PrivateMariadbd::Command() const {
   const std::string& d = options_.directory;
   std::vector<std::string> command = {
       options_.mariadbd, "--no-defaults", "--datadir=" + d + "/data", "--socket=" + socket_path_,
-      // A server that starts deletes the temporary tables of all that share this directory.
+      // A starting server deletes the temporary tables of all servers that share this directory.
       "--tmpdir=" + d + "/tmp", "--pid-file=" + d + "/server.pid",
       "--log-error=" + d + "/server.log", "--skip-networking", "--skip-log-bin",
       "--skip-symbolic-links", "--local-infile=0", "--performance-schema=OFF",
@@ -165,7 +166,7 @@ std::vector<std::string> PrivateMariadbd::Command() const {
       fmt::format("--innodb-log-file-size={}", options_.redo_log_bytes),
       fmt::format("--innodb-io-capacity={}", kIoCapacity),
       fmt::format("--innodb-flush-log-at-trx-commit={}", options_.durable ? 1 : 0),
-      // Deadlock victims are chosen at once; nobody waits for a lock longer than a statement may.
+      // Deadlock victims are chosen at once, instead of by the lock wait timeout.
       "--innodb-deadlock-detect=ON", "--innodb-autoinc-lock-mode=2"};
   if (geteuid() == 0) command.push_back("--user=" + user_);
   command.insert(command.end(), options_.arguments.begin(), options_.arguments.end());
@@ -273,7 +274,7 @@ SteadyTime PrivateMariadbd::Step(SteadyTime now) {
     Reap();
   }
   ++restarts_;
-  // Its socket's directory may have been cleaned away with it.
+  // The directory of its socket may have been deleted as well.
   Status started = ChooseSocket();
   if (started.ok()) started = Launch();
   if (!started.ok()) log::Error("mariadbd", "{}", started.error().message);

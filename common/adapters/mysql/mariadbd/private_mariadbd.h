@@ -1,20 +1,20 @@
-// A MariaDB server of our own, for `carillon standalone`: made, started, watched, stopped.
+// Creates, starts, watches and stops the private MariaDB server of `carillon standalone`.
 //
 // Layout   <directory>/lock       held (flock) by the one process that uses the directory
 //          <directory>/data/      the server's data
-//          <directory>/server.log what it has to say
-//          <directory>/server.sock, or a directory of mode 0700 below /run/user or /tmp where that
-//          path would be too long for a unix socket (107 bytes)
+//          <directory>/server.log the server's log
+//          <directory>/server.sock its socket; in a directory of mode 0700 below /run/user or /tmp
+//          if that path is too long for a unix socket (107 bytes)
 //
-// Access   No network port. The server accepts only this process's own user, whose uid the kernel
-//          vouches for on the socket; there is no password to keep.
+// Access   No network port. The server accepts only the user of this process, whose uid the kernel
+//          guarantees on the socket, so no password is needed.
 //
-// Left by a killed predecessor: its server lives on (it has no parent-death signal, so that the
-// commits in flight are finished and a restart finds it warm). It is found by its --datadir among
-// the running processes, never by a stored pid. Started with the same options and answering, it is
-// taken over; otherwise it is ended first.
+// After a killed predecessor: its server keeps running (it has no parent-death signal, so that
+// commits in progress finish and a restart finds warm caches). It is found by its --datadir among
+// the running processes, never by a stored pid. If it was started with the same options and
+// answers, it is adopted; otherwise it is ended first.
 //
-// Threads  Not thread-safe: one owner calls Step, which blocks while it starts the server again.
+// Threads  Not thread-safe: one owner calls Step, which blocks while it restarts the server.
 // Errors   Start: kConflict: another process uses the directory; kUnavailable: the server does not
 //          start (the message names its log); kNotFound: no mariadbd on this machine.
 #pragma once
@@ -31,18 +31,18 @@
 
 namespace carillon::mysql {
 
-inline constexpr Duration kServerCreateMax = 180s;  // 1 s where nothing else runs
-inline constexpr Duration kServerStartMax = 120s;   // recovery of a large log takes its time
+inline constexpr Duration kServerCreateMax = 180s;  // takes 1 s on an idle machine
+inline constexpr Duration kServerStartMax = 120s;   // recovery from a large log takes long
 inline constexpr Duration kServerStopMax = 30s;     // then it is killed; InnoDB recovers
 inline constexpr Duration kServerWatchEvery = 500ms;
 inline constexpr size_t kSocketPathMax = 107;
 
 struct PrivateMariadbdOptions {
-  std::string directory;  // made with mode 0700 if it is not there
+  std::string directory;  // created with mode 0700 if it does not exist
   int64_t buffer_pool_bytes = 128 << 20;
   int64_t redo_log_bytes = 128 << 20;
-  bool durable = true;                      // false: tests that do not look at crashes
-  std::vector<std::string> arguments = {};  // more of them, which win; for tests
+  bool durable = true;                      // false: for tests that do not cover crashes
+  std::vector<std::string> arguments = {};  // appended, so they take precedence; for tests
   std::string mariadbd = {};                // paths; empty = found on the machine
   std::string mariadb_install_db = {};
 };
@@ -52,15 +52,15 @@ class PrivateMariadbd final : public Stepper {
   // Blocks until the server answers. `clock` outlives the object.
   static Result<std::unique_ptr<PrivateMariadbd>> Start(const PrivateMariadbdOptions& options,
                                                         const Clock& clock);
-  // Stops the server, waiting for it.
+  // Stops the server and waits until it has ended.
   ~PrivateMariadbd() override;
 
-  // Looks whether the server lives, and starts it again if not. Returns when to look again.
+  // Restarts the server if it has ended. Returns the time of the next check.
   SteadyTime Step(SteadyTime now) override;
 
-  // Clean shutdown; the object is of no use afterwards. Idempotent.
+  // Shuts the server down cleanly. The object must not be used afterwards. Idempotent.
   Status Stop();
-  // Lets go of the directory and leaves the server running, as if this process had been killed.
+  // Releases the directory and leaves the server running, as if this process had been killed.
   void Abandon();
 
   const std::string& socket_path() const { return socket_path_; }
@@ -91,7 +91,7 @@ class PrivateMariadbd final : public Stepper {
   int lock_fd_ = -1;
   pid_t pid_ = 0;
   int pidfd_ = -1;      // readable when the server has ended
-  bool child_ = false;  // ours to wait for
+  bool child_ = false;  // a child of this process, which has to wait for it
   bool adopted_ = false;
   int restarts_ = 0;
 };

@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The bytes of a file, up to the first error: a process that ends between the opening and the
-// reading of its file is as good as one that was never found.
+// Reads a file up to the first error. A process that ends between the opening and the reading of
+// its file is treated as not found.
 std::string ReadUpToError(const std::string& path) {
   std::string text;
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -70,7 +70,7 @@ Result<pid_t> Spawn(const std::vector<std::string>& command, const std::string& 
   posix_spawn_file_actions_addclosefrom_np(&files, 3);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // Away from the terminal's Ctrl-C, and with signals as a program expects them.
+  // In its own session, so that Ctrl-C in the terminal does not reach it, and with default signals.
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   sigset_t none;

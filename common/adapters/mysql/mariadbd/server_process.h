@@ -1,4 +1,4 @@
-// Starting, finding and awaiting the processes of private_mariadbd.
+// Starts, finds and awaits the processes of private_mariadbd.
 #pragma once
 
 #include <sys/types.h>
@@ -15,23 +15,23 @@ namespace carillon::mysql {
 // descriptor of ours.
 Result<pid_t> Spawn(const std::vector<std::string>& command, const std::string& log_path);
 
-// Readable when the process ends; -1 with errno. Close-on-exec.
+// Returns a descriptor that becomes readable when the process ends; -1 with errno. Close-on-exec.
 int OpenPidfd(pid_t pid);
 
-// Whether `pidfd`'s process ended within `timeout`.
+// Waits up to `timeout` for the process of `pidfd` to end. True if it has ended.
 bool AwaitExit(int pidfd, Duration timeout);
 
 struct FoundProcess {
   pid_t pid = 0;
   std::vector<std::string> command;
 };
-// Processes of our own user one of whose arguments is `argument`.
+// Finds the processes of our own user that have `argument` among their arguments.
 std::vector<FoundProcess> FindByArgument(const std::string& argument);
 
-// The path of `name` in the usual places, or "".
+// Returns the path of the program `name` in the usual directories, or "".
 std::string FindProgram(const std::string& name);
 
-// The name of the user this process runs as, or "" where it has none.
+// Returns the name of the user that this process runs as, or "" if that user has no name.
 std::string CurrentUser();
 
 }  // namespace carillon::mysql

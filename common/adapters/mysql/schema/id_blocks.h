@@ -1,5 +1,5 @@
-// Numbers for jobs and schedules, taken from the store in blocks so that making a job does not wait
-// for another one's commit. Numbers of a block that a process leaves unused are never used.
+// Numbers for jobs and schedules, taken from the store in blocks so that creating a job does not
+// wait for the commit of another one. Numbers that a process leaves unused are never used.
 //
 // Threads  Thread-safe.
 #pragma once
@@ -17,16 +17,16 @@ inline constexpr uint64_t kIdBlockSize = 64;
 
 class IdBlocks {
  public:
-  // The first of `count` consecutive numbers of the sequence `name` ("job", "schedule"), from 1.
-  // Not to be called inside a transaction.
+  // Returns the first of `count` consecutive numbers of the sequence `name` ("job", "schedule"),
+  // which starts at 1. Must not be called inside a transaction.
   Result<uint64_t> Next(Pool& pool, const std::string& name, uint64_t count);
-  // Blocks that were begun are not gone on with.
+  // Discards the remaining numbers of all blocks.
   void Forget();
 
  private:
   struct Block {
     uint64_t next = 1;
-    uint64_t end = 1;  // one after the last
+    uint64_t end = 1;  // one past the last number
   };
   Mutex mu_;
   std::map<std::string, Block> blocks_ GUARDED_BY(mu_);

@@ -1,10 +1,10 @@
-// Executors' incarnations as small numbers: a run's row keeps four bytes of fixed width instead of
-// two texts, so that a claim does not make the row grow (rows that grow split pages).
+// Maps incarnations of executors to small numbers: a run's row holds four bytes of fixed width
+// instead of two texts, so that a claim does not make the row grow (growing rows split pages).
 //
-// Threads  Thread-safe. The numbers never change while the store keeps its history, so what was
-//          read once stays true until Forget.
-// Always   At most kIncarnationsKept are remembered; executors come and go for as long as a member
-//          lives. When they are more, all are forgotten and read again as they are needed.
+// Threads  Thread-safe. The numbers never change while the store keeps its history, so a number
+//          that was read stays valid until Forget.
+// Always   At most kIncarnationsKept are cached, since executors come and go as long as a member
+//          runs. Beyond that, the cache is emptied and filled again on demand.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace carillon::mysql {
 inline constexpr int64_t kIncarnationsPerCall = 20'000;
 inline constexpr size_t kIncarnationsKept = 32'768;
 
-// Deletes the numbers of incarnations that have not been their executor's since `before`, unless an
-// open run is of one; kIncarnationsPerCall at most.
+// Deletes the numbers of incarnations that have not been the current one of their executor since
+// `before`, unless an open run refers to one. Deletes kIncarnationsPerCall at most.
 Status DeleteOldIncarnations(Pool& pool, WallTime now, WallTime before);
 
 class Incarnations {
@@ -32,9 +32,9 @@ class Incarnations {
 
   explicit Incarnations(size_t kept_max = kIncarnationsKept) : kept_max_(kept_max) {}
 
-  // The number of `key`, made if it is new. Not to be called inside a transaction.
+  // Returns the number of `key`; a new key is given one. Must not be called inside a transaction.
   Result<uint32_t> NumberOf(Pool& pool, const Key& key);
-  // The keys of those of `numbers` that are known; never one for 0 (never claimed).
+  // Returns the keys of those `numbers` that are known. 0 (never claimed) has no key.
   Result<Keys> Load(Session& session, const std::vector<uint32_t>& numbers);
   void Forget();
   size_t kept() const;

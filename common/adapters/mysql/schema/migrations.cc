@@ -12,16 +12,16 @@
 namespace carillon::mysql {
 namespace {
 
-constexpr int kIncomplete = std::numeric_limits<int>::max();  // stands for a migration
+constexpr int kIncomplete = std::numeric_limits<int>::max();  // version of the mark "incomplete"
 constexpr std::string_view kCompatibleFrom = "-- compatible_from: ";
 
 struct Applied {
   int version = 0;
   std::string checksum;
-  int compatible_from = 0;  // the oldest version that a program must know to work beside it
+  int compatible_from = 0;  // the oldest version that a program must know to use the schema
 };
 
-// Drops the comment lines at the head of a statement.
+// Skips the comment lines at the beginning of a statement.
 std::string_view SkipComments(std::string_view text) {
   while (!text.empty()) {
     if (text.front() == '\n' || text.front() == ' ') {
@@ -42,8 +42,8 @@ Result<std::string> ChecksumOf(Session& session, std::string_view text) {
   return rows.Text(1);
 }
 
-// A table of before this column gets it, and nothing else changes: a program that does not know the
-// column goes on beside it.
+// Adds the column compatible_from to a table that was created before it existed, and changes
+// nothing else: a program that does not know the column keeps working.
 Status EnsureTable(Session& session) {
   CARILLON_TRY(session.Run(
       "CREATE TABLE IF NOT EXISTS schema_migrations (version INT NOT NULL PRIMARY KEY, "
@@ -77,7 +77,7 @@ Status RefuseIncomplete(const std::vector<Applied>& applied) {
           "schema: the store was restored in part only: restore it again, with --replace"};
 }
 
-// True if a program that knows the schema up to `newest` works beside what was applied.
+// kConflict if a program that knows the schema up to `newest` cannot use the applied migrations.
 Status JudgeNewer(const std::vector<Applied>& applied, int newest) {
   for (const Applied& one : applied) {
     if (one.version <= newest || one.compatible_from <= newest) continue;
@@ -131,7 +131,7 @@ Status MigrateLocked(Session& session, const std::vector<Migration>& migrations)
   return {};
 }
 
-// The name goes into a statement as an identifier.
+// True if the name can be put into a statement as an identifier without escaping.
 bool IsPlainName(const std::string& name) {
   return !name.empty() && name.size() <= 64 &&
          name.find_first_not_of(
@@ -178,7 +178,7 @@ Status Migrate(Session& session, const std::vector<Migration>& migrations) {
     }
   }
   Status migrated = MigrateLocked(session, migrations);
-  if (!session.healthy()) return migrated;  // the lock goes with the connection
+  if (!session.healthy()) return migrated;  // the lock ends with the connection
   CARILLON_TRY(ReleaseLock(session, StoreLock::kMigrate));
   return migrated;
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr int kLockAttempts = 40;
 constexpr double kLockAttemptGapSeconds = 0.005;
 constexpr Duration kDay = 24h;
-// Rows of runs, which go when their runs are gone.
+// Tables with rows of runs, which are deleted once their runs are gone.
 constexpr std::array kTablesOfRuns = {"run_attempts", "run_log_chunks"};
 
 struct Partition {
@@ -50,9 +50,9 @@ Result<std::vector<Partition>> ReadPartitions(Session& session, const std::strin
   return partitions;
 }
 
-// Locks the whole table, without queueing for it at first: whoever uses the table next waits behind
-// the one that queues, which waits for the longest read. Then it queues for `queue`. MySQL has no
-// NOWAIT for this and queues for lock_wait_timeout, a second.
+// Locks the whole table. First tries without queueing: a queued lock waits for the longest read,
+// and every later user of the table waits behind it. Then queues for `queue`. MySQL has no NOWAIT
+// here and queues for lock_wait_timeout (1 s).
 Status LockAlone(Session& session, const std::string& table, Duration queue) {
   const std::string lock = fmt::format("LOCK TABLES {} WRITE", table);
   if (!session.is_mariadb()) return session.Run(lock);
@@ -62,7 +62,7 @@ Status LockAlone(Session& session, const std::string& table, Duration queue) {
     CARILLON_TRY(session.Run(fmt::format("DO SLEEP({})", kLockAttemptGapSeconds)));
   }
   if (queue > Duration::zero()) {
-    // The server's limits of locks are whole seconds.
+    // A statement limit, since the server's lock timeouts are whole seconds.
     CARILLON_TRY(session.LimitStatements(queue));
     CARILLON_ASSIGN_OR_RETURN(const bool locked, session.TryRun(lock));
     CARILLON_TRY(session.LimitStatements({}));
@@ -71,7 +71,7 @@ Status LockAlone(Session& session, const std::string& table, Duration queue) {
   return {ErrorCode::kUnavailable, lock + ": the table is in use"};
 }
 
-// Runs `body` while nobody else uses the table.
+// Runs `body` with the table locked exclusively.
 template <typename Body>
 Status WithTableAlone(Session& session, const std::string& table, Duration queue, Body body) {
   CARILLON_TRY(LockAlone(session, table, queue));
@@ -88,7 +88,7 @@ Status AlterAlone(Session& session, const std::string& table, Duration queue,
   });
 }
 
-// The days from `from` to `to`, both included, as partition definitions.
+// Returns the partition definitions of the days from `from` to `to`, both included.
 std::string DaysText(int64_t from, int64_t to) {
   std::string text;
   for (int64_t day = from; day <= to; ++day) {
@@ -112,27 +112,27 @@ Status AddTo(Session& session, const std::string& table, WallTime now, Duration 
                                   "MAXVALUE)",
                                   StartOf(oldest), DaysText(oldest, newest)));
   }
-  const int64_t covered = *all[all.size() - 2].below_us;  // first moment without a day
+  const int64_t covered = *all[all.size() - 2].below_us;  // first time not in a daily partition
   if (covered >= StartOf(newest + 1)) return {};
   const int64_t first = std::max(covered / kDay.count(), newest - kDaysAtOnceMax + 1);
-  // A standstill longer than kDaysAtOnceMax: the first of the new partitions reaches back.
+  // After a downtime longer than kDaysAtOnceMax, the first new partition also covers earlier days.
   return AlterAlone(session, table, queue,
                     fmt::format("REORGANIZE PARTITION p_future INTO ({}PARTITION p_future VALUES "
                                 "LESS THAN MAXVALUE)",
                                 DaysText(first, newest)));
 }
 
-// Runs `body` while no other member does maintenance and nobody takes a backup, with short waits
-// for tables in use.
+// Runs `body` while no other member does maintenance and no backup is taken, with a short timeout
+// for tables in use. Does nothing if the maintenance lock is taken.
 Status Exclusively(Pool& pool, std::string_view operation,
                    const std::function<Status(Session&)>& body) {
   CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation));
   Session& session = *lease;
-  // Whatever happens, the session's settings, locked tables and named lock go with the connection.
+  // The connection is closed in any case, and with it go its settings, table locks and named lock.
   lease.Drop();
   CARILLON_TRY(session.Run("SET SESSION lock_wait_timeout = 1"));
   CARILLON_ASSIGN_OR_RETURN(const bool ours, TakeLock(session, StoreLock::kMaintain, 0s));
-  if (!ours) return {};  // another member is at it, or a backup
+  if (!ours) return {};  // another member or a backup has it
   return body(session);
 }
 
@@ -144,7 +144,8 @@ Result<bool> HasOpenRuns(Session& session, const std::string& partition) {
   return rows.Next();
 }
 
-// With the table locked for writing nothing can be reopened between the look and the drop.
+// Checks again with the table locked for writing, so that no run can be reopened between the check
+// and the drop.
 Status DropDay(Session& session, const std::string& partition, Duration queue) {
   CARILLON_ASSIGN_OR_RETURN(const bool open_before, HasOpenRuns(session, partition));
   if (open_before) return {};
@@ -156,7 +157,8 @@ Status DropDay(Session& session, const std::string& partition, Duration queue) {
   });
 }
 
-// The catch-all below the oldest day is never dropped; its days go row by row, by the same rule.
+// Deletes old runs from p_past row by row, since p_past itself is never dropped. As with partitions,
+// a day with an open run is kept.
 Result<int64_t> DeletePast(Pool& pool, int64_t before_us) {
   return InTransaction(pool, {.operation = "retention"}, [&](Session& session) -> Result<int64_t> {
     std::string open_days;
@@ -166,7 +168,7 @@ Result<int64_t> DeletePast(Pool& pool, int64_t before_us) {
                                    "PARTITION (p_past) WHERE open_segment IS NOT NULL"));
       while (rows.Next()) open_days += fmt::format(", {}", rows.Int(1));
     }
-    // A run that is reopened meanwhile is open when its row's turn comes.
+    // A run that is reopened meanwhile is seen as open when the statement reaches its row.
     CARILLON_TRY(session.Run(fmt::format(
         "DELETE FROM job_runs PARTITION (p_past) WHERE open_segment IS NULL AND fire_us < {} AND "
         "fire_us DIV 86400000000 NOT IN (-1{}) LIMIT {}",
@@ -243,11 +245,11 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
       {"DELETE FROM deliveries WHERE created_us < ? AND open_segment IS NULL LIMIT ?", runs_us},
       {"DELETE FROM notice_memories WHERE told_us < ? AND watched_segment IS NULL LIMIT ?",
        runs_us},
-      // A job that has not succeeded for so long, or is gone.
+      // Jobs that have not succeeded for that long, or no longer exist.
       {"DELETE FROM notice_memories WHERE told_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
       {DeleteOrphansOf(kTablesOfRuns[0]), day_us},
       {DeleteOrphansOf(kTablesOfRuns[1]), day_us},
-      // Somebody who switched one off, or drains it, has said something about it that stays.
+      // An executor that somebody disabled or drains is kept: the setting must not be lost.
       {"DELETE FROM executors WHERE last_heartbeat_time < TIMESTAMPADD(MICROSECOND, ?, "
        "'1970-01-01 00:00:00') AND status IN ('LOST', 'OFFLINE') AND enabled = 1 AND draining = 0 "
        "LIMIT ?",
@@ -255,7 +257,7 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
   };
   for (const auto& [text, before] : deletes) {
     const Params params = {before, kDeletedRowsPerCall};
-    // A structured binding is not clang 14's to capture, a reference to it is.
+    // clang 14 cannot capture a structured binding, but it can capture a reference to one.
     const Result<int64_t> deleted = InTransaction(
         pool, {.operation = "retention"},
         [&, &statement = text](Session& session) { return session.Execute(statement, params); });
@@ -283,8 +285,8 @@ Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before) {
     if (jobs == 0) return int64_t{0};
     JsonRows old;
     {
-      // Superseded when its successor was made: until then its runs were planned, and the runs of
-      // the days that are kept may be of it.
+      // A version is superseded when its successor is created. Until then its runs were planned, so
+      // runs of the retained days may refer to it.
       CARILLON_ASSIGN_OR_RETURN(
           Rows rows,
           session.Query("SELECT v.job_no, v.version FROM jobs j STRAIGHT_JOIN job_versions v ON "
@@ -301,7 +303,7 @@ Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before) {
                         "'$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_versions v FORCE INDEX "
                         "(PRIMARY) ON v.job_no = k.n AND v.version = k.v",
                         {old.Take()}));
-    if (deleted >= kDeletedRowsPerCall) return from;  // the same jobs once more
+    if (deleted >= kDeletedRowsPerCall) return from;  // continue with the same jobs
     return jobs < kJobsLookedAtPerCall ? int64_t{0} : last;
   });
 }
