@@ -13,13 +13,13 @@
 namespace carillon::mysql {
 namespace {
 
-// Records are numbered by the database and dated by members: of two
-// that are further apart in time than this the later one has the higher
-// number. A member whose clock is half a second off owns nothing.
+// The database numbers the records; members set their times (cluster time, or the host's clock
+// before that is known). If the times of two records differ by more than this, the later one has
+// the higher number.
 constexpr Duration kClocksApart = 1h;
 
-// Rows that one index has in the order of their ids,
-// with little between them that is not asked for.
+// A range of one index in which rows are ordered by id
+// and nearly all rows are wanted.
 struct Lane {
   std::string table;
   Conditions wanted;
@@ -29,7 +29,8 @@ bool CanBeAnyones(const AuditFilter& filter) {
   return IsAscii(filter.object_id) && std::ranges::all_of(filter.actions, IsAscii);
 }
 
-// The id of the record next to a time, on the side that `condition` names; `none` where none is.
+// Returns the id of the record closest to a time, on the side that `condition` names ("<" or ">=");
+// `none` if there is no such record.
 Result<uint64_t> IdNextTo(Session& session, std::string_view condition, WallTime at,
                           uint64_t none) {
   const std::string_view order = condition == "<" ? "DESC" : "ASC";
@@ -41,7 +42,7 @@ Result<uint64_t> IdNextTo(Session& session, std::string_view condition, WallTime
   return rows.Next() ? rows.Unsigned(1) : none;
 }
 
-// What a filter asks for, put to the indexes. Neither copied nor moved: statements see its texts.
+// Turns a filter into ranges of indexes. Neither copied nor moved: statements refer to its texts.
 class Search {
  public:
   explicit Search(const AuditFilter& filter)
@@ -49,8 +50,8 @@ class Search {
   Search(const Search&) = delete;
   Search& operator=(const Search&) = delete;
 
-  // A lane each for the values of an indexed column that are asked for: together they have no order
-  // by id.
+  // Returns one lane for each wanted value of an indexed column, since an index range over several
+  // values is not ordered by id.
   Result<std::vector<Lane>> Lanes(Session& session) {
     CARILLON_TRY(SetRange(session));
     std::vector<Lane> lanes;
@@ -79,7 +80,7 @@ class Search {
   }
 
  private:
-  // The optimizer does not know how soon a page is full.
+  // Forces the index, because the optimizer does not know how soon a page is full.
   static std::string TableBy(std::string_view index) {
     return fmt::format("audit_log a FORCE INDEX ({})", index);
   }
@@ -105,7 +106,8 @@ class Search {
   void AddActions() {
     if (!filter_.actions.empty()) wanted_.AddAnyOf("a.action", filter_.actions);
   }
-  // The user, and each of their tokens that did something: from one to the next in the index.
+  // Collects the user and those of their tokens that did something, by skipping from one to the
+  // next in the index.
   Status ReadActors(Session& session) {
     actors_.push_back(filter_.actor);
     for (std::string last = tokens_from_;;) {
@@ -126,7 +128,7 @@ class Search {
 
   const AuditFilter& filter_;
   const std::string tokens_from_;
-  const std::string tokens_to_;  // '0' follows '/'
+  const std::string tokens_to_;  // end of the range: '0' is the character after '/'
   std::vector<std::string> actors_;
   Conditions wanted_;
 };

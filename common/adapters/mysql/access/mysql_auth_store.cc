@@ -14,7 +14,7 @@ namespace {
 
 bool IsAdministrator(const UserRecord& user) { return user.role == "admin" && !user.disabled; }
 
-// `beside`: a user who does not count.
+// `beside`: a user id that is left out of the check.
 Result<bool> HasAdministrator(Session& session, const std::string& beside) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Query("SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0 AND "
@@ -110,7 +110,7 @@ Result<std::optional<LockedRefresh>> LockRefresh(Session& session, const std::st
   return std::optional(std::move(locked));
 }
 
-// Reads only the end of the family: a session that lives for long has thousands of tokens.
+// Reads only the end of the family, since a long session has thousands of tokens.
 Result<std::vector<LaterRefresh>> LockLater(Session& session, const RefreshRecord& than) {
   CARILLON_ASSIGN_OR_RETURN(Rows rows,
                             session.Query("SELECT token_hash, created_us, used FROM refresh_tokens "
@@ -179,7 +179,8 @@ Status MysqlAuthStore::Setup(const std::string& token_hash, const UserRecord& us
   });
 }
 
-// Two of one name at once: the second insert is a duplicate, and finds the first one then.
+// If two users of one name are created at the same time, the second insert fails as a duplicate;
+// the transaction then runs again and finds the first user.
 Status MysqlAuthStore::CreateUser(const UserRecord& user) {
   return InTransaction(db_.pool(), {.operation = "create user", .retry_duplicates = true},
                        [&](Session& session) { return InsertUser(session, user); });
@@ -240,7 +241,7 @@ Result<UserRecord> MysqlAuthStore::UpdateUser(const UserRecord& wanted, WallTime
                                    user.password_hash != wanted.password_hash;
         user.display_name = wanted.display_name;
         user.role = wanted.role;
-        // What a newer member wrote and this one cannot read stays what it is.
+        // Shares that a newer member wrote and this version cannot read are left unchanged.
         const bool same_shares = user.shares == wanted.shares;
         user.shares = wanted.shares;
         user.disabled = wanted.disabled;
@@ -392,7 +393,7 @@ Result<std::optional<UserRecord>> MysqlAuthStore::FindSession(const std::string&
 
 Status MysqlAuthStore::CreateFirstToken(const TokenRecord& token) {
   return InTransaction(db_.pool(), {.operation = "first token"}, [&](Session& session) -> Status {
-    // Serialises members that start on the empty store at once.
+    // Serialises members that start on an empty store at the same time.
     CARILLON_TRY(LockIdentity(session));
     {
       CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query("SELECT 1 FROM tokens LIMIT 1"));

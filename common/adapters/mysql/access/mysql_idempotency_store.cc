@@ -34,7 +34,8 @@ Result<RequestLookup> MysqlIdempotencyStore::BeginRequest(const std::string& sco
                                                           const std::string& key,
                                                           const std::string& fingerprint,
                                                           WallTime now) {
-  // Two first requests at once: the second insert is a duplicate, and finds the first one then.
+  // If two first requests arrive at the same time, the second insert fails as a duplicate; the
+  // transaction then runs again and finds the first request.
   return InTransaction(
       db_.pool(), {.operation = "request key", .retry_duplicates = true},
       [&](Session& session) -> Result<RequestLookup> {

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kRecordColumns =
     "name, description, user_id, shared, version, key_id, created_us, updated_us";
 constexpr uint32_t kRecordColumnCount = 8;
-// Names of one statement; statements come from a bounded set of texts.
+// Names in one statement. Fixed, because prepared statements must come from a bounded set of texts.
 constexpr size_t kNamesPerRead = 32;
 
 Error NoSecret(const std::string& name) { return {ErrorCode::kNotFound, "no secret " + name}; }
@@ -26,7 +26,7 @@ SecretRecord ReadRecord(const Rows& rows) {
           .updated = rows.Time(8)};
 }
 
-// The columns of the value behind those of the record.
+// Reads the columns of the record, followed by those of the value.
 StoredSecret ReadSecret(const Rows& rows) {
   StoredSecret secret{.record = ReadRecord(rows), .value = {}};
   secret.value = {.key_id = secret.record.key_id,
@@ -52,7 +52,7 @@ Result<StoredSecret> LockAtVersion(Session& session, const std::string& name, in
   return {ErrorCode::kConflict, "secret " + name + " is at another version"};
 }
 
-// Always the same number of marks: what is missing repeats the last name.
+// Always uses the same number of placeholders; the last name fills those that are left over.
 Result<std::vector<StoredSecret>> FindSome(Session& session, const std::vector<std::string>& names,
                                            size_t from) {
   std::string marks = "?";

@@ -11,22 +11,22 @@
 
 namespace carillon::mysql {
 
-// What a batch of requests is decided with.
+// The input of ClaimBatch besides the requests themselves.
 struct ClaimRules {
   Incarnations& incarnations;
   SlotJobs& slot_jobs;
-  const std::vector<uint32_t>& numbers;  // of each request's incarnation
+  const std::vector<uint32_t>& numbers;  // the incarnation numbers, one per request
   const Fence& fence;
   WallTime now;
 };
 
 using Replies = std::vector<ClaimReply>;
-// nullopt: it is not as plain as it looked, and the transaction is to be undone.
+// nullopt: the batch was not as plain as expected; the caller must roll the transaction back.
 Result<std::optional<Replies>> ClaimBatch(Session& session,
                                           const std::vector<ClaimRequest>& requests,
                                           const ClaimRules& rules, Look look);
 
-// After the fence was locked. Returns how many were skipped.
+// Call it after the fence was locked. Returns the number of runs that were skipped.
 Result<size_t> SkipBatch(Session& session, const std::vector<SkipItem>& items,
                          Incarnations& incarnations, WallTime now);
 

@@ -1,6 +1,6 @@
 // The port SegmentStore on MariaDB or MySQL.
 //
-// Place    The store is the only authority on who owns a segment (P5).
+// Place    The store is the only authority on who owns a segment (P5 of docs/semantics.md).
 // Time     Now() is the database's clock.
 #pragma once
 

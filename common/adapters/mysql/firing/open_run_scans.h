@@ -1,4 +1,4 @@
-// Step 2 and recovery: reads what is open.
+// Step 2 and recovery: reads the open runs.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace carillon::mysql {
 
 using Position = std::pair<WallTime, RunKey>;
 
-// As the scans of FiringStore, of some segments and more than no rows.
+// As the scans of FiringStore; `segments` is not empty and `limit` is at least 1.
 Result<PendingPage> ReadPending(Session& session, Incarnations& incarnations,
                                 const std::vector<SegmentId>& segments, WallTime until,
                                 const std::optional<Position>& after, size_t limit);

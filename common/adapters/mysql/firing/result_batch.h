@@ -1,4 +1,4 @@
-// Steps 9 and 10: applies what became of attempts, in the caller's transaction.
+// Steps 9 and 10: applies the results and losses of attempts, in the caller's transaction.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace carillon::mysql {
 
-// What a batch of reports is applied with.
+// The input of ApplyBatch besides the reports themselves.
 struct ResultRules {
   Incarnations& incarnations;
   SlotJobs& slot_jobs;
@@ -20,11 +20,11 @@ struct ResultRules {
 };
 
 using Effects = std::vector<RunEffect>;
-// nullopt: it is not as plain as it looked, and the transaction is to be undone.
+// nullopt: the batch was not as plain as expected; the caller must roll the transaction back.
 Result<std::optional<Effects>> ApplyBatch(Session& session,
                                           const std::vector<ResultReport>& reports,
                                           const ResultRules& rules, Look look);
-// Ends the attempts whose leases ran out.
+// Ends the attempts whose leases expired.
 Result<Effects> LoseBatch(Session& session, const std::vector<LostReport>& reports,
                           Incarnations& incarnations, const Fence& fence, WallTime now);
 

@@ -27,8 +27,9 @@ Result<JobEdit> JobEdit::Begin(Session& session, const JobId& id, const WriteCon
   return edit;
 }
 
-// With the job's and the schedules' rows locked nobody can add a PENDING run of the job, and what
-// was added is committed: a plain read finds all keys; the states are those of the locked rows.
+// While the rows of the job and its schedules are locked, nobody can add a PENDING run of the job,
+// and runs added before are committed. So a read without locks finds all keys; the states are then
+// read from the locked rows.
 Status JobEdit::LoadOpenRuns(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> keys,
                             ReadOpenKeys(session, job_.job_no, job_.segment));
@@ -77,7 +78,7 @@ void JobEdit::NextVersion() {
   job_.updated = TimeOfNextVersion(job_.updated, context_.now);
 }
 
-// The rules for clock changes that the schedule was planned by.
+// Returns the rules for clock changes by which the schedule was planned.
 JobDefinition JobEdit::RulesOf(const Place& place, const JobDefinition& definition) {
   JobDefinition rules;
   rules.dst_gap = place.row.due.readable ? place.row.due.dst_gap : definition.dst_gap;
@@ -164,8 +165,9 @@ void JobEdit::Delete() {
   places_.clear();
 }
 
-// Takes a planned run back. A later one of its schedule that is past recall (cancelled ahead of
-// time, say) stays, and going back behind it would plan its key twice: false.
+// Moves the schedule back to a planned run, so that it is planned again. False if a later run of
+// the schedule cannot be unplanned (because it was cancelled early, for example): moving back
+// before it would plan its key twice.
 bool JobEdit::Unplan(const RunKey& key) {
   const auto later = past_recall_.find(key.schedule_id);
   if (later != past_recall_.end() && later->second >= key.fire) return false;
@@ -185,7 +187,7 @@ void JobEdit::ChangePending(JobChange change, std::string_view why) {
                       });
     PendingEffect effect = DecidePendingEffect(pending.run.row, change, kept, context_.now);
     if (effect == PendingEffect::kUnplan) {
-      // Where the schedule goes with it nothing can be planned twice.
+      // If the schedule is removed too, nothing can be planned twice.
       pending.erased = change != JobChange::kPaused || Unplan(key);
       if (!pending.erased) effect = PendingEffect::kSkip;
     }

@@ -1,6 +1,6 @@
-// One change of a job, inside its transaction: the job's row, its
-// schedules and its unclaimed runs move together (P8). The order of steps
-// and the writes; what becomes of a run is decided by DecidePendingEffect.
+// One change of a job, inside its transaction: the job's row, its schedules and its unclaimed runs
+// change together (P8 of docs/semantics.md). This class orders the steps and writes the rows;
+// DecidePendingEffect decides what happens to a run.
 #pragma once
 
 #include <map>
@@ -17,17 +17,17 @@ namespace carillon::mysql {
 
 class JobEdit {
  public:
-  // Locks the job, its schedules and its open runs, in this order.
+  // Locks the job, its schedules and its open runs, in this order (see mysql_firing_store.h).
   static Result<JobEdit> Begin(Session& session, const JobId& id, const WriteContext& context,
                                Incarnations& incarnations);
 
   const StoredJobRow& job() const { return job_; }
   StoredJob ToStored() const;
 
-  // `ids` has one number for each schedule that may be new.
+  // `ids`: as many unused numbers as there may be new schedules.
   void Replace(const JobDefinition& definition, std::vector<ScheduleId> ids);
   void Pause(const std::string& reason);
-  // Of a job that is paused already.
+  // Changes the reason of a job that is already paused.
   void ExplainPause(const std::string& reason);
   void Resume();
   void Delete();
@@ -74,7 +74,8 @@ class JobEdit {
   std::vector<PlannedGap> gaps_;
   std::vector<Pending> pending_;
   std::vector<StoredRun> active_;  // RUNNING, HELD
-  // The last fire of each schedule that is past recall: beyond `now`, yet no longer just planned.
+  // The last fire of each schedule that cannot be unplanned: it is after `now`, but its run is no
+  // longer merely planned.
   std::map<ScheduleId, WallTime> past_recall_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace carillon::mysql {
 
-// What planning needs of the job is copied to each of its schedules.
+// Copies the data of the job that planning needs to one of its schedules.
 void JobEdit::Fill(Place& place) const {
   DueSchedule& due = place.row.due;
   const JobDefinition& definition = job_.definition;
@@ -63,7 +63,7 @@ Status JobEdit::WriteRuns(Session& session) {
     } else {
       if (pending.held_back) row.due = kNever;
       if (pending.released) row.due = context_.now;
-      // Where nobody gave the run its own.
+      // Only manual runs may have a priority of their own.
       if (row.kind != RunKind::kManual && job_.readable) row.priority = job_.definition.priority;
       stamped.Begin().Add(row.key).Add(row.due).Add(row.priority);
     }
@@ -75,9 +75,9 @@ Status JobEdit::WriteRuns(Session& session) {
   return {};
 }
 
-// Overlap becomes forbidden while runs of the job are active, some of them between two attempts:
-// they take slots, which claims then respect. Slot 0 is the claims' own (their inserts collide
-// there), so these begin at 1.
+// If an edit forbids overlap while runs of the job are active (some of them between two attempts),
+// these runs take slots, which claims then respect. Slot 0 is reserved for claims, whose inserts
+// must collide there, so these slots begin at 1.
 Status JobEdit::TakeSlots(Session& session) {
   if (job_.definition.overlap_policy != OverlapPolicy::kSkip ||
       old_overlap_ == OverlapPolicy::kSkip) {

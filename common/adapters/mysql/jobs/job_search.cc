@@ -10,26 +10,27 @@
 namespace carillon::mysql {
 namespace {
 
-// The entries of some indexes have the name, and tell by themselves whether it is wanted; anything
-// else costs a look at the job. Measured with a million jobs in memory: 0.5 us against 4 us.
+// Cost of reading a job, relative to an index entry. Some indexes contain the name, so that their
+// entries alone decide whether it matches; other conditions need the job's row. Measured with a
+// million jobs in memory: 0.5 us per entry, 4 us per job.
 constexpr size_t kLookCost = 5;
 
 size_t LookedAtMax(const JobFilter& filter) {
   return std::max<size_t>(1, filter.search_max / kLookCost);
 }
 
-// One walk along an index, whose entries are `k`, in the order of the list.
+// A walk along an index (alias `k`), in the order of the list.
 struct JobWalk {
   std::string index;
   Conditions range;     // of the index
-  Conditions by_entry;  // what its entries tell
-  Conditions wanted;    // looked at in each job, `j`
-  size_t bound = 0;     // of the entries
+  Conditions by_entry;  // checked in each index entry
+  Conditions wanted;    // checked in the row of each job, `j`
+  size_t bound = 0;     // most entries that are read
   bool has_names = false;
   bool has_namespace = false;
 };
 
-// Along the index that has the order, and the namespace when there is just one.
+// Walks along the index that has the list's order, preceded by the namespace if there is only one.
 JobWalk WalkInOrder(const JobFilter& filter) {
   const bool one = filter.namespaces.size() == 1;
   switch (filter.order) {
@@ -63,7 +64,8 @@ JobWalk WalkOf(const JobFilter& filter) {
   return walk;
 }
 
-// The last job that the walk may look at; nullopt = there are not that many.
+// Returns the last job that the walk may read; nullopt if it reaches the end of the list before
+// its bound.
 Result<std::optional<JobListPlace>> EndOfWalk(Session& session, const JobWalk& walk,
                                               const JobFilter& filter) {
   const std::string key = filter.order == JobOrder::kName
@@ -88,8 +90,8 @@ Result<std::optional<JobListPlace>> EndOfWalk(Session& session, const JobWalk& w
   return std::optional<JobListPlace>(std::move(end));
 }
 
-// Whether the namespaces, together, have no more jobs
-// than may be looked at, and sorted, for a page.
+// True if the namespaces together have so few jobs that all of them
+// can be read and sorted for a page.
 Result<bool> HaveFew(Session& session, const JobFilter& filter) {
   Conditions within;
   within.Add("j.deleted = 0");

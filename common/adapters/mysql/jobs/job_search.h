@@ -1,4 +1,4 @@
-// One page of the list of jobs: found by an index, or searched for along one.
+// Reads one page of the list of jobs: directly by an index, or by a bounded walk along one.
 #pragma once
 
 #include "common/adapters/mysql/client/session.h"

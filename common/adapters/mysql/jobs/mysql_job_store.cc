@@ -54,7 +54,7 @@ struct FreshJob {
   std::vector<StoredScheduleRow> schedules;
 };
 
-// The first schedule's number is for the manual runs.
+// The first schedule number is for the pseudo schedule of manual runs.
 FreshJob Fresh(const FreshNumbers& numbers, const NewJob& wanted, WallTime now) {
   StoredJobRow job{.job_no = JobNo(numbers.job),
                    .job_id = wanted.job_id,
@@ -144,7 +144,8 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
     rows.push_back(std::move(fresh.row));
     schedules.insert(schedules.end(), fresh.schedules.begin(), fresh.schedules.end());
   }
-  // In one order for all, so that two who write the same ids wait and do not deadlock.
+  // Sorted, so that two transactions that write the same ids wait for each other and do not
+  // deadlock.
   std::sort(rows.begin(), rows.end(),
             [](const StoredJobRow& a, const StoredJobRow& b) { return a.job_id < b.job_id; });
   const Status written =
@@ -162,7 +163,7 @@ Result<FoundJobs> MysqlJobStore::FindJobs(const JobKeys& keys) {
       "SELECT j.job_no, j.job_id, j.deleted FROM JSON_TABLE(?, '$[*]' COLUMNS (i VARCHAR(127) "
       "CHARACTER SET ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX "
       "(by_job_id) ON j.job_id = k.i";
-  // LENGTH, since the comparison of texts does not mind blanks at their ends.
+  // LENGTH is compared too, because text comparison ignores trailing spaces.
   static const std::string by_name =
       "SELECT j.job_no FROM JSON_TABLE(?, '$[*]' COLUMNS (s VARCHAR(127) CHARACTER SET ascii "
       "COLLATE ascii_bin PATH '$[0]', n VARCHAR(400) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin "
@@ -226,7 +227,7 @@ Result<JobHead> MysqlJobStore::GetJobHead(const JobId& id) {
   });
 }
 
-// A loose scan: each namespace costs a few entries of the index, however many jobs it has.
+// A loose index scan: a namespace costs a few index entries, however many jobs it has.
 Result<std::vector<std::string>> MysqlJobStore::ListNamespaces(const std::string& after,
                                                                size_t limit) {
   return InRead(
@@ -247,7 +248,7 @@ Result<std::vector<JobVersion>> MysqlJobStore::ListVersions(const JobId& id, int
                                                             size_t limit) {
   return InRead(
       db_.pool(), "list versions", [&](Session& session) -> Result<std::vector<JobVersion>> {
-        // The job's own row comes also when no version is left below `before`.
+        // Returns the job's own row even if there is no version below `before`.
         CARILLON_ASSIGN_OR_RETURN(
             Rows rows,
             session.Query(
@@ -344,7 +345,7 @@ Result<BoundedCount> MysqlJobStore::CountJobs(const JobFilter& filter) {
                    .order = "j.job_id",
                    .within = conditions.within,
                    .wanted = conditions.wanted};
-  // Otherwise the optimizer takes the order of all jobs, and passes over those of the others.
+  // Otherwise the optimizer reads all jobs in order and skips those of other namespaces.
   if (filter.namespaces.size() == 1 && !rows.wanted.empty()) {
     rows.from += " FORCE INDEX (by_namespace)";
   }
@@ -359,7 +360,7 @@ Result<BoundedCount> MysqlJobStore::CountVersions(const JobId& id) {
                  {.from = "job_versions v", .order = "v.version DESC", .within = within});
 }
 
-// As ListNamespaces: a loose scan.
+// A loose index scan, as ListNamespaces.
 Result<BoundedCount> MysqlJobStore::CountNamespaces() {
   return InCount(db_.pool(), [&](Session& session) -> Result<BoundedCount> {
     CARILLON_ASSIGN_OR_RETURN(

@@ -27,7 +27,7 @@ std::vector<std::string> SplitRecipients(const std::string& text) {
   return recipients;
 }
 
-// In the text and not bound: there are few, and their names are ours.
+// Put into the statement instead of bound: there are few channels, and their names are constants.
 std::string ChannelList(const std::vector<DeliveryChannel>& channels) {
   std::string list;
   for (const DeliveryChannel channel : channels) {
@@ -64,7 +64,7 @@ Result<std::vector<Delivery>> ReadDueDeliveries(Session& session,
                                                 const std::vector<SegmentId>& segments,
                                                 const std::vector<DeliveryChannel>& channels,
                                                 WallTime now, size_t limit) {
-  // Ids alone are sorted: messages are large.
+  // Sorts only ids, because messages are large.
   const std::string statement =
       "SELECT " + kDeliveryColumns +
       ", d.message FROM (SELECT o.id FROM JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH "

@@ -1,4 +1,4 @@
-// Rows of notices on their way to the people whom they are for.
+// Rows of deliveries: notices on their way to their recipients.
 #pragma once
 
 #include <vector>
@@ -18,9 +18,9 @@ Result<DeliveryBacklog> ReadDeliveryBacklog(Session& session,
                                             const std::vector<SegmentId>& segments);
 Result<std::vector<Delivery>> ReadDeliveries(Session& session, const DeliveryFilter& filter);
 Result<Delivery> WriteResend(Session& session, uint64_t id, WallTime now);
-// After the fence was locked.
+// Call it after the fence was locked.
 Status WriteOutcome(Session& session, const DeliveryOutcome& outcome, WallTime now);
-// For a count of them.
+// Returns the rows of ReadDeliveries, to be counted.
 CountedRows DeliveriesOf(const DeliveryFilter& filter);
 
 }  // namespace carillon::mysql

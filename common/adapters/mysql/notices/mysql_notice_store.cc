@@ -17,7 +17,7 @@
 namespace carillon::mysql {
 namespace {
 
-// Joins k, the segments, to the rows of a table that are open there.
+// Joins k, the segments, to the rows of a table that are open in them.
 constexpr std::string_view kOpenSegments =
     "JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN ";
 
@@ -89,7 +89,7 @@ Status InsertDelivery(Session& session, const Notice& notice, const NewDelivery&
   return {};
 }
 
-// Where a failure was told, the watch for a success begins.
+// Remembers that a notice was sent. After a failure this starts the watch for a success.
 Status RememberTold(Session& session, const Notice& notice, WallTime now) {
   const bool failed = notice.kind == NoticeKind::kFailed;
   const auto segment = static_cast<uint64_t>(notice.segment.value());
@@ -104,8 +104,8 @@ Status RememberTold(Session& session, const Notice& notice, WallTime now) {
   return {};
 }
 
-// What those of a job and kind that are held back add to its memory: of failures also from where
-// on a success counts.
+// What the held-back notices of one job and kind add to its memory: their number, and for failures
+// also the fire and time after which a success counts as a recovery.
 struct HeldBack {
   int64_t count = 0;
   int64_t failed_fire_us = 0;
@@ -142,7 +142,7 @@ Status RememberHeldBack(Session& session, const HeldBacks& held) {
   return {};
 }
 
-// Takes those notices out of the open ones; `statement` begins the work on n.
+// Closes the notices with these ids; `statement` is the beginning of the statement on n.
 Status Close(Session& session, const std::string& statement, JsonRows ids, int64_t count,
              const std::string& set = "") {
   if (count == 0) return {};
@@ -158,8 +158,8 @@ Status Close(Session& session, const std::string& statement, JsonRows ids, int64
           fmt::format("{} of {} notices were decided about meanwhile", count - matched, count)};
 }
 
-// Thousands of failures a second are held back or dropped: those cost the same few statements
-// however many they are. What is told is little.
+// Thousands of failures per second may be held back or dropped, so any number of them costs the
+// same few statements. Few notices are sent.
 Status DecideAll(Session& session, const std::vector<NoticeDecision>& decisions, WallTime now) {
   JsonRows dropped;
   JsonRows kept;
@@ -170,7 +170,7 @@ Status DecideAll(Session& session, const std::vector<NoticeDecision>& decisions,
     (drop ? dropped : kept).Begin().Add(decision.notice.id);
     if (drop) ++drops;
     if (decision.verdict == NoticeVerdict::kHoldBack) Add(held, decision.notice);
-    // What is told anew takes the place of all that was held back before it.
+    // A notice that is sent replaces all that were held back before it.
     if (decision.verdict == NoticeVerdict::kTell) {
       held.erase({decision.notice.job_no, decision.notice.kind});
     }
@@ -216,8 +216,9 @@ Result<std::vector<Watched>> FetchWatched(Session& session, const std::string& s
   return watched;
 }
 
-// Of the newest fires that were due, so that a job of which nothing but skips followed a failure is
-// not read whole each time; and the failed run itself, whenever its success was reported.
+// Limits the search for a success to this many of the newest fires that were due, so that a job
+// with nothing but skipped runs after a failure is not read as a whole each time. The failed run
+// itself is checked in addition, whenever its success was reported.
 constexpr uint64_t kFiresLookedAt = 5000;
 
 Result<std::optional<Recovery>> FindRecovery(Session& session, const Watched& watched,

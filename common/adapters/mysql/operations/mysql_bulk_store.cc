@@ -73,7 +73,7 @@ Status Renew(Session& session, const BulkAction& action, WallTime until) {
   return {};
 }
 
-// After items got their results.
+// Writes the counts and the state of an action after items got their results.
 Status WriteTally(Session& session, BulkAction& action, WallTime now) {
   action.updated = now;
   if (action.done + action.failed + action.skipped >= action.total) {
@@ -89,7 +89,7 @@ Status WriteTally(Session& session, BulkAction& action, WallTime now) {
   return {};
 }
 
-// Pending items under `condition`; how many there were.
+// Sets the result of the pending items that match `condition`. Returns the number of items.
 Result<int64_t> GiveResult(Session& session, const BulkAction& action, std::string_view condition,
                            BulkResult result, const std::string& error_json) {
   return session.Execute(
@@ -99,7 +99,7 @@ Result<int64_t> GiveResult(Session& session, const BulkAction& action, std::stri
       {Name(result), error_json, action.number});
 }
 
-// Those of `items` with `result` that are pending; how many there were.
+// Records those of `items` that have `result` and are still pending. Returns their number.
 Result<int64_t> RecordSome(Session& session, const BulkAction& action,
                            const std::vector<BulkItem>& items, BulkResult result) {
   JsonRows rows;
@@ -258,7 +258,7 @@ Result<BulkAction> MysqlBulkStore::CancelBulk(const std::string& bulk_id, WallTi
 }
 
 Result<std::optional<LeasedBulk>> MysqlBulkStore::TakeBulk(WallTime now, WallTime until) {
-  // Most looks find nothing, and lock nothing.
+  // Looks without locks first, because most looks find nothing.
   CARILLON_ASSIGN_OR_RETURN(
       const std::string found,
       InRead(db_.pool(), "open bulk actions", [&](Session& session) -> Result<std::string> {
@@ -360,7 +360,7 @@ Status MysqlBulkStore::ReleaseBulk(const BulkLease& lease) {
 }
 
 Result<Upkeep> DeleteOldBulk(Pool& pool, WallTime before, int64_t items_max) {
-  // The action goes with the last of its items, so that a cut in the middle is found again.
+  // The action is deleted together with its last items, so that an interrupted deletion goes on.
   for (int64_t deleted = 0; deleted < items_max;) {
     CARILLON_ASSIGN_OR_RETURN(
         const std::optional<uint64_t> old,
@@ -392,7 +392,7 @@ Result<Upkeep> DeleteOldBulk(Pool& pool, WallTime before, int64_t items_max) {
 Result<BoundedCount> MysqlBulkStore::CountBulk(const BulkFilter& filter) {
   CountedRows rows{.from = "bulk_actions b", .order = "b.id DESC", .within = {}};
   if (filter.user_id) rows.within.Add("b.user_id = ?", {*filter.user_id});
-  // An index has the state, but not beside the user.
+  // There is an index with the state, but none with both user and state.
   Conditions& state = filter.user_id ? rows.wanted : rows.within;
   if (filter.state) state.Add("b.state = ?", {Name(*filter.state)});
   if (filter.open) rows.wanted.Add("b.is_open = 1");

@@ -1,7 +1,7 @@
 // The port BulkStore on MariaDB or MySQL.
 //
-// Always   The row of the action is locked before its items are: a cancel and the one who works on
-//          it come one after the other.
+// Always   The row of the action is locked before its items, so that a cancel and the member that
+//          works on the action do not overlap.
 #pragma once
 
 #include <optional>
@@ -42,7 +42,8 @@ class MysqlBulkStore final : public BulkStore {
   MysqlDatabase& db_;
 };
 
-// Deletes those that ended before `before`, at most so many items. kBehind: there were more.
+// Deletes the actions that ended before `before`, with at most `items_max` items. kBehind: there
+// were more.
 Result<Upkeep> DeleteOldBulk(Pool& pool, WallTime before, int64_t items_max);
 
 }  // namespace carillon::mysql

@@ -68,7 +68,7 @@ Result<ExecutorRecord> SelectExecutor(Session& session, const ExecutorId& id,
   return ReadExecutor(rows);
 }
 
-// Sets one column, chosen by the person who administers; answers with the record as it is then.
+// Sets one column to an administrator's choice, and returns the resulting record.
 Result<ExecutorRecord> SetColumn(Pool& pool, const ExecutorId& id, const std::string& column,
                                  const Param& value) {
   return InTransaction(

@@ -6,7 +6,7 @@
 namespace carillon::mysql {
 namespace {
 
-// Moves the mark of the store that is exactly `seen`, with its row locked until the commit.
+// Advances the mark if the store's identity still equals `seen`. Locks its row until the commit.
 Result<uint64_t> MoveMarkOf(Session& session, const StoreIdentity& seen) {
   CARILLON_ASSIGN_OR_RETURN(const StoreIdentity stored,
                             ReadIdentity(session, IdentityLock::kForUpdate));

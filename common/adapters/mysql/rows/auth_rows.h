@@ -1,4 +1,4 @@
-// Rows of users and tokens: their columns, and how they are read.
+// Columns of users and API tokens, and functions that read and write their values.
 #pragma once
 
 #include "common/adapters/mysql/client/session.h"
@@ -6,30 +6,31 @@
 
 namespace carillon::mysql {
 
-// Of the table under the alias u; `first` is the column that user_id is in.
+// The columns of a table with the alias u. `first` below is the position of user_id.
 inline constexpr const char* kUserColumns =
     "u.user_id, u.name, u.display_name, u.role, u.password_hash, u.disabled, u.version, "
     "u.session_epoch, u.created_us, u.updated_us, u.shares, u.preferences";
 inline constexpr uint32_t kUserColumnCount = 12;
-// Shares that cannot be read are none.
+// A user whose shares cannot be read has none.
 UserRecord ReadUserRow(const Session& session, const Rows& rows, uint32_t first = 1);
 
-// As the column has them; what is not text of that form is left out.
+// Convert preferences from and to the text of the column. PreferencesOf omits malformed values.
 Preferences PreferencesOf(const std::string& text);
 std::string PreferencesText(const Preferences& preferences);
 
-// Of the table under the alias t, from column 1 on.
+// The columns of a table with the alias t, read from column 1 on.
 inline constexpr const char* kApiTokenColumns =
     "t.token_hash, t.name, t.role, t.created_us, t.token_id, t.prefix, t.user_id, t.expires_us, "
     "t.last_used_us, t.scopes";
 inline constexpr uint32_t kApiTokenColumnCount = 10;
 TokenRecord ReadApiTokenRow(const Rows& rows);
-// As the columns have them. The role of a token with scopes is none that members from before scopes
-// know: to them it may do nothing, rather than everything.
+// Return the texts of the columns scopes and role. A token with scopes gets a role that members
+// from before scopes do not know: with them it may do nothing, rather than everything.
 std::string ScopesText(const TokenRecord& token);
 std::string RoleText(const TokenRecord& token);
 
-// Waits for whoever else changes who may administrate, or makes a first thing of the store.
+// Locks the row of the store's identity. Serialises changes of the administrators, and the creation
+// of things that a store has only once.
 Status LockIdentity(Session& session);
 
 }  // namespace carillon::mysql

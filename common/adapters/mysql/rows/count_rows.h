@@ -15,13 +15,13 @@ auto InCount(Pool& pool, Body body) -> std::invoke_result_t<Body, Session&> {
   return InLimitedRead(pool, "count", kCountTimeMax, std::move(body));
 }
 
-// Rows as a list goes through them.
+// The rows of a list, in the order in which the list reads them.
 struct CountedRows {
   std::string from;                          // the table, with its alias
   std::string order;                         // of the list
   Conditions within;                         // a range of an index
-  Conditions wanted = {};                    // looked at in each row
-  size_t looked_at_max = kCountLookedAtMax;  // when something is wanted
+  Conditions wanted = {};                    // checked in each row
+  size_t looked_at_max = kCountLookedAtMax;  // most rows read if `wanted` is not empty
 };
 Result<BoundedCount> CountRows(Session& session, const CountedRows& rows);
 Result<BoundedCount> CountIn(Pool& pool, const CountedRows& rows);

@@ -1,4 +1,5 @@
-// A GapFilter on the table `run_gaps g`, without its cursor, by how each part is found.
+// Conditions of a GapFilter, without its cursor, on the table `run_gaps g`: one function for each
+// way in which a part of them is found.
 #pragma once
 
 #include "common/adapters/mysql/client/conditions.h"
@@ -6,9 +7,9 @@
 
 namespace carillon::mysql {
 
-// The texts are the filter's, which outlives the conditions.
-Conditions GapsOfJob(const GapFilter& filter);        // by_job has them, newest first
-Conditions GapsEndingSince(const GapFilter& filter);  // by_end has them
-Conditions OtherwiseOfGaps(const GapFilter& filter);  // looked at in each row
+// The conditions refer to the texts of the filter, which must outlive them.
+Conditions GapsOfJob(const GapFilter& filter);        // by index by_job, newest first
+Conditions GapsEndingSince(const GapFilter& filter);  // by index by_end
+Conditions OtherwiseOfGaps(const GapFilter& filter);  // checked in each row
 
 }  // namespace carillon::mysql

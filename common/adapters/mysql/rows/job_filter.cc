@@ -7,7 +7,8 @@ namespace {
 
 constexpr std::string_view kTimeParam = "TIMESTAMPADD(MICROSECOND, ?, '1970-01-01 00:00:00')";
 
-// None for what finds a namespace's jobs: sorting those is less than going through all jobs.
+// Returns the index that has the filter's order, or "". With namespaces, except for one in the
+// order of names, it is "": sorting their jobs costs less than going through all jobs.
 std::string_view IndexOf(const JobFilter& filter) {
   if (filter.order == JobOrder::kName) {
     if (filter.namespaces.size() == 1) return "by_full_name";
@@ -45,7 +46,7 @@ JobConditions ConditionsOf(const JobFilter& filter) {
   if (filter.enabled) wanted.Add("j.enabled = ?", {int64_t{*filter.enabled}});
   if (filter.user_id) wanted.Add("j.user_id = ?", {*filter.user_id});
   if (!filter.name.empty()) {
-    // LENGTH, since the comparison of texts does not mind blanks at their ends.
+    // LENGTH is compared too, because text comparison ignores trailing spaces.
     wanted.Add("j.name = ? AND LENGTH(j.name) = ?",
                {filter.name, static_cast<uint64_t>(filter.name.size())});
   }
@@ -64,7 +65,7 @@ void AddSide(Conditions& conditions, const JobFilter& filter, const JobListPlace
   }
   const bool by_name = filter.order == JobOrder::kName;
   const Param key = by_name ? Param(std::string_view(place.name)) : Param(ToUnixMicros(place.time));
-  // Two ranges of the index, of which the first has those that are equal.
+  // Two ranges of the index; the first one has the rows with an equal key.
   conditions.Add(fmt::format("(({0}.{1} = {4} AND {0}.job_id {2}{3} ?) OR {0}.{1} {2} {4})", table,
                              ColumnOf(filter.order), beyond, equal, by_name ? "?" : kTimeParam),
                  {key, place.job_id, key});
@@ -81,8 +82,8 @@ std::string OrderOf(const JobFilter& filter, std::string_view table) {
 
 JobOrdering OrderingOf(const JobFilter& filter) {
   JobOrdering ordering{.listed = OrderOf(filter, "j")};
-  // Of an exact name there are few, and each job that is not would cost a look-up in the order of
-  // an index.
+  // No index for an exact name: few jobs have it, and a walk along an index would look up every
+  // other job too.
   const std::string_view index = filter.name.empty() ? IndexOf(filter) : "";
   if (!index.empty()) ordering.from += fmt::format(" FORCE INDEX ({})", index);
   return ordering;

@@ -1,4 +1,5 @@
-// A JobFilter on the table `jobs j`: its conditions, its order, and what is behind its cursor.
+// SQL of a JobFilter on the table `jobs j`: its conditions, its order, and the rows after its
+// cursor.
 #pragma once
 
 #include <string>
@@ -10,32 +11,31 @@
 namespace carillon::mysql {
 
 struct JobConditions {
-  Conditions
-      within;  // an index has these in the order of the list, or nearly each job fulfils them
-  Conditions wanted;  // looked at in each row
+  Conditions within;  // ranges of an index in the list's order, or true for nearly all jobs
+  Conditions wanted;  // checked in each row
 };
-// Without the cursor. The texts are the filter's, which outlives them.
+// Without the cursor. The conditions refer to the texts of the filter, which must outlive them.
 JobConditions ConditionsOf(const JobFilter& filter);
-// The column of `jobs` that the order goes by before the job_id.
+// Returns the column of `jobs` that the order sorts by first; the job_id comes second.
 std::string_view ColumnOf(JobOrder order);
-// Has `text`, which outlives the conditions, in its name or job_id.
+// Adds the condition that the name or the job_id contains `text`, which must outlive `conditions`.
 void AddNameContains(Conditions& conditions, const std::string& text, std::string_view table = "j");
 
-// In the filter's order: strictly behind a place, or up
-// to it and with it. The place outlives the conditions.
+// Adds a bound in the filter's order: strictly after a place, or up
+// to and including it. The place must outlive the conditions.
 enum class Side { kBehind, kUpTo };
 void AddSide(Conditions& conditions, const JobFilter& filter, const JobListPlace& place, Side side,
              std::string_view table = "j");
 
-// The columns that the order sorts by.
+// Returns the columns of ORDER BY.
 std::string OrderOf(const JobFilter& filter, std::string_view table);
 
 struct JobOrdering {
-  std::string from = "jobs j";      // with what gives this order, if something does
-  std::string walked = {};          // the columns to sort by there; empty = as `listed`
-  std::string listed = "j.job_id";  // those of a page
+  std::string from = "jobs j";      // the table, with the index that has this order, if any
+  std::string walked = {};          // columns that sort the rows of `from`; empty = as `listed`
+  std::string listed = "j.job_id";  // columns that sort a page
 };
-// Of a filter that does not search.
+// Returns the ordering of a filter that does not search.
 JobOrdering OrderingOf(const JobFilter& filter);
 
 }  // namespace carillon::mysql

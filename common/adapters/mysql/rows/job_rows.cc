@@ -46,7 +46,8 @@ std::vector<Duration> SplitIntervals(const std::string& text) {
   return intervals;
 }
 
-// The text of the column cron_expression: NULL unless the job has exactly one cron schedule.
+// Returns the value of the column cron_expression: NULL unless the job has a single schedule, and
+// that is a cron schedule.
 Param CronOf(const JobDefinition& definition) {
   if (definition.schedules.size() != 1) return nullptr;
   const ScheduleSpec& spec = definition.schedules.front();
@@ -60,7 +61,7 @@ const std::string kJobColumns =
     ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace";
 constexpr uint32_t kJobColumnCount = 14;
 
-// Whatever is not known counts as the choice that risks least.
+// An unknown policy counts as the one that risks least.
 OverlapPolicy OverlapOf(const std::string& text) {
   return ParseName<OverlapPolicy>(text).value_or(OverlapPolicy::kSkip);
 }
@@ -88,7 +89,8 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
                            fmt::format("{} version {}", job.job_id.value(), job.version),
                            definition.error().message);
   }
-  // The column's, not the text's: a member of before this column edits a job without naming it.
+  // Uses the column, not the text of the definition: a member from before this column edits a job
+  // without its namespace.
   job.definition.name_space = rows.Text(14);
   return job;
 }
@@ -125,7 +127,7 @@ const std::string kChangingColumns =
     "update_time = " +
     ToTime("?");
 
-// `intervals` outlives the statement.
+// `intervals` must outlive the statement.
 Params ChangingParams(const StoredJobRow& job, const std::string& intervals) {
   const JobDefinition& d = job.definition;
   return {job.version,
@@ -184,8 +186,8 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
     job.retry.interval = std::chrono::seconds(rows.Int(7));
     const Result<RetryBackoff> backoff = ParseName<RetryBackoff>(rows.Text(8));
     const Result<OnLost> on_lost = ParseName<OnLost>(rows.Text(10));
-    // The other runs of the batch go on; for this job's a rule that nobody knows is replaced by the
-    // one that risks least.
+    // Must not stop the other runs of the batch: an unknown rule of this job is replaced by the one
+    // that risks least.
     if (!backoff.ok() || !on_lost.ok()) {
       session.NoteUnreadable("jobs", std::to_string(job.job_no.value()), "unknown rule");
     }
@@ -247,7 +249,8 @@ Status InsertJob(Session& session, const StoredJobRow& job, const std::string& a
 
 namespace {
 
-// The columns' long texts come last: each column's path is walked from the row's beginning.
+// Puts the long texts last, because JSON_TABLE searches each column's path from the beginning of
+// the row.
 std::string JobsToJson(const std::vector<StoredJobRow>& jobs) {
   JsonRows json;
   for (const StoredJobRow& job : jobs) {
@@ -356,7 +359,7 @@ Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params
                               size_t limit, const JobOrdering& ordering) {
   const std::string& walked = ordering.walked.empty() ? ordering.listed : ordering.walked;
   params.push_back(static_cast<uint64_t>(limit));
-  // One statement, so that a job and its schedules are of one version.
+  // One statement, so that the job and its schedules are of the same version.
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query("SELECT " + kJobColumns + ", s.schedule_id, s.position FROM (SELECT j.* FROM " +
@@ -401,7 +404,7 @@ Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params
 
 Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
                           size_t limit, const JobOrdering& ordering) {
-  // What is left out must not make a full page look like the last one.
+  // Reads more if jobs were left out, so that a full page does not look like the last one.
   for (size_t asked = limit;;) {
     CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadSomeJobs(session, where, params, asked, ordering));
     const bool more = read.jobs.size() + read.left_out == asked;

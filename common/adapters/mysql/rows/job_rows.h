@@ -15,7 +15,8 @@ namespace carillon::mysql {
 
 using LockedJobs = std::map<JobNo, JobRow>;
 
-// Adds the rows of `jobs`, locked in share mode, to `locked`. Absent ones are absent.
+// Locks the rows of `jobs` in share mode and adds them to `locked`; jobs that do not exist are
+// not in it.
 Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked);
 
 // A job's row with the definition of its version.
@@ -37,34 +38,34 @@ struct StoredJobRow {
 JobRow ToJobRow(const StoredJobRow& job);
 
 enum class JobLock { kShare, kUpdate };
-// kNotFound when there is none or it is deleted. May be unreadable: see MustBeReadable.
+// kNotFound: the job does not exist or is deleted. It may be unreadable: see MustBeReadable.
 Result<StoredJobRow> LockLiveJob(Session& session, const JobId& id, JobLock lock);
-// kCorrupt for a job whose definition is needed and cannot be read.
+// kCorrupt if the definition of the job cannot be read. For callers that need it.
 Status MustBeReadable(const StoredJobRow& job);
-// By number, deleted or not, in share mode. kCorrupt.
+// Locks a job by number, deleted or not, in share mode. kCorrupt: its definition cannot be read.
 Result<StoredJobRow> LockJob(Session& session, JobNo job_no);
 
 Status InsertJob(Session& session, const StoredJobRow& job, const std::string& actor);
-// As InsertJob, of many by two statements.
+// As InsertJob, for many jobs in two statements.
 Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
                   const std::string& actor);
-// Everything but the ids, and a new row of job_versions. Of an unreadable job only the version and
-// `deleted` change; its definition is kept as it is.
+// Writes everything except the ids, and a new row of job_versions. For an unreadable job only the
+// version and `deleted` are written; its definition is kept unchanged.
 Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& actor);
 
 struct JobsRead {
   std::vector<StoredJob> jobs;
-  size_t left_out = 0;  // unreadable
+  size_t left_out = 0;  // unreadable jobs that were skipped
 };
-// The jobs that `where` (on a table called j) leaves, in that order, at most `limit`. Fewer than
-// that are all there are; those that cannot be read are left out.
+// Reads at most `limit` jobs that match `where` (on a table with the alias j), in the given order.
+// Fewer than `limit` means that there are no more. Unreadable jobs are left out.
 Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
                           size_t limit, const JobOrdering& ordering = {});
 
-// A DATETIME column as microseconds since 1970.
+// Returns the SQL expression of a DATETIME column as microseconds since 1970.
 std::string FromTime(std::string_view column);
 
-// Definitions by version, with the job's id; unknown ones are absent. No locks.
+// Reads definitions by version, with the job's id, without locks. Unknown versions are absent.
 Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
                                                       const std::vector<JobVersionKey>& keys);
 

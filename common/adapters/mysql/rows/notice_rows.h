@@ -1,4 +1,4 @@
-// Rows of notices, as the transactions that make them true leave them.
+// Rows of notices, inserted by the transactions that cause them.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace carillon::mysql {
 
-// One JSON parameter: key, segment, kind, job, attempt, state, reason, time. A notice that is there
-// stays as it is.
+// One JSON parameter: key, segment, kind, job, attempt, state, reason, time. An existing notice is
+// left unchanged.
 inline const std::string kInsertNotices =
     "INSERT INTO notices (fire_us, schedule_id, shard, segment, open_segment, kind, job_no, "
     "attempt, state, reason, created_us) SELECT k.f, k.s, k.h, k.g, k.g, k.n, k.j, k.a, k.t, k.r, "
@@ -20,10 +20,10 @@ inline const std::string kInsertNotices =
     "r VARCHAR(255) PATH '$[8]', c BIGINT PATH '$[9]')) k "
     "ON DUPLICATE KEY UPDATE notices.id = notices.id";
 
-// One JSON parameter: the numbers of `segments`.
+// Returns the JSON parameter with the numbers of `segments`.
 std::string SegmentList(const std::vector<SegmentId>& segments);
 
-// Of the fires in `gaps`.
+// Inserts notices of missed fires, for the fires in `gaps`.
 Status NoteMissed(Session& session, const std::vector<PlannedGap>& gaps, WallTime now);
 
 }  // namespace carillon::mysql

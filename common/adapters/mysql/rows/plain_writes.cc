@@ -10,7 +10,7 @@
 namespace carillon::mysql {
 namespace {
 
-// A row with a kind of a newer version is as good as final (ReadRun).
+// A row whose kind comes from a newer version is treated as final (ReadRun).
 constexpr std::string_view kReadable = "r.kind + 0 BETWEEN 1 AND 4";
 
 std::string_view ConditionOf(ClaimFact fact) {
@@ -43,7 +43,8 @@ std::string_view ConditionOf(ResultFact fact) {
   return "FALSE";
 }
 
-// Every fact; a broken variant is a statement of its own, so that no session has it prepared.
+// Joins all facts. A variant broken by a failpoint has a text of its own, so that no session has
+// already prepared it.
 template <typename AllFacts>
 std::string Where(const AllFacts& facts) {
   std::string where;
@@ -66,7 +67,8 @@ Result<Facts> Write(Session& session, const std::string& statement, JsonRows& ro
 Result<Facts> WritePlainClaims(Session& session, const std::vector<ClaimRequest>& requests,
                                const std::vector<uint32_t>& incarnations,
                                const std::vector<size_t>& places, WallTime now) {
-  // 1 is kSlotTaken, 2 kActiveNoSlot: a run that waited for its retry with a slot keeps it.
+  // 1 is kSlotTaken, 2 is kActiveNoSlot. A run that kept a slot while it waited for its retry still
+  // has it.
   const std::string statement = UpdateRuns(
       "a INT PATH '$[3]', n INT UNSIGNED PATH '$[4]', x BIGINT UNSIGNED PATH '$[5]', "
       "y BIGINT UNSIGNED PATH '$[6]', c BIGINT PATH '$[7]', j BIGINT UNSIGNED PATH '$[8]', "
@@ -93,7 +95,7 @@ Result<Facts> WritePlainClaims(Session& session, const std::vector<ClaimRequest>
 
 Result<Facts> WritePlainResults(Session& session, const std::vector<ResultReport>& reports,
                                 const std::vector<size_t>& places) {
-  // 4 is COMPLETED. `error` is NULL (kFinal in run_writer.cc), and `ended_as` of what is open.
+  // 4 is COMPLETED. `error` is NULL (kFinal in run_writer.cc), and so is `ended_as` of an open run.
   const std::string statement = UpdateRuns(
       "a INT PATH '$[3]', b BIGINT PATH '$[4]', e BIGINT PATH '$[5]', q INT PATH '$[6]', "
       "d INT PATH '$[7]', x BIGINT UNSIGNED PATH '$[8]', y BIGINT UNSIGNED PATH '$[9]', "

@@ -1,5 +1,5 @@
-// The writes of claims and results that are plain (common/domain/plain.h): one UPDATE for a batch,
-// whose WHERE says every fact, in place of reading the rows, deciding and writing them.
+// Writes claims and results that are plain (common/domain/plain.h): one UPDATE for a batch, whose
+// WHERE clause checks every fact, instead of reading the rows, deciding and writing them.
 //
 // Threads  PlainPath and SlotJobs are thread-safe.
 #pragma once
@@ -17,20 +17,20 @@ namespace carillon::mysql {
 
 enum class Facts {
   kHeld,
-  kMissed,  // not of all the runs: what was written is to be rolled back
+  kMissed,  // not for all runs: the caller must roll back
 };
 
-// The items at `places`, in the order of their keys. `incarnations` are the numbers of the
-// requests' executors.
+// Write the items at `places`, in the order of their keys. `incarnations` are the numbers of the
+// requests' incarnations, one per request.
 Result<Facts> WritePlainClaims(Session& session, const std::vector<ClaimRequest>& requests,
                                const std::vector<uint32_t>& incarnations,
                                const std::vector<size_t>& places, WallTime now);
 Result<Facts> WritePlainResults(Session& session, const std::vector<ResultReport>& reports,
                                 const std::vector<size_t>& places);
 
-// Whether a batch is to be tried as plain. A miss costs a statement and a rollback, and where one
-// row of a batch is not as it should be, one of the next batch may not be either: after a miss the
-// next batch is read, after a second one the next two, and so on up to kPlainPauseMax.
+// Decides whether to try a batch as plain. A miss costs a statement and a rollback, and after one
+// miss another is likely. So after a miss the rows of the next batch are read, after a second miss
+// in a row those of the next two, then four, and so on up to kPlainPauseMax.
 inline constexpr int kPlainPauseMax = 64;  // batches
 class PlainPath {
  public:
@@ -39,14 +39,15 @@ class PlainPath {
 
  private:
   Mutex mu_;
-  int left_out_ GUARDED_BY(mu_) = 0;  // batches still to be read
-  int pause_ GUARDED_BY(mu_) = 0;     // after the last miss; 0: the last one held
+  int left_out_ GUARDED_BY(mu_) = 0;  // batches whose rows are still to be read
+  int pause_ GUARDED_BY(mu_) = 0;     // batches after the last miss; 0: the last try held
 };
 
 enum class Look { kPlain, kEachRow };
 
-// Runs `write` for a batch inside a transaction: first for its plain items without a look at their
-// rows; where that misses (nullopt), in a fresh transaction, fence and all, with a look at each.
+// Runs `write` for a batch inside a transaction. First with kPlain, which does not read the rows of
+// plain items. If that misses (nullopt), rolls back and runs it again, including the fence, with
+// kEachRow, which reads every row.
 template <typename Write>
 auto PlainFirst(Session& session, PlainPath& path, Write write)
     -> Result<typename std::invoke_result_t<Write, Look>::value_type::value_type> {
@@ -61,13 +62,13 @@ auto PlainFirst(Session& session, PlainPath& path, Write write)
   return std::move(*written);
 }
 
-// Jobs of which some run was seen to hold an overlap slot: their results are not plain, and a batch
-// with one of them would miss. Forgetting a job, or not knowing it yet, costs a miss.
+// Jobs with a run that was seen to hold an overlap slot. Their results are not plain, and a batch
+// that contains one would miss. A job that is not known here costs a miss, nothing more.
 inline constexpr size_t kSlotJobsKept = 32'768;
 class SlotJobs {
  public:
   void Note(JobNo job_no, bool slot_taken);
-  // Which of the reports may be of runs that hold one.
+  // Returns the jobs of those reports whose runs may hold a slot.
   std::set<JobNo> Among(const std::vector<ResultReport>& reports) const;
 
  private:

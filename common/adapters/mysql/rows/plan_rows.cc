@@ -85,7 +85,7 @@ Status InsertRuns(Session& session, const std::vector<PlannedRun>& runs, WallTim
 
 Result<std::vector<DueSchedule>> ReadDue(Session& session, const std::vector<SegmentId>& segments,
                                          WallTime until, size_t limit) {
-  const WallTime end = std::min(until, kNever - 1us);  // kNever marks a schedule that is over
+  const WallTime end = std::min(until, kNever - 1us);  // kNever: the schedule has no further fire
   return MergeSegments<DueSchedule>(
       segments.size(), limit, [&](size_t share) { return FetchDue(session, segments, end, share); },
       [](const DueSchedule& due) { return due.segment; },

@@ -1,4 +1,4 @@
-// Step 1: the schedules that are due, and the rows that a plan writes.
+// Step 1: reads the schedules that are due, and writes the rows of a plan.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,14 @@
 
 namespace carillon::mysql {
 
-// As FiringStore::ScanDue, of some segments.
+// As FiringStore::ScanDue; `segments` is not empty.
 Result<std::vector<DueSchedule>> ReadDue(Session& session, const std::vector<SegmentId>& segments,
                                          WallTime until, size_t limit);
 
-// Several steps of one schedule in a batch become one: an update meets each row once.
+// Merges several advances of one schedule in a batch into one, because an UPDATE changes each row
+// only once.
 Result<std::vector<ScheduleAdvance>> MergeAdvances(const std::vector<ScheduleAdvance>& advances);
-// `advances` are the batch's, merged. After the fence was locked.
+// Call it after the fence was locked. `advances` are those of the batch, merged.
 Status WritePlan(Session& session, const PlanBatch& batch,
                  const std::vector<ScheduleAdvance>& advances, WallTime now);
 

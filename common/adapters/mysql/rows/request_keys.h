@@ -10,13 +10,13 @@
 namespace carillon::mysql {
 
 inline constexpr Duration kRequestKeyKept = 24h;
-inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
+inline constexpr Duration kRequestInFlight = 1min;  // after this, its member counts as dead
 
-// `condition`: more that a key must meet, " AND …". Returns the number of keys that matched.
+// `condition`: a further condition on the key, " AND …". Returns the number of keys that matched.
 Result<int64_t> WriteAnswer(Session& session, std::string_view condition, const std::string& scope,
                             const std::string& key, const StoredAnswer& answer);
 
-// kConflict: the request was finished already, by whoever took it over.
+// kConflict: the request was already finished by the member that took it over.
 Status SettleRequest(Session& session, const std::string& scope, const std::string& key,
                      const StoredAnswer& answer);
 

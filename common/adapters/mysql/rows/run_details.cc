@@ -7,7 +7,7 @@
 namespace carillon::mysql {
 namespace {
 
-// An attempt's columns, from `first`.
+// Reads the columns of an attempt, which begin at `first`.
 AttemptResult ReadResult(const Rows& rows, uint32_t first) {
   AttemptResult result;
   result.reason = rows.Text(first);
@@ -83,7 +83,7 @@ namespace {
 
 struct ReadRows {
   std::vector<RunDetail> details;
-  size_t left_out = 0;  // unreadable
+  size_t left_out = 0;  // unreadable runs that were skipped
 };
 
 Result<ReadRows> ReadSome(Session& session, const DetailQuery& query, size_t limit,
@@ -131,7 +131,7 @@ Result<ReadRows> ReadSome(Session& session, const DetailQuery& query, size_t lim
 
 Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
                                            Incarnations& incarnations) {
-  // What is left out must not make a full page look like the last one.
+  // Reads more if runs were left out, so that a full page does not look like the last one.
   for (size_t limit = query.limit;;) {
     CARILLON_ASSIGN_OR_RETURN(ReadRows read, ReadSome(session, query, limit, incarnations));
     const bool more = read.details.size() + read.left_out == limit;

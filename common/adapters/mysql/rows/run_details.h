@@ -1,4 +1,4 @@
-// Runs as people see them: job_runs joined with their job, and their earlier attempts.
+// Runs as the API shows them: job_runs joined with their job, and their earlier attempts.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace carillon::mysql {
 
-// A run's key as three parameters.
+// Returns the three parameters of a run's key, for kIsRun.
 Params ParamsOf(const RunKey& key);
 inline constexpr std::string_view kIsRun = "r.fire_us = ? AND r.schedule_id = ? AND r.shard = ?";
 
-// In the order of their keys. `index` is the name of the index of job_runs to use.
+// A query whose rows come in the order of their keys. `index` is the index of job_runs to use.
 struct DetailQuery {
   std::string index = "PRIMARY";
   std::string where;
@@ -24,9 +24,9 @@ struct DetailQuery {
 };
 Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
                                            Incarnations& incarnations);
-// The columns of that order.
+// Returns the ORDER BY columns of that order.
 std::string_view RunOrder(bool oldest_first);
-// With attempts; kNotFound.
+// Reads one run with its attempts. kNotFound.
 Result<RunDetail> ReadDetail(Session& session, const RunKey& key, Incarnations& incarnations);
 
 }  // namespace carillon::mysql

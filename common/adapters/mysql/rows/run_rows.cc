@@ -9,7 +9,7 @@
 namespace carillon::mysql {
 namespace {
 
-constexpr size_t kLockedRowsPerStatement = 5'000;  // an edit may meet more than a batch
+constexpr size_t kLockedRowsPerStatement = 5'000;  // an edit may lock more than a batch
 
 constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunState::kHeld,
                                 RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
@@ -180,7 +180,7 @@ std::string SegmentsOf(const Fence& fence) {
   return wanted.Take();
 }
 
-// The next rows are the segment and the epoch of each that is held.
+// Reads the next rows, the segment and epoch of each fenced segment, and compares the epochs.
 Status CompareEpochs(Rows& rows, const Fence& fence) {
   for (const FencedSegment& held : fence) {
     if (!rows.Next() || rows.Unsigned(1) != held.segment.value()) {
@@ -214,7 +214,8 @@ Status LockFence(Session& session, const Fence& fence) {
 
 Result<EnabledExecutors> LockFenceAndExecutors(Session& session, const Fence& fence,
                                                EnabledExecutors executors) {
-  // The first part is locked first. Rows of the second have the number of no segment.
+  // The first part of the UNION is locked first. In rows of the second part the segment is a number
+  // that no segment has.
   static const std::string statement =
       "(SELECT s.segment, s.epoch, '' " + kFencedSegments +
       ") UNION ALL (SELECT 4294967295, CAST(x.enabled AND NOT x.draining AS UNSIGNED), "

@@ -24,26 +24,26 @@ int NumberOf(RunKind kind);
 std::optional<RunState> StateOf(int64_t number);
 std::optional<RunKind> KindOf(int64_t number);
 
-// Values of `slot_taken`, beside 0.
+// Values of the column `slot_taken`, besides 0 (neither of these).
 inline constexpr int kSlotTaken = 1;     // it holds a row of run_slots
 inline constexpr int kActiveNoSlot = 2;  // claimed while overlap was allowed
 
-// A run as stored: what decisions look at, and what only this room needs.
+// A run as stored: the row that decisions use, and data that only this room needs.
 struct StoredRun {
   RunRow row = {};
   uint32_t incarnation_no = 0;
-  bool active = false;         // claimed, and not final since: what overlap skip looks at
+  bool active = false;         // claimed and not final since; overlap_policy skip checks this
   bool slot_taken = false;     // it holds rows of run_slots
-  bool ended_by_loss = false;  // its last word came from a lost lease, not from its executor
+  bool ended_by_loss = false;  // its last result came from a lost lease, not from its executor
   WallTime started = WallTime{};
-  // False: its state or kind is one that this version does not know. `row.state` is then a final
-  // one, which no decision acts on; whoever reads many runs leaves it out.
+  // False: this version does not know its state or kind. `row.state` is then a final state, so that
+  // no decision changes the run; code that reads many runs skips it.
   bool readable = true;
 };
 using LockedRuns = std::unordered_map<RunKey, StoredRun>;
 
-// The columns of StoredRun, of a table called r. Inline: constants of other files are made of it,
-// and the order in which files are initialised is not known.
+// The columns of StoredRun, of a table with the alias r. Inline, because constants of other files
+// are built from it, and the initialisation order of different files is undefined.
 inline const std::string kRunColumns =
     "r.fire_us, r.schedule_id, r.shard, r.job_no, r.segment, r.kind + 0, r.state + 0, r.attempt, "
     "r.due_us, r.priority, r.def_version, r.token_high, r.token_low, r.incarnation_no, "
@@ -56,33 +56,34 @@ inline constexpr uint32_t kRunColumnCount = 20;
 // Joins k, a JSON_TABLE of run keys, to job_runs r by its primary key.
 extern const std::string kKeysJoinRuns;
 
-// Reads the current row; `first` is the column of the first of kRunColumns.
+// Reads the current row; `first` is the position of the first of kRunColumns.
 StoredRun ReadRun(const Rows& rows, uint32_t first = 1);
-// Tells the session of a run that is not readable; false then.
+// False for an unreadable run, which it also reports to the session.
 bool NoteIfUnreadable(const Session& session, const StoredRun& run);
-// All rows, with executors and incarnations filled in.
+// Reads all rows, with executors and incarnations filled in.
 Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations);
 
 // Open runs are counted up to this.
 inline constexpr int64_t kCountedMax = 100'000;
 
-// The runs of a job that are PENDING, RUNNING or HELD, in no order and without locks: by the job's
-// own runs where they are few, else by what is open in its segment (no index knows both).
+// Reads the keys of the runs of a job that are PENDING, RUNNING or HELD, in no order and without
+// locks. Searches the job's runs if they are few, otherwise the open runs of its segment (no index
+// covers both).
 inline constexpr int64_t kRunsOfJobReadMax = 2'000;
 Result<std::vector<RunKey>> ReadOpenKeys(Session& session, JobNo job_no, SegmentId segment);
 
-// Locks the rows of `keys` for update, in the order of the keys. Absent ones are absent.
+// Locks the rows of `keys` for update, in the order of the keys. Runs that do not exist are absent.
 Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys, Incarnations& incarnations);
 
 // The first statement of an owner's transaction (guarantee P5 of docs/semantics.md): locks the
 // segments' rows in share mode and compares the epochs. kFenced.
 Status LockFence(Session& session, const Fence& fence);
 
-// True: takes runs; so does one that is not in the store.
+// True: the executor may take runs. An executor that is not in the store may, too.
 using EnabledExecutors = std::map<ExecutorId, bool>;
-// As LockFence, and then, in the same round trip, finds out about `executors`. Their rows are
-// locked in share mode: one that was disabled before this is obeyed, one that is disabled after
-// waits for our commit (P8).
+// As LockFence, and then, in the same round trip, reads whether `executors` are enabled. Their rows
+// are locked in share mode: disabling one before this takes effect here, disabling one later waits
+// for our commit (P8).
 Result<EnabledExecutors> LockFenceAndExecutors(Session& session, const Fence& fence,
                                                EnabledExecutors executors);
 

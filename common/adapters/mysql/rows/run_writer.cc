@@ -7,7 +7,7 @@
 namespace carillon::mysql {
 namespace {
 
-// k: the key, then what each statement adds.
+// Returns the JSON_TABLE k: the key, then the columns of the statement.
 std::string Keyed(std::string_view columns) {
   return fmt::format(
       "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
@@ -42,12 +42,12 @@ constexpr std::string_view kFinalSet =
     "r.reason = k.r, r.output_truncated = k.c, r.open_segment = NULL, r.cancel_requested = 0, "
     "r.slot_taken = 0, r.ended_as = NULLIF(k.t, 4)";
 
-// `error` is NULL while a run is RUNNING and was not asked to end: a second try clears it, a claim
-// leaves it, and a cancel writes its word together with its flag. A statement that names a BLOB
-// keeps its rows in a temporary table on the server's disk, so this one does not.
+// `error` is NULL while a run is RUNNING and was not asked to end: a retry clears it, a claim
+// leaves it unchanged, and a cancel writes its text together with its flag. So this statement does
+// not set it: one that names a BLOB keeps its rows in a temporary table on the server's disk.
 const std::string kFinal =
     UpdateRuns(kFinalColumns, kFinalSet, "r.state + 0 = k.o AND r.cancel_requested = 0");
-// A CANCELLED run keeps the word about who cancelled it and why, which Explain wrote.
+// A CANCELLED run keeps the text from Explain: who cancelled it, and why.
 const std::string kFinalWithError =
     UpdateRuns(kFinalColumns, fmt::format("{}, r.error = IF(k.t = 7, r.error, NULL)", kFinalSet),
                "r.state + 0 = k.o");
@@ -75,8 +75,8 @@ const std::string kCancelFlag = UpdateRuns(
     "x INT PATH '$[4]'", "r.cancel_requested = 1, r.kill_attempt = IF(k.x, r.attempt, 0)",
     "r.state IN ('RUNNING', 'HELD')");
 
-// The first word about an attempt stays, except that a real end replaces LOST; `state` goes last,
-// because the assignments before it look at it.
+// The first result of an attempt stays, except that a real end replaces LOST. `state` is assigned
+// last, because the assignments before it read it.
 const std::string kAttempt =
     "INSERT INTO run_attempts (fire_us, schedule_id, shard, attempt, state, executor_id, "
     "claimed_us, started_us, ended_us, exit_code, reason, output_truncated, error, output) "
@@ -120,7 +120,7 @@ const std::string kCancels =
     "INSERT INTO run_cancels (segment, fire_us, schedule_id, shard) "
     "SELECT k.g, k.f, k.s, k.h FROM " +
     Keyed("g INT UNSIGNED PATH '$[3]'") +
-    // One that is asked harder is there already.
+    // The row already exists if an earlier cancel is made stronger.
     " ON DUPLICATE KEY UPDATE run_cancels.segment = run_cancels.segment";
 
 const std::string kCancelsDone =
@@ -131,7 +131,7 @@ const std::string kCancelsDone =
 const std::string kExplained =
     UpdateRuns("m LONGTEXT PATH '$[3]'", "r.error = FROM_BASE64(k.m)", "TRUE");
 
-// A run's letters are not older than its fire.
+// The dead letters of a run are not older than its fire.
 const std::string kDeadLettersGone =
     "DELETE d FROM " + Keyed("") +
     " STRAIGHT_JOIN dead_letters d ON d.created_us >= k.f AND d.fire_us = k.f AND "
@@ -199,7 +199,7 @@ Status RunWriter::Claim(StoredRun& run, bool take_slot, WallTime now) {
   return {};
 }
 
-// What a run holds is given back with its last write.
+// Releases the overlap slots of a run, together with its last write.
 Status RunWriter::Free(StoredRun& run) {
   if (run.slot_taken) slots_freed_.Begin().Add(run.row.key).Add(run.row.job_no.value());
   run.slot_taken = false;
@@ -233,7 +233,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   const Before before(run.row);
   const RunState from = before.state;
   RunRow& row = run.row;
-  // It was over, and is not or was not what it seemed: what was said of its end does not hold.
+  // The run was final and is reopened or ends otherwise: a dead letter of the old end is wrong.
   if (IsFinal(from)) dead_letters_gone_.Begin().Add(row.key);
   if (change.record_attempt) {
     CARILLON_TRY(RecordAttempt(row.key, {.attempt = row.attempt,
@@ -377,7 +377,7 @@ Status RunWriter::Insert(const std::string& statement, JsonRows& rows) {
 Status RunWriter::Flush() {
   written_.clear();
   if (!cancels_.empty()) {
-    // The flag on the run, and its row for the owner's scan, from one list.
+    // Writes the flag of each run and its row for the owner's scan, from the same list.
     const std::string runs = cancels_.Take();
     CARILLON_TRY(session_.Execute(kCancelFlag, {runs}));
     CARILLON_TRY(session_.Execute(kCancels, {runs}));

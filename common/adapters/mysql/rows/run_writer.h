@@ -1,8 +1,8 @@
-// Collects what a batch writes about its runs and writes it in a handful of statements.
+// Collects the changes of a batch to its runs and writes them in a few statements.
 //
 // Place    Inside one transaction, after the rows were locked.
 // Errors   kInvalid: an item that the store refuses (an output above kOutputBytesMax). kConflict: a
-//          row was not in the state that was read under its lock (a bug of ours).
+//          row was not in the state that was read under its lock (a bug).
 // Always   Every statement stays below a quarter of the server's packet size.
 #pragma once
 
@@ -20,39 +20,39 @@ namespace carillon::mysql {
 
 inline constexpr size_t kOutputBytesMax = 1u << 20;  // of one attempt, both streams
 
-// An UPDATE of job_runs r from one JSON parameter k: the key, then `columns`.
+// Returns an UPDATE of job_runs r from one JSON parameter k: the key, then `columns`.
 std::string UpdateRuns(std::string_view columns, std::string_view set, std::string_view where);
 
 class RunWriter {
  public:
   explicit RunWriter(Session& session);
 
-  // PENDING -> RUNNING for the claim in `run.row`, which the caller has filled in; `take_slot`: the
-  // job's overlap slot goes with it.
+  // PENDING -> RUNNING for the claim in `run.row`, which the caller has filled in. `take_slot`: the
+  // run also takes the overlap slot of its job.
   Status Claim(StoredRun& run, bool take_slot, WallTime now);
-  // What a decision of run_state.h says; `run` becomes the row as written.
+  // Applies a decision of run_state.h; `run` becomes the row as written.
   Status Change(StoredRun& run, const RunChange& change, const AttemptResult& result, WallTime now);
-  // SKIPPED or CANCELLED without an attempt's result. A run that is skipped after it has been tried
-  // leaves a dead letter.
+  // Ends a run as SKIPPED or CANCELLED without the result of an attempt. A run that is skipped
+  // after an attempt leaves a dead letter.
   Status End(StoredRun& run, RunState state, std::string_view reason, WallTime now);
   // Leaves a notice that the run, as claimed, started late.
   void NoteLate(const RunRow& row, WallTime now);
-  // A late word about an attempt that the row is no longer about.
+  // Records a late result of an attempt that is no longer the run's current one.
   Status RecordAttempt(const RunKey& key, const RunAttempt& attempt);
-  // Nothing where that much is asked for already.
+  // Does nothing if the same or a stronger mode was already requested.
   Status RequestCancel(StoredRun& run, CancelMode mode);
   // `sentence` becomes the run's error, unless it is empty.
   void Explain(const RunKey& key, std::string_view sentence);
-  // What End brought to a final state.
+  // The runs that End brought to a final state.
   const EndedRuns& ended() const { return ended_; }
 
-  // Writes what is collected. The object can go on afterwards.
+  // Writes the collected changes. The object can be used further.
   Status Flush();
 
  private:
-  // A run is written once a flush: a second change of it in one batch writes the first one down.
+  // A run is written once per flush, so before a second change of it the first one is flushed.
   Status BeginRun(const RunKey& key);
-  // What the end of a run depends on and its change overwrites.
+  // Values that AddFinal needs and that the change has already overwritten.
   struct Before {
     explicit Before(const RunRow& row)
         : state(row.state), cancel_requested(row.cancel_requested.has_value()) {}
@@ -62,7 +62,7 @@ class RunWriter {
   Status AddFinal(const StoredRun& run, const Before& before, const AttemptResult& result,
                   std::string_view reason);
   Status Free(StoredRun& run);
-  // A notice is left with the write that makes it true.
+  // Adds a notice to the same transaction as the change that causes it.
   void AddNotice(NoticeKind kind, const RunRow& row, std::string_view reason, WallTime now);
   Status Update(const std::string& statement, JsonRows& rows);
   Status Insert(const std::string& statement, JsonRows& rows);

@@ -7,7 +7,7 @@
 namespace carillon::mysql {
 namespace {
 
-// What changes with the job's version, from k to j.
+// The columns that change with the job's version, copied from k to j.
 constexpr std::string_view kChangingColumns =
     "position, version, job_version, next_fire_us, resume_from_us, dst_gap, dst_repeat, "
     "misfire_policy, misfire_grace_us, catch_up_window_us, catch_up_max, priority";
@@ -37,7 +37,7 @@ const std::string kChangingTable =
     "c9 BIGINT PATH '$[9]', c10 BIGINT PATH '$[10]', c11 BIGINT PATH '$[11]', "
     "c12 INT PATH '$[12]'";
 
-// False: not a name that this version knows.
+// False if this version does not know the name.
 template <typename Enum>
 bool Parse(const Rows& rows, uint32_t column, Enum* value) {
   const Result<Enum> parsed = ParseName<Enum>(rows.Text(column));

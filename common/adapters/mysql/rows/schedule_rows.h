@@ -10,8 +10,8 @@
 
 namespace carillon::mysql {
 
-// A schedule as stored. Of a paused job `due.next_fire` is kNever and `resume_from` is where the
-// schedule stands; otherwise resume_from is unused.
+// A schedule as stored. If its job is paused, `due.next_fire` is kNever and `resume_from` holds the
+// first fire that is not planned; otherwise resume_from is unused.
 struct StoredScheduleRow {
   DueSchedule due;
   WallTime resume_from = WallTime{};
@@ -25,9 +25,9 @@ struct StoredScheduleRow {
   }
 };
 
-// The columns of StoredScheduleRow, of a table called s.
+// The columns of StoredScheduleRow, of a table with the alias s.
 extern const std::string kScheduleColumns;
-// `due.readable` is false where a column holds what this version does not know.
+// `due.readable` is false if a column holds a value that this version does not know.
 StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows);
 
 Result<std::vector<StoredScheduleRow>> LockSchedules(Session& session, JobNo job_no);
@@ -36,7 +36,7 @@ Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& r
 Status UpdateSchedules(Session& session, const std::vector<StoredScheduleRow>& rows);
 Status DeleteSchedules(Session& session, const std::vector<ScheduleId>& ids);
 
-// In plan.cc.
+// Defined in plan_rows.cc.
 Status InsertGaps(Session& session, const std::vector<PlannedGap>& gaps);
 
 }  // namespace carillon::mysql

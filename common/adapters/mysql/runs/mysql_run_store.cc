@@ -20,9 +20,9 @@
 namespace carillon::mysql {
 namespace {
 
-constexpr int64_t kBusyMicrosecondsMax = 100'000;  // looked through for a free one
+constexpr int64_t kBusyMicrosecondsMax = 100'000;  // most that are searched for a free one
 
-// With the job's row locked nobody else adds manual runs of it.
+// Needs the lock of the job's row, so that nobody else adds manual runs of the job.
 Result<WallTime> FreeMicrosecond(Session& session, const StoredJobRow& job, WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Query("SELECT r.fire_us FROM job_runs r FORCE INDEX (by_job) WHERE "
@@ -71,13 +71,13 @@ Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext&
   return true;
 }
 
-// After the last write of a transaction.
+// Call it after the last write of a transaction.
 void ReportEnds(const RunWriter& writer, const WriteContext& context) {
   if (context.ended != nullptr) *context.ended = writer.ended();
 }
 
-// What an executor said of the row's own attempt
-// after it was given up stands with the earlier ones.
+// True if the executor reported the current attempt after it was
+// given up. Such a report is stored with the earlier attempts.
 bool HasReportOf(const RunDetail& run, int attempt) {
   return std::any_of(run.attempts.begin(), run.attempts.end(),
                      [&](const RunAttempt& known) { return known.attempt == attempt; });
@@ -87,7 +87,7 @@ Error Unreadable(const RunKey& key) {
   return {ErrorCode::kCorrupt, "run " + EncodeRunId(key) + ": unknown state or kind"};
 }
 
-// Planned and not yet due: not something a person has to deal with.
+// True for a run that is planned and not yet due, which needs no attention.
 bool IsAhead(const RunRow& row, WallTime now) {
   return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
          row.key.fire > now;
@@ -104,8 +104,9 @@ Result<int64_t> CountOpen(Session& session, std::string_view states) {
   return rows.Int(1);
 }
 
-// Their ids begin with it. Newest first is by the id: where few of many gaps are of the reason that
-// is asked for, the walk back from the newest would else not end before the oldest of all.
+// Returns the smallest id of the gaps that end in the wanted time. Newest first means by id: if
+// only few of many gaps match, the walk back from the newest would otherwise go on to the oldest
+// gap of all.
 Result<std::optional<uint64_t>> OldestGapEndingSince(Session& session, const GapFilter& filter) {
   const Conditions since = GapsEndingSince(filter);
   CARILLON_ASSIGN_OR_RETURN(
@@ -131,7 +132,7 @@ const std::string kSelectLetterJobs =
     "STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = x.job_no ORDER BY x.newest "
     "DESC";
 
-// nullopt: its row cannot be read, which is noted.
+// nullopt if the row cannot be read, which it reports to the session.
 std::optional<DeadLetter> ReadLetter(Session& session, const Rows& rows) {
   const uint64_t id = rows.Unsigned(1);
   const Result<RunState> state = ParseRunState(rows.Text(6));
@@ -219,7 +220,7 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
         if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
         StoredRun& run = runs.begin()->second;
         if (!run.readable) return Unreadable(key);
-        // Read again: what the attempt left may have come in before the lock.
+        // Read again, because a report of the attempt may have arrived before the lock.
         CARILLON_ASSIGN_OR_RETURN(const RunDetail now_is,
                                   ReadDetail(session, key, db_.caches().incarnations));
         if (HasReportOf(now_is, run.row.attempt)) run.row.may_still_run = false;
@@ -227,7 +228,7 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
             const RunChange change,
             DecideRetryByHand(run.row, ToJobRow(job), context.overlap(), context.now));
         AttemptResult ended = now_is.result;
-        // What was only believed lost stays marked so: its real end may still be reported.
+        // An attempt that was given up as lost stays LOST: its real end may still be reported.
         ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
         RunWriter writer(session);
         CARILLON_TRY(writer.Change(run, change, ended, context.now));
@@ -287,8 +288,8 @@ Result<GapPage> MysqlRunStore::ListGaps(const GapFilter& filter) {
     }
     Params params = where.params();
     params.push_back(static_cast<uint64_t>(filter.limit + 1));
-    // The page by itself first: joined to jobs, the optimizer may think it cheap to sort all gaps,
-    // or to go from the jobs to all of theirs.
+    // Selects the page in a subquery first. In a plain join with jobs the optimizer may choose to
+    // sort all gaps, or to go from the jobs to all of their gaps.
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows,
         session.Query(fmt::format("SELECT g.id, g.schedule_id, j.job_id, g.from_us, g.to_us, "
@@ -337,7 +338,7 @@ Result<std::vector<DeadLetter>> MysqlRunStore::ListDeadLetters(const DeadLetterF
                 [&](Session& session) -> Result<std::vector<DeadLetter>> {
                   std::vector<DeadLetter> letters;
                   uint64_t before = filter.before_id;
-                  // What is left out must not make a full page look like the last one.
+                  // Reads more if letters were left out: a full page must not look like the last.
                   for (bool more = true; more && letters.size() < filter.limit;) {
                     const size_t wanted = filter.limit - letters.size();
                     Params values{before};
@@ -405,7 +406,7 @@ Result<BoundedCount> MysqlRunStore::CountGaps(const GapFilter& filter) {
   CountedRows rows{.from = "run_gaps g", .order = "g.id DESC", .wanted = OtherwiseOfGaps(filter)};
   rows.within = GapsOfJob(filter);
   rows.within.Add(GapsEndingSince(filter));
-  if (filter.since && !filter.job_id) {  // no more is looked at than has ended since
+  if (filter.since && !filter.job_id) {  // reads only gaps that have ended since
     rows.from += " FORCE INDEX (by_end)";
     rows.order = "g.to_us DESC";
   }

@@ -1,5 +1,5 @@
-// The last runs of many jobs. One statement for each job: together they would open the partitioned
-// table as often as there are jobs.
+// Reads the last runs of many jobs, with one statement for each job: a joint statement would open
+// the partitioned table once for each job anyway.
 #pragma once
 
 #include <vector>

@@ -15,25 +15,25 @@
 namespace carillon::mysql {
 namespace {
 
-// How far beyond `now` a list looks at every run; further on there are planned runs, many, and some
-// that were ended ahead of their time, which the index finds.
+// How far beyond `now` a list reads every run. Later runs are planned (there are many of them), or
+// were ended early, and those an index finds.
 constexpr Duration kListAhead = 1s;
 
-// Rows that an index leads to lie anywhere on the disk; those of a walk along the table lie
-// together. Measured with a million runs, most of them not in the buffer pool: 80 us for each
-// against 1 us.
+// Cost of reading a row through an index, relative to one in a scan of the table: the former are
+// scattered over the disk. Measured with a million runs, most of them not in the buffer pool: 80 us
+// per row against 1 us.
 constexpr size_t kScatteredCost = 25;
 
-// Open runs are found in the order of their due times, and sorted for a page.
+// Most open runs that are sorted for a page. The index has them in the order of their due times.
 constexpr size_t kSortedMax = 20'000;
 
-// One walk along an index, in the order of the list.
+// A walk along an index, in the order of the list.
 struct Walk {
   std::string index;
   Conditions within;  // a range of the index
-  Conditions wanted;  // looked at in each row
-  // Of the runs looked at; nullopt = the range itself
-  // is what is wanted, so the page's size bounds it.
+  Conditions wanted;  // checked in each row
+  // Most runs that are read; nullopt = every run of the
+  // range is wanted, so the page's size bounds the walk.
   std::optional<size_t> bound = {};
 };
 
@@ -47,7 +47,8 @@ std::string QuotedStates(const std::vector<RunState>& states) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Beyond a run, or from it on, in one direction: the first part is a range of the index.
+// Adds the condition "beyond a run" or "from a run on", in one direction. The first part of the
+// condition is a range of the index.
 enum class Beyond { kEarlier, kLater, kLaterOrEqual, kEarlierOrEqual };
 void AddBeyond(Conditions& conditions, const RunKey& run, Beyond beyond) {
   const bool later = beyond == Beyond::kLater || beyond == Beyond::kLaterOrEqual;
@@ -70,13 +71,13 @@ Conditions RangeOf(const RunFilter& filter) {
   return range;
 }
 
-// Of the job, whose number is a constant to the optimizer.
+// Adds the condition on the job. The subquery makes the job's number a constant for the optimizer.
 void AddJob(Conditions& conditions, const JobId& id) {
   conditions.Add("r.job_no = (SELECT x.job_no FROM jobs x WHERE x.job_id = ?)", {id.value()});
 }
 
-// Of the job as it is now. Of a run's own columns alone, so that the server, which keeps the
-// answers of such a question, asks it once for each job and not for each run.
+// Adds a condition on the current name of the job. The subquery depends only on the run's job_no,
+// so the server, which caches subquery results, evaluates it once for each job and not for each run.
 void AddJobName(Conditions& conditions, const std::string& text) {
   Conditions named;
   AddNameContains(named, text);
@@ -110,7 +111,7 @@ Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
     wanted.Add(fmt::format("r.kind IN ({})", fmt::join(numbers, ", ")));
   }
   if (!filter.executor) return wanted;
-  // Constants as well: a subquery would make the optimizer sort all of history.
+  // Read first to be constants too: a subquery would make the optimizer sort the whole history.
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query("SELECT i.incarnation_no FROM executor_incarnations i WHERE i.executor_id = ?",
@@ -122,7 +123,7 @@ Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
   return wanted;
 }
 
-// Every segment: the range of the index that has the open runs.
+// Lists every segment, which is the range of open runs in the index.
 std::string SegmentList(const SearchScope& scope) {
   std::vector<uint32_t> segments(scope.segment_count);
   for (uint32_t i = 0; i < scope.segment_count; ++i) segments[i] = i;
@@ -133,7 +134,7 @@ Walk OpenRuns(const RunFilter& filter, const Conditions& wanted, const SearchSco
               const std::vector<RunState>& states) {
   Walk walk{.index = "open_runs", .within = RangeOf(filter), .wanted = wanted};
   walk.within.Add(fmt::format("r.open_segment IN ({})", SegmentList(scope)));
-  // What has started was due; what is planned, far more, is not looked at.
+  // Runs that have started were due, so the many runs that are only planned are not read.
   const bool started = std::find(states.begin(), states.end(), RunState::kPending) == states.end();
   if (started) walk.within.Add("r.due_us <= ?", {ToUnixMicros(scope.now)});
   walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(states)));
@@ -143,16 +144,16 @@ Walk OpenRuns(const RunFilter& filter, const Conditions& wanted, const SearchSco
 
 Walk EndedAs(const RunFilter& filter, const Conditions& wanted, RunState state) {
   Walk walk{.index = "by_end", .within = RangeOf(filter), .wanted = wanted};
-  if (filter.job_id) walk.bound = filter.search_max;  // the index has the job
+  if (filter.job_id) walk.bound = filter.search_max;  // the index contains the job
   if (filter.looks_at_runs()) walk.bound = Scattered(filter.search_max);
   walk.within.Add("r.ended_as = ?", {NumberOf(state)});
-  // A member of the version before does not keep the column.
+  // A member of the previous version does not maintain the column ended_as.
   walk.wanted.Add(fmt::format("r.state = '{}'", Name(state)));
   if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
   return walk;
 }
 
-// Every run, or those of a job, in the order of their fires.
+// Walks along every run, or those of a job, in the order of their fires.
 Walk AnyState(const RunFilter& filter, const Conditions& wanted) {
   Walk walk{.index = "PRIMARY", .within = RangeOf(filter), .wanted = wanted};
   const bool looks = filter.looks_at_runs() || !filter.states.empty();
@@ -172,7 +173,7 @@ Walk InStates(const RunFilter& filter, const Conditions& wanted,
   return walk;
 }
 
-// Each state once.
+// Returns the walks that together find all `states`, each state in one walk.
 std::vector<Walk> WalksOfStates(const RunFilter& filter, const std::set<RunState>& states,
                                 const Conditions& wanted, const SearchScope& scope,
                                 bool many_open) {
@@ -188,7 +189,7 @@ std::vector<Walk> WalksOfStates(const RunFilter& filter, const std::set<RunState
       open.push_back(state);
     }
   }
-  // Before the ends: what ends between two walks is found twice and not missed.
+  // Open runs come first: a run that ends between two walks is then found twice, not missed.
   if (!open.empty()) walks.push_back(OpenRuns(filter, wanted, scope, open));
   for (const RunState state : states) {
     if (!IsOpen(state)) walks.push_back(EndedAs(filter, wanted, state));
@@ -196,7 +197,7 @@ std::vector<Walk> WalksOfStates(const RunFilter& filter, const std::set<RunState
   return walks;
 }
 
-// More than are sorted for a page.
+// True if there are more open runs than are sorted for a page.
 Result<bool> HasManyOpen(Session& session, const SearchScope& scope) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Query(fmt::format("SELECT 1 FROM job_runs r FORCE INDEX (open_runs) WHERE "
@@ -233,7 +234,7 @@ Result<std::vector<Walk>> WalksOf(Session& session, const RunFilter& filter,
   return WalksOfStates(filter, states, wanted, scope, many_open);
 }
 
-// Those that one walk finds. Without a bound its order does not matter, nor what is behind them.
+// Counts the runs that one walk finds. Without a bound, the order and the cursor do not matter.
 Result<BoundedCount> CountWalk(Session& session, Walk walk, const RunFilter& filter) {
   CountedRows rows{.from = "job_runs r FORCE INDEX (" + walk.index + ")",
                    .order = std::string(RunOrder(filter.oldest_first)),
@@ -250,7 +251,7 @@ Result<BoundedCount> CountWalk(Session& session, Walk walk, const RunFilter& fil
   return CountRows(session, rows);
 }
 
-// The last run that the walk may look at; nullopt = there are not that many.
+// Returns the last run that the walk may read; nullopt if it ends before its bound.
 Result<std::optional<RunKey>> EndOf(Session& session, const Walk& walk, bool oldest_first) {
   Params params = walk.within.params();
   params.push_back(static_cast<uint64_t>(*walk.bound - 1));
@@ -267,11 +268,11 @@ Result<std::optional<RunKey>> EndOf(Session& session, const Walk& walk, bool old
 
 constexpr size_t kMarkedOpenRuns = 1'000;
 
-// Of some runs, whatever their order.
+// Returns a checksum of some runs that does not depend on their order.
 Result<uint64_t> MarkOf(Session& session, const std::string& runs, const Params& params) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
-      // MD5: the checksums of a window that moves on by one may well be the same together.
+      // MD5, because weaker checksums of a window that moves by one run may add up to the same sum.
       session.Query(
           "SELECT CAST(COALESCE(SUM(CONV(LEFT(MD5(CONCAT_WS(' ', x.fire_us, x.schedule_id, "
           "x.shard, x.state, x.attempt)), 8), 16, 10)), 0) AS UNSIGNED), COUNT(*) FROM (SELECT "
@@ -338,7 +339,8 @@ Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const Sear
       std::unique(page.runs.begin(), page.runs.end(),
                   [](const RunDetail& a, const RunDetail& b) { return a.row.key == b.row.key; });
   page.runs.erase(again, page.runs.end());
-  // Beyond where one walk ended another may have found some; between them others may be missing.
+  // Drops runs beyond the point where one of the walks stopped: other walks may have found some
+  // there, but runs between them may be missing.
   if (page.searched_to) {
     std::erase_if(page.runs, [&](const RunDetail& run) {
       return comes_before(*page.searched_to, run.row.key);

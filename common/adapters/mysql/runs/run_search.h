@@ -1,4 +1,4 @@
-// Search for runs: chooses the index for a filter, and bounds the search where no index serves it.
+// Searches for runs: chooses the index for a filter, and bounds the search if no index fits it.
 #pragma once
 
 #include <cstdint>
