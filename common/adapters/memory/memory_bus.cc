@@ -76,7 +76,7 @@ Result<std::vector<ReceivedRecord>> MemoryConsumer::Poll(size_t max) {
       taken.push_back({partition.records[index].record, number, position});
     }
   }
-  // Another partition goes first next time, so that a busy one starves nobody.
+  // Starts with another partition next time, so that a busy one does not starve the others.
   if (!positions_.empty()) turn_ = (turn_ + 1) % positions_.size();
   return taken;
 }
@@ -149,7 +149,7 @@ MemoryBus::Topic& MemoryBus::FindTopic(const std::string& name) {
 
 void MemoryBus::Trim(Partition& partition) {
   int64_t kept_from = partition.first + static_cast<int64_t>(partition.records.size());
-  // Nobody listens now: keep what fits, for the groups that come back.
+  // No group has a live consumer: keeps the records that fit, for groups that come back.
   if (partition.live.empty()) kept_from = partition.first;
   for (const std::string& group : partition.live) {
     kept_from = std::min(kept_from, partition.committed[group]);

@@ -1,5 +1,5 @@
-// A bus inside one process: topics of partitions with offsets, consumers that go on from what their
-// group committed.
+// A message bus inside one process: topics with partitions and offsets, and consumers that continue
+// from the positions that their group committed.
 //
 // Place    Standalone's bus; under the fault wrapper, the simulator's.
 // Threads  Thread-safe. The bus outlives its producers and consumers.
@@ -7,7 +7,7 @@
 //          committed past it; groups without a live consumer hold nothing back.
 // Errors   Send: kExhausted when the partition holds `records_max` records that some live
 //          consumer's group has not committed.
-// Always   Order within a partition; a position never lies before what is kept.
+// Always   Records of a partition stay in order. A position is never before the oldest kept record.
 #pragma once
 
 #include <cstdint>
@@ -33,18 +33,18 @@ class MemoryBus {
     size_t records_max = 65'536;  // of each partition
   };
   MemoryBus() : MemoryBus(Options{}) {}
-  // `clock` tells when a record was sent; without one BusBegin knows only the oldest record.
+  // `clock` gives the times at which records are sent. Without it BusBegin knows only the oldest.
   explicit MemoryBus(Options options, const Clock* clock = nullptr);
 
   int partitions() const { return options_.partitions; }
   std::unique_ptr<BusProducer> NewProducer();
-  // A consumer of `partitions` (empty = all) of the topic for `group`. It starts at the group's
-  // committed positions, a new group at the oldest record, unless `begin` says otherwise. One live
-  // consumer of a group a partition.
+  // Returns a consumer of `partitions` (empty = all) of the topic for `group`. It starts at the
+  // group's committed positions (a new group: at the oldest record), unless `begin` says otherwise.
+  // A partition has at most one live consumer of each group.
   std::unique_ptr<BusConsumer> NewConsumer(std::string_view topic, std::string_view group,
                                            std::vector<int> partitions = {},
                                            std::optional<BusBegin> begin = {});
-  // Records now kept, over all topics.
+  // The number of records currently kept, over all topics.
   size_t size() const;
 
  private:
@@ -58,7 +58,7 @@ class MemoryBus {
   struct Partition {
     int64_t first = 0;  // offset of records.front()
     std::deque<SentRecord> records;
-    std::map<std::string, int64_t> committed;  // by group: the next offset it wants
+    std::map<std::string, int64_t> committed;  // by group: the next offset to read
     std::set<std::string> live;                // groups with a consumer
   };
   struct Topic {

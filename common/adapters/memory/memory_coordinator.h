@@ -1,7 +1,7 @@
 // Election, membership, assignment and settings inside one process.
 //
-// Place    Standalone with its one member; the simulator with many, whose sessions it suspends and
-//          expires.
+// Place    Standalone, with its one member; the simulator, with many members whose sessions it
+//          suspends and expires.
 // Threads  Thread-safe. The ensemble outlives its coordinators.
 #pragma once
 
@@ -19,14 +19,14 @@ namespace carillon::memory {
 
 class MemoryEnsemble {
  public:
-  // A client of the ensemble: not a member until Join.
+  // Returns a client of the ensemble. It is not a member until Join.
   std::unique_ptr<Coordinator> NewClient();
 
-  // ---- of executors (memory_directory.h) ----
+  // ---- for executors (memory_directory.h) ----
   Status Announce(const ExecutorId& executor, const Incarnation& incarnation);
   bool IsShown(const Incarnation& incarnation) const;
 
-  // ---- for tests: what a network and a server can do to the session of a process ----
+  // ---- for tests: effects of network and server failures on the session of a process ----
   // No contact: the client answers from its last view. Its session lives until it expires.
   void Suspend(const Incarnation& incarnation);
   // Contact again: a client whose session expired meanwhile learns of it now.
@@ -35,10 +35,10 @@ class MemoryEnsemble {
   void Expire(const Incarnation& incarnation);
   // The process died: its nodes stay until its session expires.
   void Abandon(const Incarnation& incarnation);
-  // What every connected client would read.
+  // The values that every connected client would read.
   Assignment assignment() const;
   std::optional<StoreTrust> trust() const;
-  // As if the ensemble had been set up anew; members stay.
+  // Clears the trust, as if the ensemble had been set up again; the members stay.
   void ForgetTrust();
 
  private:
@@ -51,11 +51,11 @@ class MemoryEnsemble {
   };
   struct Client {
     std::optional<MemberInfo> self;
-    Incarnation incarnation;  // of the last Join; a client is found by it
+    Incarnation incarnation;  // of the last Join; identifies the client
     uint64_t joins = 0;
     bool suspended = false;
     bool expired = false;
-    View last;  // what it saw before it was suspended
+    View last;  // its view before it was suspended
     std::function<void()> wake;
   };
 

@@ -3,12 +3,13 @@
 //
 // Place    Standalone's link; under the fault wrapper, the simulator's.
 // Threads  Thread-safe. The switchboard outlives its ends. A wake-up runs on the sender's thread,
-//          outside the lock; after an end is destroyed its wake-up is not called again, but one
-//          call may be in progress: destroy an end only after its peers' threads stopped or its
-//          wake target can stand it.
+//          outside the lock. After an end is destroyed its wake-up is not called again, but one
+//          call may still be in progress: destroy an end only after its peers' threads have
+//          stopped, or if the target of the wake-up outlives such a call.
 // Errors   Send: kUnavailable when the other end does not exist, kExhausted when its queue holds
 //          `messages_max`.
-// Always   Messages of one pair arrive in order, once, and are lost with the end they wait for.
+// Always   Messages of one pair arrive in order and once. Messages that wait at an end are lost
+//          when it is destroyed.
 #pragma once
 
 #include <deque>
@@ -26,12 +27,12 @@ namespace carillon::memory {
 class MemorySwitchboard {
  public:
   struct Options {
-    size_t messages_max = 16'384;  // waiting at one end
+    size_t messages_max = 16'384;  // that wait at one end
   };
   MemorySwitchboard() : MemorySwitchboard(Options{}) {}
   explicit MemorySwitchboard(Options options) : options_(options) {}
 
-  // One live hub a member, one live link an (executor, incarnation).
+  // A member has at most one live hub, an (executor, incarnation) at most one live link.
   std::unique_ptr<ExecutorHub> OpenHub(const MemberId& member);
   std::unique_ptr<ExecutorLink> OpenLink(const ExecutorId& executor,
                                          const Incarnation& incarnation);

@@ -1,5 +1,5 @@
-// The part of the memory store that is about people: who they are, what they keep and what they
-// have ordered. The tables and their mutex are those of the whole store (memory_store.h).
+// The part of the memory store that belongs to users: accounts, secrets and bulk actions. It uses
+// the tables and the mutex of the whole store (memory_store.h).
 #pragma once
 
 #include <optional>
@@ -84,7 +84,7 @@ class MemoryPeople : public AuthStore, public SecretStore, public BulkStore {
   Tables tables_ GUARDED_BY(mu_);
 
  private:
-  // Null: there is none of that version.
+  // kNotFound: there is no such user. kConflict: the user has another version.
   Result<UserRecord*> FindUserAt(const std::string& user_id, int64_t version) REQUIRES(mu_);
   Status CheckAdministratorLeft(const std::string& without) REQUIRES(mu_);
   bool HasAdministrator(const std::string& beside) const REQUIRES(mu_);

@@ -14,7 +14,7 @@ void Tally(BulkAction& action, BulkItem& item, BulkResult result) {
   if (result == BulkResult::kSkipped) ++action.skipped;
 }
 
-// After items got their results.
+// Updates the counts and the state of an action after items got their results.
 void Settle(BulkAction& action, WallTime now) {
   action.updated = now;
   if (action.done + action.failed + action.skipped < action.total) return;

@@ -1,7 +1,7 @@
-// The memory twin of the store: every port of the store over one shared state.
+// The in-memory twin of the store: implements every port of the store over one shared state.
 //
 // Place    Unit tests and the simulator. Passes the same contract suite as the MariaDB adapter.
-// Threads  Thread-safe: each call holds the one mutex, in place of the database's row locks.
+// Threads  Thread-safe: each call holds one mutex, which replaces the database's row locks.
 // Time     Now() is the given clock's wall time: the cluster's time.
 // Owns     Everything; nothing outlives the object. Bounded by Maintain's retention only.
 #pragma once
@@ -28,7 +28,7 @@
 namespace carillon::memory {
 
 inline constexpr Duration kRequestKeyKept = 24h;
-inline constexpr Duration kRequestInFlight = 1min;  // longer: its member died
+inline constexpr Duration kRequestInFlight = 1min;  // after this, its member counts as dead
 inline constexpr Duration kAuditKept = 24h * 365;
 inline constexpr int64_t kCountedMax = 100'000;
 
@@ -53,15 +53,14 @@ class MemoryStore final : public MemoryPeople,
   };
   MemoryStore(const Clock& clock, Options options);
 
-  // Tests: called, with the store locked, after each change of a run's row.
+  // Tests: `observer` is called after each change of a run's row, with the store locked.
   void ObserveRuns(Tables::RunObserver observer);
 
-  // Tests: as if the stored definition, or the schedule's row, could not be read (any more).
+  // Tests: make a stored definition, or the row of a schedule, unreadable (or readable again).
   void DamageDefinition(const JobId& id, int64_t version, bool damaged);
   void DamageSchedule(ScheduleId id, bool damaged);
 
-  // Tests: what answers from now on is a store of this id and mark on this server, as after a
-  // restore or a failover.
+  // Tests: from now on the store has this id, mark and server, as after a restore or a failover.
   void ChangeIdentity(const StoreIdentity& identity);
 
   // IdentityStore
@@ -232,7 +231,7 @@ class MemoryStore final : public MemoryPeople,
   void Resume(JobEntry& job, WallTime now) REQUIRES(mu_);
 
   bool CancelEntry(const RunEntry& entry, const WriteContext& context) REQUIRES(mu_);
-  // Writes a run that a person's write ended.
+  // Writes a run that was ended by a user's request.
   void PutEnded(RunEntry entry) REQUIRES(mu_);
   void ReportEnds(const WriteContext& context) REQUIRES(mu_);
   RunDetail ToDetail(const RunEntry& entry, bool with_attempts) REQUIRES(mu_);
@@ -240,10 +239,10 @@ class MemoryStore final : public MemoryPeople,
   Result<ExecutorRecord*> FindExecutor(const ExecutorId& id) REQUIRES(mu_);
 
   StoreIdentity identity_ GUARDED_BY(mu_);
-  EndedRuns ended_ GUARDED_BY(mu_);  // by the call in progress
+  EndedRuns ended_ GUARDED_BY(mu_);  // ended by the call in progress
 };
 
-// The part of a job's row that run_state.h looks at.
+// Returns the part of a job's row that the decisions of run_state.h use.
 JobRow ToJobRow(const JobEntry& job);
 
 }  // namespace carillon::memory

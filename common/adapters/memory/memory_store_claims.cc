@@ -1,4 +1,4 @@
-// Steps 7, 9 and 10: claims, skips, results, losses. What to write is decided by run_state.h.
+// Steps 7, 9 and 10: claims, skips, results, losses. run_state.h decides what is written.
 #include <algorithm>
 
 #include "common/adapters/memory/memory_store.h"
@@ -24,7 +24,7 @@ Status CheckBatch(const std::vector<Item>& items, const Fence& fence, std::strin
   return {};
 }
 
-// The attempt that a loss ends: nothing is known but when it began.
+// The result of an attempt that was lost: only its start time is known.
 AttemptResult LossOf(const RunEntry& entry, WallTime now) {
   return {.state = RunState::kLost,
           .reason = std::string(reason::kExecutorLost),
@@ -32,16 +32,16 @@ AttemptResult LossOf(const RunEntry& entry, WallTime now) {
           .ended = now};
 }
 
-// Whether a report that changes nothing is news about its attempt.
+// True if a report that does not change the run still says something new about its attempt.
 bool IsNews(const RunEntry& entry, const ResultReport& report) {
   if (report.attempt < entry.row.attempt) return true;
-  // The row ended by a loss; this is what really became of it.
+  // The run ended as lost; this report is how the attempt really ended.
   return report.attempt == entry.row.attempt && IsFinal(entry.row.state) &&
          entry.row.claim_token == report.token && entry.result.state == RunState::kLost;
 }
 
-// The batch as the MariaDB adapter takes it: the plain items without a look at each row's decision
-// where all of them hold, otherwise everything one by one.
+// Splits a batch as the MariaDB adapter does: if all items that may be plain are plain, they are
+// written without a decision for each row; otherwise every item is decided by itself.
 template <typename Item, typename MayBe, typename Is>
 PlainSplit Split(const std::vector<Item>& items, MayBe may_be, Is is_plain) {
   PlainSplit split = SplitPlain(items, may_be);
@@ -55,7 +55,7 @@ bool TakesRuns(const Tables& tables, const ExecutorId& executor) {
   return found == tables.executors.end() || (found->second.enabled && !found->second.draining);
 }
 
-// Returns the notice of a start that is late.
+// Writes a claim. Returns the notice of a late start, if it is one.
 std::optional<Notice> WriteClaim(Tables& tables, RunEntry entry, const ClaimRequest& request,
                                  WallTime now) {
   entry.row.state = RunState::kRunning;
@@ -76,7 +76,7 @@ std::optional<Notice> WriteClaim(Tables& tables, RunEntry entry, const ClaimRequ
                 .created = now};
 }
 
-// No more than the run's own columns, as the statement of the MariaDB adapter.
+// Writes only the run's own columns, as the statement of the MariaDB adapter does.
 RunEffect WritePlain(Tables& tables, RunEntry entry, const ResultReport& report) {
   entry.row.state = RunState::kCompleted;
   entry.result = report.result;
@@ -124,7 +124,7 @@ Result<std::vector<ClaimReply>> MemoryStore::Claim(const std::vector<ClaimReques
 
 ClaimReply MemoryStore::ClaimOne(const ClaimRequest& request, WallTime now) {
   const RunEntry* found = tables_.FindRun(request.key);
-  // A request under another segment would pass a fence that is not the run's.
+  // A request that names another segment was checked against the wrong fence.
   if (found != nullptr && found->row.segment != request.segment) found = nullptr;
   ClaimFacts facts{.now = now, .executor_enabled = TakesRuns(tables_, request.executor)};
   if (found != nullptr) {
@@ -193,7 +193,7 @@ void MemoryStore::WriteSkip(RunEntry entry, std::string_view why, WallTime now) 
 void MemoryStore::WriteChange(RunEntry entry, const RunChange& change, const AttemptResult& result,
                               WallTime now) {
   const int attempts = entry.row.attempt;
-  // It was over, and is not or was not what it seemed: what was said of its end does not hold.
+  // The run was final and is reopened or ends otherwise: a dead letter of the old end is wrong.
   if (IsFinal(entry.row.state)) {
     std::erase_if(tables_.dead_letters,
                   [&](const auto& letter) { return letter.second.key == entry.row.key; });
@@ -224,8 +224,8 @@ Result<std::vector<RunEffect>> MemoryStore::ApplyResults(const std::vector<Resul
 
 RunEffect MemoryStore::ApplyOne(const ResultReport& report, WallTime now) {
   const RunEntry* found = tables_.FindRun(report.key);
-  // A report under another segment would pass a fence that is not the run's; one of another job
-  // would be decided by that job's rules.
+  // A report that names another segment was checked against the wrong fence; one that names another
+  // job would be decided by that job's rules.
   const bool astray = found != nullptr &&
                       (found->row.segment != report.segment || found->row.job_no != report.job_no);
   if (astray) found = nullptr;
@@ -262,7 +262,7 @@ Result<std::vector<RunEffect>> MemoryStore::MarkLost(const std::vector<LostRepor
     const JobEntry& entry = *tables_.FindJob(found->row.job_no);
     JobRow job = ToJobRow(entry);
     if (found->row.def_version != entry.version) {
-      // One that cannot be read any more may have said that the attempt is not to be killed.
+      // An unreadable version may have said that the attempt must not be killed.
       const auto started_under = entry.versions.find(found->row.def_version);
       const bool known = started_under != entry.versions.end() &&
                          !entry.unreadable.contains(found->row.def_version);

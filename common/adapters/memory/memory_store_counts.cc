@@ -1,4 +1,4 @@
-// The counts of the lists: what the lists themselves find.
+// The counts of lists: each one counts the rows that the list itself finds.
 #include <algorithm>
 
 #include "common/adapters/memory/memory_store.h"
@@ -18,7 +18,7 @@ Result<BoundedCount> Bounded(const Result<std::vector<Item>>& found) {
   return Bounded(found->size());
 }
 
-// From the first page on.
+// Returns the filter from the first page on, with the limit of a count.
 template <typename Filter>
 Filter WithLimit(Filter filter) {
   filter.limit = kOneMore;

@@ -1,5 +1,5 @@
-// Jobs and their schedules. Every write moves the job's version, that of its schedules, and the
-// stamp of its unclaimed runs, in one go: this is what claims and plans compare (P8).
+// Jobs and their schedules. Every write advances the version of the job, of its schedules and of
+// its unclaimed runs together, because claims and plans compare these (P8 of docs/semantics.md).
 #include <algorithm>
 #include <tuple>
 
@@ -9,13 +9,14 @@
 namespace carillon::memory {
 namespace {
 
-// Runs of removed schedules are told by their absence from job.schedules.
+// True if the run's schedule still belongs to the job. A removed schedule is not in job.schedules.
 bool IsKept(const JobEntry& job, const RunKey& key) {
   return job.manual == key.schedule_id || std::find(job.schedules.begin(), job.schedules.end(),
                                                     key.schedule_id) != job.schedules.end();
 }
 
-// An edit reaches what waits: its version, and its priority where nobody gave the run its own.
+// Applies an edit to a waiting run: its version, and its priority unless it is a manual run, which
+// may have a priority of its own.
 void Stamp(const JobEntry& job, RunRow* row) {
   row->def_version = job.version;
   if (row->kind != RunKind::kManual) row->priority = job.definition.priority;
@@ -28,8 +29,8 @@ bool Matches(const JobEntry& job, const JobFilter& filter) {
   return NameContains(job, filter.name_contains);
 }
 
-// What jobs are ordered by: name or time, then the id. Like the database's, the comparison of names
-// does not mind blanks at their ends.
+// The sort key of jobs: name or time, then the id. As in the database, trailing spaces do not
+// matter when names are compared.
 using OrderKey = std::tuple<std::string, WallTime, std::string>;
 
 OrderKey KeyOf(JobOrder order, JobListPlace place) {
@@ -187,7 +188,7 @@ Result<JobPage> MemoryStore::ListJobs(const JobFilter& filter) {
   }
   JobPage page;
   size_t searched = 0;
-  // False: the page is at its end.
+  // Returns false when the page ends.
   const auto look = [&](const JobEntry& job) REQUIRES(mu_) {
     if (memory::Matches(job, filter) && IsReadable(job)) page.jobs.push_back(ToStored(job));
     if (page.jobs.size() >= filter.limit) return false;
@@ -266,8 +267,8 @@ void MemoryStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason r
 }
 
 bool MemoryStore::Unplan(const RunRow& row, WallTime now) {
-  // A later run of the schedule that somebody cancelled, or cancelled and retried, ahead of time
-  // stays; going back behind it would plan its key twice.
+  // A later run of the schedule that somebody cancelled early, or cancelled and retried, stays.
+  // Moving the schedule back before it would plan its key twice.
   const auto& runs = tables_.runs();
   for (auto later = runs.upper_bound(row.key); later != runs.end(); ++later) {
     const RunRow& other = later->second.row;

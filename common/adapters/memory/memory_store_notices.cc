@@ -21,7 +21,7 @@ Delivery WithoutMessage(const Delivery& delivery) {
   return shown;
 }
 
-// The failed run itself counts as well, whenever its success was reported.
+// The failed run itself also counts as a recovery, whenever its success was reported.
 std::optional<Recovery> FindRecovery(const Tables& tables, JobNo job_no,
                                      const NoticeMemoryEntry& memory, WallTime now) {
   const std::map<RunKey, RunEntry>& runs = tables.runs();
@@ -39,7 +39,8 @@ std::optional<Recovery> FindRecovery(const Tables& tables, JobNo job_no,
   return std::nullopt;
 }
 
-// Where a failure was told, the watch for a success begins; one that is held back moves it.
+// Remembers a decision. A sent notice of a failure starts the watch for a success; one that is held
+// back moves the time from which a success counts.
 void Remember(Tables& tables, const NoticeDecision& decision, WallTime now) {
   const Notice& notice = decision.notice;
   const bool failed = notice.kind == NoticeKind::kFailed;

@@ -1,4 +1,4 @@
-// Steps 1 and 2: what is due, what is planned, what is open.
+// Steps 1 and 2: due schedules, plans and open runs.
 #include <algorithm>
 #include <functional>
 #include <queue>

@@ -1,4 +1,4 @@
-// Runs as people see and touch them.
+// Runs as the API lists and changes them.
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -15,7 +15,7 @@ bool Contains(const std::vector<T>& list, const T& wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
-// Planned and not yet due: not something a person has to deal with.
+// True for a run that is planned and not yet due, which needs no attention.
 bool IsAhead(const RunRow& row, WallTime now) {
   return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
          row.key.fire > now;
@@ -99,7 +99,7 @@ bool MemoryStore::CancelEntry(const RunEntry& entry, const WriteContext& context
   changed.row.cancel_requested.reset();
   changed.result.reason = std::string(CancelReason(entry.row));
   changed.result.ended = context.now;
-  // What was only believed lost stays marked so: its real end may still be reported.
+  // An attempt that was given up as lost stays LOST: its real end may still be reported.
   if (!entry.row.may_still_run) changed.result.state = RunState::kCancelled;
   PutEnded(std::move(changed));
   return true;
@@ -139,15 +139,15 @@ Result<RunDetail> MemoryStore::RetryRun(const RetryRequest& request, const Write
   }
   const JobRow job = ToJobRow(entry);
   RunRow row = found->row;
-  // What an executor said of the row's own attempt
-  // after it was given up stands with the earlier ones.
+  // A report of the current attempt that came after it was
+  // given up is stored with the earlier attempts.
   for (const RunAttempt& known : found->attempts) {
     if (known.attempt == row.attempt) row.may_still_run = false;
   }
   CARILLON_ASSIGN_OR_RETURN(const RunChange change,
                             DecideRetryByHand(row, job, context.overlap(), context.now));
   AttemptResult ended = found->result;
-  // What was only believed lost stays marked so: its real end may still be reported.
+  // An attempt that was given up as lost stays LOST: its real end may still be reported.
   if (ended.state != RunState::kLost) ended.state = found->row.state;
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
   WriteChange(*found, change, ended, context.now);
@@ -221,7 +221,7 @@ Result<RunPage> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {
   RunPage page;
   const bool searches = filter.looks_at_runs() || !filter.states.empty();
   size_t searched = 0;
-  // False: the page ends here.
+  // Returns false when the page ends.
   const auto look = [&](const RunKey& key, const RunEntry& entry) REQUIRES(mu_) {
     if (Matches(entry, filter, now)) page.runs.push_back(ToDetail(entry, false));
     if (searches && ++searched == filter.search_max) page.searched_to = key;

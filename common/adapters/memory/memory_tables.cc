@@ -158,7 +158,7 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
                           .result = result});
   }
   if (change.store_result) {
-    // Who cancelled it, and why, was written before its end.
+    // The text about who cancelled the run, and why, was written before its end and is kept.
     const std::string why = change.state == RunState::kCancelled ? entry.result.error : "";
     entry.result = result;
     if (!why.empty()) entry.result.error = why;
@@ -166,7 +166,7 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
     std::erase_if(entry.attempts,
                   [&](const RunAttempt& earlier) { return earlier.attempt >= change.attempt; });
   } else if (change.state == RunState::kHeld) {
-    // The word of a cancel stays until the end.
+    // The text of a cancel is kept until the end.
     std::string why = std::move(entry.result.error);
     entry.result = result;
     entry.result.error = std::move(why);

@@ -63,15 +63,15 @@ struct JobEntry {
   std::vector<ScheduleId> schedules = {};  // in the definition's order
   std::optional<ScheduleId> manual = {};   // the pseudo schedule of manual runs
   std::map<int64_t, JobDefinition> versions = {};
-  std::map<int64_t, WallTime> made = {};       // when each version was
-  std::map<int64_t, std::string> actors = {};  // who made it
+  std::map<int64_t, WallTime> made = {};       // creation time, by version
+  std::map<int64_t, std::string> actors = {};  // who created it, by version
   std::set<int64_t> unreadable = {};           // versions that a test has damaged
   std::set<RunKey> open = {};                  // PENDING, RUNNING, HELD
-  std::set<RunKey> active = {};  // claimed once and not final since: what overlap=skip looks at
+  std::set<RunKey> active = {};  // claimed and not final since; overlap_policy skip checks this
 };
 
-std::string Lower(std::string_view text);  // of ASCII
-// Whether the job has `text` in its name or id, whatever the case.
+std::string Lower(std::string_view text);  // ASCII letters only
+// True if the name or the id of the job contains `text`, ignoring case.
 bool NameContains(const JobEntry& job, std::string_view text);
 
 struct GapEntry {
@@ -82,13 +82,13 @@ struct GapEntry {
 
 struct NoticeEntry {
   Notice notice;
-  bool open = true;  // nobody has decided about it
+  bool open = true;  // no decision about it yet
 };
 
 struct NoticeMemoryEntry {
   NoticeMemory memory;
   SegmentId segment;
-  bool watched = false;  // a failure was told, and no success since
+  bool watched = false;  // a failure was notified, and no success was since
   WallTime failed_fire = WallTime{};
   WallTime failed = WallTime{};
 };
@@ -116,14 +116,14 @@ struct RefreshEntry {
   RefreshUse use = RefreshUse::kNone;
 };
 
-// Of the current version.
+// True if the current version can be read.
 inline bool IsReadable(const JobEntry& job) { return !job.unreadable.contains(job.version); }
 
 class Tables {
  public:
   using PendingIndex = std::set<std::pair<WallTime, RunKey>>;
   using DueIndex = std::set<std::pair<WallTime, ScheduleId>>;
-  // Called after each change of a run's row; null = it did not, or does not, exist.
+  // Called after each change of a run's row. Null: the row did not exist before, or does not after.
   using RunObserver = std::function<void(const RunRow* before, const RunRow* after)>;
 
   explicit Tables(uint32_t segment_count);
@@ -154,7 +154,7 @@ class Tables {
   const std::map<JobId, JobNo>& job_ids() const { return job_ids_; }
   size_t held() const { return held_; }
 
-  // Of a KeyedAnswer. kConflict: the request was finished already.
+  // Checks the request of a KeyedAnswer. kConflict: it was already finished.
   Status CheckUnsettled(const std::string& scope, const std::string& key) const;
   template <typename Written>
   void Settle(const KeyedAnswer<Written>& keyed, const Written& written) {
@@ -203,14 +203,15 @@ class Tables {
   std::vector<PendingIndex> pending_;  // PENDING runs by (due, key)
   std::vector<DueIndex> due_;          // active schedules by (next_fire, id)
   std::vector<std::set<RunKey>> running_;
-  std::vector<std::set<RunKey>> cancels_;  // RUNNING or HELD, and asked to cancel
+  std::vector<std::set<RunKey>> cancels_;  // RUNNING or HELD, cancel requested
   size_t held_ = 0;
 };
 
-// Writes a RunChange (run_state.h) onto a row: columns, earlier attempts. Freeing of the overlap
-// slot follows from the state. `result` is what the attempt ended with.
+// Applies a RunChange (run_state.h) to a row: its columns and earlier attempts. The state implies
+// whether the overlap slot is free. `result` is the result of the attempt that ended.
 void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& result);
-// Keeps what a superseded attempt reported: the first word, except that a real end replaces LOST.
+// Records the report of a superseded attempt. The first report stays, except that a real end
+// replaces LOST.
 void RecordAttempt(RunEntry& entry, RunAttempt attempt);
 
 }  // namespace carillon::memory
