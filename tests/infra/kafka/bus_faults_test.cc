@@ -1,4 +1,4 @@
-// The bus while its broker is away, restarts, or has its topics recreated or emptied.
+// The bus while its broker is unavailable, restarts, or has its topics recreated or emptied.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -50,7 +50,7 @@ class BusFaultsTest : public ::testing::Test {
   }
   std::unique_ptr<BusConsumer> Consumer() { return ConsumerOf("g-" + topic_, {}); }
   std::unique_ptr<BusConsumer> ConsumerOf(const std::string& group, std::optional<BusBegin> begin) {
-    // A broker has led a partition only for a moment when its topic was just made.
+    // Retried, because the partitions of a new topic get their leader a moment later.
     std::unique_ptr<BusConsumer> consumer;
     EXPECT_TRUE(WaitUntil(
         [&] {
@@ -74,7 +74,7 @@ class BusFaultsTest : public ::testing::Test {
       EXPECT_TRUE(producer.Send(topic_, static_cast<uint64_t>(i), {std::to_string(i), {}}).ok());
     }
   }
-  // Polls into `seen` until it holds all of [from, to), in whatever order.
+  // Polls until all of [from, to) were received, in any order.
   bool Sees(BusConsumer& consumer, int from, int to, std::vector<ReceivedRecord>* all = nullptr) {
     return WaitUntil(
         [&] {
@@ -141,7 +141,7 @@ TEST_F(BusFaultsTest, NewGroupBeginsAtTheTimeItIsGivenAndAnOldOneAtItsPosition) 
   EXPECT_EQ(seen_.size(), 18u);
 }
 
-// What arrives between the questions of a new group is after its beginning.
+// Records that arrive while a new group looks up its start position are after that position.
 TEST_F(BusFaultsTest, NothingIsLostWhileANewGroupAsksWhereToBegin) {
   const auto producer = Producer();
   const auto witness = ConsumerOf("witness", {});
@@ -156,8 +156,8 @@ TEST_F(BusFaultsTest, NothingIsLostWhileANewGroupAsksWhereToBegin) {
   EXPECT_TRUE(Sees(*fresh, 0, 10));
 }
 
-// The broker is killed and comes back with what it acknowledged; what was given up meanwhile is
-// counted, and the stream goes on by itself.
+// The broker is killed and comes back with all records that it acknowledged. Records given up in
+// between are counted, and the stream continues by itself.
 TEST_F(BusFaultsTest, BrokerThatIsAwayAndComesBack) {
   const auto producer = Producer();
   const auto consumer = Consumer();
@@ -165,13 +165,13 @@ TEST_F(BusFaultsTest, BrokerThatIsAwayAndComesBack) {
   ASSERT_TRUE(Sees(*consumer, 0, 10));
   broker_->process().Signal(SIGKILL);
   Send(*producer, 10, 14);
-  // Of the first ten some may still wait for their acknowledgement, seen as they are: these too are
-  // given up then.
+  // Some of the first ten may still wait for their acknowledgement although they were received;
+  // these are given up too.
   EXPECT_TRUE(WaitUntil([&] { return Undelivered() >= 4; }, 30s)) << Undelivered();
   const auto nothing = consumer->Poll(10);
   EXPECT_TRUE(nothing.ok() && nothing->empty()) << "being away is not an error of the reader";
   broker_->Start();
-  // While the broker starts, some may still be given up: each is sent when that is known.
+  // While the broker starts, a record may still be given up; another one is sent then.
   int sent = 20;
   uint64_t given_up = Undelivered();
   Send(*producer, sent, sent + 1);
@@ -190,7 +190,7 @@ TEST_F(BusFaultsTest, BrokerThatIsAwayAndComesBack) {
   for (const int lost : {10, 11, 12, 13}) EXPECT_FALSE(seen_.contains(lost));
 }
 
-// A broker that hangs: nobody waits for it, the queue fills up and says so.
+// If the broker hangs, Send does not wait for it; once the queue is full it returns an error.
 TEST_F(BusFaultsTest, FullLocalQueueRefusesAtOnce) {
   const auto producer = Producer(/*queue_records_max=*/10);
   const auto consumer = Consumer();
@@ -269,7 +269,7 @@ TEST_F(BusFaultsTest, RecreatedTopicIsReadFromItsBeginning) {
   EXPECT_TRUE(Sees(*consumer, 100, 110));
 }
 
-// The position of an earlier topic is no reason to skip what the new one has.
+// A position in the earlier topic must not make the reader skip records of the new one.
 TEST_F(BusFaultsTest, RecreatedTopicIsReadFromTheTimeThatIsGiven) {
   const auto producer = Producer();
   {
@@ -290,7 +290,7 @@ TEST_F(BusFaultsTest, RecreatedTopicIsReadFromTheTimeThatIsGiven) {
   EXPECT_TRUE(Sees(*consumer, 100, 110));
 }
 
-// A reader that was away for longer than records are kept goes on with the oldest there is.
+// A reader that was stopped for longer than records are kept continues with the oldest record.
 TEST_F(BusFaultsTest, PositionThatIsNotKeptAnyMore) {
   const auto producer = Producer();
   {

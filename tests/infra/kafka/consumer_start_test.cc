@@ -1,5 +1,5 @@
-// A group's coordinator that refuses to say where a new reader goes on, as one does that has just
-// moved or just begun.
+// A group coordinator that does not return the committed positions, as happens just after it has
+// moved or started.
 #include <gtest/gtest.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
@@ -12,7 +12,7 @@
 namespace carillon::test {
 namespace {
 
-constexpr int16_t kOffsetFetch = 9;  // number of that request in the protocol
+constexpr int16_t kOffsetFetch = 9;  // number of this request in the protocol
 
 class ConsumerStartTest : public ::testing::TestWithParam<rd_kafka_resp_err_t> {
  protected:

@@ -1,4 +1,4 @@
-// Answers of a broker after which librdkafka refuses to go on with an idempotent producer.
+// Answers of a broker after which librdkafka refuses to continue with an idempotent producer.
 #include <gtest/gtest.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>

@@ -1,4 +1,4 @@
-// TLS and SASL to a real broker: whom a client trusts, as whom it signs in.
+// TLS and SASL to a real broker: which servers a client trusts, and how it signs in.
 #include <gtest/gtest.h>
 
 #include "common/adapters/kafka/kafka_bus.h"
@@ -11,7 +11,7 @@ namespace {
 
 using Properties = std::map<std::string, std::string>;
 
-// How long a client that is refused is waited for: it keeps trying.
+// How long a test waits for a client that is refused, which keeps retrying.
 constexpr Duration kRefusedWithin = 3s;
 
 class KafkaTlsTest : public ::testing::Test {
@@ -53,7 +53,7 @@ class KafkaTlsTest : public ::testing::Test {
     return kafka::EnsureTopics({.bootstrap = bootstrap, .properties = properties},
                                {{.name = "carillon.tasks", .partitions = 1}}, limit);
   }
-  // Makes the topic, writes a record and reads it.
+  // Creates the topic, writes a record and reads it.
   static void ExpectWorks(const std::string& bootstrap, const Properties& properties) {
     const kafka::KafkaOptions options{.bootstrap = bootstrap, .properties = properties};
     const Status made = Make(bootstrap, properties, 60s);
@@ -94,7 +94,7 @@ TEST_F(KafkaTlsTest, RecordsCrossTlsAndOtherAuthoritiesAreRefused) {
   ExpectWorks(broker_->tls(), Tls(files_->ca_file()));
   const CertificateFiles others;
   ExpectRefused(broker_->tls(), Tls(others.ca_file()));
-  // Nobody verified, as with kafka.tls: required.
+  // Without verifying the server's certificate, as with kafka.tls: required.
   ExpectWorks(broker_->tls(), {{"security.protocol", "SSL"},
                                {"enable.ssl.certificate.verification", "false"},
                                {"ssl.endpoint.identification.algorithm", "none"}});
@@ -117,7 +117,7 @@ TEST_F(KafkaTlsTest, UsersSignInWithTheirPassword) {
   ExpectRefused(broker_->sasl(), Sasl("PLAIN", "wrong-password"));
 }
 
-// What docs/security.md says of librdkafka before 2.6.1; a later one signs in.
+// docs/security.md describes this limit of librdkafka before 2.6.1; later versions sign in.
 TEST_F(KafkaTlsTest, ScramIsAsGoodAsTheLibrary) {
   ExpectRefused(broker_->sasl(), Sasl("SCRAM-SHA-256", "wrong-password"));
   if (kafka::ScramFitsNewBrokers()) {

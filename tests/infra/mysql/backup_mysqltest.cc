@@ -1,4 +1,4 @@
-// Backups while members work, and what is restored from them. They need mariadb-dump.
+// Backups while members work, and restores from them. They need mariadb-dump.
 #include <poll.h>
 #include <sys/stat.h>
 
@@ -50,8 +50,8 @@ class BackupTest : public ::testing::Test {
     }
     return checksums;
   }
-  // Jobs of several versions, finished runs of four old days and one that waits; texts that a dump
-  // has to escape.
+  // Creates jobs with several versions, finished runs of four old days and a waiting one, and texts
+  // that a dump must escape.
   void Fill() {
     StoreDriver s = driver();
     const Fence fence = s.Take();
@@ -69,15 +69,15 @@ class BackupTest : public ::testing::Test {
     }
     s.Execute(edited, today_ + 30 * 24h);
   }
-  // As maintenance does it weeks later: the four days go.
+  // Runs the maintenance of 20 days later, which drops the four days.
   Result<Upkeep> Maintain() {
     return handle_->housekeeping().Maintain(today_ + 20 * 24h, 14 * 24h);
   }
   int64_t Runs(const MariadbDatabase& database) {
     return Number(*database.Connect(), "SELECT COUNT(*) FROM job_runs");
   }
-  // Until the end of the session dumps wait at this table, which comes before those with
-  // partitions, and which nobody else of the test uses.
+  // Locks a table, so that dumps wait there until the session ends. The default comes before the
+  // partitioned tables, and nothing else in the test uses it.
   std::unique_ptr<mysql::Session> StopDumps(const std::string& table = "id_blocks") {
     auto session = database_.Connect();
     EXPECT_OK(session->Run("LOCK TABLES " + table + " WRITE"));
@@ -93,7 +93,7 @@ class BackupTest : public ::testing::Test {
       poll(nullptr, 0, 10);
     }
   }
-  // A program of that name that comes before the real one.
+  // Puts a program of this name before the real one in the search path.
   void Fake(const std::string& name, const std::string& script) {
     const std::string path = scratch_.path() + "/" + name;
     std::ofstream(path) << "#!/bin/sh\n" << script;

@@ -1,5 +1,5 @@
-// Errors of MariaDB when the store as a whole is at fault: a table is away, a row of every
-// transaction is missing. Nothing may be blamed on the items of the batch that met it.
+// Errors of MariaDB when the store as a whole is broken: a table, or a row that every transaction
+// needs, is missing. The items of the batch that finds it must not be blamed.
 #include "common/adapters/mysql/client/mysql_error.h"
 #include "tests/contract/mysql/mysql_handle.h"
 

@@ -1,5 +1,4 @@
-// Members from before a kill could be asked for beside those of now, as while members are upgraded
-// one by one.
+// Members from before a kill could be requested, beside current ones, as during a rolling upgrade.
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {
@@ -11,11 +10,11 @@ class EarlierMemberTest : public ::testing::Test {
     return " r.fire_us = " + std::to_string(ToUnixMicros(run.key.fire)) +
            " AND r.schedule_id = " + std::to_string(run.key.schedule_id.value());
   }
-  // What such a member writes about a run.
+  // Changes a run as such a member does.
   void Writes(const RunRow& run, const std::string& set) {
     ASSERT_OK(earlier_->Run("UPDATE job_runs r SET " + set + " WHERE" + Of(run)));
   }
-  // How such a member looks for what it is to tell executors.
+  // Counts the cancel requests that such a member finds for the run.
   int64_t Finds(const RunRow& run) {
     auto rows = s.v(
         earlier_->Ask("SELECT COUNT(*) FROM run_cancels c JOIN job_runs r ON r.fire_us = c.fire_us "

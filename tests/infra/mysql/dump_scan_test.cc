@@ -1,5 +1,4 @@
-// Contents of a dump, read while it passes by, and the command lines of the tools that write and
-// load it.
+// The scan of a dump as it is copied, and the command lines of the tools that write and load it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

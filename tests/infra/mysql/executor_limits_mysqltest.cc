@@ -1,4 +1,4 @@
-// Limits of executor fields in the store against those that members accept.
+// The limits of executor fields in the store must fit those that members accept.
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {

@@ -1,4 +1,4 @@
-// Lists of jobs, and searches in them: what they may read among many jobs.
+// Lists of jobs, and searches in them: how many rows they may read among many jobs.
 #include "tests/infra/mysql/store_reads.h"
 
 namespace carillon::test {
@@ -73,7 +73,7 @@ TEST_F(StoreReadsTest, ASearchLooksAtNoMoreJobsThanItMay) {
         for (int round = 0; round < 3; ++round) {
           JobPage page;
           const auto search = [&] { page = s.v(s.jobs.ListJobs(filter)); };
-          // Where it has to end, and what is there.
+          // Once to find the end of the search, and once for its rows.
           EXPECT_LT(RowsRead(search), int64_t{2 * kSearchMax} + kOverhead)
               << i << " " << static_cast<int>(order) << descending << " " << round;
           filter.after = PlaceAfter(page, filter);

@@ -1,4 +1,4 @@
-// Partitions by day: made ahead of time, dropped when nothing in them is open any more.
+// Daily partitions: created ahead of time, and dropped once none of their runs is open.
 #include <atomic>
 #include <future>
 #include <thread>
@@ -29,7 +29,7 @@ class PartitionTest : public SchemaTest {
   int64_t RowsIn(const std::string& partition) {
     return Number(*outside_, "SELECT COUNT(*) FROM job_runs PARTITION (" + partition + ")");
   }
-  // A manual run at `at`, completed.
+  // Creates a manual run at `at` and completes it.
   RunKey Finished(StoreDriver& s, const StoredJob& job, const Fence& fence, WallTime at) {
     const RunRow row = s.Start(s.Execute(job, at), ++tokens_, fence, at);
     s.Apply(s.ReportOf(row, RunState::kCompleted, at), fence, at);
@@ -58,7 +58,7 @@ TEST_F(PartitionTest, EveryDayGetsItsPartitionAheadOfTime) {
   EXPECT_EQ(RowsIn("p_future"), 0);
 }
 
-// A report that somebody reads for seconds: whoever claims does not wait behind the drop of a day.
+// While a read takes seconds, the drop of a day must not make claims wait behind it.
 TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
   StoreDriver s = driver();
   const Fence fence = s.Take();
@@ -88,7 +88,7 @@ TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
   EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
 }
 
-// Without a queue a table that somebody uses at every moment would never be locked.
+// Without queueing, a table that is always in use would never be locked.
 TEST_F(PartitionTest, RetentionQueuesForATableThatIsAlwaysInUse) {
   StoreDriver s = driver();
   const Fence fence = s.Take();
@@ -190,7 +190,7 @@ TEST_F(PartitionTest, IncarnationsGoWhenNoRunIsLeftOfThem) {
   s.Lose(held, fence, today_ + 1min);
   ASSERT_OK(s.housekeeping.Maintain(today_ + 1h, 14 * 24h));
   EXPECT_EQ(count(), 3);
-  // x1 is gone; x2 has an open run; x3 is the executor's own.
+  // x1 is deleted; x2 has an open run; x3 is the executor's current one.
   ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
   EXPECT_EQ(count(), 2);
   s.v(s.runs.CancelRun(held.key, {.now = today_ + 20 * 24h, .confirm_overlap = true}));

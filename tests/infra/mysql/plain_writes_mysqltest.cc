@@ -1,5 +1,5 @@
-// Batches that are written without a look at their rows: the statement says every fact, and leaves
-// in every table what reading, deciding and writing would have left.
+// Batches that are written without reading their rows: the statement checks every fact, and leaves
+// every table as reading, deciding and writing would have left it.
 #include "common/adapters/mysql/rows/plain_writes.h"
 
 #include <functional>
@@ -46,7 +46,7 @@ ClaimRequest ClaimOf(const RunRow& row) {
   return request;
 }
 
-// One that is plain; what it says of its run is so before the run is spoiled.
+// Returns a plain report. Its facts about the run hold until the test changes the run.
 ResultReport ResultOf(const RunRow& row) {
   ResultReport report = StoreDriver::ReportOf(row, RunState::kCompleted, kNow - 1ms);
   report.executor = ExecutorId("e1");
@@ -88,11 +88,11 @@ enum class Path { kPlain, kRead };
 
 struct Outcome {
   std::vector<std::string> answers;
-  std::string tables;  // all that is stored afterwards
+  std::string tables;  // the contents of the tables afterwards
   uint64_t held = 0;   // tries of the plain path
   uint64_t missed = 0;
 
-  // Whatever the way was.
+  // Ignores which path was taken.
   bool SameAs(const Outcome& other) const {
     return answers == other.answers && tables == other.tables;
   }
@@ -100,7 +100,7 @@ struct Outcome {
 
 class PlainWritesTest : public ::testing::Test {
  protected:
-  PlainWritesTest() { Run("SET SESSION sql_mode = ''"); }  // a kind that is none is stored so
+  PlainWritesTest() { Run("SET SESSION sql_mode = ''"); }  // lets an invalid kind be stored
   ~PlainWritesTest() override { failpoint::Reset(); }
 
   void Run(const std::string& statement) { ASSERT_OK(session_->Run(statement)); }
@@ -158,7 +158,7 @@ class PlainWritesTest : public ::testing::Test {
     return all;
   }
 
-  // `rule`: a fact that is left out; empty = none.
+  // `rule`: a fact that is not checked; empty = none.
   template <typename Send>
   Outcome After(const std::vector<Stored>& runs, Path path, std::string_view rule, Send send) {
     Store(runs);
@@ -203,7 +203,7 @@ class PlainWritesTest : public ::testing::Test {
   Fence fence_ = s.Take();
 };
 
-// Four plain claims and one that never is, not in the order of their keys.
+// Four plain claims and one that is never plain, not in the order of their keys.
 struct Claims {
   std::vector<Stored> runs;
   std::vector<ClaimRequest> requests;
@@ -342,7 +342,7 @@ TEST_F(PlainWritesTest, RandomRunsAreTakenAsThePredicatesSay) {
                   .SameAs(AfterResults(running, reports, Path::kRead)));
 }
 
-// What a takeover in the midst of it finds: the second try is fenced as the first one was.
+// After a takeover between the two tries of a batch, the second one is fenced like the first.
 TEST_F(PlainWritesTest, MissTakesTheFenceAnew) {
   Claims claims;
   Spoil(ClaimFact::kVersion, claims.runs[0]);

@@ -1,4 +1,4 @@
-// Our own server: adopted, ended, started again; and that what it acknowledged survives.
+// The private server: adopted, ended and restarted. Everything that it acknowledged survives.
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -19,7 +19,7 @@ class PrivateMariadbdTest : public ::testing::Test {
             .buffer_pool_bytes = 32 << 20,
             .redo_log_bytes = 16 << 20};
   }
-  // As Options, with a database that is there already: making one takes longest.
+  // As Options, with a data directory that already exists, because creating one takes longest.
   mysql::PrivateMariadbdOptions Made(const std::string& name = "mariadb") const {
     static const ScratchDirectory made(ScratchPlace::kMemory);
     static const bool once = [this] {
@@ -54,7 +54,7 @@ class PrivateMariadbdTest : public ::testing::Test {
   }
 
   SystemClock clock_;
-  // A killed process loses nothing that it wrote to a file, in memory or not.
+  // In memory, since a killed process loses nothing that it wrote to a file there either.
   ScratchDirectory scratch_{ScratchPlace::kMemory};
 };
 
@@ -79,7 +79,7 @@ TEST_F(PrivateMariadbdTest, StartsAnswersStopsAndKeepsItsData) {
                   .ok());
 }
 
-// A server that starts deletes the temporary tables of all that share their directory.
+// A starting server deletes the temporary tables of all servers that share its directory for them.
 TEST_F(PrivateMariadbdTest, TemporaryTablesHaveADirectoryOfTheirOwn) {
   const auto server = StoreDriver::v(Start(Made()));
   const auto session = StoreDriver::v(
@@ -120,7 +120,7 @@ TEST_F(PrivateMariadbdTest, ServerWithOtherOptionsIsEndedFirst) {
   }
   mysql::PrivateMariadbdOptions other = Options();
   other.buffer_pool_bytes *= 2;
-  // Its predecessor's child is ours here, and stays a zombie until somebody waits.
+  // Here the predecessor's server is a child of this process, and a zombie until we wait for it.
   std::thread reaper([pid] { waitpid(pid, nullptr, 0); });
   const auto heir = StoreDriver::v(Start(other));
   reaper.join();
@@ -213,7 +213,7 @@ TEST_F(PrivateMariadbdTest, NothingAcknowledgedIsLostWhenTheServerIsKilled) {
   EXPECT_EQ(server->restarts(), 3);
 }
 
-// Processes come and go while the list of them is read: one that is gone is left out, no more.
+// A process that ends while the list of processes is read is left out, without any other effect.
 TEST_F(PrivateMariadbdTest, ProcessesThatEndWhileTheyAreLookedAt) {
   const std::jthread others([](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
@@ -222,10 +222,10 @@ TEST_F(PrivateMariadbdTest, ProcessesThatEndWhileTheyAreLookedAt) {
       waitpid(*pid, nullptr, 0);
     }
   });
-  const std::string seconds = fmt::format("1234.{}", getpid());  // nobody else's argument
+  const std::string seconds = fmt::format("1234.{}", getpid());  // an argument of no other process
   const auto sleeper = mysql::Spawn({"/bin/sleep", seconds}, "/dev/null");
   EXPECT_OK(sleeper);
-  while (mysql::FindByArgument(seconds).empty()) {  // the kernel still sets its arguments up
+  while (mysql::FindByArgument(seconds).empty()) {  // the kernel is still copying its arguments
   }
   int found = 0;
   for (int i = 0; i < 3'000; ++i) {
@@ -236,7 +236,7 @@ TEST_F(PrivateMariadbdTest, ProcessesThatEndWhileTheyAreLookedAt) {
   waitpid(*sleeper, nullptr, 0);
 }
 
-// The standalone server is meant for ordinary users as much as for root.
+// The standalone server must also run for ordinary users, not only for root.
 TEST_F(PrivateMariadbdTest, OrdinaryUserNeedsNoPrivileges) {
   if (geteuid() != 0) {
     EXPECT_OK(Start(Options()));  // this is one

@@ -1,4 +1,4 @@
-// Fixture of tests that look at the schema itself: a database of their own, and plain SQL.
+// Fixture of tests of the schema itself: each has its own database and uses plain SQL.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Migrations, and what is asked of the server and its database before they are used.
+// Migrations, and the checks of the server and its database before they are used.
 #include <future>
 
 #include "common/adapters/mysql/client/server_checks.h"
@@ -29,7 +29,7 @@ TEST_F(SchemaTest, NewerSchemaIsRefused) {
   EXPECT_CODE(mysql::Migrate(*session, kFirst), ErrorCode::kConflict);
 }
 
-// One that a program which knows 1 works beside, and one that needs 2.
+// A migration that a program which knows version 1 can work with, and one that needs version 2.
 const mysql::Migration kCompatible = {
     2, "compatible", "-- Adds a column.\n-- compatible_from: 1\nALTER TABLE a ADD m INT NULL;\n"};
 const mysql::Migration kNeedsSecond = {
@@ -57,7 +57,7 @@ TEST_F(SchemaTest, EachMigrationThatIsNewerMustBeCompatible) {
   ASSERT_OK(mysql::Migrate(*another, kFirst));
 }
 
-// The older program's own migrations are all part of what a newer one wrote.
+// A newer schema must contain all migrations of the older program.
 TEST_F(SchemaTest, ProgramOfAnotherLineAppliesNothingToANewerSchema) {
   const auto session = EmptyDatabase();
   const mysql::Migration other = {2, "other", "CREATE TABLE IF NOT EXISTS other (n INT);\n"};
@@ -71,7 +71,8 @@ TEST_F(SchemaTest, ProgramOfAnotherLineAppliesNothingToANewerSchema) {
             0);
 }
 
-// As a program of before wrote it: its rows are older than any that may be compatible.
+// The table as written by programs before this column. Its rows are not compatible with older
+// programs.
 TEST_F(SchemaTest, TableOfMigrationsOfBeforeGetsTheColumn) {
   const auto session = EmptyDatabase();
   ASSERT_OK(mysql::Migrate(*session, kSecond));
@@ -111,7 +112,7 @@ TEST_F(SchemaTest, HeaderSaysWhatAMigrationIsCompatibleWith) {
   EXPECT_EQ(from("CREATE TABLE t (n INT);\n"), 7);
   EXPECT_EQ(from("-- compatible_from: 5\nCREATE TABLE t (n INT);\n"), 5);
   EXPECT_EQ(from("-- A table.\n-- compatible_from: 6\nCREATE TABLE t (n INT);\n"), 6);
-  // Whatever cannot be read, or would say too much, counts as not compatible.
+  // A line that cannot be read, or names too new a version, counts as not compatible.
   for (const char* text :
        {"-- compatible_from: \n", "-- compatible_from: 5x\n", "-- compatible_from: -1\n",
         "-- compatible_from: 0\n", "-- compatible_from: 8\n", "-- compatible_from: 5 \n",
@@ -141,7 +142,7 @@ TEST_F(SchemaTest, MigrationThatWasCutShortIsStartedOver) {
   const std::vector<mysql::Migration> broken = {
       {1, "first", "CREATE TABLE IF NOT EXISTS a (n INT);\nTHIS IS NO STATEMENT;\n"}};
   EXPECT_FALSE(mysql::Migrate(*session, broken).ok());
-  session.reset();  // its lock goes with it
+  session.reset();  // its lock ends with it
   const auto again = database_.Connect();
   EXPECT_EQ(Number(*again, "SELECT COUNT(*) FROM schema_migrations"), 0);
   ASSERT_OK(mysql::Migrate(*again, kFirst));
@@ -199,7 +200,7 @@ TEST_F(SchemaTest, JobsOfBeforeAreInDefaultAndUsersOfBeforeHaveNoShares) {
   std::string text = DefinitionToText(written);
   const std::string named = R"("namespace":"default",)";
   ASSERT_NE(text.find(named), std::string::npos) << text;
-  text.erase(text.find(named), named.size());  // as it was written then
+  text.erase(text.find(named), named.size());  // as older programs wrote it
   ASSERT_OK(session->Run(
       "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, "
       "pause_reason, user_id, name, type, command, priority, timeout, retry_count, retry_interval, "
@@ -225,7 +226,7 @@ TEST_F(SchemaTest, JobsOfBeforeAreInDefaultAndUsersOfBeforeHaveNoShares) {
   EXPECT_TRUE(user.shares.empty());
   user.shares = {{"payroll"}};
   EXPECT_EQ(StoreDriver::v(store->auth.UpdateUser(user, kT0)).shares, user.shares);
-  // What was cut short is started over.
+  // An interrupted migration is started over.
   for (const mysql::Migration& migration : mysql::EmbeddedMigrations()) {
     if (migration.name != "namespaces") continue;
     ASSERT_OK(session->Run("DELETE FROM schema_migrations WHERE version = 11"));
@@ -234,7 +235,7 @@ TEST_F(SchemaTest, JobsOfBeforeAreInDefaultAndUsersOfBeforeHaveNoShares) {
   EXPECT_EQ(StoreDriver::v(store->auth.GetUser("user-anna")).shares, user.shares);
 }
 
-// A member of before this column writes a definition without it.
+// A member from before this column writes a definition without the namespace.
 TEST_F(SchemaTest, AnOlderMembersEditLeavesAJobWhereItIs) {
   const auto store = database_.Open(8);
   const auto session = database_.Connect();

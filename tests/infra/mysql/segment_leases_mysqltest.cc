@@ -1,6 +1,5 @@
-// Members from before a segment's row told of leases beside those of now, as while members are
-// upgraded one by one. A member that takes over waits for its own lease at least; the row may only
-// make it wait longer.
+// Members from before segment rows held leases, beside current ones, as during a rolling upgrade.
+// A member that takes over waits at least for its own lease; the row can only make it wait longer.
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {
@@ -8,14 +7,14 @@ namespace {
 
 class EarlierOwnerTest : public ::testing::Test {
  protected:
-  // What such a member writes when it takes the segments.
+  // Takes the segments as such a member does.
   void TakesWithoutALease(uint64_t generation) {
     ASSERT_OK(
         earlier_->Run("UPDATE segments s SET s.owner = 'm0', s.incarnation = 'i0', s.epoch = "
                       "s.epoch + 1, s.connections = '', s.assign_gen = " +
                       std::to_string(generation)));
   }
-  // The longest lease of owners before, as a member of now is told.
+  // Takes the segments as a current member, and returns the longest lease of previous owners.
   Duration Take(uint64_t generation, Duration lease) {
     return s
         .v(s.segments.Take({.member = MemberId("m1"),

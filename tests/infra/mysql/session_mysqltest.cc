@@ -1,4 +1,4 @@
-// A session on MariaDB: what its results need while others are read.
+// A session on MariaDB: results, statements and transactions of a connection.
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/client/transaction.h"
@@ -52,7 +52,7 @@ class PooledSessionTest : public ::testing::Test {
     CARILLON_CHECK(rows.ok() && rows->Next(), query);
     return rows->Int(1);
   }
-  // Statements that connections other than this test's own have sent.
+  // Returns the number of statements that other connections than the test's own send during `work`.
   template <typename Work>
   int64_t Statements(Work work) {
     const std::string query =
@@ -92,10 +92,10 @@ TEST_F(PooledSessionTest, NothingStaysOpenAfterReadsWritesAndErrors) {
       EXPECT_EQ(OpenTransactions(), 0);
       ASSERT_OK(Count(pool));
       EXPECT_EQ(OpenTransactions(), 0);
-      EXPECT_FALSE(Write(pool, n).ok());  // it is there
+      EXPECT_FALSE(Write(pool, n).ok());  // it already exists
       EXPECT_EQ(OpenTransactions(), 0);
     }
-    // A table that a read has open for a transaction could not be changed.
+    // The table could not be altered if a read had left a transaction open on it.
     ASSERT_OK(outside_->Run("SET SESSION lock_wait_timeout = 1"));
     EXPECT_OK(outside_->Run("ALTER TABLE t COMMENT = 'changed'"));
   }

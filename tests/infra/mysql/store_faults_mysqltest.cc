@@ -13,21 +13,21 @@ class StoreFaultsTest : public ::testing::Test {
   void TearDown() override { failpoint::Reset(); }
 
   StoreDriver driver() { return StoreDriver(handle_); }
-  // A pending run, after another one was claimed: the executor's incarnation is in the store, so
-  // that a claim of this one is one transaction.
+  // Returns a pending run after another one was claimed: the executor's incarnation is then in the
+  // store, so that claiming this run takes a single transaction.
   static RunRow KnownExecutorsRun(StoreDriver& s, const Fence& fence) {
     const StoredJob job = s.Create("a", s.Manual());
     s.Apply(s.ReportOf(s.Start(s.Execute(job, kT0), 9, fence, kT0), RunState::kCompleted), fence,
             kT0);
     return s.Execute(job, kT0);
   }
-  // How often the server was told to end a connection.
+  // Returns how often the server was told to end a connection (KILL).
   int64_t Kills() {
     auto rows = outside_->Ask("SHOW GLOBAL STATUS LIKE 'Com_kill'");
     CARILLON_CHECK(rows.ok() && rows->Next(), "status");
     return rows->Int(2);
   }
-  // Ends every connection to this test's database except the one that looks.
+  // Ends every connection to this test's database except the one that runs this query.
   void EndConnections() {
     auto rows = outside_->Ask(
         "SELECT ID FROM information_schema.PROCESSLIST WHERE DB = DATABASE() "
@@ -172,8 +172,8 @@ TEST_F(StoreFaultsTest, DeadlockIsRetriedInside) {
   const StoredJob job = s.Create("a", s.Manual());
   s.Start(s.Execute(job, kT0), 9, fence, kT0);
   const RunRow row = s.Execute(job, kT0);
-  // From outside: lock the run, then want the segment, while the claim holds the segment and wants
-  // the run. The server ends one of the two; it must not be seen by the claim's caller.
+  // Another connection locks the run and then wants the segment, while the claim holds the segment
+  // and wants the run. The server rolls one of them back; the caller of Claim must not notice.
   ASSERT_OK(outside_->Begin());
   ASSERT_OK(outside_->Ask("SELECT state FROM job_runs FOR UPDATE"));
   std::promise<void> fenced;
@@ -188,7 +188,7 @@ TEST_F(StoreFaultsTest, DeadlockIsRetriedInside) {
     return handle_.firing().Claim({StoreDriver::ClaimOf(row, 1)}, fence, kT0 + 1s);
   });
   fenced.get_future().wait();
-  // Many rows changed make us the heavier transaction: the claim is the victim.
+  // Many changed rows make this transaction the heavier one, so that the claim is the victim.
   for (int i = 0; i < 50; ++i) {
     ASSERT_OK(outside_->Run("INSERT INTO system_config VALUES ('n" + std::to_string(i) + "', '')"));
   }
@@ -197,7 +197,7 @@ TEST_F(StoreFaultsTest, DeadlockIsRetriedInside) {
   if (wanted.ok()) {
     ASSERT_OK(outside_->Rollback());
   } else {
-    EXPECT_EQ(error, mysql::kDeadlock);  // we were the victim after all, and hold nothing
+    EXPECT_EQ(error, mysql::kDeadlock);  // this one was the victim after all, and holds no lock
   }
   const auto replies = claim.get();
   ASSERT_OK(replies);
@@ -226,8 +226,8 @@ TEST_F(StoreFaultsTest, ClientThatStopsInATransactionLosesItsLocks) {
   const RunRow row = KnownExecutorsRun(s, fence);
   ASSERT_OK(outside_->Begin());
   ASSERT_OK(outside_->Ask("SELECT state FROM job_runs FOR UPDATE"));
-  // Nobody ends that transaction but the server, kIdleTransactionTimeoutSeconds later; the claim
-  // waits for the lock meanwhile.
+  // Only the server ends that transaction, after kIdleTransactionTimeoutSeconds. The claim waits
+  // for the lock until then.
   EXPECT_EQ(s.Claim(s.ClaimOf(row, 1), fence, kT0 + 1s).verdict, ClaimVerdict::kAccepted);
   EXPECT_FALSE(outside_->Commit().ok());
 }
@@ -247,7 +247,7 @@ TEST_F(StoreFaultsTest, WritersInEveryDirectionLoseNothing) {
   }
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t) {
-    threads.emplace_back([&, t] {  // all claim all, each in another order
+    threads.emplace_back([&, t] {  // each claims all runs, in its own order
       std::vector<ClaimRequest> requests;
       for (const RunRow& row : rows) {
         requests.push_back(StoreDriver::ClaimOf(row, static_cast<uint64_t>(t) + 1));
@@ -271,7 +271,7 @@ TEST_F(StoreFaultsTest, WritersInEveryDirectionLoseNothing) {
     }
   });
   for (std::thread& thread : threads) thread.join();
-  // Each run was claimed once, or ended by the pause or the cancel before that.
+  // Each run was claimed once, or was ended by the pause or the cancel before it could be.
   for (const RunRow& row : rows) {
     const RunRow after = s.Get(row.key).row;
     EXPECT_TRUE(after.state == RunState::kRunning || after.state == RunState::kSkipped ||

@@ -1,4 +1,4 @@
-// Items that the store refuses, large and odd bytes, and what a statement may read at most.
+// Items that the store refuses, large and unusual bytes, and how much a statement may read.
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/rows/run_rows.h"
@@ -10,7 +10,7 @@
 namespace carillon::test {
 namespace {
 
-// What a caller does with a batch that is refused: halves, until the item stands alone.
+// Applies a batch as callers do: one that is refused is halved until the refused item is alone.
 size_t Bisect(StoreDriver& s, const std::vector<ResultReport>& reports, const Fence& fence) {
   const auto applied = s.firing.ApplyResults(reports, fence, kT0 + 9s);
   if (applied.ok()) return 0;
@@ -151,7 +151,7 @@ TEST_F(StoreReadsTest, PlanClaimAndResultReadTheirOwnRowsOnly) {
   constexpr int64_t kReadsPerRow = 12;
   constexpr int64_t kReadsPerBatch = 1'200;  // looking at the counter, fence, metadata
   StoreDriver s = driver();
-  // Statements are prepared and dictionaries read once.
+  // A first call, since statements are prepared and dictionaries read only once.
   const PlanBatch warm = PlanOf(1, 5'000);
   ASSERT_OK(s.firing.Plan(warm, fence_, kT0));
   for (const size_t count : {size_t{1}, size_t{1000}}) {
@@ -169,12 +169,12 @@ TEST_F(StoreReadsTest, PlanClaimAndResultReadTheirOwnRowsOnly) {
 
 TEST_F(StoreReadsTest, PlanClaimAndResultCostFewRoundTripsAndNoTablesOnDisk) {
   StoreDriver s = driver();
-  std::vector<std::pair<int64_t, int64_t>> costs;  // statements and tables of each step
+  std::vector<std::pair<int64_t, int64_t>> costs;  // statements and temporary tables of each step
   const auto step = [&](const auto& work) {
     int64_t tables = 0;
     const int64_t statements =
         Grown("'QUESTIONS'", [&] { tables = Grown("'CREATED_TMP_DISK_TABLES'", work); });
-    costs.emplace_back(statements - 3, tables);  // three looks
+    costs.emplace_back(statements - 3, tables);  // less the three that read the counters
   };
   // The first round also opens connections and makes the incarnation known.
   for (const size_t count : {size_t{1}, size_t{1000}}) {
@@ -185,7 +185,7 @@ TEST_F(StoreReadsTest, PlanClaimAndResultCostFewRoundTripsAndNoTablesOnDisk) {
     step([&, &batch = reports] { ASSERT_OK(s.firing.ApplyResults(batch, fence_, kT0 + 1h)); });
     EXPECT_EQ(s.Get(plan.runs.back().key).row.state, RunState::kCompleted);
   }
-  // Fence, runs or update, commit.
+  // The three statements: fence, runs or update, commit.
   for (const size_t i : {3, 4, 5}) EXPECT_EQ(costs[i], std::make_pair(int64_t{3}, int64_t{0})) << i;
 }
 
@@ -235,7 +235,7 @@ TEST_F(StoreReadsTest, CountsEndAtTheirBounds) {
   const auto runs = [&] { s.v(s.runs.CountRuns({}, kT0 + 48h)); };
   const auto of_job = [&] { s.v(s.runs.CountRuns({.job_id = jobs_[0].job_id}, kT0 + 48h)); };
   all();
-  // What is counted is put into a table of its own first.
+  // The server copies the counted rows into a temporary table first.
   for (const auto& count : std::vector<std::function<void()>>{all, of_one, runs, of_job}) {
     EXPECT_LT(RowsRead(count), 3 * kCounted + kOverhead);
   }

@@ -1,4 +1,4 @@
-// A store on MariaDB whose statements are watched: how many rows the server reads for each.
+// Fixtures on MariaDB that measure how many rows the server reads for a statement.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ class StoreLimitsTest : public ::testing::Test {
   MysqlHandle handle_{database_.Open(kSegments)};
 };
 
-// A store with a history, on which a plan that misses the primary key would show.
+// A store with a history, so that a query plan that does not use the primary key is noticed.
 class StoreReadsTest : public StoreLimitsTest {
  protected:
   static constexpr int64_t kHistoryRows = 20'000;
@@ -41,7 +41,7 @@ class StoreReadsTest : public StoreLimitsTest {
       jobs_.push_back(s.Create("job" + std::to_string(i), definition));
     }
     outside_ = database_.Connect();
-    // One hour before the runs of the test, in the same partition; a tenth of them is open.
+    // Runs one hour before those of the test, in the same partition; a tenth of them is open.
     ASSERT_OK(outside_->Execute(
         "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
         "state, due_us, def_version) SELECT ? + seq, 1000000 + seq MOD 100, 0, ?, ?, "
@@ -52,14 +52,14 @@ class StoreReadsTest : public StoreLimitsTest {
     ASSERT_OK(outside_->Ask("ANALYZE TABLE job_runs, job_schedules, jobs, segments, executors"));
   }
 
-  // By how much the server's counters grew while `work` ran.
+  // Returns by how much the server's counters grew while `work` ran.
   template <typename Work>
   int64_t Grown(const std::string& counters, Work work) {
     const int64_t before = Sum(counters);
     work();
     return Sum(counters) - before;
   }
-  // Rows that the server read, by index or by scan, while `work` ran.
+  // Returns the number of rows that the server read, by index or scan, while `work` ran.
   template <typename Work>
   int64_t RowsRead(Work work) {
     return Grown(
@@ -82,7 +82,7 @@ class StoreReadsTest : public StoreLimitsTest {
     return batch;
   }
 
-  // The claims of planned runs, and their results.
+  // Returns the claims of the planned runs, and their results.
   static std::pair<std::vector<ClaimRequest>, std::vector<ResultReport>> WorkOf(
       const PlanBatch& plan) {
     std::vector<ClaimRequest> claims;
@@ -118,7 +118,7 @@ class StoreReadsTest : public StoreLimitsTest {
   std::unique_ptr<mysql::Session> outside_;
 };
 
-// 20,000 jobs in four namespaces, with 500 names, all of one time.
+// Inserts 20,000 jobs in four namespaces, with 500 names and the same times.
 inline void FillJobs(mysql::Session& session) {
   ASSERT_OK(session.Run(
       "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, "

@@ -1,4 +1,4 @@
-// TLS to a real MariaDB: whom a connection trusts, and what it refuses.
+// TLS to a real MariaDB: which servers a connection trusts, and which it refuses.
 #include "tests/contract/mysql/mysql_handle.h"
 #include "tests/support/certificate_files.h"
 #include "tests/support/java_process.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kPassword = "correct horse";
 
-// A server that listens on loopback, with the pair `stem` or without TLS.
+// A server that listens on loopback, with the certificate and key `stem`, or without TLS.
 class ListeningServer {
  public:
   ListeningServer(const CertificateFiles& files, const std::string& stem) : port_(FreePort()) {
@@ -18,7 +18,7 @@ class ListeningServer {
       arguments.push_back("--ssl-cert=" + files.Path(stem + ".crt"));
       arguments.push_back("--ssl-key=" + files.Path(stem + ".key"));
     }
-    // The server may run as a user of its own.
+    // The server may run as another user, who must be able to read the files.
     std::filesystem::permissions(files.Path(""), std::filesystem::perms::all);
     auto started = mysql::PrivateMariadbd::Start({.directory = scratch_.path() + "/mariadb",
                                                   .buffer_pool_bytes = 32 << 20,
@@ -49,7 +49,7 @@ class ListeningServer {
             .tls = tls,
             .tls_ca_file = ca_file};
   }
-  // "" in the clear.
+  // Returns the cipher of the connection; "" if it is not encrypted.
   static std::string Cipher(mysql::Session& session) {
     auto rows = session.Ask("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
     EXPECT_TRUE(rows.ok() && rows->Next());

@@ -11,7 +11,8 @@ class UnreadableRowsTest : public ::testing::Test {
     options.metrics = &metrics;
     return options;
   }
-  // As a newer version, or a hand, would: an ENUM that is out of its range is stored as ''.
+  // Stores an unknown value, as a newer version or a manual edit might: an ENUM value that is out
+  // of range is stored as ''.
   void Spoil(const RunKey& key, const std::string& column) {
     const auto session = database_.Connect();
     ASSERT_OK(session->Run("SET SESSION sql_mode = ''"));

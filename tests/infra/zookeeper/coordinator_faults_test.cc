@@ -1,4 +1,4 @@
-// The coordinator when answers get lost and servers lag, restart, or cannot write any more.
+// The coordinator when answers are lost, and when servers lag, restart, or can no longer write.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -29,7 +29,7 @@ std::unique_ptr<ZookeeperCoordinator> Client(uint16_t port) {
   return std::move(made).value();
 }
 
-// Every node of the election as the server has it, read by a session of its own.
+// Reads all election nodes from the server, in a separate session.
 std::vector<std::string> ElectionNodes(uint16_t port) {
   auto session = zookeeper::Session::Open(
       {.servers = "127.0.0.1:" + std::to_string(port), .timeout = kSession}, {});
@@ -48,8 +48,8 @@ class CoordinatorFaultsTest : public ::testing::Test {
   ZookeeperServer server_;
 };
 
-// The create reaches the server and its answer is lost: the node exists, and the member must find
-// it again instead of leading twice or waiting behind its own ghost.
+// The create reaches the server and its answer is lost. The node exists, and the member must find
+// it again, instead of leading twice or waiting behind its own old node.
 TEST_F(CoordinatorFaultsTest, AnswerOfTheCreateIsLost) {
   std::atomic<bool> armed = true;
   std::atomic<int> creates = 0;
@@ -76,7 +76,7 @@ TEST_F(CoordinatorFaultsTest, AnswerOfTheCreateIsLost) {
   EXPECT_EQ(a->Members().size(), 1u);
 }
 
-// Another process of the same member, or the same one after its session expired: the old node goes.
+// The old node is removed when the process opens a new session.
 TEST_F(CoordinatorFaultsTest, NodeOfAnEarlierSessionOfThisProcessIsRemoved) {
   auto before = Client(server_.port());
   ASSERT_TRUE(before->Join(Info("a")).ok());
@@ -107,7 +107,7 @@ TEST_F(CoordinatorFaultsTest, SessionOutlivesARestartOfTheServer) {
   EXPECT_EQ(*b->ProveSession(), Generation(1));
 }
 
-// A leader that cannot reach the server finds out when it can again.
+// A leader that cannot reach the server learns of its ended session once it can reach it again.
 TEST_F(CoordinatorFaultsTest, LeaderThatWasAwayLearnsThatItsSessionEnded) {
   TcpProxy proxy(server_.port());
   const auto a = Client(proxy.port());
@@ -166,7 +166,7 @@ TEST_F(CoordinatorFaultsTest, GarbageInItsNodesIsNeverObeyed) {
   EXPECT_EQ(a->ReadAssignment()->generation, Generation(1)) << "the last one that could be read";
   EXPECT_EQ(a->Members().size(), 1u);
   EXPECT_TRUE(a->IsLeader());
-  // It keeps nobody out, and is not written over by a member that cannot read it.
+  // It does not keep other members out, and a member that cannot read it does not overwrite it.
   const auto b = Client(server_.port());
   ASSERT_TRUE(Joins(*b, "b"));
   EXPECT_EQ(b->ReadAssignment()->generation, Generation(0));
@@ -215,7 +215,7 @@ TEST_F(CoordinatorFaultsTest, SettingsThatSomebodyDeletedOrSpoiltAreWrittenAgain
   ASSERT_TRUE(b->Join(Info("b")).ok());
   const ClusterSettings settings{.version = 5, .values = {{"log.level", "debug"}}};
   const auto written_again = [&] {
-    // Members and assignments go on, and what was there is as good as nothing.
+    // Members and assignments keep working, and the unreadable settings count as absent.
     EXPECT_TRUE(WaitUntil([&] { return a->ReadSettings().value_or({}).version == 0; }));
     EXPECT_TRUE(a->IsLeader());
     EXPECT_EQ(a->State(), SessionState::kConnected);
@@ -237,8 +237,8 @@ TEST_F(CoordinatorFaultsTest, SettingsThatSomebodyDeletedOrSpoiltAreWrittenAgain
   ASSERT_TRUE(a->WriteAssignment({Generation(1), {{SegmentId(0), MemberId("a")}}}).ok());
 }
 
-// A server whose disk is full acknowledges nothing that it would lose.
-// Taken for none, whatever store answers would be trusted; deleted by hand, it is begun anew.
+// If a record that cannot be read counted as absent, any store that answers would be trusted. Only
+// after it was deleted by hand is a new one written.
 TEST_F(CoordinatorFaultsTest, RecordOfTrustThatIsGarbageIsNotTakenForNone) {
   const auto a = Client(server_.port());
   ASSERT_TRUE(Joins(*a, "a"));
@@ -261,6 +261,7 @@ TEST_F(CoordinatorFaultsTest, RecordOfTrustThatIsGarbageIsNotTakenForNone) {
   EXPECT_EQ(a->ReadTrust().value_or(std::nullopt), trust);
 }
 
+// A server whose disk is full must not acknowledge writes that it would lose.
 TEST_F(CoordinatorFaultsTest, ServerThatCannotWriteLosesNothing) {
   const auto a = Client(server_.port());
   ASSERT_TRUE(a->Join(Info("a")).ok());
@@ -291,12 +292,12 @@ TEST_F(CoordinatorFaultsTest, ServerThatCannotWriteLosesNothing) {
   EXPECT_GE(a->ReadAssignment()->generation.value(), acknowledged);
 }
 
-// Three servers; the members talk to different ones.
+// Three servers; the members connect to different ones.
 class EnsembleTest : public ::testing::Test {
  protected:
   static constexpr int kServers = 3;
 
-  // Peers reach the quorum port of server `to` through a proxy of their own.
+  // Each peer reaches the quorum port of server `to` through its own proxy.
   void SetUp() override {
     for (int i = 0; i < kServers; ++i) ports_.push_back({FreePort(), FreePort()});
     for (int from = 0; from < kServers; ++from) {
@@ -331,7 +332,7 @@ class EnsembleTest : public ::testing::Test {
   std::vector<std::unique_ptr<ZookeeperServer>> servers_;
 };
 
-// A follower that lost its leader goes on answering reads for a while: they may not be believed.
+// A follower that lost its leader still answers reads for a while; these must not be trusted.
 TEST_F(EnsembleTest, StaleFollowerProvesNothing) {
   const int stale = Find("follower");
   const int leader = Find("leader");
@@ -343,7 +344,7 @@ TEST_F(EnsembleTest, StaleFollowerProvesNothing) {
   ASSERT_TRUE(WaitUntil([&] { return b->Join(Info("b")).ok(); }, 30s));
   ASSERT_TRUE(a->IsLeader());
   ASSERT_TRUE(a->WriteAssignment({Generation(1), {{SegmentId(0), MemberId("a")}}}).ok());
-  // Lives longer than the members' sessions, so that the follower goes on serving it.
+  // Lives longer than the members' sessions, so that the follower continues to serve it.
   auto reader =
       zookeeper::Session::Open({.servers = servers_[stale]->address(), .timeout = 60s}, {});
   ASSERT_TRUE(reader.ok() && (*reader)->AwaitConnected(30s));
