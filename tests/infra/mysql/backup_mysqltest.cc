@@ -131,7 +131,7 @@ TEST_F(BackupTest, MaintenanceAndNewRunsBesideADumpCostItNoRow) {
   EXPECT_EQ(made->rows.at("job_runs"), runs);
   EXPECT_EQ(Runs(database_), runs + 1);
   ASSERT_OK(Maintain());
-  EXPECT_EQ(Runs(database_), 2);  // maintenance goes on
+  EXPECT_EQ(Runs(database_), 2);  // maintenance continues
 
   const MariadbDatabase copy;
   const auto restored = Restore(copy);

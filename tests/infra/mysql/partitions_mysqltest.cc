@@ -208,7 +208,7 @@ TEST_F(PartitionTest, OpenReaderDelaysTheDropButBlocksNobody) {
   ASSERT_OK(outside_->Ask("SELECT COUNT(*) FROM job_runs"));
   EXPECT_CODE(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
   EXPECT_EQ(s.Get(old).row.state, RunState::kCompleted);
-  Finished(s, job, fence, today_ + 2h);  // writers go on
+  Finished(s, job, fence, today_ + 2h);  // writers continue
   ASSERT_OK(outside_->Commit());
   ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
   EXPECT_CODE(s.runs.GetRun(old), ErrorCode::kNotFound);
