@@ -23,7 +23,7 @@ constexpr Rule kRules[] = {
      "several servers that write at once cannot fence each other's members"},
 };
 
-// A rule holds if the server does not have its variable.
+// A rule also holds if the server does not have its variable.
 bool Holds(const Rule& rule, const ServerVariables& variables) {
   const auto value = variables.find(std::string(rule.variable));
   if (value == variables.end() || value->second == rule.wanted) return true;

@@ -211,7 +211,7 @@ Result<bool> Session::TryRun(const std::string& statement) {
   const Status ran = Run(statement);
   if (ran.ok()) return true;
   if (last_error_ != kLockWaitTimeout && last_error_ != kStatementTimeout) return ran.error();
-  last_error_ = 0;  // outside a transaction, and undoes nothing
+  last_error_ = 0;  // not in a transaction: the connection stays usable
   return false;
 }
 
@@ -236,7 +236,7 @@ Status Session::Kill(uint64_t connection_id) {
   constexpr int kNoSuchThread = 1094;
   Status killed = Run(fmt::format("KILL {}", connection_id));
   if (killed.ok() || last_error_ != kNoSuchThread) return killed;
-  last_error_ = 0;  // outside a transaction, and undoes nothing
+  last_error_ = 0;  // not in a transaction: the connection stays usable
   return {};
 }
 

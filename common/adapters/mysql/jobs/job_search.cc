@@ -30,7 +30,7 @@ struct JobWalk {
   bool has_namespace = false;
 };
 
-// Walks along the index that has the list's order, preceded by the namespace if there is only one.
+// Returns the walk along the index in the list's order, within the namespace if there is only one.
 JobWalk WalkInOrder(const JobFilter& filter) {
   const bool one = filter.namespaces.size() == 1;
   switch (filter.order) {

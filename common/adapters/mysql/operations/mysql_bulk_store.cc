@@ -278,7 +278,7 @@ Result<std::optional<LeasedBulk>> MysqlBulkStore::TakeBulk(WallTime now, WallTim
             session.Execute("UPDATE bulk_actions SET lease = lease + 1, leased_until_us = ? WHERE "
                             "bulk_id = ? AND is_open = 1 AND leased_until_us <= ?",
                             {ToUnixMicros(until), found, ToUnixMicros(now)}));
-        if (taken == 0) return std::optional<LeasedBulk>();  // somebody was quicker
+        if (taken == 0) return std::optional<LeasedBulk>();  // another member took it first
         CARILLON_ASSIGN_OR_RETURN(ActionRow row, LockAction(session, found));
         return std::optional(
             LeasedBulk{.action = std::move(row.action), .lease = {found, row.lease}});
@@ -360,7 +360,7 @@ Status MysqlBulkStore::ReleaseBulk(const BulkLease& lease) {
 }
 
 Result<Upkeep> DeleteOldBulk(Pool& pool, WallTime before, int64_t items_max) {
-  // The action is deleted together with its last items, so that an interrupted deletion goes on.
+  // The action is deleted together with its last items, so that an interrupted deletion continues.
   for (int64_t deleted = 0; deleted < items_max;) {
     CARILLON_ASSIGN_OR_RETURN(
         const std::optional<uint64_t> old,

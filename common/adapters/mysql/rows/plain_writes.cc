@@ -127,7 +127,7 @@ Result<Facts> WritePlainResults(Session& session, const std::vector<ResultReport
 }
 
 bool PlainPath::Try() {
-  if (failpoint::Broken("fast.never")) return false;  // tests compare
+  if (failpoint::Broken("fast.never")) return false;  // for tests that compare the two paths
   MutexLock lock(mu_);
   if (left_out_ == 0 || failpoint::Broken("fast.memory")) return true;
   --left_out_;
@@ -135,7 +135,7 @@ bool PlainPath::Try() {
 }
 
 void PlainPath::Note(Facts facts) {
-  failpoint::Hit(facts == Facts::kHeld ? "plain.held" : "plain.missed");  // tests count
+  failpoint::Hit(facts == Facts::kHeld ? "plain.held" : "plain.missed");  // counted by tests
   MutexLock lock(mu_);
   pause_ = facts == Facts::kHeld ? 0 : std::clamp(2 * pause_, 1, kPlainPauseMax);
   left_out_ = pause_;
