@@ -195,9 +195,8 @@ struct CancelWord {
 std::string CancelSentence(const CancelWord& word);
 
 // FAILED, TIMED_OUT, LOST, CANCELLED or HELD -> PENDING, attempt + 1, due now, the current version.
-// A PENDING later attempt that waits keeps its number and becomes due now. kConflict for other
-// states, and for a run whose process may still run, unless confirmed; kNotFound if the job is
-// deleted.
+// A PENDING later attempt that waits keeps its number and becomes due now. kNotFound if the job is
+// deleted; kConflict for other states, and for a run whose process may still run, unless confirmed.
 Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
                                     WallTime now);
 
