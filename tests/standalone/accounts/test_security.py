@@ -26,7 +26,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # What answers without a token; everything else is 401 whatever the method.
 OPEN = {("GET", "/api/auth/state"), ("POST", "/api/auth/setup"), ("POST", "/api/auth/login"),
         ("POST", "/api/auth/refresh"), ("POST", "/api/auth/logout"), ("GET", "/api/openapi.json"),
-        ("GET", "/api/reference")}
+        ("GET", "/api/reference"), ("GET", "/livez"), ("GET", "/readyz")}
 # What a read-only user may do besides reading: manage their own account, and run previews.
 READERS_WRITES = {("POST", "/api/auth/password"), ("PATCH", "/api/auth/me"), ("POST", "/api/tokens"), ("DELETE", "/api/tokens/{token_id}"),
                   ("POST", "/api/schedules/preview")}

@@ -95,7 +95,7 @@ TEST_F(CancelModeTest, TheAuditTellsAKill) {
   EXPECT_EQ(Recorded(id), "kill");
   Cancel(id, {{"mode", "kill"}, {"reason", "deaf"}});
   EXPECT_EQ(Recorded(id), "kill: deaf");
-  EXPECT_EQ(Get("/api/runs/" + id).body()["error"], "kill asked for by token/admin: deaf");
+  EXPECT_EQ(Get("/api/runs/" + id).body()["error"], "killed by token/admin: deaf");
 }
 
 TEST_F(CancelModeTest, ManyWhileTheirRequestWaits) {

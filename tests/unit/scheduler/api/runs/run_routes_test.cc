@@ -226,8 +226,7 @@ TEST_F(RunRoutesTest, ACancelSaysWhoAndWhy) {
   const std::string job_id = Create().value("job_id", "");
   const std::string waiting = Execute(job_id);
   Post("/api/runs/" + waiting + "/cancel", {{"reason", "wrong day"}});
-  EXPECT_EQ(Get("/api/runs/" + waiting).body()["error"],
-            "cancel asked for by token/admin: wrong day");
+  EXPECT_EQ(Get("/api/runs/" + waiting).body()["error"], "cancelled by token/admin: wrong day");
   const std::string silent = Execute(job_id);
   Post("/api/runs/" + silent + "/cancel");
   EXPECT_TRUE(Get("/api/runs/" + silent).body()["error"].is_null());

@@ -59,6 +59,8 @@ const std::map<std::string, Expected>& Expectations() {
       {"GET /api/dead-letters", {kKnown, 200}},
       {"GET /api/dead-letters/{}", {kKnown, 200}},
       {"DELETE /api/dead-letters/{}", {kOwner, 204}},
+      {"POST /api/dead-letters/{}/retry", {kOwner, 400, "[]"}},
+      {"GET /api/failing-jobs", {kKnown, 200}},
       {"GET /api/deliveries", {kKnown, 200}},
       {"POST /api/deliveries/{}/resend", {kAdmin, 404, "{}"}},
       {"POST /api/notify/test", {kAdmin, 409, "{}"}},  // no channel is set up
