@@ -58,7 +58,7 @@ json PartsOf(const json& topology) {
   return {{"items", std::move(items)}};
 }
 
-// "Now starting stops: Nothing starts: every start is claimed in the store."
+// Such as "Now starting delayed: Tasks are delayed."
 std::string SentenceOf(const json& impact) {
   const std::string when = When(impact);
   const bool goes_on = impact.value("effect", "") == "goes_on";

@@ -42,9 +42,15 @@ struct Failing {
   FailureStreak streak;
 };
 
-// The jobs that fail, in the order of `jobs`; their streaks may be unsettled.
-Outcome<std::vector<Failing>> PickFailing(const Call& call, const std::vector<DeadLetterJob>& jobs,
-                                          WallTime now) {
+struct Picked {
+  std::vector<Failing> failing;
+  bool all = true;  // false: jobs behind these were not decided
+};
+
+// The jobs that fail, in the order of `jobs`; their streaks may be unsettled. Beyond `limit` of them,
+// jobs that only older runs could decide are left out, since each costs reads of its own.
+Outcome<Picked> PickFailing(const Call& call, const std::vector<DeadLetterJob>& jobs, size_t limit,
+                            WallTime now) {
   RecentFilter filter{.runs_max = kRunsRead, .until = now};
   for (const DeadLetterJob& job : jobs) filter.job_ids.push_back(job.job_id);
   CARILLON_ASSIGN_OR_RETURN(const auto recent, call.api.runs.ListRecentRuns(filter));
@@ -52,18 +58,22 @@ Outcome<std::vector<Failing>> PickFailing(const Call& call, const std::vector<De
   for (const RecentRuns& job : recent) {
     streaks.emplace(job.job_id, StreakOf(job.runs, ReachOf(job.runs.size(), kRunsRead)));
   }
-  std::vector<Failing> failing;
+  Picked picked;
   for (const DeadLetterJob& job : jobs) {
     const auto found = streaks.find(job.job_id);
     if (found == streaks.end()) continue;
     FailureStreak streak = found->second;
     const bool hidden = streak.failures == 0 && !streak.settled();
+    if (hidden && picked.failing.size() >= limit) {
+      picked.all = false;
+      continue;
+    }
     if (hidden) {
       CARILLON_ASSIGN_OR_RETURN(streak, ReadStreak(call, job.job_id, streak, now));
     }
-    if (streak.failures > 0) failing.push_back({job, streak});
+    if (streak.failures > 0) picked.failing.push_back({job, streak});
   }
-  return failing;
+  return picked;
 }
 
 // null when counting took too long.
@@ -101,19 +111,26 @@ Reply ListFailingJobs(const Call& call) {
   }
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const auto looked_at, call.api.runs.ListDeadLetterJobs(filter));
-  CARILLON_ASSIGN_OR_RETURN(const auto failing, PickFailing(call, looked_at.jobs, now));
+  CARILLON_ASSIGN_OR_RETURN(const Picked picked,
+                            PickFailing(call, looked_at.jobs, page.size() + 1, now));
+  const std::vector<Failing>& failing = picked.failing;
   size_t shown = 0;
   for (const Failing& one : failing) {
     if (shown == page.size()) break;
     Failing whole = one;
     CARILLON_ASSIGN_OR_RETURN(whole.streak, ReadStreak(call, one.job.job_id, one.streak, now));
+    if (whole.streak.failures == 0) {  // it succeeded or was deleted in the meantime
+      page.Skip(std::to_string(one.job.newest_id));
+      ++shown;
+      continue;
+    }
     if (!page.Add(FailingToJson(call, whole), std::to_string(one.job.newest_id))) break;
     ++shown;
   }
   const bool all_shown = shown == failing.size();
   if (all_shown && looked_at.next) page.SearchEnded(std::to_string(*looked_at.next));
   return page.Finish(!all_shown || looked_at.next.has_value(), [&]() -> Result<BoundedCount> {
-    return BoundedCount{.seen = failing.size(), .all = !looked_at.next.has_value()};
+    return BoundedCount{.seen = failing.size(), .all = picked.all && !looked_at.next.has_value()};
   });
 }
 

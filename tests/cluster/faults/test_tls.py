@@ -66,7 +66,7 @@ class TlsTest(unittest.TestCase):
             [os.path.join(BIN, "carillon-executor"), "--config", os.path.join(copy, "carillon.yaml"),
              "--set", "ops.port=0"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("was used", done.stderr)
+        self.assertIn("already used", done.stderr)
         self.cluster.run("start", "executor-2")
         self.cluster.await_ready()
 

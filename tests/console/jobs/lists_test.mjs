@@ -73,7 +73,7 @@ describe('many jobs', () => {
       await dialog(page).getByText('2 done, 1 failed').waitFor();
       const failed = dialog(page).getByRole('region', { name: 'Failed' });
       assert.equal(await failed.locator('li').count(), 1);
-      assert.match(await failed.locator('li').innerText(), /^Job part-theirs\s.*somebody else/s);
+      assert.match(await failed.locator('li').innerText(), /^Job part-theirs\s.*another user/s);
       assert.deepEqual(await look(page, 'the result'), []);
       await closeDialog(page);
       await page.getByText('1 selected').waitFor();
@@ -246,7 +246,7 @@ describe('views and columns', () => {
       const headers = async () => (await page.locator('thead th').allTextContents()).filter((text) => !/^(Select|Actions)$/.test(text));
       await page.goto(server.url + '/jobs?q=columned');
       await tick(page, 'Job columned').waitFor();
-      assert.deepEqual(await headers(), ['Job', 'State', 'Schedule', 'Next fire', 'Last runs', 'Owner']);
+      assert.deepEqual(await headers(), ['Job', 'State', 'Schedule', 'Next fire', 'Last result', 'Last runs', 'Owner']);
       await page.getByRole('button', { name: 'Columns' }).focus();
       await page.keyboard.press('Enter');
       const panel = page.getByRole('group', { name: 'Columns' });

@@ -41,7 +41,8 @@ export async function startServer(env = {}) {
   let child;
   const begin = async (port) => {
     child = spawn(join(BIN, 'carillon'), ['standalone', '--port', port, '--data-dir', data], {
-      stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env },
+      // With a port of its own the API takes the default port of health and metrics, which others may have.
+      stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, CARILLON_OPS_PORT: '0', ...env },
     });
     let log = '';
     child.stderr.on('data', (chunk) => { log = (log + chunk).slice(-4000); });

@@ -195,7 +195,7 @@ function Actions({ run }: { run: Run }) {
   // A second click before the page shows the new state repeats the same request.
   useEffect(() => {
     key.current = newKey();
-  }, [run.run_id, run.attempt, run.state]);
+  }, [run.run_id, run.attempt, run.state, run.due_at]);
   const done = () => void client.invalidateQueries({ queryKey: ['runs'] });
   const cancel = useMutation({
     mutationFn: (body: object) =>
