@@ -260,7 +260,7 @@ describe('views and columns', () => {
       await panel.waitFor({ state: 'detached' });
       await page.reload();
       await tick(page, 'Job columned').waitFor();
-      assert.deepEqual(await headers(), ['Job', 'State', 'Next fire', 'Last runs', 'Owner', 'Changed']);
+      assert.deepEqual(await headers(), ['Job', 'State', 'Next fire', 'Last result', 'Last runs', 'Owner', 'Changed']);
       await page.goto(server.url + '/runs?job_id=columned');
       await page.locator('tbody tr').first().waitFor();
       await page.getByRole('button', { name: 'Columns' }).click();
