@@ -99,7 +99,7 @@ std::string NearestFlag(const CLI::App& app, const std::string& typed) {
   return nearest;
 }
 
-// Whether the shell split an unquoted cron expression, so that only its first field was taken.
+// True if the shell split an unquoted cron expression, so that only its first field was taken.
 bool IsSplitCron(const CLI::App& verb, const std::vector<std::string>& words) {
   const bool flags = std::all_of(words.begin(), words.end(),
                                  [](const auto& word) { return word.starts_with('-'); });

@@ -144,7 +144,7 @@ std::string IdOf(std::string_view command) {
   return id.empty() ? "cron" : id;
 }
 
-// Whether a line without --system looks as if it had a user before the command. For accounts that
+// True if a line without --system looks as if it had a user before the command. For accounts that
 // are also names of programs, a path must follow.
 bool StartsWithUser(std::string_view command) {
   constexpr std::array<std::string_view, 12> kAccounts = {

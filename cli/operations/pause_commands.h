@@ -10,7 +10,7 @@ namespace carillon::cli {
 
 void AddPauseCommands(CLI::App& system, Session& session);
 
-// How to count a member, such as an older one, that does not report whether it is paused.
+// Treatment of a member, such as an older one, that does not report whether it is paused.
 enum class Unknown { kIsFine, kIsBehind };
 
 // Members of GET /api/system/status whose `paused` differs: "scheduler-2, scheduler-3".

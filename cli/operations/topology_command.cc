@@ -21,7 +21,7 @@ std::string When(const json& row) {
   return until.is_number() ? "for " + Seconds(until) : "";
 }
 
-// What has this `effect` while the part is unavailable: "planning, running after 20 s".
+// The features with this `effect` while the part is unavailable: "planning, running after 20 s".
 std::string Affected(const json& node, const std::string& effect) {
   std::string list;
   for (const json& row : node.value("affects", json::array())) {

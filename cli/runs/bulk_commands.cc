@@ -176,7 +176,7 @@ Outcome<ExitCode> InBackground(Session& session, const std::string& action,
   return FollowBulk(session, started.body["bulk_id"].get<std::string>());
 }
 
-// Whether the ids are of bulk actions; a Failure if only some are.
+// True if all ids are of bulk actions, false if none is; a Failure if only some are.
 Outcome<bool> MeansActions(const BulkArguments& arguments) {
   const auto count = std::count_if(arguments.ids.begin(), arguments.ids.end(), IsBulkId);
   if (count == 0 || arguments.kind == "job") return false;

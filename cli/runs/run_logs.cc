@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr Duration kFollowEvery = 250ms;
-// How long chunks may arrive after the end of an attempt; the server waits equally long.
+// Chunks may arrive this long after the end of an attempt; the server waits equally long.
 constexpr Duration kPieceGrace = 10s;
 
 std::string HeaderOf(const ApiResponse& response, std::string_view name) {

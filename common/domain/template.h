@@ -67,7 +67,7 @@ Status ValidateTemplates(const JobDefinition& job);
 // The secrets that a valid definition uses, and so its runs receive, each with one variable that
 // uses it. None for a job without a process.
 std::map<std::string, std::string> SecretsOf(const JobDefinition& job);
-// Whether text outside a template looks like a placeholder for a secret.
+// True if text outside a template looks like a placeholder for a secret.
 bool MentionsSecret(std::string_view text);
 
 }  // namespace carillon

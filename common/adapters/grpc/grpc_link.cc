@@ -20,7 +20,7 @@
 namespace carillon::rpc {
 namespace {
 
-// How long a closing link waits for members to read what was sent, such as the executor's goodbye.
+// A closing link waits this long for members to read what was sent, such as the executor's goodbye.
 constexpr Duration kFarewell = 500ms;
 
 class Link;

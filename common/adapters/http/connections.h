@@ -23,7 +23,7 @@ using LifetimeMonitor = restinio::connection_count_limit_types<Traits>::lifetime
 using RequestHandler =
     std::function<restinio::request_handling_status_t(const restinio::request_handle_t&)>;
 
-// How often a connection checks its deadlines.
+// The interval at which a connection checks its deadlines.
 inline constexpr std::chrono::milliseconds kTimerPeriod{100};
 // Targets up to this many times target_bytes_max are read, so that one above the limit gets a
 // response instead of a closed connection.
