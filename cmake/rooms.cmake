@@ -3,6 +3,7 @@
 #
 #   carillon_room(domain DEPS base absl::time)     in common/  ->  target carillon_domain
 #   carillon_room(adapters/mysql DEPS …)                       ->  target carillon_adapters_mysql
+#   carillon_room(domain FOLDERS schedule job DEPS base)           also the sources of domain/schedule and domain/job
 #
 # Daemon folders prefix their rooms: carillon_room(plan PREFIX scheduler DEPS …). A dependency
 # without "::" or "carillon_" is a room of common/ (or of the same prefix when it is written "./x").
@@ -10,13 +11,17 @@
 # (only with CARILLON_UNITY; elsewhere each file stands alone, and a missing include is found).
 # PRECOMPILED names the vendor headers that it reads precompiled (cmake/precompiled.cmake), or none.
 function(carillon_room room)
-  cmake_parse_arguments(ARG "UNITY" "PREFIX;PRECOMPILED" "DEPS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(ARG "UNITY" "PREFIX;PRECOMPILED" "DEPS;EXCLUDE;FOLDERS" ${ARGN})
   string(REPLACE "/" "_" name "${room}")
   if(ARG_PREFIX)
     set(name "${ARG_PREFIX}_${name}")
   endif()
   set(target carillon_${name})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cc)
+  foreach(folder IN LISTS ARG_FOLDERS)
+    file(GLOB inner CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/${folder}/*.cc)
+    list(APPEND sources ${inner})
+  endforeach()
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   foreach(file IN LISTS ARG_EXCLUDE)
     list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${room}/${file})

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 #include <algorithm>
 
-#include "common/wire/job_json.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/job_json.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::cli {
 namespace {

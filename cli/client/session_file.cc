@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/client/user_file.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::cli {
 namespace {

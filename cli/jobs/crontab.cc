@@ -7,9 +7,9 @@
 #include <optional>
 #include <set>
 
-#include "common/domain/schedule.h"
-#include "common/domain/zone.h"
-#include "common/wire/job_json.h"
+#include "common/domain/schedule/schedule.h"
+#include "common/domain/schedule/zone.h"
+#include "common/wire/json/job_json.h"
 
 namespace carillon::cli {
 namespace {

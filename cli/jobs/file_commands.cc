@@ -4,8 +4,8 @@
 
 #include "cli/jobs/commands.h"
 #include "cli/jobs/job_files.h"
-#include "common/wire/job_json.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/job_json.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::cli {
 namespace {

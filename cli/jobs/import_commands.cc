@@ -4,7 +4,7 @@
 #include "cli/jobs/commands.h"
 #include "cli/jobs/crontab.h"
 #include "cli/terminal/yaml.h"
-#include "common/domain/zone.h"
+#include "common/domain/schedule/zone.h"
 
 namespace carillon::cli {
 namespace {

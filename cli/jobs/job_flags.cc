@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal/session.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::cli {
 namespace {

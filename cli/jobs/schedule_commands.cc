@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/jobs/commands.h"
-#include "common/domain/schedule.h"
-#include "common/domain/schedule_lint.h"
-#include "common/domain/zone.h"
+#include "common/domain/schedule/schedule.h"
+#include "common/domain/schedule/schedule_lint.h"
+#include "common/domain/schedule/zone.h"
 
 namespace carillon::cli {
 namespace {

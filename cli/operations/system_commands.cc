@@ -7,7 +7,7 @@
 #include "cli/operations/commands.h"
 #include "cli/operations/pause_commands.h"
 #include "cli/terminal/completion.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::cli {
 namespace {

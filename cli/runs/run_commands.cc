@@ -3,7 +3,7 @@
 #include "cli/runs/commands.h"
 #include "cli/runs/run_logs.h"
 #include "cli/runs/run_wait.h"
-#include "common/domain/run.h"
+#include "common/domain/run/run.h"
 
 namespace carillon::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "cli/runs/run_wait.h"
-#include "common/domain/run.h"
+#include "common/domain/run/run.h"
 
 namespace carillon::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/domain/run.h"
+#include "common/domain/run/run.h"
 
 namespace carillon::cli {
 namespace {

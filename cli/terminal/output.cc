@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "cli/terminal/yaml.h"
-#include "common/wire/job_json.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/job_json.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::cli {
 namespace {

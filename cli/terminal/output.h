@@ -14,7 +14,7 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
-#include "common/domain/zone.h"
+#include "common/domain/schedule/zone.h"
 
 namespace carillon::cli {
 

@@ -8,8 +8,8 @@
 #include <ostream>
 
 #include "cli/client/sign_in.h"
-#include "common/domain/zone.h"
-#include "common/wire/json_text.h"
+#include "common/domain/schedule/zone.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/run.h"
-#include "common/domain/run_log.h"
+#include "common/domain/run/run.h"
+#include "common/domain/run/run_log.h"
 #include "common/ports/executor_link.h"
 
 namespace carillon {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/base/cluster_settings.h"
-#include "common/domain/run_state.h"
+#include "common/domain/run/run_state.h"
 #include "common/domain/secret_text.h"
 #include "common/ports/store/executor_store.h"
 

@@ -21,7 +21,7 @@
 #include "common/ports/executor_link.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/token_source.h"
-#include "common/wire/task_codec.h"
+#include "common/wire/messages/task_codec.h"
 #include "executor/link/load_source.h"
 
 namespace carillon::executor {

@@ -15,7 +15,7 @@
 
 #include "common/base/metrics.h"
 #include "common/ports/message_bus.h"
-#include "common/wire/signature.h"
+#include "common/wire/messages/signature.h"
 
 namespace carillon::executor {
 

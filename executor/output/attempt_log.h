@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/run_log.h"
+#include "common/domain/run/run_log.h"
 #include "executor/output/output_tail.h"
 
 namespace carillon::executor {

@@ -19,7 +19,7 @@
 #include "common/base/mutex.h"
 #include "common/ports/executor_host.h"
 #include "common/ports/message_bus.h"
-#include "common/wire/log_codec.h"
+#include "common/wire/messages/log_codec.h"
 
 namespace carillon::executor {
 

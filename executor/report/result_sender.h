@@ -22,7 +22,7 @@
 #include "common/base/metrics.h"
 #include "common/ports/executor_host.h"
 #include "common/ports/message_bus.h"
-#include "common/wire/task_codec.h"
+#include "common/wire/messages/task_codec.h"
 #include "executor/runs/run_table.h"
 
 namespace carillon::executor {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/ports/executor_host.h"
-#include "common/wire/task_codec.h"
+#include "common/wire/messages/task_codec.h"
 #include "executor/runs/run_machine.h"
 
 namespace carillon::executor {

@@ -18,7 +18,7 @@
 #include "common/wire/random_tokens.h"
 #include "executor/agent/executor_daemon.h"
 #include "executor/link/proc_load.h"
-#include "executor/warden/warden_client.h"
+#include "executor/warden/client/warden_client.h"
 
 namespace carillon::executor {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/ports/executor_host.h"
-#include "common/wire/task_codec.h"
+#include "common/wire/messages/task_codec.h"
 
 namespace carillon::executor {
 

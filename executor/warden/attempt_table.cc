@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "executor/warden/lease_watch.h"
-#include "executor/warden/process_tree.h"
+#include "executor/warden/process/process_tree.h"
 
 namespace carillon::executor {
 namespace {

@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "executor/warden/channel/warden_protocol.h"
 #include "executor/warden/forgotten_attempts.h"
 #include "executor/warden/leftovers.h"
 #include "executor/warden/live_run.h"
 #include "executor/warden/log_relay.h"
 #include "executor/warden/warden_journal.h"
-#include "executor/warden/warden_protocol.h"
 
 namespace carillon::executor {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "executor/warden/keeper.h"
+#include "executor/warden/process/keeper.h"
 
 namespace carillon::executor {
 namespace {

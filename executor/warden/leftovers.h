@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "executor/warden/process_tree.h"
+#include "executor/warden/process/process_tree.h"
 #include "executor/warden/warden_directory.h"
 #include "executor/warden/warden_journal.h"
 

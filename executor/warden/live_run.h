@@ -20,7 +20,7 @@
 #include "executor/output/attempt_log.h"
 #include "executor/output/output_tail.h"
 #include "executor/output/secret_masker.h"
-#include "executor/warden/keeper.h"
+#include "executor/warden/process/keeper.h"
 
 namespace carillon::executor {
 

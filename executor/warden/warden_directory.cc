@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "executor/warden/process_tree.h"
+#include "executor/warden/process/process_tree.h"
 
 namespace carillon::executor {
 namespace {

@@ -16,7 +16,7 @@
 #include "common/base/clock.h"
 #include "executor/journal/thread_device.h"
 #include "executor/warden/attempt_table.h"
-#include "executor/warden/daemon_channel.h"
+#include "executor/warden/channel/daemon_channel.h"
 
 namespace carillon::executor {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "common/domain/schedule.h"
+#include "common/domain/schedule/schedule.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/job.h"
+#include "common/domain/job/job.h"
 #include "common/ports/store/job_store.h"
 
 namespace carillon::scheduler {

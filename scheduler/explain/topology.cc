@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "common/domain/explain.h"
-#include "common/wire/job_json.h"
+#include "common/domain/schedule/explain.h"
+#include "common/wire/json/job_json.h"
 
 namespace carillon::scheduler {
 namespace {

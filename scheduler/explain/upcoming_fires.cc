@@ -7,8 +7,8 @@
 
 #include <fmt/core.h>
 
-#include "common/domain/schedule.h"
-#include "common/domain/zone.h"
+#include "common/domain/schedule/schedule.h"
+#include "common/domain/schedule/zone.h"
 
 namespace carillon::scheduler {
 namespace {

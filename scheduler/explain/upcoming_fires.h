@@ -7,7 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "common/base/result.h"
-#include "common/domain/job.h"
+#include "common/domain/job/job.h"
 
 namespace carillon::scheduler {
 

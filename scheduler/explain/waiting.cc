@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "common/domain/explain.h"
+#include "common/domain/schedule/explain.h"
 #include "common/domain/selector.h"
 
 namespace carillon::scheduler {

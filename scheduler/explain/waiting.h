@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/domain/job.h"
-#include "common/domain/run.h"
+#include "common/domain/job/job.h"
+#include "common/domain/run/run.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/job_store.h"
 

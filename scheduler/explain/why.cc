@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "common/domain/explain.h"
+#include "common/domain/schedule/explain.h"
 
 namespace carillon::scheduler {
 namespace {

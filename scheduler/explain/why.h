@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/job.h"
-#include "common/domain/run.h"
+#include "common/domain/job/job.h"
+#include "common/domain/run/run.h"
 #include "common/ports/store/job_store.h"
 #include "common/ports/store/run_store.h"
 

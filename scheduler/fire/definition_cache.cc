@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/domain/template.h"
+#include "common/domain/job/template.h"
 
 namespace carillon::scheduler {
 namespace {

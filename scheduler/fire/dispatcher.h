@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/base/metrics.h"
-#include "common/wire/signature.h"
-#include "common/wire/task_codec.h"
+#include "common/wire/messages/signature.h"
+#include "common/wire/messages/task_codec.h"
 #include "scheduler/route/executor_credits.h"
 
 namespace carillon::scheduler {

@@ -1,7 +1,7 @@
 #include "scheduler/fire/task_builder.h"
 
-#include "common/domain/template.h"
-#include "common/wire/parameters_json.h"
+#include "common/domain/job/template.h"
+#include "common/wire/json/parameters_json.h"
 
 namespace carillon::scheduler {
 namespace {

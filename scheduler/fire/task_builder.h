@@ -5,7 +5,7 @@
 //          records the run as SKIPPED with the reason bad_definition.
 #pragma once
 
-#include "common/wire/task_codec.h"
+#include "common/wire/messages/task_codec.h"
 #include "scheduler/fire/definition_cache.h"
 #include "scheduler/handover/run_queues.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/bounded_queue.h"
-#include "common/domain/run_state.h"
+#include "common/domain/run/run_state.h"
 
 namespace carillon::scheduler {
 

@@ -21,7 +21,7 @@
 #include "common/base/rng.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/store/log_store.h"
-#include "common/wire/log_codec.h"
+#include "common/wire/messages/log_codec.h"
 #include "scheduler/liveness/executor_table.h"
 
 namespace carillon::scheduler {

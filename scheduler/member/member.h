@@ -29,7 +29,7 @@
 #include "common/ports/store/notice_store.h"
 #include "common/ports/store/segment_store.h"
 #include "common/ports/store/settings_store.h"
-#include "common/wire/signature.h"
+#include "common/wire/messages/signature.h"
 #include "scheduler/guard/store_guard.h"
 #include "scheduler/leader/member_urls.h"
 #include "scheduler/member/member_options.h"

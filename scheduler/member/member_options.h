@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/ports/coordinator.h"
-#include "common/wire/task_codec.h"
+#include "common/wire/messages/task_codec.h"
 
 namespace carillon::scheduler {
 

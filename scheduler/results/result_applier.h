@@ -26,7 +26,7 @@
 #include "common/base/loop.h"
 #include "common/ports/message_bus.h"
 #include "common/ports/store/firing_store.h"
-#include "common/wire/task_codec.h"
+#include "common/wire/messages/task_codec.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "common/base/rng.h"
-#include "common/domain/job.h"
+#include "common/domain/job/job.h"
 #include "scheduler/route/executor_credits.h"
 
 namespace carillon::scheduler {

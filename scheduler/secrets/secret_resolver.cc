@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "common/domain/run.h"
+#include "common/domain/run/run.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -24,8 +24,8 @@
 
 #include "common/adapters/system/system_clock.h"
 #include "common/base/log.h"
-#include "executor/warden/warden_client.h"
-#include "executor/warden/warden_launcher.h"
+#include "executor/warden/client/warden_client.h"
+#include "executor/warden/client/warden_launcher.h"
 #include "tests/support/process_wait.h"
 
 extern char** environ;

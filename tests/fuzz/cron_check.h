@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/domain/cron.h"
-#include "common/domain/schedule.h"
+#include "common/domain/schedule/cron.h"
+#include "common/domain/schedule/schedule.h"
 
 namespace carillon::test {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "common/wire/task_codec.h"
+#include "common/wire/messages/task_codec.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view record(reinterpret_cast<const char*>(data), size);

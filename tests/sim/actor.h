@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "common/adapters/memory/memory_store.h"
 #include "common/base/rng.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/history.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::sim {
 

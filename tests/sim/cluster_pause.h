@@ -10,9 +10,9 @@
 #include <functional>
 #include <vector>
 
-#include "common/adapters/memory/memory_store.h"
 #include "common/base/live_settings.h"
 #include "common/base/rng.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::sim {
 

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "common/adapters/memory/memory_store.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/history.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::sim {
 

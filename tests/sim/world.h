@@ -16,8 +16,7 @@
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_coordinator.h"
 #include "common/adapters/memory/memory_link.h"
-#include "common/adapters/memory/memory_store.h"
-#include "common/wire/signature.h"
+#include "common/wire/messages/signature.h"
 #include "tests/sim/actor.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/cluster_pause.h"
@@ -26,6 +25,7 @@
 #include "tests/sim/sim_warden.h"
 #include "tests/support/fault_network.h"
 #include "tests/support/manual_clock.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::sim {
 

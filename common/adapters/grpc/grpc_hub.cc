@@ -14,7 +14,7 @@
 #include "common/base/log.h"
 #include "common/base/metrics.h"
 #include "common/base/mutex.h"
-#include "common/wire/control_codec.h"
+#include "common/wire/messages/control_codec.h"
 
 namespace carillon::rpc {
 namespace {

@@ -15,7 +15,7 @@
 #include "common/base/backoff.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
-#include "common/wire/control_codec.h"
+#include "common/wire/messages/control_codec.h"
 
 namespace carillon::rpc {
 namespace {

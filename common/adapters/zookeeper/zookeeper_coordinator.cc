@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "common/wire/coordination_json.h"
+#include "common/wire/json/coordination_json.h"
 
 namespace carillon::zookeeper {
 namespace {

@@ -2,7 +2,7 @@
 // trusted store.
 #include "common/adapters/zookeeper/zookeeper_coordinator.h"
 #include "common/base/log.h"
-#include "common/wire/coordination_json.h"
+#include "common/wire/json/coordination_json.h"
 
 namespace carillon::zookeeper {
 

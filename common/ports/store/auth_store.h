@@ -11,7 +11,7 @@
 
 #include "common/base/result.h"
 #include "common/base/time.h"
-#include "common/domain/share.h"
+#include "common/domain/job/share.h"
 #include "common/ports/store/bounded_count.h"
 
 namespace carillon {

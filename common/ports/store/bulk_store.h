@@ -14,7 +14,7 @@
 #include "common/base/result.h"
 #include "common/base/time.h"
 #include "common/domain/bulk.h"
-#include "common/domain/run.h"
+#include "common/domain/run/run.h"
 #include "common/ports/store/bounded_count.h"
 #include "common/ports/store/idempotency_store.h"
 

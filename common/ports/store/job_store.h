@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/domain/job.h"
-#include "common/domain/misfire.h"
-#include "common/domain/run.h"
-#include "common/domain/run_state.h"
+#include "common/domain/job/job.h"
+#include "common/domain/run/run.h"
+#include "common/domain/run/run_state.h"
+#include "common/domain/schedule/misfire.h"
 #include "common/ports/store/bounded_count.h"
 
 namespace carillon {

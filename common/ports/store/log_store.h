@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "common/domain/run.h"
-#include "common/domain/run_log.h"
+#include "common/domain/run/run.h"
+#include "common/domain/run/run_log.h"
 
 namespace carillon {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/domain/notice.h"
-#include "common/domain/run.h"
+#include "common/domain/run/run.h"
 #include "common/ports/fence.h"
 #include "common/ports/store/bounded_count.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/run_state.h"
+#include "common/domain/run/run_state.h"
 #include "common/ports/store/bounded_count.h"
 #include "common/ports/store/idempotency_store.h"
 #include "common/ports/store/job_store.h"

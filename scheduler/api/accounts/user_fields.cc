@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/wire/json_text.h"
-#include "common/wire/share_json.h"
+#include "common/wire/json/json_text.h"
+#include "common/wire/json/share_json.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/random_token.h"

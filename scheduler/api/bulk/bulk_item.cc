@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/wire/json_text.h"
+#include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/idempotency.h"
 #include "scheduler/api/call/ownership.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <set>
 
-#include "common/wire/json_text.h"
+#include "common/wire/json/json_text.h"
 #include "scheduler/api/bulk/bulk_item.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"

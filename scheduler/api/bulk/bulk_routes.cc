@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/wire/json_text.h"
+#include "common/wire/json/json_text.h"
 #include "scheduler/api/bulk/bulk_item.h"
 #include "scheduler/api/bulk/bulk_request.h"
 #include "scheduler/api/call/audit.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/base/log.h"
-#include "common/wire/job_changes.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/job_changes.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::scheduler {
 namespace {

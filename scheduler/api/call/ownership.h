@@ -5,7 +5,7 @@
 // Errors   403 forbidden (with `permission`), 403 not_owner, 403 out_of_reach; the store's errors.
 #pragma once
 
-#include "common/domain/share.h"
+#include "common/domain/job/share.h"
 #include "scheduler/api/call/route.h"
 
 namespace carillon::scheduler {

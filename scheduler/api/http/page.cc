@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "common/wire/json_text.h"
+#include "common/wire/json/json_text.h"
 #include "scheduler/api/http/short_hash.h"
 
 namespace carillon::scheduler {

@@ -8,8 +8,8 @@
 
 #include "common/adapters/http/http_target.h"
 #include "common/base/lower_case.h"
-#include "common/domain/job.h"
-#include "common/wire/json_text.h"
+#include "common/domain/job/job.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/base/time.h"
-#include "common/domain/run.h"
+#include "common/domain/run/run.h"
 #include "common/domain/selector.h"
 #include "scheduler/api/http/problem.h"
 

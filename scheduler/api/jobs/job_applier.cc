@@ -5,9 +5,9 @@
 
 #include <fmt/core.h>
 
-#include "common/wire/job_changes.h"
-#include "common/wire/job_json.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/job_changes.h"
+#include "common/wire/json/job_json.h"
+#include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
 
 namespace carillon::scheduler {

@@ -6,10 +6,10 @@
 
 #include <fmt/core.h>
 
-#include "common/domain/template.h"
-#include "common/wire/job_changes.h"
-#include "common/wire/job_json.h"
-#include "common/wire/json_text.h"
+#include "common/domain/job/template.h"
+#include "common/wire/json/job_changes.h"
+#include "common/wire/json/job_json.h"
+#include "common/wire/json/json_text.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"

@@ -1,7 +1,7 @@
 // Functions that the routes of jobs share: reading a job for a change, and changing it.
 #pragma once
 
-#include "common/wire/job_json.h"
+#include "common/wire/json/job_json.h"
 #include "scheduler/api/call/call.h"
 #include "scheduler/api/call/ownership.h"
 #include "scheduler/api/http/request_parts.h"

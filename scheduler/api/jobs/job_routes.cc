@@ -6,8 +6,8 @@
 
 #include "common/domain/executor_state.h"
 #include "common/domain/run_id.h"
-#include "common/wire/job_json.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/job_json.h"
+#include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"

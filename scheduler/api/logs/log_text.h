@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/domain/run_log.h"
+#include "common/domain/run/run_log.h"
 
 namespace carillon::scheduler {
 

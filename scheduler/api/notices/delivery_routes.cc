@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/domain/job.h"
+#include "common/domain/job/job.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/executor_state.h"
-#include "common/wire/job_json.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/job_json.h"
+#include "common/wire/json/json_text.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/audited_write.h"

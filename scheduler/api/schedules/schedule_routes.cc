@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/domain/cron.h"
-#include "common/domain/explain.h"
-#include "common/domain/schedule_lint.h"
-#include "common/wire/job_json.h"
+#include "common/domain/schedule/cron.h"
+#include "common/domain/schedule/explain.h"
+#include "common/domain/schedule/schedule_lint.h"
+#include "common/wire/json/job_json.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/explain/fire_load.h"

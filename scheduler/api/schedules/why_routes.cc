@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/domain/run_id.h"
-#include "common/wire/job_json.h"
+#include "common/wire/json/job_json.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"

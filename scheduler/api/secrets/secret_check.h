@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "common/domain/job.h"
+#include "common/domain/job/job.h"
 #include "scheduler/api/call/call.h"
 
 namespace carillon::scheduler {

@@ -5,7 +5,7 @@
 
 #include "common/base/ip_address.h"
 #include "common/base/log.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/json_text.h"
 #include "scheduler/api/accounts/auth_routes.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/idempotency.h"

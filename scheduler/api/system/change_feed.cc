@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "common/wire/json_text.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::scheduler {
 

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/config/config_table.h"
-#include "common/wire/json_text.h"
+#include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"

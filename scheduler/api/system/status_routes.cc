@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/domain/executor_state.h"
-#include "common/wire/job_json.h"
+#include "common/wire/json/job_json.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"

@@ -63,7 +63,7 @@ using LinkFactories = ::testing::Types<GrpcLinkFactory, GrpcTlsLinkFactory>;
 
 }  // namespace carillon::test
 
-#include "tests/contract/link_contract.h"
+#include "tests/contract/messaging/link_contract.h"
 
 namespace carillon::test {
 namespace {

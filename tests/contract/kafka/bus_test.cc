@@ -70,4 +70,4 @@ using BusFactories = ::testing::Types<KafkaBusFactory>;
 
 }  // namespace carillon::test
 
-#include "tests/contract/bus_contract.h"
+#include "tests/contract/messaging/bus_contract.h"

@@ -63,10 +63,10 @@ using DirectoryFactories = ::testing::Types<MemoryDirectoryFactory>;
 
 }  // namespace carillon::test
 
-#include "tests/contract/bus_contract.h"
-#include "tests/contract/coordinator_contract.h"
-#include "tests/contract/directory_contract.h"
-#include "tests/contract/link_contract.h"
+#include "tests/contract/messaging/bus_contract.h"
+#include "tests/contract/messaging/coordinator_contract.h"
+#include "tests/contract/messaging/directory_contract.h"
+#include "tests/contract/messaging/link_contract.h"
 
 namespace carillon::test {
 namespace {

@@ -1,7 +1,7 @@
 // The store on MariaDB, in the form that the contract's driver needs.
 #pragma once
 
-#include "tests/contract/store_driver.h"
+#include "tests/contract/store/store_driver.h"
 #include "tests/support/mariadb.h"
 
 namespace carillon::test {

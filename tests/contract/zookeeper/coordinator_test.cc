@@ -68,5 +68,5 @@ using DirectoryFactories = ::testing::Types<ZookeeperDirectoryFactory>;
 
 }  // namespace carillon::test
 
-#include "tests/contract/coordinator_contract.h"
-#include "tests/contract/directory_contract.h"
+#include "tests/contract/messaging/coordinator_contract.h"
+#include "tests/contract/messaging/directory_contract.h"

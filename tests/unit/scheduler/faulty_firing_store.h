@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "common/adapters/memory/memory_store.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::test {
 

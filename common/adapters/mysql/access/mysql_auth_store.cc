@@ -5,7 +5,7 @@
 #include "common/adapters/mysql/rows/auth_rows.h"
 #include "common/adapters/mysql/rows/count_rows.h"
 #include "common/domain/refresh_family.h"
-#include "common/wire/share_json.h"
+#include "common/wire/json/share_json.h"
 
 namespace carillon::mysql {
 namespace {

@@ -11,7 +11,7 @@
 #include "common/adapters/mysql/jobs/job_search.h"
 #include "common/adapters/mysql/rows/count_rows.h"
 #include "common/adapters/mysql/rows/job_filter.h"
-#include "common/wire/job_json.h"
+#include "common/wire/json/job_json.h"
 
 namespace carillon::mysql {
 namespace {

@@ -12,7 +12,7 @@
 #include "common/adapters/mysql/rows/notice_rows.h"
 #include "common/adapters/mysql/rows/run_details.h"
 #include "common/adapters/mysql/rows/run_rows.h"
-#include "common/wire/job_json.h"
+#include "common/wire/json/job_json.h"
 
 namespace carillon::mysql {
 namespace {

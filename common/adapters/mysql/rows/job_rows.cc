@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/client/json_rows.h"
-#include "common/wire/job_json.h"
+#include "common/wire/json/job_json.h"
 
 namespace carillon::mysql {
 

@@ -8,7 +8,7 @@
 #include "common/adapters/mysql/client/session.h"
 #include "common/adapters/mysql/rows/job_filter.h"
 #include "common/adapters/mysql/rows/schedule_rows.h"
-#include "common/domain/run_state.h"
+#include "common/domain/run/run_state.h"
 #include "common/ports/store/job_store.h"
 
 namespace carillon::mysql {

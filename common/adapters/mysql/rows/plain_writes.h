@@ -1,4 +1,4 @@
-// Writes claims and results that are plain (common/domain/plain.h): one UPDATE for a batch, whose
+// Writes claims and results that are plain (common/domain/run/plain.h): one UPDATE for a batch, whose
 // WHERE clause checks every fact, instead of reading the rows, deciding and writing them.
 //
 // Threads  PlainPath and SlotJobs are thread-safe.
@@ -11,7 +11,7 @@
 
 #include "common/adapters/mysql/client/session.h"
 #include "common/base/mutex.h"
-#include "common/domain/plain.h"
+#include "common/domain/run/plain.h"
 
 namespace carillon::mysql {
 

@@ -11,7 +11,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/session.h"
 #include "common/adapters/mysql/schema/incarnations.h"
-#include "common/domain/run_state.h"
+#include "common/domain/run/run_state.h"
 #include "common/ports/fence.h"
 #include "common/ports/store/firing_store.h"
 

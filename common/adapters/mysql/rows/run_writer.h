@@ -13,7 +13,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/session.h"
 #include "common/adapters/mysql/rows/run_rows.h"
-#include "common/domain/run_state.h"
+#include "common/domain/run/run_state.h"
 #include "common/ports/store/job_store.h"
 
 namespace carillon::mysql {

@@ -3,7 +3,7 @@
 
 #include "common/base/rng.h"
 #include "common/domain/trace.h"
-#include "common/wire/task_codec.h"
+#include "common/wire/messages/task_codec.h"
 
 namespace carillon::test {
 

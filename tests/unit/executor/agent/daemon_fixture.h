@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/wire/log_codec.h"
-#include "common/wire/signature.h"
+#include "common/wire/messages/log_codec.h"
+#include "common/wire/messages/signature.h"
 #include "executor/agent/executor_daemon.h"
 #include "executor/report/result_sender.h"
 #include "tests/support/manual_clock.h"

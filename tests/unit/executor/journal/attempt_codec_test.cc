@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/rng.h"
-#include "executor/warden/warden_protocol.h"
+#include "executor/warden/channel/warden_protocol.h"
 
 namespace carillon::executor {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "executor/journal/file_descriptor.h"
-#include "executor/warden/process_tree.h"
+#include "executor/warden/process/process_tree.h"
 #include "executor/warden/warden_server.h"
 #include "tests/unit/executor/warden/warden_fixture.h"
 

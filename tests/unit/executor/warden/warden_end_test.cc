@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "executor/warden/process_tree.h"
+#include "executor/warden/process/process_tree.h"
 #include "tests/unit/executor/warden/warden_fixture.h"
 
 namespace carillon::executor {

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "common/adapters/system/system_clock.h"
-#include "executor/warden/warden_client.h"
+#include "executor/warden/client/warden_client.h"
 #include "tests/support/process_wait.h"
 
 namespace carillon::executor {

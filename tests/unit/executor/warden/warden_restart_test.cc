@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "executor/warden/daemon_channel.h"
+#include "executor/warden/channel/daemon_channel.h"
 #include "executor/warden/warden_server.h"
 #include "tests/unit/executor/warden/warden_fixture.h"
 

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <thread>
 
-#include "executor/warden/daemon_channel.h"
+#include "executor/warden/channel/daemon_channel.h"
 #include "executor/warden/warden_server.h"
 #include "tests/unit/executor/warden/warden_fixture.h"
 

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "common/adapters/http/http_client.h"
-#include "common/adapters/memory/memory_store.h"
 #include "common/adapters/system/system_clock.h"
 #include "scheduler/api/server/api_server.h"
 #include "scheduler/streams/change_watch.h"
 #include "scheduler/streams/store_probe.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/parse_json.h"
+#include "tests/twins/memory_store.h"
 #include "tests/unit/scheduler/api/exchange_record.h"
 #include "tests/unit/scheduler/api/faulty_stores.h"
 

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <string>
 
-#include "common/adapters/memory/memory_store.h"
 #include "scheduler/api/logs/log_reads.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::test {
 

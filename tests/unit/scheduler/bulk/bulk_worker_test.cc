@@ -3,9 +3,9 @@
 #include <set>
 #include <utility>
 
-#include "common/adapters/memory/memory_store.h"
 #include "scheduler/bulk/bulk_worker.h"
 #include "tests/support/manual_clock.h"
+#include "tests/twins/memory_store.h"
 #include "tests/unit/scheduler/api/faulty_stores.h"
 
 namespace carillon::test {

@@ -1,7 +1,7 @@
 // Why a PENDING run has not been started: the decision, and the routes that show it.
 #include "scheduler/explain/waiting.h"
 
-#include "common/domain/explain.h"
+#include "common/domain/schedule/explain.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {

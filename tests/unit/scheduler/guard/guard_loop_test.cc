@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "common/adapters/memory/memory_coordinator.h"
-#include "common/adapters/memory/memory_store.h"
 #include "tests/support/manual_clock.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_link.h"
-#include "common/adapters/memory/memory_store.h"
 #include "tests/support/manual_clock.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::scheduler {
 namespace {

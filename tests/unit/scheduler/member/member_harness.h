@@ -12,10 +12,10 @@
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_coordinator.h"
 #include "common/adapters/memory/memory_link.h"
-#include "common/adapters/memory/memory_store.h"
 #include "scheduler/member/member.h"
 #include "tests/support/failpoint_on.h"
 #include "tests/support/manual_clock.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::test {
 

@@ -11,9 +11,9 @@
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_coordinator.h"
 #include "common/adapters/memory/memory_link.h"
-#include "common/adapters/memory/memory_store.h"
 #include "common/adapters/system/system_clock.h"
 #include "scheduler/member/member.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::scheduler {
 namespace {

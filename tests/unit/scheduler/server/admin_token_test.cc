@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "common/adapters/memory/memory_store.h"
 #include "scheduler/auth/authenticator.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/process_wait.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::scheduler {
 namespace {

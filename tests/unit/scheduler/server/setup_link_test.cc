@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "common/adapters/memory/memory_store.h"
 #include "scheduler/auth/random_token.h"
 #include "tests/support/manual_clock.h"
+#include "tests/twins/memory_store.h"
 
 namespace carillon::scheduler {
 namespace {

@@ -1,0 +1,369 @@
+#include "common/domain/job/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "common/domain/executor_state.h"
+#include "common/domain/job/job_mistakes.h"
+#include "common/domain/job/template.h"
+#include "common/domain/job_text.h"
+#include "common/domain/schedule/schedule.h"
+#include "common/domain/schedule/zone.h"
+#include "common/domain/selector.h"
+
+namespace carillon {
+namespace {
+
+constexpr size_t kNameCharactersMax = 200;
+constexpr size_t kCommandBytesMax = 65'536;
+constexpr size_t kSchedulesMax = 32;
+constexpr size_t kParametersMax = 100;
+constexpr size_t kEnvMax = 100;
+constexpr size_t kLabelsMax = 32;
+constexpr size_t kLabelNameBytesMax = 63;
+constexpr size_t kLabelValueBytesMax = 255;
+constexpr size_t kValueBytesMax = 32'768;  // of a parameter or an environment variable
+constexpr size_t kDescriptionBytesMax = 10'000;
+constexpr size_t kUserIdBytesMax = 64;
+constexpr size_t kRetryIntervalsMax = 100;
+
+Error Wrong(std::string pointer, std::string why) {
+  return {ErrorCode::kInvalid, std::move(why), std::move(pointer)};
+}
+
+Status CheckWhole(std::string_view field, int64_t value, int64_t least, int64_t most) {
+  if (value >= least && value <= most) return {};
+  return Wrong(fmt::format("/{}", field),
+               fmt::format("{} is {}; it must be from {} to {}", field, value, least, most));
+}
+
+// Checks text that the store and the shell must carry: UTF-8 without NUL.
+Status CheckText(const std::string& pointer, std::string_view text, size_t bytes_max) {
+  if (text.size() > bytes_max) {
+    return Wrong(pointer,
+                 fmt::format("has {} bytes; at most {} are allowed", text.size(), bytes_max));
+  }
+  if (text.find('\0') != std::string_view::npos) return Wrong(pointer, "contains a NUL byte");
+  if (!CountUtf8(text)) return Wrong(pointer, "is not valid UTF-8");
+  return {};
+}
+
+Status CheckName(const JobDefinition& job) {
+  CARILLON_TRY(CheckText("/name", job.name, kNameCharactersMax * 4));
+  const size_t characters = *CountUtf8(job.name);
+  if (characters == 0 || characters > kNameCharactersMax) {
+    return Wrong("/name", fmt::format("has {} characters; it must have 1 to {}", characters,
+                                      kNameCharactersMax));
+  }
+  if (std::any_of(job.name.begin(), job.name.end(), IsControl)) {
+    return Wrong("/name", "contains a control character");
+  }
+  if (IsBlank(job.name)) {
+    return Wrong("/name", "must not be blank");
+  }
+  if (HasDirectionOverride(job.name)) {
+    return Wrong("/name", "contains a character that changes the text direction");
+  }
+  return {};
+}
+
+Status CheckCommand(const JobDefinition& job) {
+  if (job.type == JobType::kNoop) {
+    if (!job.command.empty()) return Wrong("/command", "a noop job has no command");
+    return {};
+  }
+  if (job.command.empty()) return Wrong("/command", "a shell job needs a command");
+  return CheckText("/command", job.command, kCommandBytesMax);
+}
+
+Status CheckSchedule(const JobDefinition& job, const ScheduleSpec& spec,
+                     const std::string& pointer) {
+  if (spec.kind == ScheduleKind::kManual) {
+    return Wrong(pointer + "/kind", "must be cron, rate or once; a manual job has no schedules");
+  }
+  const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
+  if (schedule.ok()) return {};
+  return Wrong(pointer + schedule.error().pointer, schedule.error().message);
+}
+
+Status CheckSchedules(const JobDefinition& job) {
+  if (job.schedules.size() > kSchedulesMax) {
+    return Wrong("/schedules", fmt::format("has {} entries; at most {} are allowed",
+                                           job.schedules.size(), kSchedulesMax));
+  }
+  for (size_t i = 0; i < job.schedules.size(); ++i) {
+    CARILLON_TRY(CheckSchedule(job, job.schedules[i], fmt::format("/schedules/{}", i)));
+  }
+  const auto zone = Zone::Load(job.time_zone);
+  if (!zone.ok()) return Wrong("/time_zone", zone.error().message);
+  return {};
+}
+
+Status CheckNumbers(const JobDefinition& job) {
+  CARILLON_TRY(CheckWhole("timeout", job.timeout_s, 1, 604'800));
+  CARILLON_TRY(CheckWhole("kill_grace", job.kill_grace_s, 0, 3'600));
+  CARILLON_TRY(CheckWhole("queue_timeout", job.queue_timeout_s, 0, 604'800));
+  CARILLON_TRY(CheckWhole("retry_count", job.retry_count, 0, 100));
+  CARILLON_TRY(CheckWhole("retry_interval", job.retry_interval_s, 0, 86'400));
+  CARILLON_TRY(CheckWhole("priority", job.priority, 0, 100));
+  CARILLON_TRY(CheckWhole("misfire_grace", job.misfire_grace_s, 0, 86'400));
+  CARILLON_TRY(CheckWhole("catch_up_window", job.catch_up_window_s, 0, 31'536'000));
+  CARILLON_TRY(CheckWhole("catch_up_max", job.catch_up_max, 1, 10'000));
+  if (job.retry_intervals_s.size() > kRetryIntervalsMax) {
+    return Wrong("/retry_intervals", fmt::format("has {} entries; at most {} are allowed",
+                                                 job.retry_intervals_s.size(), kRetryIntervalsMax));
+  }
+  for (size_t i = 0; i < job.retry_intervals_s.size(); ++i) {
+    CARILLON_TRY(
+        CheckWhole(fmt::format("retry_intervals/{}", i), job.retry_intervals_s[i], 0, 86'400));
+  }
+  return {};
+}
+
+Status CheckParameter(const std::string& name, const ParameterValue& value) {
+  const std::string pointer = "/parameters/" + EscapePointer(name);
+  if (!IsVariableName(name)) {
+    return Wrong(
+        pointer,
+        "a parameter name must be 1 to 63 letters, digits and _, not beginning with a digit");
+  }
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    if (MentionsSecret(*text)) {
+      return Wrong(pointer,
+                   "refers to a secret; parameters are stored and shown with the run, so use "
+                   "secrets in `env` only");
+    }
+    return CheckText(pointer, *text, kValueBytesMax);
+  }
+  if (const auto* number = std::get_if<double>(&value); number && !std::isfinite(*number)) {
+    return Wrong(pointer, "is not a finite number");
+  }
+  return {};
+}
+
+Status CheckEnv(const JobDefinition& job) {
+  if (job.env.size() > kEnvMax) {
+    return Wrong("/env",
+                 fmt::format("has {} entries; at most {} are allowed", job.env.size(), kEnvMax));
+  }
+  for (const auto& [name, value] : job.env) {
+    const std::string pointer = "/env/" + EscapePointer(name);
+    if (!IsVariableName(name)) {
+      return Wrong(
+          pointer,
+          "a variable name must be 1 to 63 letters, digits and _, not beginning with a digit");
+    }
+    if (IsReservedVariable(name)) return Wrong(pointer, "is reserved; Carillon sets it");
+    CARILLON_TRY(CheckText(pointer, value, kValueBytesMax));
+  }
+  return {};
+}
+
+Status CheckLabels(const JobDefinition& job) {
+  if (job.labels.size() > kLabelsMax) {
+    return Wrong("/labels", fmt::format("has {} entries; at most {} are allowed", job.labels.size(),
+                                        kLabelsMax));
+  }
+  for (const auto& [name, value] : job.labels) {
+    const std::string pointer = "/labels/" + EscapePointer(name);
+    if (name.empty()) return Wrong(pointer, "a label must have a name");
+    CARILLON_TRY(CheckText(pointer, name, kLabelNameBytesMax));
+    CARILLON_TRY(CheckText(pointer, value, kLabelValueBytesMax));
+    if (std::any_of(name.begin(), name.end(), IsControl) ||
+        std::any_of(value.begin(), value.end(), IsControl)) {
+      return Wrong(pointer, "contains a control character");
+    }
+  }
+  return {};
+}
+
+Status CheckRouting(const JobDefinition& job) {
+  if (!job.executor_id.empty() && !job.executor_selector.empty()) {
+    return Wrong("/executor_selector", "cannot be combined with executor_id; omit one of the two");
+  }
+  if (!job.executor_id.empty()) {
+    if (!IsExecutorId(job.executor_id)) {
+      return Wrong("/executor_id",
+                   "must be 1 to 63 characters of a-z, 0-9 and -, not beginning with -");
+    }
+  }
+  CARILLON_TRY(CheckText("/executor_selector", job.executor_selector, Selector::kBytesMax));
+  const auto selector = Selector::Parse(job.executor_selector);
+  if (!selector.ok()) return Wrong("/executor_selector", selector.error().message);
+  return {};
+}
+
+Status CheckOwner(const std::string& user_id) {
+  if (std::any_of(user_id.begin(), user_id.end(), IsControl)) {
+    return Wrong("/user_id", "contains a control character");
+  }
+  return CheckText("/user_id", user_id, kUserIdBytesMax);
+}
+
+template <typename Enum>
+struct NameOf {
+  Enum value;
+  std::string_view name;
+};
+
+constexpr std::array<NameOf<JobType>, 2> kJobTypes{
+    {{JobType::kShell, "shell"}, {JobType::kNoop, "noop"}}};
+constexpr std::array<NameOf<MisfirePolicy>, 3> kMisfirePolicies{{{MisfirePolicy::kSkip, "skip"},
+                                                                 {MisfirePolicy::kLatest, "latest"},
+                                                                 {MisfirePolicy::kAll, "all"}}};
+constexpr std::array<NameOf<OverlapPolicy>, 2> kOverlapPolicies{
+    {{OverlapPolicy::kAllow, "allow"}, {OverlapPolicy::kSkip, "skip"}}};
+constexpr std::array<NameOf<RetryBackoff>, 2> kRetryBackoffs{
+    {{RetryBackoff::kFixed, "fixed"}, {RetryBackoff::kExponential, "exponential"}}};
+constexpr std::array<NameOf<OnLost>, 3> kOnLosts{
+    {{OnLost::kRetry, "retry"}, {OnLost::kFail, "fail"}, {OnLost::kHold, "hold"}}};
+constexpr std::array<NameOf<DstGap>, 2> kDstGaps{
+    {{DstGap::kFire, "fire"}, {DstGap::kSkip, "skip"}}};
+constexpr std::array<NameOf<DstRepeat>, 4> kDstRepeats{{{DstRepeat::kAuto, "auto"},
+                                                        {DstRepeat::kBoth, "both"},
+                                                        {DstRepeat::kEarly, "early"},
+                                                        {DstRepeat::kLate, "late"}}};
+constexpr std::array<NameOf<Routing>, 4> kRoutings{{{Routing::kRoundRobin, "round_robin"},
+                                                    {Routing::kRandom, "random"},
+                                                    {Routing::kLeastLoaded, "least_loaded"},
+                                                    {Routing::kFirstHealthy, "first_healthy"}}};
+constexpr std::array<NameOf<ScheduleKind>, 4> kScheduleKinds{{{ScheduleKind::kCron, "cron"},
+                                                              {ScheduleKind::kRate, "rate"},
+                                                              {ScheduleKind::kOnce, "once"},
+                                                              {ScheduleKind::kManual, "manual"}}};
+
+template <typename Enum, size_t kSize>
+std::string_view NameIn(const std::array<NameOf<Enum>, kSize>& table, Enum value) {
+  for (const auto& row : table) {
+    if (row.value == value) return row.name;
+  }
+  return "unknown";
+}
+
+template <typename Enum, size_t kSize>
+Result<Enum> ValueIn(const std::array<NameOf<Enum>, kSize>& table, std::string_view text) {
+  std::string known;
+  for (const auto& row : table) {
+    if (row.name == text) return row.value;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
+  }
+  return Error{ErrorCode::kInvalid,
+               fmt::format("'{}' is not one of {}", text.substr(0, 64), known)};
+}
+
+}  // namespace
+
+Status ValidateParameters(const std::map<std::string, ParameterValue>& parameters) {
+  if (parameters.size() > kParametersMax) {
+    return Wrong("/parameters", fmt::format("has {} entries; at most {} are allowed",
+                                            parameters.size(), kParametersMax));
+  }
+  std::set<std::string> upper_names;
+  for (const auto& [name, value] : parameters) {
+    CARILLON_TRY(CheckParameter(name, value));
+    if (!upper_names.insert(AsciiUpper(name)).second) {
+      return Wrong("/parameters/" + name,
+                   "differs from another parameter only by case; both would be CARILLON_PARAM_" +
+                       AsciiUpper(name));
+    }
+  }
+  return {};
+}
+
+std::vector<Error> FindMistakes(const JobDefinition& job) {
+  std::vector<Error> mistakes;
+  const auto note = [&mistakes](Status checked) {
+    if (!checked.ok()) mistakes.push_back(checked.error());
+  };
+  note(CheckName(job));
+  note(CheckCommand(job));
+  note(CheckSchedules(job));
+  note(CheckNumbers(job));
+  note(ValidateParameters(job.parameters));
+  note(CheckEnv(job));
+  note(ValidateTemplates(job));
+  note(CheckLabels(job));
+  note(CheckRouting(job));
+  note(ValidateNotify(job.notify));
+  note(CheckText("/description", job.description, kDescriptionBytesMax));
+  note(CheckOwner(job.user_id));
+  if (!IsNamespace(job.name_space)) note(Wrong("/namespace", std::string(kNamespaceRule)));
+  return mistakes;
+}
+
+Status ValidateJob(const JobDefinition& job) {
+  const std::vector<Error> mistakes = FindMistakes(job);
+  if (mistakes.empty()) return {};
+  return mistakes.front();
+}
+
+bool IsNamespace(std::string_view text) {
+  constexpr size_t kBytesMax = 63;
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= kBytesMax && plain(text.front()) && plain(text.back()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
+}
+
+Status ValidateJobId(std::string_view text) {
+  constexpr size_t kBytesMax = 63;
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  const bool good = !text.empty() && text.size() <= kBytesMax && plain(text.front()) &&
+                    std::all_of(text.begin(), text.end(),
+                                [&](char c) { return plain(c) || c == '_' || c == '-'; });
+  if (good) return {};
+  return Wrong("/job_id",
+               "must be 1 to 63 characters of a-z, 0-9, _ and -, and begin with a letter or digit");
+}
+
+std::string_view Name(JobType value) { return NameIn(kJobTypes, value); }
+std::string_view Name(MisfirePolicy value) { return NameIn(kMisfirePolicies, value); }
+std::string_view Name(OverlapPolicy value) { return NameIn(kOverlapPolicies, value); }
+std::string_view Name(RetryBackoff value) { return NameIn(kRetryBackoffs, value); }
+std::string_view Name(OnLost value) { return NameIn(kOnLosts, value); }
+std::string_view Name(DstGap value) { return NameIn(kDstGaps, value); }
+std::string_view Name(DstRepeat value) { return NameIn(kDstRepeats, value); }
+std::string_view Name(Routing value) { return NameIn(kRoutings, value); }
+std::string_view Name(ScheduleKind value) { return NameIn(kScheduleKinds, value); }
+
+template <>
+Result<JobType> ParseName(std::string_view text) {
+  return ValueIn(kJobTypes, text);
+}
+template <>
+Result<MisfirePolicy> ParseName(std::string_view text) {
+  return ValueIn(kMisfirePolicies, text);
+}
+template <>
+Result<OverlapPolicy> ParseName(std::string_view text) {
+  return ValueIn(kOverlapPolicies, text);
+}
+template <>
+Result<RetryBackoff> ParseName(std::string_view text) {
+  return ValueIn(kRetryBackoffs, text);
+}
+template <>
+Result<OnLost> ParseName(std::string_view text) {
+  return ValueIn(kOnLosts, text);
+}
+template <>
+Result<DstGap> ParseName(std::string_view text) {
+  return ValueIn(kDstGaps, text);
+}
+template <>
+Result<DstRepeat> ParseName(std::string_view text) {
+  return ValueIn(kDstRepeats, text);
+}
+template <>
+Result<Routing> ParseName(std::string_view text) {
+  return ValueIn(kRoutings, text);
+}
+template <>
+Result<ScheduleKind> ParseName(std::string_view text) {
+  return ValueIn(kScheduleKinds, text);
+}
+
+}  // namespace carillon

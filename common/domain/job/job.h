@@ -1,0 +1,118 @@
+// The definition of a job: the validated input of its owner, with every default filled in.
+//
+// Place    docs/api.md. JSON form: common/wire/json/job_json.h.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "common/base/time.h"
+#include "common/domain/notice.h"
+#include "common/domain/schedule/schedule_spec.h"
+
+namespace carillon {
+
+enum class JobType { kShell, kNoop };
+enum class OverlapPolicy { kAllow, kSkip };
+enum class RetryBackoff { kFixed, kExponential };
+// What to do with a run whose executor was lost: run again, fail, or wait for a person.
+enum class OnLost { kRetry, kFail, kHold };
+// How one of the executors with free slots is chosen. kFirstHealthy: the lowest id.
+enum class Routing { kRoundRobin, kRandom, kLeastLoaded, kFirstHealthy };
+
+using ParameterValue = std::variant<std::string, int64_t, double, bool>;
+
+// A job's definition, with the bounds that ValidateJob enforces.
+struct JobDefinition {
+  std::string name = {};  // 1-200 characters
+  JobType type = JobType::kShell;
+  std::string command = {};                  // shell: 1-65,536 bytes; noop: empty;
+                                             // a template (template.h)
+  std::vector<ScheduleSpec> schedules = {};  // <= 32; none = manual only
+  std::string time_zone = "UTC";             // of schedules without a zone
+  int64_t timeout_s = 3600;                  // 1-604,800
+  int64_t kill_grace_s = 10;                 // 0-3,600: SIGTERM to SIGKILL
+  int64_t queue_timeout_s = 0;               // 0 = none
+  int64_t retry_count = 0;                   // 0-100 tries after the first
+  int64_t retry_interval_s = 60;             // 0-86,400
+  RetryBackoff retry_backoff = RetryBackoff::kFixed;
+  std::vector<int64_t> retry_intervals_s = {};  // explicit list; the last one repeats
+  OnLost on_lost = OnLost::kRetry;
+  int priority = 0;  // 0-100, higher first
+  bool enabled = true;
+  MisfirePolicy misfire_policy = MisfirePolicy::kLatest;
+  int64_t misfire_grace_s = 60;      // 0-86,400
+  int64_t catch_up_window_s = 3600;  // 0-31,536,000; older fires are not run
+  int64_t catch_up_max = 100;        // 1-10,000; most fires that kAll runs
+  OverlapPolicy overlap_policy = OverlapPolicy::kAllow;
+  DstGap dst_gap = DstGap::kFire;
+  DstRepeat dst_repeat = DstRepeat::kAuto;
+  Routing routing = Routing::kRoundRobin;
+  std::string executor_id = {};        // only this executor; "" = any that the selector allows
+  std::string executor_selector = {};  // selector.h; "" = any executor
+  std::map<std::string, ParameterValue> parameters =
+      {};                                          // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
+  std::map<std::string, std::string> env = {};     // names likewise, <= 100
+  std::map<std::string, std::string> labels = {};  // <= 32
+  NotifyRules notify = {};                         // which events of its runs are notified
+  std::string description = {};                    // <= 10,000 bytes
+  std::string user_id = {};                        // <= 64; "" = the caller
+  std::string name_space = "default";              // IsNamespace; names are unique within it
+
+  bool operator==(const JobDefinition&) const = default;
+};
+
+// Checks the bounds of every field, the cron text and the zone. kInvalid with the JSON pointer of
+// the first invalid field.
+Status ValidateJob(const JobDefinition& job);
+
+// Checks `parameters` alone, for those given at execute: at most 100, names as above, and no
+// two that differ only in case (both would become the same CARILLON_PARAM_…). Pointers begin
+// with "/parameters".
+Status ValidateParameters(const std::map<std::string, ParameterValue>& parameters);
+
+// "[a-z0-9][a-z0-9_-]{0,62}"; kInvalid with pointer "/job_id" otherwise.
+Status ValidateJobId(std::string_view text);
+
+// [a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?
+bool IsNamespace(std::string_view text);
+inline constexpr std::string_view kDefaultNamespace = "default";
+inline constexpr std::string_view kNamespaceRule =
+    "must be 1 to 63 characters of a-z, 0-9 and -, neither beginning nor ending with -";
+
+// Stable lower-case names as in REST ("latest"); parsing is case-sensitive, kInvalid otherwise.
+std::string_view Name(JobType value);
+std::string_view Name(MisfirePolicy value);
+std::string_view Name(OverlapPolicy value);
+std::string_view Name(RetryBackoff value);
+std::string_view Name(OnLost value);
+std::string_view Name(DstGap value);
+std::string_view Name(DstRepeat value);
+std::string_view Name(Routing value);
+std::string_view Name(ScheduleKind value);
+template <typename Enum>
+Result<Enum> ParseName(std::string_view text);  // specialised for each enum above, in job.cc
+template <>
+Result<JobType> ParseName(std::string_view text);
+template <>
+Result<MisfirePolicy> ParseName(std::string_view text);
+template <>
+Result<OverlapPolicy> ParseName(std::string_view text);
+template <>
+Result<RetryBackoff> ParseName(std::string_view text);
+template <>
+Result<OnLost> ParseName(std::string_view text);
+template <>
+Result<DstGap> ParseName(std::string_view text);
+template <>
+Result<DstRepeat> ParseName(std::string_view text);
+template <>
+Result<Routing> ParseName(std::string_view text);
+template <>
+Result<ScheduleKind> ParseName(std::string_view text);
+
+}  // namespace carillon

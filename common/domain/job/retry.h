@@ -1,0 +1,28 @@
+// Computes when the next attempt of a run is due. Pure.
+#pragma once
+
+#include "common/domain/job/job.h"
+
+namespace carillon {
+
+// A job's rules for further attempts, as in JobDefinition.
+struct RetryRules {
+  int64_t retry_count = 0;  // tries after the first
+  Duration interval = 60s;
+  RetryBackoff backoff = RetryBackoff::kFixed;
+  std::vector<Duration> intervals = {};  // explicit list; overrides interval and backoff
+  OnLost on_lost = OnLost::kRetry;
+
+  bool operator==(const RetryRules&) const = default;
+};
+RetryRules RetryRulesOf(const JobDefinition& job);
+
+// True if an attempt after `attempt` (from 1) is allowed.
+bool HasRetryLeft(const RetryRules& rules, int attempt);
+
+// The wait after `attempt` failed. Fixed: interval. Exponential: interval * 2^(attempt-1), at most
+// 24 h, minus a jitter of up to a quarter that is derived from `seed` (the run's hash), so that
+// every member computes the same value. List: entry attempt-1; the last one repeats.
+Duration RetryDelay(const RetryRules& rules, int attempt, uint64_t seed);
+
+}  // namespace carillon

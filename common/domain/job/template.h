@@ -1,0 +1,73 @@
+// Renders the placeholders of a job's command and variables for one attempt, and builds the
+// environment of its process. Pure.
+//
+// Place    Before step 6 of docs/life-of-a-run.md: a task carries the rendered command.
+// Errors   kInvalid naming the placeholder that is unknown, has no value or is not closed, or if
+//          the result is above kRenderedBytesMax.
+//
+// {{fire_time}} {{run_id}} {{job_id}} {{attempt}} {{shard_index}} {{shard_total}} {{params.NAME}}
+// {{env.NAME}}; blanks inside the braces are allowed. {{{{ stands for a literal {{. Values are
+// inserted unchanged, without quoting: docs/schedules.md shows the safe way
+// ("$CARILLON_PARAM_NAME"). {{secrets.NAME}} is allowed in variables only, because every process of
+// the host can see a command. It is not rendered here but kept as a piece (secret_text.h).
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "common/domain/job/job.h"
+#include "common/domain/run_id.h"
+#include "common/domain/secret_text.h"
+
+namespace carillon {
+
+// The command and all variables of one attempt together.
+inline constexpr size_t kRenderedBytesMax = 1u << 20;
+
+// The PATH of a process whose job does not set one.
+inline constexpr std::string_view kStatedPath =
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+using Parameters = std::map<std::string, ParameterValue>;
+
+// The job's parameters, overridden by those given at execute.
+Parameters MergeParameters(Parameters defaults, const Parameters& given);
+// The text for commands and the environment: numbers in their shortest form, true, false.
+std::string ParameterText(const ParameterValue& value);
+
+// The values of the placeholders.
+struct AttemptFacts {
+  RunKey key;
+  JobId job_id;
+  int attempt = 1;
+  uint32_t shard_total = 1;
+  Parameters parameters = {};  // after MergeParameters
+};
+
+// A command and environment without placeholders, except for secrets.
+struct RenderedAttempt {
+  std::string command;
+  // The environment of the process: PATH, the job's own variables, CARILLON_*.
+  std::map<std::string, std::string> env;
+  // The remaining environment: the job's variables that contain secrets.
+  SecretVariables secret_env = {};
+};
+Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFacts& facts);
+
+// The variables that Carillon sets: CARILLON_RUN_ID, CARILLON_PARAM_<NAME>, …
+std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts);
+
+// Checks what is known before a run: every placeholder of the command and the variables must have a
+// known name. A parameter may be left to execute, unless a schedule fires the job without one. The
+// pointer is "/command" or "/env/NAME". A variable's value may not contain {{env.…}}, and the
+// command may not use a variable that contains a secret. Whether a secret exists is not checked.
+Status ValidateTemplates(const JobDefinition& job);
+
+// The secrets that a valid definition uses, and so its runs receive, each with one variable that
+// uses it. None for a job without a process.
+std::map<std::string, std::string> SecretsOf(const JobDefinition& job);
+// True if text outside a template looks like a placeholder for a secret.
+bool MentionsSecret(std::string_view text);
+
+}  // namespace carillon

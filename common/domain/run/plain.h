@@ -1,0 +1,97 @@
+// Recognises "plain" claims and results: those whose request already states every fact that the
+// decision about them (run_state.h) depends on. A store can then write the rows of a whole batch at
+// once, on the condition that all stated facts hold, without reading the rows first. If one fact
+// does not hold, nothing of the batch is written, and its rows are read and decided one by one.
+//
+// Place    Steps 7 and 9 of docs/life-of-a-run.md. The in-memory store evaluates the predicates;
+//          the MariaDB adapter states each fact in its statement (plain_writes.cc).
+// Always   A row for which every fact holds is one that DecideClaim accepts, or that DecideResult
+//          completes, and only the run's own row must be written (and the notice of a late start,
+//          which follows from the request).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/run/run_state.h"
+
+namespace carillon {
+
+// A stored run: the fields that decisions look at, and two facts that only a store knows.
+struct PlainRow {
+  const RunRow& row;
+  bool readable = true;     // this version knows its kind and state
+  bool slot_taken = false;  // it holds an overlap slot, which its end must free
+};
+
+// RuleOf names a failpoint for each: if a test disables it (failpoint.h), the fact counts as true.
+enum class ClaimFact {
+  kReadable,
+  kState,
+  kAttempt,
+  kCancel,
+  kJob,
+  kVersion,
+  kSegment,
+  kDue,
+  kPin,
+};
+inline constexpr std::array kClaimFacts = {
+    ClaimFact::kReadable, ClaimFact::kState, ClaimFact::kAttempt,
+    ClaimFact::kCancel,   ClaimFact::kJob,   ClaimFact::kVersion,
+    ClaimFact::kSegment,  ClaimFact::kDue,   ClaimFact::kPin};
+std::string_view RuleOf(ClaimFact fact);
+bool Holds(ClaimFact fact, const PlainRow& run, const ClaimRequest& request, WallTime now);
+bool IsPlain(const PlainRow& run, const ClaimRequest& request, WallTime now);
+// Whether these facts are all there is to decide, provided that its executor accepts runs.
+bool MayBePlain(const ClaimRequest& request);
+
+// The same for results.
+enum class ResultFact {
+  kReadable,
+  kState,
+  kAttempt,
+  kToken,
+  kCancel,
+  kJob,
+  kSegment,
+  kSlot,
+};
+inline constexpr std::array kResultFacts = {
+    ResultFact::kReadable, ResultFact::kState, ResultFact::kAttempt, ResultFact::kToken,
+    ResultFact::kCancel,   ResultFact::kJob,   ResultFact::kSegment, ResultFact::kSlot};
+std::string_view RuleOf(ResultFact fact);
+bool Holds(ResultFact fact, const PlainRow& run, const ResultReport& report);
+bool IsPlain(const PlainRow& run, const ResultReport& report);
+// True for a success without any texts.
+bool MayBePlain(const ResultReport& report);
+
+// The indexes of a batch: possibly plain items, sorted by the keys of their runs, and the others in
+// the batch's order. Of several items about one run only the first may be plain, so that their
+// order is kept although plain items are written first.
+struct PlainSplit {
+  std::vector<size_t> plain = {};
+  std::vector<size_t> others = {};
+};
+template <typename Item, typename MayBe>
+PlainSplit SplitPlain(const std::vector<Item>& items, MayBe may_be) {
+  std::vector<size_t> by_key(items.size());
+  std::iota(by_key.begin(), by_key.end(), size_t{0});
+  std::sort(by_key.begin(), by_key.end(), [&](size_t a, size_t b) {
+    return items[a].key == items[b].key ? a < b : items[a].key < items[b].key;
+  });
+  PlainSplit split;
+  split.plain.reserve(items.size());
+  for (size_t i = 0; i < by_key.size(); ++i) {
+    const Item& item = items[by_key[i]];
+    const bool first = i == 0 || !(items[by_key[i - 1]].key == item.key);
+    (first && may_be(item) ? split.plain : split.others).push_back(by_key[i]);
+  }
+  std::sort(split.others.begin(), split.others.end());
+  return split;
+}
+
+}  // namespace carillon

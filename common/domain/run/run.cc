@@ -1,0 +1,79 @@
+#include "common/domain/run/run.h"
+
+#include <array>
+
+#include "common/base/failpoint.h"
+
+namespace carillon {
+namespace {
+
+constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunState::kHeld,
+                                RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
+                                RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
+constexpr std::array kKinds = {RunKind::kCron, RunKind::kRate, RunKind::kOnce, RunKind::kManual};
+constexpr std::array kCancelModes = {CancelMode::kGraceful, CancelMode::kKill};
+
+}  // namespace
+
+std::string_view Name(RunState state) {
+  switch (state) {
+    case RunState::kPending: return "PENDING";
+    case RunState::kRunning: return "RUNNING";
+    case RunState::kHeld: return "HELD";
+    case RunState::kCompleted: return "COMPLETED";
+    case RunState::kFailed: return "FAILED";
+    case RunState::kTimedOut: return "TIMED_OUT";
+    case RunState::kCancelled: return "CANCELLED";
+    case RunState::kLost: return "LOST";
+    case RunState::kSkipped: return "SKIPPED";
+  }
+  return "";
+}
+
+Result<RunState> ParseRunState(std::string_view text) {
+  for (const RunState state : kStates) {
+    if (Name(state) == text) return state;
+  }
+  return {ErrorCode::kInvalid, "not a run state: '" + std::string(text) + "'"};
+}
+
+std::string_view Name(RunKind kind) {
+  switch (kind) {
+    case RunKind::kCron: return "cron";
+    case RunKind::kRate: return "rate";
+    case RunKind::kOnce: return "once";
+    case RunKind::kManual: return "manual";
+  }
+  return "";
+}
+
+Result<RunKind> ParseRunKind(std::string_view text) {
+  for (const RunKind kind : kKinds) {
+    if (Name(kind) == text) return kind;
+  }
+  return {ErrorCode::kInvalid, "not a kind of run: '" + std::string(text) + "'"};
+}
+
+std::string_view Name(CancelMode mode) {
+  switch (mode) {
+    case CancelMode::kGraceful: return "graceful";
+    case CancelMode::kKill: return "kill";
+  }
+  return "";
+}
+
+Result<CancelMode> ParseCancelMode(std::string_view text) {
+  for (const CancelMode mode : kCancelModes) {
+    if (Name(mode) == text) return mode;
+  }
+  return {ErrorCode::kInvalid, "not a way to cancel: '" + std::string(text) + "'"};
+}
+
+bool MayStillRun(RunState state, std::string_view reason) {
+  if (failpoint::Broken("outcome.unknown")) return false;
+  if (state == RunState::kCancelled) return reason == reason::kOutcomeUnknown;
+  const bool given_up = state == RunState::kHeld || state == RunState::kFailed;
+  return given_up && reason == reason::kExecutorLost;
+}
+
+}  // namespace carillon

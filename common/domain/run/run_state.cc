@@ -1,0 +1,288 @@
+#include "common/domain/run/run_state.h"
+
+#include "common/base/failpoint.h"
+
+namespace carillon {
+namespace {
+
+bool TokenMatches(const RunRow& row, ClaimToken token) {
+  return row.claim_token == token || failpoint::Broken("claim.token");
+}
+
+uint64_t SeedOf(const RunKey& key) { return std::hash<RunKey>{}(key); }
+
+// A manual run keeps the priority that the user gave it.
+int PriorityOf(const RunRow& row, const JobRow& job) {
+  return row.kind == RunKind::kManual ? row.priority : job.priority;
+}
+
+// Back to PENDING for one more attempt: the only place that stamps the version and obeys a pause.
+RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
+  const bool keep_version = failpoint::Broken("retry.version");
+  return {.state = RunState::kPending,
+          .attempt = row.attempt + 1,
+          .due = job.paused ? kNever : due,
+          .def_version = keep_version ? row.def_version : job.version,
+          .priority = PriorityOf(row, job),
+          .record_attempt = true};
+}
+
+bool WaitsForRetry(const RunRow& row, WallTime now) {
+  return row.state == RunState::kPending && row.attempt > 1 && row.due > now;
+}
+
+RunChange Ended(const RunRow& row, RunState state, std::string_view why) {
+  return {.state = state,
+          .attempt = row.attempt,
+          .def_version = row.def_version,
+          .reason = std::string(why),
+          .store_result = true};
+}
+
+RunChange Held(const RunRow& row, std::string_view why) {
+  RunChange held = Ended(row, RunState::kHeld, why);
+  held.store_result = false;
+  return held;
+}
+
+enum class Fate { kDead, kUnknown };  // of a lost attempt's process
+
+RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, Fate fate,
+                    WallTime now) {
+  if (row.cancel_requested) {
+    return fate == Fate::kDead ? Ended(row, RunState::kCancelled, why) : Held(row, why);
+  }
+  if (job == nullptr || job->deleted) return Ended(row, RunState::kLost, why);
+  switch (job->retry.on_lost) {
+    case OnLost::kHold: return Held(row, why);
+    case OnLost::kFail: {
+      RunChange failed = Ended(row, RunState::kFailed, why);
+      failed.dead_letter = true;
+      return failed;
+    }
+    case OnLost::kRetry: break;
+  }
+  // Without back-off: the host failed, not the job, and the end of the lease was already awaited.
+  if (HasRetryLeft(job->retry, row.attempt)) return NextAttempt(row, *job, now);
+  RunChange lost = Ended(row, RunState::kLost, why);
+  lost.dead_letter = true;
+  return lost;
+}
+
+RunChange AfterFailure(const RunRow& row, const JobRow* job, const AttemptResult& result,
+                       WallTime now) {
+  RunChange ended = Ended(row, result.state, result.reason);
+  if (row.cancel_requested || job == nullptr || job->deleted) return ended;
+  if (HasRetryLeft(job->retry, row.attempt)) {
+    return NextAttempt(row, *job, now + RetryDelay(job->retry, row.attempt, SeedOf(row.key)));
+  }
+  ended.dead_letter = true;
+  return ended;
+}
+
+// The result of the row's current attempt (RUNNING or HELD).
+RunChange AfterCurrent(const RunRow& row, const JobRow* job, const AttemptResult& result,
+                       WallTime now) {
+  switch (result.state) {
+    case RunState::kFailed:
+    case RunState::kTimedOut: return AfterFailure(row, job, result, now);
+    case RunState::kLost: return AfterLoss(row, job, result.reason, Fate::kDead, now);
+    default: return Ended(row, result.state, result.reason);
+  }
+}
+
+}  // namespace
+
+std::string_view Name(ClaimReason reason) {
+  switch (reason) {
+    case ClaimReason::kNone: return "accepted";
+    case ClaimReason::kGone: return "gone";
+    case ClaimReason::kNotPending: return "not_pending";
+    case ClaimReason::kAttemptMoved: return "attempt_moved";
+    case ClaimReason::kVersionMoved: return "version_moved";
+    case ClaimReason::kNotDue: return "not_due";
+    case ClaimReason::kPaused: return "paused";
+    case ClaimReason::kCancelled: return "cancelled";
+    case ClaimReason::kExecutorDisabled: return "executor_disabled";
+    case ClaimReason::kWrongExecutor: return "wrong_executor";
+    case ClaimReason::kOverlap: return "overlap";
+    case ClaimReason::kNoLease: return "no_lease";
+    case ClaimReason::kNotOwner: return "not_owner";
+    case ClaimReason::kClusterPaused: return "cluster_paused";
+  }
+  return "";
+}
+
+ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts) {
+  const auto refuse = [](ClaimReason why) { return ClaimDecision{ClaimVerdict::kRefused, why}; };
+  if (row == nullptr) return refuse(ClaimReason::kGone);
+  if (row->state == RunState::kRunning && row->attempt == request.attempt &&
+      TokenMatches(*row, request.token)) {
+    return {ClaimVerdict::kAcceptedAgain, ClaimReason::kNone};
+  }
+  if (row->state != RunState::kPending) return refuse(ClaimReason::kNotPending);
+  if (row->attempt != request.attempt) return refuse(ClaimReason::kAttemptMoved);
+  if (row->cancel_requested) return refuse(ClaimReason::kCancelled);
+  if (row->job_no != request.job_no || row->def_version != request.def_version) {
+    return refuse(ClaimReason::kVersionMoved);
+  }
+  if (row->due == kNever) return refuse(ClaimReason::kPaused);
+  if (row->due > facts.now) return refuse(ClaimReason::kNotDue);
+  if (request.hold_back != ClaimReason::kNone) return refuse(request.hold_back);
+  if (!facts.executor_enabled) return refuse(ClaimReason::kExecutorDisabled);
+  const bool pinned = !row->pinned_executor.empty();
+  if (pinned ? row->pinned_executor != request.executor : request.elsewhere) {
+    return refuse(ClaimReason::kWrongExecutor);
+  }
+  if (request.overlap == OverlapPolicy::kSkip && !facts.overlap_slot_free) {
+    return {ClaimVerdict::kSkipped, ClaimReason::kOverlap};
+  }
+  return {ClaimVerdict::kAccepted, ClaimReason::kNone};
+}
+
+bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now) {
+  return request.late_after > Duration::zero() && row.attempt == 1 &&
+         now - row.key.fire > request.late_after;
+}
+
+ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
+                            WallTime now) {
+  if (row == nullptr) return {ResultVerdict::kUnknownRun, {}};
+  ResultDecision recorded{ResultVerdict::kRecordedOnly, {}};
+  if (!TokenMatches(*row, report.token)) return recorded;
+  switch (row->state) {
+    case RunState::kRunning:
+    case RunState::kHeld:
+      if (row->attempt != report.attempt) return recorded;
+      if (row->state == RunState::kHeld && report.result.state == RunState::kLost &&
+          !row->cancel_requested) {
+        if (!row->may_still_run) return recorded;
+        return {ResultVerdict::kApplied, Held(*row, report.result.reason)};
+      }
+      return {ResultVerdict::kApplied, AfterCurrent(*row, job, report.result, now)};
+    case RunState::kLost:
+      if (row->attempt != report.attempt || report.result.state == RunState::kLost) {
+        return recorded;
+      }
+      return {ResultVerdict::kApplied, Ended(*row, report.result.state, report.result.reason)};
+    case RunState::kPending: {
+      // The previous attempt was given up but has succeeded after all, and the next one was not
+      // claimed yet: the work is done.
+      if (row->attempt != report.attempt + 1 || report.result.state != RunState::kCompleted) {
+        return recorded;
+      }
+      RunChange done = Ended(*row, RunState::kCompleted, report.result.reason);
+      done.attempt = report.attempt;
+      return {ResultVerdict::kApplied, done};
+    }
+    default: return recorded;
+  }
+}
+
+std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const LostReport& report,
+                                    WallTime now) {
+  if (row == nullptr || row->state != RunState::kRunning || row->attempt != report.attempt ||
+      row->claim_token != report.token) {
+    return std::nullopt;
+  }
+  JobRow policy = job;
+  const OnLost started_under = job.attempt_on_lost.value_or(job.retry.on_lost);
+  const bool killed = started_under == OnLost::kRetry || failpoint::Broken("outcome.unknown");
+  const Fate fate = killed ? Fate::kDead : Fate::kUnknown;
+  if (fate == Fate::kUnknown && policy.retry.on_lost == OnLost::kRetry) {
+    policy.retry.on_lost = started_under;
+  }
+  return AfterLoss(*row, &policy, reason::kExecutorLost, fate, now);
+}
+
+CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap) {
+  const CancelEffect asked =
+      row.cancel_requested > mode ? CancelEffect::kAskedHarder : CancelEffect::kRequested;
+  switch (row.state) {
+    case RunState::kPending: return CancelEffect::kCancelledNow;
+    case RunState::kHeld:
+      return row.may_still_run && overlap == Overlap::kUnconfirmed ? asked
+                                                                   : CancelEffect::kCancelledNow;
+    case RunState::kRunning: return asked;
+    default: return CancelEffect::kNothing;
+  }
+}
+
+std::string CancelSentence(const CancelWord& word) {
+  if (word.reason.empty()) return {};
+  // A run that was not running is only cancelled, never killed.
+  const bool kills = word.effect == CancelEffect::kRequested && word.mode == CancelMode::kKill;
+  const std::string who(word.actor.empty() ? "an unknown user" : word.actor);
+  return std::string(kills ? "killed" : "cancelled") + " by " + who + ": " +
+         std::string(word.reason);
+}
+
+std::string_view CancelReason(const RunRow& row) {
+  return row.may_still_run ? reason::kOutcomeUnknown : reason::kCancelRequested;
+}
+
+Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
+                                    WallTime now) {
+  const std::string id = EncodeRunId(row.key);
+  if (job.deleted) return {ErrorCode::kNotFound, "retry: the job of run " + id + " is deleted"};
+  if (WaitsForRetry(row, now)) {
+    return RunChange{.state = RunState::kPending,
+                     .attempt = row.attempt,
+                     .due = now,
+                     .def_version = row.def_version,
+                     .priority = row.priority};
+  }
+  switch (row.state) {
+    case RunState::kFailed:
+    case RunState::kTimedOut:
+    case RunState::kLost:
+    case RunState::kCancelled:
+    case RunState::kHeld: break;
+    default:
+      return {ErrorCode::kConflict,
+              "retry: run " + id + " is " + std::string(Name(row.state)) +
+                  "; only FAILED, TIMED_OUT, LOST, CANCELLED and HELD runs, and PENDING runs that "
+                  "wait for their next attempt, can be retried"};
+  }
+  if (row.may_still_run && overlap == Overlap::kUnconfirmed) {
+    return {
+        ErrorCode::kConflict,
+        "retry: the outcome of run " + id +
+            " is unknown and its process may still be running; set confirm_overlap to retry it"};
+  }
+  return RunChange{.state = RunState::kPending,
+                   .attempt = row.attempt + 1,
+                   .due = now,
+                   .def_version = job.version,
+                   .priority = PriorityOf(row, job),
+                   .record_attempt = true};
+}
+
+bool DecideSkip(const RunRow& row, const SkipItem& item) {
+  return row.state == RunState::kPending && row.segment == item.segment &&
+         row.attempt == item.attempt && row.def_version == item.def_version;
+}
+
+bool SkipLeavesDeadLetter(const RunRow& row) {
+  return row.state == RunState::kSkipped && row.attempt > 1;
+}
+
+PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,
+                                  WallTime now) {
+  // A manual run's fire is the time of its acceptance, which may be slightly later than `now`,
+  // because it is the next free microsecond.
+  const bool planned_ahead = row.kind != RunKind::kManual && row.attempt == 1 && row.key.fire > now;
+  switch (change) {
+    case JobChange::kEdited:
+      return planned_ahead && !schedule_kept ? PendingEffect::kUnplan : PendingEffect::kKeep;
+    case JobChange::kPaused:
+      if (planned_ahead) return PendingEffect::kUnplan;
+      return row.attempt == 1 ? PendingEffect::kSkip : PendingEffect::kHoldBack;
+    case JobChange::kDeleted:
+      if (planned_ahead) return PendingEffect::kUnplan;
+      return row.attempt == 1 ? PendingEffect::kSkip : PendingEffect::kCancel;
+  }
+  return PendingEffect::kKeep;
+}
+
+}  // namespace carillon

@@ -1,0 +1,244 @@
+// All transitions of a run. Pure: (locked row, event, now) -> what to write. Both stores call these
+// functions inside their transaction, so they cannot disagree.
+//
+// Place    Steps 7, 9 and 10 of docs/life-of-a-run.md; table in docs/run-states.md.
+// Time     `now` is cluster time (the database's).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/domain/job/job.h"
+#include "common/domain/job/retry.h"
+#include "common/domain/run/run.h"
+
+namespace carillon {
+
+// The part of the job's row that decisions look at, locked in share mode before the run.
+struct JobRow {
+  JobNo job_no;
+  int64_t version = 0;
+  bool paused = false;
+  bool deleted = false;
+  int priority = 0;
+  OverlapPolicy overlap = OverlapPolicy::kAllow;
+  RetryRules retry = {};
+  // For DecideLost: on_lost of the version that the running attempt executes, if not `version`.
+  std::optional<OnLost> attempt_on_lost = {};
+};
+
+// ---- claim -------------------------------------------------------------------------------------
+
+enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped };
+// Each has a stable name, which is also the label of carillon_claims_total.
+enum class ClaimReason {
+  kNone,
+  kGone,          // no such row (removed by an edit, pause or delete)
+  kNotPending,    // RUNNING with another token, or final
+  kAttemptMoved,  // the task is for another attempt
+  // The job was edited since the task was published, or the run belongs to another job.
+  kVersionMoved,
+  kNotDue,  // too early by cluster time
+  kPaused,
+  kCancelled,
+  kExecutorDisabled,
+  kWrongExecutor,  // the run is pinned to another one, or its job must run elsewhere
+  kOverlap,        // kSkipped: another run of the job is active
+  kNoLease,        // the owner cannot keep more leases (hold_back)
+  // Sent to a member that does not own the segment; another member may accept it.
+  kNotOwner,
+  // Nothing starts anywhere; the run stays PENDING and is offered again (hold_back).
+  kClusterPaused,
+};
+std::string_view Name(ClaimReason reason);
+
+// An executor's request to start one attempt.
+struct ClaimRequest {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  int64_t def_version = 0;
+  ClaimToken token;
+  ExecutorId executor;
+  Incarnation incarnation;
+  OverlapPolicy overlap = OverlapPolicy::kAllow;  // as defined by version def_version
+  bool wants_secrets = false;                     // its task names secrets
+  // The members that follow are set by the owner, not by the executor.
+  //
+  // By version def_version of the job, other executors must run it. A pinned run goes to its
+  // executor all the same.
+  bool elsewhere = false;
+  // A start later than this is notified; zero = none is.
+  Duration late_after{};
+  // The claim was probably accepted before. Changes no decision, only the way to it (plain.h).
+  bool repeated = false;
+  // Refuse new attempts for this reason; a repeated claim is still confirmed.
+  ClaimReason hold_back = ClaimReason::kNone;
+};
+
+struct ClaimFacts {
+  WallTime now;
+  bool executor_enabled = true;   // and not draining
+  bool overlap_slot_free = true;  // used only with OverlapPolicy::kSkip
+};
+
+struct ClaimDecision {
+  ClaimVerdict verdict = ClaimVerdict::kRefused;
+  ClaimReason reason = ClaimReason::kNone;
+};
+
+// `row` is null if it does not exist. kAccepted: write RUNNING, token, executor, incarnation,
+// claimed = now, and take the overlap slot. kSkipped: write SKIPPED, reason overlap. Otherwise
+// write nothing.
+//
+// "Accepted again" is decided first: the row is RUNNING with the same token, so an earlier reply
+// was lost, and the attempt may already run. No later refusal may contradict that.
+ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
+
+// Whether the accepted `request` starts later than its job allows; never true for a retry.
+bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now);
+
+// ---- ends of attempts --------------------------------------------------------------------------
+
+// What to write into the run's row when an attempt ended. If `state` is final, the overlap slot is
+// freed and the cancel request cleared too.
+struct RunChange {
+  RunState state = RunState::kPending;
+  int attempt = 1;
+  WallTime due = kNever;    // when PENDING
+  int64_t def_version = 0;  // stamped when PENDING, like the priority
+  int priority = 0;
+  std::string reason = {};
+  bool record_attempt = false;  // copy the ended attempt to run_attempts
+  bool store_result = false;    // write the result's columns into the run's row
+  bool dead_letter = false;     // no attempt is left
+};
+
+enum class ResultVerdict {
+  kApplied,       // change the row as `change` says
+  kRecordedOnly,  // late or superseded: goes to run_attempts, row unchanged
+  kUnknownRun,    // no such row: acknowledged, counted
+};
+
+// The end of an attempt, as its executor reported it.
+struct ResultReport {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  ClaimToken token;
+  ExecutorId executor;
+  AttemptResult result;
+};
+
+struct ResultDecision {
+  ResultVerdict verdict = ResultVerdict::kUnknownRun;
+  RunChange change = {};
+};
+
+// Applies if the token matches and the state is RUNNING, PENDING, LOST or HELD. A report that a
+// HELD run's process is dead (LOST, from its host) completes a cancel that waits for it; otherwise
+// the run stays HELD with that reason. A repeated report of a recorded result is kRecordedOnly. A
+// failure is retried while attempts are left, unless a cancel was requested or the job was deleted
+// (both final). A paused job's retry waits with due = kNever. A late success of a LOST attempt
+// whose retry was not claimed yet completes the run; a late failure of it is only recorded.
+ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
+                            WallTime now);
+
+// The attempt whose lease ended.
+struct LostReport {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  ClaimToken token;
+};
+
+// The lease of a RUNNING attempt ended. nullopt if the row changed meanwhile. on_lost: retry (LOST
+// -> PENDING while attempts are left, else final LOST with a dead letter), fail (final FAILED,
+// reason executor_lost), hold (HELD). An attempt started under hold or fail is not killed when its
+// lease ends. So a later edit to retry does not apply to it, and a requested cancel is not
+// complete: the run becomes HELD, with its request, until its host or a person answers. Otherwise
+// such a cancel ends in CANCELLED.
+std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const LostReport& report,
+                                    WallTime now);
+
+// ---- cancels and retries by users --------------------------------------------------------------
+
+// A user's statement about a run whose process may still run (RunRow::may_still_run).
+enum class Overlap {
+  kUnconfirmed,
+  kConfirmed,  // the process is dead, or may harmlessly run beside another
+};
+
+enum class CancelEffect {
+  kNothing,       // already final
+  kAskedHarder,   // a kill is under way already: write nothing
+  kCancelledNow,  // write CANCELLED with CancelReason
+  kRequested,     // set cancel_requested; CANCELLED follows when the tree is dead
+};
+// A run that is PENDING, or HELD with a dead process, is cancelled immediately. One that is
+// RUNNING, or HELD with a process that may still run, receives a cancel request; the latter is
+// cancelled immediately if the user confirms. `mode` applies only to runs that receive a request.
+CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap);
+// The `reason` stored on a run that is cancelled immediately.
+std::string_view CancelReason(const RunRow& row);
+// A cancel as described in the run's `error`; empty if the user gave no reason.
+struct CancelWord {
+  CancelEffect effect = CancelEffect::kRequested;
+  CancelMode mode = CancelMode::kGraceful;
+  std::string_view actor = {};
+  std::string_view reason = {};
+};
+std::string CancelSentence(const CancelWord& word);
+
+// FAILED, TIMED_OUT, LOST, CANCELLED or HELD -> PENDING, attempt + 1, due now, the current version.
+// A PENDING later attempt that waits keeps its number and becomes due now. kNotFound if the job is
+// deleted; kConflict for other states, and for a run whose process may still run, unless confirmed.
+Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
+                                    WallTime now);
+
+// ---- skips -------------------------------------------------------------------------------------
+
+// A run to be skipped, as the owner knew it when it decided.
+struct SkipItem {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  int64_t def_version = 0;
+  std::string_view reason;  // run.h reason::…
+};
+
+// True if the run is still the one that the skip was decided for; an edit may have changed
+// the grounds.
+bool DecideSkip(const RunRow& row, const SkipItem& item);
+
+// True if `row`, just written as SKIPPED, had failed attempts: the run then ends without success
+// and is a dead letter of these attempts.
+bool SkipLeavesDeadLetter(const RunRow& row);
+
+// ---- effect of an edit of the job on one PENDING run of it -------------------------------------
+
+enum class PendingEffect {
+  kKeep,      // only update def_version
+  kUnplan,    // delete the row; its schedule returns to that fire, or is gone
+  kSkip,      // SKIPPED with the edit's reason
+  kCancel,    // CANCELLED with the edit's reason
+  kHoldBack,  // due = kNever until the job is resumed
+};
+
+enum class JobChange { kEdited, kPaused, kDeleted };
+
+// `schedule_kept`: the run's schedule exists unchanged after the edit (always for manual runs).
+//                 fire > now          first attempt, fire <= now   later attempts
+//   kEdited       kept: kKeep         kKeep                        kKeep
+//                 else kUnplan
+//   kPaused       kUnplan             kSkip                        kHoldBack
+//   kDeleted      kUnplan             kSkip                        kCancel
+PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,
+                                  WallTime now);
+
+}  // namespace carillon

@@ -1,0 +1,245 @@
+#include "common/domain/schedule/cron.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+namespace carillon {
+namespace {
+
+constexpr int kSecondsPerDay = 86'400;
+
+int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+bool Has(uint64_t set, int value) { return (set >> value) & 1; }
+// The smallest member >= value, or -1. `value` < 64.
+int AtLeast(uint64_t set, int value) {
+  const uint64_t rest = set >> value;
+  return rest == 0 ? -1 : value + std::countr_zero(rest);
+}
+int CountBelow(uint64_t set, int value) {
+  return std::popcount(set & ((uint64_t{1} << value) - 1));
+}
+
+uint64_t ValuesOf(const CronField& field) {
+  uint64_t set = 0;
+  for (const CronItem& item : field.items) {
+    for (int v = item.from; v <= item.to; v += item.step) set |= uint64_t{1} << v;
+  }
+  return set;
+}
+
+// The properties of a month that matter to the day fields.
+struct Shape {
+  int first_weekday;  // 0 = Sunday
+  int length;
+
+  int WeekdayOf(int day) const { return (first_weekday + day - 1) % 7; }
+};
+
+constexpr uint32_t Bit(int day) { return uint32_t{1} << day; }
+
+// Bit of the Monday-to-Friday day nearest to `day` within the month; 0 if the month has no
+// such day.
+uint32_t NearestWorkday(const Shape& shape, int day) {
+  if (day < 1 || day > shape.length) return 0;
+  const int weekday = shape.WeekdayOf(day);
+  if (weekday == 6) return Bit(day > 1 ? day - 1 : day + 2);
+  if (weekday == 0) return Bit(day < shape.length ? day + 1 : day - 2);
+  return Bit(day);
+}
+
+uint32_t DaysOfMonthItem(const Shape& shape, const CronItem& item) {
+  uint32_t days = 0;
+  switch (item.kind) {
+    case CronItemKind::kLastDay: return item.n < shape.length ? Bit(shape.length - item.n) : 0;
+    case CronItemKind::kNearestWorkday: return NearestWorkday(shape, item.n);
+    case CronItemKind::kLastWorkday: return NearestWorkday(shape, shape.length - item.n);
+    case CronItemKind::kWorkdays:
+      for (int d = 1; d <= shape.length; ++d) {
+        if (shape.WeekdayOf(d) >= 1 && shape.WeekdayOf(d) <= 5) days |= Bit(d);
+      }
+      return days;
+    default:
+      for (int d = item.from; d <= std::min(item.to, shape.length); d += item.step) days |= Bit(d);
+      return days;
+  }
+}
+
+uint32_t DaysOfWeekItem(const Shape& shape, const CronItem& item) {
+  uint32_t days = 0;
+  for (int d = 1; d <= shape.length; ++d) {
+    const int weekday = shape.WeekdayOf(d);
+    switch (item.kind) {
+      case CronItemKind::kLastWeekday:
+        if (weekday == item.from % 7 && d + 7 > shape.length) days |= Bit(d);
+        break;
+      case CronItemKind::kNthWeekday:
+        if (weekday == item.from % 7 && (d - 1) / 7 + 1 == item.n) days |= Bit(d);
+        break;
+      default:
+        for (int v = item.from; v <= item.to; v += item.step) {
+          if (weekday == v % 7) days |= Bit(d);
+        }
+    }
+  }
+  return days;
+}
+
+uint32_t MatchingDays(const CronExpression& expression, const Shape& shape) {
+  const CronField& of_month = expression.field(CronUnit::kDayOfMonth);
+  const CronField& of_week = expression.field(CronUnit::kDayOfWeek);
+  uint32_t by_month = 0;
+  uint32_t by_week = 0;
+  for (const CronItem& item : of_month.items) by_month |= DaysOfMonthItem(shape, item);
+  for (const CronItem& item : of_week.items) by_week |= DaysOfWeekItem(shape, item);
+  const bool either = !of_month.starred && !of_week.starred;
+  return either ? by_month | by_week : by_month & by_week;
+}
+
+}  // namespace
+
+// A calendar month, and how to get to the next one.
+struct CronPattern::Month {
+  int64_t first_day;  // days since 1970-01-01
+  int year;
+  int month;  // 1-12
+  int length;
+  int first_weekday;
+
+  // The month that contains `day`.
+  static Month Of(int64_t day) {
+    using namespace std::chrono;
+    const year_month_day date{sys_days(days(day))};
+    Month m{.first_day = day - static_cast<int>(unsigned{date.day()}) + 1,
+            .year = static_cast<int>(date.year()),
+            .month = static_cast<int>(unsigned{date.month()}),
+            .length = 0,
+            .first_weekday = 0};
+    m.length = m.DaysIn();
+    const int64_t since_thursday = m.first_day % 7 + 7;  // 1970-01-01 was a Thursday
+    m.first_weekday = static_cast<int>((since_thursday + 4) % 7);
+    return m;
+  }
+  void Advance() {
+    first_day += length;
+    first_weekday = (first_weekday + length) % 7;
+    if (++month > 12) {
+      month = 1;
+      ++year;
+    }
+    length = DaysIn();
+  }
+
+ private:
+  int DaysIn() const {
+    if (month == 2) return std::chrono::year(year).is_leap() ? 29 : 28;
+    return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
+  }
+};
+
+CronPattern::CronPattern(const CronExpression& expression)
+    : seconds_(ValuesOf(expression.field(CronUnit::kSecond))),
+      minutes_(ValuesOf(expression.field(CronUnit::kMinute))),
+      hours_(ValuesOf(expression.field(CronUnit::kHour))),
+      months_(ValuesOf(expression.field(CronUnit::kMonth))),
+      names_hour_(!expression.field(CronUnit::kHour).starred) {
+  for (int weekday = 0; weekday < 7; ++weekday) {
+    for (int extra = 0; extra < 4; ++extra) {
+      days_[static_cast<size_t>(weekday)][static_cast<size_t>(extra)] =
+          MatchingDays(expression, {.first_weekday = weekday, .length = 28 + extra});
+    }
+  }
+  fires_per_day_ = std::popcount(seconds_) * std::popcount(minutes_) * std::popcount(hours_);
+}
+
+uint32_t CronPattern::DaysOf(const Month& month) const {
+  if (!Has(months_, month.month)) return 0;
+  return days_[static_cast<size_t>(month.first_weekday)][static_cast<size_t>(month.length - 28)];
+}
+
+// The smallest time of day in the set that is >= `second_of_day`, or -1.
+int CronPattern::NextInDay(int second_of_day) const {
+  const int hour = second_of_day / 3600;
+  const int minute = second_of_day / 60 % 60;
+  const int first_second = std::countr_zero(seconds_);
+  if (Has(hours_, hour)) {
+    if (Has(minutes_, minute)) {
+      const int second = AtLeast(seconds_, second_of_day % 60);
+      if (second >= 0) return hour * 3600 + minute * 60 + second;
+    }
+    const int next_minute = AtLeast(minutes_, minute + 1);
+    if (next_minute >= 0) return hour * 3600 + next_minute * 60 + first_second;
+  }
+  const int next_hour = AtLeast(hours_, hour + 1);
+  if (next_hour < 0) return -1;
+  return next_hour * 3600 + std::countr_zero(minutes_) * 60 + first_second;
+}
+
+std::optional<int64_t> CronPattern::Next(int64_t from, int64_t until) const {
+  if (from >= until) return std::nullopt;
+  const int64_t day = FloorDiv(from, kSecondsPerDay);
+  const auto bounded = [until](int64_t found) {
+    return found < until ? std::optional<int64_t>(found) : std::nullopt;
+  };
+  Month month = Month::Of(day);
+  const int day_of_month = static_cast<int>(day - month.first_day) + 1;
+  uint32_t days = DaysOf(month);
+  if ((days & Bit(day_of_month)) != 0) {
+    const int second = NextInDay(static_cast<int>(from - day * kSecondsPerDay));
+    if (second >= 0) return bounded(day * kSecondsPerDay + second);
+  }
+  days &= ~((Bit(day_of_month) << 1) - 1);
+  while (days == 0) {
+    month.Advance();
+    if (month.first_day * kSecondsPerDay >= until) return std::nullopt;
+    days = DaysOf(month);
+  }
+  const int64_t found_day = month.first_day + std::countr_zero(days) - 1;
+  return bounded(found_day * kSecondsPerDay + NextInDay(0));
+}
+
+bool CronPattern::Matches(int64_t local_second) const {
+  return Next(local_second, local_second + 1).has_value();
+}
+
+// The number of times of day in the set below `second_of_day`.
+int CronPattern::CountBefore(int second_of_day) const {
+  const int hour = second_of_day / 3600;
+  const int minute = second_of_day / 60 % 60;
+  const int per_minute = std::popcount(seconds_);
+  int count = CountBelow(hours_, hour) * std::popcount(minutes_) * per_minute;
+  if (!Has(hours_, hour)) return count;
+  count += CountBelow(minutes_, minute) * per_minute;
+  return Has(minutes_, minute) ? count + CountBelow(seconds_, second_of_day % 60) : count;
+}
+
+// The number of matching days in [from_day, until_day).
+int64_t CronPattern::CountDays(int64_t from_day, int64_t until_day) const {
+  if (from_day >= until_day) return 0;
+  int64_t count = 0;
+  Month month = Month::Of(from_day);
+  for (; month.first_day < until_day; month.Advance()) {
+    uint32_t days = DaysOf(month);
+    if (month.first_day < from_day)
+      days &= ~((Bit(static_cast<int>(from_day - month.first_day)) << 1) - 1);
+    const int64_t left = until_day - month.first_day;  // days of this month below until_day
+    if (left < month.length) days &= (Bit(static_cast<int>(left)) << 1) - 1;
+    count += std::popcount(days);
+  }
+  return count;
+}
+
+int64_t CronPattern::Count(int64_t from, int64_t until) const {
+  if (from >= until) return 0;
+  const int64_t first_day = FloorDiv(from, kSecondsPerDay);
+  const int64_t last_day = FloorDiv(until, kSecondsPerDay);
+  const auto before_in_day = [this](int64_t second, int64_t day) -> int64_t {
+    if (CountDays(day, day + 1) == 0) return 0;
+    return CountBefore(static_cast<int>(second - day * kSecondsPerDay));
+  };
+  return CountDays(first_day, last_day) * fires_per_day_ - before_in_day(from, first_day) +
+         before_in_day(until, last_day);
+}
+
+}  // namespace carillon

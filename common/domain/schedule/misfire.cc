@@ -1,0 +1,113 @@
+#include "common/domain/schedule/misfire.h"
+
+#include <algorithm>
+
+#include "common/base/failpoint.h"
+
+namespace carillon {
+namespace {
+
+WallTime JustAfter(WallTime t) { return t == WallTime::max() ? t : t + Duration(1); }
+
+std::optional<WallTime> FirstAtOrAfter(const Schedule& schedule, WallTime t) {
+  return schedule.Nth(t, 0);
+}
+
+// Divides the misfires of a plan into those recorded as gaps and those run.
+struct Split {
+  WallTime window;  // earlier fires are too old: a gap of kMisfire
+  // From `window` to here there are too many fires: a gap of kCatchUpLimit.
+  WallTime run_from;
+};
+
+// `first` is a misfire, i.e. before `misfire_end`. Fires at or after `misfire_end` are in time.
+Split SplitMisfires(const Schedule& schedule, WallTime first, WallTime now, WallTime misfire_end,
+                    const MisfireRules& rules) {
+  const Split none{.window = misfire_end, .run_from = misfire_end};
+  const bool broken = failpoint::Broken("misfire.policy");
+  if (rules.policy == MisfirePolicy::kSkip || broken) return none;
+  const WallTime window = std::max(first, now - rules.catch_up_window);
+  if (window >= misfire_end) return none;
+  const int64_t wanted = schedule.Count(window, misfire_end);
+  if (wanted == 0) return none;
+  if (rules.policy == MisfirePolicy::kLatest) {
+    const WallTime last = schedule.Nth(window, wanted - 1).value();
+    return {.window = last, .run_from = last};
+  }
+  if (wanted <= rules.catch_up_max) return {.window = window, .run_from = window};
+  return {.window = window, .run_from = schedule.Nth(window, wanted - rules.catch_up_max).value()};
+}
+
+// Records the fires in [from, until), if there are any.
+void AddGap(const Schedule& schedule, WallTime from, WallTime until, GapReason reason,
+            FirePlan& plan) {
+  if (from >= until) return;
+  const int64_t count = schedule.Count(from, until);
+  if (count == 0) return;
+  plan.gaps.push_back({.from = schedule.Nth(from, 0).value(),
+                       .to = schedule.Nth(from, count - 1).value(),
+                       .count = count,
+                       .reason = reason});
+}
+
+}  // namespace
+
+std::string_view Name(GapReason reason) {
+  switch (reason) {
+    case GapReason::kMisfire: return "misfire";
+    case GapReason::kPaused: return "paused";
+    case GapReason::kCatchUpLimit: return "catch_up_limit";
+    case GapReason::kEdited: return "edited";
+    case GapReason::kDeleted: return "deleted";
+  }
+  return "unknown";
+}
+
+Result<GapReason> ParseGapReason(std::string_view text) {
+  for (const GapReason reason : {GapReason::kMisfire, GapReason::kPaused, GapReason::kCatchUpLimit,
+                                 GapReason::kEdited, GapReason::kDeleted}) {
+    if (Name(reason) == text) return reason;
+  }
+  return {ErrorCode::kInvalid, "not a reason of a gap: '" + std::string(text) + "'"};
+}
+
+MisfireRules MisfireRulesOf(const JobDefinition& job) {
+  return {.policy = job.misfire_policy,
+          .grace = std::max<Duration>(std::chrono::seconds(job.misfire_grace_s), kMisfireFloor),
+          .catch_up_window = std::chrono::seconds(job.catch_up_window_s),
+          .catch_up_max = job.catch_up_max};
+}
+
+FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, WallTime horizon_end,
+                   const MisfireRules& rules, size_t fires_max) {
+  FirePlan plan;
+  plan.next = FirstAtOrAfter(schedule, next_fire);
+  if (!plan.next || *plan.next > horizon_end) return plan;
+  const WallTime misfire_end = now - rules.grace;
+  if (*plan.next < misfire_end) {
+    const WallTime first = *plan.next;
+    const WallTime planned_end = JustAfter(horizon_end);
+    const Split split = SplitMisfires(schedule, first, now, misfire_end, rules);
+    const WallTime old_end = std::min(split.window, planned_end);
+    const WallTime gap_end = std::min(split.run_from, planned_end);
+    AddGap(schedule, first, old_end, GapReason::kMisfire, plan);
+    AddGap(schedule, old_end, gap_end, GapReason::kCatchUpLimit, plan);
+    plan.next = FirstAtOrAfter(schedule, gap_end);
+  }
+  while (plan.next && *plan.next <= horizon_end && plan.fires.size() < fires_max) {
+    plan.fires.push_back(*plan.next);
+    const auto following = schedule.Next(*plan.next);
+    plan.next = following ? std::optional<WallTime>(following->time) : std::nullopt;
+  }
+  return plan;
+}
+
+bool StillWanted(const Schedule& schedule, WallTime fire, WallTime now, const MisfireRules& rules) {
+  const WallTime misfire_end = now - rules.grace;
+  if (schedule.kind() == ScheduleKind::kManual || fire >= misfire_end) return true;
+  if (rules.policy == MisfirePolicy::kSkip || fire < now - rules.catch_up_window) return false;
+  const int64_t newer = schedule.Count(JustAfter(fire), misfire_end);
+  return newer < (rules.policy == MisfirePolicy::kLatest ? 1 : rules.catch_up_max);
+}
+
+}  // namespace carillon

@@ -1,0 +1,62 @@
+// Decides which fires of a schedule become runs and which become a gap. Pure.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/schedule/schedule.h"
+
+namespace carillon {
+
+// kEdited, kDeleted: the fires were due but not yet planned when their schedule was removed.
+enum class GapReason { kMisfire, kPaused, kCatchUpLimit, kEdited, kDeleted };
+std::string_view Name(GapReason reason);
+Result<GapReason> ParseGapReason(std::string_view text);
+
+// `count` fires from `from` to `to`, both included, that were never planned as runs.
+struct GapRange {
+  WallTime from;
+  WallTime to;
+  int64_t count = 0;
+  GapReason reason = GapReason::kMisfire;
+
+  bool operator==(const GapRange&) const = default;
+};
+
+// A fire that is at most this late is never a misfire, whatever the job's grace: a fire that fails
+// once on its way (a task message that is lost and published again) is still in time.
+inline constexpr Duration kMisfireFloor = 5s;
+
+// A job's rules for late fires, as in JobDefinition.
+struct MisfireRules {
+  MisfirePolicy policy = MisfirePolicy::kLatest;
+  Duration grace = 60s;
+  Duration catch_up_window = 1h;
+  int64_t catch_up_max = 100;
+};
+// The rules of the job; the grace is at least kMisfireFloor.
+MisfireRules MisfireRulesOf(const JobDefinition& job);
+
+struct FirePlan {
+  std::vector<WallTime> fires;   // to plan as runs, ascending
+  std::vector<GapRange> gaps;    // in order, disjoint
+  std::optional<WallTime> next;  // first fire not covered; nullopt = no more
+};
+
+// Plans the fires of `schedule` from `next_fire` (its first unplanned fire, included) to
+// `horizon_end` (included), at most `fires_max` runs per call; the next call continues, with `next`
+// inside the horizon. A fire with now - fire > grace is a misfire. Policy skip records it in a gap;
+// latest runs only the last misfired one, if it is inside the catch-up window; all runs those
+// inside the window, the newest catch_up_max of them, in order. `next` is strictly after the last
+// fire that was planned or recorded in a gap. A gap's count is exact and is computed
+// arithmetically, so that a year of missed milliseconds costs no more than a minute of them.
+FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, WallTime horizon_end,
+                   const MisfireRules& rules, size_t fires_max);
+
+// The same rule for a run that was planned in time but dispatched late (no scheduler or executor
+// was available): true = run it, false = SKIPPED, reason misfire. A run that a person started (a
+// manual schedule) is always wanted.
+bool StillWanted(const Schedule& schedule, WallTime fire, WallTime now, const MisfireRules& rules);
+
+}  // namespace carillon

@@ -1,0 +1,45 @@
+#include "common/domain/schedule/pending_fires.h"
+
+namespace carillon {
+namespace {
+
+std::optional<Schedule> Compiled(const JobDefinition& definition, const ScheduleSpec& spec) {
+  Result<Schedule> compiled = Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat);
+  if (!compiled.ok()) return std::nullopt;
+  return std::move(compiled).value();
+}
+
+}  // namespace
+
+bool FiresAlike(const JobDefinition& a, const JobDefinition& b, const ScheduleSpec& spec) {
+  return spec.kind != ScheduleKind::kCron ||
+         (a.dst_gap == b.dst_gap && a.dst_repeat == b.dst_repeat);
+}
+
+WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after) {
+  const std::optional<Schedule> schedule = Compiled(definition, spec);
+  if (!schedule) return kNever;
+  const std::optional<Fire> fire = schedule->Next(after);
+  return fire ? fire->time : kNever;
+}
+
+GapRange PassOver(const JobDefinition& definition, const ScheduleSpec& spec, GapReason reason,
+                  WallTime now, WallTime* next_fire) {
+  GapRange missed{.from = *next_fire, .to = *next_fire, .count = 0, .reason = reason};
+  const std::optional<Schedule> schedule = Compiled(definition, spec);
+  if (!schedule) return missed;
+  const MisfireRules skip_all{.policy = MisfirePolicy::kSkip, .grace = Duration{0}};
+  while (*next_fire <= now) {
+    // "Later than the grace" is strict; with one microsecond more the fire at `now` counts too. No
+    // fire becomes a run, so the limit of runs does not matter.
+    const FirePlan plan = PlanFires(*schedule, *next_fire, now + 1us, now, skip_all, 1);
+    for (const GapRange& gap : plan.gaps) {
+      missed.count += gap.count;
+      missed.to = gap.to;
+    }
+    *next_fire = plan.next.value_or(kNever);
+  }
+  return missed;
+}
+
+}  // namespace carillon

@@ -1,0 +1,45 @@
+// Finds the instants at which a cron pattern fires in a time zone. Pure; the zone is a table
+// of periods.
+//
+// The set of fires is fixed: an instant t fires if
+//   - the local time of t matches the pattern, and t is not the copy of a repeated local time that
+//     the repeat policy leaves out; or
+//   - t is the first instant after a gap, the gap policy is kFire, and the pattern matches a local
+//     time inside the gap (several of them become this one fire).
+// Next returns the earliest such instant after `after`, Count their number.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/domain/schedule/cron.h"
+#include "common/domain/schedule/schedule.h"
+#include "common/domain/schedule/zone.h"
+
+namespace carillon {
+
+// How far a search goes before it reports that there is no fire: 100 years of 365.25 days.
+inline constexpr int64_t kCronSearchSeconds = 3'155'760'000;
+
+class CronSchedule {
+ public:
+  CronSchedule(const CronExpression& expression, const Zone& zone, DstGap gap, DstRepeat repeat);
+
+  std::optional<Fire> Next(WallTime after) const;
+  int64_t Count(WallTime from, WallTime until) const;
+  std::string Explain() const;
+
+ private:
+  struct Window;
+  Window WindowOf(const ZonePeriod& period) const;
+  bool FiresAfterGap(const ZonePeriod& period) const;
+
+  const Zone& zone_;  // lives until the process ends
+  const CronPattern pattern_;
+  const std::string text_;  // normalised; parsed again by Explain
+  const bool fire_after_gap_;
+  const bool keep_first_;  // of the two copies of a repeated local time
+  const bool keep_second_;
+};
+
+}  // namespace carillon

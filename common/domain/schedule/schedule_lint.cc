@@ -1,0 +1,145 @@
+#include "common/domain/schedule/schedule_lint.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "common/domain/schedule/cron.h"
+#include "common/domain/schedule/schedule.h"
+#include "common/domain/schedule/zone.h"
+
+namespace carillon {
+namespace {
+
+constexpr int64_t kGapLookaheadSeconds = 400 * int64_t{86'400};
+constexpr int kShortestMonthDays = 28;
+
+using Warnings = std::vector<ScheduleWarning>;
+
+void LintFires(const Schedule& schedule, WallTime after, Warnings* warnings) {
+  const auto first = schedule.Next(after);
+  if (!first) {
+    warnings->push_back({"never_fires", "It never fires: there is no future fire time."});
+    return;
+  }
+  const bool repeats =
+      schedule.kind() == ScheduleKind::kCron || schedule.kind() == ScheduleKind::kRate;
+  if (repeats && schedule.Count(first->time, first->time + 60s) >= 60) {
+    warnings->push_back(
+        {"every_second", "It fires every second or more often: at least 86,400 runs a day."});
+  }
+}
+
+// The step of a field restarts in each minute, hour, day or month, so the last one may be shorter.
+void LintSteps(const CronExpression& cron, Warnings* warnings) {
+  for (const CronUnit unit : {CronUnit::kSecond, CronUnit::kMinute, CronUnit::kHour,
+                              CronUnit::kDayOfMonth, CronUnit::kMonth}) {
+    const CronBounds bounds = BoundsOf(unit);
+    const int size = bounds.most - bounds.least + 1;
+    for (const CronItem& item : cron.field(unit).items) {
+      const bool whole = item.kind == CronItemKind::kValues && item.from == bounds.least &&
+                         item.to >= bounds.most - item.step + 1;
+      if (!whole || item.step <= 1 || (unit != CronUnit::kDayOfMonth && size % item.step == 0))
+        continue;
+      warnings->push_back(
+          {"uneven_step",
+           fmt::format(
+               "*/{} restarts at {} {}, so the last interval is shorter than the others. Use "
+               "a fixed interval for even spacing.",
+               item.step, bounds.name, bounds.least)});
+    }
+  }
+}
+
+// The smallest day of the month it names; nullopt if it has anything but plain days.
+std::optional<int> LeastDay(const CronField& days) {
+  std::optional<int> least;
+  for (const CronItem& item : days.items) {
+    if (item.kind != CronItemKind::kValues) return std::nullopt;
+    least = std::min(least.value_or(item.from), item.from);
+  }
+  return least;
+}
+
+bool Names(const CronField& field, int value) {
+  return std::any_of(field.items.begin(), field.items.end(), [value](const CronItem& item) {
+    return item.kind == CronItemKind::kValues && value >= item.from && value <= item.to &&
+           (value - item.from) % item.step == 0;
+  });
+}
+
+void LintDays(const CronExpression& cron, Warnings* warnings) {
+  const CronField& days = cron.field(CronUnit::kDayOfMonth);
+  const CronField& weekdays = cron.field(CronUnit::kDayOfWeek);
+  if (days.starred) return;
+  if (!weekdays.starred) {
+    warnings->push_back({"either_day_field",
+                         "Day of month and day of week are both restricted: it fires on days that "
+                         "match either of them, not only on days that match both."});
+    return;
+  }
+  const auto least = LeastDay(days);
+  if (!least || *least <= kShortestMonthDays) return;
+  constexpr int kDays[] = {31, kShortestMonthDays, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  int skipped = 0;
+  for (int month = 1; month <= 12; ++month) {
+    if (Names(cron.field(CronUnit::kMonth), month) && kDays[month - 1] < *least) ++skipped;
+  }
+  if (skipped == 0) return;
+  warnings->push_back(
+      {"skips_months",
+       fmt::format(
+           "Not every month has a day {}: {} of the selected months are skipped{}. Use L for "
+           "the last day of each month.",
+           *least, skipped, *least == 29 ? " except in leap years" : "")});
+}
+
+std::string LocalText(int64_t local_second) {
+  std::string text = FormatRfc3339(FromUnixMicros(local_second * 1'000'000));
+  text[10] = ' ';
+  return text.substr(0, 16);
+}
+
+// Only if the hour is restricted: "every five minutes" does not depend on a skipped hour.
+void LintGap(const ScheduleSpec& spec, const CronExpression& cron, DstGap gap, WallTime after,
+             Warnings* warnings) {
+  const CronPattern pattern(cron);
+  const auto zone = Zone::Load(spec.time_zone);
+  if (!zone.ok() || !pattern.names_hour()) return;
+  const int64_t now = std::chrono::floor<std::chrono::seconds>(after.time_since_epoch()).count();
+  if (now < kZoneBegin || now >= kZoneEnd) return;
+  for (size_t i = (*zone)->IndexAt(now) + 1; i < (*zone)->size(); ++i) {
+    const ZonePeriod period = (*zone)->Period(i);
+    if (period.begin > now + kGapLookaheadSeconds) return;
+    const int64_t resumes = period.begin + period.offset;
+    const auto missing = pattern.Next(period.gap_from, resumes);
+    if (period.gap_from >= resumes || !missing) continue;
+    const std::string what = gap == DstGap::kSkip
+                                 ? "it is skipped that day"
+                                 : "it fires at " + LocalText(resumes).substr(11) + " instead";
+    warnings->push_back(
+        {"hour_in_gap", fmt::format("{} does not exist in {} because the clock jumps over it: {}.",
+                                    LocalText(*missing), spec.time_zone, what)});
+    return;
+  }
+}
+
+}  // namespace
+
+std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat,
+                                          WallTime after) {
+  Warnings warnings;
+  const auto schedule = Schedule::Compile(spec, gap, repeat);
+  if (!schedule.ok() || spec.kind == ScheduleKind::kManual) return warnings;
+  LintFires(*schedule, after, &warnings);
+  if (spec.kind != ScheduleKind::kCron) return warnings;
+  const auto cron = ParseCron(spec.cron_expression);
+  if (!cron.ok()) return warnings;
+  LintDays(*cron, &warnings);
+  LintSteps(*cron, &warnings);
+  LintGap(spec, *cron, gap, after, &warnings);
+  return warnings;
+}
+
+}  // namespace carillon

@@ -1,0 +1,24 @@
+// Warns about schedules that probably differ from their author's intention. Pure; warnings are
+// hints, never errors.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/schedule/schedule_spec.h"
+
+namespace carillon {
+
+struct ScheduleWarning {
+  std::string_view code;  // stable: never_fires, every_second, skips_months, either_day_field,
+                          // hour_in_gap, uneven_step
+  std::string detail;     // a sentence
+};
+
+// `gap` and `repeat` are settings of the job. Clock changes within 400 days after `after` are
+// examined. A schedule that does not compile has no warnings, because its error is reported.
+std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat,
+                                          WallTime after);
+
+}  // namespace carillon

@@ -1,0 +1,34 @@
+// One schedule of a job as its owner wrote it, and the choices that decide its fires.
+//
+// Place    Part of JobDefinition; Schedule::Compile reads it. The names of the values are in job.h.
+#pragma once
+
+#include <string>
+
+#include "common/base/time.h"
+
+namespace carillon {
+
+// What happens to fires that are overdue by more than the grace.
+enum class MisfirePolicy { kSkip, kLatest, kAll };
+// What happens to a fire whose local time does not exist, because the clock jumps over it.
+enum class DstGap { kFire, kSkip };  // fire once right after the jump
+// What happens to a fire whose local time occurs twice. kAuto: once, the first time, if the
+// schedule restricts the hour; otherwise both times.
+enum class DstRepeat { kAuto, kBoth, kEarly, kLate };
+
+enum class ScheduleKind { kCron, kRate, kOnce, kManual };
+
+// One schedule of a job. `kind` determines which fields are used.
+struct ScheduleSpec {
+  ScheduleKind kind = ScheduleKind::kManual;
+  std::string cron_expression = {};  // kCron
+  std::string time_zone = "UTC";     // kCron: IANA name
+  Duration every = {};               // kRate: >= 1 ms, whole milliseconds
+  WallTime start = WallTime{};       // kRate: first fire; the fires are start + n * every
+  WallTime at = WallTime{};          // kOnce
+
+  bool operator==(const ScheduleSpec&) const = default;
+};
+
+}  // namespace carillon

@@ -1,0 +1,28 @@
+// Compares two definitions of a job, field by field.
+//
+//   [{"path": "/env/MODE", "from": null, "to": "fast"}, {"path": "/timeout", "from": 60, "to": 90}]
+//
+// A path is a JSON pointer into the definition (job_fields.h). Objects, and lists of equal length,
+// are compared member by member; other values as a whole. Null: absent.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "common/domain/job/job.h"
+
+namespace carillon {
+
+// Compares any two objects recursively.
+nlohmann::json Changes(const nlohmann::json& from, const nlohmann::json& to);
+nlohmann::json JobChanges(const JobDefinition& from, const JobDefinition& to);
+// For a new job: every field that differs from its default.
+nlohmann::json JobChanges(const JobDefinition& made);
+
+// A reduced form for records that are kept for long and have other readers than the job: at most
+// `kToldChangesMax` changes, long values truncated, and values of environment variables, which may
+// contain passwords, replaced by "***".
+inline constexpr size_t kToldChangesMax = 100;
+inline constexpr size_t kToldValueBytesMax = 200;
+nlohmann::json ToldChanges(const nlohmann::json& changes);
+
+}  // namespace carillon

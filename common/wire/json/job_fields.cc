@@ -1,0 +1,393 @@
+#include "common/wire/json/job_fields.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "common/base/nearest.h"
+#include "common/wire/json/json_text.h"
+
+namespace carillon {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kMicrosPerMilli = 1000;
+
+Error Invalid(std::string_view pointer, std::string message) {
+  return {ErrorCode::kInvalid, std::move(message), std::string(pointer)};
+}
+
+// ---- values ------------------------------------------------------------------------------------
+
+Status Read(const json& value, const std::string& pointer, std::string& out) {
+  if (!value.is_string()) return Invalid(pointer, "must be a string");
+  out = value.get<std::string>();
+  return {};
+}
+
+Status Read(const json& value, const std::string& pointer, bool& out) {
+  if (!value.is_boolean()) return Invalid(pointer, "must be true or false");
+  out = value.get<bool>();
+  return {};
+}
+
+// A whole number that fits; 60.0 counts as 60.
+Status Read(const json& value, const std::string& pointer, int64_t& out) {
+  constexpr double kExactMax = 9007199254740992.0;  // 2^53: every whole double below is exact
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<uint64_t>();
+    if (number > static_cast<uint64_t>(INT64_MAX)) return Invalid(pointer, "is too large");
+    out = static_cast<int64_t>(number);
+    return {};
+  }
+  if (value.is_number_integer()) {
+    out = value.get<int64_t>();
+    return {};
+  }
+  if (!value.is_number_float()) return Invalid(pointer, "must be a whole number");
+  const auto number = value.get<double>();
+  if (std::trunc(number) != number || std::fabs(number) > kExactMax) {
+    return Invalid(pointer, "must be a whole number");
+  }
+  out = static_cast<int64_t>(number);
+  return {};
+}
+
+Status Read(const json& value, const std::string& pointer, int& out) {
+  int64_t number = 0;
+  CARILLON_TRY(Read(value, pointer, number));
+  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
+    return Invalid(pointer, "is out of range");
+  }
+  out = static_cast<int>(number);
+  return {};
+}
+
+Status Read(const json& value, const std::string& pointer, WallTime& out) {
+  if (!value.is_string()) return Invalid(pointer, "must be an RFC 3339 time");
+  const auto time = ParseRfc3339(value.get_ref<const std::string&>());
+  if (!time.ok()) return Invalid(pointer, time.error().message);
+  out = *time;
+  return {};
+}
+
+Status Read(const json& value, const std::string& pointer, ParameterValue& out) {
+  if (value.is_string()) {
+    out = value.get<std::string>();
+  } else if (value.is_boolean()) {
+    out = value.get<bool>();
+  } else if (value.is_number_float()) {
+    out = value.get<double>();
+  } else if (value.is_number()) {
+    int64_t number = 0;
+    CARILLON_TRY(Read(value, pointer, number));
+    out = number;
+  } else {
+    return Invalid(pointer, "must be a string, a number, true or false");
+  }
+  return {};
+}
+
+template <typename Enum>
+Status ReadEnum(const json& value, const std::string& pointer, Enum& out) {
+  if (!value.is_string()) return Invalid(pointer, "must be a string");
+  const auto parsed = ParseName<Enum>(value.get_ref<const std::string&>());
+  if (!parsed.ok()) return Invalid(pointer, parsed.error().message);
+  out = *parsed;
+  return {};
+}
+
+template <typename Value>
+Status Read(const json& value, const std::string& pointer, std::map<std::string, Value>& out) {
+  if (!value.is_object()) return Invalid(pointer, "must be an object");
+  out.clear();
+  for (const auto& [name, entry] : value.items()) {
+    CARILLON_TRY(Read(entry, JsonPointer(pointer, name), out[name]));
+  }
+  return {};
+}
+
+// "2h" is refused with the unit that is wanted.
+template <typename Whole>
+Status ReadSeconds(const json& value, const std::string& pointer, Whole& out) {
+  if (value.is_string()) {
+    return Invalid(pointer, "must be a whole number of seconds, e.g. 7200 for two hours");
+  }
+  return Read(value, pointer, out);
+}
+
+Status ReadSeconds(const json& value, const std::string& pointer, std::vector<int64_t>& out) {
+  if (!value.is_array()) return Invalid(pointer, "must be a list");
+  out.clear();
+  for (size_t i = 0; i < value.size(); ++i) {
+    CARILLON_TRY(
+        ReadSeconds(value[i], JsonPointer(pointer, std::to_string(i)), out.emplace_back()));
+  }
+  return {};
+}
+
+// ---- schedules ---------------------------------------------------------------------------------
+
+Status ReadEvery(const json& value, const std::string& pointer, Duration& out) {
+  constexpr int64_t kEveryMsMax = INT64_MAX / kMicrosPerMilli;  // the schedule's own bound is lower
+  if (value.is_string()) {
+    return Invalid(pointer, "must be a whole number of milliseconds, e.g. 300000 for five minutes");
+  }
+  int64_t every_ms = 0;
+  CARILLON_TRY(Read(value, pointer, every_ms));
+  if (std::abs(every_ms) > kEveryMsMax) return Invalid(pointer, "is out of range");
+  out = Duration(every_ms * kMicrosPerMilli);
+  return {};
+}
+
+Status ReadScheduleField(std::string_view name, const json& value, const std::string& pointer,
+                         ScheduleSpec& spec) {
+  if (name == "kind" || name == "schedule_id") return {};  // read first; only a GET fills it in
+  if (spec.kind == ScheduleKind::kCron) {
+    if (name == "cron_expression") return Read(value, pointer, spec.cron_expression);
+    if (name == "time_zone") return Read(value, pointer, spec.time_zone);
+  }
+  if (spec.kind == ScheduleKind::kRate) {
+    if (name == "every_ms") return ReadEvery(value, pointer, spec.every);
+    if (name == "start_time") return Read(value, pointer, spec.start);
+  }
+  if (spec.kind == ScheduleKind::kOnce && name == "at") return Read(value, pointer, spec.at);
+  return Invalid(pointer, "unknown field '" + std::string(name) + "' in a schedule of kind " +
+                              std::string(Name(spec.kind)) +
+                              DidYouMean(name, {"cron_expression", "time_zone", "every_ms",
+                                                "start_time", "at", "kind"}));
+}
+
+std::string_view RequiredField(ScheduleKind kind) {
+  switch (kind) {
+    case ScheduleKind::kCron: return "cron_expression";
+    case ScheduleKind::kRate: return "every_ms";
+    case ScheduleKind::kOnce: return "at";
+    case ScheduleKind::kManual: break;
+  }
+  return "kind";
+}
+
+Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec& spec) {
+  if (!value.is_object()) return Invalid(pointer, "must be an object");
+  const std::string kind_pointer = JsonPointer(pointer, "kind");
+  if (!value.contains("kind")) return Invalid(kind_pointer, "is missing");
+  CARILLON_TRY(ReadEnum(value["kind"], kind_pointer, spec.kind));
+  if (spec.kind == ScheduleKind::kManual) {
+    return Invalid(kind_pointer, "must be cron, rate or once; a manual job has no schedules");
+  }
+  spec.time_zone.clear();  // until FillScheduleZones
+  for (const auto& [name, entry] : value.items()) {
+    CARILLON_TRY(ReadScheduleField(name, entry, JsonPointer(pointer, name), spec));
+  }
+  const std::string_view required = RequiredField(spec.kind);
+  if (!value.contains(required)) return Invalid(JsonPointer(pointer, required), "is missing");
+  if (spec.kind == ScheduleKind::kCron && value.contains("time_zone") && spec.time_zone.empty()) {
+    return Invalid(JsonPointer(pointer, "time_zone"), "must name a time zone");
+  }
+  return {};
+}
+
+Status Read(const json& value, const std::string& pointer, std::vector<ScheduleSpec>& out) {
+  if (!value.is_array()) return Invalid(pointer, "must be a list");
+  out.clear();
+  for (size_t i = 0; i < value.size(); ++i) {
+    CARILLON_TRY(
+        ReadSchedule(value[i], JsonPointer(pointer, std::to_string(i)), out.emplace_back()));
+  }
+  return {};
+}
+
+json Write(const ScheduleSpec& spec) {
+  json out{{"kind", Name(spec.kind)}};
+  switch (spec.kind) {
+    case ScheduleKind::kCron:
+      out["cron_expression"] = spec.cron_expression;
+      out["time_zone"] = spec.time_zone;
+      break;
+    case ScheduleKind::kRate:
+      out["every_ms"] = spec.every.count() / kMicrosPerMilli;
+      out["start_time"] = FormatRfc3339(spec.start);
+      break;
+    case ScheduleKind::kOnce: out["at"] = FormatRfc3339(spec.at); break;
+    case ScheduleKind::kManual: break;
+  }
+  return out;
+}
+
+// ---- notices -----------------------------------------------------------------------------------
+
+Status Read(const json& value, const std::string& pointer, std::vector<NoticeKind>& out) {
+  if (!value.is_array()) return Invalid(pointer, "must be a list");
+  for (size_t i = 0; i < value.size(); ++i) {
+    const std::string place = JsonPointer(pointer, std::to_string(i));
+    if (!value[i].is_string()) return Invalid(place, "must be a string");
+    const auto kind = ParseNoticeKind(value[i].get_ref<const std::string&>());
+    if (!kind.ok()) return Invalid(place, kind.error().message);
+    out.push_back(*kind);
+  }
+  return {};
+}
+
+Status Read(const json& value, const std::string& pointer, std::vector<std::string>& out) {
+  if (!value.is_array()) return Invalid(pointer, "must be a list");
+  for (size_t i = 0; i < value.size(); ++i) {
+    CARILLON_TRY(Read(value[i], JsonPointer(pointer, std::to_string(i)), out.emplace_back()));
+  }
+  return {};
+}
+
+// Absent members take the cluster's defaults; an empty list of kinds does not.
+Status Read(const json& value, const std::string& pointer, NotifyRules& out) {
+  if (!value.is_object()) return Invalid(pointer, "must be an object");
+  out = {};
+  for (const auto& [name, entry] : value.items()) {
+    const std::string place = JsonPointer(pointer, name);
+    if (name == "on") {
+      CARILLON_TRY(Read(entry, place, out.on.emplace()));
+    } else if (name == "late_after_s") {
+      CARILLON_TRY(Read(entry, place, out.late_after_s.emplace()));
+    } else if (name == "mail_to") {
+      CARILLON_TRY(Read(entry, place, out.mail_to));
+    } else {
+      return Invalid(place, "unknown field '" + name + "' in notify");
+    }
+  }
+  return {};
+}
+
+json Write(const NotifyRules& rules) {
+  json out = json::object();
+  if (rules.on) {
+    out["on"] = json::array();
+    for (const NoticeKind kind : *rules.on) out["on"].push_back(Name(kind));
+  }
+  if (rules.late_after_s) out["late_after_s"] = *rules.late_after_s;
+  if (!rules.mail_to.empty()) out["mail_to"] = rules.mail_to;
+  return out;
+}
+
+// ---- the table ---------------------------------------------------------------------------------
+
+template <typename T>
+json Write(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return Name(value);
+  } else {
+    return value;
+  }
+}
+json Write(const std::vector<ScheduleSpec>& schedules) {
+  json out = json::array();
+  for (const ScheduleSpec& spec : schedules) out.push_back(Write(spec));
+  return out;
+}
+json Write(const std::map<std::string, ParameterValue>& parameters) {
+  json out = json::object();
+  for (const auto& [name, value] : parameters) {
+    std::visit([&, &key = name](const auto& v) { out[key] = v; }, value);
+  }
+  return out;
+}
+
+struct Field {
+  std::string_view name;
+  Status (*read)(const json&, const std::string&, JobDefinition&);
+  json (*write)(const JobDefinition&);
+};
+
+template <auto kMember>
+constexpr Field SecondsEntry(std::string_view name) {
+  return {name,
+          [](const json& value, const std::string& pointer, JobDefinition& job) {
+            return ReadSeconds(value, pointer, job.*kMember);
+          },
+          [](const JobDefinition& job) { return Write(job.*kMember); }};
+}
+
+template <auto kMember>
+constexpr Field Entry(std::string_view name) {
+  return {name,
+          [](const json& value, const std::string& pointer, JobDefinition& job) -> Status {
+            auto& member = job.*kMember;
+            if constexpr (std::is_enum_v<std::remove_reference_t<decltype(member)>>) {
+              return ReadEnum(value, pointer, member);
+            } else {
+              return Read(value, pointer, member);
+            }
+          },
+          [](const JobDefinition& job) { return Write(job.*kMember); }};
+}
+
+using Job = JobDefinition;
+constexpr std::array kFields = {
+    Entry<&Job::name>("name"),
+    Entry<&Job::type>("type"),
+    Entry<&Job::command>("command"),
+    Entry<&Job::schedules>("schedules"),
+    Entry<&Job::time_zone>("time_zone"),
+    SecondsEntry<&Job::timeout_s>("timeout"),
+    SecondsEntry<&Job::kill_grace_s>("kill_grace"),
+    SecondsEntry<&Job::queue_timeout_s>("queue_timeout"),
+    Entry<&Job::retry_count>("retry_count"),
+    SecondsEntry<&Job::retry_interval_s>("retry_interval"),
+    Entry<&Job::retry_backoff>("retry_backoff"),
+    SecondsEntry<&Job::retry_intervals_s>("retry_intervals"),
+    Entry<&Job::on_lost>("on_lost"),
+    Entry<&Job::priority>("priority"),
+    Entry<&Job::enabled>("enabled"),
+    Entry<&Job::misfire_policy>("misfire_policy"),
+    SecondsEntry<&Job::misfire_grace_s>("misfire_grace"),
+    SecondsEntry<&Job::catch_up_window_s>("catch_up_window"),
+    Entry<&Job::catch_up_max>("catch_up_max"),
+    Entry<&Job::overlap_policy>("overlap_policy"),
+    Entry<&Job::dst_gap>("dst_gap"),
+    Entry<&Job::dst_repeat>("dst_repeat"),
+    Entry<&Job::routing>("routing"),
+    Entry<&Job::executor_id>("executor_id"),
+    Entry<&Job::executor_selector>("executor_selector"),
+    Entry<&Job::parameters>("parameters"),
+    Entry<&Job::env>("env"),
+    Entry<&Job::labels>("labels"),
+    Entry<&Job::notify>("notify"),
+    Entry<&Job::description>("description"),
+    Entry<&Job::user_id>("user_id"),
+    Entry<&Job::name_space>("namespace"),
+};
+
+}  // namespace
+
+Result<bool> ReadJobField(std::string_view name, const json& value, JobDefinition& job) {
+  for (const Field& field : kFields) {
+    if (field.name != name) continue;
+    CARILLON_TRY(field.read(value, JsonPointer("", name), job));
+    return true;
+  }
+  return false;
+}
+
+std::vector<std::string_view> JobFieldNames() {
+  std::vector<std::string_view> names = {"job_id", "cron_expression"};
+  for (const Field& field : kFields) names.push_back(field.name);
+  return names;
+}
+
+void FillScheduleZones(JobDefinition& job) {
+  for (ScheduleSpec& spec : job.schedules) {
+    if (spec.kind != ScheduleKind::kCron) {
+      spec.time_zone = ScheduleSpec{}.time_zone;
+    } else if (spec.time_zone.empty()) {
+      spec.time_zone = job.time_zone;
+    }
+  }
+}
+
+json DefinitionToJson(const JobDefinition& job) {
+  json body = json::object();
+  for (const Field& field : kFields) body[std::string(field.name)] = field.write(job);
+  return body;
+}
+
+}  // namespace carillon

@@ -1,0 +1,247 @@
+#include "common/wire/json/job_json.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "common/base/nearest.h"
+#include "common/domain/job/job_mistakes.h"
+#include "common/domain/schedule/schedule.h"
+#include "common/wire/json/job_fields.h"
+#include "common/wire/json/json_text.h"
+
+namespace carillon {
+namespace {
+
+using nlohmann::json;
+
+// The cron expression of a job whose only schedule is a cron schedule in the job's own zone;
+// else null.
+json CronExpressionOf(const JobDefinition& job) {
+  if (job.schedules.size() != 1) return nullptr;
+  const ScheduleSpec& only = job.schedules[0];
+  if (only.kind != ScheduleKind::kCron || only.time_zone != job.time_zone) return nullptr;
+  return only.cron_expression;
+}
+
+json NextFireTime(const StoredJob& job, WallTime now) {
+  const JobDefinition& definition = job.definition;
+  if (!definition.enabled) return nullptr;
+  WallTime least = kNever;
+  for (const ScheduleSpec& spec : definition.schedules) {
+    const auto schedule = Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat);
+    if (!schedule.ok()) continue;  // stored under older rules: it cannot fire
+    if (const auto fire = schedule->Next(now)) least = std::min(least, fire->time);
+  }
+  if (least == kNever) return nullptr;
+  return FormatRfc3339(least);
+}
+
+// Fields of `body` that only a GET fills in.
+bool IsReadOnly(std::string_view name) {
+  constexpr std::array kNames = {"version",     "state",        "next_fire_time", "create_time",
+                                 "update_time", "pause_reason", "allowed_actions"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+// A schedule in the job's previous zone moves with the job to the new one.
+void MoveSchedules(const JobDefinition& before, JobDefinition& job) {
+  for (ScheduleSpec& spec : job.schedules) {
+    const bool follows = spec.kind == ScheduleKind::kCron && spec.time_zone == before.time_zone;
+    if (follows) spec.time_zone = job.time_zone;
+  }
+}
+
+// cron_expression (with time_zone) and schedules are two views of the same data. The one that
+// differs from `before` is the one the client changed; if both differ, they must agree. A body
+// without schedules has only the short view. True: the schedules were set from the short view.
+Result<bool> ReconcileCron(const json& body, const JobDefinition& before, JobDefinition& job) {
+  const json cron = body.value("cron_expression", json(nullptr));
+  if (!cron.is_null() && !cron.is_string()) {
+    return Error{ErrorCode::kInvalid, "cron_expression must be a string", "/cron_expression"};
+  }
+  const auto write_short = [&] {
+    job.schedules.clear();
+    if (cron.is_null()) return true;
+    job.schedules.push_back({.kind = ScheduleKind::kCron,
+                             .cron_expression = cron.get<std::string>(),
+                             .time_zone = job.time_zone});
+    return true;
+  };
+  if (!body.contains("schedules")) return write_short();
+  const bool list_changed = job.schedules != before.schedules;
+  const bool cron_changed = body.contains("cron_expression") && cron != CronExpressionOf(before);
+  if (!list_changed && cron_changed) return write_short();
+  if (!list_changed && body.contains("time_zone")) MoveSchedules(before, job);
+  // A null does not contradict a changed list.
+  const bool agree = !cron_changed || cron.is_null() || cron == CronExpressionOf(job);
+  if (agree) return false;
+  return Error{ErrorCode::kConflict,
+               "cron_expression and schedules disagree; change or omit one of them",
+               "/cron_expression"};
+}
+
+// For bodies with cron_expression, moves pointers into the single schedule to that field and
+// to time_zone.
+Error PointIntoShort(Error error) {
+  constexpr std::string_view kOnly = "/schedules/0/";
+  if (error.pointer.starts_with(kOnly)) error.pointer.erase(0, kOnly.size() - 1);
+  return error;
+}
+
+Error UnknownField(const std::string& name) {
+  return {ErrorCode::kInvalid, "unknown field '" + name + "'" + DidYouMean(name, JobFieldNames()),
+          JsonPointer("", name)};
+}
+
+constexpr size_t kMistakesMax = 20;  // reported mistakes of one body
+
+bool IsWithin(std::string_view pointer, std::string_view part) {
+  return pointer == part || (pointer.starts_with(part) && pointer[part.size()] == '/');
+}
+
+// A mistake in `part` may be a consequence of one in `on`.
+struct Dependence {
+  std::string_view part;
+  std::string_view on;
+};
+constexpr std::array<Dependence, 4> kDependences = {{{"/command", "/type"},
+                                                     {"/command", "/parameters"},
+                                                     {"/env", "/parameters"},
+                                                     {"/cron_expression", "/schedules"}}};
+
+// An unreadable part has its default value: that, and what depends on it, is not reported.
+bool IsGuess(const Error& found, const Error& known) {
+  if (IsWithin(found.pointer, known.pointer)) return true;
+  return std::any_of(kDependences.begin(), kDependences.end(), [&](const Dependence& one) {
+    return IsWithin(found.pointer, one.part) && IsWithin(known.pointer, one.on);
+  });
+}
+
+void NoteFurther(Mistakes& mistakes, std::vector<Error> found) {
+  const size_t read = mistakes.size();
+  for (Error& one : found) {
+    if (mistakes.size() == kMistakesMax) return;
+    const auto end = mistakes.begin() + static_cast<long>(read);
+    const bool guess = std::any_of(mistakes.begin(), end,
+                                   [&one](const Error& known) { return IsGuess(one, known); });
+    if (!guess) mistakes.push_back(std::move(one));
+  }
+}
+
+// Returns the first mistake, and moves the others to `further`.
+Error Told(Mistakes mistakes, Mistakes* further) {
+  if (further != nullptr) further->assign(mistakes.begin() + 1, mistakes.end());
+  return std::move(mistakes.front());
+}
+
+// `mistakes`: those already found in the same request.
+Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mistakes* further,
+                              Mistakes mistakes = {}) {
+  if (!body.is_object()) return Error{ErrorCode::kInvalid, "a job must be a JSON object", ""};
+  ParsedJob parsed;
+  if (const auto id = body.find("job_id"); id != body.end()) {
+    if (!id->is_string()) {
+      return Error{ErrorCode::kInvalid, "job_id must be a string", "/job_id"};
+    }
+    parsed.job_id = id->get<std::string>();
+    const Status valid = ValidateJobId(parsed.job_id);
+    if (!valid.ok()) mistakes.push_back(valid.error());
+  }
+  for (const auto& [name, value] : body.items()) {
+    if (name == "job_id" || name == "cron_expression" || IsReadOnly(name)) continue;
+    // The rest was not read, so the whole cannot be validated.
+    if (mistakes.size() >= kMistakesMax) return Told(std::move(mistakes), further);
+    const auto known = ReadJobField(name, value, parsed.definition);
+    if (!known.ok()) mistakes.push_back(known.error());
+    if (known.ok() && !*known) mistakes.push_back(UnknownField(name));
+  }
+  FillScheduleZones(parsed.definition);
+  const auto is_short = ReconcileCron(body, before, parsed.definition);
+  std::vector<Error> invalid;
+  if (!is_short.ok()) invalid.push_back(is_short.error());
+  for (Error& one : FindMistakes(parsed.definition)) {
+    const bool in_short = is_short.ok() && *is_short;
+    invalid.push_back(in_short ? PointIntoShort(std::move(one)) : std::move(one));
+  }
+  NoteFurther(mistakes, std::move(invalid));
+  if (mistakes.empty()) return parsed;
+  return Told(std::move(mistakes), further);
+}
+
+}  // namespace
+
+Result<ParsedJob> ParseJob(const json& body, Mistakes* further) {
+  return ReadRequest(body, JobDefinition{}, further);
+}
+
+Result<ParsedJob> ParseJobText(std::string_view body) {
+  CARILLON_ASSIGN_OR_RETURN(const json document, ParseJsonText(body));
+  return ParseJob(document);
+}
+
+Result<ParsedJob> ParseReplacement(const StoredJob& job, const json& body, Mistakes* further) {
+  return ReadRequest(body, job.definition, further);
+}
+
+Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* further) {
+  if (!patch.is_object()) return Error{ErrorCode::kInvalid, "a patch must be a JSON object", ""};
+  json merged = JobToJson(job, WallTime{});
+  json known = patch;
+  Mistakes unknown;
+  for (const auto& [name, value] : patch.items()) {
+    // With the value null an unknown field would be dropped silently.
+    if (merged.contains(name) || IsReadOnly(name)) continue;
+    if (unknown.size() < kMistakesMax) unknown.push_back(UnknownField(name));
+    known.erase(name);
+  }
+  merged.merge_patch(known);
+  // A null removes a field. For the two views of a schedule a removed field must act like
+  // its default.
+  const auto reset = [&](const char* name, json fallback) {
+    if (patch.contains(name) && patch[name].is_null()) merged[name] = std::move(fallback);
+  };
+  reset("cron_expression", nullptr);
+  reset("schedules", json::array());
+  reset("time_zone", JobDefinition{}.time_zone);
+  return ReadRequest(merged, job.definition, further, std::move(unknown));
+}
+
+json JobToJson(const StoredJob& job, WallTime now) {
+  json body = DefinitionToJson(job.definition);
+  for (size_t i = 0; i < job.schedules.size() && i < body["schedules"].size(); ++i) {
+    body["schedules"][i]["schedule_id"] = job.schedules[i].schedule_id.value();
+  }
+  body["job_id"] = job.job_id.value();
+  body["version"] = job.version;
+  body["state"] = job.definition.enabled ? "ENABLED" : "PAUSED";
+  body["pause_reason"] = job.pause_reason.empty() ? json(nullptr) : json(job.pause_reason);
+  body["cron_expression"] = CronExpressionOf(job.definition);
+  body["next_fire_time"] = NextFireTime(job, now);
+  body["create_time"] = FormatRfc3339(job.created);
+  body["update_time"] = FormatRfc3339(job.updated);
+  return body;
+}
+
+std::string DefinitionToText(const JobDefinition& definition) {
+  return JsonToText(DefinitionToJson(definition));
+}
+
+// Bounds are not checked again and unknown fields are skipped: a definition must stay readable
+// after the rules become stricter, and while members of two versions use one store.
+Result<JobDefinition> DefinitionFromText(std::string_view text) {
+  const json body = json::parse(text.begin(), text.end(), nullptr, false);
+  if (!body.is_object()) return Error{ErrorCode::kCorrupt, "stored definition is not an object"};
+  JobDefinition definition;
+  for (const auto& [name, value] : body.items()) {
+    const auto known = ReadJobField(name, value, definition);
+    if (!known.ok()) {
+      return Error{ErrorCode::kCorrupt, "stored definition: " + known.error().message,
+                   known.error().pointer};
+    }
+  }
+  FillScheduleZones(definition);
+  return definition;
+}
+
+}  // namespace carillon

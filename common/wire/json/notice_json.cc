@@ -1,0 +1,73 @@
+#include "common/wire/json/notice_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/wire/json/json_text.h"
+
+namespace carillon {
+namespace {
+
+using nlohmann::json;
+
+json TimeOrNothing(WallTime time) {
+  return time == WallTime{} ? json(nullptr) : json(FormatRfc3339(time));
+}
+
+json TextOrNothing(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+
+void DescribeRun(const OpenNotice& open, json& data) {
+  const Notice& notice = open.notice;
+  data["run_id"] = EncodeRunId(notice.key);
+  data["fire_time"] = FormatRfc3339(notice.key.fire);
+  data["state"] = Name(notice.state);
+  data["reason"] = TextOrNothing(notice.reason);
+  data["attempts"] = TriesOf(notice);
+  if (!open.run) return;
+  const AttemptResult& result = open.run->result;
+  data["executor_id"] = TextOrNothing(open.run->row.executor.value());
+  data["exit_code"] = result.exit_code ? json(*result.exit_code) : json(nullptr);
+  data["start_time"] = TimeOrNothing(result.started);
+  data["end_time"] = TimeOrNothing(result.ended);
+}
+
+void DescribeGap(const Notice& notice, json& data) {
+  data["schedule_id"] = notice.key.schedule_id.value();
+  data["from"] = FormatRfc3339(notice.key.fire);
+  data["to"] = FormatRfc3339(notice.until);
+  data["count"] = notice.fires;
+  data["reason"] = TextOrNothing(notice.reason);
+}
+
+}  // namespace
+
+std::string_view TypeOf(NoticeKind kind) {
+  switch (kind) {
+    case NoticeKind::kFailed: return "run.failed";
+    case NoticeKind::kMissed: return "schedule.missed";
+    case NoticeKind::kLate: return "run.late";
+    case NoticeKind::kRecovered: return "run.recovered";
+  }
+  return "unknown";
+}
+
+std::string NoticeToText(const OpenNotice& open, const std::string& link) {
+  json data = {{"job_id", open.job_id.value()}, {"job_name", open.job_name}};
+  if (open.notice.kind == NoticeKind::kMissed) {
+    DescribeGap(open.notice, data);
+  } else {
+    DescribeRun(open, data);
+  }
+  data["held_back"] = open.memory.held_back;
+  data["link"] = TextOrNothing(link);
+  return JsonToText({{"type", TypeOf(open.notice.kind)},
+                     {"timestamp", FormatRfc3339(open.notice.created)},
+                     {"data", std::move(data)}});
+}
+
+std::string TestNoticeToText(WallTime now) {
+  return JsonToText({{"type", "notify.test"},
+                     {"timestamp", FormatRfc3339(now)},
+                     {"data", {{"message", "Test notification from Carillon."}}}});
+}
+
+}  // namespace carillon

@@ -1,0 +1,19 @@
+#include "common/wire/json/parameters_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "common/wire/json/job_fields.h"
+#include "common/wire/json/json_text.h"
+
+namespace carillon {
+
+Result<Parameters> ParametersFromText(std::string_view text) {
+  if (text.empty()) return Parameters{};
+  CARILLON_ASSIGN_OR_RETURN(const nlohmann::json document, ParseJsonText(text));
+  JobDefinition job;
+  CARILLON_ASSIGN_OR_RETURN(const bool known, ReadJobField("parameters", document, job));
+  if (!known) return Error{ErrorCode::kInvalid, "parameters: not a known field"};
+  return std::move(job.parameters);
+}
+
+}  // namespace carillon

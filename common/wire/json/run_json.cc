@@ -1,0 +1,129 @@
+#include <nlohmann/json.hpp>
+
+#include "common/domain/trace.h"
+#include "common/wire/json/job_json.h"
+
+namespace carillon {
+namespace {
+
+using nlohmann::json;
+
+json TimeOrNull(WallTime t) {
+  if (t == WallTime{} || t == kNever) return nullptr;
+  return FormatRfc3339(t);
+}
+
+json TextOrNull(const std::string& text) {
+  if (text.empty()) return nullptr;
+  return ToValidUtf8(text);
+}
+
+void PutResult(const AttemptResult& result, json& to) {
+  to["reason"] = TextOrNull(result.reason);
+  to["started_at"] = TimeOrNull(result.started);
+  to["ended_at"] = TimeOrNull(result.ended);
+  to["exit_code"] = result.exit_code ? json(*result.exit_code) : json(nullptr);
+  to["output"] = ToValidUtf8(result.output);
+  to["output_truncated"] = result.output_truncated;
+  to["error"] = TextOrNull(result.error);
+}
+
+json AttemptToJson(const RunAttempt& attempt) {
+  json to = json::object();
+  PutResult(attempt.result, to);
+  to["attempt"] = attempt.attempt;
+  to["state"] = Name(attempt.state);
+  to["executor_id"] = TextOrNull(attempt.executor.value());
+  to["claimed_at"] = TimeOrNull(attempt.claimed);
+  return to;
+}
+
+// Whether the row's own columns describe an attempt that `attempts` does not contain yet: claimed,
+// and later than the previous one. A row that waits for its next attempt still has the last claim.
+bool RowIsOwnAttempt(const RunDetail& run) {
+  if (run.row.state == RunState::kPending || run.row.claimed == WallTime{}) return false;
+  return run.attempts.empty() || run.row.claimed > run.attempts.back().claimed;
+}
+
+json AttemptsToJson(const RunDetail& run) {
+  json list = json::array();
+  for (const RunAttempt& attempt : run.attempts) list.push_back(AttemptToJson(attempt));
+  if (RowIsOwnAttempt(run)) {
+    list.push_back(AttemptToJson({.attempt = run.row.attempt,
+                                  .state = run.row.state,
+                                  .executor = run.row.executor,
+                                  .claimed = run.row.claimed,
+                                  .result = run.result}));
+  }
+  return list;
+}
+
+json ParametersToJson(const std::string& text) {
+  if (text.empty()) return json::object();
+  json parameters = json::parse(text, nullptr, false);
+  return parameters.is_object() ? parameters : json::object();
+}
+
+}  // namespace
+
+json RunToJson(const RunDetail& run, bool with_attempts) {
+  const RunRow& row = run.row;
+  json to = json::object();
+  PutResult(run.result, to);
+  to["run_id"] = EncodeRunId(row.key);
+  to["job_id"] = run.job_id.value();
+  to["job_name"] = ToValidUtf8(run.job_name);
+  to["schedule_id"] = row.key.schedule_id.value();
+  to["kind"] = Name(row.kind);
+  to["fire_time"] = FormatRfc3339(row.key.fire);
+  to["shard"] = row.key.shard;
+  to["state"] = Name(row.state);
+  to["attempt"] = row.attempt;
+  // A run that waits for its next attempt has no executor; the last claim is in `attempts`.
+  const bool waits = row.state == RunState::kPending;
+  to["executor_id"] = waits ? json(nullptr) : TextOrNull(row.executor.value());
+  to["priority"] = row.priority;
+  to["job_version"] = row.def_version;
+  to["cancel_requested"] = row.cancel_requested.has_value();
+  to["cancel_mode"] = row.cancel_requested ? json(Name(*row.cancel_requested)) : json(nullptr);
+  to["parameters"] = ParametersToJson(run.parameters_json);
+  to["due_at"] = waits ? TimeOrNull(row.due) : json(nullptr);
+  to["trace_id"] = TraceIdOf(row.key, run.trace_id);
+  to["planned_at"] = TimeOrNull(run.planned);
+  to["claimed_at"] = waits ? json(nullptr) : TimeOrNull(row.claimed);
+  if (with_attempts) to["attempts"] = AttemptsToJson(run);
+  return to;
+}
+
+json GapToJson(const GapRecord& gap) {
+  return {{"schedule_id", gap.schedule_id.value()},
+          {"job_id", gap.job_id.value()},
+          {"from", FormatRfc3339(gap.range.from)},
+          {"to", FormatRfc3339(gap.range.to)},
+          {"count", gap.range.count},
+          {"reason", Name(gap.range.reason)}};
+}
+
+json ExecutorToJson(const ExecutorRecord& executor) {
+  return {{"executor_id", executor.id.value()},
+          {"host", ToValidUtf8(executor.host)},
+          {"port", executor.ops_port},
+          {"state", Name(executor.state)},
+          {"enabled", executor.enabled},
+          {"draining", executor.draining},
+          {"labels", executor.labels},
+          {"slots", executor.slots},
+          {"running", executor.running},
+          {"load",
+           {{"cpu", executor.load.cpu},
+            {"memory", executor.load.memory},
+            {"disk", executor.load.disk},
+            {"io", executor.load.io}}},
+          {"last_heartbeat_time", TimeOrNull(executor.last_heartbeat)},
+          {"register_time", TimeOrNull(executor.registered)},
+          {"version", executor.version},
+          {"config_version", executor.config_version},
+          {"tasks_behind", executor.tasks_behind ? json(*executor.tasks_behind) : json(nullptr)}};
+}
+
+}  // namespace carillon

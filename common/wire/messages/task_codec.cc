@@ -1,0 +1,412 @@
+#include "common/wire/messages/task_codec.h"
+
+#include <google/protobuf/arena.h>
+#include <google/protobuf/util/json_util.h>
+
+#include "carillon/v1/task.pb.h"
+#include "common/base/check.h"
+#include "common/domain/executor_state.h"
+#include "common/domain/job_text.h"
+#include "common/domain/trace.h"
+#include "common/wire/json/job_json.h"
+#include "common/wire/messages/bundle_items.h"
+#include "common/wire/messages/decode_checks.h"
+
+namespace carillon {
+namespace {
+
+// Limits of a decoder. Wider than those of a job where templates or our own variables add to it,
+// and never wider than what the receiver can hold.
+constexpr size_t kBundleBytesMax = 32u << 20;
+constexpr size_t kCommandBytesMax = 256u << 10;
+constexpr size_t kEnvEntriesMax = 256;
+constexpr size_t kEnvNameBytesMax = 128;
+constexpr size_t kEnvBytesMax = 1u << 20;  // all names and values of a task
+constexpr size_t kOutputBytesMax = 256u << 10;
+constexpr size_t kErrorBytesMax = 4096;
+constexpr size_t kReasonBytesMax = 64;
+constexpr uint32_t kAttemptMax = 1'000'000;
+constexpr uint32_t kShardsMax = 1u << 20;
+constexpr uint32_t kTimeoutMax_s = 604'800;
+constexpr uint32_t kRetriesMax = 100;
+constexpr uint32_t kRetryIntervalMax_s = 86'400;
+constexpr uint32_t kPriorityMax = 100;
+constexpr uint32_t kKillGraceMax_s = 3'600;
+constexpr int64_t kLastMicros = (int64_t{1} << 56) - 1;  // the largest time in a RunKey
+
+Error Corrupt(std::string_view what) {
+  return {ErrorCode::kCorrupt, "bus payload: " + std::string(what)};
+}
+
+bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+bool IsEnvName(std::string_view name) {
+  if (name.empty() || name.size() > kEnvNameBytesMax || IsDigit(name[0])) return false;
+  for (char c : name) {
+    if (!IsAlpha(c) && !IsDigit(c) && c != '_') return false;
+  }
+  return true;
+}
+
+bool IsReason(std::string_view reason) {
+  if (reason.size() > kReasonBytesMax) return false;
+  for (char c : reason) {
+    if (!(c >= 'a' && c <= 'z') && !IsDigit(c) && c != '_') return false;
+  }
+  return true;
+}
+
+bool HasNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
+
+// A process's environment and command are C strings: a NUL would truncate them silently.
+Status CheckProcessText(const v1::Task& from) {
+  if (from.command().size() > kCommandBytesMax || HasNul(from.command())) {
+    return Corrupt("command is too long or has a NUL");
+  }
+  if (from.env().size() > kEnvEntriesMax) return Corrupt("too many environment entries");
+  size_t bytes = 0;
+  for (const auto& [name, value] : from.env()) {
+    bytes += name.size() + value.size();
+    if (!IsEnvName(name) || HasNul(value) || bytes > kEnvBytesMax) {
+      return Corrupt("environment entry");
+    }
+  }
+  return {};
+}
+
+Result<SecretVariables> DecodeSecretEnv(const v1::Task& from) {
+  if (from.secret_env().size() > kEnvEntriesMax) return Corrupt("too many environment entries");
+  SecretVariables variables;
+  size_t bytes = 0;
+  for (const auto& [name, text] : from.secret_env()) {
+    if (!IsEnvName(name) || from.env().contains(name)) return Corrupt("environment entry");
+    SecretText& pieces = variables[name];
+    bytes += name.size();
+    for (const v1::SecretText::Piece& piece : text.pieces()) {
+      bytes += piece.text().size() + piece.secret().size();
+      const bool named = piece.has_secret();
+      if (HasNul(piece.text()) || (named && !IsSecretName(piece.secret()))) {
+        return Corrupt("environment entry");
+      }
+      pieces.push_back({.text = piece.text(), .secret = piece.secret()});
+    }
+  }
+  if (bytes > kEnvBytesMax) return Corrupt("environment entry");
+  return variables;
+}
+
+void EncodeSecretEnv(const SecretVariables& variables, v1::Task& to) {
+  for (const auto& [name, pieces] : variables) {
+    v1::SecretText& text = (*to.mutable_secret_env())[name];
+    for (const SecretPiece& piece : pieces) {
+      v1::SecretText::Piece& added = *text.add_pieces();
+      if (piece.secret.empty()) {
+        added.set_text(piece.text);
+      } else {
+        added.set_secret(piece.secret);
+      }
+    }
+  }
+}
+
+Status CheckNumbers(const v1::Task& from) {
+  if (from.attempt() < 1 || from.attempt() > kAttemptMax) return Corrupt("attempt");
+  if (from.segment() > wire::kSegmentMax) return Corrupt("segment");
+  if (from.job_no() > static_cast<uint64_t>(INT64_MAX)) return Corrupt("job_no");
+  if (from.def_version() < 0) return Corrupt("def_version");
+  if (from.due_us() < 0 || from.due_us() > kLastMicros) return Corrupt("due_us");
+  if (from.timeout() < 1 || from.timeout() > kTimeoutMax_s) return Corrupt("timeout");
+  if (from.retry_count() > kRetriesMax) return Corrupt("retry_count");
+  if (from.retry_interval() > kRetryIntervalMax_s) return Corrupt("retry_interval");
+  if (from.priority() > kPriorityMax) return Corrupt("priority");
+  if (from.kill_grace() > kKillGraceMax_s) return Corrupt("kill_grace");
+  if (from.shard_total() < 1 || from.shard_total() > kShardsMax) return Corrupt("shard_total");
+  return {};
+}
+
+Status DecodeNames(const v1::Task& from, TaskMessage& task) {
+  const auto key = DecodeRunId(from.task_id());
+  const auto created = ParseRfc3339(from.create_time());
+  const auto type = ParseName<JobType>(from.type());
+  const auto overlap = ParseName<OverlapPolicy>(from.overlap_policy());
+  const auto on_lost = ParseName<OnLost>(from.on_lost());
+  if (!key.ok()) return Corrupt("task_id");
+  if (!ValidateJobId(from.job_id()).ok()) return Corrupt("job_id");
+  if (!wire::IsMemberId(from.member())) return Corrupt("member");
+  if (!created.ok()) return Corrupt("create_time");
+  if (!type.ok() || !overlap.ok() || !on_lost.ok()) return Corrupt("type or policy");
+  if (key->shard >= from.shard_total()) return Corrupt("shard");
+  task.key = *key;
+  task.job_id = JobId(from.job_id());
+  task.member = MemberId(from.member());
+  task.created = *created;
+  task.type = *type;
+  task.overlap = *overlap;
+  task.on_lost = *on_lost;
+  return {};
+}
+
+Result<TaskMessage> DecodeTask(const v1::Task& from) {
+  TaskMessage task;
+  CARILLON_TRY(CheckNumbers(from));
+  CARILLON_TRY(CheckProcessText(from));
+  CARILLON_TRY(DecodeNames(from, task));
+  task.job_no = JobNo(from.job_no());
+  task.segment = SegmentId(from.segment());
+  task.attempt = static_cast<int>(from.attempt());
+  task.def_version = from.def_version();
+  task.due = FromUnixMicros(from.due_us());
+  task.command = from.command();
+  task.env = {from.env().begin(), from.env().end()};
+  CARILLON_ASSIGN_OR_RETURN(task.secret_env, DecodeSecretEnv(from));
+  task.timeout_s = from.timeout();
+  task.kill_grace_s = from.kill_grace();
+  task.retry_count = from.retry_count();
+  task.retry_interval_s = from.retry_interval();
+  task.priority = static_cast<int>(from.priority());
+  task.shard_total = from.shard_total();
+  if (!from.trace_id().empty() && !IsTraceId(from.trace_id())) return Corrupt("trace_id");
+  task.trace_id = from.trace_id();
+  return task;
+}
+
+void EncodeTask(const TaskMessage& task, v1::Task& to) {
+  to.set_task_id(EncodeRunId(task.key));
+  to.set_job_id(task.job_id.value());
+  to.set_command(task.command);
+  to.set_timeout(static_cast<uint32_t>(task.timeout_s));
+  to.set_retry_count(static_cast<uint32_t>(task.retry_count));
+  to.set_retry_interval(static_cast<uint32_t>(task.retry_interval_s));
+  to.set_priority(static_cast<uint32_t>(task.priority));
+  to.set_create_time(FormatRfc3339(task.created));
+  to.set_type(std::string(Name(task.type)));
+  to.set_attempt(static_cast<uint32_t>(task.attempt));
+  to.set_job_no(task.job_no.value());
+  to.set_segment(task.segment.value());
+  to.set_def_version(task.def_version);
+  to.set_member(task.member.value());
+  to.set_due_us(ToUnixMicros(task.due));
+  for (const auto& [name, value] : task.env) (*to.mutable_env())[name] = value;
+  EncodeSecretEnv(task.secret_env, to);
+  to.set_kill_grace(static_cast<uint32_t>(task.kill_grace_s));
+  to.set_overlap_policy(std::string(Name(task.overlap)));
+  to.set_on_lost(std::string(Name(task.on_lost)));
+  to.set_shard_total(task.shard_total);
+  to.set_trace_id(task.trace_id);
+}
+
+// "Never" is zero here and empty on the wire.
+std::string FormatOrEmpty(WallTime t) { return t == WallTime{} ? "" : FormatRfc3339(t); }
+Result<WallTime> ParseOrZero(const std::string& text) {
+  if (text.empty()) return WallTime{};
+  return ParseRfc3339(text);
+}
+
+// Valid UTF-8 of at most `bytes_max` bytes, cut between characters.
+std::string Clip(std::string_view text, size_t bytes_max) {
+  std::string valid = ToValidUtf8(text);
+  if (valid.size() <= bytes_max) return valid;
+  size_t end = bytes_max;
+  while (end > 0 && (static_cast<unsigned char>(valid[end]) & 0xC0) == 0x80) --end;
+  valid.resize(end);
+  return valid;
+}
+
+bool IsAttemptEnd(RunState state) {
+  return state == RunState::kCompleted || state == RunState::kFailed ||
+         state == RunState::kTimedOut || state == RunState::kCancelled || state == RunState::kLost;
+}
+
+Status DecodeAttemptResult(const v1::TaskResult& from, AttemptResult& result) {
+  const auto state = ParseRunState(from.status());
+  const auto started = ParseOrZero(from.start_time());
+  const auto ended = ParseOrZero(from.end_time());
+  if (!state.ok() || !IsAttemptEnd(*state)) return Corrupt("status");
+  if (!started.ok() || !ended.ok()) return Corrupt("start_time or end_time");
+  if (from.output().size() > kOutputBytesMax) return Corrupt("output is too long");
+  if (from.error().size() > kErrorBytesMax) return Corrupt("error is too long");
+  if (!IsReason(from.reason())) return Corrupt("reason");
+  result.state = *state;
+  result.reason = from.reason();
+  result.error = from.error();
+  if (from.has_exit_code()) result.exit_code = from.exit_code();
+  result.started = *started;
+  result.ended = *ended;
+  result.output = from.output();
+  result.output_truncated = from.output_truncated();
+  return {};
+}
+
+Result<ResultMessage> DecodeResult(const v1::TaskResult& from) {
+  ResultMessage message;
+  const auto key = DecodeRunId(from.task_id());
+  const auto token = ParseClaimToken(from.claim_token());
+  if (!key.ok()) return Corrupt("task_id");
+  if (!ValidateJobId(from.job_id()).ok()) return Corrupt("job_id");
+  if (!IsExecutorId(from.executor_id())) return Corrupt("executor_id");
+  // Rows that were never claimed have the empty token; no result may match them.
+  if (!token.ok() || token->empty()) return Corrupt("claim_token");
+  if (from.attempt() < 1 || from.attempt() > kAttemptMax) return Corrupt("attempt");
+  if (from.segment() > wire::kSegmentMax) return Corrupt("segment");
+  if (from.job_no() > static_cast<uint64_t>(INT64_MAX)) return Corrupt("job_no");
+  CARILLON_TRY(DecodeAttemptResult(from, message.report.result));
+  message.job_id = JobId(from.job_id());
+  message.report.key = *key;
+  message.report.segment = SegmentId(from.segment());
+  message.report.job_no = JobNo(from.job_no());
+  message.report.attempt = static_cast<int>(from.attempt());
+  message.report.token = *token;
+  message.report.executor = ExecutorId(from.executor_id());
+  return message;
+}
+
+void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
+  const ResultReport& report = message.report;
+  const AttemptResult& result = report.result;
+  to.set_task_id(EncodeRunId(report.key));
+  to.set_job_id(message.job_id.value());
+  to.set_executor_id(report.executor.value());
+  to.set_status(std::string(Name(result.state)));
+  to.set_start_time(FormatOrEmpty(result.started));
+  to.set_end_time(FormatOrEmpty(result.ended));
+  to.set_output(result.output);
+  to.set_error(Clip(result.error, kErrorBytesMax));
+  if (result.exit_code) to.set_exit_code(*result.exit_code);
+  to.set_reason(result.reason);
+  to.set_attempt(static_cast<uint32_t>(report.attempt));
+  to.set_job_no(report.job_no.value());
+  to.set_segment(report.segment.value());
+  to.set_claim_token(FormatClaimToken(report.token));
+  to.set_output_truncated(result.output_truncated);
+}
+
+// A bundle never begins with this byte, which would start a group; ours have none.
+constexpr char kJsonBegin = '{';
+
+std::string ToJson(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = true;
+  std::string text;
+  const auto printed = google::protobuf::util::MessageToJsonString(message, &text, options);
+  CARILLON_CHECK(printed.ok(), printed.ToString());
+  return text;
+}
+
+bool IsJson(std::string_view bytes) { return !bytes.empty() && bytes.front() == kJsonBegin; }
+
+// The only item of a record, on `arena`.
+template <typename Item>
+Result<const Item*> JsonItem(std::string_view bytes, google::protobuf::Arena& arena) {
+  if (!CountUtf8(bytes)) return Corrupt("JSON that is not UTF-8");
+  auto* item = google::protobuf::Arena::CreateMessage<Item>(&arena);
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;  // of later versions, as in a binary record
+  const google::protobuf::StringPiece text(bytes.data(), bytes.size());
+  const auto parsed = google::protobuf::util::JsonStringToMessage(text, item, options);
+  if (!parsed.ok()) return Corrupt("not this JSON: " + parsed.ToString().substr(0, 200));
+  return item;
+}
+
+// The tasks of a record, on `arena`.
+Result<std::vector<const v1::Task*>> TasksOf(std::string_view bytes,
+                                             google::protobuf::Arena& arena) {
+  if (bytes.size() > kBundleBytesMax) return Corrupt("too long");
+  wire::SilenceProtobuf();
+  if (IsJson(bytes)) {
+    CARILLON_ASSIGN_OR_RETURN(const v1::Task* task, JsonItem<v1::Task>(bytes, arena));
+    return std::vector<const v1::Task*>{task};
+  }
+  auto* bundle = google::protobuf::Arena::CreateMessage<v1::TaskBundle>(&arena);
+  if (!bundle->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return Corrupt("not a bundle");
+  }
+  const auto& all = bundle->tasks();
+  if (static_cast<size_t>(all.size()) > kBundleTasksMax) return Corrupt("too many in a bundle");
+  return std::vector<const v1::Task*>(all.pointer_begin(), all.pointer_end());
+}
+
+// The results of a record for which `wanted` is true, on `arena`; null for unreadable ones.
+Result<std::vector<const v1::TaskResult*>> ResultsOf(std::string_view bytes,
+                                                     google::protobuf::Arena& arena,
+                                                     const std::function<bool(SegmentId)>& wanted) {
+  if (bytes.size() > kBundleBytesMax) return Corrupt("too long");
+  wire::SilenceProtobuf();
+  std::vector<const v1::TaskResult*> results;
+  if (IsJson(bytes)) {
+    CARILLON_ASSIGN_OR_RETURN(const auto* result, JsonItem<v1::TaskResult>(bytes, arena));
+    const bool readable = result->segment() <= wire::kSegmentMax;
+    const bool left_out = readable && wanted && !wanted(SegmentId(result->segment()));
+    if (!left_out) results.push_back(result);
+    return results;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto items,
+                            wire::ItemsOfBundle(bytes, v1::TaskResult::kSegmentFieldNumber));
+  if (items.size() > kBundleTasksMax) return Corrupt("too many in a bundle");
+  for (const wire::BundleItem& item : items) {
+    if (item.segment && wanted && !wanted(*item.segment)) continue;
+    auto* result = google::protobuf::Arena::CreateMessage<v1::TaskResult>(&arena);
+    const auto size = static_cast<int>(item.bytes.size());
+    results.push_back(result->ParseFromArray(item.bytes.data(), size) ? result : nullptr);
+  }
+  return results;
+}
+
+}  // namespace
+
+BusFormat BusFormatOf(std::string_view name) {
+  return name == "json" ? BusFormat::kJson : BusFormat::kBinary;
+}
+
+std::string EncodeTasks(const std::vector<TaskMessage>& tasks, BusFormat format) {
+  google::protobuf::Arena arena;
+  auto* bundle = google::protobuf::Arena::CreateMessage<v1::TaskBundle>(&arena);
+  for (const TaskMessage& task : tasks) EncodeTask(task, *bundle->add_tasks());
+  if (format == BusFormat::kBinary) return bundle->SerializeAsString();
+  CARILLON_CHECK(tasks.size() == 1, "one task in a JSON record");
+  return ToJson(bundle->tasks(0));
+}
+
+Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes) {
+  google::protobuf::Arena arena;
+  CARILLON_ASSIGN_OR_RETURN(const auto items, TasksOf(bytes, arena));
+  std::vector<TaskMessage> tasks;
+  tasks.reserve(items.size());
+  for (const v1::Task* from : items) {
+    CARILLON_ASSIGN_OR_RETURN(TaskMessage task, DecodeTask(*from));
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}
+
+std::string EncodeResults(const std::vector<ResultMessage>& results, BusFormat format) {
+  google::protobuf::Arena arena;
+  auto* bundle = google::protobuf::Arena::CreateMessage<v1::ResultBundle>(&arena);
+  for (const ResultMessage& result : results) EncodeResult(result, *bundle->add_results());
+  if (format == BusFormat::kBinary) return bundle->SerializeAsString();
+  CARILLON_CHECK(results.size() == 1, "one result in a JSON record");
+  return ToJson(bundle->results(0));
+}
+
+Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes,
+                                                 std::vector<Error>* unreadable,
+                                                 const std::function<bool(SegmentId)>& wanted) {
+  google::protobuf::Arena arena;
+  CARILLON_ASSIGN_OR_RETURN(const auto items, ResultsOf(bytes, arena, wanted));
+  std::vector<ResultMessage> results;
+  results.reserve(items.size());
+  for (const v1::TaskResult* from : items) {
+    auto message = from != nullptr ? DecodeResult(*from) : Corrupt("a result of a bundle");
+    if (message.ok()) {
+      results.push_back(std::move(message).value());
+    } else if (unreadable != nullptr) {
+      unreadable->push_back(message.error());
+    } else {
+      return message.error();
+    }
+  }
+  return results;
+}
+
+}  // namespace carillon

@@ -1,0 +1,85 @@
+// Encodes and decodes the payloads of the bus. Protobuf (proto/carillon/v1/task.proto) is used only
+// in here.
+//
+// Errors   Decode: kCorrupt for bytes that are neither a bundle nor JSON, an invalid id, a number
+//          out of its range, a result without a claim token, or a bundle above kBundleTasksMax.
+//          Never throws, never reads out of bounds.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/job/job.h"
+#include "common/domain/run/run_state.h"
+#include "common/domain/secret_text.h"
+
+namespace carillon {
+
+inline constexpr size_t kBundleTasksMax = 256;
+
+// One attempt to claim and run: a task of docs/protocol.md.
+struct TaskMessage {
+  RunKey key;
+  JobId job_id;
+  JobNo job_no;
+  SegmentId segment;
+  int attempt = 1;
+  int64_t def_version = 0;
+  MemberId member;  // the member to claim from
+  WallTime due;
+  WallTime created;  // time of publication
+  JobType type = JobType::kShell;
+  std::string command;  // templates are already rendered
+  std::map<std::string, std::string> env;
+  SecretVariables secret_env = {};  // variables with secrets, which are not in env
+  int64_t timeout_s = 3600;
+  int64_t kill_grace_s = 10;
+  int64_t retry_count = 0;
+  int64_t retry_interval_s = 60;
+  int priority = 0;
+  OverlapPolicy overlap = OverlapPolicy::kAllow;
+  OnLost on_lost = OnLost::kRetry;
+  uint32_t shard_total = 1;
+  std::string trace_id = {};  // of the execute request; empty = derived from the run id
+
+  bool operator==(const TaskMessage&) const = default;
+};
+
+// The format in which records are written. Readers accept both and tell them apart by the
+// first byte.
+//   kBinary  a bundle: many tasks or results per record
+//   kJson    one task or result per record, in Protobuf's JSON mapping with the field names of the
+//            .proto; 64-bit numbers are strings, `output` is base64
+enum class BusFormat { kBinary, kJson };
+// "binary", "json"; binary for anything else.
+BusFormat BusFormatOf(std::string_view name);
+inline constexpr size_t TasksPerRecord(BusFormat format) {
+  return format == BusFormat::kJson ? 1 : kBundleTasksMax;
+}
+
+// At most TasksPerRecord(format) tasks; for JSON exactly one.
+std::string EncodeTasks(const std::vector<TaskMessage>& tasks,
+                        BusFormat format = BusFormat::kBinary);
+Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes);
+
+// A result of docs/protocol.md. The owner finds the run by its key; job_id is for other readers.
+struct ResultMessage {
+  ResultReport report;
+  JobId job_id;
+};
+
+std::string EncodeResults(const std::vector<ResultMessage>& results,
+                          BusFormat format = BusFormat::kBinary);
+// With `unreadable`, invalid results of a bundle are skipped and reported there, so that they do
+// not affect their neighbours, which the executor would send again in the same bundle. Without it,
+// one of them makes the whole record kCorrupt.
+//
+// Results of segments for which `wanted` is false are skipped without being decoded or checked.
+Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes,
+                                                 std::vector<Error>* unreadable = nullptr,
+                                                 const std::function<bool(SegmentId)>& wanted = {});
+
+}  // namespace carillon

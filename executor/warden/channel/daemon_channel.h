@@ -1,0 +1,57 @@
+// The warden's socket: listens in the warden's directory and serves one daemon at a time.
+//
+// Threads  The warden's loop.
+// Owns     The listening socket and the connection; at most kFrameBytesMax unread and
+//          kSendBytesMax unsent bytes.
+// Errors   A daemon that sends malformed frames, or belongs to another user, is disconnected.
+#pragma once
+
+#include <string>
+
+#include "executor/journal/file_descriptor.h"
+#include "executor/warden/channel/warden_protocol.h"
+
+namespace carillon::executor {
+
+// Both address `name` through an open directory, which is short however long its own path is.
+Result<int> ListenInDirectory(int directory, const std::string& name);
+Result<int> ConnectInDirectory(int directory, const std::string& name);
+
+class DaemonChannel {
+ public:
+  static constexpr size_t kSendBytesMax = 8u << 20;
+
+  explicit DaemonChannel(FileDescriptor listener) : listener_(std::move(listener)) {}
+
+  int listener() const { return listener_.get(); }
+  int connection() const { return connection_.get(); }
+  bool attached() const { return greeted_; }
+
+  // Accepts the newest caller and drops an older connection. True if there is a new one.
+  bool Accept();
+  // Reads the available bytes. False: the connection is gone.
+  bool Read();
+  // The next message, once Hello was answered. False: none, or disconnected.
+  bool Next(WardenMessage* message);
+  // Room for one more frame; otherwise wait until Flush made some.
+  bool CanSend() const { return connection_.open() && unsent_.size() < kSendBytesMax / 2; }
+  void Send(const WardenMessage& message);
+  // Writes as much as the socket takes. False: the connection is gone.
+  bool Flush();
+  bool unsent() const { return !unsent_.empty(); }
+  void Close();
+  // Why the daemon was disconnected since the last call; empty if it was not.
+  std::string TakeComplaint();
+
+ private:
+  bool Greet(const WardenMessage& first);
+
+  FileDescriptor listener_;
+  FileDescriptor connection_;
+  FrameReader reader_;
+  std::string unsent_;
+  std::string complaint_;
+  bool greeted_ = false;
+};
+
+}  // namespace carillon::executor

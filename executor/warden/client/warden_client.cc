@@ -1,0 +1,456 @@
+#include "executor/warden/client/warden_client.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "common/base/log.h"
+#include "executor/warden/channel/daemon_channel.h"
+#include "executor/warden/client/warden_launcher.h"
+#include "executor/warden/warden_server.h"
+
+namespace carillon::executor {
+namespace {
+
+using namespace warden_message;
+
+constexpr std::string_view kRoom = "warden";
+constexpr size_t kReadBytes = 256u << 10;
+constexpr Duration kConnectAgain = 10ms;
+constexpr int kConnectsPerLaunch = 200;
+constexpr Duration kLaunchAgain = 1s;
+
+}  // namespace
+
+WardenClient::WardenClient(Options options, const Clock& clock, Metrics& metrics)
+    : options_(std::move(options)),
+      clock_(clock),
+      restarts_metric_(metrics.counter("carillon_warden_restarts_total")),
+      answers_metric_(metrics.gauge("carillon_warden_answers")),
+      poke_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      ready_(ErrorCode::kUnavailable, "no warden is attached yet") {
+  CARILLON_CHECK(poke_.open(), "eventfd");
+  thread_ = std::thread([this] { Run(); });
+}
+
+WardenClient::~WardenClient() {
+  {
+    MutexLock lock(mu_);
+    stopping_ = true;
+  }
+  Poke();
+  thread_.join();
+}
+
+void WardenClient::Poke() {
+  const uint64_t one = 1;
+  // The write fails only if an earlier wake-up has not been seen yet.
+  static_cast<void>(!write(poke_.get(), &one, sizeof(one)));
+}
+
+void WardenClient::WaitForPoke(Duration at_most) {
+  pollfd waited{poke_.get(), POLLIN, 0};
+  poll(&waited, 1, static_cast<int>(at_most / 1ms));
+}
+
+// ---- port Warden -------------------------------------------------------------------------------
+
+Status WardenClient::CanStart() {
+  MutexLock lock(mu_);
+  if (!attached_) return {ErrorCode::kUnavailable, "no warden is attached"};
+  if (silent_) return {ErrorCode::kUnavailable, "the warden does not respond"};
+  return ready_;
+}
+
+Status WardenClient::Enqueue(const WardenMessage& message) {
+  if (!attached_) return {ErrorCode::kUnavailable, "no warden is attached"};
+  if (unsent_.size() > kUnsentBytesMax) {
+    return {ErrorCode::kUnavailable, "the warden does not read"};
+  }
+  unsent_.append(EncodeFrame(message));
+  return {};
+}
+
+// A warden that cannot mask would show the secrets, so it never receives such a start.
+Status WardenClient::EnqueueStart(const StartAttempt& start) {
+  if (start.masked.empty()) return Enqueue(warden_message::Start{start});
+  if (attached_ && version_ < kWardenMasks) {
+    return {ErrorCode::kInvalid,
+            "the warden was started before an upgrade and cannot mask secrets; restart it"};
+  }
+  return Enqueue(StartMasked{start});
+}
+
+Status WardenClient::Start(const StartAttempt& start) {
+  {
+    MutexLock lock(mu_);
+    const AttemptName name = NameOf(start.attempt);
+    if (unanswered_.count(name) > 0) return {};
+    if (unanswered_.size() >= kUnansweredStartsMax) {
+      return {ErrorCode::kUnavailable, "the warden does not respond"};
+    }
+    CARILLON_TRY(EnqueueStart(start));
+    unanswered_.emplace(name, start);
+  }
+  Poke();
+  return {};
+}
+
+Status WardenClient::RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
+  {
+    MutexLock lock(mu_);
+    for (const HeldAttempt& held : attempts) {
+      const auto found = unanswered_.find(NameOf(held));
+      if (found == unanswered_.end()) continue;
+      found->second.lease_end = std::max(found->second.lease_end, lease_end);
+    }
+    for (size_t i = 0; i < attempts.size(); i += kHeldPerFrameMax) {
+      const auto begin = attempts.begin() + static_cast<ptrdiff_t>(i);
+      const auto count = std::min(kHeldPerFrameMax, attempts.size() - i);
+      CARILLON_TRY(Enqueue(Renew{lease_end, {begin, begin + static_cast<ptrdiff_t>(count)}}));
+    }
+  }
+  Poke();
+  return {};
+}
+
+Status WardenClient::Cancel(const HeldAttempt& attempt, CancelMode mode) {
+  {
+    MutexLock lock(mu_);
+    // An older warden, running since before this daemon was upgraded, would disconnect.
+    if (mode == CancelMode::kKill && version_ >= kWardenKills) {
+      CARILLON_TRY(Enqueue(warden_message::Kill{attempt}));
+    } else {
+      CARILLON_TRY(Enqueue(warden_message::Cancel{attempt}));
+    }
+  }
+  Poke();
+  return {};
+}
+
+Status WardenClient::Forget(const std::vector<HeldAttempt>& attempts) {
+  {
+    MutexLock lock(mu_);
+    for (const HeldAttempt& held : attempts) unanswered_.erase(NameOf(held));
+    for (size_t i = 0; i < attempts.size(); i += kHeldPerFrameMax) {
+      const auto begin = attempts.begin() + static_cast<ptrdiff_t>(i);
+      const auto count = std::min(kHeldPerFrameMax, attempts.size() - i);
+      CARILLON_TRY(Enqueue(warden_message::Forget{{begin, begin + static_cast<ptrdiff_t>(count)}}));
+    }
+  }
+  Poke();
+  return {};
+}
+
+Status WardenClient::ConfirmOutput(const std::vector<StoredOutput>& confirmed) {
+  {
+    MutexLock lock(mu_);
+    for (size_t i = 0; i < confirmed.size(); i += kHeldPerFrameMax) {
+      const auto begin = confirmed.begin() + static_cast<ptrdiff_t>(i);
+      const auto count = std::min(kHeldPerFrameMax, confirmed.size() - i);
+      CARILLON_TRY(Enqueue(OutputKept{{begin, begin + static_cast<ptrdiff_t>(count)}}));
+    }
+  }
+  Poke();
+  return {};
+}
+
+Result<Warden::Inventory> WardenClient::List() {
+  MutexLock lock(mu_);
+  if (silent_) return {ErrorCode::kUnavailable, "the warden does not respond"};
+  const uint64_t request = next_request_++;
+  CARILLON_TRY(Enqueue(warden_message::List{request}));
+  listings_[request];
+  Poke();
+  listed_.wait_for(mu_, options_.list_timeout, [this, request]() REQUIRES(mu_) {
+    return !attached_ || listings_[request].done;
+  });
+  Listing listing = std::move(listings_[request]);
+  listings_.erase(request);
+  if (!listing.done)
+    return {ErrorCode::kUnavailable, "the warden did not respond to a list request"};
+  return std::move(listing.inventory);
+}
+
+std::vector<WardenEvent> WardenClient::Receive(size_t max) {
+  std::vector<WardenEvent> taken;
+  bool was_full = false;
+  {
+    MutexLock lock(mu_);
+    was_full = events_.size() >= kEventsMax;
+    const size_t count = std::min(max, events_.size());
+    taken.assign(std::make_move_iterator(events_.begin()),
+                 std::make_move_iterator(events_.begin() + static_cast<ptrdiff_t>(count)));
+    events_.erase(events_.begin(), events_.begin() + static_cast<ptrdiff_t>(count));
+  }
+  if (was_full) Poke();
+  return taken;
+}
+
+void WardenClient::OnReadable(std::function<void()> wake) {
+  MutexLock lock(mu_);
+  wake_ = std::move(wake);
+}
+
+void WardenClient::Leave() {
+  MutexLock lock(mu_);
+  // If none is attached, there is nothing to do.
+  static_cast<void>(Enqueue(warden_message::Leave{}).ok());
+  Poke();
+}
+
+int64_t WardenClient::warden_pid() const {
+  MutexLock lock(mu_);
+  return attached_ ? pid_ : 0;
+}
+
+bool WardenClient::answers() const {
+  MutexLock lock(mu_);
+  return attached_ && !silent_;
+}
+
+uint64_t WardenClient::restarts() const {
+  MutexLock lock(mu_);
+  return restarts_;
+}
+
+// ---- the socket's thread -----------------------------------------------------------------------
+
+void WardenClient::Run() {
+  const auto stopping = [this] {
+    MutexLock lock(mu_);
+    return stopping_;
+  };
+  while (!stopping()) {
+    if (Connect()) Serve();
+    Disconnect();
+  }
+}
+
+// Connects, starting a warden if none listens. False: not connected yet; has waited a little.
+bool WardenClient::Connect() {
+  mkdir(options_.directory.c_str(), 0700);
+  FileDescriptor directory(open(options_.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  Result<int> connected = ConnectInDirectory(directory.get(), kWardenSocket);
+  if (!connected.ok()) {
+    const Status launched =
+        LaunchWarden({.executable = options_.executable.empty() ? DefaultWardenExecutable()
+                                                                : options_.executable,
+                      .directory = options_.directory,
+                      .idle_exit = options_.idle_exit});
+    if (!launched.ok()) {
+      log::Error(kRoom, "{}", launched.error().message);
+      WaitForPoke(kLaunchAgain);
+      return false;
+    }
+  }
+  for (int i = 0; !connected.ok() && i < kConnectsPerLaunch; ++i) {
+    {
+      MutexLock lock(mu_);
+      if (stopping_) return false;
+    }
+    WaitForPoke(kConnectAgain);
+    connected = ConnectInDirectory(directory.get(), kWardenSocket);
+  }
+  if (!connected.ok()) {
+    log::Error(kRoom, "the warden of {} does not listen: {}", options_.directory,
+               connected.error().message);
+    return false;
+  }
+  socket_ = FileDescriptor(*connected);
+  MutexLock lock(mu_);
+  unsent_ = EncodeFrame(Hello{});
+  return true;
+}
+
+void WardenClient::Disconnect() {
+  socket_.Close();
+  reader_ = FrameReader();
+  MutexLock lock(mu_);
+  attached_ = false;
+  silent_ = false;
+  version_ = 0;
+  answers_metric_.Set(0);
+  ready_ = Status(ErrorCode::kUnavailable, "no warden is attached");
+  unsent_.clear();
+  listed_.notify_all();
+}
+
+void WardenClient::Serve() {
+  pulse_.Begin(clock_.Steady());
+  for (;;) {
+    pollfd waited[2] = {{socket_.get(), 0, 0}, {poke_.get(), POLLIN, 0}};
+    {
+      MutexLock lock(mu_);
+      if (stopping_ && (unsent_.empty() || silent_)) return;
+      if (events_.size() < kEventsMax) {
+        waited[0].events |= POLLIN;
+      } else {
+        // Input is not read meanwhile, so silence proves nothing.
+        pulse_.Heard();
+      }
+      if (!unsent_.empty()) waited[0].events |= POLLOUT;
+    }
+    if (poll(waited, 2, WaitMillis()) < 0 && errno != EINTR) return;
+    uint64_t pokes = 0;
+    if (waited[1].revents != 0) static_cast<void>(!read(poke_.get(), &pokes, sizeof(pokes)));
+    if ((waited[0].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !Read()) return;
+    Feel();
+    if (!Write()) return;
+  }
+}
+
+int WardenClient::WaitMillis() {
+  const Duration left = std::max(pulse_.next() - clock_.Steady(), Duration{});
+  return static_cast<int>(left / 1ms) + 1;
+}
+
+// Sends a ping if one is due, and logs when the warden stops answering or answers again. A warden
+// of a version without pings, running since before an upgrade, would disconnect.
+void WardenClient::Feel() {
+  MutexLock lock(mu_);
+  const bool due = pulse_.Due(clock_.Steady());
+  if (version_ < kWardenAnswers) {
+    pulse_.Heard();
+  } else if (due) {
+    unsent_.append(EncodeFrame(Ping{}));
+  }
+  answers_metric_.Set(attached_ && !pulse_.silent() ? 1 : 0);
+  if (pulse_.silent() == silent_) return;
+  silent_ = pulse_.silent();
+  if (silent_) {
+    log::Error(kRoom, "warden {} does not respond; nothing is started until it does", pid_);
+  } else {
+    log::Info(kRoom, "warden {} responds again", pid_);
+  }
+}
+
+bool WardenClient::Write() {
+  MutexLock lock(mu_);
+  size_t sent = 0;
+  bool alive = true;
+  while (sent < unsent_.size()) {
+    const ssize_t n =
+        send(socket_.get(), unsent_.data() + sent, unsent_.size() - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      alive = errno == EAGAIN;
+      break;
+    }
+    sent += static_cast<size_t>(n);
+  }
+  unsent_.erase(0, sent);
+  return alive;
+}
+
+bool WardenClient::Read() {
+  static thread_local char buffer[kReadBytes];
+  const ssize_t n = read(socket_.get(), buffer, sizeof(buffer));
+  if (n < 0) return errno == EAGAIN || errno == EINTR;
+  if (n == 0) return false;
+  reader_.Feed(std::string_view(buffer, static_cast<size_t>(n)));
+  pulse_.Heard();
+  std::function<void()> wake;
+  {
+    MutexLock lock(mu_);
+    WardenMessage message;
+    for (;;) {
+      const Result<bool> next = reader_.Next(&message);
+      if (!next.ok()) {
+        log::Error(kRoom, "{}", next.error().message);
+        return false;
+      }
+      if (!*next) break;
+      if (Handle(std::move(message))) wake = wake_;
+    }
+  }
+  if (wake) wake();
+  return true;
+}
+
+bool WardenClient::Handle(WardenMessage message) {
+  if (const auto* welcome = std::get_if<Welcome>(&message)) {
+    OnWelcome(*welcome);
+  } else if (const auto* refused = std::get_if<Refused>(&message)) {
+    log::Error(kRoom, "the warden of {} refused: {}", options_.directory, refused->text);
+  } else if (const auto* readiness = std::get_if<Readiness>(&message)) {
+    ready_ = readiness->ready ? Status() : Status(ErrorCode::kExhausted, readiness->text);
+    if (!readiness->ready) log::Error(kRoom, "no new starts: {}", readiness->text);
+    return true;
+  } else if (const auto* started = std::get_if<Started>(&message)) {
+    unanswered_.erase(NameOf(started->started.attempt));
+    events_.push_back(started->started);
+    return true;
+  } else if (auto* ended = std::get_if<Ended>(&message)) {
+    unanswered_.erase(NameOf(ended->ended.attempt));
+    events_.push_back(std::move(ended->ended));
+    return true;
+  } else if (auto* output = std::get_if<Output>(&message)) {
+    events_.push_back(std::move(output->output));
+    return true;
+  } else if (auto* running = std::get_if<ListRunning>(&message)) {
+    unanswered_.erase(NameOf(running->running.attempt));
+    const auto listing = listings_.find(running->request);
+    if (listing != listings_.end()) listing->second.inventory.running.push_back(running->running);
+  } else if (auto* over = std::get_if<ListEnded>(&message)) {
+    unanswered_.erase(NameOf(over->ended.attempt));
+    const auto listing = listings_.find(over->request);
+    if (listing != listings_.end()) {
+      listing->second.inventory.ended.push_back(std::move(over->ended));
+    }
+  } else if (const auto* end = std::get_if<ListEnd>(&message)) {
+    OnListEnd(end->request);
+    return true;
+  }
+  return false;
+}
+
+void WardenClient::OnWelcome(const Welcome& welcome) {
+  const int64_t pid = welcome.pid;
+  if (last_pid_ != 0 && last_pid_ != pid) {
+    ++restarts_;
+    restarts_metric_.Add();
+    log::Warn(kRoom, "warden {} replaced {}", pid, last_pid_);
+  }
+  pid_ = pid;
+  version_ = welcome.version;
+  last_pid_ = pid;
+  ready_ = Status();
+  listings_[0] = Listing{};
+  unsent_.append(EncodeFrame(warden_message::List{0}));
+  // An older warden, running since before this daemon was upgraded, would disconnect.
+  if (welcome.version >= kWardenTellsLogs) {
+    unsent_.append(EncodeFrame(warden_message::Follow{options_.log_bytes_max}));
+  }
+}
+
+void WardenClient::OnListEnd(uint64_t request) {
+  const auto listing = listings_.find(request);
+  if (listing == listings_.end()) return;
+  listing->second.done = true;
+  if (request != 0) {
+    listed_.notify_all();
+    return;
+  }
+  // The first list after a connect: reports missed events, and repeats starts that the warden
+  // never received.
+  Inventory inventory = std::move(listing->second.inventory);
+  listings_.erase(listing);
+  for (const AttemptStarted& running : inventory.running) {
+    if (running.started != WallTime{}) events_.push_back(running);
+  }
+  for (AttemptEnded& ended : inventory.ended) events_.push_back(std::move(ended));
+  attached_ = true;
+  std::erase_if(unanswered_, [this](const auto& unanswered) REQUIRES(mu_) {
+    // A start that cannot be sent is dropped; the core asks again, and is refused then.
+    return !EnqueueStart(unanswered.second).ok();
+  });
+}
+
+}  // namespace carillon::executor

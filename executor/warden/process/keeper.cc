@@ -1,0 +1,222 @@
+#include "executor/warden/process/keeper.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "executor/warden/process/process_tree.h"
+
+namespace carillon::executor {
+namespace {
+
+// Processes that a finished command leaves behind get SIGTERM, then SIGKILL after this many waits.
+constexpr int kLeftoverWaitsMax = 25;
+constexpr long kWaitNanos = 20'000'000;  // 20 ms
+// Makes the kernel's OOM killer choose a run rather than Carillon.
+constexpr char kOomScoreAdjust[] = "200";
+
+void CloseAllExcept(std::array<int, 3> kept) {
+  std::sort(kept.begin(), kept.end());
+  unsigned next = 3;
+  for (const int fd : kept) {
+    if (fd < 3) continue;
+    if (static_cast<unsigned>(fd) > next) close_range(next, static_cast<unsigned>(fd) - 1, 0);
+    next = static_cast<unsigned>(fd) + 1;
+  }
+  close_range(next, ~0u, 0);
+}
+
+void WriteOomScore() {
+  const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  // Only a hint to the kernel: on a host that forbids it the command runs all the same.
+  static_cast<void>(!write(fd, kOomScoreAdjust, sizeof(kOomScoreAdjust) - 1));
+  close(fd);
+}
+
+void ResetSignals() {
+  for (int signal_number = 1; signal_number < NSIG; ++signal_number) {
+    if (signal_number != SIGKILL && signal_number != SIGSTOP) signal(signal_number, SIG_DFL);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// The arguments of exec, prepared before the fork: the child shares this memory and must
+// not allocate.
+struct CommandImage {
+  explicit CommandImage(const ShimSpec& spec) {
+    env.reserve(spec.env.size() + 1);
+    for (const std::string& entry : spec.env) env.push_back(const_cast<char*>(entry.c_str()));
+    env.push_back(nullptr);
+  }
+  std::vector<char*> env;
+};
+
+// Runs in the command's process, between fork and exec. Returns only if exec failed.
+int BecomeCommand(const ShimSpec& spec, const CommandImage& image, pid_t keeper) {
+  setsid();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != keeper) _exit(127);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  setrlimit(RLIMIT_NOFILE, &spec.open_files);
+  umask(022);
+  WriteOomScore();
+  if (chdir(spec.work_directory.path.c_str()) != 0) return errno;
+  if (dup2(spec.out_write, STDOUT_FILENO) < 0 || dup2(spec.err_write, STDERR_FILENO) < 0) {
+    return errno;
+  }
+  char shell[] = "sh";
+  char option[] = "-c";
+  char no_more_options[] = "--";  // a command may begin with a minus
+  char* const arguments[] = {shell, option, no_more_options,
+                             const_cast<char*>(spec.command.c_str()), nullptr};
+  ResetSignals();
+  // Closes the keeper's descriptors in the command: all except the first three.
+  close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+  execve("/bin/sh", arguments, image.env.data());
+  return errno;
+}
+
+class Keeper {
+ public:
+  Keeper(const ShimSpec& spec, pid_t warden)
+      : spec_(spec), warden_(warden), directory_(spec.work_directory) {}
+
+  [[noreturn]] void Run() {
+    Prepare();
+    if (Launch()) {
+      while (!Step()) {
+      }
+      Report({ShimReportKind::kEnded, SpawnStep::kNone, status_});
+    }
+    close(spec_.report_write);
+    directory_.GiveBack();
+    _exit(0);
+  }
+
+ private:
+  void Prepare() {
+    prctl(PR_SET_NAME, kShimName);
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    prctl(PR_SET_PDEATHSIG, SIGUSR2);
+    if (getppid() != warden_) _exit(0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    // The warden ignores SIGCHLD, and an ignored signal cannot be waited for.
+    signal(SIGCHLD, SIG_DFL);
+    CloseAllExcept({spec_.out_write, spec_.err_write, spec_.report_write});
+    sigemptyset(&awaited_);
+    for (const int wanted : {SIGCHLD, SIGTERM, SIGUSR1, SIGUSR2}) sigaddset(&awaited_, wanted);
+  }
+
+  void Report(const ShimReport& report) {
+    // A write below PIPE_BUF is atomic. If the warden is gone, nobody needs the report.
+    static_cast<void>(!write(spec_.report_write, &report, sizeof(report)));
+  }
+
+  bool Fail(SpawnStep step, int error) {
+    Report({ShimReportKind::kSpawnFailed, step, error});
+    return false;
+  }
+
+  // The disk may have taken so long that the warden abandoned the attempt, or died.
+  bool MustDie() const {
+    sigset_t waiting;
+    sigpending(&waiting);
+    return getppid() != warden_ || sigismember(&waiting, SIGUSR1) == 1 ||
+           sigismember(&waiting, SIGUSR2) == 1 || sigismember(&waiting, SIGTERM) == 1;
+  }
+
+  bool Launch() {
+    if (!directory_.Take()) return Fail(SpawnStep::kDirectory, errno);
+    if (MustDie()) return Fail(SpawnStep::kDirectory, EINTR);
+    const CommandImage image(spec_);
+    const pid_t self = getpid();
+    // The child shares this memory until it execs: copying it would be the most expensive step.
+    volatile int error = 0;
+    first_ = vfork();
+    if (first_ == 0) {
+      error = BecomeCommand(spec_, image, self);
+      _exit(127);
+    }
+    if (first_ < 0) return Fail(SpawnStep::kFork, errno);
+    close(spec_.out_write);
+    close(spec_.err_write);
+    if (error != 0) {
+      waitpid(first_, &status_, 0);
+      return Fail(SpawnStep::kExec, error);
+    }
+    Report({ShimReportKind::kStarted, SpawnStep::kNone, first_});
+    return true;
+  }
+
+  // Reaps, kills when it is time, waits for the next signal. True if no process is left.
+  bool Step() {
+    if (!Reap()) return true;
+    if (first_done_ && leftover_waits_++ == 0) TerminateLeftovers();
+    if (kill_all_ || leftover_waits_ > kLeftoverWaitsMax) KillDescendants(getpid());
+    const bool patient = !first_done_ && !kill_all_;
+    const timespec wait{0, kWaitNanos};
+    siginfo_t info{};
+    const int got = patient ? sigwaitinfo(&awaited_, &info) : sigtimedwait(&awaited_, &info, &wait);
+    if (got > 0) Handle(got, info);
+    return false;
+  }
+
+  // False if no child is left, and therefore no descendant either.
+  bool Reap() {
+    for (;;) {
+      int status = 0;
+      const pid_t pid = waitpid(-1, &status, WNOHANG);
+      if (pid == 0) return true;
+      if (pid < 0) return errno != ECHILD;
+      if (pid == first_) {
+        first_done_ = true;
+        status_ = status;
+      }
+    }
+  }
+
+  void TerminateLeftovers() {
+    for (const pid_t pid : DescendantsOf(getpid(), ReadProcesses())) kill(pid, SIGTERM);
+  }
+
+  void Handle(int signal_number, const siginfo_t& info) {
+    // A warden with a thread blocked on the disk remains the parent after it was killed. Then the
+    // signal of the kernel, which carries the warden's pid, is the evidence.
+    if (signal_number == SIGUSR2 && (getppid() != warden_ || info.si_pid == warden_)) {
+      kill_all_ = true;
+    }
+    if (info.si_pid != warden_) return;  // a command cannot give orders to its keeper
+    if (signal_number == SIGUSR1) kill_all_ = true;
+    if (signal_number == SIGTERM && !first_done_) kill(-first_, SIGTERM);
+  }
+
+  const ShimSpec& spec_;
+  const pid_t warden_;
+  WorkDirectory directory_;
+  sigset_t awaited_{};
+  pid_t first_ = -1;
+  int status_ = 0;
+  bool first_done_ = false;
+  bool kill_all_ = false;
+  int leftover_waits_ = 0;
+};
+
+}  // namespace
+
+void RunKeeper(const ShimSpec& spec, pid_t warden) { Keeper(spec, warden).Run(); }
+
+}  // namespace carillon::executor

@@ -1,0 +1,55 @@
+// The keeper of one attempt: a process between the warden and the command, forked without exec.
+//
+// It is the subreaper of everything the command starts, so that a process that forks twice, opens a
+// session or clears its environment remains a descendant. It waits for the command, kills what the
+// command leaves behind, and kills everything when the warden dies or orders it.
+//
+// Place    Step 8 of docs/life-of-a-run.md; the rules are in docs/executor.md.
+// Threads  A process of its own with one thread. Waits only in sigtimedwait and waitpid.
+// Owns     The attempt's working directory: creates it, removes it.
+// Always   Never exits while a descendant lives.
+//
+// Signals from the warden: SIGTERM passes SIGTERM to the command's process group, SIGUSR1 kills the
+// whole tree. SIGUSR2 is sent by the kernel when the warden dies.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "executor/warden/process/work_directory.h"
+
+namespace carillon::executor {
+
+// What the keeper needs; made before the fork. The descriptors are the write ends of the pipes.
+struct ShimSpec {
+  std::string command;
+  std::vector<std::string> env;  // "NAME=value"
+  WorkDirectory::Place work_directory;
+  int out_write = -1;
+  int err_write = -1;
+  int report_write = -1;
+  rlimit open_files{};  // of the command; the warden has raised its own
+};
+
+// What the keeper writes to its report pipe: kStarted or kSpawnFailed, then kEnded.
+enum class ShimReportKind : uint32_t { kStarted = 1, kSpawnFailed = 2, kEnded = 3 };
+enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec };
+struct ShimReport {
+  ShimReportKind kind = ShimReportKind::kStarted;
+  SpawnStep step = SpawnStep::kNone;  // of kSpawnFailed: the step that failed
+  int32_t value = 0;                  // pid, errno, or the status of waitpid, by kind
+};
+static_assert(std::is_trivially_copyable_v<ShimReport>);
+
+// The name of a keeper in /proc/<pid>/comm.
+inline constexpr char kShimName[] = "carillon-keeper";
+
+// Called in the forked child; `warden` is the parent's process id.
+[[noreturn]] void RunKeeper(const ShimSpec& spec, pid_t warden);
+
+}  // namespace carillon::executor

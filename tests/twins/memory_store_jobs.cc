@@ -1,0 +1,447 @@
+// Jobs and their schedules. Every write advances the version of the job, of its schedules and of
+// its unclaimed runs together, because claims and plans compare these (P8 of docs/semantics.md).
+#include <algorithm>
+#include <tuple>
+
+#include "common/domain/schedule/pending_fires.h"
+#include "tests/twins/memory_store.h"
+
+namespace carillon::memory {
+namespace {
+
+// True if the run's schedule still belongs to the job. A removed schedule is not in job.schedules.
+bool IsKept(const JobEntry& job, const RunKey& key) {
+  return job.manual == key.schedule_id || std::find(job.schedules.begin(), job.schedules.end(),
+                                                    key.schedule_id) != job.schedules.end();
+}
+
+// Applies an edit to a waiting run: its version, and its priority unless it is a manual run, which
+// may have a priority of its own.
+void Stamp(const JobEntry& job, RunRow* row) {
+  row->def_version = job.version;
+  if (row->kind != RunKind::kManual) row->priority = job.definition.priority;
+}
+
+bool Matches(const JobEntry& job, const JobFilter& filter) {
+  if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
+  if (filter.user_id && job.definition.user_id != *filter.user_id) return false;
+  if (!filter.name.empty() && job.definition.name != filter.name) return false;
+  return NameContains(job, filter.name_contains);
+}
+
+// The sort key of jobs: name or time, then the id. As in the database, trailing spaces do not
+// matter when names are compared.
+using OrderKey = std::tuple<std::string, WallTime, std::string>;
+
+OrderKey KeyOf(JobOrder order, JobListPlace place) {
+  place.name.erase(place.name.find_last_not_of(' ') + 1);
+  if (order != JobOrder::kName) place.name.clear();
+  const bool by_time = order == JobOrder::kCreated || order == JobOrder::kUpdated;
+  return {std::move(place.name), by_time ? place.time : WallTime{}, std::move(place.job_id)};
+}
+
+JobListPlace PlaceOf(const JobEntry& job, JobOrder order) {
+  return {.job_id = job.id.value(),
+          .name = job.definition.name,
+          .time = order == JobOrder::kCreated ? job.created : job.updated};
+}
+
+bool IsWithin(const JobEntry& job, const JobFilter& filter) {
+  const auto& spaces = filter.namespaces;
+  return !job.deleted && (spaces.empty() || std::find(spaces.begin(), spaces.end(),
+                                                      job.definition.name_space) != spaces.end());
+}
+
+}  // namespace
+
+Result<JobEntry*> MemoryStore::FindLiveJob(const JobId& id) {
+  JobEntry* job = tables_.FindJob(id);
+  if (job == nullptr || job->deleted) return {ErrorCode::kNotFound, "no job " + id.value()};
+  return job;
+}
+
+Result<JobEntry*> MemoryStore::FindReadableJob(const JobId& id) {
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  if (IsReadable(*job)) return job;
+  return {ErrorCode::kCorrupt, "job " + id.value() + ": its definition cannot be read"};
+}
+
+Result<JobEntry*> MemoryStore::FindAtVersion(const JobId& id, int64_t version) {
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  if (job->version != version) {
+    return {ErrorCode::kConflict, "job " + id.value() + " is at version " +
+                                      std::to_string(job->version) + ", not " +
+                                      std::to_string(version)};
+  }
+  return job;
+}
+
+StoredJob MemoryStore::ToStored(const JobEntry& job) const {
+  StoredJob stored{.job_no = job.job_no,
+                   .job_id = job.id,
+                   .segment = job.segment,
+                   .version = job.version,
+                   .definition = job.definition,
+                   .pause_reason = job.pause_reason,
+                   .created = job.created,
+                   .updated = job.updated};
+  for (const ScheduleId id : job.schedules) {
+    stored.schedules.push_back({id, tables_.FindSchedule(id)->spec});
+  }
+  return stored;
+}
+
+ScheduleId MemoryStore::AddSchedule(const JobEntry& job, const ScheduleSpec& spec, WallTime now) {
+  const ScheduleId id(++tables_.last_schedule_id);
+  tables_.PutSchedule({.id = id,
+                       .job_no = job.job_no,
+                       .segment = job.segment,
+                       .spec = spec,
+                       .version = 1,
+                       .next_fire = FirstFireAfter(job.definition, spec, now),
+                       .active = job.definition.enabled});
+  return id;
+}
+
+StoredJob MemoryStore::AddJob(const NewJob& wanted, const WriteContext& context) {
+  const auto& [id, definition] = wanted;
+  const JobNo job_no(++tables_.last_job_no);
+  JobEntry& job = tables_.AddJob({.job_no = job_no,
+                                  .id = id,
+                                  .segment = tables_.SegmentOf(job_no),
+                                  .version = 1,
+                                  .definition = definition,
+                                  .created = context.now,
+                                  .updated = context.now,
+                                  .versions = {{1, definition}},
+                                  .made = {{1, context.now}},
+                                  .actors = {{1, context.actor}}});
+  for (const ScheduleSpec& spec : definition.schedules) {
+    job.schedules.push_back(AddSchedule(job, spec, context.now));
+  }
+  return ToStored(job);
+}
+
+Result<StoredJob> MemoryStore::CreateJob(const JobId& id, const JobDefinition& definition,
+                                         const WriteContext& context) {
+  MutexLock lock(mu_);
+  if (tables_.FindJob(id) != nullptr) {
+    return {ErrorCode::kExists, "job_id " + id.value() + " is taken"};
+  }
+  return AddJob({id, definition}, context);
+}
+
+Result<StoredJobs> MemoryStore::CreateJobs(const NewJobs& jobs, const WriteContext& context) {
+  MutexLock lock(mu_);
+  std::set<JobId> ids;
+  for (const NewJob& job : jobs) {
+    if (tables_.FindJob(job.job_id) == nullptr && ids.insert(job.job_id).second) continue;
+    return {ErrorCode::kExists, "job_id " + job.job_id.value() + " is taken"};
+  }
+  StoredJobs created;
+  for (const NewJob& job : jobs) created.push_back(AddJob(job, context));
+  return created;
+}
+
+Result<FoundJobs> MemoryStore::FindJobs(const JobKeys& keys) {
+  MutexLock lock(mu_);
+  FoundJobs found;
+  std::map<JobNo, const JobEntry*> jobs;
+  for (const auto& [id, job_no] : tables_.job_ids()) {
+    const JobEntry& job = *tables_.FindJob(job_no);
+    const bool by_id = std::find(keys.ids.begin(), keys.ids.end(), id) != keys.ids.end();
+    const std::pair name(job.definition.name_space, job.definition.name);
+    const bool by_name = std::find(keys.names.begin(), keys.names.end(), name) != keys.names.end();
+    if (by_id) found.taken.insert(id);
+    if ((by_id || by_name) && !job.deleted && IsReadable(job)) jobs[job_no] = &job;
+  }
+  if (jobs.size() > kJobsFoundMax) return {ErrorCode::kExhausted, "too many jobs of those names"};
+  for (const auto& [job_no, job] : jobs) found.jobs.push_back(ToStored(*job));
+  return found;
+}
+
+Result<StoredJob> MemoryStore::GetJob(const JobId& id) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindReadableJob(id));
+  return ToStored(*job);
+}
+
+Result<JobHead> MemoryStore::GetJobHead(const JobId& id) {
+  MutexLock lock(mu_);
+  const JobEntry* job = tables_.FindJob(id);
+  if (job == nullptr) return {ErrorCode::kNotFound, "no job " + id.value()};
+  return JobHead{.job_no = job->job_no,
+                 .segment = job->segment,
+                 .version = job->version,
+                 .user_id = job->definition.user_id,
+                 .name_space = job->definition.name_space,
+                 .enabled = job->definition.enabled,
+                 .deleted = job->deleted};
+}
+
+Result<JobPage> MemoryStore::ListJobs(const JobFilter& filter) {
+  MutexLock lock(mu_);
+  std::map<OrderKey, const JobEntry*> within;
+  for (const auto& [id, job_no] : tables_.job_ids()) {
+    const JobEntry& job = *tables_.FindJob(job_no);
+    if (IsWithin(job, filter)) within[KeyOf(filter.order, PlaceOf(job, filter.order))] = &job;
+  }
+  JobPage page;
+  size_t searched = 0;
+  // Returns false when the page ends.
+  const auto look = [&](const JobEntry& job) REQUIRES(mu_) {
+    if (memory::Matches(job, filter) && IsReadable(job)) page.jobs.push_back(ToStored(job));
+    if (page.jobs.size() >= filter.limit) return false;
+    if (!filter.searches() || ++searched < filter.search_max) return true;
+    page.searched_to = PlaceOf(job, filter.order);
+    return false;
+  };
+  if (filter.descending) {
+    auto it = filter.after ? within.lower_bound(KeyOf(filter.order, *filter.after)) : within.end();
+    while (it != within.begin() && look(*(--it)->second)) {
+    }
+    return page;
+  }
+  auto it = filter.after ? within.upper_bound(KeyOf(filter.order, *filter.after)) : within.begin();
+  while (it != within.end() && look(*it->second)) ++it;
+  return page;
+}
+
+Result<std::vector<std::string>> MemoryStore::ListNamespaces(const std::string& after,
+                                                             size_t limit) {
+  MutexLock lock(mu_);
+  std::set<std::string> used;
+  for (const auto& [id, job_no] : tables_.job_ids()) {
+    const JobEntry& job = *tables_.FindJob(job_no);
+    if (!job.deleted) used.insert(job.definition.name_space);
+  }
+  std::vector<std::string> page;
+  for (auto it = used.upper_bound(after); it != used.end() && page.size() < limit; ++it) {
+    page.push_back(*it);
+  }
+  return page;
+}
+
+Result<std::vector<JobVersion>> MemoryStore::ListVersions(const JobId& id, int64_t before,
+                                                          size_t limit) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindLiveJob(id));
+  std::vector<JobVersion> versions;
+  for (auto entry = job->versions.rbegin(); entry != job->versions.rend(); ++entry) {
+    if (versions.size() >= limit) break;
+    const auto& [version, definition] = *entry;
+    if (version >= before) continue;
+    versions.push_back(
+        {.version = version, .actor = job->actors.at(version), .created = job->made.at(version)});
+    if (!job->unreadable.contains(version)) versions.back().definition = definition;
+  }
+  return versions;
+}
+
+void MemoryStore::NextVersion(JobEntry& job, const WriteContext& context) {
+  ++job.version;
+  job.updated = TimeOfNextVersion(job.updated, context.now);
+  job.versions[job.version] = job.definition;
+  job.made[job.version] = job.updated;
+  job.actors[job.version] = context.actor;
+}
+
+void MemoryStore::TouchSchedules(const JobEntry& job) {
+  for (const ScheduleId id : job.schedules) {
+    ScheduleEntry schedule = *tables_.FindSchedule(id);
+    ++schedule.version;
+    schedule.active = job.definition.enabled && !job.deleted;
+    tables_.PutSchedule(std::move(schedule));
+  }
+}
+
+void MemoryStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason reason,
+                                 WallTime now) {
+  ScheduleEntry schedule = *tables_.FindSchedule(id);
+  const GapRange missed = PassOver(job.definition, schedule.spec, reason, now, &schedule.next_fire);
+  if (missed.count > 0) AddGap(id, job.job_no, missed);
+  ++schedule.version;
+  schedule.active = false;
+  schedule.next_fire = kNever;
+  tables_.PutSchedule(std::move(schedule));
+}
+
+bool MemoryStore::Unplan(const RunRow& row, WallTime now) {
+  // A later run of the schedule that somebody cancelled early, or cancelled and retried, stays.
+  // Moving the schedule back before it would plan its key twice.
+  const auto& runs = tables_.runs();
+  for (auto later = runs.upper_bound(row.key); later != runs.end(); ++later) {
+    const RunRow& other = later->second.row;
+    if (other.key.schedule_id == row.key.schedule_id && other.key.fire > now &&
+        (other.state != RunState::kPending || other.attempt > 1)) {
+      return false;
+    }
+  }
+  ScheduleEntry schedule = *tables_.FindSchedule(row.key.schedule_id);
+  schedule.next_fire = std::min(schedule.next_fire, row.key.fire);
+  tables_.PutSchedule(std::move(schedule));
+  tables_.EraseRun(row.key);
+  return true;
+}
+
+void MemoryStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
+                                   std::string_view why, WallTime now) {
+  PendingEffect effect = DecidePendingEffect(entry.row, change, IsKept(job, entry.row.key), now);
+  if (effect == PendingEffect::kUnplan) {
+    if (change != JobChange::kPaused) return tables_.EraseRun(entry.row.key);
+    if (Unplan(entry.row, now)) return;
+    effect = PendingEffect::kSkip;
+  }
+  RunEntry changed = entry;
+  switch (effect) {
+    case PendingEffect::kKeep: break;
+    case PendingEffect::kHoldBack: changed.row.due = kNever; break;
+    case PendingEffect::kSkip:
+    case PendingEffect::kCancel:
+      changed.row.state =
+          effect == PendingEffect::kSkip ? RunState::kSkipped : RunState::kCancelled;
+      changed.result.reason = std::string(why);
+      changed.result.ended = now;
+      break;
+    case PendingEffect::kUnplan: break;
+  }
+  if (IsFinal(changed.row.state)) return PutEnded(std::move(changed));
+  Stamp(job, &changed.row);
+  tables_.PutRun(std::move(changed));
+}
+
+void MemoryStore::ChangePending(JobEntry& job, JobChange change, std::string_view why,
+                                WallTime now) {
+  const std::set<RunKey> open = job.open;
+  for (const RunKey& key : open) {
+    const RunEntry entry = *tables_.FindRun(key);
+    if (entry.row.state != RunState::kPending) continue;
+    ChangeOnePending(job, entry, change, why, now);
+  }
+}
+
+void MemoryStore::StampPending(const JobEntry& job) {
+  for (const RunKey& key : std::set<RunKey>(job.open)) {
+    RunEntry entry = *tables_.FindRun(key);
+    if (entry.row.state != RunState::kPending) continue;
+    entry.row.def_version = job.version;
+    tables_.PutRun(std::move(entry));
+  }
+}
+
+void MemoryStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, WallTime now) {
+  std::vector<ScheduleId> left = job.schedules;
+  std::vector<ScheduleId> next;
+  for (const ScheduleSpec& spec : job.definition.schedules) {
+    const auto same = std::find_if(left.begin(), left.end(), [&](ScheduleId id) REQUIRES(mu_) {
+      return tables_.FindSchedule(id)->readable && tables_.FindSchedule(id)->spec == spec &&
+             FiresAlike(old, job.definition, spec);
+    });
+    if (same == left.end()) {
+      next.push_back(AddSchedule(job, spec, now));
+    } else {
+      next.push_back(*same);
+      left.erase(same);
+    }
+  }
+  JobEntry before;
+  before.job_no = job.job_no;
+  before.definition = old;
+  const GapReason reason = old.enabled ? GapReason::kEdited : GapReason::kPaused;
+  for (const ScheduleId id : left) RemoveSchedule(before, id, reason, now);
+  job.schedules = std::move(next);
+}
+
+void MemoryStore::Pause(JobEntry& job, const std::string& reason, WallTime now) {
+  job.definition.enabled = false;
+  job.pause_reason = reason;
+  ChangePending(job, JobChange::kPaused, reason::kPaused, now);
+}
+
+void MemoryStore::Resume(JobEntry& job, WallTime now) {
+  job.definition.enabled = true;
+  job.pause_reason.clear();
+  for (const ScheduleId id : job.schedules) {
+    ScheduleEntry schedule = *tables_.FindSchedule(id);
+    const GapRange missed =
+        PassOver(job.definition, schedule.spec, GapReason::kPaused, now, &schedule.next_fire);
+    if (missed.count > 0) AddGap(id, job.job_no, missed);
+    tables_.PutSchedule(std::move(schedule));
+  }
+  const std::set<RunKey> open = job.open;
+  for (const RunKey& key : open) {
+    RunEntry entry = *tables_.FindRun(key);
+    if (entry.row.state != RunState::kPending) continue;
+    Stamp(job, &entry.row);
+    if (entry.row.due == kNever) entry.row.due = now;
+    tables_.PutRun(std::move(entry));
+  }
+}
+
+Result<StoredJob> MemoryStore::ReplaceJob(const JobId& id, int64_t expected_version,
+                                          const JobDefinition& definition,
+                                          const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
+  const JobDefinition old = job->definition;
+  job->definition = definition;
+  NextVersion(*job, context);
+  ReplaceSchedules(*job, old, context.now);
+  ChangePending(*job, JobChange::kEdited, reason::kEdited, context.now);
+  if (old.enabled && !definition.enabled) Pause(*job, "", context.now);
+  if (!old.enabled && definition.enabled) Resume(*job, context.now);
+  TouchSchedules(*job);
+  ReportEnds(context);
+  return ToStored(*job);
+}
+
+Result<StoredJob> MemoryStore::PauseJob(const JobId& id, const std::string& reason,
+                                        const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(id));
+  if (!job->definition.enabled) {
+    if (reason.empty() || reason == job->pause_reason) return ToStored(*job);
+    job->pause_reason = reason;
+    NextVersion(*job, context);
+    StampPending(*job);
+    TouchSchedules(*job);
+    return ToStored(*job);
+  }
+  job->definition.enabled = false;
+  NextVersion(*job, context);
+  Pause(*job, reason, context.now);
+  TouchSchedules(*job);
+  ReportEnds(context);
+  return ToStored(*job);
+}
+
+Result<StoredJob> MemoryStore::ResumeJob(const JobId& id, const std::string& /*reason*/,
+                                         const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(id));
+  if (job->definition.enabled) return ToStored(*job);
+  job->definition.enabled = true;
+  NextVersion(*job, context);
+  Resume(*job, context.now);
+  TouchSchedules(*job);
+  return ToStored(*job);
+}
+
+Status MemoryStore::DeleteJob(const JobId& id, int64_t expected_version,
+                              const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
+  job->deleted = true;
+  const bool readable = IsReadable(*job);
+  NextVersion(*job, context);
+  if (!readable) job->unreadable.insert(job->version);
+  ChangePending(*job, JobChange::kDeleted, reason::kDeleted, context.now);
+  const GapReason reason = job->definition.enabled ? GapReason::kDeleted : GapReason::kPaused;
+  for (const ScheduleId schedule : job->schedules) {
+    RemoveSchedule(*job, schedule, reason, context.now);
+  }
+  ReportEnds(context);
+  return {};
+}
+
+}  // namespace carillon::memory

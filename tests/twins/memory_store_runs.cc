@@ -1,0 +1,340 @@
+// Runs as the API lists and changes them.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "common/base/stable_hash.h"
+#include "common/domain/run_id.h"
+#include "tests/twins/memory_store.h"
+
+namespace carillon::memory {
+namespace {
+
+template <typename T>
+bool Contains(const std::vector<T>& list, const T& wanted) {
+  return std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
+// True for a run that is planned and not yet due, which needs no attention.
+bool IsAhead(const RunRow& row, WallTime now) {
+  return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
+         row.key.fire > now;
+}
+
+bool HasLabels(const JobDefinition& job,
+               const std::map<std::string, std::vector<std::string>>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& label) {
+    const auto found = job.labels.find(label.first);
+    return found != job.labels.end() && Contains(label.second, found->second);
+  });
+}
+
+bool IsWanted(const GapFilter& filter, const GapRange& gap) {
+  if (filter.since && gap.to < *filter.since) return false;
+  if (filter.until && gap.from >= *filter.until) return false;
+  return filter.reasons.empty() || Contains(filter.reasons, gap.reason);
+}
+
+}  // namespace
+
+Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
+                                           const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(request.job_id));
+  if (!job->manual) {
+    const ScheduleId id(++tables_.last_schedule_id);
+    tables_.PutSchedule(
+        {.id = id, .job_no = job->job_no, .segment = job->segment, .spec = {}, .active = false});
+    job->manual = id;
+  }
+  RunKey key{.fire = context.now, .schedule_id = *job->manual};
+  while (tables_.FindRun(key) != nullptr) key.fire += 1us;
+  const CreatedRun created{key, job->job_no, job->segment};
+  if (request.keyed) {
+    CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
+    tables_.Settle(*request.keyed, created);
+  }
+  RunEntry entry;
+  entry.row = {.key = key,
+               .job_no = job->job_no,
+               .segment = job->segment,
+               .kind = RunKind::kManual,
+               .due = key.fire,
+               .priority = request.priority.value_or(job->definition.priority),
+               .def_version = job->version,
+               .pinned_executor = request.executor};
+  entry.planned = context.now;
+  entry.parameters_json = request.parameters_json;
+  entry.trace_id = request.trace_id;
+  tables_.PutRun(std::move(entry));
+  return created;
+}
+
+void MemoryStore::PutEnded(RunEntry entry) {
+  ++ended_[entry.row.state];
+  tables_.PutRun(std::move(entry));
+}
+
+void MemoryStore::ReportEnds(const WriteContext& context) {
+  if (context.ended != nullptr) *context.ended = ended_;
+  ended_.clear();
+}
+
+bool MemoryStore::CancelEntry(const RunEntry& entry, const WriteContext& context) {
+  const CancelEffect effect = DecideCancel(entry.row, context.cancel_mode, context.overlap());
+  if (effect == CancelEffect::kNothing) return false;
+  if (effect == CancelEffect::kAskedHarder) return true;
+  RunEntry changed = entry;
+  const std::string sentence = CancelSentence({.effect = effect,
+                                               .mode = context.cancel_mode,
+                                               .actor = context.actor,
+                                               .reason = context.reason});
+  if (!sentence.empty()) changed.result.error = sentence;
+  if (effect == CancelEffect::kRequested) {
+    changed.row.cancel_requested = context.cancel_mode;
+    tables_.PutRun(std::move(changed));
+    return true;
+  }
+  changed.row.state = RunState::kCancelled;
+  changed.row.cancel_requested.reset();
+  changed.result.reason = std::string(CancelReason(entry.row));
+  changed.result.ended = context.now;
+  // An attempt that was given up as lost stays LOST: its real end may still be reported.
+  if (!entry.row.may_still_run) changed.result.state = RunState::kCancelled;
+  PutEnded(std::move(changed));
+  return true;
+}
+
+Result<bool> MemoryStore::CancelRun(const RunKey& key, const WriteContext& context) {
+  MutexLock lock(mu_);
+  const RunEntry* found = tables_.FindRun(key);
+  if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  const bool done = CancelEntry(RunEntry(*found), context);
+  ReportEnds(context);
+  return done;
+}
+
+Result<int64_t> MemoryStore::CancelJobRuns(const JobId& id, const WriteContext& context) {
+  MutexLock lock(mu_);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+  const std::set<RunKey> open = job->open;
+  int64_t cancelled = 0;
+  for (const RunKey& key : open) {
+    const RunEntry entry = *tables_.FindRun(key);
+    if (IsAhead(entry.row, context.now)) continue;
+    if (CancelEntry(entry, context)) ++cancelled;
+  }
+  ReportEnds(context);
+  return cancelled;
+}
+
+Result<RunDetail> MemoryStore::RetryRun(const RetryRequest& request, const WriteContext& context) {
+  MutexLock lock(mu_);
+  const RunKey& key = request.key;
+  const RunEntry* found = tables_.FindRun(key);
+  if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  const JobEntry& entry = *tables_.FindJob(found->row.job_no);
+  if (!IsReadable(entry)) {
+    return {ErrorCode::kCorrupt, "job " + entry.id.value() + ": its definition cannot be read"};
+  }
+  const JobRow job = ToJobRow(entry);
+  RunRow row = found->row;
+  // A report of the current attempt that came after it was
+  // given up is stored with the earlier attempts.
+  for (const RunAttempt& known : found->attempts) {
+    if (known.attempt == row.attempt) row.may_still_run = false;
+  }
+  CARILLON_ASSIGN_OR_RETURN(const RunChange change,
+                            DecideRetryByHand(row, job, context.overlap(), context.now));
+  AttemptResult ended = found->result;
+  // An attempt that was given up as lost stays LOST: its real end may still be reported.
+  if (ended.state != RunState::kLost) ended.state = found->row.state;
+  if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
+  WriteChange(*found, change, ended, context.now);
+  RunDetail retried = ToDetail(*tables_.FindRun(key), true);
+  if (request.keyed) tables_.Settle(*request.keyed, retried);
+  return retried;
+}
+
+RunDetail MemoryStore::ToDetail(const RunEntry& entry, bool with_attempts) {
+  const JobEntry& job = *tables_.FindJob(entry.row.job_no);
+  const auto version = job.versions.find(entry.row.def_version);
+  const JobDefinition& definition =
+      version == job.versions.end() ? job.definition : version->second;
+  RunDetail detail{.row = entry.row,
+                   .job_id = job.id,
+                   .job_name = definition.name,
+                   .planned = entry.planned,
+                   .result = entry.result,
+                   .parameters_json = entry.parameters_json,
+                   .trace_id = entry.trace_id};
+  if (with_attempts) detail.attempts = entry.attempts;
+  return detail;
+}
+
+Result<RunDetail> MemoryStore::GetRun(const RunKey& key) {
+  MutexLock lock(mu_);
+  const RunEntry* found = tables_.FindRun(key);
+  if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
+  return ToDetail(*found, true);
+}
+
+Result<std::vector<RecentRuns>> MemoryStore::ListRecentRuns(const RecentFilter& filter) {
+  MutexLock lock(mu_);
+  std::vector<RecentRuns> recent;
+  for (const JobId& id : filter.job_ids) {
+    const JobEntry* job = tables_.FindJob(id);
+    if (job == nullptr || job->deleted) continue;
+    RecentRuns& found = recent.emplace_back(RecentRuns{.job_id = id, .runs = {}});
+    auto it = tables_.runs().upper_bound({filter.until, ScheduleId(UINT64_MAX), UINT32_MAX});
+    while (it != tables_.runs().begin() && found.runs.size() < filter.runs_max) {
+      const auto& [key, entry] = *--it;
+      if (entry.row.job_no != job->job_no) continue;
+      found.runs.push_back({.key = key,
+                            .state = entry.row.state,
+                            .started = entry.result.started,
+                            .ended = entry.result.ended});
+    }
+  }
+  return recent;
+}
+
+bool MemoryStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) {
+  const RunRow& row = entry.row;
+  if (filter.since && row.key.fire < *filter.since) return false;
+  if (filter.until && row.key.fire >= *filter.until) return false;
+  if (filter.executor && row.executor != *filter.executor) return false;
+  if (filter.job_id && tables_.FindJob(row.job_no)->id != *filter.job_id) return false;
+  const JobDefinition& job = tables_.FindJob(row.job_no)->definition;
+  if (filter.user_id && job.user_id != *filter.user_id) return false;
+  if (!filter.namespaces.empty() && !Contains(filter.namespaces, job.name_space)) return false;
+  if (!NameContains(*tables_.FindJob(row.job_no), filter.name_contains)) return false;
+  if (!HasLabels(job, filter.labels)) return false;
+  if (!filter.kinds.empty() && !Contains(filter.kinds, row.kind)) return false;
+  if (filter.states.empty()) return !IsAhead(row, now);
+  return Contains(filter.states, row.state);
+}
+
+Result<RunPage> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {
+  MutexLock lock(mu_);
+  const std::map<RunKey, RunEntry>& runs = tables_.runs();
+  RunPage page;
+  const bool searches = filter.looks_at_runs() || !filter.states.empty();
+  size_t searched = 0;
+  // Returns false when the page ends.
+  const auto look = [&](const RunKey& key, const RunEntry& entry) REQUIRES(mu_) {
+    if (Matches(entry, filter, now)) page.runs.push_back(ToDetail(entry, false));
+    if (searches && ++searched == filter.search_max) page.searched_to = key;
+    return page.runs.size() < filter.limit && !page.searched_to;
+  };
+  if (filter.oldest_first) {
+    auto it = filter.before ? runs.upper_bound(*filter.before) : runs.begin();
+    while (it != runs.end() && look(it->first, it->second)) ++it;
+    return page;
+  }
+  auto it = filter.before ? runs.lower_bound(*filter.before) : runs.end();
+  while (it != runs.begin()) {
+    --it;
+    if (filter.since && it->first.fire < *filter.since) break;
+    if (!look(it->first, it->second)) break;
+  }
+  return page;
+}
+
+Result<uint64_t> MemoryStore::RunsFingerprint(WallTime now) {
+  MutexLock lock(mu_);
+  const std::map<RunKey, RunEntry>& runs = tables_.runs();
+  std::string text;
+  size_t newest = 0;
+  for (auto it = runs.upper_bound({now, ScheduleId(UINT64_MAX), UINT32_MAX}); it != runs.begin();) {
+    --it;
+    const RunRow& row = it->second.row;
+    const bool open = !IsFinal(row.state) && row.due <= now;
+    if (++newest > kMarkedRuns && !open) continue;
+    text +=
+        fmt::format("{} {} {}\n", EncodeRunId(row.key), static_cast<int>(row.state), row.attempt);
+  }
+  return StableHash(text);
+}
+
+Result<GapPage> MemoryStore::ListGaps(const GapFilter& filter) {
+  MutexLock lock(mu_);
+  GapPage page;
+  auto it = tables_.gaps.lower_bound(filter.before_id);
+  std::optional<uint64_t> last;
+  while (it != tables_.gaps.begin()) {
+    --it;
+    const JobEntry& job = *tables_.FindJob(it->second.job_no);
+    if (filter.job_id && job.id != *filter.job_id) continue;
+    if (!IsWanted(filter, it->second.range)) continue;
+    if (page.gaps.size() >= filter.limit) {
+      page.next = last;
+      break;
+    }
+    page.gaps.push_back({it->second.schedule_id, job.id, it->second.range});
+    last = it->first;
+  }
+  return page;
+}
+
+Result<RunCounts> MemoryStore::CountOpenRuns() {
+  MutexLock lock(mu_);
+  RunCounts counts;
+  for (const SegmentRecord& record : tables_.segments) {
+    counts.pending += static_cast<int64_t>(tables_.pending(record.segment).size());
+    counts.running += static_cast<int64_t>(tables_.running(record.segment).size());
+  }
+  counts.running += static_cast<int64_t>(tables_.held());
+  counts.pending = std::min(counts.pending, kCountedMax);
+  counts.running = std::min(counts.running, kCountedMax);
+  return counts;
+}
+
+Result<std::vector<DeadLetter>> MemoryStore::ListDeadLetters(const DeadLetterFilter& filter) {
+  MutexLock lock(mu_);
+  std::vector<DeadLetter> page;
+  auto it = tables_.dead_letters.lower_bound(filter.before_id);
+  while (it != tables_.dead_letters.begin() && page.size() < filter.limit) {
+    --it;
+    if (!filter.job_id || it->second.job_id == *filter.job_id) page.push_back(it->second);
+  }
+  return page;
+}
+
+Result<DeadLetterJobPage> MemoryStore::ListDeadLetterJobs(const DeadLetterJobFilter& filter) {
+  MutexLock lock(mu_);
+  DeadLetterJobPage page;
+  std::set<JobId> seen;
+  size_t read = 0;
+  uint64_t last = 0;
+  for (auto it = tables_.dead_letters.rbegin(); it != tables_.dead_letters.rend(); ++it) {
+    const DeadLetter& letter = it->second;
+    if (!seen.insert(letter.job_id).second || letter.id >= filter.before_id) continue;
+    if (read == filter.limit) {
+      page.next = last;
+      break;
+    }
+    ++read;
+    last = letter.id;
+    const JobEntry& job = *tables_.FindJob(letter.job_id);
+    if (!job.deleted) page.jobs.push_back({job.id, job.definition.name, letter.id});
+  }
+  return page;
+}
+
+Result<DeadLetter> MemoryStore::GetDeadLetter(uint64_t id) {
+  MutexLock lock(mu_);
+  const auto letter = tables_.dead_letters.find(id);
+  if (letter == tables_.dead_letters.end()) {
+    return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)};
+  }
+  return letter->second;
+}
+
+Status MemoryStore::DiscardDeadLetter(uint64_t id) {
+  MutexLock lock(mu_);
+  if (tables_.dead_letters.erase(id) > 0) return {};
+  return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)};
+}
+
+}  // namespace carillon::memory

@@ -1,0 +1,287 @@
+#include "common/domain/schedule/misfire.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "common/base/rng.h"
+
+namespace carillon::test {
+namespace {
+
+WallTime T(std::string_view text) { return ParseRfc3339(text).value(); }
+const WallTime kStart = T("2026-03-01T00:00:00Z");
+
+Schedule Rate(Duration every) {
+  return Schedule::Compile({.kind = ScheduleKind::kRate, .every = every, .start = kStart},
+                           DstGap::kFire, DstRepeat::kAuto)
+      .value();
+}
+Schedule Cron(std::string text, std::string zone = "UTC") {
+  return Schedule::Compile({.kind = ScheduleKind::kCron,
+                            .cron_expression = std::move(text),
+                            .time_zone = std::move(zone)},
+                           DstGap::kFire, DstRepeat::kAuto)
+      .value();
+}
+
+using Times = std::vector<WallTime>;
+
+TEST(MisfireTest, ReasonsAreReadAsTheyAreWritten) {
+  for (const char* name : {"misfire", "paused", "catch_up_limit", "edited", "deleted"}) {
+    EXPECT_EQ(Name(ParseGapReason(name).value()), name);
+  }
+  EXPECT_EQ(ParseGapReason("Misfire").code(), ErrorCode::kInvalid);
+}
+
+TEST(MisfireTest, PlansTheHorizonWhenNothingIsLate) {
+  const Schedule minutely = Rate(60s);
+  const FirePlan plan = PlanFires(minutely, kStart, kStart - 10s, kStart + 120s, {}, 100);
+  EXPECT_EQ(plan.fires, (Times{kStart, kStart + 60s, kStart + 120s}));
+  EXPECT_TRUE(plan.gaps.empty());
+  EXPECT_EQ(plan.next, kStart + 180s);
+}
+
+TEST(MisfireTest, NothingInsideTheHorizonLeavesTheScheduleWhereItIs) {
+  const FirePlan plan = PlanFires(Rate(1h), kStart + 1h, kStart, kStart + 30s, {}, 100);
+  EXPECT_TRUE(plan.fires.empty());
+  EXPECT_EQ(plan.next, kStart + 1h);
+}
+
+TEST(MisfireTest, GraceIsInclusive) {
+  const MisfireRules skip{.policy = MisfirePolicy::kSkip, .grace = 60s};
+  const Schedule hourly = Rate(1h);
+  EXPECT_EQ(PlanFires(hourly, kStart, kStart + 60s, kStart + 60s, skip, 9).fires, Times{kStart});
+  const FirePlan late = PlanFires(hourly, kStart, kStart + 60s + 1us, kStart + 60s + 1us, skip, 9);
+  EXPECT_TRUE(late.fires.empty());
+  EXPECT_EQ(late.gaps, (std::vector<GapRange>{{kStart, kStart, 1, GapReason::kMisfire}}));
+  EXPECT_EQ(late.next, kStart + 1h);
+  EXPECT_TRUE(StillWanted(hourly, kStart, kStart + 60s, skip));
+  EXPECT_FALSE(StillWanted(hourly, kStart, kStart + 60s + 1us, skip));
+}
+
+// Ten minutes of outage of a minutely job, one minute of grace: 00:00 to 00:08 are misfires.
+TEST(MisfireTest, EachPolicyAfterAnOutage) {
+  const Schedule minutely = Rate(60s);
+  const WallTime now = kStart + 10min;
+  const auto planned = [&](MisfireRules rules) {
+    return PlanFires(minutely, kStart, now, now, rules, 100);
+  };
+  const FirePlan skip = planned({.policy = MisfirePolicy::kSkip});
+  EXPECT_EQ(skip.fires, (Times{kStart + 9min, now}));
+  EXPECT_EQ(skip.gaps, (std::vector<GapRange>{{kStart, kStart + 8min, 9, GapReason::kMisfire}}));
+
+  const FirePlan latest = planned({.policy = MisfirePolicy::kLatest});
+  EXPECT_EQ(latest.fires, (Times{kStart + 8min, kStart + 9min, now}));
+  EXPECT_EQ(latest.gaps, (std::vector<GapRange>{{kStart, kStart + 7min, 8, GapReason::kMisfire}}));
+
+  const FirePlan all = planned({.policy = MisfirePolicy::kAll});
+  EXPECT_EQ(all.fires.size(), 11u);
+  EXPECT_TRUE(all.gaps.empty());
+
+  const FirePlan window =
+      planned({.policy = MisfirePolicy::kAll, .catch_up_window = 5min, .catch_up_max = 2});
+  EXPECT_EQ(window.fires, (Times{kStart + 7min, kStart + 8min, kStart + 9min, now}));
+  EXPECT_EQ(window.gaps,
+            (std::vector<GapRange>{{kStart, kStart + 4min, 5, GapReason::kMisfire},
+                                   {kStart + 5min, kStart + 6min, 2, GapReason::kCatchUpLimit}}));
+  EXPECT_EQ(window.next, kStart + 11min);
+}
+
+TEST(MisfireTest, LatestOutsideTheWindowIsNotRun) {
+  const MisfireRules rules{.policy = MisfirePolicy::kLatest, .catch_up_window = 1h};
+  const FirePlan plan = PlanFires(Cron("0 0 * * *"), kStart, kStart + 26h, kStart + 26h, rules, 10);
+  EXPECT_TRUE(plan.fires.empty());
+  EXPECT_EQ(plan.gaps, (std::vector<GapRange>{{kStart, kStart + 24h, 2, GapReason::kMisfire}}));
+  EXPECT_EQ(plan.next, kStart + 48h);
+}
+
+TEST(MisfireTest, OnceThatWasMissedHasAFateAndNoNext) {
+  const Schedule once = Schedule::Compile({.kind = ScheduleKind::kOnce, .at = kStart},
+                                          DstGap::kFire, DstRepeat::kAuto)
+                            .value();
+  const FirePlan latest = PlanFires(once, kStart, kStart + 30min, kStart + 31min, {}, 10);
+  EXPECT_EQ(latest.fires, Times{kStart});
+  EXPECT_FALSE(latest.next.has_value());
+  const FirePlan late = PlanFires(once, kStart, kStart + 2h, kStart + 2h, {}, 10);
+  EXPECT_EQ(late.gaps, (std::vector<GapRange>{{kStart, kStart, 1, GapReason::kMisfire}}));
+  EXPECT_FALSE(late.next.has_value());
+}
+
+TEST(MisfireTest, FiresMaxLeavesTheRestForTheNextCall) {
+  const Schedule rate = Rate(1s);
+  const FirePlan first = PlanFires(rate, kStart, kStart, kStart + 9s, {}, 4);
+  EXPECT_EQ(first.fires.size(), 4u);
+  EXPECT_EQ(first.next, kStart + 4s);
+  const FirePlan none = PlanFires(rate, kStart, kStart, kStart + 9s, {}, 0);
+  EXPECT_TRUE(none.fires.empty());
+  EXPECT_EQ(none.next, kStart);
+}
+
+TEST(MisfireTest, AStoredTimeThatIsNoFireAnyMoreMovesToTheNextFire) {
+  // The tz database changed, so that an earlier fire is none now.
+  const FirePlan plan = PlanFires(Rate(60s), kStart + 7s, kStart, kStart + 2min, {}, 10);
+  EXPECT_EQ(plan.fires, (Times{kStart + 60s, kStart + 120s}));
+}
+
+// A year of missed milliseconds, and of missed seconds by cron, cost arithmetic, not time.
+TEST(MisfireTest, AYearOfMissedFiresIsCountedExactly) {
+  constexpr Duration kYear = 365 * 24h;
+  const WallTime now = kStart + kYear;
+  const MisfireRules rules{.policy = MisfirePolicy::kAll, .catch_up_max = 10'000};
+  const auto began = std::clock();
+  const FirePlan rate = PlanFires(Rate(1ms), kStart, now, now, rules, 1'000);
+  const FirePlan cron =
+      PlanFires(Cron("* * * * * *", "Europe/Paris"), kStart, now, now, rules, 1'000);
+  const double seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, 0.25) << "counting is not arithmetic any more";
+
+  ASSERT_EQ(rate.gaps.size(), 2u);
+  EXPECT_EQ(rate.gaps[0].count, (kYear - 1h) / 1ms);
+  EXPECT_EQ(rate.gaps[0].count + rate.gaps[1].count, (kYear - 60s) / 1ms - 10'000);
+  EXPECT_EQ(rate.fires.front(), now - 60s - 10'000ms);
+  EXPECT_EQ(rate.fires.size(), 1'000u);
+  EXPECT_EQ(rate.next, rate.fires.back() + 1ms);
+
+  ASSERT_EQ(cron.gaps.size(), 1u);  // an hour of seconds is below catch_up_max
+  EXPECT_EQ(cron.gaps[0].count, (kYear - 1h) / 1s);
+  EXPECT_EQ(cron.fires.front(), now - 1h);
+}
+
+MisfireRules RandomRules(Rng& rng) {
+  return {.policy = static_cast<MisfirePolicy>(rng.Below(3)),
+          .grace = 1s * rng.Below(300),
+          .catch_up_window = 1s * rng.Below(20'000),
+          .catch_up_max = 1 + static_cast<int64_t>(rng.Below(30))};
+}
+
+Schedule RandomSchedule(Rng& rng) {
+  switch (rng.Below(4)) {
+    case 0: return Rate(1ms * (1 + rng.Below(2'000'000)));
+    case 1: return Cron("*/7 * * * *", "Europe/Paris");
+    case 2: return Cron("30 2 * * *", "Europe/Paris");
+    default: return Cron("*/40 * 1-4 * * *", "Australia/Lord_Howe");
+  }
+}
+
+// A simple evaluation: whether `fire` runs, given the misfires at `now`.
+bool ReferenceRuns(const Times& misfires, WallTime fire, WallTime now, const MisfireRules& rules) {
+  if (now - fire <= rules.grace) return true;
+  if (rules.policy == MisfirePolicy::kSkip || now - fire > rules.catch_up_window) return false;
+  if (rules.policy == MisfirePolicy::kLatest) return fire == misfires.back();
+  const auto newer = misfires.end() - std::upper_bound(misfires.begin(), misfires.end(), fire);
+  return newer < rules.catch_up_max;
+}
+
+TEST(MisfireTest, OneCallFollowsTheObviousReading) {
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    Rng rng(seed);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Schedule schedule = RandomSchedule(rng);
+    const MisfireRules rules = RandomRules(rng);
+    const WallTime first = schedule.Next(T("2026-03-28T12:00:00Z") + 1s * rng.Below(86'400))->time;
+    const WallTime now = first + 1s * rng.Below(30'000);
+    const WallTime horizon_end = now + 30s;
+    Times due;
+    for (WallTime at = first; at <= horizon_end; at = schedule.Next(at)->time) due.push_back(at);
+    Times misfires;
+    for (const WallTime t : due) {
+      if (now - t > rules.grace) misfires.push_back(t);
+    }
+    Times expected;
+    for (const WallTime t : due) {
+      if (ReferenceRuns(misfires, t, now, rules)) expected.push_back(t);
+    }
+    const FirePlan plan = PlanFires(schedule, first, now, horizon_end, rules, due.size() + 1);
+    EXPECT_EQ(plan.fires, expected);
+    int64_t in_gaps = 0;
+    for (const GapRange& gap : plan.gaps) in_gaps += gap.count;
+    EXPECT_EQ(in_gaps + static_cast<int64_t>(plan.fires.size()), static_cast<int64_t>(due.size()));
+    EXPECT_EQ(plan.next, schedule.Next(due.empty() ? first - 1us : due.back())->time);
+    for (const WallTime t : misfires) {
+      EXPECT_EQ(StillWanted(schedule, t, now, rules), ReferenceRuns(misfires, t, now, rules))
+          << FormatRfc3339(t);
+    }
+  }
+}
+
+// Repeated calls as time advances, as a planner makes them: every fire has exactly one outcome.
+TEST(MisfireTest, RepeatedCallsGiveEachFireExactlyOneFate) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    Rng rng(seed * 31);
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Schedule schedule = RandomSchedule(rng);
+    const MisfireRules rules = RandomRules(rng);
+    const WallTime first = schedule.Next(T("2026-03-28T12:00:00Z") + 1s * rng.Below(86'400))->time;
+    WallTime now = first - 1min;
+    WallTime next = first;
+    int64_t accounted = 0;
+    WallTime last = first - 1us;  // the last fire that has an outcome
+    for (int call = 0; call < 60; ++call) {
+      now += rng.Chance(0.1) ? 1s * rng.Below(20'000) : Duration(rng.Below(5'000'000));
+      const WallTime horizon_end = rng.Chance(0.1) ? now - 200s : now + 30s;
+      const FirePlan plan = PlanFires(schedule, next, now, horizon_end, rules, rng.Below(12));
+      for (const GapRange& gap : plan.gaps) {
+        ASSERT_GT(gap.from, last);
+        ASSERT_GE(gap.to, gap.from);
+        ASSERT_EQ(gap.count, schedule.Count(gap.from, gap.to + 1us));
+        ASSERT_EQ(gap.from, schedule.Next(last)->time) << "a fire was left out";
+        accounted += gap.count;
+        last = gap.to;
+      }
+      for (const WallTime fire : plan.fires) {
+        ASSERT_EQ(fire, schedule.Next(last)->time) << "a fire was left out or repeated";
+        ASSERT_LE(fire, horizon_end);
+        ++accounted;
+        last = fire;
+      }
+      ASSERT_TRUE(plan.next.has_value());
+      ASSERT_GT(*plan.next, last);
+      ASSERT_EQ(*plan.next, schedule.Next(last)->time);
+      next = *plan.next;
+    }
+    EXPECT_EQ(accounted, schedule.Count(first, next));
+  }
+}
+
+TEST(MisfireTest, WhatAPersonStartedIsAlwaysWanted) {
+  const Schedule manual = Schedule::Compile({}, DstGap::kFire, DstRepeat::kAuto).value();
+  const MisfireRules skip{.policy = MisfirePolicy::kSkip, .grace = 0s};
+  EXPECT_TRUE(StillWanted(manual, kStart, kStart + 24h, skip));
+}
+
+TEST(MisfireTest, RulesComeFromTheJob) {
+  JobDefinition job;
+  job.misfire_policy = MisfirePolicy::kAll;
+  job.misfire_grace_s = 8;
+  job.catch_up_window_s = 7;
+  job.catch_up_max = 9;
+  const MisfireRules rules = MisfireRulesOf(job);
+  EXPECT_EQ(rules.policy, MisfirePolicy::kAll);
+  EXPECT_EQ(rules.grace, 8s);
+  EXPECT_EQ(rules.catch_up_window, 7s);
+  EXPECT_EQ(rules.catch_up_max, 9);
+}
+
+TEST(MisfireTest, OrdinaryLatenessIsNoMisfireWhateverTheGrace) {
+  JobDefinition job;
+  job.misfire_policy = MisfirePolicy::kSkip;
+  for (const int64_t grace_s : {0, 1, 5}) {
+    job.misfire_grace_s = grace_s;
+    EXPECT_EQ(MisfireRulesOf(job).grace, kMisfireFloor);
+  }
+  const Schedule rate =
+      Schedule::Compile({.kind = ScheduleKind::kRate, .every = 1min, .start = kStart},
+                        DstGap::kFire, DstRepeat::kAuto)
+          .value();
+  const MisfireRules rules = MisfireRulesOf(job);
+  EXPECT_TRUE(StillWanted(rate, kStart, kStart + 40ms, rules));
+  EXPECT_TRUE(StillWanted(rate, kStart, kStart + kMisfireFloor, rules));
+  EXPECT_FALSE(StillWanted(rate, kStart, kStart + kMisfireFloor + 1us, rules));
+}
+
+}  // namespace
+}  // namespace carillon::test

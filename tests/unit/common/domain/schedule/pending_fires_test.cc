@@ -1,0 +1,53 @@
+#include "common/domain/schedule/pending_fires.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon {
+namespace {
+
+const WallTime kStart = FromUnixMicros(1'800'000'000'000'000);
+
+ScheduleSpec EverySecond() { return {.kind = ScheduleKind::kRate, .every = 1s, .start = kStart}; }
+
+TEST(PendingFiresTest, FirstFireIsStrictlyAfter) {
+  EXPECT_EQ(FirstFireAfter({}, EverySecond(), kStart), kStart + 1s);
+  EXPECT_EQ(FirstFireAfter({}, EverySecond(), kStart - 1us), kStart);
+}
+
+TEST(PendingFiresTest, ScheduleThatIsOverOrUnknownNeverFires) {
+  const ScheduleSpec once{.kind = ScheduleKind::kOnce, .at = kStart};
+  EXPECT_EQ(FirstFireAfter({}, once, kStart), kNever);
+  const ScheduleSpec newer{.kind = ScheduleKind::kCron, .cron_expression = "of a later version"};
+  EXPECT_EQ(FirstFireAfter({}, newer, kStart), kNever);
+}
+
+TEST(PendingFiresTest, PassesOverWhatIsDueWithBothEnds) {
+  WallTime next = kStart;
+  const GapRange gap = PassOver({}, EverySecond(), GapReason::kPaused, kStart + 3s, &next);
+  EXPECT_EQ(gap, (GapRange{kStart, kStart + 3s, 4, GapReason::kPaused}));
+  EXPECT_EQ(next, kStart + 4s);
+}
+
+TEST(PendingFiresTest, NothingDueIsNoGap) {
+  WallTime next = kStart + 1s;
+  EXPECT_EQ(PassOver({}, EverySecond(), GapReason::kEdited, kStart, &next).count, 0);
+  EXPECT_EQ(next, kStart + 1s);
+}
+
+TEST(PendingFiresTest, YearsOfFiresAreCountedExactly) {
+  WallTime next = kStart;
+  const WallTime now = kStart + 24h * 365 * 10;
+  const GapRange gap = PassOver({}, EverySecond(), GapReason::kPaused, now, &next);
+  EXPECT_EQ(gap.count, 3650LL * 86'400 + 1);
+  EXPECT_EQ(next, now + 1s);
+}
+
+TEST(PendingFiresTest, LastFirePassedOverLeavesNothing) {
+  WallTime next = kStart;
+  const ScheduleSpec once{.kind = ScheduleKind::kOnce, .at = kStart};
+  EXPECT_EQ(PassOver({}, once, GapReason::kDeleted, kStart + 1s, &next).count, 1);
+  EXPECT_EQ(next, kNever);
+}
+
+}  // namespace
+}  // namespace carillon

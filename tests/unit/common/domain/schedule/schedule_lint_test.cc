@@ -1,0 +1,100 @@
+// Warnings of the schedule lint, and none for schedules that are intended.
+#include "common/domain/schedule/schedule_lint.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon::test {
+namespace {
+
+const WallTime kAfter = *ParseRfc3339("2026-01-15T00:00:00Z");
+
+std::vector<ScheduleWarning> Lint(const std::string& cron, const std::string& zone = "UTC",
+                                  DstGap gap = DstGap::kFire) {
+  return LintSchedule({.kind = ScheduleKind::kCron, .cron_expression = cron, .time_zone = zone},
+                      gap, DstRepeat::kAuto, kAfter);
+}
+
+std::string Codes(const std::vector<ScheduleWarning>& warnings) {
+  std::string codes;
+  for (const ScheduleWarning& one : warnings) {
+    EXPECT_FALSE(one.detail.empty());
+    codes += (codes.empty() ? "" : " ") + std::string(one.code);
+  }
+  return codes;
+}
+
+TEST(ScheduleLintTest, SaysNothingOfWhatIsMeant) {
+  for (const char* cron :
+       {"30 2 * * *", "*/5 * * * *", "0 */6 * * *", "0 9 * * MON-FRI", "0 0 1 * *", "0 0 28 * *",
+        "0 0 L * *", "*/15 * * * * *", "0 12 31 1,3,12 *", "0 0 1 */3 *", "5 4 * * ?"}) {
+    EXPECT_EQ(Codes(Lint(cron)), "") << cron;
+  }
+}
+
+TEST(ScheduleLintTest, TellsWhatNeverFires) {
+  EXPECT_EQ(Codes(Lint("0 0 30 2 *")), "never_fires skips_months");
+  const ScheduleSpec past{.kind = ScheduleKind::kOnce, .at = kAfter - 1h};
+  EXPECT_EQ(Codes(LintSchedule(past, DstGap::kFire, DstRepeat::kAuto, kAfter)), "never_fires");
+  const ScheduleSpec coming{.kind = ScheduleKind::kOnce, .at = kAfter + 1h};
+  EXPECT_EQ(Codes(LintSchedule(coming, DstGap::kFire, DstRepeat::kAuto, kAfter)), "");
+}
+
+TEST(ScheduleLintTest, TellsEverySecond) {
+  EXPECT_EQ(Codes(Lint("* * * * * *")), "every_second");
+  EXPECT_EQ(Codes(Lint("0,1 * * * * *")), "");
+  const auto rate = [](Duration every) {
+    return LintSchedule({.kind = ScheduleKind::kRate, .every = every, .start = kAfter},
+                        DstGap::kFire, DstRepeat::kAuto, kAfter);
+  };
+  EXPECT_EQ(Codes(rate(100ms)), "every_second");
+  EXPECT_EQ(Codes(rate(1s)), "every_second");
+  EXPECT_EQ(Codes(rate(2s)), "");
+}
+
+TEST(ScheduleLintTest, TellsSkippedMonths) {
+  const auto all = Lint("0 0 31 * *");
+  ASSERT_EQ(Codes(all), "skips_months");
+  EXPECT_NE(all[0].detail.find("5 of the selected months"), std::string::npos) << all[0].detail;
+  const auto leap = Lint("0 0 29 * *");
+  ASSERT_EQ(Codes(leap), "skips_months");
+  EXPECT_NE(leap[0].detail.find("leap years"), std::string::npos) << leap[0].detail;
+  EXPECT_EQ(Codes(Lint("0 0 1,31 * *")), "");  // each month has one of them
+}
+
+TEST(ScheduleLintTest, TellsThatEitherDayFieldFires) {
+  EXPECT_EQ(Codes(Lint("0 0 13 * FRI")), "either_day_field");
+  EXPECT_EQ(Codes(Lint("0 0 */2 * FRI")), "uneven_step");  // a star: both have to match
+}
+
+TEST(ScheduleLintTest, TellsStepsThatDoNotDivide) {
+  EXPECT_EQ(Codes(Lint("*/7 * * * *")), "uneven_step");
+  EXPECT_EQ(Codes(Lint("*/45 * * * * *")), "uneven_step");
+  EXPECT_EQ(Codes(Lint("0 */5 * * *")), "uneven_step");
+  EXPECT_EQ(Codes(Lint("0 0 */2 * *")), "uneven_step");
+  EXPECT_EQ(Codes(Lint("0 0 1 */5 *")), "uneven_step");
+  EXPECT_EQ(Codes(Lint("0 9-17/2 * * *")), "");
+}
+
+TEST(ScheduleLintTest, TellsAnHourThatTheClockJumpsOver) {
+  const auto fires = Lint("30 2 * * *", "Europe/Paris");
+  ASSERT_EQ(Codes(fires), "hour_in_gap");
+  EXPECT_EQ(
+      fires[0].detail,
+      "2026-03-29 02:30 does not exist in Europe/Paris because the clock jumps over it: it fires "
+      "at 03:00 instead.");
+  const auto skips = Lint("30 2 * * *", "Europe/Paris", DstGap::kSkip);
+  ASSERT_EQ(Codes(skips), "hour_in_gap");
+  EXPECT_NE(skips[0].detail.find("skipped that day"), std::string::npos);
+  EXPECT_EQ(Codes(Lint("30 3 * * *", "Europe/Paris")), "");
+  EXPECT_EQ(Codes(Lint("30 2 * * MON", "Europe/Paris")), "");  // the clock changes on a Sunday
+  EXPECT_EQ(Codes(Lint("30 * * * *", "Europe/Paris")), "");    // no hour is named
+}
+
+TEST(ScheduleLintTest, LeavesWhatIsWrongToItsError) {
+  EXPECT_EQ(Codes(Lint("61 * * * *")), "");
+  EXPECT_EQ(Codes(Lint("30 2 * * *", "Europe/Atlantis")), "");
+  EXPECT_EQ(Codes(LintSchedule({}, DstGap::kFire, DstRepeat::kAuto, kAfter)), "");
+}
+
+}  // namespace
+}  // namespace carillon::test

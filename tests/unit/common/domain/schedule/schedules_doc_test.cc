@@ -1,0 +1,106 @@
+// Checks the examples of docs/schedules.md against the code.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/domain/job/template.h"
+#include "common/domain/schedule/schedule.h"
+
+namespace carillon::test {
+namespace {
+
+std::vector<std::string> Lines() {
+  std::ifstream file(CARILLON_SOURCE_DIR "/docs/schedules.md");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+// The cells of "| a | b | c |", without backquotes.
+std::vector<std::string> Cells(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> cells;
+  std::string cell;
+  std::getline(stream, cell, '|');
+  while (std::getline(stream, cell, '|')) {
+    std::erase(cell, '`');
+    const size_t first = cell.find_first_not_of(' ');
+    const size_t last = cell.find_last_not_of(' ');
+    cells.push_back(first == std::string::npos ? "" : cell.substr(first, last - first + 1));
+  }
+  return cells;
+}
+
+// The rows of the table whose first line is `header`.
+std::vector<std::vector<std::string>> Table(const std::string& header) {
+  const std::vector<std::string> lines = Lines();
+  auto at = std::find(lines.begin(), lines.end(), header);
+  std::vector<std::vector<std::string>> rows;
+  if (at == lines.end()) return rows;
+  for (at += 2; at != lines.end() && at->starts_with("|"); ++at) rows.push_back(Cells(*at));
+  return rows;
+}
+
+// The fires from midnight to 05:00 in Paris, as "hh:mm" UTC.
+std::string FiresInTheNight(const std::string& text, DstGap gap, DstRepeat repeat,
+                            std::string_view midnight, std::string_view five) {
+  const auto schedule = Schedule::Compile(
+      {.kind = ScheduleKind::kCron, .cron_expression = text, .time_zone = "Europe/Paris"}, gap,
+      repeat);
+  if (!schedule.ok()) return schedule.error().message;
+  std::string fires;
+  WallTime at = ParseRfc3339(midnight).value() - Duration(1);
+  const WallTime end = ParseRfc3339(five).value();
+  while (const auto fire = schedule->Next(at)) {
+    if (fire->time >= end) break;
+    at = fire->time;
+    fires += (fires.empty() ? "" : " ") + FormatRfc3339(at).substr(11, 5);
+  }
+  return fires.empty() ? "none" : fires;
+}
+
+TEST(SchedulesDocTest, GapExamplesAreTrue) {
+  const auto rows = Table("| expression | dst_gap | 29 March 2026, UTC |");
+  ASSERT_EQ(rows.size(), 8u);
+  for (const auto& row : rows) {
+    EXPECT_EQ(FiresInTheNight(row[0], ParseName<DstGap>(row[1]).value(), DstRepeat::kAuto,
+                              "2026-03-28T23:00:00Z", "2026-03-29T03:00:01Z"),
+              row[2])
+        << row[0] << " " << row[1];
+  }
+}
+
+TEST(SchedulesDocTest, RepeatExamplesAreTrue) {
+  const auto rows = Table("| expression | dst_repeat | 25 October 2026, UTC |");
+  ASSERT_EQ(rows.size(), 8u);
+  for (const auto& row : rows) {
+    EXPECT_EQ(FiresInTheNight(row[0], DstGap::kFire, ParseName<DstRepeat>(row[1]).value(),
+                              "2026-10-24T22:00:00Z", "2026-10-25T04:00:00Z"),
+              row[2])
+        << row[0] << " " << row[1];
+  }
+}
+
+TEST(SchedulesDocTest, TheRefusalShownIsTheRefusalGiven) {
+  const auto refused =
+      Schedule::Compile({.kind = ScheduleKind::kCron, .cron_expression = "0 22-2 * * *"},
+                        DstGap::kFire, DstRepeat::kAuto);
+  ASSERT_FALSE(refused.ok());
+  const std::vector<std::string> lines = Lines();
+  const std::string shown = "`" + refused.error().message + "`.";
+  EXPECT_NE(std::find(lines.begin(), lines.end(), shown), lines.end()) << shown;
+}
+
+TEST(SchedulesDocTest, ThePathShownIsThePathGiven) {
+  const std::vector<std::string> lines = Lines();
+  EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("`" + std::string(kStatedPath) + "`") != std::string::npos;
+  }));
+}
+
+}  // namespace
+}  // namespace carillon::test
