@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/domain/schedule/misfire.h"
+#include "common/domain/job/misfire.h"
 #include "common/ports/store/firing_store.h"
 #include "scheduler/plan/schedule_cache.h"
 

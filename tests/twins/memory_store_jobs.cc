@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "common/domain/schedule/pending_fires.h"
+#include "common/domain/job/pending_fires.h"
 #include "tests/twins/memory_store.h"
 
 namespace carillon::memory {

@@ -14,8 +14,8 @@
 #include <optional>
 #include <vector>
 
+#include "common/domain/job/misfire.h"
 #include "common/domain/run/run_state.h"
-#include "common/domain/schedule/misfire.h"
 #include "common/ports/fence.h"
 
 namespace carillon {

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "common/domain/job/job.h"
+#include "common/domain/job/misfire.h"
 #include "common/domain/run/run.h"
 #include "common/domain/run/run_state.h"
-#include "common/domain/schedule/misfire.h"
 #include "common/ports/store/bounded_count.h"
 
 namespace carillon {

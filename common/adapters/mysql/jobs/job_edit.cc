@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/adapters/mysql/rows/run_writer.h"
-#include "common/domain/schedule/pending_fires.h"
+#include "common/domain/job/pending_fires.h"
 
 namespace carillon::mysql {
 Result<JobEdit> JobEdit::Begin(Session& session, const JobId& id, const WriteContext& context,

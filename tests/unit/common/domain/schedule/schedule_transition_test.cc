@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/job/job.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/zone.h"
 #include "tests/unit/common/domain/schedule/cron_reference.h"

@@ -1,4 +1,4 @@
-#include "common/domain/schedule/pending_fires.h"
+#include "common/domain/job/pending_fires.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Effect of an edit, a pause or a delete on the unplanned fires of a schedule. Pure.
 #pragma once
 
-#include "common/domain/schedule/misfire.h"
+#include "common/domain/job/misfire.h"
 
 namespace carillon {
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/domain/job/job.h"
 #include "common/domain/schedule/schedule.h"
 
 namespace carillon {

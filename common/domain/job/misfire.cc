@@ -1,4 +1,4 @@
-#include "common/domain/schedule/misfire.h"
+#include "common/domain/job/misfire.h"
 
 #include <algorithm>
 
