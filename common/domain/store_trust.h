@@ -51,7 +51,7 @@ std::optional<StoreDoubt> Judge(const StoreTrust& trusted, const StoreIdentity& 
 // A sentence for users.
 std::string Describe(StoreDoubt doubt, const StoreTrust& trusted, const StoreIdentity& seen);
 
-// The trust in a store that is seen for the first time.
+// Returns what to trust from now on, given the first store that this cluster sees.
 StoreTrust FirstTrust(const StoreIdentity& seen);
 // The trust after a sound store showed `seen`. Its mark may not be durable yet, and a crash of the
 // server may revert it; the mark before it is a few seconds older and durable, so that one is kept.

@@ -50,7 +50,7 @@ struct RenderedAttempt {
   std::string command;
   // The environment of the process: PATH, the job's own variables, CARILLON_*.
   std::map<std::string, std::string> env;
-  // The remaining environment: the job's variables that contain secrets.
+  // The job's variables that contain secrets. They are not in `env`.
   SecretVariables secret_env = {};
 };
 Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFacts& facts);

@@ -156,12 +156,16 @@ struct LostReport {
   ClaimToken token;
 };
 
-// The lease of a RUNNING attempt ended. nullopt if the row changed meanwhile. on_lost: retry (LOST
-// -> PENDING while attempts are left, else final LOST with a dead letter), fail (final FAILED,
-// reason executor_lost), hold (HELD). An attempt started under hold or fail is not killed when its
-// lease ends. So a later edit to retry does not apply to it, and a requested cancel is not
-// complete: the run becomes HELD, with its request, until its host or a person answers. Otherwise
-// such a cancel ends in CANCELLED.
+// Decides what follows when the lease of a RUNNING attempt has ended; nullopt if the row changed
+// meanwhile. The job's on_lost decides:
+//   retry  PENDING for the next attempt; if none is left, final LOST with a dead letter
+//   fail   final FAILED with a dead letter, reason executor_lost
+//   hold   HELD
+// The run of a deleted job ends as LOST.
+// An attempt that started under fail or hold is not killed when its lease ends, so its process may
+// still run. Therefore a later edit to retry does not apply to it, and a requested cancel cannot be
+// completed: the run becomes HELD and keeps the request until its host reports the end or a person
+// decides. If the attempt started under retry, a requested cancel ends in CANCELLED.
 std::optional<RunChange> DecideLost(const RunRow* row, const JobRow& job, const LostReport& report,
                                     WallTime now);
 
