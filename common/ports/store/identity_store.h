@@ -27,7 +27,7 @@ class IdentityStore {
   // earlier owner is fenced. Returns the new mark. kConflict: as above.
   virtual Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) = 0;
 
-  // Drops cached rows, because another history may contradict them.
+  // Drops what is cached of the store, because the accepted store may have another history.
   virtual void Forget() = 0;
 };
 

@@ -206,8 +206,8 @@ Status Pool::EndStrays(Session& session) {
       if (shared_->slots[slot].stray) strays.push_back(slot);
     }
   }
-  // A slot that reconnects meanwhile has already ended its stray. Its new connection is then ended
-  // needlessly, which costs it one transaction (rolled back).
+  // A slot that has reconnected meanwhile has also ended its stray connection. Then this loop ends
+  // its new connection, which is harmless: the transaction in progress is rolled back.
   for (const size_t slot : strays) {
     CARILLON_TRY(EndHolder(session, LockName(process, slot)));
   }

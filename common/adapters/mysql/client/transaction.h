@@ -16,8 +16,9 @@
 
 namespace carillon::mysql {
 
-// Turns kTimeout into kUnavailable. For a transaction whose effect is invisible until another one
-// builds on it (a number is taken from a block), an unknown outcome does no harm.
+// Turns kTimeout (outcome unknown) into kUnavailable (nothing written). Only for transactions whose
+// effect nobody sees until a later one uses it, for example the reservation of a block of numbers:
+// repeating them does no harm.
 template <typename T>
 Result<T> ForgetTimeout(Result<T> result) {
   if (result.ok() || result.code() != ErrorCode::kTimeout) return result;

@@ -86,8 +86,8 @@ Result<MysqlDatabase> MysqlDatabase::Open(const MysqlOptions& options) {
     SessionOptions migrating = telling;
     migrating.read_timeout_s = kMigrationStatementMaxSeconds;
     CARILLON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Connect(migrating));
-    // An index that is built online waits at its end for the writers of the table, and later users
-    // of the table wait behind it. So this wait is kept short.
+    // When an online index build finishes, it waits until transactions that use the table have
+    // ended, and statements that come later wait behind it. So this wait is kept short.
     CARILLON_TRY(session->Run("SET SESSION lock_wait_timeout = 10"));
     CARILLON_TRY(Migrate(*session, EmbeddedMigrations()));
   }

@@ -64,8 +64,8 @@ JobWalk WalkOf(const JobFilter& filter) {
   return walk;
 }
 
-// Returns the last job that the walk may read; nullopt if it reaches the end of the list before
-// its bound.
+// Returns the last job that the walk reads, where its bound is reached; nullopt if the list ends
+// before that.
 Result<std::optional<JobListPlace>> EndOfWalk(Session& session, const JobWalk& walk,
                                               const JobFilter& filter) {
   const std::string key = filter.order == JobOrder::kName

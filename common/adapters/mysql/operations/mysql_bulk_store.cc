@@ -360,7 +360,8 @@ Status MysqlBulkStore::ReleaseBulk(const BulkLease& lease) {
 }
 
 Result<Upkeep> DeleteOldBulk(Pool& pool, WallTime before, int64_t items_max) {
-  // The action is deleted together with its last items, so that an interrupted deletion continues.
+  // The action is deleted in the same transaction as its last items. So after an interruption, the
+  // next call finds it and deletes the remaining items.
   for (int64_t deleted = 0; deleted < items_max;) {
     CARILLON_ASSIGN_OR_RETURN(
         const std::optional<uint64_t> old,

@@ -24,8 +24,8 @@ inline constexpr const char* kApiTokenColumns =
     "t.last_used_us, t.scopes";
 inline constexpr uint32_t kApiTokenColumnCount = 10;
 TokenRecord ReadApiTokenRow(const Rows& rows);
-// Return the texts of the columns scopes and role. A token with scopes gets a role that members
-// from before scopes do not know: with them it may do nothing, rather than everything.
+// Return the texts of the columns scopes and role. Members older than scopes ignore that column.
+// They must not grant a token with scopes its full role, so its stored role is one unknown to them.
 std::string ScopesText(const TokenRecord& token);
 std::string RoleText(const TokenRecord& token);
 

@@ -7,8 +7,9 @@ namespace {
 
 constexpr std::string_view kTimeParam = "TIMESTAMPADD(MICROSECOND, ?, '1970-01-01 00:00:00')";
 
-// Returns the index that has the filter's order, or "". With namespaces, except for one in the
-// order of names, it is "": sorting their jobs costs less than going through all jobs.
+// Returns the index that yields jobs in the filter's order; "" if the database should sort them.
+// With namespaces it should, because sorting their jobs costs less than reading all jobs in order.
+// The exception is one namespace in the order of names, which has an index of its own.
 std::string_view IndexOf(const JobFilter& filter) {
   if (filter.order == JobOrder::kName) {
     if (filter.namespaces.size() == 1) return "by_full_name";
@@ -65,7 +66,7 @@ void AddSide(Conditions& conditions, const JobFilter& filter, const JobListPlace
   }
   const bool by_name = filter.order == JobOrder::kName;
   const Param key = by_name ? Param(std::string_view(place.name)) : Param(ToUnixMicros(place.time));
-  // Two ranges of the index; the first one has the rows with an equal key.
+  // Two ranges of the index: the remaining rows with the place's key, and the rows beyond that key.
   conditions.Add(fmt::format("(({0}.{1} = {4} AND {0}.job_id {2}{3} ?) OR {0}.{1} {2} {4})", table,
                              ColumnOf(filter.order), beyond, equal, by_name ? "?" : kTimeParam),
                  {key, place.job_id, key});

@@ -25,7 +25,7 @@ struct StoredScheduleRow {
   }
 };
 
-// The columns of StoredScheduleRow, of a table with the alias s.
+// The columns that ReadSchedule reads. The query must give their table the alias s.
 extern const std::string kScheduleColumns;
 // `due.readable` is false if a column holds a value that this version does not know.
 StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows);
