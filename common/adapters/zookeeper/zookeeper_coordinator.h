@@ -99,7 +99,8 @@ class ZookeeperCoordinator final : public Coordinator {
   Status MakeTree(Session& session);
   Result<std::string> EnterElection(Session& session, const MemberInfo& self);
   Status ShowExecutor(Session& session, const std::string& own, const Incarnation& incarnation);
-  // Reads and adopts everything; `own` is the own node. kNotFound: that node is gone.
+  // Reads the members, the assignment and the settings, and adopts them. `own` is the path of this
+  // member's node; kNotFound if it is gone.
   Status ReadView(Session& session, const std::string& own);
   void TakeAssignment(const Node& node, View& view);
   Status CheckOwn(Session& session, const std::string& own);

@@ -20,7 +20,7 @@ std::string TextOf(const json& object, const char* name) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// False: not a pair of a segment and a known member.
+// Adds the pair [segment, index of its owner in `members`]. Returns false if it is not valid.
 bool AddOwner(const json& pair, const std::vector<MemberId>& members, Assignment& assignment) {
   if (!pair.is_array() || pair.size() != 2) return false;
   if (!pair[0].is_number_unsigned() || !pair[1].is_number_unsigned()) return false;
