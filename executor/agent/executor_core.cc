@@ -193,9 +193,9 @@ int ExecutorCore::FreeSlots(Lane lane) const {
   return std::max(0, slots - runs_.used(lane));
 }
 
-// The member deducts the tasks that it published from this number itself, until their claims are
-// answered; the answer and the heartbeat may cross. So a slot held by a claim that this member has
-// not answered counts as free here.
+// Returns the number of free slots to report to this member. The member itself deducts the tasks
+// that it published until their claims are answered. So the slot of a claim that it has not
+// answered counts as free here; otherwise the task would be deducted twice.
 int ExecutorCore::RoomFor(const MemberId& member, Lane lane) {
   if (!Accepts(lane)) return 0;
   int room = FreeSlots(lane);
@@ -232,8 +232,9 @@ bool ExecutorCore::TellsRunning(const RunEntry& entry, SteadyTime now) const {
   return now - *warden_seen_ < lease_ - kLeaseMargin;
 }
 
-// Results tell a member that its own runs ended. Only a heartbeat tells it that another member's
-// runs ended, or that a lane opened or closed.
+// True if a heartbeat should be sent early. A result tells only the member that owns the run that
+// a slot is free. The other members learn it from a heartbeat, as they learn that a lane opened or
+// closed.
 bool ExecutorCore::RoomChanged() {
   if (told_trouble_ == trouble_.empty()) return true;
   for (const Lane lane : {Lane::kProcess, Lane::kLight}) {
@@ -297,7 +298,8 @@ void ExecutorCore::AskAgain(SteadyTime now) {
     }
     if (now >= entry.since + kSlotPatience) runs_.SetSlot(entry, false);
     if (now < entry.asked + sessions_.Patience(entry.member)) continue;
-    // A claim that was just moved to this member had not been sent to it before.
+    // Zero: the claim has just moved to this member and is sent to it for the first time. That does
+    // not mean that the member is slow to answer.
     if (entry.asked != SteadyTime{}) asked_again.insert(entry.member);
     SendClaim(entry, now);
   }

@@ -160,8 +160,8 @@ void ExecutorCore::StartDue(SteadyTime now) {
   }
 }
 
-// False if the attempt ended instead. One that was passed to the warden before may be running, so
-// only the warden may end it.
+// Returns false if the attempt ended instead of starting. An attempt that was passed to the warden
+// before may already be running, so only the warden may end it.
 bool ExecutorCore::StartOne(RunEntry& entry, SteadyTime now) {
   const bool asked_before = entry.asked != SteadyTime{};
   const auto secrets = FillSecretsOf(entry.task, entry.secrets);

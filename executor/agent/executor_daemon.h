@@ -68,7 +68,7 @@ class ExecutorDaemon {
     Metrics& metrics;
     // The members' public keys as known now. Called for each batch of records, so it must be cheap.
     std::function<std::vector<std::string>()> public_keys;
-    // Receives the settings that members send; their effect reaches the daemon through Tune.
+    // Receives the settings that members send. Their observer (cluster_executor.cc) calls Tune.
     LiveSettings& settings;
   };
 

@@ -100,7 +100,8 @@ std::string SecretMasker::End() {
   return ShowUntil(shown_ + held_.size());
 }
 
-// A match ends at the end of the stream, so only the last stretches can touch it.
+// Merges `found` with the stretches that it touches. It ends at the last byte read, so these are
+// the most recent ones.
 void SecretMasker::Cover(Stretch found) {
   while (!covered_.empty() && covered_.back().to >= found.from) {
     found.from = std::min(found.from, covered_.back().from);

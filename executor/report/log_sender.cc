@@ -5,7 +5,8 @@
 namespace carillon::executor {
 namespace {
 
-// Job id of an attempt whose own was lost with the record of its start; readers go by the run.
+// The job id in messages of an attempt whose record of its start was lost. Readers find a log by
+// its run, so they do not need the job id.
 constexpr char kUnknownJob[] = "unknown";
 
 }  // namespace

@@ -90,8 +90,8 @@ void AttemptTable::Start(StartAttempt start) {
   }
 }
 
-// The reasons against a start. Checked before its marker is written and again after, because the
-// disk may take long.
+// If the attempt must not start any more, ends it and returns true. Checked before the record of
+// the start is written and again afterwards, because the disk may take long.
 bool AttemptTable::RefuseStart(const AttemptName& name, Entry& entry) {
   if (stopping_) {
     EndUnstarted(name, entry, RunState::kLost, reason::kWardenDied, "the warden is stopping");
@@ -351,7 +351,7 @@ void AttemptTable::ReapChildren() {
     live.KeeperExited();
     if (live.TakeStarted()) events_.push_back({name, false});
     if (live.keeper_killed()) {
-      // Its tree was reparented to this process and must die first: KillStrays.
+      // Its process tree was reparented to the warden; KillStrays kills it before the run is over.
       ++keepers_killed_;
     } else {
       FinishIfOver(name);

@@ -31,8 +31,8 @@ class AttemptTable {
  public:
   static constexpr size_t kRunningMax = 4096;
   static constexpr size_t kSparesMax = 64;  // working directories that are reused
-  // Outputs kept in memory of ends that are recorded but not reported; beyond it they are
-  // read back.
+  // Maximum output kept in memory for recorded ends that have not been reported. The output of
+  // further ends is read back from the journal.
   static constexpr size_t kUntoldBytesMax = 16u << 20;
 
   struct Options {
@@ -49,7 +49,7 @@ class AttemptTable {
   void Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end);
   void Cancel(const HeldAttempt& attempt, CancelMode mode);
   void Forget(const std::vector<HeldAttempt>& attempts);
-  // A daemon takes logs from now on, at most so many bytes per attempt.
+  // Sends logs to the daemon from now on, at most `log_bytes_max` bytes per attempt.
   void Follow(size_t log_bytes_max);
   void ConfirmOutput(const std::vector<StoredOutput>& confirmed) { logs_.Confirm(confirmed); }
   // The warden was ordered to stop: every attempt is killed and recorded, none is started any more.

@@ -33,7 +33,7 @@ struct ShimSpec {
   int out_write = -1;
   int err_write = -1;
   int report_write = -1;
-  rlimit open_files{};  // of the command; the warden has raised its own
+  rlimit open_files{};  // RLIMIT_NOFILE of the command; the warden raises its own
 };
 
 // What the keeper writes to its report pipe: kStarted or kSpawnFailed, then kEnded.
