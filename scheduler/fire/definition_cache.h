@@ -84,7 +84,8 @@ class DefinitionCache {
   };
   void Put(const JobVersionKey& key, std::shared_ptr<const Definition> definition);
   void Remember(const std::vector<JobVersionKey>& unreadable);
-  // Those of `keys` to read from the store; adds the cached and known unreadable ones to `found`.
+  // Returns the keys that must be read from the store. Adds cached definitions, and keys known to
+  // be unreadable, to `found`.
   std::vector<JobVersionKey> MissingOf(const std::vector<JobVersionKey>& keys, Found* found);
 
   const Clock& clock_;

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kFeedBatchesPerStep = 32;
 constexpr size_t kEventBatchesPerStep = 1024;
 constexpr size_t kDuePerStep = 8192;
-constexpr Duration kSettledKept = 2s;     // longer than the age of any scan's answer
+constexpr Duration kSettledKept = 2s;     // the answers of scans are younger than this
 constexpr Duration kClaimedChecked = 5s;  // before a claimed run without a lease is dropped
 
 bool SameTask(const PendingRun& a, const PendingRun& b) {
@@ -218,7 +218,7 @@ bool FiringLoop::Supersedes(const PendingRun& run, const TrackedRun& known, Stea
   if (run.attempt != known.run.attempt) return run.attempt > known.run.attempt;
   switch (known.place) {
     case Place::kInFlight:
-    case Place::kClaimed: return false;  // the claim decides, or the scan is old
+    case Place::kClaimed: return false;  // the claim decides, or is newer than the scan
     case Place::kSettled: return !SameTask(run, known.run) || now - known.since >= kSettledKept;
     default: break;
   }

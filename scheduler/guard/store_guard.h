@@ -19,7 +19,8 @@ class StoreGuard final : public StoreGate {
  public:
   explicit StoreGuard(const Clock& clock) : clock_(clock) {}
 
-  // StoreGate. Open until a store is trusted for the first time: no segment is owned before that.
+  // Implements StoreGate. Until a store is trusted for the first time, the gate is open: no segment
+  // is owned before that, so no run can be started.
   Status Check() const override;
   uint64_t Stamp() const override;
   Status Admit(const Result<StoreIdentity>& seen) override;

@@ -47,7 +47,7 @@ struct MemberOptions {
   Duration lease = 20s;                // of an attempt
   Duration proof_max_age = 4s;         // of ownership; older ones do not renew leases
   Duration proof_every = 1s;           // of ownership, by the store
-  Duration own_loss_margin = 5s;       // from the end of a lease of this owner to the loss
+  Duration own_loss_margin = 5s;       // from a lease's end until its attempt is declared lost
   Duration takeover_loss_margin = 6s;  // the same for leases of earlier owners
   Duration heartbeat = 2s;             // of executors
   Duration executor_lost = 10s;        // silence after which an executor is lost

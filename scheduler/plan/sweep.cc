@@ -125,8 +125,8 @@ JobWindow Sweep::WindowOf(const ChangedWork& work) const {
   return {.job_no = work.job_no, .from = now - kNudgeLooksBack, .to = now + horizon_.load()};
 }
 
-// Dropped runs were planned up to a horizon ahead, or are due already; so until the horizon has
-// passed, rounds read every due run.
+// After runs were dropped from memory, each round reads every due run until one horizon has passed.
+// By then all of the dropped runs are due, because none was planned further ahead.
 void Sweep::NoteDrops(SteadyTime now) {
   const bool nudged = due_nudged_.exchange(false);
   if (nudged) next_due_look_ = now;
@@ -193,7 +193,8 @@ void Sweep::TakeNudged() {
   nudged_.clear();
 }
 
-// From here on, a further change of this work requests a new scan.
+// The scan of `work` begins. A change from now on requests another scan, because this one may have
+// passed the changed rows.
 void Sweep::Begun(const ChangedWork& work) {
   MutexLock lock(mu_);
   known_.erase({work.job_no, work.run});

@@ -59,8 +59,9 @@ class Sweep final : public Stepper {
   Sweep(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
-  // Scans this run now, or the runs of this job up to the horizon: an edit may have moved runs that
-  // are already planned. Beyond `nudges_max` it is only counted; the scan for due runs finds them.
+  // Requests a scan of the changed run, or of the changed job's runs up to the horizon, because an
+  // edit may have moved runs that are already planned. If `nudges_max` scans are waiting, requests
+  // a scan of all due runs instead. Thread-safe.
   void Nudge(const ChangedWork& work);
   // Scans all due runs now.
   void NudgeDue() { due_nudged_ = true; }

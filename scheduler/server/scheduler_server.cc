@@ -7,7 +7,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr uint64_t kApiSeedTag = 0x61706900;  // gives the API another sequence than the member
+constexpr uint64_t kApiSeedTag = 0x61706900;  // its random sequence differs from the member's
 
 }  // namespace
 

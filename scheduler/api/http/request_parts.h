@@ -60,7 +60,8 @@ class Query {
   Outcome<std::optional<WallTime>> Time(std::string_view name) const;
   Outcome<std::optional<int64_t>> Number(std::string_view name, Bounds bounds) const;
   Outcome<bool> Flag(std::string_view name) const;  // true or false; false when absent
-  // Everything but page_size and page_token, in a fixed order: page tokens are bound to it.
+  // Returns all parameters except page_size and page_token, in a fixed order. A page token is valid
+  // only with the filter that it was issued for.
   std::string Filter() const;
 
  private:

@@ -177,7 +177,7 @@ Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
     if (base.ok()) return std::optional(std::move(base).value());
     if (base.error().status != 404) return base.error();
   }
-  // Two documents with one id, of which the first is still to be made.
+  // An earlier document has the same id, and its job has not been created yet.
   if (meant_.contains(id))
     return Item(400, "duplicate", "/job_id", "This job appears more than once in the list.");
   meant_.insert(id);

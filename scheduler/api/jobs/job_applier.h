@@ -95,7 +95,7 @@ class JobApplier {
   const ApplyOptions options_;
   const WallTime now_;
   std::optional<Problem> store_away_;
-  std::set<std::string> meant_;  // ids of jobs that a document means; they are not pruned
+  std::set<std::string> meant_;  // ids of jobs with a document; they are not pruned
   std::set<size_t> twins_;       // indexes of documents that are ambiguous (FindTwins)
   KnownJobs known_;              // of the current piece
   std::vector<Queued> queued_;

@@ -142,8 +142,8 @@ std::optional<ByteRange> RangeOf(const HttpRequest& request, const std::string& 
   return ReadByteRange(request);
 }
 
-// Answers with a range of `text`, which need not extend beyond it. `total` is "*" if the length of
-// the log is unknown or still grows.
+// Answers with a range of the log. `text` is the beginning of the log, at least up to the end of
+// the range or of the log. `total` is "*" if the length of the log is unknown or still grows.
 HttpResponse RangeResponse(const std::string& text, const ByteRange& range,
                            const std::string& total) {
   const auto span = range.Within(text.size());

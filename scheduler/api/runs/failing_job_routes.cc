@@ -17,7 +17,7 @@ using nlohmann::json;
 constexpr size_t kJobsPerPage = 100;  // jobs with dead letters that are checked for one page
 // Runs read of each of these jobs. Nearly always the newest one decides whether the job fails.
 constexpr size_t kRunsRead = 5;
-// Runs read of a job that fails, one step after the other, until a success is among them.
+// Runs read to find the last success of a failing job: first a few, then many if none succeeded.
 constexpr std::array<size_t, 2> kStreakRunsRead = {30, 1'000};
 
 Reaches ReachOf(size_t read, size_t asked) { return read < asked ? Reaches::kAll : Reaches::kPart; }

@@ -410,7 +410,8 @@ Reply ApiHandler::Dispatch(const Route& route, Call& call) {
 }
 
 void ApiHandler::Audit(const Route& route, const Call& call, const HttpResponse& done) {
-  // The object is what the path names, what was created, or the only object of the path.
+  // The object that the handler noted; else the first one named in the path; else the one created;
+  // else the path's last segment, for example "password".
   const std::string location = HeaderOf(done, "Location");
   const std::string made =
       location.empty() ? call.request.segments.back() : location.substr(location.rfind('/') + 1);
