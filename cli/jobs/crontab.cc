@@ -275,7 +275,7 @@ class Reader {
     job["job_id"] = FreeId(options_.id_prefix + IdOf(command));
     if (NeverFires(expression)) Remark("it never fires: no such date exists");
     if (!user.empty() && users_.insert(user).second) {
-      Remark("commands run as the user of the executor, not as " + user);
+      Remark("commands run as the executor's user, not as " + user);
     }
     import_.jobs.push_back(std::move(job));
   }

@@ -74,7 +74,7 @@ void AddBackupFlags(CLI::App* verb, BackupFlags& flags) {
                    "Configuration file of the schedulers, which names the store (CARILLON_CONFIG)")
       ->envname("CARILLON_CONFIG")
       ->check(NotEmpty);
-  verb->add_option("--set", flags.settings, "Any setting, name=value; repeatable")
+  verb->add_option("--set", flags.settings, "Override a setting, name=value; repeatable")
       ->allow_extra_args(false);
 }
 

@@ -179,7 +179,7 @@ void AddExecutorCommands(CLI::App& app, Session& session) {
                [&session, a, name = std::string(action.name)] { return Act(session, *a, name); });
   }
   CLI::App* drain =
-      executor->add_subcommand("drain", "Let executors finish their runs, and give them no more");
+      executor->add_subcommand("drain", "Let executors finish their runs and assign no new ones");
   drain->add_option("executor", a->ids, "Executor IDs")->required();
   drain->add_option("--reason", a->reason, "Reason, kept in the audit log");
   drain->add_flag("--wait", a->wait, "Wait until nothing runs on them");

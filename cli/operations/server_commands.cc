@@ -82,7 +82,7 @@ void AddFlags(CLI::App* verb, ServerArguments& arguments) {
       ->envname("CARILLON_CONFIG")
       ->check(NotEmpty);
   verb->add_option("--port", arguments.port, "REST port; 0 = use free ports")->check(NotEmpty);
-  verb->add_option("--set", arguments.settings, "Any setting, name=value; repeatable")
+  verb->add_option("--set", arguments.settings, "Override a setting, name=value; repeatable")
       ->allow_extra_args(false);
 }
 

@@ -102,11 +102,10 @@ Outcome<ExitCode> Wait(Session& session, const RunArguments& arguments) {
 
 void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
   verb->add_option("--executor-id,--executor", flags.executor_id, "Only runs on this executor");
-  verb->add_option("--state", flags.states,
-                   "Only runs in this state, e.g. FAILED; repeat for any of several")
+  verb->add_option("--state", flags.states, "Only runs in this state, e.g. FAILED; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--kind", flags.kinds,
-                   "Only runs of this kind: cron, rate, once or manual; repeat for any of several")
+                   "Only runs of this kind: cron, rate, once or manual; repeatable")
       ->allow_extra_args(false);
   verb->add_option("--since", flags.since,
                    "Fire time at or after: RFC 3339, or 24h for 24 hours ago");

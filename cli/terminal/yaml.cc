@@ -166,8 +166,8 @@ bool IsPlainText(const std::string& text) {
          lower != "n";
 }
 
-// Multi-line text that a literal block preserves: no leading indentation, no line of blanks, and at
-// most one final newline.
+// True for multi-line text that a YAML literal block (|) preserves: no leading indentation, no line
+// of spaces only, and at most one final newline.
 bool IsBlockText(const std::string& text) {
   if (text.find('\n') == std::string::npos || text[0] == ' ' || text[0] == '\n') return false;
   for (const unsigned char c : text) {

@@ -20,7 +20,7 @@ std::optional<DaemonFlags> ParseDaemonFlags(const std::string& about, int argc, 
   app.add_option("--config", flags.config_file, "YAML file (CARILLON_CONFIG)")
       ->envname("CARILLON_CONFIG");
   app.add_option("--data-dir", data_dir, "Directory of everything it keeps");
-  app.add_option("--set", settings, "Any setting, name=value")->allow_extra_args(false);
+  app.add_option("--set", settings, "Override a setting, name=value")->allow_extra_args(false);
   app.set_version_flag("--version", std::string(kVersion));
   try {
     app.parse(argc, argv);
