@@ -91,12 +91,12 @@ std::vector<OutageRow> MakeTable() {
       {kExecutor, kStarting, kDelayed, kAtOnce, kExecutorLost,
        "Runs go to other executors. Runs that only this executor may run wait for it."},
       {kExecutor, kRunning, kStops, kAttemptLost, kReturn,
-       "Active runs on it are lost, and follow on_lost and retry_count of their job."},
+       "Active runs on it are lost. What follows depends on on_lost and retry_count of their job."},
 
       {kLastExecutor, kStarting, kStops, kAtOnce, kReturn,
        "No runs start. Runs that start too late follow the misfire policy of their job."},
       {kLastExecutor, kRunning, kStops, kAttemptLost, kReturn,
-       "Active runs on it are lost, and follow on_lost and retry_count of their job."},
+       "Active runs on it are lost. What follows depends on on_lost and retry_count of their job."},
 
       {kWebhook, kNotices, kDelayed, kAtOnce, kDay, "Notifications to the webhook are retried."},
       {kWebhook, kNotices, kStops, kDay, kReturn,

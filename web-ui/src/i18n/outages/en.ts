@@ -100,11 +100,11 @@ export const enOutages = {
   'outage.executor.starting.delayed':
     'Runs go to other executors. Runs that only this executor may run wait for it.',
   'outage.executor.running.stops':
-    'Active runs on it are lost, and follow on_lost and retry_count of their job.',
+    'Active runs on it are lost. What follows depends on on_lost and retry_count of their job.',
   'outage.last_executor.starting.stops':
     'No runs start. Runs that start too late follow the misfire policy of their job.',
   'outage.last_executor.running.stops':
-    'Active runs on it are lost, and follow on_lost and retry_count of their job.',
+    'Active runs on it are lost. What follows depends on on_lost and retry_count of their job.',
   'outage.webhook.notices.delayed': 'Notifications to the webhook are retried.',
   'outage.webhook.notices.stops': 'Older notifications to the webhook are given up.',
   'outage.mail.notices.delayed': 'Mails are retried.',

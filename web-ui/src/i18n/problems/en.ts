@@ -10,7 +10,7 @@ export const enProblems = {
   'problem.unauthenticated': 'You are not signed in, or your session has ended. Sign in again.',
   'problem.wrong_credentials': 'The name or the password is wrong, or the account is disabled.',
   'problem.refresh_invalid': 'There is no session, or it has ended.',
-  'problem.refresh_reused': 'The session was used twice and has ended. Sign in again.',
+  'problem.refresh_reused': 'The session has ended because its refresh token was used twice. Sign in again.',
   'problem.refresh_header_missing': 'The request to renew the session lacks a required header.',
   'problem.forbidden': 'Your role does not permit this.',
   'problem.not_owner': 'Owned by another user.',

@@ -13,7 +13,7 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.unauthenticated': '您尚未登录，或登录已失效。',
   'problem.wrong_credentials': '名称或密码不正确，或账户已被禁用。',
   'problem.refresh_invalid': '没有会话，或会话已结束。',
-  'problem.refresh_reused': '会话被重复使用，已结束。请重新登录。',
+  'problem.refresh_reused': '会话的刷新令牌被重复使用，会话已结束。请重新登录。',
   'problem.refresh_header_missing': '续期请求缺少必要的请求头。',
   'problem.forbidden': '您的角色无权执行此操作。',
   'problem.not_owner': '属于其他用户。',

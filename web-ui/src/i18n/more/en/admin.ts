@@ -115,7 +115,7 @@ export const admin = {
   'tokens.revoke': 'Revoke',
   'tokens.revoke_named': 'Revoke {{name}}',
   'tokens.revoke_title': 'Revoke {{name}}?',
-  'tokens.revoke_explain': 'Programs that use this token are rejected immediately. This cannot be undone.',
+  'tokens.revoke_explain': 'Requests with this token are rejected immediately. This cannot be undone.',
   'tokens.revoked': 'Token {{name}} revoked',
   'tokens.made': 'Token {{name}} created',
   'tokens.once': 'Copy the token now: it is shown only once and is not stored in readable form.',

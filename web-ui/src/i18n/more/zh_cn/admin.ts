@@ -116,7 +116,7 @@ export const admin: TwinOf<typeof en> = {
   'tokens.revoke': '吊销',
   'tokens.revoke_named': '吊销 {{name}}',
   'tokens.revoke_title': '吊销 {{name}}？',
-  'tokens.revoke_explain': '使用它的程序将立即被拒绝。此操作无法撤销。',
+  'tokens.revoke_explain': '使用此令牌的请求将立即被拒绝。此操作无法撤销。',
   'tokens.revoked': '已吊销令牌 {{name}}',
   'tokens.made': '已创建令牌 {{name}}',
   'tokens.once': '请立即复制令牌：仅显示这一次，且不以可读形式保存。',
