@@ -233,8 +233,8 @@ bool ExecutorCore::TellsRunning(const RunEntry& entry, SteadyTime now) const {
 }
 
 // True if a heartbeat should be sent early. A result tells only the member that owns the run that
-// a slot is free. The other members learn it from a heartbeat, as they learn that a lane opened or
-// closed.
+// a slot is free. The other members learn of free slots, and of lanes that open or close, from a
+// heartbeat.
 bool ExecutorCore::RoomChanged() {
   if (told_trouble_ == trouble_.empty()) return true;
   for (const Lane lane : {Lane::kProcess, Lane::kLight}) {
