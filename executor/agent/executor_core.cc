@@ -233,8 +233,7 @@ bool ExecutorCore::TellsRunning(const RunEntry& entry, SteadyTime now) const {
 }
 
 // True if a heartbeat should be sent early. A result tells only the member that owns the run that
-// a slot is free. The other members learn of free slots, and of lanes that open or close, from a
-// heartbeat.
+// a slot is free; the others learn from a heartbeat of free slots and of lanes that open or close.
 bool ExecutorCore::RoomChanged() {
   if (told_trouble_ == trouble_.empty()) return true;
   for (const Lane lane : {Lane::kProcess, Lane::kLight}) {
