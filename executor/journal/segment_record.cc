@@ -1,9 +1,19 @@
 #include "executor/journal/segment_record.h"
 
+#include <zlib.h>
+
 #include "executor/journal/byte_codec.h"
-#include "executor/journal/crc32.h"
 
 namespace carillon::executor {
+namespace {
+
+// Detects torn and corrupt records.
+uint32_t Checksum(std::string_view bytes) {
+  return static_cast<uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+}  // namespace
 
 void AppendRecord(std::string* out, const RawRecord& record) {
   const RecordKind stored = record.kind == RecordKind::kMove ? RecordKind::kPut : record.kind;
@@ -14,7 +24,7 @@ void AppendRecord(std::string* out, const RawRecord& record) {
   std::string bytes = body.Take();
   bytes.append(record.payload);
   ByteWriter crc;
-  crc.U32(Crc32(bytes));
+  crc.U32(Checksum(bytes));
   out->append(crc.bytes());
   out->append(bytes);
 }
@@ -28,7 +38,7 @@ bool ParseRecord(std::string_view bytes, RawRecord* record) {
   record->kind = static_cast<RecordKind>(header.U8());
   if (size > kRecordPayloadBytesMax || size > bytes.size() - kRecordHeaderBytes) return false;
   if (record->kind != RecordKind::kPut && record->kind != RecordKind::kRemove) return false;
-  if (Crc32(bytes.substr(4, kRecordHeaderBytes - 4 + size)) != crc) return false;
+  if (Checksum(bytes.substr(4, kRecordHeaderBytes - 4 + size)) != crc) return false;
   record->payload = bytes.substr(kRecordHeaderBytes, size);
   return true;
 }

@@ -41,6 +41,7 @@ VENDORS = {
     r"absl/": ["common/domain"],
     r"grpc": ["common/adapters/grpc"],
     r"rdkafka": ["common/adapters/kafka"],
+    r"zlib": ["executor/journal"],
     r"zookeeper": ["common/adapters/zookeeper"],
 }
 
