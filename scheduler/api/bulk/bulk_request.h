@@ -9,7 +9,6 @@
 
 #include "common/ports/store/bulk_store.h"
 #include "scheduler/api/call/call.h"
-#include "scheduler/api/call/call.h"
 
 namespace carillon::scheduler {
 
