@@ -1,4 +1,4 @@
-// Handlers of /api/executors. docs/api.md describes each.
+// Handlers of /api/executors. scheduler/openapi/openapi.yaml describes each.
 #pragma once
 
 #include "scheduler/api/call/call.h"

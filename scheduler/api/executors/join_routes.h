@@ -1,4 +1,4 @@
-// Handler of /api/executors/join-tokens. docs/api.md describes it.
+// Handler of /api/executors/join-tokens. scheduler/openapi/openapi.yaml describes it.
 #pragma once
 
 #include "scheduler/api/call/call.h"

@@ -1,4 +1,4 @@
-// Handlers of /api/jobs. docs/api.md describes each.
+// Handlers of /api/jobs. scheduler/openapi/openapi.yaml describes each.
 #pragma once
 
 #include "scheduler/api/call/call.h"

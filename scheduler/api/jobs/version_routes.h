@@ -1,4 +1,4 @@
-// Handlers of /api/jobs/{id}/versions and /revert. docs/api.md describes each.
+// Handlers of /api/jobs/{id}/versions and /revert. scheduler/openapi/openapi.yaml describes each.
 #pragma once
 
 #include "scheduler/api/call/call.h"

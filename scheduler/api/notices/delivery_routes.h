@@ -1,4 +1,4 @@
-// Handlers of /api/deliveries and /api/notify/test. docs/api.md describes them.
+// Handlers of /api/deliveries and /api/notify/test. scheduler/openapi/openapi.yaml describes them.
 #pragma once
 
 #include "scheduler/api/call/call.h"

@@ -1,4 +1,4 @@
-// Handlers of /api/runs and /api/gaps. docs/api.md describes each.
+// Handlers of /api/runs and /api/gaps. scheduler/openapi/openapi.yaml describes each.
 #pragma once
 
 #include "scheduler/api/call/call.h"

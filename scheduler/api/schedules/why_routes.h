@@ -1,4 +1,4 @@
-// Handler of /api/jobs/{id}/why. docs/api.md describes it.
+// Handler of /api/jobs/{id}/why. scheduler/openapi/openapi.yaml describes it.
 #pragma once
 
 #include "scheduler/api/call/call.h"

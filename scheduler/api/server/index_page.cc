@@ -28,8 +28,7 @@ and the <code>carillon</code> command are here as ever.</p>
 <p>Every request needs the token that was made at the first start:</p>
 <pre>curl -H "Authorization: Bearer $(cat DATA_DIR/admin.token)" \
      http://THIS_HOST/api/system/status</pre>
-<p>All routes, with examples and errors, are described in <code>docs/api.md</code> of the
-source.</p>
+<p>All routes are described in <code>/api/reference</code>.</p>
 </main>
 </body>
 </html>

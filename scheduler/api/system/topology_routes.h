@@ -1,4 +1,4 @@
-// Handler of /api/system/topology. docs/api.md describes it.
+// Handler of /api/system/topology. scheduler/openapi/openapi.yaml describes it.
 #pragma once
 
 #include "scheduler/api/call/call.h"

@@ -4,7 +4,7 @@ import type { Job } from '../../../api/types';
 import type { Definition } from '../form/definition';
 import { definitionOf } from '../form/form_values';
 
-// What a job is where it does not say (docs/api.md#post-apijobs).
+// What a job is where it does not say (JobWrite in scheduler/openapi/openapi.yaml).
 const DEFAULTS: Definition = {
   type: 'shell',
   command: '',
