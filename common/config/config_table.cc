@@ -15,8 +15,8 @@ std::vector<Setting> MakeTable() {
       {.name = "data_dir",
        .fallback = "~/.local/share/carillon",
        .least = 1,
-       .help = "Directory of everything a process keeps: spool, tokens, runtime.json, and the "
-               "database of standalone. One process at a time; a leading `~` is `$HOME`."},
+       .help = "Directory of the spool, tokens, runtime.json, and the database of standalone. One "
+               "process at a time; a leading `~` is `$HOME`."},
       {.name = "retention_days",
        .type = kInteger,
        .fallback = "14",
@@ -37,26 +37,25 @@ std::vector<Setting> MakeTable() {
       {.name = "rest.advertise",
        .fallback = "",
        .help = "Host name or address at which clients reach it, used in `runtime.json` and in "
-               "printed links; a TLS certificate must be valid for it. Empty = `rest.listen`."},
+               "links; a TLS certificate must be valid for it. Empty = `rest.listen`."},
       {.name = "rest.tls_certificate_file",
        .fallback = "",
-       .help = "PEM file with the certificate chain of the REST API. When it is set, the API and "
-               "the console speak only TLS (1.2 or later). The file is checked every 5 seconds; a "
-               "new certificate needs no restart."},
+       .help = "PEM file with the certificate chain. When it is set, the API and the console speak "
+               "only TLS (1.2 or later). The file is checked every 5 seconds; a new certificate "
+               "needs no restart."},
       {.name = "rest.tls_key_file",
        .fallback = "",
-       .help = "PEM file with its private key, without a pass phrase; set with "
-               "`rest.tls_certificate_file`."},
+       .help = "PEM file with its private key, without a pass phrase."},
       {.name = "rest.allow_beyond_loopback",
        .type = kFlag,
        .fallback = "false",
-       .help = "Lets the REST API listen on addresses other than loopback without TLS; tokens then "
-               "cross the network unencrypted."},
+       .help = "Lets the REST API listen beyond loopback without TLS; tokens then cross the "
+               "network unencrypted."},
       {.name = "rest.behind_tls",
        .type = kFlag,
        .fallback = "false",
-       .help = "A proxy in front of the REST API terminates TLS: cookies are `Secure` and browsers "
-               "are told to use only https, as with `rest.tls_certificate_file`."},
+       .help =
+           "A proxy terminates TLS: cookies are `Secure` and browsers are told to use only https."},
       {.name = "rest.trusted_proxies",
        .type = kNetworks,
        .fallback = "",
@@ -75,8 +74,7 @@ std::vector<Setting> MakeTable() {
        .fallback = "20",
        .least = 0,
        .most = 1'000'000,
-       .help = "Requests per second of one address without a valid token, with bursts of 5 "
-               "seconds' worth; 0 = no limit."},
+       .help = "The same for one address without a valid token."},
       {.name = "rest.address_connections",
        .type = kInteger,
        .fallback = "128",
@@ -94,8 +92,7 @@ std::vector<Setting> MakeTable() {
       {.name = "ops.listen",
        .type = kAddress,
        .fallback = "127.0.0.1",
-       .help = "Address of the ops port (`/livez`, `/readyz`, `/metrics`), which needs no token "
-               "and is read-only."},
+       .help = "Address of the ops port (`/livez`, `/readyz`, `/metrics`), which needs no token."},
       {.name = "ops.port",
        .type = kInteger,
        .fallback = "8642",
@@ -104,8 +101,8 @@ std::vector<Setting> MakeTable() {
       {.name = "ops.allow_beyond_loopback",
        .type = kFlag,
        .fallback = "false",
-       .help = "Lets the ops port listen on addresses other than loopback; anyone who can reach it "
-               "can read the metrics."},
+       .help = "Lets the ops port listen beyond loopback; anyone who can reach it can read the "
+               "metrics."},
 
       {.name = "log.level",
        .type = kChoice,
@@ -157,11 +154,11 @@ std::vector<Setting> MakeTable() {
        .type = kChoice,
        .fallback = "off",
        .choices = "off|required|verify",
-       .help = "TLS to the database: `required` encrypts without verifying the server; `verify` "
-               "requires a certificate for `store.host` that is signed by `store.tls_ca_file`."},
+       .help = "`required` encrypts without verifying the server; `verify` requires a certificate "
+               "for `store.host` that is signed by `store.tls_ca_file`."},
       {.name = "store.tls_ca_file",
        .fallback = "",
-       .help = "PEM file with the CA certificate of the database, for `store.tls: verify`."},
+       .help = "PEM file with the CA certificate of the database."},
       {.name = "store.connections",
        .type = kInteger,
        .fallback = "8",
@@ -184,15 +181,14 @@ std::vector<Setting> MakeTable() {
        .type = kChoice,
        .fallback = "off",
        .choices = "off|required|verify",
-       .help = "TLS to the brokers: `required` encrypts without verifying them; `verify` requires "
-               "trusted certificates for their names."},
+       .help = "`required` encrypts without verifying the brokers; `verify` requires trusted "
+               "certificates for their names."},
       {.name = "kafka.tls_ca_file",
        .fallback = "",
-       .help = "PEM file with the CA certificate of the brokers, for `kafka.tls: verify`; empty = "
-               "the system's list."},
+       .help = "PEM file with the CA certificate of the brokers; empty = the system's list."},
       {.name = "kafka.tls_certificate_file",
        .fallback = "",
-       .help = "PEM file with the client certificate for the brokers; empty = none."},
+       .help = "PEM file with the client certificate; empty = none."},
       {.name = "kafka.tls_key_file",
        .fallback = "",
        .help = "PEM file with its private key, without a pass phrase."},
@@ -201,8 +197,7 @@ std::vector<Setting> MakeTable() {
        .fallback = "off",
        .choices = "off|plain|scram-sha-256|scram-sha-512",
        .help = "How this process signs in to the brokers; `plain` needs TLS. Kafka 4.0 and later "
-               "refuse SCRAM from librdkafka before 2.6.1, which Debian 12 has: use `plain` over "
-               "TLS with them."},
+               "refuse SCRAM from the librdkafka of Debian 12 (before 2.6.1): use `plain`."},
       {.name = "kafka.user", .fallback = "", .help = "User that signs in to them."},
       {.name = "kafka.password_file",
        .fallback = "",
@@ -225,9 +220,8 @@ std::vector<Setting> MakeTable() {
        .type = kChoice,
        .fallback = "binary",
        .choices = "binary|json",
-       .help = "Format in which this process writes tasks and results: `json` writes one per "
-               "record, readable for people and for programs in other languages, at the cost of "
-               "throughput. Both formats are always read.",
+       .help = "Format in which this process writes tasks and results. `json` is readable for "
+               "people and other programs, at the cost of throughput. Both are always read.",
        .live = true},
 
       {.name = "zookeeper.connect",
@@ -267,26 +261,25 @@ std::vector<Setting> MakeTable() {
       {.name = "link.allow_beyond_loopback",
        .type = kFlag,
        .fallback = "false",
-       .help = "Lets the control link listen on addresses other than loopback without TLS."},
+       .help = "Lets the control link listen beyond loopback without TLS."},
       {.name = "link.tls",
        .type = kChoice,
        .fallback = "off",
        .choices = "off|mutual",
        .help = "`mutual`: members and executors authenticate each other with certificates of one "
-               "authority, each for its own name; the same everywhere. The join secret is then not "
-               "used."},
+               "authority; the same everywhere. The join secret is then not used."},
       {.name = "link.tls_ca_file",
        .fallback = "",
-       .help = "Scheduler with `link.tls: mutual`: PEM file with the certificate of that "
-               "authority; `carillon executor authority` creates one. The same on all members."},
+       .help = "Scheduler: PEM file with the certificate of that authority (`carillon executor "
+               "authority`). The same on all members."},
       {.name = "link.tls_ca_key_file",
        .fallback = "",
        .help = "Scheduler: PEM file with the authority's private key, which signs the certificates "
-               "of the member and of executors."},
+               "of members and executors."},
       {.name = "link.join_token_file",
        .fallback = "",
-       .help = "Executor with `link.tls: mutual`: file with the join token for its first "
-               "certificate (`carillon executor join-token`); not read afterwards."},
+       .help = "Executor: file with the join token for its first certificate (`carillon executor "
+               "join-token`); not read afterwards."},
       {.name = "link.join_secret_file",
        .fallback = "",
        .help = "File with the join secret that an executor presents to a scheduler; the same "
@@ -328,7 +321,7 @@ std::vector<Setting> MakeTable() {
        .least = 3'300,
        .most = 600'000,
        .help = "Time for which a run may continue without contact to its owner; at least three "
-               "heartbeats and the 3 s before its end in which the run is killed."},
+               "heartbeats and 3 s."},
       {.name = "scheduler.heartbeat_ms",
        .type = kInteger,
        .fallback = "2000",
@@ -352,8 +345,8 @@ std::vector<Setting> MakeTable() {
 
       {.name = "notify.webhook_url",
        .fallback = "",
-       .help = "URL to which notifications are posted, signed as in Standard Webhooks; empty = "
-               "none. Must be `https:` beyond loopback, unless `notify.allow_plain`."},
+       .help = "URL to which notifications are posted; empty = none. Must be `https:` beyond "
+               "loopback, unless `notify.allow_plain`."},
       {.name = "notify.webhook_secret_file",
        .fallback = "",
        .help = "File with the secret that signs them, `whsec_…`; a second line holds the previous "
@@ -386,8 +379,7 @@ std::vector<Setting> MakeTable() {
        .help = "Lets notifications, and the mail password, cross the network without TLS."},
       {.name = "notify.on",
        .fallback = "failed,missed,late,recovered",
-       .help = "Events that are notified when a job does not choose: `failed`, `missed`, `late`, "
-               "`recovered`."},
+       .help = "Events that are notified when a job does not choose."},
       {.name = "notify.late_after_s",
        .type = kInteger,
        .fallback = "300",
@@ -399,9 +391,9 @@ std::vector<Setting> MakeTable() {
        .type = kInteger,
        .fallback = "3600",
        .most = 604'800,
-       .help = "At most one notification per job and event in this time; the next one says how "
-               "many were held back. 0 = no limit. A failure after a recovery is sent again after "
-               "a minute."},
+       .help =
+           "At most one notification per job and event in this time; the next one says how many "
+           "were held back. 0 = no limit. A failure after a recovery is sent after a minute."},
 
       {.name = "executor.id",
        .type = kIdentity,

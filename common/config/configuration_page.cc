@@ -8,11 +8,10 @@ constexpr std::string_view kHead = R"(# Configuration
 <!-- Generated from common/config/config_table.cc; the test unit_config compares them. After a
      change of the table: ./dev regen -->
 
-Every setting has a default. A value is taken from the first of these that names it:
+A value is taken from the first of these that names it:
 
 1. flags: `--data-dir`, `--port`, and `--set NAME=VALUE` for any setting
-2. the environment: the setting's name in capitals, dots as underscores, behind `CARILLON_`
-   (`rest.port` is `CARILLON_REST_PORT`)
+2. the environment: `rest.port` is `CARILLON_REST_PORT`
 3. the YAML file of `--config`, nested or with dots
 4. the default
 
@@ -25,22 +24,20 @@ executor:
   labels: {zone: a, disk: ssd}
 ```
 
-An unknown name, a wrong type or a number out of its bounds stops the start with the file and the
-line; nothing is guessed. An unknown `CARILLON_*` variable is only named in the log, because jobs and
-the command line use that prefix as well.
+An unknown name, a wrong type or a number out of its bounds stops the start; the error names the
+file and the line. An unknown `CARILLON_*` variable is only logged.
 
-Settings take effect at the next start. Those marked **live** can also be given to the whole
+Settings take effect at the next start. Those marked **live** can also be changed for the whole
 cluster while it runs (`carillon system config set log.level=debug`,
-[PUT /api/system/config](api.md#put-apisystemconfig)): such a value goes before flags, environment,
-file and default of every process it concerns, until it is taken back.
+[PUT /api/system/config](api.md#put-apisystemconfig)). Such a value takes precedence over flags,
+environment, file and default of every process until it is removed.
 
 | setting | default | bounds | what it does |
 |---|---|---|---|
 )";
 
 constexpr std::string_view kTail = R"(
-The command line's own variables (`CARILLON_ADDR`, `CARILLON_TOKEN`, …) are in
-[cli.md](cli.md).
+[cli.md](cli.md) has the variables of the command line (`CARILLON_ADDR`, `CARILLON_TOKEN`, …).
 )";
 
 std::string Bounds(const Setting& setting) {
