@@ -42,7 +42,7 @@ constexpr std::string_view kTail = R"(
 
 std::string Bounds(const Setting& setting) {
   switch (setting.type) {
-    case SettingType::kText: return "text";
+    case SettingType::kText: return "";
     case SettingType::kInteger:
       return std::to_string(setting.least) + " to " + std::to_string(setting.most);
     case SettingType::kFlag: return "`true`, `false`";
