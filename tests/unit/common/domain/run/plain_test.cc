@@ -10,7 +10,7 @@
 namespace carillon {
 namespace {
 
-const WallTime kNow = FromUnixMicros(1'772'323'200'000'000);
+const WallTime kClaimedAt = FromUnixMicros(1'772'323'200'000'000);
 
 // A row and a request whose conditions hold or not, each at random.
 struct ClaimCase {
@@ -24,17 +24,17 @@ struct ClaimCase {
     RunRow seen = row;
     if (!readable) seen.state = RunState::kCompleted;
     const bool present = row.segment == request.segment;
-    return DecideClaim(present ? &seen : nullptr, request, {.now = kNow});
+    return DecideClaim(present ? &seen : nullptr, request, {.now = kClaimedAt});
   }
 };
 
 ClaimCase PlainClaim() {
   ClaimCase plain;
-  plain.row = {.key = {kNow - 1s, ScheduleId(7), 0},
+  plain.row = {.key = {kClaimedAt - 1s, ScheduleId(7), 0},
                .job_no = JobNo(5),
                .segment = SegmentId(2),
                .attempt = 2,
-               .due = kNow,
+               .due = kClaimedAt,
                .def_version = 3};
   plain.request = {.key = plain.row.key,
                    .segment = SegmentId(2),
@@ -55,7 +55,7 @@ void Spoil(ClaimFact fact, ClaimCase& one) {
     case ClaimFact::kJob: one.row.job_no = JobNo(6); break;
     case ClaimFact::kVersion: one.row.def_version = 4; break;
     case ClaimFact::kSegment: one.row.segment = SegmentId(3); break;
-    case ClaimFact::kDue: one.row.due = kNow + Duration(1); break;
+    case ClaimFact::kDue: one.row.due = kClaimedAt + Duration(1); break;
     case ClaimFact::kPin: one.row.pinned_executor = ExecutorId("e2"); break;
   }
 }
@@ -69,7 +69,7 @@ struct ResultCase {
   PlainRow stored() const { return {row, readable, slot_taken}; }
   ResultDecision Decide() const {
     const bool present = row.segment == report.segment && row.job_no == report.job_no && readable;
-    return DecideResult(present ? &row : nullptr, nullptr, report, kNow);
+    return DecideResult(present ? &row : nullptr, nullptr, report, kClaimedAt);
   }
 };
 
@@ -110,15 +110,16 @@ TEST_F(PlainTest, EachFactOfAClaimIsAskedFor) {
   std::set<std::string_view> rules;
   for (const ClaimFact fact : kClaimFacts) {
     ClaimCase one = PlainClaim();
-    ASSERT_TRUE(IsPlain(one.stored(), one.request, kNow));
+    ASSERT_TRUE(IsPlain(one.stored(), one.request, kClaimedAt));
     Spoil(fact, one);
     for (const ClaimFact other : kClaimFacts) {
-      EXPECT_EQ(Holds(other, one.stored(), one.request, kNow), other != fact) << RuleOf(other);
+      EXPECT_EQ(Holds(other, one.stored(), one.request, kClaimedAt), other != fact)
+          << RuleOf(other);
     }
-    EXPECT_FALSE(IsPlain(one.stored(), one.request, kNow)) << RuleOf(fact);
+    EXPECT_FALSE(IsPlain(one.stored(), one.request, kClaimedAt)) << RuleOf(fact);
     EXPECT_EQ(one.Decide().verdict, ClaimVerdict::kRefused) << RuleOf(fact);
     failpoint::Break(std::string(RuleOf(fact)));
-    EXPECT_TRUE(IsPlain(one.stored(), one.request, kNow)) << RuleOf(fact);
+    EXPECT_TRUE(IsPlain(one.stored(), one.request, kClaimedAt)) << RuleOf(fact);
     failpoint::Reset();
     EXPECT_TRUE(rules.insert(RuleOf(fact)).second);
   }
@@ -160,7 +161,7 @@ TEST_F(PlainTest, PlainClaimsAreThoseThatAreAccepted) {
     if (rng.Below(8) == 0) one.request.hold_back = ClaimReason::kNoLease;
     if (!MayBePlain(one.request)) continue;
     const bool accepted = one.Decide().verdict == ClaimVerdict::kAccepted;
-    const bool is_plain = IsPlain(one.stored(), one.request, kNow);
+    const bool is_plain = IsPlain(one.stored(), one.request, kClaimedAt);
     EXPECT_EQ(is_plain, accepted && one.row.pinned_executor.empty());
     plain += is_plain ? 1 : 0;
   }

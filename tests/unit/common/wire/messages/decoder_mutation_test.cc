@@ -78,9 +78,9 @@ TEST(DecoderMutationTest, ResultsThatAreLeftOutAreThoseOfOtherSegments) {
   uint64_t accepted = 0;
   for (uint64_t i = 0; i < kMutants; ++i) {
     std::vector<ResultMessage> sent = {test::RandomResult(rng)};
-    const bool json = rng.Chance(0.3);
-    while (!json && rng.Chance(0.6)) sent.push_back(test::RandomResult(rng));
-    std::string bytes = EncodeResults(sent, json ? BusFormat::kJson : BusFormat::kBinary);
+    const bool as_json = rng.Chance(0.3);
+    while (!as_json && rng.Chance(0.6)) sent.push_back(test::RandomResult(rng));
+    std::string bytes = EncodeResults(sent, as_json ? BusFormat::kJson : BusFormat::kBinary);
     if (rng.Chance(0.8)) bytes = Mutate(std::move(bytes), rng);
     const uint64_t owned = rng.Next();  // one bit per segment
     const auto wanted = [&](SegmentId segment) {
