@@ -1,12 +1,12 @@
 // Decides how far ahead the planner plans, and how long it rests between two transactions. Pure.
 //
 // A schedule is due for planning when its next fire is within the lead, normally half the horizon.
-// When more schedules are due for planning than one scan returns (many were just created, or
-// planning is behind), the lead falls back to the nearest seconds: the next fires of all schedules
-// are planned before the next half minute of any of them. Then the lead grows by half of the time
-// that passes. Plans reach one and a half leads on average, so at most twice the necessary rows are
-// written. While due runs wait for executors it grows only by an eighth, because their claims need
-// the store more. Near fires are always planned.
+// If more schedules are due for planning than one scan returns (many were just created, or planning
+// is behind), the lead shrinks to `near` after the earliest fire. So the near fires of all
+// schedules are planned before the later fires of any of them. Then the lead grows by half of the
+// time that passes. Plans reach one and a half leads on average, so at most twice the necessary
+// rows are written. While due runs wait for executors, the lead grows only by an eighth of the
+// time, because the claims of these runs need the store more. Near fires are always planned.
 //
 //   horizon 30 s, near 2 s, 12,000 new schedules of 1 s: lead 2 s at once, 15 s after 26 s
 //
@@ -24,15 +24,17 @@ class PlanPace {
  public:
   explicit PlanPace(Duration near) : near_(near) {}
 
-  // `passed`: time since the last call. `busy`: due runs are waiting for executors.
+  // Lets the lead grow. `passed`: time since the last call. `busy`: due runs are waiting
+  // for executors.
   void Grow(Duration passed, Duration horizon, bool busy) {
     const bool full = lead_ >= longest_;
     longest_ = horizon / 2;
     const Duration step = std::clamp(passed, Duration{}, kStepMax);
     lead_ = full ? longest_ : std::min(longest_, lead_ + step / (busy ? kBusyPart : kPart));
   }
-  // The times by which to plan the schedules of a scan. `first`: time until the earliest of their
-  // fires. `more`: further schedules are within the lead that the scan did not return.
+  // Returns the times to plan the schedules of a scan with. `first`: time until the earliest
+  // of their fires. `more`: the scan could not return all schedules within the lead; then the
+  // lead shrinks.
   PlanTimes Times(WallTime now, Duration first, bool more) {
     first_ = std::max(Duration{}, first);
     const Duration near = std::min(near_, longest_);
@@ -51,7 +53,7 @@ class PlanPace {
   Duration lead() const { return lead_; }
 
  private:
-  static constexpr Duration kStepMax = 1s;  // longer pauses count as this
+  static constexpr Duration kStepMax = 1s;  // a longer `passed` counts as this
   static constexpr int kPart = 2;
   static constexpr int kBusyPart = 8;
 

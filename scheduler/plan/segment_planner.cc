@@ -47,8 +47,8 @@ SteadyTime SegmentPlanner::Step(SteadyTime now) {
 
 // True if there is more to plan now.
 bool SegmentPlanner::PlanRound(SteadyTime now) {
-  // Read before the view: if the view is newer than this, the scan is only repeated needlessly; in
-  // the other order a change could be missed.
+  // The version is read before the view. If the view is newer than this version, the scan is
+  // repeated needlessly; in the other order a change could be missed.
   const uint64_t version = ports_.segments.version();
   const auto view = ports_.segments.View();
   const std::vector<SegmentId> segments = view->ActiveSegments();
@@ -78,7 +78,8 @@ bool SegmentPlanner::PlanRound(SteadyTime now) {
   return more_;
 }
 
-// A scan ages, because edits and changes of ownership make its schedules conflict when written.
+// True if the scan must be repeated: after `scan_every`, or when the owned segments have changed.
+// Edits and changes of ownership make the schedules of an old scan conflict when they are written.
 bool SegmentPlanner::ScanIsOld(uint64_t segments_version, SteadyTime now) const {
   return scan_ &&
          (now - scan_->at >= options_.scan_every || scan_->segments_version != segments_version);
@@ -194,7 +195,8 @@ SegmentPlanner::Aside& SegmentPlanner::AsideOf(ScheduleId id, SteadyTime now) {
   return aside_[id];
 }
 
-// A schedule that no scan found after its time was over has another owner now, or was deleted.
+// Forgets schedules that no scan has returned for `set_aside` after they could be planned again:
+// they have another owner now, or were deleted.
 void SegmentPlanner::ForgetOldAsides(SteadyTime now) {
   std::erase_if(aside_,
                 [&](const auto& entry) { return now - entry.second.until >= options_.set_aside; });

@@ -47,8 +47,8 @@ class SegmentPlanner final : public Stepper {
     std::function<void(const std::vector<PendingRun>&)> warm = {};
   };
   struct Options {
-    Duration horizon = 30s;  // a schedule whose next fire is in its first half is planned
-    Duration near = 2s;      // planned first, while one scan cannot return all due schedules
+    Duration horizon = 30s;  // planned ahead; a schedule with a fire in its first half is due
+    Duration near = 2s;      // planned first while one scan cannot return all due schedules
     Duration scan_every = 500ms;
     Duration set_aside = 60s;       // for a schedule that the store or the parser refuses
     size_t set_aside_max = 10'000;  // schedules remembered as set aside
@@ -79,7 +79,7 @@ class SegmentPlanner final : public Stepper {
     int conflicts = 0;
   };
 
-  // The result of a scan, being worked off: schedules found and not all planned yet.
+  // A scan whose schedules are not all planned yet; `next` is the index of the first one left.
   struct Scan {
     SteadyTime at{};
     uint64_t segments_version = 0;

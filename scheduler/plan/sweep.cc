@@ -78,12 +78,12 @@ bool Sweep::LookAhead(const OwnedView& view) {
     if (!room) ports_.feed.NoteDropped();
     if (!room || !found->next) FinishAhead();
   }
-  // Segments that were taken during this scan.
+  // Further segments may have been taken during this scan.
   if (!ahead_) BeginAhead(view);
   return true;
 }
 
-// The segments of the scan that are still held under the epoch with which it began.
+// Returns the segments of the scan ahead that are still held under the epoch with which it began.
 std::vector<SegmentId> Sweep::AheadOf(const OwnedView& view) const {
   std::vector<SegmentId> held;
   for (const auto& [segment, epoch] : ahead_->taken) {
@@ -117,8 +117,9 @@ bool Sweep::LookAtNudged(const OwnedView& view) {
   return true;
 }
 
-// The window need not reach further back: runs of older fires are due, or wait for a retry that
-// this process wrote, and both are found without a nudge.
+// Returns the range of fires to scan after a change. It need not reach further back than a minute:
+// runs of older fires are due, or wait for a retry that this process wrote, and both are found
+// without a nudge.
 JobWindow Sweep::WindowOf(const ChangedWork& work) const {
   if (work.run) return {.job_no = work.job_no, .from = work.run->fire, .to = work.run->fire};
   const WallTime now = *ports_.cluster.Now();
@@ -132,7 +133,7 @@ void Sweep::NoteDrops(SteadyTime now) {
   if (nudged) next_due_look_ = now;
   if (!ports_.feed.TakeDropped() && !nudged) return;
   dropped_until_ = now + horizon_.load() + options_.every;
-  // The current round also reads the rows that it had left to memory.
+  // Extends the current round to now, so that it also reads the rows that were left to memory.
   if (round_) round_->until = *ports_.cluster.Now();
 }
 

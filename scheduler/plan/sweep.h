@@ -1,12 +1,15 @@
 // Finds PENDING runs that are not in memory: retries, manual runs, runs that an earlier owner
 // planned, that did not fit into the wheel, or that a full queue dropped.
 //
-// There are three kinds of scan. After a takeover: every run due up to the horizon, once. From then
-// on: every due run, with no lower bound, a page at a time from a cursor that wraps; runs due by
-// now while there are few, or while memory has dropped some, otherwise only those that are overdue
-// for longer than memory needs (due_look.h). After a nudge: the runs of one job. Other future runs
-// are not scanned again, because this process planned or found them itself
-// (docs/adr/0002-sweep-lookahead.md).
+// There are three kinds of scan:
+// - After a takeover: every run of the taken segments due up to the horizon, once.
+// - Periodically: due runs, oldest first and without a lower bound, a page at a time; after the
+//   last page the next round begins with the oldest. While memory has few due runs, or has dropped
+//   some, a round reads all runs due by now; otherwise only those overdue for longer than memory
+//   needs to claim or republish them (due_look.h).
+// - After a nudge: one run, or the runs of one job.
+// Other future runs are not scanned again, because this process planned or found them
+// itself (docs/adr/0002-sweep-lookahead.md).
 //
 // Place    Step 2 of docs/life-of-a-run.md. Results are offered to the firing loop, which
 //          recognises the runs that it already has.
@@ -50,7 +53,7 @@ class Sweep final : public Stepper {
     Duration page_gap = 20ms;  // between pages of one round
     Duration horizon = 30s;    // how far ahead the scan after a takeover reads
     size_t page_rows = kBatchRowsMax;
-    size_t pages_per_step = 4;       // for takeovers, and again for nudges
+    size_t pages_per_step = 4;       // for takeovers and for nudges, each
     size_t nudges_max = 10'000;      // jobs and runs that wait for their scan
     Duration overdue_after = 5s;     // the dispatch timeout
     size_t in_memory_busy = 20'000;  // with this many due runs in memory, one page a round
@@ -67,8 +70,8 @@ class Sweep final : public Stepper {
   void NudgeDue() { due_nudged_ = true; }
   // Thread-safe.
   void SetOverdueAfter(Duration after) { overdue_after_ = after; }
-  // Thread-safe. The horizon is never shortened, because runs that were planned while it was longer
-  // are still ahead.
+  // Thread-safe. The horizon is never shortened, because runs that were planned under a longer one
+  // may lie beyond the new one.
   void RaiseHorizon(Duration horizon) { horizon_ = std::max(horizon_.load(), horizon); }
 
  private:
