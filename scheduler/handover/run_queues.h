@@ -30,11 +30,11 @@ struct PendingRun {
   WallTime due;
   int priority = 0;
   RunKind kind = RunKind::kCron;
-  // Shared because copies of a run are cheap that way; immutable, and null for almost every run.
+  // Immutable and shared, so that copies of a run are cheap; null for almost every run.
   std::shared_ptr<const RunExtras> extras = {};
 };
 
-// True for a manual run whose request is not loaded yet: it cannot be dispatched without.
+// True for a manual run whose request is not loaded yet; it cannot be dispatched before that.
 inline bool NeedsExtras(const PendingRun& run) {
   return run.kind == RunKind::kManual && (run.extras == nullptr || !run.extras->request_loaded);
 }
