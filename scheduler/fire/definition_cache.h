@@ -6,8 +6,8 @@
 // Errors   Load: the store's error. A version that does not exist is absent from the answer; one
 //          that cannot be decoded is listed as unreadable, and is not read again before
 //          kUnreadableRetry has passed.
-// Always   At most `entries_max` and about `bytes_max` of definitions; the least recently used are
-//          evicted first.
+// Always   Holds at most `entries_max` definitions of about `bytes_max` bytes in all; the least
+//          recently used are evicted first.
 #pragma once
 
 #include <list>

@@ -3,7 +3,8 @@
 namespace carillon::scheduler {
 namespace {
 
-// Only the first attempt of a fire can be a misfire; before a later one, the run had been started.
+// True if the run counts as a misfire when it is late. A later attempt does not: its run was
+// started in time before. Nor does a manual run.
 bool CanMisfire(const PendingRun& run) { return run.kind != RunKind::kManual && run.attempt == 1; }
 
 bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now) {
