@@ -8,9 +8,10 @@ namespace {
 
 // Short, so that prefetch follows a burst while it lasts.
 constexpr Duration kWindow = 250ms;
-// A window without a next claim counts as this long at most.
+// A window ends with the first claim after kWindow; its length counts as at most this.
 constexpr Duration kQuietMax = 10s;
-// Twice the measured content of the pipe, so that a slow window does not throttle the next one.
+// Twice the measured number of tasks in transit, so that a slow window does not throttle the
+// next one.
 constexpr double kGain = 2.0;
 
 }  // namespace
@@ -98,7 +99,8 @@ void ExecutorCredits::Published(Index index, SlotClass slots) {
   ++executors_[index].open;
 }
 
-// The executor received the claim's answer, and reported, before this loop has seen the claim.
+// If the mention is not kClaiming, the executor received the claim's answer and sent its report
+// before this loop has seen the claim. The charge is noted for Claimed.
 void ExecutorCredits::MentionPublished(Index index, Mention mention, Charge& charge) {
   if (mention == Mention::kClaiming) return;
   charge = {mention == Mention::kHolding ? Charge::In::kReport : Charge::In::kOver,

@@ -5,11 +5,12 @@
 // A heartbeat may cross claims, answers and results in transit, so it also lists the attempts that
 // it counted; that way each run is charged once, either by the report or here (`Charge`).
 //
-// Prefetch follows Little's law, for each class of slots: completions a second × the time for which
-// a run is charged here without running there. So short runs find their successor waiting at the
-// executor, and long runs hold no tasks back. The time is that from publishing to the claim; for a
-// process also that of the claim's answer and of the result, because its slot at the executor is
-// free meanwhile (the slot of an in-process run is not free until its result is applied).
+// Prefetch follows Little's law, for each class of slots: completions a second × the time for
+// which a run is charged here without running there. So short runs find their successor waiting
+// at the executor, and long runs hold no tasks back. That time runs from publishing to the claim.
+// For a process, the transit times of the claim's answer and of the result are added, because its
+// slot at the executor is free meanwhile (the slot of an in-process run is not free until its
+// result is applied).
 //
 //   8 slots, runs of 5 ms, 20 ms until the claim, 55 ms more until the end is known here: without
 //   the 55 ms the 8 credits come back once in 60 ms, and the executor is idle meanwhile
@@ -53,7 +54,7 @@ struct Charge {
     kOver,     // in the report, as a slot that is free again
   };
   In in = In::kNothing;
-  uint64_t report = 0;  // its number; if it is not the latest, the run had ended by the latest
+  uint64_t report = 0;  // its number; if there is a later one, the run had ended by then
 };
 
 class ExecutorCredits {
@@ -93,9 +94,9 @@ class ExecutorCredits {
   const Incarnation& incarnation(Index index) const { return executors_[index].incarnation; }
   uint64_t heartbeats(Index index) const { return executors_[index].heartbeats; }
   int Available(Index index, SlotClass slots) const;
-  // How busy the executor is, prefetch left out; comparable between executors within one class of
-  // slots. For process slots the share that is taken; for light slots, which are many, minus the
-  // number of free ones.
+  // Returns how busy the executor is, without regard to prefetch; comparable between executors
+  // within one class of slots. For process slots it is the share that is taken; for light slots,
+  // which are many, it is minus the number of free ones.
   double Busy(Index index, SlotClass slots) const;
   bool Matches(Index index, const Selector& selector) const {
     return selector.Matches(executors_[index].labels);
@@ -104,7 +105,8 @@ class ExecutorCredits {
   const std::map<ExecutorId, Index>& by_id() const { return index_; }
 
   void Published(Index index, SlotClass slots);
-  // The latest report mentions a run that is published, claimed, or over, as far as is known here.
+  // The latest report mentions a run. One function each for a run that is, as far as is known here,
+  // published, claimed, or over.
   void MentionPublished(Index index, Mention mention, Charge& charge);
   void MentionClaimed(Index index, SlotClass slots, Mention mention, Charge& charge);
   void MentionOver(Index index, SlotClass slots, Mention mention);
@@ -112,14 +114,15 @@ class ExecutorCredits {
   void Claimed(Index index, SlotClass slots, Charge& charge, Duration waited, SteadyTime now);
   // The run was claimed although it no longer counted as published (it had timed out).
   void ClaimedLate(Index index, SlotClass slots, Charge& charge);
-  // The published run goes to another executor.
+  // The run no longer counts as published here: it is dispatched again, or dropped.
   void Returned(Index index, SlotClass slots);
   // Like Returned, because the run was not claimed in time. True if this made the executor silent.
   bool TimedOut(Index index, SlotClass slots);
   // The executor answered: it is not silent.
   void Answers(Index index) { executors_[index].timeouts = 0; }
   void Ended(Index index, SlotClass slots, const Charge& charge);
-  // Call before Ended. `idle`: the time between the claim and now in which the run did not run.
+  // Measures for how long the run was charged without running; call it before Ended. `idle`: that
+  // time, from the claim until now.
   void HeardOfEnd(Index index, SlotClass slots, Duration idle);
 
  private:
@@ -149,7 +152,7 @@ class ExecutorCredits {
     uint64_t heartbeats = 0;
     Room rooms[2];
   };
-  // Slots that no known run occupies or is on its way to.
+  // Slots that no known run occupies, and to which none is on its way.
   static int Unused(const Room& room) {
     return room.free + room.ended_since - room.claimed_since - room.published;
   }

@@ -20,7 +20,7 @@ struct RouteRequest {
   ExecutorId pinned = {};              // empty = any
   const Selector* selector = nullptr;  // nullptr = any
   bool secrets = false;                // only executors that accept secrets
-  // Let this run time out, or returned it: chosen only if there is no other.
+  // The executor that let this run time out or returned it; chosen only if there is no other.
   ExecutorCredits::Index avoid = ExecutorCredits::kNone;
 };
 
