@@ -39,7 +39,7 @@
 
 namespace carillon::scheduler {
 
-// The stores must be behind `guard`, except `identity`, which reads a store that the guard holds.
+// `guard` must be in front of every store except `identity`, which must also read a held store.
 struct MemberPorts {
   const Clock& clock;
   FiringStore& firing;
@@ -57,7 +57,7 @@ struct MemberPorts {
   Coordinator& coordinator;
   const Signer& signer;
   Metrics& metrics;
-  LiveSettings& settings;  // the member keeps them up to date; the owner applies changes by Tune
+  LiveSettings& settings;  // kept up to date by the member; the daemon passes changed ones to Tune
   const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
   // Set both or neither; without them no notifications are sent.
   NoticeStore* notices = nullptr;

@@ -1,6 +1,6 @@
 // The rooms of a member, their shared state and the queues between them. Private to member/.
 //
-// Owns     Everything below, in an order in which later members may use earlier ones.
+// Owns     Everything below, declared so that each part may use those above it.
 #pragma once
 
 #include <map>
@@ -41,11 +41,11 @@ struct Member::Rooms {
   WakeSlot& WakeOf(const std::string& loop) { return *wakes.at(loop); }
   std::function<void()> Waker(const std::string& loop);
   std::function<void()> Wakers(std::initializer_list<const char*> loops);
-  // Suspends all segments: nothing more is planned, fired or claimed, while the session still
-  // proves ownership, so that leases are renewed.
+  // Suspends all segments: nothing more is planned, fired or claimed. Leases are still renewed,
+  // because the session still proves ownership.
   void SuspendSegments();
-  // Suspends all segments and drops everything that was read from the store, because its history
-  // is another one now.
+  // Suspends all segments and drops everything that was read from the store, because the store has
+  // another history now.
   void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();

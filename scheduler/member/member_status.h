@@ -31,7 +31,7 @@ struct MemberStatus {
   bool is_leader = false;
   std::optional<MemberId> leader = {};
   std::vector<MemberInfo> members = {};
-  std::vector<SegmentId> owned_segments = {};  // ascending; recovered and planning
+  std::vector<SegmentId> owned_segments = {};  // ascending; only those recovered, which are planned
   size_t recovering_segments = 0;              // taken, not yet recovered
   std::vector<ExecutorRecord> executors = {};  // those with a link to this member, by id
   Duration clock_offset = {};                  // own wall clock minus the database's
@@ -61,10 +61,10 @@ class MemberView {
   virtual bool ready() const = 0;
   // Cluster time, as WriteContext::now requires it. kUnavailable before the first measurement.
   virtual Result<WallTime> ClusterNow() const = 0;
-  // Whether the store that answers is the trusted one.
+  // Returns whether the store that answers is the trusted one.
   virtual StoreStanding GetStoreStanding() const = 0;
-  // An operator accepts the store that was shown to them. Blocks on store and coordinator.
-  // kConflict: another store answers, or the store is not held.
+  // Trusts the store that was shown to an operator, who accepted it. Blocks on store and
+  // coordinator. kConflict: another store answers, or the store is not held.
   virtual Status AcceptStore(const StoreIdentity& shown) = 0;
 };
 
