@@ -92,9 +92,9 @@ void LeaderLoop::Lead(SteadyTime now) {
   log::Info("leader", "assignment written generation={} members={}", wanted, ids.size());
 }
 
-// The coordinator requires each generation to be one above the one it has. If it lost its data (or
-// is new, as in standalone), this writes one generation after the other until the store's are
-// passed.
+// The coordinator requires each generation to be one above its latest. If it lost its data (or is
+// new, as in standalone), this writes one generation after the other until they are above those in
+// the store.
 Status LeaderLoop::WriteUpTo(Assignment assignment, Generation stored, Generation wanted) {
   const uint64_t last = std::min(wanted.value(), stored.value() + kGenerationsPerStep);
   for (uint64_t generation = stored.value() + 1; generation <= last; ++generation) {

@@ -57,8 +57,9 @@ class LeaderLoop final : public Stepper {
   bool EnsureJoined(SteadyTime now);
   void Lead(SteadyTime now);
   Status WriteUpTo(Assignment assignment, Generation stored, Generation wanted);
-  // True if the recorded owner of some segment is not the assigned process although the segment
-  // cannot be taken again under the current generation (the assigned process was replaced).
+  // True if some segment was already taken under the current generation or a later one, but not by
+  // the process to which it is assigned (for example by one that this process replaced). Such a
+  // segment can be taken only under a new generation.
   bool NeedsNewGeneration(const Assignment& current, const std::vector<SegmentRecord>& records,
                           const std::vector<MemberInfo>& members) const;
 
