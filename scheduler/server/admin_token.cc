@@ -9,7 +9,8 @@ namespace carillon::scheduler {
 
 namespace {
 
-// The store has a token that is not in this member's file.
+// The answer if the store has a token that is not in this member's file: an error, unless the file
+// may be another member's.
 Status IsElsewhere(const process::DataDirectory& directory, TokenOwner owner, bool has_file) {
   if (owner == TokenOwner::kAnyMember) {
     if (has_file) {

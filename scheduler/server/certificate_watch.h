@@ -14,7 +14,8 @@ class CertificateWatch final : public Stepper {
   CertificateWatch(ApiServer& api, Metrics& metrics) : api_(api), metrics_(metrics) {}
 
   SteadyTime Step(SteadyTime now) override {
-    // An unusable pair has been logged; it may be in the middle of a replacement.
+    // The result is ignored: the API logs an unusable pair, which may be in the middle of
+    // a replacement.
     static_cast<void>(api_.ReloadCertificate().ok());
     if (const auto until = api_.CertificateUntil()) {
       metrics_.gauge("carillon_tls_certificate_expiry_timestamp_seconds", "rest")
