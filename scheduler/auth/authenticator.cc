@@ -198,7 +198,7 @@ std::optional<bool> Authenticator::Stands(const Caller& caller) {
   return *user && (*user)->user_id == caller.user_id;
 }
 
-// Written in the background. If the queue is full, a later use is written instead.
+// Records the use in the background. If the queue is full, a later use is recorded instead.
 void Authenticator::NoteUse(const TokenRecord& token, WallTime now) {
   if (token.last_used && now - *token.last_used < kUseNoted) return;
   uses_.TryPost([this, id = token.token_id, now] { (void)store_.TouchToken(id, now); });

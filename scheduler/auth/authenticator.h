@@ -93,12 +93,13 @@ class Authenticator {
   // not looked up again. One confirmed within kStale is accepted while the store does not answer,
   // so that the status can be read then.
   Result<std::optional<Caller>> Authenticate(const std::string& bearer);
-  // True for an API token that is not cached, so that only the store can tell it from a guess. The
-  // access token of a session is signed.
+  // True for an API token that is not cached: only the store can tell it from a guess. False for
+  // the access token of a session, because its signature tells.
   bool MayBeAGuess(const std::string& bearer);
   // Reads the caller from the store, with no more rights than the grant had. Errors: the store's.
   Result<Resumed> Resume(const Grant& grant);
-  // For live streams: whether the caller's credential is still valid. nullopt: the store failed.
+  // For live streams: returns whether the caller's credential is still valid; nullopt if the
+  // store failed.
   std::optional<bool> Stands(const Caller& caller);
   // The key that signs access tokens; created if the store has none.
   Result<std::string> SigningKey();

@@ -25,7 +25,8 @@ namespace carillon::scheduler {
 // The role of join tokens. It has no permissions, so a join token cannot be used for anything else.
 inline constexpr std::string_view kJoinRole = "executor_join";
 inline constexpr Duration kExecutorCertificateLife = 30 * 24h;
-// Clocks of executors may be behind the member's.
+// Certificates are valid from this long before they are issued, because executors' clocks may
+// be behind.
 inline constexpr Duration kClockTolerance = 1h;
 
 class ExecutorEnrollment {

@@ -4,8 +4,8 @@
 // Threads  Not thread-safe; its owner guards it.
 // Time     Never reads a clock. `now` comes from the caller.
 // Always   No lock-out is permanent: a wait is at most kWaitMax, and failures are forgotten after
-//          kForgotten. At an address from which an account signed in recently, only failures from
-//          there count, so that strangers who guess from elsewhere cannot lock out the owner. At
+//          kForgotten. Failures at an address from which the account signed in recently are counted
+//          apart from those elsewhere, so that strangers who guess cannot lock out the owner. At
 //          most kTrackedMax accounts, as many addresses and as many pairs of both are kept.
 #pragma once
 

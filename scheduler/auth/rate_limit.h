@@ -25,7 +25,7 @@ class RateLimit {
       : interval_(per_second > 0 ? std::chrono::duration_cast<Duration>(1s) / per_second
                                  : Duration(0)) {}
 
-  // nullopt: admitted. Otherwise the time until the next request would be.
+  // Returns nullopt if the request is admitted, otherwise the time after which it would be.
   std::optional<Duration> Admit(const std::string& who, SteadyTime now);
 
  private:
