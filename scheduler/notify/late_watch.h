@@ -1,5 +1,5 @@
 // Creates notices for first attempts that have not started although they are later than their job
-// allows. For those that start late, the claim itself creates the notice.
+// allows. For attempts that start late, the claim creates the notice.
 //
 // Place    On the notifier's loop.
 // Threads  One loop calls Step.

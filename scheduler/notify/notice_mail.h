@@ -18,7 +18,7 @@ struct MailEnvelope {
   WallTime date;
 };
 
-// The subject in UTF-8, such as "failed: nightly report".
+// The subject in UTF-8, such as "[Carillon] Failed: nightly report".
 std::string SubjectOf(const OpenNotice& notice);
 // The body, one line per fact; without a link if `link` is empty.
 std::string TextOf(const OpenNotice& notice, const std::string& link);

@@ -21,7 +21,7 @@ namespace carillon::scheduler {
 enum class SendVerdict {
   kDelivered,
   kTryAgain,  // the receiver asked for a retry, or its answer was unusable
-  kNoAnswer,  // retry too; other messages of the channel would wait as long
+  kNoAnswer,  // retry; other messages of the channel would get no answer either
   kRefused,   // permanently
 };
 struct SendOutcome {

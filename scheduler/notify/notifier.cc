@@ -25,8 +25,8 @@ std::string_view LabelOf(DeliveryState state) {
   return "failed";
 }
 
-// True if the outcome belongs to this attempt of the delivery, and not to one before it was
-// requested again or before an attempt that was recorded.
+// True if `outcome`, which could not be recorded, is that of the delivery's next attempt. False if
+// since then the delivery was requested again or another attempt was recorded.
 bool IsOf(const DeliveryOutcome& outcome, const Delivery& delivery) {
   return outcome.asked == delivery.asked && outcome.attempts == delivery.attempts + 1;
 }

@@ -6,9 +6,9 @@
 // Errors   Store unavailable: retried. A channel that does not answer rests for kChannelRest, and
 //          its deliveries are not read meanwhile, so that it delays the other channel by one
 //          message at most.
-// Always   One message a Step. A message is sent before that is recorded, so it is sent at least
-//          once. Only one member sends it at a time, unless the segment changes its owner in
-//          between; receivers recognise a repetition by its id.
+// Always   One message a Step. A message is sent before its outcome is recorded, so it is sent at
+//          least once. Only one member sends it at a time, unless the segment changes its owner
+//          meanwhile; receivers recognise a repetition by its id.
 #pragma once
 
 #include <deque>
