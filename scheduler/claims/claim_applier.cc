@@ -103,7 +103,8 @@ void ClaimApplier::Apply(std::vector<Item> items) {
   Answer(items);
 }
 
-// Decides, or marks, the claims for which that is possible without reading the run's row.
+// Decides the claims that need no look at the run's row, and marks the others for the store's
+// decision. A loss is checked first, because no later check may accept a lost attempt.
 void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   size_t room = ports_.leases.Room();
   const bool paused = ports_.paused() && !failpoint::Broken("pause.claim");
@@ -124,9 +125,9 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
       item.reply = {ClaimVerdict::kRefused, ClaimReason::kNotOwner};
       continue;
     }
-    // No new claims during a pause. Whether this one was accepted before is decided by the row: the
-    // lease table cannot rule it out, because the segment may have moved since, or may not be
-    // recovered yet.
+    // During a pause, new claims are held back. Only the row shows whether this claim was accepted
+    // before: the lease table cannot rule that out, because the segment may have moved since, or
+    // may not be recovered yet.
     if (paused) {
       item.request.hold_back = ClaimReason::kClusterPaused;
       continue;
@@ -135,8 +136,8 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
       item.request.repeated = true;
       continue;
     }
-    // A RUNNING run without a lease would stay so for ever. Refused, it stays PENDING and is
-    // dispatched again.
+    // Without room for a lease, a new claim is refused: the run stays PENDING and is dispatched
+    // again. A RUNNING run without a lease would stay so for ever.
     if (room == 0) {
       item.request.hold_back = ClaimReason::kNoLease;
       continue;
@@ -145,7 +146,7 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   }
 }
 
-// Whether the run may overlap another run of its job, and where it may run, is read from the job's
+// The overlap policy of a run, and the executors that may run it, are read from its job's
 // definition, not from the claim. The executor's labels are those in the store, which may have
 // changed since the task was published.
 void ClaimApplier::Place(std::vector<Item*>& items) {
@@ -246,8 +247,8 @@ void ClaimApplier::Grant(const LeaseHolder& holder, const std::vector<Item*>& it
   for (size_t i = 0; i < accepted.size(); ++i) {
     if (accepted[i]->reply.verdict == ClaimVerdict::kAcceptedAgain) again.push_back(grants[i].held);
     if (answers[i] == LeaseTable::Grant::kGranted) continue;
-    // Lost meanwhile: it must not start. If the segment was lost, its next owner decides, so no
-    // answer is sent.
+    // The attempt was lost meanwhile and must not start. If its segment is no longer owned, the
+    // next owner decides, so no answer is sent.
     accepted[i]->decided = answers[i] != LeaseTable::Grant::kNotOwned;
     accepted[i]->reply = {ClaimVerdict::kRefused, ClaimReason::kNotPending};
   }

@@ -87,7 +87,7 @@ class ClaimApplier final : public Stepper {
   void File(std::vector<Item>& items);
   void FileOf(const LeaseHolder& holder, const std::vector<Item*>& items);
   void Grant(const LeaseHolder& holder, const std::vector<Item*>& items);
-  // Must come after the leases were filed: it may fail, and an accepted run without a lease would
+  // Call it after the leases were filed: it may fail, and an accepted run without a lease would
   // stay RUNNING for ever.
   void HandSecrets(std::vector<Item>& items);
   Result<std::vector<HandedSecrets>> Handed(const std::vector<JobVersionKey>& keys);
