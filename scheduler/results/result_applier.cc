@@ -105,7 +105,7 @@ size_t ResultApplier::Room() const {
   return std::min(records, bytes / kRecordRoom);
 }
 
-// True when the bus may have more at once.
+// True if the bus may have more records now.
 bool ResultApplier::Receive() {
   for (size_t taken = 0; taken < kRecordsPerPoll;) {
     const size_t room = Room();
@@ -156,8 +156,8 @@ void ResultApplier::Decode(ReceivedRecord record) {
   held_[sequence] = {.record = std::move(record), .open = open};
 }
 
-// Returns how many of them have to be applied. The others are repetitions (executors send a result
-// until it is acknowledged): they are open here already, or in the database.
+// Returns how many of `messages` have to be applied. The others are repetitions (executors send a
+// result until it is acknowledged): they are open here already, or in the database.
 size_t ResultApplier::Admit(uint64_t sequence, std::vector<ResultMessage> messages) {
   std::vector<HeldAttempt> reported;
   reported.reserve(messages.size());
@@ -301,8 +301,9 @@ void ResultApplier::Applied(const OwnedView& view, const std::vector<Item>& item
   for (const Item& item : items) Finish(item);
 }
 
-// If the store accepted nothing in this round, a refusal says nothing about the result: it is
-// retried, after the others. Returns false if something has to wait.
+// Decides what becomes of refused results. If the store accepted no result in this round, a refusal
+// says nothing about the result, so all of them are retried after the others. Otherwise they are
+// dropped without an acknowledgement. Returns false if some results must wait for the store.
 bool ResultApplier::Settle(Round* round) {
   if (!round->took_some) {
     const bool answered = !round->stopped && round->refused.empty();
