@@ -2,9 +2,10 @@
 //
 // Place    Step 10 of docs/life-of-a-run.md, for attempts whose result never arrives.
 // Threads  One loop calls Step.
-// Errors   Nothing written: the attempts stay marked and are written later; a marked attempt is
-//          neither renewed nor granted. Unknown outcome: the segments are taken again and scanned.
-//          kInvalid: bisected; the bad one stays marked and is retried.
+// Errors   If nothing was written, the attempts stay marked and are written later; a marked
+//          attempt is neither renewed nor granted. If the outcome is unknown, the segments are
+//          taken again and scanned. kInvalid: the batch is bisected; the bad attempt stays marked
+//          and is retried.
 // Always   An attempt is marked in the lease table before the store is written (lease_table.h,
 //          rule 2).
 #pragma once
@@ -37,7 +38,7 @@ class LeaseReaper final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
  private:
-  // False: some were not written, or may not have been.
+  // Returns false if some losses were not written, or may not have been.
   bool Write(const OwnedView& view, const std::vector<ExpiredLease>& expired);
   void Effects(const OwnedView& view, const std::vector<ExpiredLease>& written,
                const std::vector<RunEffect>& effects);
