@@ -2,8 +2,9 @@
 // repeated without a query.
 //
 // Threads  Thread-safe.
-// Always   Holds at most `capacity` attempts; the oldest are evicted first (their results come
-//          again over the bus and are acknowledged there).
+// Always   Holds at most `capacity` attempts; the oldest are evicted first. An executor that missed
+//          the acknowledgement of such an attempt sends the result over the bus again, and it is
+//          acknowledged then.
 #pragma once
 
 #include <deque>
@@ -31,7 +32,7 @@ class AppliedMemory {
     }
   }
 
-  // Those of `reported` that are known to be applied, in the same order.
+  // Returns those of `reported` that are known to be applied, in the same order.
   std::vector<HeldAttempt> Among(const std::vector<HeldAttempt>& reported) const {
     std::vector<HeldAttempt> applied;
     MutexLock lock(mu_);

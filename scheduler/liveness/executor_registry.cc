@@ -29,7 +29,7 @@ SteadyTime ExecutorRegistry::Step(SteadyTime now) {
   WriteStates();
   if (now >= next_write_) WriteHealth(now);
   if (!waiting_.empty()) return std::min(now + kRegisterAgain, next_write_);
-  if (ports_.registers.size() > 0) return now;  // nothing wakes the loop for what is left over
+  if (ports_.registers.size() > 0) return now;  // no wake-up follows for those left in the queue
   return std::min(next_refresh_, next_write_);
 }
 
@@ -76,7 +76,7 @@ void ExecutorRegistry::Accept(const LeaseHolder& executor, const ExecutorRecord&
   if (ports_.executors_changed) ports_.executors_changed();
 }
 
-// Without this answer the executor would register again and again and never learn the reason.
+// Tells the executor why it is refused. Without this answer it would register again and again.
 void ExecutorRegistry::Refuse(const LeaseHolder& executor, const Error& error) {
   const Status sent = ports_.hub.Send(
       executor.executor, executor.incarnation,
@@ -103,7 +103,7 @@ void ExecutorRegistry::WriteHealth(SteadyTime now) {
   std::vector<ExecutorRecord> rows = ports_.executors.Records();
   std::map<ExecutorId, ExecutorState> states;
   for (const ExecutorRecord& record : rows) states[record.id] = record.state;
-  // Executors without a link to this member, known from before it started.
+  // Executors in the store that have had no link to this member since it started.
   if (const auto cluster_now = ports_.cluster.Now()) {
     for (ExecutorRecord record : stored_) {
       const bool silent = *cluster_now - record.last_heartbeat >= options_.lost_after;

@@ -140,7 +140,7 @@ void ExecutorTable::SetState(Known& known, ExecutorState state) {
 
 void ExecutorTable::ForgetLocked(SteadyTime now) {
   for (auto at = known_.begin(); at != known_.end();) {
-    // Not before routing has taken its last change (that it is lost).
+    // An executor is forgotten only after routing has taken its last change (that it is lost).
     const bool forgotten = now - at->second.heard >= options_.lost_kept &&
                            (at->second.left || at->second.record.state == ExecutorState::kLost) &&
                            !changed_.contains(at->first);

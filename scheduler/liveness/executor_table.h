@@ -30,7 +30,7 @@ struct ExecutorView {
   int free_light_slots = 0;  // in-process slots, likewise
   uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
   bool takes_secrets = false;
-  // The attempts listed in that heartbeat; empty if an earlier view had them.
+  // The attempts listed in the last heartbeat; empty if an earlier view had them.
   std::vector<HeldAttempt> claiming = {};
   std::vector<HeldAttempt> running = {};
   std::vector<HeldAttempt> reporting = {};
@@ -66,7 +66,7 @@ class ExecutorTable {
   // The same for any other message, which is a sign of life too.
   bool HeardFrom(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
 
-  // enabled, draining and labels as the store has them.
+  // Adopts enabled, draining and labels as the store has them.
   void Refresh(const std::vector<ExecutorRecord>& stored);
   // Judges each executor by its silence, and forgets those silent for longer than `lost_kept`.
   // Returns true if a state changed since the last call.
@@ -90,7 +90,7 @@ class ExecutorTable {
     int free_light_slots = 0;
     uint64_t heartbeats = 0;
     bool takes_secrets = false;
-    std::vector<HeldAttempt> claiming;  // these three until a view has taken them
+    std::vector<HeldAttempt> claiming;  // these three are emptied when a view takes them
     std::vector<HeldAttempt> running;
     std::vector<HeldAttempt> reporting;
     bool left = false;  // its last heartbeat announced that it leaves

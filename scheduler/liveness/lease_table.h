@@ -1,8 +1,10 @@
-// The leases of attempts that executors run for this owner: how long each must be taken for alive.
+// The leases of attempts that executors run for this owner: until when each attempt counts
+// as alive.
 //
 // Leases are in memory only. Their rules:
 //   1  `lost_at` counts from the moment at which this owner granted the lease. The executor counts
-//      its own lease from when it sent the request, which is earlier, so it always gives up first.
+//      its own lease from when it sent the request, which is earlier, so the executor always gives
+//      up first.
 //   2  An attempt is marked before it is put into a LOST batch; from then on it is neither renewed
 //      nor granted. Its token is remembered as lost for a while, so that a claim that was decided
 //      before the loss but answered after it is not granted either.

@@ -101,8 +101,8 @@ void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
   }
   const bool reply_registered = reply.registered;
   Send(from, std::move(reply));
-  // The settings it was sent were lost. An executor that reports no slots is of a version without
-  // live settings; it would be sent them with every heartbeat, for ever.
+  // An executor with older settings has missed a message, so it is sent the current ones. One that
+  // reports no slots is too old to know live settings, and would be sent them with every heartbeat.
   if (reply_registered && message.slots > 0 && message.config_version < ports_.settings.version()) {
     if (const auto record = ports_.executors.Find(from.executor)) SendStanding(*record);
   }
