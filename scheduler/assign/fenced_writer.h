@@ -1,7 +1,7 @@
-// Runs fenced writes and updates the segment table by their outcome: a success proves ownership; a
-// fenced write ends the ownership of the segments whose epoch moved; an unknown outcome ends that
-// of all segments of the fence, so that they are taken again with a higher epoch
-// (docs/adr/0006-outcome-unknown.md).
+// Runs fenced writes and updates the segment table by their outcome: a success proves
+// ownership; a fenced write ends the ownership of the segments whose epoch moved; an unknown
+// outcome ends the ownership of all segments of the fence, so that they are taken again with a
+// higher epoch (docs/adr/0006-outcome-unknown.md).
 //
 // Threads  Thread-safe.
 #pragma once
@@ -47,8 +47,8 @@ class FencedWriter {
     return outcome;
   }
 
-  // Reads the epochs in force and compares them with `fence`. Equal ones are proved, the others
-  // dropped. An error: the epochs could not be read.
+  // Reads the epochs in force and compares them with `fence`: segments with an equal epoch are
+  // proved, the others are dropped. Returns an error if the epochs could not be read.
   Status Check(const Fence& fence);
 
  private:

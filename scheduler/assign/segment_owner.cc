@@ -9,7 +9,7 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kSampleEvery = 1s;
-constexpr Duration kFirstSamplesEvery = 20ms;  // until there are enough for a short round trip
+constexpr Duration kFirstSamplesEvery = 20ms;  // at first, for a short round trip
 constexpr size_t kFirstSamples = 5;
 constexpr Duration kLookEvery = 100ms;        // between reads of the assignment
 constexpr Duration kTellTwiceEvery = 10s;     // between log lines about a second process
@@ -100,11 +100,11 @@ void SegmentOwner::FollowAssignment(SteadyTime now) {
   if (!missing.empty()) TakeMissing(*assignment, missing);
 }
 
-// The assigned segments that this member may take now. A live former owner gets a moment to finish
-// what it has begun and to release them; a forced Take ends its connections, which would disturb
-// its other segments. A segment held under a generation whose successor this member did not see is
-// taken again: its session cannot prove it, and the store may be unavailable when a proof is
-// needed.
+// Returns the segments to take now: those assigned to this member that it does not hold, and those
+// that its session could not prove while the store is unavailable (this member missed a generation,
+// or has joined again since it took them). Left out for `release_wait` are segments that a live
+// former owner has not released. It finishes what it has begun; a forced Take would end its
+// connections and disturb its other segments.
 std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, SteadyTime now) {
   const auto view = ports_.table.View();
   const uint64_t joins = ports_.coordinator.Joins();
@@ -118,7 +118,8 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
     if (!provable) missing.push_back(segment);
   }
   if (missing.empty()) return missing;
-  // Another process with this id is alive, and its session may still prove the segments it keeps.
+  // While another process with this id is alive, nothing is taken: the session of that process may
+  // still prove the segments that it keeps.
   const std::vector<MemberInfo> members = ports_.coordinator.Members();
   if (IsTwice(members, now)) return {};
   if (waiting_for_ != assignment.generation) {
@@ -143,7 +144,7 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
   return missing;
 }
 
-// Not an error at first: after a crash the old process is a member until its session ends.
+// Logged only after a while: after a crash the old process is a member until its session ends.
 bool SegmentOwner::IsTwice(const std::vector<MemberInfo>& members, SteadyTime now) {
   const auto other = std::find_if(members.begin(), members.end(), [this](const MemberInfo& info) {
     return info.id == options_.self && info.incarnation != options_.incarnation;

@@ -128,7 +128,7 @@ void SegmentTable::Keep(Generation generation, uint64_t joins,
   MutexLock lock(mu_);
   bool changed = false;
   for (auto& [segment, held] : held_) {
-    // Not wanted: added just now, under an earlier assignment.
+    // A segment that is not wanted was added just now, under an earlier assignment.
     if (!std::binary_search(wanted.begin(), wanted.end(), segment)) continue;
     if (held.segment.joins != joins) continue;
     if (held.segment.generation.value() + 1 != generation.value()) continue;

@@ -75,10 +75,10 @@ class SegmentTable {
   void Activate(const Fence& fence);
   // A fenced operation that was sent at `sent` found these epochs in force.
   void Proved(const Fence& fence, SteadyTime sent);
-  // The assignment with this generation gives `wanted` (ascending) to this member. Those held under
-  // the generation just before are from now on held under this one, because no other member was
-  // ever told to take them. Those that missed a generation are not: another member may have taken
-  // them under it. Neither are those taken before this client joined again: while it was not a
+  // The assignment with this generation gives `wanted` (ascending) to this member. Segments held
+  // under the generation just before are from now on held under this one, because no other member
+  // was ever told to take them. Segments that missed a generation are not: another member may have
+  // taken them under it. Nor are segments taken before this client joined again: while it was not a
   // member, another process with the same id may have taken them.
   void Keep(Generation generation, uint64_t joins, const std::vector<SegmentId>& wanted);
   // Our session was alive after `sent` while `generation` was current. That proves segments taken

@@ -3,9 +3,9 @@
 namespace carillon::scheduler {
 namespace {
 
-// The store's proof is renewed once a second; the session's costs a quorum write, which is only
-// worth it when that failed. Together with the time limit of a proof this stays below the age at
-// which renewals of leases stop.
+// The store's proof is renewed once a second. The session's proof costs a quorum write, so it is
+// made only when the last proof is this old. Together with the time limit of a proof, this stays
+// below the age at which renewals of leases stop.
 constexpr Duration kProofFresh = 1500ms;
 constexpr Duration kProveAgain = 500ms;  // also while the session cannot prove some segment
 constexpr Duration kLookEvery = 1s;      // while no segment is held
