@@ -57,7 +57,8 @@ void GuardLoop::Follow(const StoreTrust& record) {
 
 void GuardLoop::Look(Record record, SteadyTime now) {
   const bool first = !ports_.guard.standing().trusted;
-  // While there is no record, only a leader that has read that there is none may begin trust.
+  // Without a record, only the leader may begin trust, and only after it has read that there
+  // is none.
   if (first && (!record.ok() || !ports_.coordinator.IsLeader())) return;
   const Result<StoreIdentity> seen = ports_.identity.Identify();
   if (!ports_.guard.Look(seen) || !BeginTrust(*seen, &record)) return;

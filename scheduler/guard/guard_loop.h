@@ -42,8 +42,9 @@ class GuardLoop final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
 
-  // An operator accepts the store that was shown to them; all members follow. kConflict: another
-  // store answers, or it is trusted already. kTimeout: the outcome is unknown; read the standing.
+  // Trusts the store that was shown to an operator, who accepted it; all members follow.
+  // kConflict: another store answers, or it is trusted already. kTimeout: the outcome is unknown;
+  // read the standing.
   Status Accept(const StoreIdentity& shown);
 
  private:

@@ -2,8 +2,8 @@
 //
 // Place    docs/adr/0009. GuardLoop feeds it; the store's adapter asks it (ports/store_gate.h).
 // Threads  Thread-safe; never blocks. The callback is called outside the lock, from any thread.
-// Always   Only Release ends the state Held. It drops nothing that is remembered of the store:
-//          GuardLoop does so where it is needed, and then calls it.
+// Always   Only Release ends the state Held. Release drops nothing that is remembered of the store;
+//          where another history was accepted, GuardLoop drops it before it calls Release.
 #pragma once
 
 #include <functional>
@@ -25,13 +25,13 @@ class StoreGuard final : public StoreGate {
   uint64_t Stamp() const override;
   Status Admit(const Result<StoreIdentity>& seen) override;
 
-  // Judges like Admit a store that was seen, also while held, but admits no connection. Returns
-  // true if the store is sound.
+  // Judges a store that was seen, as Admit does, but admits no connection; works while held too.
+  // Returns true if the store is sound.
   bool Look(const Result<StoreIdentity>& seen);
   // Ends the state Held; `trust` is trusted from now on.
   void Release(const StoreTrust& trust);
-  // A newer record of trust: a higher mark, or a later acceptance, after which every connection is
-  // checked again.
+  // Adopts a newer record of trust: a higher mark, or a later acceptance, after which every
+  // connection is checked again.
   void Trust(const StoreTrust& trust);
 
   StoreStanding standing() const;
