@@ -2,14 +2,14 @@
 // clients should read again.
 //
 // Place    Used by the streams of GET /api/changes (change_feed.h). Changes that people make
-//          through any member are found in the audit; those of runs, executors, deliveries and bulk
-//          actions by comparing what the store has.
+//          through any member are found in the audit; changes of runs, executors, deliveries and
+//          bulk actions are found by comparing two readings of the store.
 // Threads  Used by the streams' thread only.
 // Time     Reads the store at most every kLookEvery, and only while there is a listener.
 // Errors   If the store does not answer, it is read again later; changes are then only delayed.
-// Always   A change may be reported twice, or without need. Not reported may be: runs that begin
-//          and end between two readings if 16 later ones do so too, and attempts of a delivery that
-//          is not among the newest. A page therefore also refreshes itself from time to time.
+// Always   A change may be reported twice, or without need. A run that begins and ends between two
+//          readings may be missed if 16 later ones do so too, and so may attempts of a delivery
+//          that is not among the newest. A page therefore also refreshes itself from time to time.
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,8 @@ struct StoreView {
 
 struct StoreSnapshot {
   std::optional<StoreView> view = {};  // nullopt: the store did not answer
-  // When the store last answered, by this host's wall clock; before that, when the probe was
-  // created.
+  // When the store last answered, by this host's wall clock; before its first answer, when the
+  // probe was created.
   WallTime known_at = {};
 };
 

@@ -52,8 +52,8 @@ class StreamHub final : public Stepper {
   struct Who {
     std::string account;
     std::string credential = {};  // with which the request was authenticated
-    // Whether the credential is still valid; nullopt: the store did not answer. May block for as
-    // long as a store read does.
+    // Returns whether the credential is still valid; nullopt if the store did not answer. May block
+    // for as long as a store read does.
     std::function<std::optional<bool>()> stands = [] { return true; };
   };
 
