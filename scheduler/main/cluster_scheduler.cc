@@ -269,7 +269,7 @@ Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInf
   return {};
 }
 
-// The hub listens before the store is open.
+// The hub listens before the store is open; until then, requests to join are refused.
 Result<std::string> ClusterScheduler::Parts::Issue(const JoinRequest& request) {
   const ExecutorEnrollment* const ready = joins.load();
   if (ready == nullptr)
@@ -305,7 +305,7 @@ void ClusterScheduler::Stop() {
   if (!parts.directory) return;
   if (parts.transport) parts.transport->Stop();
   if (parts.server) parts.server->StopListening();
-  // Each thread's wake-ups end with its loop, so all loops stop before anything is destroyed.
+  // The loops wake one another, so all of them stop before anything is destroyed.
   parts.loops.Stop();
   if (parts.server) parts.server->Leave();
   parts.server.reset();
