@@ -36,7 +36,8 @@ void SettingsFollower::Compare(SteadyTime now) {
   log::Warn("settings", "not published yet: {}", written.error().message);
 }
 
-// The coordinator refuses it while this member has not joined; it is retried at the next Step.
+// Reports to the other members whether a pause is in force here. The coordinator refuses the report
+// while this member has not joined; it is then repeated at the next Step.
 void SettingsFollower::Tell() {
   const Told now{.joins = ports_.coordinator.Joins(), .paused = ports_.settings.paused()};
   if (now.joins == 0 || now == told_ || failpoint::Broken("pause.told")) return;

@@ -1,7 +1,7 @@
 // Keeps this member's live settings, the coordinator's copy of them and the store in step.
 //
-// A member that has a newer version than the coordinator's copy writes it there: normally at once
-// the member whose API accepted the change. If that one fails in between, the leader finds the
+// A member that has a newer version than the coordinator's copy writes it there. Normally that is
+// the member whose API accepted the change, at once; if it fails in between, the leader finds the
 // change in the store. This member also reports to the others whether a pause of the cluster is in
 // force here.
 //
@@ -48,7 +48,7 @@ class SettingsFollower final : public Stepper {
   SteadyTime write_again_{};  // the coordinator refused a write: no further one before this
 
   struct Told {
-    uint64_t joins = 0;  // a new membership has to be told again
+    uint64_t joins = 0;  // the report is repeated after each join
     bool paused = false;
 
     bool operator==(const Told&) const = default;
