@@ -25,7 +25,7 @@
 
 namespace carillon::scheduler {
 
-// Whether the item may have been executed before, without that having been recorded.
+// Tells whether an item may have been executed earlier without a record of that.
 enum class EarlierAttempt { kNo, kPossibly };
 
 struct ItemOutcome {
@@ -104,8 +104,8 @@ class BulkWorker final : public Stepper {
     int tries = 0;                        // of the next item
   };
 
-  // The present time. Read in the order of the members, so that a lease until `cluster` + kLease
-  // does not end before `steady` + kLease. Read anew for each renewal, because an item may take
+  // The present time. Read in the order of the fields, so that a lease until `cluster` + kLease
+  // does not end before `steady` + kLease. Read again for each renewal, because an item may take
   // longer than a lease.
   struct Moment {
     SteadyTime steady;
@@ -123,7 +123,8 @@ class BulkWorker final : public Stepper {
   // Reads the caller's rights. True if the action may continue; false: it was stopped, or the
   // rights could not be read.
   bool Resume(WallTime cluster_now);
-  // Finishes the items that need not be executed. False: that could not be found out for all.
+  // Finishes the items that need not be executed. Returns false if that could not be decided
+  // for all.
   bool Precheck(const std::vector<BulkItem>& items);
   void Finish(const BulkItem& item, const ItemOutcome& outcome);
   void Drop(std::string_view why);
