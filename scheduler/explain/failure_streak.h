@@ -15,8 +15,8 @@ struct FailureStreak {
   WallTime since{};      // end of the first failure of the streak
   RunSummary last = {};  // the latest failure of the streak
   std::optional<RunSummary> last_success = {};
-  // Older runs that were not read may change the result: the streak may be longer, or there may be
-  // one before runs that are still open.
+  // True if older runs that were not read may change the result: the streak may be longer, or there
+  // may be one before runs that are still open.
   bool open_ended = false;
 
   bool settled() const { return !open_ended; }

@@ -11,7 +11,7 @@ namespace carillon::scheduler {
 class LiveExecutors {
  public:
   explicit LiveExecutors(const ClusterView& view);
-  // `stored`, updated from the link if this member has heard the executor later.
+  // Returns `stored`, with the newer state if this member has heard the executor since.
   ExecutorRecord Latest(ExecutorRecord stored) const;
   // True if the executor has a link to this member.
   bool Linked(const ExecutorId& id) const { return heard_.contains(id); }

@@ -23,7 +23,7 @@ struct ClusterMember {
   std::optional<Duration> clock_offset = {};
   std::string version = {};         // of its build; empty = unknown
   std::string ops_url = {};         // of its health and metrics; empty = unknown
-  std::optional<bool> paused = {};  // it has put the pause of the cluster into effect
+  std::optional<bool> paused = {};  // the pause of the cluster is in force there
 };
 
 struct ClusterView {

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-enum class NodeState { kOk, kUnknown, kDegraded, kDown };  // ascending: the worst of several
+enum class NodeState { kOk, kUnknown, kDegraded, kDown };  // ascending, from best to worst
 
 std::string_view Name(NodeState state) {
   switch (state) {
@@ -32,8 +32,8 @@ struct Node {
   std::string address = {};  // empty = unknown
   NodeState state = NodeState::kUnknown;
   std::string detail = {};            // empty = none
-  std::optional<Outage> away = {};    // the outage if it becomes unavailable; nullopt: a group
-  std::optional<Outage> costs = {};   // the present outage
+  std::optional<Outage> away = {};    // the outage if it becomes unavailable
+  std::optional<Outage> costs = {};   // the outage that it causes now
   std::optional<bool> leader = {};    // members only
   std::map<std::string, int> counts;  // for a group of executors: their number by state
 };
@@ -102,11 +102,11 @@ bool Usable(const ExecutorRecord& executor) {
 }
 
 // How long a lost executor counts as an outage. After that its runs have been retried elsewhere, or
-// wait for a person. An executor that was removed for good would otherwise be an outage for as long
-// as its record exists. It still is one if no other executor can do its work.
+// wait for a person; an executor that was removed for good would be an outage for as long as its
+// record exists. If no executor is usable, every lost one counts.
 constexpr Duration kMissedFor = 10min;
 
-// An executor that was disabled or drained before it went is not missed.
+// An executor that was disabled or drained before it was lost is not missed.
 bool Missed(const ExecutorRecord& executor) { return executor.enabled && !executor.draining; }
 
 std::string DetailOf(const ExecutorRecord& executor) {
@@ -207,7 +207,7 @@ class Graph {
     left.erase(self_.value());
     const Outage away = inputs_.cluster.members.size() > 1 ? Outage::kMember : Outage::kLastMember;
     for (const ClusterMember& member : inputs_.cluster.members) AddMember(member, away);
-    // While the coordinator is unavailable, the members are unknown.
+    // Without the coordinator, it is unknown whether these owners are still members.
     for (const auto& [id, segments] : left) {
       Node node{.id = "member:" + id, .kind = "member", .name = id};
       node.leader = false;
@@ -293,7 +293,7 @@ class Graph {
       edges_.push_back({node.id, "member:" + member.id.value(), "claims", true, state});
     }
     if (inputs_.one_process) return;
-    // It reports its lag only while the bus answers it.
+    // An executor reports its lag only while the bus answers it.
     const bool reads = node.state == NodeState::kOk && executor.tasks_behind.has_value();
     edges_.push_back(
         {node.id, "bus", "messages", true, reads ? NodeState::kOk : NodeState::kUnknown});
@@ -358,7 +358,7 @@ class Graph {
     for (const auto& [outage, ids] : nodes) outages.insert(outage);
     json impact = json::array();
     for (const OutageRow& row : ImpactOf(outages)) {
-      if (row.until == OutageBound::kExecutorLost) continue;  // it is known to be lost by now
+      if (row.until == OutageBound::kExecutorLost) continue;  // this executor is lost by now
       json one = RowToJson(row, inputs_.bounds);
       one["nodes"] = row.outage == Outage::kStoreAndCoordinator
                          ? std::set<std::string>{"coordinator", "store"}

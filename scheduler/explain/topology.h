@@ -28,7 +28,7 @@ struct TopologyInputs {
   bool store_answers = false;
   StoreStanding store;
   std::vector<SegmentRecord> segments;    // empty if the store does not answer
-  std::vector<ExecutorRecord> executors;  // in that case only those with a link to the member
+  std::vector<ExecutorRecord> executors;  // without the store, only those linked to the member
   std::vector<ChannelHealth> channels;
   OutageBounds bounds;
   // Addresses of the other parts; empty = unknown.

@@ -19,9 +19,9 @@ inline constexpr int64_t kFiresDefault = 10;
 // "moved_by_gap" or "repeated".
 Result<nlohmann::json> UpcomingFires(const JobDefinition& job, WallTime after, size_t count);
 
-// The fires that a clock change removes after `after` and up to the last of `fires`, which are
-// UpcomingFires of the same job. They would happen under the other dst_gap or dst_repeat. The form
-// is that of UpcomingFires, with dst "skipped_by_gap" or "not_repeated" and the time that each fire
+// Returns the fires that a clock change removes because of the job's dst_gap or dst_repeat, after
+// `after` and up to the last of `fires` (the UpcomingFires of the same job). The form is that of
+// UpcomingFires; dst is "skipped_by_gap" or "not_repeated", and the times are those that the fires
 // would have. At most kFiresMax.
 Result<nlohmann::json> SkippedByDst(const JobDefinition& job, WallTime after,
                                     const nlohmann::json& fires);
