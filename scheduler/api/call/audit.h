@@ -17,9 +17,9 @@ void RecordAudits(const Call& call, std::vector<AuditRecord> records);
 // Adds to the record what this request changes of its object; {} = the object is created. Never
 // pass a secret: records are kept for a year.
 void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann::json& after);
-// The reason of the record: that of the handler, then that of the caller.
+// The reason for the record: the handler's, then the caller's (`said`).
 std::string AuditReason(const AuditNote& note, const std::string& said);
-// A kill is named before the caller's reason.
+// If `mode` is a kill, the record says so before the caller's reason.
 void NoteCancelMode(const Call& call, CancelMode mode);
 // As RecordAudit, and returns the error, for a caller who will retry.
 Status TryRecordAudit(const Call& call, AuditRecord record);

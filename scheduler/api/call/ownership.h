@@ -28,12 +28,13 @@ bool MayAct(const Caller& caller, const JobAccessScope& job);
 Problem Forbidden(Permission permission);
 Problem NotOwner(Permission permission);
 
-// Whether what the path names is owned by the caller or shared with them. Unknown ids are left to
-// the handler.
+// Returns true if the object that the path names is owned by the caller or shared with them, or if
+// there is no such object (the handler then answers 404); otherwise the problem.
 Outcome<bool> CheckOwned(const Route& route, const Call& call);
 
-// Whether the caller may replace the job `before` with `definition`; nullptr: create it. A caller
-// with access only through a share may neither change the owner nor move the job outside the share.
+// Returns true if the caller may replace the job `before` with `definition` (nullptr: create it),
+// otherwise the problem. A caller with access only through a share may neither change the owner nor
+// move the job outside the share.
 Outcome<bool> CheckWrite(const Call& call, const JobAccessScope* before,
                          const JobDefinition& definition);
 

@@ -12,15 +12,15 @@
 
 namespace carillon::scheduler {
 
-// Whether Idempotency-Key is honoured.
+// How a route treats Idempotency-Key.
 enum class Keyed {
   kNo,
   kYes,
   kInWrite,  // a successful handler stores the answer in the transaction of its write
 };
 
-// What the first {} of the path names. Its owner is checked if the caller's permission covers only
-// their own.
+// The kind of object that the first {} of the path names. Its owner is checked if the caller's
+// permission covers only objects of their own.
 enum class Owned { kNothing, kJob, kRun, kDeadLetter, kToken, kSecret, kBulk };
 
 struct Route {
@@ -53,11 +53,11 @@ class Routes {
   // HEAD is served as GET.
   RouteMatch Match(std::string_view method, const std::vector<std::string>& segments) const;
 
-  // The actions on objects of a kind, with the permission that each needs. Every change of an
-  // existing object is "edit"; otherwise "job.pause" becomes "pause".
+  // The actions on objects of a kind, with the permission that each needs. The name of an action is
+  // the part after the dot ("pause" of "job.pause"); replace, patch and update are all "edit".
   using Actions = std::map<std::string, Permission>;
   const Actions& ActionsOn(Owned kind) const;
-  // On one object of a kind in the audit: "executor", "user", "secret", "token".
+  // The same for objects that the audit calls `thing`: "executor", "user", "secret", "token".
   const Actions& ActionsOn(std::string_view thing) const;
 
  private:

@@ -15,7 +15,7 @@ namespace carillon::scheduler {
 
 class ConsolePages {
  public:
-  // `files`: of web-ui/dist; without any the start page tells how to build it.
+  // `files`: those of web-ui/dist; without any, the start page says how to build the console.
   ConsolePages(EmbeddedFiles files, std::string version);
 
   // True for requests that it may answer, by method and path alone: GET and HEAD outside of /api.

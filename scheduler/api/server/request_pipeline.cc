@@ -275,7 +275,7 @@ HttpResponse ApiHandler::Overloaded(const HttpRequest& request) {
 }
 
 Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
-  // First, because such a request names neither a caller nor a path that can be relied on.
+  // Checked first, because such a request names neither a caller nor a path that can be relied on.
   if (EndsConnection(request.defect)) return *DefectProblem(request.defect);
   if (IsProbePath(request)) return AnswerProbe(request, trace);
   if (auto page = console_.Answer(request)) {
@@ -302,6 +302,8 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
     CARILLON_ASSIGN_OR_RETURN(caller, Identify(request));
     if (auto refused = Admit(account_rate_, caller.Subject())) return std::move(*refused);
   }
+  // Checked after the caller, so that without a valid token the answer is 401, whatever else
+  // is wrong.
   const auto defect = DefectProblem(request.defect);
   if (defect && request.defect != HttpDefect::kBodyTooLarge) return *defect;
   if (match.route == nullptr) {
@@ -364,8 +366,9 @@ Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::s
 }
 
 Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
-  // Limited at the rate of an account, not at the lower one of an address, so that a few made-up
-  // tokens from the same address do not delay the first use of a valid one.
+  // Look-ups of unknown tokens are limited at the rate of an account, not at the lower one of
+  // an address, so that a few made-up tokens from an address do not delay the first use of a
+  // valid one.
   const std::string bearer = BearerToken(request);
   if (authenticator_.MayBeAGuess(bearer)) {
     if (auto refused = AdmitAddress(lookup_rate_, request)) return std::move(*refused);

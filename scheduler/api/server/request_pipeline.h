@@ -29,9 +29,9 @@ class ApiHandler : public HttpHandler {
   // Requests for the status and the console. They must be answered while requests that need the
   // store hang, because they show what is wrong.
   bool Urgent(const HttpRequest& request) const override;
-  // Before the server stops: ends all streams.
+  // Ends all streams. Call it before the server stops.
   void StopStreams();
-  // After the server has stopped: nothing of the context is used when this has returned.
+  // Call it after the server has stopped. Once it has returned, nothing of the context is used.
   void Stop();
 
  private:
@@ -51,7 +51,7 @@ class ApiHandler : public HttpHandler {
   std::optional<Problem> Admit(RateLimit& limit, const std::string& who);
   std::optional<Problem> AdmitAddress(RateLimit& limit, const HttpRequest& request);
   Reply Dispatch(const Route& route, Call& call);
-  // After a successful write.
+  // Writes the audit record of a successful action.
   void Audit(const Route& route, const Call& call, const HttpResponse& done);
   HttpResponse Finish(const HttpRequest& request, const Trace& trace, Reply reply);
   Call CallOf(const HttpRequest& request, const Caller& caller, std::string_view trace_id,
@@ -60,7 +60,7 @@ class ApiHandler : public HttpHandler {
 
   const ApiContext context_;
   Identifiers identifiers_;
-  BoundedCall aside_;  // of tokens
+  BoundedCall aside_;  // makes the look-ups of credentials
   Authenticator authenticator_;
   SignIn sign_in_;
   Mutex rates_mu_;
@@ -69,7 +69,7 @@ class ApiHandler : public HttpHandler {
   // Limits store look-ups by addresses whose credentials are not known yet.
   RateLimit lookup_rate_ GUARDED_BY(rates_mu_);
   StoreProbe store_;
-  ChangeWatch changes_;  // before the streams that use it
+  ChangeWatch changes_;  // declared before the streams that use it
   StreamHub streams_;
   LogReads log_reads_;
   LoopRunner stream_loop_;
@@ -77,7 +77,7 @@ class ApiHandler : public HttpHandler {
   BulkWorker bulk_;
   const std::function<void()> nudge_bulk_;
   const ConsolePages console_;
-  LoopRunner bulk_loop_;  // last: it uses the rest
+  LoopRunner bulk_loop_;  // declared last, because it uses the rest
 };
 
 }  // namespace carillon::scheduler
