@@ -30,7 +30,8 @@ struct ItemKey {
 // A request of the caller for the path with these segments.
 HttpRequest AskedRequest(const Call& call, std::string_view method,
                          std::vector<std::string> segments);
-// The reply of the handler of its route, if the caller has the permission.
+// Returns the reply of the request's route, if the caller has its permission; otherwise
+// the problem.
 Reply AskAlone(const Call& call, const HttpRequest& request, AuditNote& note);
 
 // Executes the operation on the object with this id.

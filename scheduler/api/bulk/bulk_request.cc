@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kIdBytesMax = 63;
-// Most pages that are read for a filter without an index: about a million runs.
+// Maximum number of pages read for a filter without an index: about a million runs.
 constexpr int kSearchesMax = 20;
 
 // Without a `kind`, the first entry of an action applies.

@@ -48,7 +48,7 @@ Outcome<BulkRequest> ReadBulkRequest(const Call& call);
 
 struct SelectedItems {
   std::vector<std::string> ids;
-  bool more = false;  // than one action may have
+  bool more = false;  // there are more than one action may have
 };
 // A filter is evaluated by the route of the list, so that it has the same meaning here.
 Outcome<SelectedItems> SelectItems(const Call& call, const BulkRequest& bulk);

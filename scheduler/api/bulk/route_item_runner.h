@@ -15,12 +15,12 @@
 
 namespace carillon::scheduler {
 
-// What a reply means for its item. Pure.
+// Decides what a reply means for its item. Pure.
 ItemOutcome::Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, EarlierAttempt tried);
 
 class RouteItemRunner final : public BulkItemRunner {
  public:
-  // Calls on behalf of this caller; the references must outlive it.
+  // Makes a Call on behalf of `caller`. All arguments that are references must outlive the Call.
   using CallMaker = std::function<Call(const HttpRequest& request, const Caller& caller,
                                        std::string_view trace_id, AuditNote& note)>;
   explicit RouteItemRunner(CallMaker make_call) : make_call_(std::move(make_call)) {}

@@ -17,12 +17,12 @@ struct ByteRange {
     size_t offset = 0;
     size_t size = 0;
   };
-  // The part that lies within that many bytes; nullopt: none.
+  // Returns the part of a text of `length` bytes that the range covers; nullopt: none.
   std::optional<Span> Within(size_t length) const;
 };
 
-// nullopt: there is none, or one that is ignored, so that the whole text is sent: a malformed
-// range, another unit, several ranges. Numbers may have any length.
+// Returns nullopt if the whole text is to be sent: there is no range, or it is ignored because it
+// is malformed, has another unit, or is one of several. Numbers may have any length.
 std::optional<ByteRange> ReadByteRange(const HttpRequest& request);
 
 }  // namespace carillon::scheduler

@@ -36,14 +36,14 @@ class Page {
   bool Add(const nlohmann::json& item, std::string cursor);
   // Skips an item that is not shown; the next page continues after it.
   void Skip(std::string cursor);
-  // As Skip, for everything up to there: the search of this page has reached its limit.
+  // As Skip, for all items up to `cursor`: the search for this page has reached its limit.
   void SearchEnded(std::string cursor);
-  // As SearchEnded, with the time reached, which the answer has in `searched_to`.
+  // As SearchEnded; the answer also has the time reached, as `searched_to`.
   void SearchedTo(std::string cursor, WallTime time);
   using Counter = std::function<Result<BoundedCount>()>;
-  // `more`: the list continues after the last item added (also set by a refused Add). `count` is
-  // called for the total of the first page unless the page shows it; if it fails, the answer has
-  // what is known.
+  // `more`: the list continues after the last item added (also true after a refused Add). `count`
+  // is called for the total, only for the first page and only if that page does not show the whole
+  // list; if it fails, the answer has the count that is known.
   HttpResponse Finish(bool more, const Counter& count);
 
  private:
@@ -63,13 +63,13 @@ class Page {
 };
 
 Problem BadPageToken();
-// A cursor that is a number.
+// Parses a cursor that is a number; nullopt if it is not.
 std::optional<uint64_t> ParseCursor(const std::string& text);
 
 HttpResponse JsonResponse(int status, const nlohmann::json& body);
 // Empty: no header of this name.
 std::string HeaderOf(const HttpResponse& response, std::string_view name);
-// An answer that was stored for an Idempotency-Key.
+// Makes a response from an answer that was stored for an Idempotency-Key.
 HttpResponse FromStored(const StoredAnswer& answer);
 
 }  // namespace carillon::scheduler

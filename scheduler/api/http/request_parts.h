@@ -19,8 +19,8 @@
 
 namespace carillon::scheduler {
 
-// The JSON document of the body; an empty body is `{}` when `optional`. NUL characters in names or
-// texts are refused.
+// Returns the JSON document of the body; with kOptional, an empty body is `{}`. NUL characters in
+// names or texts are refused.
 enum class Body { kRequired, kOptional };
 Outcome<nlohmann::json> ReadJson(const HttpRequest& request, Body body);
 
@@ -68,7 +68,7 @@ class Query {
   std::vector<std::pair<std::string, std::string>> values_;
 };
 
-// For a list that is filtered by `job_id`.
+// Parses the `job_id` by which a list is filtered; 400 if it is not valid.
 Outcome<JobId> FilterJobId(const std::string& text);
 
 // 400: the value at `pointer` is not a valid namespace.
@@ -78,7 +78,7 @@ Problem BadNamespace(const std::string& pointer);
 // would select everything.
 Outcome<std::optional<Selector>> ReadSelector(const Query& query);
 
-// The parameters `label=name:value`. Any of the values of a name must match, for all names.
+// The parameters `label=name:value`. For each name, one of its values must match.
 using LabelFilter = std::map<std::string, std::vector<std::string>>;
 Outcome<LabelFilter> ReadLabelFilter(const Query& query);
 

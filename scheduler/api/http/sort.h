@@ -16,7 +16,7 @@ struct Sort {
   std::string by;
   bool descending = false;
 };
-// By one of `names`; nullopt: the default order of the list.
+// Returns the order by one of `names`; nullopt: the list's default order.
 Outcome<std::optional<Sort>> ReadSort(const Query& query,
                                       std::initializer_list<std::string_view> names);
 

@@ -84,8 +84,8 @@ Outcome<json> JobApplier::Apply(const json& documents) {
               {"prune_complete", prune_complete_}};
 }
 
-// Finds documents with the same name and namespace of which one has no job_id: which job each means
-// would depend on the jobs that exist already.
+// Finds documents without a job_id whose name and namespace another document has too: which of them
+// means which job would depend on the jobs that exist already.
 void JobApplier::FindTwins(const json& documents) {
   std::map<std::pair<std::string, std::string>, std::vector<size_t>> by_name;
   for (size_t i = 0; i < documents.size(); ++i) {
@@ -105,7 +105,8 @@ void JobApplier::Settle(size_t index, Outcome<Fate> fate) {
   fates_.insert_or_assign(index, std::move(fate));
 }
 
-// Looks up the jobs of a piece at once; a single document is looked up when it is applied.
+// Looks up the jobs of a part of the list together; the job of a single document is looked up when
+// the document is applied.
 void JobApplier::LookUp(const json& documents, size_t first, size_t end) {
   known_ = {};
   if (end - first < 2 || store_away_) return;
@@ -187,7 +188,7 @@ Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
 Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
   const std::string name = TextOf(document, "name");
   const std::string name_space = NamespaceOf(document);
-  // Read refuses it.
+  // Read refuses such a document.
   if (name.empty() || !IsNamespace(name_space)) return std::optional<JobBase>();
   std::vector<StoredJob> found;
   if (auto known = known_.OfName({name_space, name})) {

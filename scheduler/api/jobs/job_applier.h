@@ -1,8 +1,8 @@
 // Applies a list of job documents: creates or changes each job, or leaves it as it is; with `prune`
 // also deletes the jobs that a selector matches and the list does not contain.
 //
-// Place    Behind POST /api/apply. The jobs of a piece of the list are looked up at once, and new
-//          ones are stored at once; if that fails, each is stored alone and has its own result.
+// Place    Behind POST /api/apply. The jobs of a piece of the list are looked up together, and new
+//          ones are stored together; if that fails, each is stored alone and has its own result.
 // Threads  One request owns it.
 // Errors   An error of a document is reported in its item, and the others are applied. Once the
 //          store is unavailable, nothing more is tried.
@@ -25,14 +25,14 @@ namespace carillon::scheduler {
 inline constexpr size_t kApplyItemsMax = 500;
 inline constexpr size_t kPrunedMax = 500;         // jobs deleted by one request
 inline constexpr size_t kPruneScanMax = 100'000;  // jobs examined by one request
-// Size of all changes in an answer together; later items are shown without changes.
+// Maximum size of the changes of all items in an answer; items beyond it are shown without changes.
 inline constexpr size_t kChangesBytesMax = 4u << 20;
 
 struct ApplyOptions {
   bool dry_run = false;
   std::optional<Selector> prune = {};  // nullopt: nothing is deleted
-  // The namespace of documents that name none, and the one in which to prune. nullopt: `default`,
-  // and all namespaces.
+  // The namespace of documents that name none, and the only one in which to prune. nullopt: such
+  // documents belong to `default`, and all namespaces are pruned.
   std::optional<std::string> name_space = {};
 };
 
@@ -41,8 +41,8 @@ class JobApplier {
   JobApplier(const Call& call, ApplyOptions options, WallTime now)
       : call_(call), options_(std::move(options)), now_(now) {}
 
-  // Returns {dry_run, items, counts, prune_complete} of docs/api.md. If the store was unavailable
-  // before anything was done: that problem.
+  // Returns {dry_run, items, counts, prune_complete} of docs/api.md, or the problem if the store
+  // was unavailable before anything was done.
   Outcome<nlohmann::json> Apply(const nlohmann::json& documents);
 
  private:
@@ -63,7 +63,8 @@ class JobApplier {
 
   void FindTwins(const nlohmann::json& documents);
   void LookUp(const nlohmann::json& documents, size_t first, size_t end);
-  // For a job to be created: its result if StoreQueued succeeds.
+  // Applies a document. A job that has to be created is only queued; its result is then the one
+  // that it has if StoreQueued succeeds.
   Outcome<Fate> ApplyOne(size_t index, const nlohmann::json& document);
   Outcome<Fate> ApplyTo(const std::optional<JobBase>& base, size_t index,
                         const nlohmann::json& document);

@@ -24,15 +24,18 @@ Outcome<JobBase> ReadBase(const Call& call, const JobId& id);
 // The present job if the caller's precondition names its version; otherwise 412.
 Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTags& wanted,
                                WallTime now);
-// Parses the job in a body. Two views of its schedules that contradict each other are 422.
+// Parses the job in a body. 422 if the body describes the schedules in two ways that contradict
+// each other.
 Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>& parse);
 
-// Whether the caller may write this, and the job may use the secrets it names. Through a share, a
-// caller may add secrets of the owner only if they may use them too.
+// Returns true if the caller may write this definition and the job may use the secrets that it
+// names, otherwise the problem. A caller with access through a share may add secrets of the owner
+// only if the caller may use them too.
 Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition);
 
-// The writes. Each notes its changes for the audit in the call. The state on which the permission
-// was checked is also what the store expects, so that no other change can come in between.
+// The functions below write, and note the changes for the audit in the call. The store checks that
+// the job is still in the state for which the permission was checked, so no other change can come
+// in between.
 //
 // 409 exists: the id is taken, perhaps by a deleted job.
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,

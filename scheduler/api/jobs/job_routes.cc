@@ -38,7 +38,7 @@ HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime no
   return response;
 }
 
-// For an id that is taken: the job with this id if it equals the one to be created.
+// Returns the job that already has this id, if it equals the one to be created.
 std::optional<StoredJob> FindSame(const Call& call, const JobId& id,
                                   const JobDefinition& definition) {
   auto found = call.api.jobs.GetJob(id);

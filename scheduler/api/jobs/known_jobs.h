@@ -1,5 +1,5 @@
-// Jobs of a list as one look-up found them, so that
-// its documents need not ask the store one by one.
+// The jobs that the documents of a list refer to, found by one look-up, so that the store need not
+// be asked for each document.
 //
 // Threads  One request owns it.
 // Errors   Jobs that could not be looked up are unknown; the caller then reads the store, which

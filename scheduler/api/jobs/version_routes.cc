@@ -51,7 +51,7 @@ Problem UnreadableVersion(int64_t version) {
           .detail = fmt::format("The stored version {} cannot be read.", version)};
 }
 
-// A revert does not change whether the job is enabled, its owner and its namespace.
+// A revert changes neither the owner and the namespace of the job nor whether it is enabled.
 Outcome<JobDefinition> DefinitionToRevertTo(const JobVersion& version, const JobBase& base) {
   if (!version.definition) return UnreadableVersion(version.version);
   JobDefinition definition = *version.definition;
@@ -80,7 +80,7 @@ Reply ListJobVersions(const Call& call) {
     if (!cursor || *cursor > static_cast<uint64_t>(INT64_MAX)) return BadPageToken();
     before = static_cast<int64_t>(*cursor);
   }
-  // One more than is shown, with which the last one shown is compared.
+  // Reads one version more than is shown, because each one is compared with the version before it.
   CARILLON_ASSIGN_OR_RETURN(const auto versions,
                             call.api.jobs.ListVersions(id, before, page.size() + 1));
   for (size_t i = 0; i < versions.size() && i < page.size(); ++i) {
