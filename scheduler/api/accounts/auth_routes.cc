@@ -76,7 +76,8 @@ Outcome<bool> IsPassword(const Call& call, const std::optional<UserRecord>& user
   return right && able;
 }
 
-// Checks the password within the limits of the lock-out. False: it is wrong; the audit has that.
+// Checks the password within the limits of the lock-out. Returns false if it is wrong, which is
+// then recorded in the audit.
 Outcome<bool> CheckAttempt(const Call& call, const std::string& name,
                            const std::optional<UserRecord>& user, const std::string& password) {
   const std::string address = NetworkOf(AddressOf(call.request));

@@ -38,7 +38,8 @@ json TokenToJson(const Call& call, const TokenRecord& token) {
           {"allowed_actions", AllowedActions(call, "token", token.user_id)}};
 }
 
-// When the new token expires: in the future, and not after the token that creates it.
+// Returns when the new token expires. That must be in the future, and not later than the expiry of
+// the token that creates it.
 Outcome<std::optional<WallTime>> ReadExpiry(const Call& call, const json& body, WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(const std::string text, TextMember(body, "expires_at", 100));
   if (text.empty()) return call.caller.expires;

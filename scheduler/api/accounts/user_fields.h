@@ -31,7 +31,7 @@ struct UserFields {
   std::vector<Share> shares = {};
   std::string password;
 };
-// With a new id and the password hashed; not stored yet.
+// Returns a user with a new id and the hashed password, who is not stored yet.
 Outcome<UserRecord> NewUser(const Call& call, const UserFields& fields);
 
 }  // namespace carillon::scheduler

@@ -183,7 +183,8 @@ Reply PatchUser(const Call& call) {
   const auto changed = call.api.auth.UpdateUser(wanted, call.authenticator.Wall());
   if (!changed.ok()) return Refused(call, changed.error());
   call.authenticator.ForgetUser(user.user_id);
-  // A new password is usually set because its user failed with the old one.
+  // A new password is usually set because the user failed to sign in with the old one, so the
+  // failures are forgotten.
   if (wanted.password_hash != user.password_hash) call.sign_in.Forgive(user.name);
   return UserResponse(call, 200, *changed);
 }

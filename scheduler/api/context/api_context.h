@@ -47,9 +47,9 @@ struct ApiContext {
   const KeySource& secret_keys;  // seals and opens secrets
   SegmentStore& segments;
   StatusSource& status;  // what only the member knows
-  // Whether the store that answers is the trusted one; must not block.
+  // Tells whether the store that answers is the trusted one; must not block.
   std::function<StoreStanding()> store_standing;
-  // An operator accepts the store that was shown to them; blocks like a write.
+  // Trusts the store that was shown to an operator, who accepted it; blocks like a write.
   std::function<Status(const StoreIdentity&)> accept_store;
   // Called after a write that can make work due; must not block.
   std::function<void(const ChangedWork&)> nudge;

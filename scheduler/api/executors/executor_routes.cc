@@ -96,8 +96,8 @@ Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
   return std::move(parsed.definition.labels);
 }
 
-// Heartbeat times change constantly. Executors heard from recently share one cursor position, so
-// that paging cannot skip one.
+// Heartbeat times change constantly. In a list ordered by them, executors heard within this time
+// before the first page count as heard at the same moment, so that paging cannot skip one.
 constexpr Duration kHeardLately = 10s;
 
 // The position of an executor in a list, as text; also the cursor after it. `begun`: time of the

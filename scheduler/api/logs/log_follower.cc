@@ -24,7 +24,7 @@ std::optional<AttemptResult> OverResult(const RunDetail& run, int attempt) {
 StreamSource::Piece LogFollower::Poll(SteadyTime now) {
   const uint64_t before = next_;
   std::string text = ReadNew();
-  // Even if no entry was to be shown, there may be more of the log.
+  // Polls again at once, even if none of the entries read is shown: there may be more of the log.
   if (next_ > before) return {.text = std::move(text), .more = true};
   LookAtRun(now);
   if (!state_) return {};

@@ -17,8 +17,8 @@ namespace carillon::scheduler {
 class LogReads {
  public:
   static constexpr size_t kOfOneAccountMax = 2;
-  // Up to this many stored bytes are read without a place. In bytes and not in entries, because an
-  // entry may have 16 KiB.
+  // Up to this many stored bytes are read without a place. The limit is in bytes and not in
+  // entries, because an entry may have 16 KiB.
   static constexpr size_t kShortLogBytes = 256u << 10;
 
   explicit LogReads(size_t all_max) : all_max_(all_max) {}

@@ -68,8 +68,8 @@ struct Part {
   bool whole = true;      // reaches the end of the stored log
 };
 
-// Reads a part of the log. `end`: the seq of the last entry that was stored at the beginning. Takes
-// a place of LogReads if the first read does not reach the end of the part.
+// Reads a part of the log. `end`: the seq of the last entry that was stored when the request began.
+// Takes a place of LogReads if the first read does not reach the end of the part.
 Outcome<Part> ReadPart(const Call& call, const Wanted& wanted, uint64_t end) {
   Part part{.last_seq = wanted.offset};
   int64_t left = wanted.limit;

@@ -35,7 +35,7 @@ void AppendOutput(std::string& out, std::string_view output, uint64_t after_seq,
 inline constexpr int64_t kAttemptMax = 1'000'000;
 
 struct EventId {
-  std::optional<int> attempt = {};  // nullopt: the requested attempt; without a request the first
+  std::optional<int> attempt = {};  // nullopt: the requested attempt, or else the first
   uint64_t seq = 0;
 };
 std::optional<EventId> ParseEventId(std::string_view text);

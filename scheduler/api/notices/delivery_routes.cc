@@ -76,7 +76,8 @@ Reply ListDeliveries(const Call& call) {
   return page.Finish(false, [&] { return call.api.notices.CountDeliveries(filter); });
 }
 
-// Idempotent: repeated while the delivery is pending, it only restarts the day of attempts.
+// Idempotent: while the delivery is pending, a repetition only restarts the day in which it
+// is tried.
 Reply ResendDelivery(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));

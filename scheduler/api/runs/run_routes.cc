@@ -99,7 +99,8 @@ Outcome<GapFilter> ReadGapFilter(const Query& query, const Page& page) {
   return filter;
 }
 
-// Only speeds up what the segment's owner finds with its next scan anyway.
+// Wakes the owner of the run's segment. This only saves time: the owner finds the change with its
+// next scan anyway.
 void NudgeOwner(const Call& call, const RunKey& key) {
   const auto run = call.api.runs.GetRun(key);
   if (run.ok()) call.api.nudge({run->row.job_no, run->row.segment, key});
@@ -113,7 +114,7 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
   return shown;
 }
 
-// Why the run has not been started; null if it is not PENDING or does not wait.
+// Returns the reason for which the run has not been started; null if it does not wait.
 Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
   if (run.row.state != RunState::kPending) return json(nullptr);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
@@ -135,8 +136,8 @@ StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed
 }
 
 // The answer that is stored with an Idempotency-Key, within the transaction of the write, where
-// nothing more can be read. It leaves out the output of the attempts, of which the keys of a day
-// would hold gigabytes.
+// nothing more can be read. It leaves out the output of the attempts, because with it the keys of a
+// day would take gigabytes.
 StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
   json shown = RunToJson(run, false);
   shown["output"] = "";
@@ -144,7 +145,7 @@ StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
   return RetriedAnswer(run, std::move(shown), allowed_actions);
 }
 
-// Its next attempt was made, or the one that waited became due sooner.
+// True if the run's next attempt was created, or its waiting attempt became due sooner.
 bool IsRetried(const RunRow& before, const RunRow& after) {
   if (after.attempt != before.attempt) return after.attempt > before.attempt;
   return before.state == RunState::kPending && after.due < before.due;

@@ -20,8 +20,8 @@ constexpr size_t kRunsLookedAt = 100;
 constexpr size_t kGapsLookedAt = 10;  // the first one that can be decoded is the answer
 constexpr size_t kPausesLookedAt = 200;
 
-// The version in force at `at`: of `newest` and earlier ones, the newest that was created by then.
-// Versions and their times ascend together, so a binary search finds it with few reads.
+// Returns the version in force at `at`: the newest one, up to `newest`, that had been created by
+// then. Versions and their times ascend together, so a binary search finds it with few reads.
 Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, int64_t newest,
                                              WallTime at) {
   std::optional<JobVersion> best;

@@ -10,9 +10,10 @@
 
 namespace carillon::scheduler {
 
-// Whether a job may be written that uses these secrets: 422 with the variable's pointer for one
-// that does not exist (unknown_secret) or that its owner may not use (secret_forbidden). Each claim
-// checks again. `named`: the caller may name other secrets than these only if they may use them.
+// Returns true if the job may be written with the secrets that it uses. Otherwise 422, with the
+// pointer of the variable whose secret does not exist (unknown_secret) or may not be used by the
+// job's owner (secret_forbidden). Each claim checks again. `named`: if set, the caller must be
+// allowed to use all secrets other than these.
 Outcome<bool> CheckSecrets(const Call& call, const JobDefinition& definition,
                            const std::optional<std::set<std::string>>& named = {});
 

@@ -12,7 +12,8 @@ Reply CreateSecret(const Call& call);
 Reply GetSecret(const Call& call);
 Reply UpdateSecret(const Call& call);
 Reply DeleteSecret(const Call& call);
-// Re-encrypts with the first key what another key encrypted, a bounded number per call.
+// Re-encrypts secrets whose key is not the first one, with the first key; a bounded number
+// per call.
 Reply RewrapSecrets(const Call& call);
 
 }  // namespace carillon::scheduler

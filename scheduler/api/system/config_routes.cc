@@ -20,9 +20,10 @@ using Values = std::map<std::string, std::string>;
 constexpr size_t kPauseReasonMax = 500;  // characters: it is shown on every page
 constexpr int kPauseTries = 5;           // if others change the settings at the same time
 
-// The answer of GET. `stored` was adopted before, so that this is what is in force here.
+// The answer of GET. Adopt `stored` before, so that the answer is what is in force here.
 json ConfigToJson(const Call& call, const ClusterSettings& stored) {
-  // Values of another version that this one does not accept are logged where they are applied.
+  // Not reported here: values of another version that this one does not accept are logged where
+  // they are applied.
   std::vector<std::string> left_out;
   const config::Config config = call.api.config.With(stored.values, &left_out);
   json document = {{"version", stored.version},
@@ -129,9 +130,9 @@ bool InForce(const Call& call, const ClusterSettings& stored) {
   return stored.version >= call.api.settings.version();
 }
 
-// Writes the settings. nullopt: others have changed them meanwhile. They are in force here when
-// this returns; the member's loops pass them to the other members. The version must be the highest,
-// because members adopt only higher ones.
+// Writes the settings and returns them; nullopt: others have changed them meanwhile. The returned
+// settings are in force here; the member's loops pass them to the other members. The new version is
+// above all known ones, because members adopt only higher versions.
 Outcome<std::optional<ClusterSettings>> Store(const Call& call, const ClusterSettings& stored,
                                               const Values& values) {
   const ClusterSettings next{.version = std::max(stored.version, call.api.settings.version()) + 1,
