@@ -17,7 +17,8 @@ Reply CreateSetupLink(const Call& call);
 
 // How long a setup link is valid.
 inline constexpr Duration kSetupLinkLife = 24h;
-// The path, below a server's URL, of a link with this token. The fragment stays out of every log.
+// Returns the path, below a server's URL, of a link with this token. The token is in the fragment,
+// which browsers do not send, so that no log contains it.
 std::string SetupPath(const std::string& token);
 
 }  // namespace carillon::scheduler

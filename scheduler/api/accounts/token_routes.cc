@@ -98,8 +98,9 @@ Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body)
   return std::vector<std::string>(scopes.begin(), scopes.end());
 }
 
-// Tokens are limited, because each has a rate of its own and stays until it is deleted. Two that
-// are created at the same time may exceed the limit by one.
+// Returns the problem if the caller has as many tokens as allowed. They are limited because each
+// has a rate of its own and stays until it is deleted. Two that are created at the same time may
+// exceed the limit by one.
 std::optional<Problem> TooManyTokens(const Call& call) {
   if (call.caller.user_id.empty()) return std::nullopt;  // an administrator's, without an owner
   const auto own =

@@ -14,7 +14,7 @@ namespace carillon::scheduler {
 
 inline constexpr size_t kBulkItemsMax = 1000;  // processed while their request waits
 
-// An action that is available for many objects.
+// An action that can be applied to many objects of a kind.
 struct BulkVerb {
   std::string_view action;
   std::string_view kind;  // job, run or dead_letter
@@ -26,7 +26,7 @@ struct BulkVerb {
 
   // Path of the list of that kind, relative to /api/.
   std::string_view path() const;
-  // The action in the audit: that of its route.
+  // The name of the action in the audit, which is that of its route.
   std::string AuditAction() const;
 };
 // Null: the kind has no such action.

@@ -1,4 +1,4 @@
-// Lists the actions that a caller's permissions allow on an object, whatever its state. It is
+// Lists the actions that a caller's permissions allow on an object, whatever its state. The list is
 // derived from the table of routes and decided by the same code, so that it agrees with the answers
 // of the routes.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace carillon::scheduler {
 
-// Sorted: ["cancel", "delete", "edit", …]. For a run or a dead letter, `job` is that of its job.
+// Sorted: ["cancel", "delete", "edit", …]. For a run or a dead letter, `job` describes its job.
 nlohmann::json AllowedActions(const Call& call, Owned kind, const JobAccessScope& job);
 // The same for an object that belongs to the job with this id. The job may be deleted.
 Outcome<nlohmann::json> AllowedActions(const Call& call, Owned kind, const JobId& id);

@@ -14,8 +14,8 @@ namespace carillon::scheduler {
 void RecordAudit(const Call& call, AuditRecord record);
 // As RecordAudit, for several records.
 void RecordAudits(const Call& call, std::vector<AuditRecord> records);
-// Adds to the record what this request changes of its object; {} = the object is created. Never
-// pass a secret: records are kept for a year.
+// Adds to the audit record of this request the changes from `before` to `after`; an empty `before`
+// means that the object is created. Never pass a secret: records are kept for a year.
 void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann::json& after);
 // The reason for the record: the handler's, then the caller's (`said`).
 std::string AuditReason(const AuditNote& note, const std::string& said);

@@ -1,4 +1,4 @@
-// One write on behalf of a caller: who, when and why; counts the runs that it ended.
+// The context of one write on behalf of a caller (who, when, why); counts the runs that it ended.
 #pragma once
 
 #include <string>

@@ -23,9 +23,9 @@ class Routes;
 
 // What a handler adds to the audit record of its action.
 struct AuditNote {
-  std::string reason = {};        // before the reason of the caller
+  std::string reason = {};        // precedes the caller's reason
   std::string changes_json = {};  // of the fields of the object
-  std::string object_id = {};     // if neither the path nor the reply has it
+  std::string object_id = {};     // set if neither the path nor the reply has it
   bool told = false;              // the handler wrote its own records
 };
 

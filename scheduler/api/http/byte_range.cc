@@ -16,7 +16,7 @@ std::string_view Trimmed(std::string_view text) {
   return text;
 }
 
-// Reads a number of digits only; a number that is too large counts as the largest one.
+// Parses a text of digits only; a number that does not fit becomes UINT64_MAX.
 std::optional<uint64_t> ReadDigits(std::string_view text) {
   if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) {
     return std::nullopt;

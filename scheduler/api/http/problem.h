@@ -44,8 +44,8 @@ nlohmann::json ProblemBody(const Problem& problem, const std::string& instance,
 HttpResponse ProblemResponse(const Problem& problem, const std::string& instance,
                              const std::string& trace_id);
 
-// A value or a Problem; an Error turns into its Problem, so CARILLON_TRY and
-// CARILLON_ASSIGN_OR_RETURN work on both sides.
+// A value or a Problem. An Error is converted to its Problem, so CARILLON_TRY and
+// CARILLON_ASSIGN_OR_RETURN also accept a Result here.
 template <typename T>
 class [[nodiscard]] Outcome {
  public:

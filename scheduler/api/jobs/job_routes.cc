@@ -74,7 +74,8 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
 
 // The store has no index on labels. For one page at most kLookedThroughMax jobs are examined; then
 // the search continues with the next page, even if nothing was found. The total counts the matches
-// among the examined jobs. The other filters cost no more than without a selector.
+// among the examined jobs. The search limit of the other filters is divided among the batches, so
+// that a page costs no more than without a selector.
 Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector, Page page) {
   constexpr size_t kBatch = 500;
   constexpr size_t kLookedThroughMax = 2000;

@@ -44,7 +44,7 @@ struct Failing {
 
 struct Picked {
   std::vector<Failing> failing;
-  bool all = true;  // false: jobs behind these were not decided
+  bool all = true;  // false: further jobs were left undecided
 };
 
 // The jobs that fail, in the order of `jobs`; their streaks may be unsettled. Beyond `limit` of them,

@@ -137,8 +137,8 @@ struct Rewrapping {
   json unreadable = json::array();
 };
 
-// Seals one secret again with the first key. If it is written at the same moment, that write has
-// sealed it with the first key already.
+// Seals one secret again with the first key. A conflict is not an error: the write that came first
+// has sealed the secret with the first key already.
 Outcome<bool> RewrapOne(Rewrapping& work, const std::string& name) {
   const auto secret = work.call.api.secrets.GetSecret(name);
   if (!secret.ok() && secret.code() == ErrorCode::kNotFound) return true;
