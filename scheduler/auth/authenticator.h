@@ -74,7 +74,8 @@ struct Grant {
   std::string role = {};      // at that time
 };
 
-// The caller of a Grant as of now, or the reason, as a sentence, for which it is no longer valid.
+// The result of resuming a Grant: the caller with its present rights, or a sentence that says why
+// the grant is no longer valid.
 struct Resumed {
   std::optional<Caller> caller = {};
   std::string ended = {};
@@ -108,7 +109,7 @@ class Authenticator {
   void ForgetUser(const std::string& user_id);
   // The time by which credentials expire: cluster time, or this host's clock while that is unknown.
   WallTime Wall() const;
-  // Returns when no write of a token's last use is in progress.
+  // Waits until no write of a token's last use is in progress.
   void Stop() { uses_.Stop(); }
 
   static constexpr Duration kFresh = 5s;

@@ -19,7 +19,7 @@ namespace carillon::scheduler {
 
 class LockOut {
  public:
-  static constexpr int kAccountFailures = 5;   // from this failure on an account has to wait
+  static constexpr int kAccountFailures = 5;   // with this many failures an account has to wait
   static constexpr int kAddressFailures = 20;  // likewise an address
   static constexpr Duration kFirstWait = 5s;   // doubles with each further failure
   static constexpr Duration kWaitMax = 15min;
@@ -35,7 +35,7 @@ class LockOut {
   void Succeeded(const std::string& account, const std::string& address, SteadyTime now);
   // Forgets the failures of this account at all addresses. Waits of addresses stay.
   void Forgive(const std::string& account);
-  // The admitted attempt ended without verifying the password.
+  // Takes back an admitted attempt that ended before the password was verified.
   void Withdraw(const std::string& account, const std::string& address, SteadyTime now);
 
  private:

@@ -17,7 +17,8 @@ inline constexpr size_t kUserNameCharactersMax = 64;
 inline constexpr size_t kPasswordMemoryBytes = 64u << 20;
 inline constexpr unsigned long long kPasswordPasses = 3;
 
-// A name has letters, digits and ._@- only, and begins with a letter or digit. kInvalid: why not.
+// kInvalid with the reason, unless the name consists of letters, digits and ._@- and begins with a
+// letter or digit.
 Status CheckUserName(std::string_view name);
 // kInvalid with the reason: too short, too long, the same as the name, or a very common password.
 Status CheckPassword(std::string_view name, std::string_view password);

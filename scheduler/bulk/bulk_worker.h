@@ -39,7 +39,7 @@ struct ItemOutcome {
   std::string error_json = {};  // empty for kDone
 };
 
-// Why an item of a stopped action has no outcome.
+// The reason for which an item of a stopped action has no outcome.
 enum class Undone {
   kNotBegun,
   kUnknown,  // a member had begun it and did not record the outcome
@@ -115,8 +115,8 @@ class BulkWorker final : public Stepper {
   SteadyTime Take(SteadyTime now, WallTime cluster_now);
   SteadyTime NextPiece(SteadyTime now, WallTime cluster_now);
   SteadyTime DoNext(SteadyTime now, WallTime cluster_now);
-  // Records finished items and renews the lease. False: that failed, and `work_` may be gone with
-  // the lease.
+  // Records finished items and renews the lease. Returns false if that failed; if the lease is
+  // lost, `work_` is gone.
   bool Record();
   Result<Moment> ReadTime() const;
   bool LeaseIsShort(SteadyTime now) const { return now + kLeaseSpare > work_->held_until; }

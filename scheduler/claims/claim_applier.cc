@@ -104,7 +104,7 @@ void ClaimApplier::Apply(std::vector<Item> items) {
 }
 
 // Decides the claims that need no look at the run's row, and marks the others for the store's
-// decision. A loss is checked first, because no later check may accept a lost attempt.
+// decision. A loss is checked first: it is final, while the other answers leave the claim open.
 void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   size_t room = ports_.leases.Room();
   const bool paused = ports_.paused() && !failpoint::Broken("pause.claim");

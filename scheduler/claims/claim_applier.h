@@ -49,8 +49,8 @@ class ClaimApplier final : public Stepper {
     // True if the assignment gives the segment to this member. A claim for a segment that is not
     // owned yet then gets no answer, so that the executor repeats it; otherwise it is refused.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
-    // The lateness above which the start of this run is notified; zero = never. Called only for
-    // first attempts that are at least a second late; must not block.
+    // Returns how late this run may start without a notification; zero = any lateness. Called only
+    // for first attempts that are at least a second late; must not block.
     std::function<Duration(const ClaimRequest&)> late_after = [](const ClaimRequest&) {
       return Duration::zero();
     };

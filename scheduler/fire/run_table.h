@@ -31,7 +31,7 @@ struct TrackedRun {
   uint32_t stamp = 0;
   SteadyTime since{};                                        // when it came to this place
   ExecutorCredits::Index executor = ExecutorCredits::kNone;  // set in kInFlight and kClaimed
-  ExecutorCredits::Index avoid = ExecutorCredits::kNone;     // let it time out, or returned it
+  ExecutorCredits::Index avoid = ExecutorCredits::kNone;     // it timed out there, or was returned
   Charge charge;                                             // how `executor` is charged for it
   SlotClass slots = SlotClass::kProcess;                     // valid once `definition` is set
   std::shared_ptr<const Definition> definition = {};

@@ -9,7 +9,7 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kLookEvery = 500ms;
-constexpr Duration kUnfitLookEvery = 50ms;      // the clock is measured within the first steps
+constexpr Duration kUnfitLookEvery = 50ms;      // short: the clock is measured soon after start
 constexpr uint64_t kGenerationsPerStep = 1000;  // when the coordinator has fallen behind the store
 
 }  // namespace

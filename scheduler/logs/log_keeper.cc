@@ -106,7 +106,7 @@ void LogKeeper::Write(std::vector<LogMessage> messages, Round* round) {
 }
 
 // Stores a notice in place of a refused piece, so that readers of the log see that something is
-// missing. If the store accepts it, it refuses only this piece, and not everything.
+// missing. If the store accepts the notice, it refuses only this piece, and not everything.
 void LogKeeper::WriteNotice(LogMessage message, const Error& error, Round* round) {
   LogMessage notice = message;
   notice.chunk.count = 1;

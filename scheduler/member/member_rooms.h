@@ -49,7 +49,7 @@ struct Member::Rooms {
   void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();
-  // How late runs of these job versions may start; zero = no notice.
+  // Returns how late runs of these job versions may start; zero = no notice.
   std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
   Duration LateLimit(const ClaimRequest& request);
 

@@ -19,9 +19,9 @@ RunKind KindOf(ScheduleKind kind) {
   return RunKind::kManual;
 }
 
-// How far to plan this schedule. Periods of length `horizon` - `look` have a phase that is derived
-// from the schedule's id; the result is the first end of a period after now + `look`. So each
-// schedule is planned once a period, at its own time, even if all were created together.
+// Returns how far to plan this schedule. Periods of length `horizon` - `look` have a phase that is
+// derived from the schedule's id; the result is the first end of a period after now + `look`. So
+// each schedule is planned once a period, at its own time, even if all were created together.
 WallTime HorizonEnd(ScheduleId id, const PlanTimes& times) {
   const int64_t period = (times.horizon - times.look).count();
   if (period <= 0) return times.now + times.horizon;

@@ -44,8 +44,8 @@ class PlanPace {
   }
   // True if fires are so near that the planner must not rest.
   bool urgent() const { return first_ < std::min(near_, longest_) / 2; }
-  // How long to rest after a transaction that took `took`: as long as it took if planning is as far
-  // ahead as it should be, less if it is behind, zero if urgent.
+  // Returns how long to rest after a transaction that took `took`: as long as it took if planning
+  // is as far ahead as it should be, less if it is behind, zero if urgent.
   Duration Rest(Duration took) const {
     if (urgent() || longest_ <= Duration{}) return {};
     return Duration(took.count() * std::min(first_, longest_).count() / longest_.count());

@@ -8,7 +8,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr int kConflictsUntilAside = 5;  // of one schedule; edits do not race that often in a row
+constexpr int kConflictsUntilAside = 5;  // of a schedule, in a row; edits alone cause fewer
 constexpr Duration kConflictWait = 20ms;
 constexpr Duration kBacklogLookEvery = 200ms;
 constexpr size_t kRowsWorthWriting = 8;  // less room than this closes a batch

@@ -32,7 +32,8 @@ size_t BytesOf(const ResultMessage& message) {
          report.result.output.size() + report.result.error.size() + report.result.reason.size();
 }
 
-// A conflict concerns a single result too: its row changed after it had been read.
+// True if the error may concern a single result. A conflict does: the row of one of the results has
+// changed after it was read.
 bool MayBeAboutOne(ErrorCode code) {
   return SplitHelps(code) || code == ErrorCode::kConflict || code == ErrorCode::kExists;
 }

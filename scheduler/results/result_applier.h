@@ -106,7 +106,7 @@ class ResultApplier final : public Stepper {
   };
 
   bool Receive();
-  // The number of records that fit for certain.
+  // Returns how many more records are certain to fit.
   size_t Room() const;
   // A record holds results of several members' segments. Those of other members are skipped without
   // decoding them.

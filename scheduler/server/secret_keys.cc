@@ -105,7 +105,8 @@ std::shared_ptr<const Keyring> SecretKeys::Keys() const {
 std::string TakeSecretsEnvironment() {
   char* value = std::getenv(kVariable);
   std::string keys = value == nullptr ? "" : value;
-  // Overwritten as well, because /proc/PID/environ shows it to every process of the same user.
+  // The value is overwritten as well, because /proc/PID/environ shows it to every process of the
+  // same user.
   if (value != nullptr) std::fill_n(value, keys.size(), '\0');
   unsetenv(kVariable);
   return keys;

@@ -7,8 +7,8 @@
 //          closed connection is noticed only when it is written to.
 // Always   Every kConfirmEvery a listener's credential is checked, once for all streams that use
 //          it, and at most kConfirmsPerStep in a Step. If the store does not answer, no further
-//          ones are checked for kConfirmEvery, and the last answers hold. A listener that does not
-//          read is not written to beyond kUnsentMax. After Stop no source is used.
+//          credentials are checked for kConfirmEvery, and the last answers hold. A listener that
+//          does not read is not written to beyond kUnsentMax. After Stop no source is used.
 #pragma once
 
 #include <map>
