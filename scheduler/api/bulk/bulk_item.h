@@ -27,7 +27,7 @@ struct ItemKey {
   std::string key;
 };
 
-// A request of the caller for the path with these segments.
+// Makes a request on the caller's behalf for the path with these segments.
 HttpRequest AskedRequest(const Call& call, std::string_view method,
                          std::vector<std::string> segments);
 // Returns the reply of the request's route, if the caller has its permission; otherwise

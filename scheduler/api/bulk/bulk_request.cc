@@ -19,7 +19,7 @@ constexpr size_t kIdBytesMax = 63;
 // Maximum number of pages read for a filter without an index: about a million runs.
 constexpr int kSearchesMax = 20;
 
-// Without a `kind`, the first entry of an action applies.
+// If a request names no `kind`, the first entry of its action applies.
 constexpr std::array kVerbs = {
     BulkVerb{"run", "job", "POST", "execute"},
     BulkVerb{"pause", "job", "POST", "pause", true},

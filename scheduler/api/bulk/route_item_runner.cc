@@ -55,11 +55,11 @@ Problem NotRecorded(const Error& error) {
   return problem;
 }
 
-// Repeats an item that may have been executed. A key in flight belongs to an earlier attempt, which
-// commits its effect and the settled key in one transaction; so the key can be taken over at once.
-// If that attempt is only slow and settles or drops the key in between, this attempt conflicts and
-// changes nothing. Executing it once more then returns what the earlier attempt did; a conflict of
-// the item itself is simply repeated.
+// Repeats an item that may have been executed. If its key is in flight, an earlier attempt has
+// begun it. That attempt commits its effect and the settled key in one transaction, so this one can
+// take over the key at once. If the earlier attempt is only slow, and settles or drops the key
+// meanwhile, this one gets a conflict and changes nothing. Executing the item once more then
+// returns what the earlier attempt did; if the conflict was the item's own, it simply occurs again.
 Reply DoAnew(const Call& call, const BulkOperation& operation, const BulkItem& item,
              AuditNote& note, const ItemKey& key) {
   CARILLON_TRY(call.api.idempotency.AbandonRequest(key.scope, key.key));

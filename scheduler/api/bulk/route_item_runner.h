@@ -28,7 +28,7 @@ class RouteItemRunner final : public BulkItemRunner {
   ItemOutcome Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
                  EarlierAttempt tried) override;
   // Finds jobs that cannot be deleted because they do not exist. That must happen before a deletion
-  // begins, as afterwards a job that it deleted looks the same.
+  // begins: afterwards, a job that this action has deleted looks the same.
   std::optional<ItemOutcome> Precheck(const BulkOrder& order, const Caller& caller,
                                       const BulkItem& item) override;
   std::string ErrorOf(const BulkOrder& order, Undone undone) override;

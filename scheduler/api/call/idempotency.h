@@ -9,7 +9,7 @@
 namespace carillon::scheduler {
 
 // Runs the handler of `route` under the key and scope of `call`. `fingerprint` is a hash of the
-// request; a key that was used with another one is refused with 422.
+// request; a key that was used with another fingerprint is refused with 422.
 Reply RunOnce(const Route& route, const Call& call, const std::string& fingerprint);
 
 // True if the answer is the stored one of an earlier request.

@@ -49,8 +49,8 @@ Result<std::string> OwnerOf(Owned owned, const Call& call) {
 // Reads the labels only if the decision may depend on them.
 Result<JobAccessScope> ReadPlace(const Call& call, const JobId& id) {
   CARILLON_ASSIGN_OR_RETURN(JobHead head, call.api.jobs.GetJobHead(id));
-  // A deleted job still counts, because its runs have an owner. For the job itself the handler
-  // answers 404.
+  // A deleted job is returned as well, because its runs still have an owner. For the job itself the
+  // handler answers 404.
   JobAccessScope place{.user_id = std::move(head.user_id),
                        .name_space = std::move(head.name_space),
                        .deleted = head.deleted};

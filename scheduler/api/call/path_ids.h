@@ -10,7 +10,7 @@
 
 namespace carillon::scheduler {
 
-// The job id in the path; 404 also for one that cannot exist.
+// The job id in the path; 404 if no job can have it.
 Outcome<JobId> PathJobId(const Call& call);
 
 // The run id in the path.

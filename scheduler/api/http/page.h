@@ -20,7 +20,7 @@ inline constexpr int64_t kPageSizeDefault = 50;
 // Above this many bytes a page ends early, with a token for the next one.
 inline constexpr size_t kPageBytesMax = 8u << 20;
 
-// The count of a list of which the handler has all `size` items.
+// Returns the count for a list of which the handler has read all items, `size` of them.
 BoundedCount CountOf(size_t size);
 
 class Page {

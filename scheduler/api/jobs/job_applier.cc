@@ -353,7 +353,8 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
   return fate;
 }
 
-// Deletes nothing if a document has an error, because it might mean a job that would be deleted.
+// Deletes nothing if a document has an error, because that document may stand for a job that would
+// then be deleted.
 void JobApplier::Prune() {
   prune_complete_ = false;
   if (counts_["error"] != 0) return;

@@ -13,8 +13,8 @@ nlohmann::json ShowJob(const Call& call, const StoredJob& job, WallTime now);
 // An answer with the job and its ETag.
 HttpResponse JobResponse(const Call& call, int status, const StoredJob& job, WallTime now);
 
-// The stored job on which a write is based. If its definition cannot be decoded, only the other
-// members are filled in; it can still be replaced and deleted.
+// The stored job on which a write is based. If its definition cannot be decoded, `definition` has
+// only the owner, the namespace and `enabled`; the job can still be replaced and deleted.
 struct JobBase {
   StoredJob job;
   bool readable = true;

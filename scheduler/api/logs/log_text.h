@@ -27,8 +27,8 @@ enum class LogFormat { kText, kNdjson, kEvents };
 void AppendLogEntry(std::string& out, const NumberedEntry& entry, LogFormat format,
                     int attempt = 1);
 
-// Appends the output of an attempt without a log (of an older executor, or deleted), as entries of
-// the stream "output" without times.
+// Appends the output of an attempt without a log (its executor is older, or the log was deleted),
+// as entries of the stream "output" without times.
 void AppendOutput(std::string& out, std::string_view output, uint64_t after_seq, LogFormat format,
                   int attempt = 1);
 

@@ -47,8 +47,9 @@ struct Picked {
   bool all = true;  // false: further jobs were left undecided
 };
 
-// The jobs that fail, in the order of `jobs`; their streaks may be unsettled. Beyond `limit` of them,
-// jobs that only older runs could decide are left out, since each costs reads of its own.
+// Returns the jobs that fail, in the order of `jobs`; their streaks may be unsettled. Once `limit`
+// of them are found, jobs that only older runs could decide are left out, because each of these
+// costs reads of its own.
 Outcome<Picked> PickFailing(const Call& call, const std::vector<DeadLetterJob>& jobs, size_t limit,
                             WallTime now) {
   RecentFilter filter{.runs_max = kRunsRead, .until = now};

@@ -292,8 +292,9 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   RouteMatch match = RouteTable().Match(request.method, request.segments);
   const bool for_anyone = match.route != nullptr && match.route->permission == Permission::kAnyone;
   Caller caller;
-  // Strangers at the same address must not end a session: only a failed refresh counts against the
-  // address's rate. The cost of refreshes is bounded by the look-up rate.
+  // A refresh counts against the address's rate only if it fails. Otherwise strangers at the
+  // same address could prevent a refresh and so end a session. The look-up rate bounds the cost
+  // of refreshes.
   const bool refresh = for_anyone && match.route->handler == &RefreshSession;
   if (for_anyone) {
     if (auto refused = AdmitAddress(refresh ? lookup_rate_ : address_rate_, request))

@@ -38,7 +38,7 @@ class ApiHandler : public HttpHandler {
   // What is logged and counted about a request, besides its answer.
   struct Trace {
     std::string id;
-    // Labels of the metrics. The method is that of the route, because others are unbounded.
+    // Labels of the metrics. The method is that of the route, because clients can send any other.
     std::string_view route = "unmatched";
     std::string_view method = "other";
   };
