@@ -70,7 +70,8 @@ class SegmentTable {
   // Coordinator::Joins(), read before the Take.
   void Add(const Fence& taken, Generation generation, SteadyTime sent, SteadyTime returned,
            uint64_t joins, Duration lease_before = {});
-  // Ignores segments held under another epoch. Returns how many segments left the view.
+  // Drops those of the segments that are held under the epoch in `fence`. Returns how many left
+  // the view.
   size_t Drop(const Fence& fence, DropCause cause);
   void Activate(const Fence& fence);
   // A fenced operation that was sent at `sent` found these epochs in force.
