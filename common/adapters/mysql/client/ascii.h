@@ -1,6 +1,6 @@
-// Tells whether a text can be an id. Ids are stored in ASCII columns, and the server refuses to
-// compare such a column with text that is not ASCII (1267). Such a text comes only from a caller,
-// is the id of nothing, and is not looked up.
+// True if a text can be an id: ids are stored in ASCII columns. The server refuses to compare such
+// a column with text that is not ASCII (1267). No id equals such a text, so a caller need not look
+// it up.
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,7 @@ class Conditions {
     text_ += condition;
     params_.insert(params_.end(), values.begin(), values.end());
   }
-  // `column` is one of `values`.
+  // Adds the condition that `column` equals one of `values`.
   void AddAnyOf(std::string_view column, const std::vector<std::string>& values) {
     std::string list;
     for (const std::string& value : values) {

@@ -29,7 +29,8 @@ bool IsRefusedItem(int number) {
   }
 }
 
-// True for errors that every other statement would get too: no item of a batch is to blame.
+// True for errors of the store itself: any other statement would fail too, so no item of the batch
+// is at fault.
 bool IsBrokenStore(int number) {
   switch (number) {
     case 1034:               // wrong key file

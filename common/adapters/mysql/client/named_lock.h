@@ -3,7 +3,7 @@
 // Named locks belong to the server and not to a database, so each name contains a hash of the
 // database's name.
 //
-// Errors   As Session; all of them need a selected database.
+// Errors   As Session. Every function needs a session with a selected database.
 #pragma once
 
 #include "common/adapters/mysql/client/session.h"
@@ -12,8 +12,8 @@ namespace carillon::mysql {
 
 enum class StoreLock {
   kMigrate,   // held while the schema is changed, or a store is restored from a backup
-  kMaintain,  // held while partitions are added or dropped, or a backup reads all of them: a
-              // transaction's snapshot loses the rows of a partition that is dropped meanwhile
+  kMaintain,  // held while partitions are added or dropped, and while a backup reads the tables:
+              // the rows of a partition dropped meanwhile vanish from the backup's snapshot
 };
 
 // Waits up to `wait`, in whole seconds. False: another connection holds the lock.

@@ -74,8 +74,8 @@ void Pool::Shared::Return(Lease& lease) {
   freed.notify_one();
 }
 
-// Switching a connection between reads and transactions costs a round trip. So a connection last
-// used for the same purpose comes first, then a new one.
+// Prefers a slot whose connection was last used for the same purpose, because switching between
+// reads and transactions costs a round trip; then a slot without a connection.
 size_t Pool::Shared::TakeFree(Use use) {
   const auto warm = std::find_if(free.rbegin(), free.rend(), [&](size_t slot) {
     return slots[slot].idle && slots[slot].idle->transactional() == (use != Use::kRead);
@@ -130,7 +130,8 @@ Result<Pool::Lease> Pool::Acquire(std::string_view operation, Use use) {
   return admitted.error();
 }
 
-// The stamp is read first: if it changes meanwhile, the connection is inspected once more.
+// Reads the stamp before it inspects. If the stamp changes in between, the next use of the
+// connection inspects it again.
 Status Pool::Inspect(Session& session) {
   const uint64_t stamp = gate_->Stamp();
   if (session.admitted_under() == stamp) return {};
@@ -161,7 +162,8 @@ Result<std::unique_ptr<Session>> Pool::Open(size_t slot) {
   return session;
 }
 
-// First ends the predecessor of this slot, which may still be alive at the server and hold locks.
+// Takes the lock `name` of this slot. If the slot's previous connection still holds it, and perhaps
+// row locks, ends that connection first.
 Status Pool::TakeName(Session& session, const std::string& name) {
   for (const int wait : {0, kTakeNameSeconds}) {
     if (wait > 0) CARILLON_TRY(EndHolder(session, name));

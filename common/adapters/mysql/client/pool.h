@@ -8,9 +8,9 @@
 // alone are not enough: they start over when the server restarts, and could then name somebody
 // else's connection.
 //
-// A pool behind a gate shares the connections of another pool, and lends only those that the gate
-// has admitted. A server can only be replaced by breaking its connections, so every new connection
-// is inspected before it is used.
+// A pool behind a gate shares the connections of another pool, but lends only those that the gate
+// has admitted. Replacing a server breaks all connections to it, so it is enough to inspect each
+// connection once, before its first use, and again when the gate's stamp changes.
 //
 // Threads  Thread-safe. Acquire waits at most `wait` for a free slot.
 // Errors   kUnavailable: no connection is available, or the gate is closed; nothing was done.
@@ -77,8 +77,8 @@ class Pool {
 
   Result<Lease> Acquire(std::string_view operation, Use use = Use::kRead);
 
-  // "<process>/<slots>": the argument of EndConnectionsOf when another
-  // process takes over. The server generates it at the first connect.
+  // Returns "<process>/<slots>", the argument with which another process calls EndConnectionsOf
+  // when it takes over. The server generates <process> at the first connect.
   Result<std::string> Connections();
 
   // EndConnectionsOf ends the connections of another process, given its Connections(). EndStrays
@@ -104,7 +104,7 @@ class Pool {
     std::mutex mu;
     std::condition_variable freed;
     std::vector<Slot> slots;   // guarded by mu
-    std::vector<size_t> free;  // guarded by mu; the last ones are warm
+    std::vector<size_t> free;  // guarded by mu; the most recently used slot is last
     std::string process;       // guarded by mu; set once
   };
 
@@ -113,7 +113,7 @@ class Pool {
   Status TakeName(Session& session, const std::string& name);
   Status Inspect(Session& session);
 
-  const std::shared_ptr<Shared> shared_;  // also by the pools behind gates
+  const std::shared_ptr<Shared> shared_;  // also owned by the pools behind gates
   StoreGate* const gate_ = nullptr;
   const Gated gated_ = Gated::kEverything;
 };

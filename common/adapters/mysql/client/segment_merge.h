@@ -14,7 +14,8 @@ namespace carillon::mysql {
 
 inline constexpr size_t kFirstRowsPerSegment = 16;
 
-// `branch` is one SELECT with a LIMIT, for one segment: "(… LIMIT ?) UNION ALL (… LIMIT ?)".
+// Joins `count` copies of `branch`, a SELECT with a LIMIT for one segment: "(… LIMIT ?) UNION ALL
+// (… LIMIT ?)".
 inline std::string UnionOf(const std::string& branch, size_t count) {
   std::string text;
   for (size_t i = 0; i < count; ++i) {
@@ -24,9 +25,11 @@ inline std::string UnionOf(const std::string& branch, size_t count) {
   return text;
 }
 
-// The first `limit` rows over all `segments` in the order of `order_of(row)`.
-//   fetch(rows_per_segment) -> Result<std::vector<Row>>: up to that many of each segment, its first
-//   segment_of(row), order_of(row)
+// Returns the first `limit` rows of all segments together, in the order of `order_of(row)`.
+// `segments` is their number.
+//   fetch(rows_per_segment) -> Result<std::vector<Row>>: the first rows of each segment, at most
+//                             that many of each
+//   segment_of(row) -> SegmentId, order_of(row)
 template <typename Row, typename Fetch, typename SegmentOf, typename OrderOf>
 Result<std::vector<Row>> MergeSegments(size_t segments, size_t limit, Fetch fetch,
                                        SegmentOf segment_of, OrderOf order_of) {
@@ -35,8 +38,8 @@ Result<std::vector<Row>> MergeSegments(size_t segments, size_t limit, Fetch fetc
     CARILLON_ASSIGN_OR_RETURN(std::vector<Row> rows, fetch(share));
     std::sort(rows.begin(), rows.end(),
               [&](const Row& a, const Row& b) { return order_of(a) < order_of(b); });
-    // A segment that filled its share may have more rows right after its last one. So the order is
-    // known only up to the first such last row.
+    // A segment that filled its share may have more rows after its last one. So the merged order is
+    // complete only up to the earliest row that fills a share.
     std::map<SegmentId, size_t> seen;
     size_t known = rows.size();
     bool complete = true;

@@ -34,7 +34,7 @@ sql::ConnectOptionsMap ConnectOptions(const SessionOptions& options) {
   map["OPT_READ_TIMEOUT"] = options.read_timeout_s;
   map["OPT_WRITE_TIMEOUT"] = options.read_timeout_s;
   map["OPT_CHARSET_NAME"] = sql::SQLString("utf8mb4");
-  // OPT_SSL_MODE is silently ignored by this library; these three are not.
+  // This library silently ignores OPT_SSL_MODE; it honours the three options below.
   if (options.tls != TlsMode::kOff) map["sslEnforce"] = true;
   if (options.tls == TlsMode::kVerify) {
     map["sslCA"] = sql::SQLString(options.tls_ca_file);
@@ -153,7 +153,7 @@ Status Session::SetUp(const SessionOptions& options) {
   return {};
 }
 
-// Checks that the connection is really encrypted, as the library was told; refuses it if not.
+// Refuses the connection if it is not encrypted although TLS was requested from the library.
 Status Session::CheckTls() {
   CARILLON_ASSIGN_OR_RETURN(Rows rows, Ask("SHOW SESSION STATUS LIKE 'Ssl_cipher'"));
   if (rows.Next() && !rows.Text(2).empty()) return {};

@@ -46,7 +46,7 @@ struct SessionOptions {
   TlsMode tls = TlsMode::kOff;
   std::string tls_ca_file = {};  // PEM, the CA of the servers' certificates; for kVerify
   int connect_timeout_s = 5;
-  int read_timeout_s = 15;               // of one statement; after it the outcome is unknown
+  int read_timeout_s = 15;               // limit of one statement; exceeded: outcome unknown
   int lock_wait_timeout_s = 5;           // of one row lock
   UnreadableRows* unreadable = nullptr;  // notified of rows left out; outlives the session
 };
@@ -94,8 +94,8 @@ class Session {
   Status Run(const std::string& statement);
   Result<Rows> Ask(const std::string& statement);
 
-  // As Run, for a statement that needs exclusive use of a table.
-  // False: the table is in use, and nothing was changed.
+  // As Run, for a statement that needs exclusive use of a table. Returns false, and changes
+  // nothing, if the table is in use.
   Result<bool> TryRun(const std::string& statement);
 
   // MariaDB only: from now on the server ends a statement that takes longer; zero = no limit.
@@ -120,7 +120,8 @@ class Session {
   }
 
   bool healthy() const { return last_error_ == 0; }
-  // True if `autocommit` is off: the next transaction needs no extra round trip, a read does.
+  // True if `autocommit` is off. Then the next transaction needs no extra round trip, but the next
+  // read outside a transaction does.
   bool transactional() const { return transactional_; }
   // True if a statement has been answered since the last Begin.
   bool answered() const { return answered_; }

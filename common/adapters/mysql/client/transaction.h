@@ -1,10 +1,10 @@
 // Runs one transaction, or one read, on a connection of the pool; retries it where that is safe.
 //
-// Errors   InTransaction: what the body returns (rolled back); kUnavailable: nothing was written;
-//          kTimeout: COMMIT was sent and its outcome is unknown.
-// Always   The body may run several times, each time at the start of a new transaction. Anything
-//          outside that it changes, it must set again on each run. No exception leaves these
-//          functions.
+// Errors   InTransaction: the body's own error, after a rollback; kUnavailable: nothing was
+//          written; kTimeout: COMMIT was sent and its outcome is unknown.
+// Always   The body may run several times, each time at the start of a new transaction. If it
+//          changes variables outside itself, each run must assign them again. No exception leaves
+//          these functions.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,8 @@ Status RunTransaction(Pool& pool, const TransactionOptions& options,
 // Runs in autocommit mode; for statements that write nothing.
 Status RunRead(Pool& pool, std::string_view operation, const std::function<Status(Session&)>& body);
 
-// Time limit of a list that a person asks for, since no index serves every filter of one.
+// Time limit of a list that a person requests. Some filters are served by no index, so such a list
+// may have to read very many rows.
 inline constexpr Duration kListTimeMax = 5s;
 
 template <typename Body>

@@ -101,8 +101,8 @@ Result<MysqlDatabase> MysqlDatabase::Open(const MysqlOptions& options) {
                          identity.segment_count);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, database.Now());
   const Status partitions = AddPartitions(database.pool(), now);
-  // If the tables are in use, the daily maintenance adds the partitions; until then p_future takes
-  // the runs.
+  // kUnavailable: the tables are in use. The daily maintenance will add the partitions; until then
+  // new runs are stored in p_future.
   if (!partitions.ok() && partitions.code() != ErrorCode::kUnavailable) return partitions.error();
   return database;
 }

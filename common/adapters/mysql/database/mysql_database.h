@@ -1,9 +1,9 @@
 // The database that the adapters of the store's ports share: connections, caches of rows, and the
 // number of segments.
 //
-// Place    The authority on the state of a cluster; sql/README.md explains its tables. The object
-//          from Open passes every call on; one from Behind uses the same connections and asks a
-//          gate first.
+// Place    The authority on the state of a cluster; sql/README.md explains its tables. An object
+//          made by Open executes every call; one made by Behind uses the same connections, but asks
+//          a gate before each call.
 // Threads  Thread-safe; calls block for the pool's wait plus the statement timeouts at most.
 // Time     Now() is the database's clock; everywhere else the caller passes `now`.
 // Errors   As the ports say. Open also: kDenied for a wrong user; kConflict for a schema that is
@@ -45,7 +45,7 @@ class MysqlDatabase {
  private:
   MysqlDatabase(std::shared_ptr<StoreCaches> caches, Pools pools, uint32_t segment_count);
 
-  std::shared_ptr<StoreCaches> caches_;  // shared with those from Behind; any may end first
+  std::shared_ptr<StoreCaches> caches_;  // shared with objects from Behind, which may outlive this
   Pools pools_;
   uint32_t segment_count_;
 };

@@ -1,7 +1,6 @@
 // Caches of rows, shared by all adapters of one store.
 //
-// Threads  Each part is thread-safe.
-// Owns     Itself; the handles on one store share it.
+// Threads  Each part is thread-safe. The MysqlDatabase objects of one store share one of these.
 #pragma once
 
 #include <atomic>
