@@ -6,19 +6,21 @@
 
 namespace carillon::mysql {
 
-// The columns of a table with the alias u. `first` below is the position of user_id.
+// The columns that ReadUserRow reads. The query must give their table the alias u. `first` is the
+// position of user_id.
 inline constexpr const char* kUserColumns =
     "u.user_id, u.name, u.display_name, u.role, u.password_hash, u.disabled, u.version, "
     "u.session_epoch, u.created_us, u.updated_us, u.shares, u.preferences";
 inline constexpr uint32_t kUserColumnCount = 12;
-// A user whose shares cannot be read has none.
+// Returns the user without shares if the shares cannot be read.
 UserRecord ReadUserRow(const Session& session, const Rows& rows, uint32_t first = 1);
 
 // Convert preferences from and to the text of the column. PreferencesOf omits malformed values.
 Preferences PreferencesOf(const std::string& text);
 std::string PreferencesText(const Preferences& preferences);
 
-// The columns of a table with the alias t, read from column 1 on.
+// The columns that ReadApiTokenRow reads, from column 1 on. The query must give their table the
+// alias t.
 inline constexpr const char* kApiTokenColumns =
     "t.token_hash, t.name, t.role, t.created_us, t.token_id, t.prefix, t.user_id, t.expires_us, "
     "t.last_used_us, t.scopes";
@@ -29,8 +31,8 @@ TokenRecord ReadApiTokenRow(const Rows& rows);
 std::string ScopesText(const TokenRecord& token);
 std::string RoleText(const TokenRecord& token);
 
-// Locks the row of the store's identity. Serialises changes of the administrators, and the creation
-// of things that a store has only once.
+// Locks the row of the store's identity. Callers that change administrators, or create something
+// that a store has only once, lock it first, so that only one of them runs at a time.
 Status LockIdentity(Session& session);
 
 }  // namespace carillon::mysql

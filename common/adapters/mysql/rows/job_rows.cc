@@ -89,8 +89,8 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
                            fmt::format("{} version {}", job.job_id.value(), job.version),
                            definition.error().message);
   }
-  // Uses the column, not the text of the definition: a member from before this column edits a job
-  // without its namespace.
+  // The column is authoritative. A member older than the column writes definitions that lack
+  // the namespace.
   job.definition.name_space = rows.Text(14);
   return job;
 }
@@ -186,8 +186,8 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
     job.retry.interval = std::chrono::seconds(rows.Int(7));
     const Result<RetryBackoff> backoff = ParseName<RetryBackoff>(rows.Text(8));
     const Result<OnLost> on_lost = ParseName<OnLost>(rows.Text(10));
-    // Must not stop the other runs of the batch: an unknown rule of this job is replaced by the one
-    // that risks least.
+    // An unknown rule of this job must not stop the other runs of the batch, so it is replaced by
+    // the rule that risks least.
     if (!backoff.ok() || !on_lost.ok()) {
       session.NoteUnreadable("jobs", std::to_string(job.job_no.value()), "unknown rule");
     }
@@ -404,7 +404,7 @@ Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params
 
 Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
                           size_t limit, const JobOrdering& ordering) {
-  // Reads more if jobs were left out, so that a full page does not look like the last one.
+  // If jobs were left out, reads more: a caller would take a page below the limit for the last one.
   for (size_t asked = limit;;) {
     CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadSomeJobs(session, where, params, asked, ordering));
     const bool more = read.jobs.size() + read.left_out == asked;

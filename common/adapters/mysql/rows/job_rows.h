@@ -38,9 +38,11 @@ struct StoredJobRow {
 JobRow ToJobRow(const StoredJobRow& job);
 
 enum class JobLock { kShare, kUpdate };
-// kNotFound: the job does not exist or is deleted. It may be unreadable: see MustBeReadable.
+// Locks the job; kNotFound if it does not exist or is deleted. The returned job may be unreadable:
+// see MustBeReadable.
 Result<StoredJobRow> LockLiveJob(Session& session, const JobId& id, JobLock lock);
-// kCorrupt if the definition of the job cannot be read. For callers that need it.
+// Returns kCorrupt if the definition of the job cannot be read. Callers that need it check
+// this first.
 Status MustBeReadable(const StoredJobRow& job);
 // Locks a job by number, deleted or not, in share mode. kCorrupt: its definition cannot be read.
 Result<StoredJobRow> LockJob(Session& session, JobNo job_no);

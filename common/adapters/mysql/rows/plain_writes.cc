@@ -67,8 +67,8 @@ Result<Facts> Write(Session& session, const std::string& statement, JsonRows& ro
 Result<Facts> WritePlainClaims(Session& session, const std::vector<ClaimRequest>& requests,
                                const std::vector<uint32_t>& incarnations,
                                const std::vector<size_t>& places, WallTime now) {
-  // 1 is kSlotTaken, 2 is kActiveNoSlot. A run that kept a slot while it waited for its retry still
-  // has it.
+  // 1 is kSlotTaken, 2 is kActiveNoSlot. A run that kept its slot while it waited for a retry still
+  // has it, so 1 stays 1.
   const std::string statement = UpdateRuns(
       "a INT PATH '$[3]', n INT UNSIGNED PATH '$[4]', x BIGINT UNSIGNED PATH '$[5]', "
       "y BIGINT UNSIGNED PATH '$[6]', c BIGINT PATH '$[7]', j BIGINT UNSIGNED PATH '$[8]', "
@@ -95,7 +95,8 @@ Result<Facts> WritePlainClaims(Session& session, const std::vector<ClaimRequest>
 
 Result<Facts> WritePlainResults(Session& session, const std::vector<ResultReport>& reports,
                                 const std::vector<size_t>& places) {
-  // 4 is COMPLETED. `error` is NULL (kFinal in run_writer.cc), and so is `ended_as` of an open run.
+  // 4 is COMPLETED, for which `ended_as` is NULL. `error` is NULL already (see kFinal
+  // in run_writer.cc).
   const std::string statement = UpdateRuns(
       "a INT PATH '$[3]', b BIGINT PATH '$[4]', e BIGINT PATH '$[5]', q INT PATH '$[6]', "
       "d INT PATH '$[7]', x BIGINT UNSIGNED PATH '$[8]', y BIGINT UNSIGNED PATH '$[9]', "

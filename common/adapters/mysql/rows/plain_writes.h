@@ -20,17 +20,18 @@ enum class Facts {
   kMissed,  // not for all runs: the caller must roll back
 };
 
-// Write the items at `places`, in the order of their keys. `incarnations` are the numbers of the
-// requests' incarnations, one per request.
+// Write the items with the indexes `places`, which are sorted by the keys of the runs (the `plain`
+// of a PlainSplit). `incarnations` has the number of the incarnation for each request.
 Result<Facts> WritePlainClaims(Session& session, const std::vector<ClaimRequest>& requests,
                                const std::vector<uint32_t>& incarnations,
                                const std::vector<size_t>& places, WallTime now);
 Result<Facts> WritePlainResults(Session& session, const std::vector<ResultReport>& reports,
                                 const std::vector<size_t>& places);
 
-// Decides whether to try a batch as plain. A miss costs a statement and a rollback, and after one
-// miss another is likely. So after a miss the rows of the next batch are read, after a second miss
-// in a row those of the next two, then four, and so on up to kPlainPauseMax.
+// Decides whether to try a batch as plain. A miss costs a statement and a rollback, and after
+// one miss another is likely. So after a miss the next batch is not tried: its rows are read.
+// After two consecutive misses, the next two batches are not tried, then four, and so on up
+// to kPlainPauseMax.
 inline constexpr int kPlainPauseMax = 64;  // batches
 class PlainPath {
  public:
@@ -40,7 +41,7 @@ class PlainPath {
  private:
   Mutex mu_;
   int left_out_ GUARDED_BY(mu_) = 0;  // batches whose rows are still to be read
-  int pause_ GUARDED_BY(mu_) = 0;     // batches after the last miss; 0: the last try held
+  int pause_ GUARDED_BY(mu_) = 0;     // length of the latest pause; 0: the last try held
 };
 
 enum class Look { kPlain, kEachRow };
@@ -62,8 +63,9 @@ auto PlainFirst(Session& session, PlainPath& path, Write write)
   return std::move(*written);
 }
 
-// Jobs with a run that was seen to hold an overlap slot. Their results are not plain, and a batch
-// that contains one would miss. A job that is not known here costs a miss, nothing more.
+// Jobs with a run that was seen to hold an overlap slot. Results of such runs are not plain, so a
+// batch that contains one would miss if it were tried as plain. If such a job is not known here,
+// the only cost is that miss.
 inline constexpr size_t kSlotJobsKept = 32'768;
 class SlotJobs {
  public:

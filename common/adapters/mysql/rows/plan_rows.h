@@ -1,4 +1,4 @@
-// Step 1: reads the schedules that are due, and writes the rows of a plan.
+// Step 1 of docs/life-of-a-run.md: reads the schedules that are due, and writes the rows of a plan.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ Result<std::vector<DueSchedule>> ReadDue(Session& session, const std::vector<Seg
 // Merges several advances of one schedule in a batch into one, because an UPDATE changes each row
 // only once.
 Result<std::vector<ScheduleAdvance>> MergeAdvances(const std::vector<ScheduleAdvance>& advances);
-// Call it after the fence was locked. `advances` are those of the batch, merged.
+// Call it after the fence was locked. `advances` are the result of MergeAdvances for the batch.
 Status WritePlan(Session& session, const PlanBatch& batch,
                  const std::vector<ScheduleAdvance>& advances, WallTime now);
 

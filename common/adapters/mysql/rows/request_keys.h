@@ -10,13 +10,14 @@
 namespace carillon::mysql {
 
 inline constexpr Duration kRequestKeyKept = 24h;
-inline constexpr Duration kRequestInFlight = 1min;  // after this, its member counts as dead
+inline constexpr Duration kRequestInFlight = 1min;  // then the member handling it counts as dead
 
-// `condition`: a further condition on the key, " AND …". Returns the number of keys that matched.
+// `condition` (" AND …") is added to the condition on the key. Returns the number of keys
+// that matched.
 Result<int64_t> WriteAnswer(Session& session, std::string_view condition, const std::string& scope,
                             const std::string& key, const StoredAnswer& answer);
 
-// kConflict: the request was already finished by the member that took it over.
+// Returns kConflict if another member took the request over and has finished it.
 Status SettleRequest(Session& session, const std::string& scope, const std::string& key,
                      const StoredAnswer& answer);
 

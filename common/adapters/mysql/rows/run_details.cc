@@ -131,7 +131,7 @@ Result<ReadRows> ReadSome(Session& session, const DetailQuery& query, size_t lim
 
 Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
                                            Incarnations& incarnations) {
-  // Reads more if runs were left out, so that a full page does not look like the last one.
+  // If runs were left out, reads more: a caller would take a page below the limit for the last one.
   for (size_t limit = query.limit;;) {
     CARILLON_ASSIGN_OR_RETURN(ReadRows read, ReadSome(session, query, limit, incarnations));
     const bool more = read.details.size() + read.left_out == limit;

@@ -32,7 +32,7 @@ inline constexpr int kActiveNoSlot = 2;  // claimed while overlap was allowed
 struct StoredRun {
   RunRow row = {};
   uint32_t incarnation_no = 0;
-  bool active = false;         // claimed and not final since; overlap_policy skip checks this
+  bool active = false;         // claimed before and not final since; overlap_policy skip counts it
   bool slot_taken = false;     // it holds rows of run_slots
   bool ended_by_loss = false;  // its last result came from a lost lease, not from its executor
   WallTime started = WallTime{};
@@ -42,8 +42,9 @@ struct StoredRun {
 };
 using LockedRuns = std::unordered_map<RunKey, StoredRun>;
 
-// The columns of StoredRun, of a table with the alias r. Inline, because constants of other files
-// are built from it, and the initialisation order of different files is undefined.
+// The columns that ReadRun reads. The query must give their table the alias r. Inline, because
+// constants of other files are built from it, and the initialisation order of different files
+// is undefined.
 inline const std::string kRunColumns =
     "r.fire_us, r.schedule_id, r.shard, r.job_no, r.segment, r.kind + 0, r.state + 0, r.attempt, "
     "r.due_us, r.priority, r.def_version, r.token_high, r.token_low, r.incarnation_no, "
@@ -58,7 +59,7 @@ extern const std::string kKeysJoinRuns;
 
 // Reads the current row; `first` is the position of the first of kRunColumns.
 StoredRun ReadRun(const Rows& rows, uint32_t first = 1);
-// False for an unreadable run, which it also reports to the session.
+// Returns false for an unreadable run, and reports it to the session.
 bool NoteIfUnreadable(const Session& session, const StoredRun& run);
 // Reads all rows, with executors and incarnations filled in.
 Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations);
@@ -79,11 +80,11 @@ Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys, Incarnat
 // segments' rows in share mode and compares the epochs. kFenced.
 Status LockFence(Session& session, const Fence& fence);
 
-// True: the executor may take runs. An executor that is not in the store may, too.
+// By executor: true if it may take runs. An executor that is not in the store may take runs, too.
 using EnabledExecutors = std::map<ExecutorId, bool>;
 // As LockFence, and then, in the same round trip, reads whether `executors` are enabled. Their rows
-// are locked in share mode: disabling one before this takes effect here, disabling one later waits
-// for our commit (P8).
+// are locked in share mode (P8): if an executor was disabled before this call, the result says so;
+// a later attempt to disable one waits for our commit.
 Result<EnabledExecutors> LockFenceAndExecutors(Session& session, const Fence& fence,
                                                EnabledExecutors executors);
 

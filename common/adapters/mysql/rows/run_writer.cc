@@ -42,9 +42,10 @@ constexpr std::string_view kFinalSet =
     "r.reason = k.r, r.output_truncated = k.c, r.open_segment = NULL, r.cancel_requested = 0, "
     "r.slot_taken = 0, r.ended_as = NULLIF(k.t, 4)";
 
-// `error` is NULL while a run is RUNNING and was not asked to end: a retry clears it, a claim
-// leaves it unchanged, and a cancel writes its text together with its flag. So this statement does
-// not set it: one that names a BLOB keeps its rows in a temporary table on the server's disk.
+// `error` is NULL while a run is RUNNING and no cancel was requested: a retry clears it, a claim
+// leaves it unchanged, and a cancel writes its text together with its flag. So this statement need
+// not set it. A statement that names a BLOB column would keep its rows in a temporary table on the
+// server's disk.
 const std::string kFinal =
     UpdateRuns(kFinalColumns, kFinalSet, "r.state + 0 = k.o AND r.cancel_requested = 0");
 // A CANCELLED run keeps the text from Explain: who cancelled it, and why.
@@ -131,7 +132,7 @@ const std::string kCancelsDone =
 const std::string kExplained =
     UpdateRuns("m LONGTEXT PATH '$[3]'", "r.error = FROM_BASE64(k.m)", "TRUE");
 
-// The dead letters of a run are not older than its fire.
+// A run's dead letters are never older than its fire, so the range of created_us bounds the search.
 const std::string kDeadLettersGone =
     "DELETE d FROM " + Keyed("") +
     " STRAIGHT_JOIN dead_letters d ON d.created_us >= k.f AND d.fire_us = k.f AND "
@@ -233,7 +234,8 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   const Before before(run.row);
   const RunState from = before.state;
   RunRow& row = run.row;
-  // The run was final and is reopened or ends otherwise: a dead letter of the old end is wrong.
+  // The run was final and is reopened or gets another end, so the dead letter of its old end no
+  // longer holds.
   if (IsFinal(from)) dead_letters_gone_.Begin().Add(row.key);
   if (change.record_attempt) {
     CARILLON_TRY(RecordAttempt(row.key, {.attempt = row.attempt,

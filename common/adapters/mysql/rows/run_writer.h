@@ -52,7 +52,7 @@ class RunWriter {
  private:
   // A run is written once per flush, so before a second change of it the first one is flushed.
   Status BeginRun(const RunKey& key);
-  // Values that AddFinal needs and that the change has already overwritten.
+  // Values of the row before the change. AddFinal needs them after the row was overwritten.
   struct Before {
     explicit Before(const RunRow& row)
         : state(row.state), cancel_requested(row.cancel_requested.has_value()) {}
@@ -78,7 +78,7 @@ class RunWriter {
   JsonRows pendings_;
   JsonRows helds_;
   JsonRows attempts_;
-  JsonRows attempts_back_;  // a late success takes its attempt back from the earlier ones
+  JsonRows attempts_back_;  // deletes records of the attempt that is current again, and later ones
   JsonRows slots_taken_;
   JsonRows slots_freed_;
   JsonRows cancels_;

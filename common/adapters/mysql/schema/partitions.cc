@@ -128,7 +128,7 @@ Status Exclusively(Pool& pool, std::string_view operation,
                    const std::function<Status(Session&)>& body) {
   CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation));
   Session& session = *lease;
-  // The connection is closed in any case, and with it go its settings, table locks and named lock.
+  // The connection is closed in any case, which ends its settings, table locks and named lock.
   lease.Drop();
   CARILLON_TRY(session.Run("SET SESSION lock_wait_timeout = 1"));
   CARILLON_ASSIGN_OR_RETURN(const bool ours, TakeLock(session, StoreLock::kMaintain, 0s));
@@ -245,7 +245,8 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
       {"DELETE FROM deliveries WHERE created_us < ? AND open_segment IS NULL LIMIT ?", runs_us},
       {"DELETE FROM notice_memories WHERE told_us < ? AND watched_segment IS NULL LIMIT ?",
        runs_us},
-      // Jobs that have not succeeded for that long, or no longer exist.
+      // Also memories that still watch for a success, if the job has had none for that long or no
+      // longer exists.
       {"DELETE FROM notice_memories WHERE told_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
       {DeleteOrphansOf(kTablesOfRuns[0]), day_us},
       {DeleteOrphansOf(kTablesOfRuns[1]), day_us},
