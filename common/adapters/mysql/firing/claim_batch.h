@@ -1,4 +1,5 @@
-// Step 7: decides and writes a batch of claims, or of skips, in the caller's transaction.
+// Step 7 of docs/life-of-a-run.md: decides and writes a batch of claims, or of skips, in the
+// caller's transaction.
 #pragma once
 
 #include <optional>

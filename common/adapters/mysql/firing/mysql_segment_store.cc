@@ -52,8 +52,8 @@ bool MayTake(const SegmentRecord& record, const TakeRequest& request) {
 }
 
 // Ends the connections of old owners. An old owner may be frozen between its fence and its commit
-// while it holds the rows that we want to change. Its transaction is rolled back, or was committed,
-// before our lock is granted; both are fine.
+// while it holds the rows that we want to change. By the time that our lock is granted, its
+// transaction has been either rolled back or committed; both are safe.
 Status EndOldOwners(Pool& pool, Session& session, const TakeRequest& request,
                     const std::string& ours) {
   std::vector<std::string> others;
@@ -126,7 +126,8 @@ Result<TakenSegments> MysqlSegmentStore::Take(const TakeRequest& request) {
                                                 [&](Session& session) -> Result<TakenSegments> {
                                                   return TakeLocked(session, request, ours);
                                                 });
-    // Nothing was written: another connection of the old owner took the lock first.
+    // kUnavailable: nothing was written, because another connection of the old owner took the lock
+    // first. The loop ends that connection too.
     if (taken.ok() || taken.code() != ErrorCode::kUnavailable || tries == kTakeTriesMax) {
       return taken;
     }

@@ -58,8 +58,9 @@ Result<std::vector<StoredRun>> FetchPending(Session& session, Incarnations& inca
   return ReadRuns(session, std::move(rows), incarnations);
 }
 
-// The range of fires is a range of the index and limits the partitions. Besides the job's open runs
-// it holds only the few that ended since `window.from`.
+// Reads the job's pending runs whose fires are in the window. The range of fires is a range of the
+// index and limits the partitions that are read. Besides open runs it contains only the few that
+// have ended since `window.from`.
 Result<std::vector<StoredRun>> FetchPendingOfJob(Session& session, Incarnations& incarnations,
                                                  const JobWindow& window,
                                                  const std::optional<RunKey>& after, size_t count) {
@@ -98,7 +99,8 @@ Result<WallTime> LeastOf(Session& session, uint32_t segment_count, const std::st
   return least;
 }
 
-// `runs` are the first runs after the cursor: one more than `limit` if there are that many.
+// `runs` are the first runs after the cursor, up to `limit` + 1; if there are that many, there is a
+// next page.
 RunningPage PageOf(std::vector<StoredRun> runs, const std::optional<RunCursor>& after,
                    size_t limit) {
   RunningPage page;

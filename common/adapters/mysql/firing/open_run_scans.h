@@ -1,4 +1,4 @@
-// Step 2 and recovery: reads the open runs.
+// Reads the open runs, for step 2 of docs/life-of-a-run.md and for recovery.
 #pragma once
 
 #include <optional>

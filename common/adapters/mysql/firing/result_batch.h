@@ -1,4 +1,5 @@
-// Steps 9 and 10: applies the results and losses of attempts, in the caller's transaction.
+// Steps 9 and 10 of docs/life-of-a-run.md: applies the results and losses of attempts, in the
+// caller's transaction.
 #pragma once
 
 #include <optional>

@@ -248,7 +248,8 @@ Result<std::vector<JobVersion>> MysqlJobStore::ListVersions(const JobId& id, int
                                                             size_t limit) {
   return InRead(
       db_.pool(), "list versions", [&](Session& session) -> Result<std::vector<JobVersion>> {
-        // Returns the job's own row even if there is no version below `before`.
+        // The LEFT JOIN returns a row even for a job without a version below `before`, so no row at
+        // all means that there is no such job.
         CARILLON_ASSIGN_OR_RETURN(
             Rows rows,
             session.Query(
@@ -345,7 +346,7 @@ Result<BoundedCount> MysqlJobStore::CountJobs(const JobFilter& filter) {
                    .order = "j.job_id",
                    .within = conditions.within,
                    .wanted = conditions.wanted};
-  // Otherwise the optimizer reads all jobs in order and skips those of other namespaces.
+  // Without this hint the optimizer reads all jobs in order and skips those of other namespaces.
   if (filter.namespaces.size() == 1 && !rows.wanted.empty()) {
     rows.from += " FORCE INDEX (by_namespace)";
   }

@@ -8,7 +8,7 @@ namespace carillon::mysql {
 namespace {
 
 constexpr size_t kBytesPerStatement = 4u << 20;
-constexpr int64_t kChunksLookedAt = 1000;  // only their lengths; texts are read up to bytes_max
+constexpr int64_t kChunksLookedAt = 1000;  // most chunks whose lengths are read
 
 const std::string kInsert =
     "INSERT INTO run_log_chunks (fire_us, schedule_id, shard, attempt, first_seq, entry_count, "
@@ -26,7 +26,7 @@ Params ParamsOfAttempt(const RunKey& key, int attempt) {
   return params;
 }
 
-// The first seqs of the first and the last chunk to be read, both included.
+// `first_seq` of the first and of the last chunk to be read.
 struct Range {
   int64_t from = 0;
   int64_t to = 0;

@@ -20,9 +20,10 @@
 namespace carillon::mysql {
 namespace {
 
-constexpr int64_t kBusyMicrosecondsMax = 100'000;  // most that are searched for a free one
+constexpr int64_t kBusyMicrosecondsMax = 100'000;  // how far after `now` a free one is searched
 
-// Needs the lock of the job's row, so that nobody else adds manual runs of the job.
+// Returns the first time from `now` on at which the job has no manual run. The caller must hold the
+// lock of the job's row, so that nobody else adds manual runs of the job.
 Result<WallTime> FreeMicrosecond(Session& session, const StoredJobRow& job, WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Query("SELECT r.fire_us FROM job_runs r FORCE INDEX (by_job) WHERE "
@@ -104,9 +105,9 @@ Result<int64_t> CountOpen(Session& session, std::string_view states) {
   return rows.Int(1);
 }
 
-// Returns the smallest id of the gaps that end in the wanted time. Newest first means by id: if
-// only few of many gaps match, the walk back from the newest would otherwise go on to the oldest
-// gap of all.
+// Returns the smallest id of the gaps that end in the wanted time. A list of gaps goes by
+// descending id; if only few of many gaps match, this bound ends its walk before it reaches the
+// oldest gap of all.
 Result<std::optional<uint64_t>> OldestGapEndingSince(Session& session, const GapFilter& filter) {
   const Conditions since = GapsEndingSince(filter);
   CARILLON_ASSIGN_OR_RETURN(
@@ -132,7 +133,7 @@ const std::string kSelectLetterJobs =
     "STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = x.job_no ORDER BY x.newest "
     "DESC";
 
-// nullopt if the row cannot be read, which it reports to the session.
+// Returns nullopt if the row cannot be read, and reports it to the session.
 std::optional<DeadLetter> ReadLetter(Session& session, const Rows& rows) {
   const uint64_t id = rows.Unsigned(1);
   const Result<RunState> state = ParseRunState(rows.Text(6));
@@ -228,7 +229,8 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
             const RunChange change,
             DecideRetryByHand(run.row, ToJobRow(job), context.overlap(), context.now));
         AttemptResult ended = now_is.result;
-        // An attempt that was given up as lost stays LOST: its real end may still be reported.
+        // An attempt that was given up as lost is recorded as LOST, because its real end may still
+        // be reported.
         ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
         RunWriter writer(session);
         CARILLON_TRY(writer.Change(run, change, ended, context.now));
@@ -338,7 +340,8 @@ Result<std::vector<DeadLetter>> MysqlRunStore::ListDeadLetters(const DeadLetterF
                 [&](Session& session) -> Result<std::vector<DeadLetter>> {
                   std::vector<DeadLetter> letters;
                   uint64_t before = filter.before_id;
-                  // Reads more if letters were left out: a full page must not look like the last.
+                  // Reads more if letters were left out: a page below the limit would look like the
+                  // last one.
                   for (bool more = true; more && letters.size() < filter.limit;) {
                     const size_t wanted = filter.limit - letters.size();
                     Params values{before};

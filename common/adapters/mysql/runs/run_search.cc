@@ -15,8 +15,8 @@
 namespace carillon::mysql {
 namespace {
 
-// How far beyond `now` a list reads every run. Later runs are planned (there are many of them), or
-// were ended early, and those an index finds.
+// Runs with fires up to this long after `now` are all read. Of the later runs, those that are only
+// planned (there are many) are not listed, and those that ended early are found by an index.
 constexpr Duration kListAhead = 1s;
 
 // Cost of reading a row through an index, relative to one in a scan of the table: the former are
@@ -24,7 +24,8 @@ constexpr Duration kListAhead = 1s;
 // per row against 1 us.
 constexpr size_t kScatteredCost = 25;
 
-// Most open runs that are sorted for a page. The index has them in the order of their due times.
+// Most open runs that are sorted for a page: their index is in the order of due times, not
+// of fires.
 constexpr size_t kSortedMax = 20'000;
 
 // A walk along an index, in the order of the list.
@@ -111,7 +112,8 @@ Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
     wanted.Add(fmt::format("r.kind IN ({})", fmt::join(numbers, ", ")));
   }
   if (!filter.executor) return wanted;
-  // Read first to be constants too: a subquery would make the optimizer sort the whole history.
+  // Reads the numbers first, so that they are constants for the optimizer, too: a subquery would
+  // make it sort the whole history.
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query("SELECT i.incarnation_no FROM executor_incarnations i WHERE i.executor_id = ?",
@@ -147,7 +149,7 @@ Walk EndedAs(const RunFilter& filter, const Conditions& wanted, RunState state) 
   if (filter.job_id) walk.bound = filter.search_max;  // the index contains the job
   if (filter.looks_at_runs()) walk.bound = Scattered(filter.search_max);
   walk.within.Add("r.ended_as = ?", {NumberOf(state)});
-  // A member of the previous version does not maintain the column ended_as.
+  // Checks the state as well, because a member of the previous version does not maintain ended_as.
   walk.wanted.Add(fmt::format("r.state = '{}'", Name(state)));
   if (filter.job_id) AddJob(walk.wanted, *filter.job_id);
   return walk;
@@ -251,7 +253,8 @@ Result<BoundedCount> CountWalk(Session& session, Walk walk, const RunFilter& fil
   return CountRows(session, rows);
 }
 
-// Returns the last run that the walk may read; nullopt if it ends before its bound.
+// Returns the last run that the walk reads, where its bound is reached; nullopt if the walk ends
+// before that.
 Result<std::optional<RunKey>> EndOf(Session& session, const Walk& walk, bool oldest_first) {
   Params params = walk.within.params();
   params.push_back(static_cast<uint64_t>(*walk.bound - 1));
