@@ -14,7 +14,7 @@ namespace {
 
 bool IsAdministrator(const UserRecord& user) { return user.role == "admin" && !user.disabled; }
 
-// `beside`: a user id that is left out of the check.
+// True if there is an enabled administrator other than the user with the id `beside`.
 Result<bool> HasAdministrator(Session& session, const std::string& beside) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Query("SELECT 1 FROM users WHERE role = 'admin' AND disabled = 0 AND "
@@ -110,7 +110,8 @@ Result<std::optional<LockedRefresh>> LockRefresh(Session& session, const std::st
   return std::optional(std::move(locked));
 }
 
-// Reads only the end of the family, since a long session has thousands of tokens.
+// Returns the tokens of the family later than `than`. Earlier ones are not read, since a long
+// session has thousands of tokens.
 Result<std::vector<LaterRefresh>> LockLater(Session& session, const RefreshRecord& than) {
   CARILLON_ASSIGN_OR_RETURN(Rows rows,
                             session.Query("SELECT token_hash, created_us, used FROM refresh_tokens "

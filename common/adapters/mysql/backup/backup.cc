@@ -18,7 +18,7 @@ namespace carillon::mysql {
 namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
-constexpr int kCountMaxSeconds = 4 * 3600;  // of all rows of a table
+constexpr int kCountMaxSeconds = 4 * 3600;  // limit for counting the rows of a table
 // Loaded last, so that a store that was restored only in part stays marked as incomplete.
 constexpr std::string_view kLastTable = "schema_migrations";
 
@@ -66,7 +66,7 @@ Status TakeForBackup(Session& session, StoreLock lock, std::string_view who) {
                                                 .count())};
 }
 
-// Without the lock the dump may lack rows, and nothing in the dump would show it.
+// Fails if the lock was lost: the dump may then lack rows, and nothing in the dump would show it.
 Status StillLocked(Session& session) {
   const auto holds = HoldsLock(session, StoreLock::kMaintain);
   if (holds.ok() && *holds) return {};

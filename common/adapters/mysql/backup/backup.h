@@ -35,7 +35,7 @@ struct RestoreOptions {
   SessionOptions session;
   std::string file;
   std::string search;
-  bool replace = false;  // drop the tables of the database; false: it must be empty
+  bool replace = false;  // drop existing tables first; otherwise the database must be empty
 };
 Result<BackupFile> RestoreBackup(const RestoreOptions& options);
 

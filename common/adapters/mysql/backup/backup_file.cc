@@ -102,7 +102,7 @@ Result<std::unique_ptr<NewFile>> NewFile::Begin(const std::string& path) {
   }
   std::unique_ptr<NewFile> file(new NewFile(path, fd));
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    file->committed_ = true;  // the file is the other process's to remove
+    file->committed_ = true;  // the other process removes the file
     return Error{ErrorCode::kConflict, "another backup is being written to " + part};
   }
   if (ftruncate(fd, 0) != 0 || fchmod(fd, 0600) != 0) return FileError("truncate", part);

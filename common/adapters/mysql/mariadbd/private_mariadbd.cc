@@ -33,7 +33,7 @@ Status MakePrivateDirectory(const std::string& path) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return {ErrorCode::kUnavailable, fmt::format("{}: {}", path, std::strerror(errno))};
   }
-  // In a directory that everyone can write to, somebody else may have created it first.
+  // In a parent directory that everyone can write to, another user may have created it first.
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) {
     return {ErrorCode::kDenied, fmt::format("{} is not a directory of ours", path)};
@@ -155,7 +155,7 @@ std::vector<std::string> PrivateMariadbd::Command() const {
   const std::string& d = options_.directory;
   std::vector<std::string> command = {
       options_.mariadbd, "--no-defaults", "--datadir=" + d + "/data", "--socket=" + socket_path_,
-      // A starting server deletes the temporary tables of all servers that share this directory.
+      // Not shared: a starting server deletes the temporary tables of all servers with its tmpdir.
       "--tmpdir=" + d + "/tmp", "--pid-file=" + d + "/server.pid",
       "--log-error=" + d + "/server.log", "--skip-networking", "--skip-log-bin",
       "--skip-symbolic-links", "--local-infile=0", "--performance-schema=OFF",
@@ -166,7 +166,7 @@ std::vector<std::string> PrivateMariadbd::Command() const {
       fmt::format("--innodb-log-file-size={}", options_.redo_log_bytes),
       fmt::format("--innodb-io-capacity={}", kIoCapacity),
       fmt::format("--innodb-flush-log-at-trx-commit={}", options_.durable ? 1 : 0),
-      // Deadlock victims are chosen at once, instead of by the lock wait timeout.
+      // Resolves a deadlock immediately, instead of after the lock wait timeout.
       "--innodb-deadlock-detect=ON", "--innodb-autoinc-lock-mode=2"};
   if (geteuid() == 0) command.push_back("--user=" + user_);
   command.insert(command.end(), options_.arguments.begin(), options_.arguments.end());

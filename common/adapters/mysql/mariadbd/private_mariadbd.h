@@ -9,10 +9,10 @@
 // Access   No network port. The server accepts only the user of this process, whose uid the kernel
 //          guarantees on the socket, so no password is needed.
 //
-// After a killed predecessor: its server keeps running (it has no parent-death signal, so that
-// commits in progress finish and a restart finds warm caches). It is found by its --datadir among
-// the running processes, never by a stored pid. If it was started with the same options and
-// answers, it is adopted; otherwise it is ended first.
+// If the previous process was killed, its server keeps running: it has no parent-death signal, so
+// that commits in progress finish and the next process finds warm caches. That server is found by
+// its --datadir among the running processes, never by a stored pid. If it was started with the same
+// options and answers, it is adopted; otherwise it is ended first.
 //
 // Threads  Not thread-safe: one owner calls Step, which blocks while it restarts the server.
 // Errors   Start: kConflict: another process uses the directory; kUnavailable: the server does not
@@ -33,7 +33,7 @@ namespace carillon::mysql {
 
 inline constexpr Duration kServerCreateMax = 180s;  // takes 1 s on an idle machine
 inline constexpr Duration kServerStartMax = 120s;   // recovery from a large log takes long
-inline constexpr Duration kServerStopMax = 30s;     // then it is killed; InnoDB recovers
+inline constexpr Duration kServerStopMax = 30s;     // then it is killed; the next start recovers
 inline constexpr Duration kServerWatchEvery = 500ms;
 inline constexpr size_t kSocketPathMax = 107;
 
@@ -41,7 +41,7 @@ struct PrivateMariadbdOptions {
   std::string directory;  // created with mode 0700 if it does not exist
   int64_t buffer_pool_bytes = 128 << 20;
   int64_t redo_log_bytes = 128 << 20;
-  bool durable = true;                      // false: for tests that do not cover crashes
+  bool durable = true;                      // false: for tests without crashes
   std::vector<std::string> arguments = {};  // appended, so they take precedence; for tests
   std::string mariadbd = {};                // paths; empty = found on the machine
   std::string mariadb_install_db = {};
@@ -91,7 +91,7 @@ class PrivateMariadbd final : public Stepper {
   int lock_fd_ = -1;
   pid_t pid_ = 0;
   int pidfd_ = -1;      // readable when the server has ended
-  bool child_ = false;  // a child of this process, which has to wait for it
+  bool child_ = false;  // the server is a child of this process, which must reap it
   bool adopted_ = false;
   int restarts_ = 0;
 };

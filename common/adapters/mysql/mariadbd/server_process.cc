@@ -48,7 +48,8 @@ std::vector<std::string> ReadCommand(const std::string& pid) {
   return command;
 }
 
-// A zombie has no command line, so it is not found either.
+// True if the process runs as our user. A zombie does too, but FindByArgument does not find it,
+// because it has no command line.
 bool IsOurs(const std::string& pid) {
   struct stat info {};
   return stat(("/proc/" + pid).c_str(), &info) == 0 && info.st_uid == geteuid();

@@ -27,7 +27,8 @@ std::vector<std::string> SplitRecipients(const std::string& text) {
   return recipients;
 }
 
-// Put into the statement instead of bound: there are few channels, and their names are constants.
+// Returns the channels as part of the statement's text: there are few, and their names
+// are constants.
 std::string ChannelList(const std::vector<DeliveryChannel>& channels) {
   std::string list;
   for (const DeliveryChannel channel : channels) {

@@ -142,7 +142,8 @@ Status RememberHeldBack(Session& session, const HeldBacks& held) {
   return {};
 }
 
-// Closes the notices with these ids; `statement` is the beginning of the statement on n.
+// Closes the notices with these ids, `count` in number. `statement` is "DELETE n FROM", or "UPDATE"
+// with its SET clause in `set`. kConflict: one of them was already closed.
 Status Close(Session& session, const std::string& statement, JsonRows ids, int64_t count,
              const std::string& set = "") {
   if (count == 0) return {};
@@ -159,7 +160,7 @@ Status Close(Session& session, const std::string& statement, JsonRows ids, int64
 }
 
 // Thousands of failures per second may be held back or dropped, so any number of them costs the
-// same few statements. Few notices are sent.
+// same few statements. Only notices that are sent, which are few, need statements of their own.
 Status DecideAll(Session& session, const std::vector<NoticeDecision>& decisions, WallTime now) {
   JsonRows dropped;
   JsonRows kept;

@@ -258,7 +258,7 @@ Result<BulkAction> MysqlBulkStore::CancelBulk(const std::string& bulk_id, WallTi
 }
 
 Result<std::optional<LeasedBulk>> MysqlBulkStore::TakeBulk(WallTime now, WallTime until) {
-  // Looks without locks first, because most looks find nothing.
+  // Reads without locks first, because most calls find nothing to take.
   CARILLON_ASSIGN_OR_RETURN(
       const std::string found,
       InRead(db_.pool(), "open bulk actions", [&](Session& session) -> Result<std::string> {
