@@ -22,7 +22,8 @@ namespace {
 class HubStream;
 using Peer = std::pair<ExecutorId, Incarnation>;
 
-// The streams and their received messages. Outlives every stream: the server waits for them.
+// The streams and their received messages. Outlives every stream, because the server's shutdown
+// waits for the streams.
 class Switchboard {
  public:
   explicit Switchboard(const HubOptions& options) : options_(options) {}
@@ -30,7 +31,8 @@ class Switchboard {
   void Add(const Peer& peer, HubStream* stream);
   void Remove(const Peer& peer, HubStream* stream);
   Status Send(const Peer& peer, const std::string& bytes);
-  // False: the inbox is full; the stream is read again once there is room.
+  // Accepts the message. Returns false if the inbox is full now; the stream is then read again once
+  // there is room.
   bool Take(ExecutorMessage message, size_t bytes, HubStream* stream);
   std::vector<ExecutorMessage> Receive(size_t max);
   void OnReadable(std::function<void()> wake) {
@@ -62,7 +64,7 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
         peer_(std::move(peer)),
         outbox_({.messages_max = board.options().outbox_max,
                  .bytes_max = board.options().queue_bytes_max}) {
-    // Before any other message can be sent: a member identifies itself first.
+    // Sent before the stream is known to anyone who could send: a member identifies itself first.
     const Status welcomed = Send(EncodeWelcome(
         {.member = board.options().member, .public_key = board.options().public_key}));
     if (!welcomed.ok()) log::Warn("link", "{}", welcomed.error().message);
@@ -231,7 +233,7 @@ class Service final : public grpc::CallbackGenericService {
   }
 
  private:
-  // `shown`: the name in the caller's certificate.
+  // `shown` is the name in the caller's certificate; empty without one.
   grpc::ServerGenericBidiReactor* Join(JoinRequest who, const std::string& shown) {
     constexpr std::string_view kBearer = "Bearer ";
     const bool has_token = who.token.starts_with(kBearer);

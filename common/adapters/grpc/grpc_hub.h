@@ -38,7 +38,8 @@ struct HubOptions {
   bool allow_beyond_loopback = false;
   size_t inbox_max = 16'384;   // messages of all executors
   size_t outbox_max = 16'384;  // messages of one stream
-  // Limit of each of the two; beyond it the inbox accepts one message per stream.
+  // Limit of the inbox, and of each stream's queue. A full inbox accepts one more message
+  // per stream.
   size_t queue_bytes_max = size_t{64} << 20;
   Metrics* metrics = nullptr;  // must outlive the hub
 };

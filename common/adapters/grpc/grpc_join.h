@@ -13,9 +13,9 @@ struct JoinTarget {
   std::string address;
 };
 
-// Asks one member and returns the certificate as PEM. `identity` has no certificate the first time.
-// Blocks for at most 10 seconds. kDenied: the member refuses; kUnavailable: it cannot be reached,
-// is not the expected one, or cannot answer now.
+// Asks one member and returns the certificate as PEM. An executor that has no certificate yet
+// passes an `identity` without one. Blocks for at most 10 seconds. kDenied: the member refuses;
+// kUnavailable: it cannot be reached, is not the expected one, or cannot answer now.
 Result<std::string> Join(const JoinTarget& target, const tls::Identity& identity,
                          const JoinRequest& request);
 

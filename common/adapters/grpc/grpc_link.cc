@@ -76,7 +76,8 @@ class Link final : public GrpcLink {
   void OnReadable(std::function<void()> wake) override;
 
   // ---- for the streams ----
-  // False: the inbox is full; the stream is read again once there is room.
+  // Accepts the message. Returns false if the inbox is full now; the stream is then read again once
+  // there is room.
   bool Take(MemberMessage message, size_t bytes, const std::shared_ptr<LinkStream>& stream);
   void Welcomed(const Welcome& welcome);
   void Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status);
@@ -107,8 +108,8 @@ class Link final : public GrpcLink {
   std::deque<std::pair<MemberMessage, size_t>> inbox_;  // each with its size in bytes
   size_t inbox_bytes_ = 0;
   std::vector<std::shared_ptr<LinkStream>> paused_;
-  // Destroyed by our own threads only. A stream owns its channel, and the last channel of a process
-  // destroys gRPC's callback threads: one of these would join itself.
+  // Destroyed by our own threads only. A stream owns its channel, and destroying the last channel
+  // of a process joins gRPC's callback threads; a callback thread would join itself.
   std::vector<std::shared_ptr<LinkStream>> ended_;
   std::function<void()> wake_;
   int alive_ = 0;  // streams that gRPC still uses
@@ -228,7 +229,7 @@ Link::~Link() {
   for (auto& [id, member] : members_) {
     if (member.stream) member.stream->EndWrites();
   }
-  // A stream that is not being read would not notice its end.
+  // Resumes the paused streams, because a stream that is not read would not notice its end.
   for (const auto& stream : std::exchange(paused_, {})) stream->ReadOn();
   changed_.wait_for(lock, kFarewell, [this] { return alive_ == 0; });
   for (auto& [id, member] : members_) {
@@ -244,7 +245,7 @@ void Link::SetMembers(const std::vector<MemberInfo>& members) {
   std::vector<std::shared_ptr<LinkStream>> dropped;
   {
     std::lock_guard lock(mu_);
-    std::map<MemberId, std::string> wanted;  // of two starts of one member, the later one
+    std::map<MemberId, std::string> wanted;  // if a member is listed twice, its later start
     for (const MemberInfo& member : members) {
       if (!member.grpc_address.empty()) wanted[member.id] = member.grpc_address;
     }
@@ -268,8 +269,8 @@ void Link::SetMembers(const std::vector<MemberInfo>& members) {
   changed_.notify_all();
 }
 
-// New streams for the members that have none and whose back-off is over; `next` is when the next
-// back-off ends.
+// Returns new streams for the members that have none and whose back-off is over. Sets `next` to the
+// time when the next back-off ends.
 std::vector<std::shared_ptr<LinkStream>> Link::NewStreams(SteadyTime now, SteadyTime& next) {
   std::vector<std::shared_ptr<LinkStream>> made;
   next = SteadyTime::max();
@@ -337,7 +338,7 @@ void Link::Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status)
     std::erase(paused_, stream);
     ended_.push_back(std::move(stream));
     --alive_;
-    // While the lock is held: the last one unblocks the destructor.
+    // Notifies while the lock is held: after the last stream, the destructor may destroy changed_.
     changed_.notify_all();
   }
 }

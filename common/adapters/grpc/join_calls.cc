@@ -7,7 +7,7 @@
 
 namespace carillon::rpc {
 
-// One call. gRPC owns it from CreateReactor until OnDone, which comes after it was answered.
+// One call. gRPC owns it from CreateReactor until OnDone, which it calls after the answer was sent.
 class JoinCall final : public grpc::ServerGenericBidiReactor {
  public:
   JoinCall(JoinCalls& calls, JoinRequest request) : calls_(calls), request_(std::move(request)) {

@@ -32,7 +32,8 @@ class JoinCalls {
             std::function<void()> refused);
   ~JoinCalls() { Stop(); }
 
-  // `who` lacks the certificate request itself, which the call reads.
+  // Returns the reactor of a new call. The certificate request is not yet in `who`: the call
+  // reads it.
   grpc::ServerGenericBidiReactor* Take(const JoinRequest& who);
   void Stop();
 
@@ -47,7 +48,8 @@ class JoinCalls {
     SteadyTime until;
   };
   void Run();
-  // The oldest unread call, if it must be evicted. Called under mu_.
+  // Removes and returns the oldest unread call if its time is over; otherwise null. Called
+  // under mu_.
   JoinCall* TakeOverdue();
   void GiveUp(JoinCall* call);
 

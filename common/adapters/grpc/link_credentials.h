@@ -13,7 +13,8 @@ namespace carillon::rpc {
 // request one; a client with an invalid certificate cannot connect.
 std::shared_ptr<grpc::ServerCredentials> ServerCredentials(const tls::Identity& identity);
 
-// For a server with a certificate for `name`, whatever its address.
+// Accepts only a server with a certificate for `name`, whatever its address. Plain text if
+// `identity` is empty.
 std::shared_ptr<grpc::ChannelCredentials> ChannelCredentials(const tls::Identity& identity,
                                                              const std::string& name,
                                                              grpc::ChannelArguments& arguments);

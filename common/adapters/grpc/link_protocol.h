@@ -13,7 +13,8 @@ inline constexpr const char* kJoinMethod = "/carillon.v1.Control/Join";
 inline constexpr const char* kExecutorMetadata = "carillon-executor";
 inline constexpr const char* kIncarnationMetadata = "carillon-incarnation";
 inline constexpr const char* kSecretMetadata = "authorization";
-// Per connection. An executor has one stream, and for a while its successor.
+// Limit per connection. An executor needs one stream, and for a while also the one that
+// replaces it.
 inline constexpr int kStreamsOfAPeerMax = 64;
 inline constexpr int kMessageBytesMax = 16 << 20;
 // Detects a dead peer within 8 s, where TCP alone would take minutes.

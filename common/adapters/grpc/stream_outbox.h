@@ -33,8 +33,9 @@ class StreamOutbox {
   };
   explicit StreamOutbox(const Limits& limits) : limits_(limits) {}
 
-  // The buffer to start writing now, or null while another write is in progress. kExhausted: full.
-  // A message above the limit is accepted if nothing else waits.
+  // Returns the buffer to write now, or null while another write is in progress: Next returns
+  // it later. kExhausted: the queue is full. A message above the limit is accepted if no other
+  // one waits.
   Result<const grpc::ByteBuffer*> Put(const std::string& bytes) {
     const bool fits = waiting_.empty() || bytes_ + bytes.size() <= limits_.bytes_max;
     if (waiting_.size() >= limits_.messages_max || !fits) {
@@ -44,7 +45,7 @@ class StreamOutbox {
     bytes_ += bytes.size();
     return std::exchange(writing_, true) ? nullptr : &waiting_.front();
   }
-  // Call it after a successful write: the next buffer to write, or null.
+  // Call it after a successful write. Returns the next buffer to write, or null.
   const grpc::ByteBuffer* Next() {
     bytes_ -= waiting_.front().Length();
     waiting_.pop_front();
