@@ -15,9 +15,9 @@ class AddressPlaces {
  public:
   // `of_one_max` connections per address; 0 = no limit.
   explicit AddressPlaces(size_t of_one_max);
-  // Null: `address` (for IPv6 its /64) has reached the limit.
+  // Returns null if `address` (for IPv6 its /64) has reached the limit.
   Place Take(const std::string& address);
-  // A connection of a trusted proxy, which is not counted.
+  // Returns the place of a connection from a trusted proxy, which is not counted.
   Place OfProxy() const;
 
  private:

@@ -25,11 +25,11 @@ using RequestHandler =
 
 // The interval at which a connection checks its deadlines.
 inline constexpr std::chrono::milliseconds kTimerPeriod{100};
-// Targets up to this many times target_bytes_max are read, so that one above the limit gets a
-// response instead of a closed connection.
+// Targets of up to this many times target_bytes_max are read, so that a target above the limit gets
+// a response instead of a closed connection.
 inline constexpr size_t kTargetBytesRead = 4;  // factor
 
-// An accepted socket. Monitor and place count the connection until they are dropped.
+// An accepted socket. Monitor and place count the connection until they are destroyed.
 struct Incoming {
   asio::ip::tcp::socket socket;
   restinio::endpoint_t peer;

@@ -7,7 +7,8 @@
 
 namespace carillon {
 
-// If `stopped` is null, only its timeouts end the transfer; else it must outlive the transfer.
+// Aborts the transfer soon after `*stopped` becomes true; `stopped` must outlive the transfer. If
+// it is null, only the timeouts end the transfer.
 void SetStop(CURL* handle, const std::atomic<bool>* stopped);
 
 }  // namespace carillon

@@ -15,8 +15,9 @@ class CurlTransport final : public NoticeTransport {
 
   Result<int> Post(const NoticePost& post) override;
   Result<int> Mail(const NoticeMail& mail) override;
-  // Final: a call in progress ends within about a second, later ones at once, both as if there were
-  // no answer. Call it before stopping the loops that send, so that no receiver delays them.
+  // Cannot be undone. A call in progress ends within about a second, and later calls end
+  // immediately, both as if there were no answer. Call it before stopping the loops that send, so
+  // that no receiver delays them.
   void Stop() { stopped_ = true; }
 
  private:

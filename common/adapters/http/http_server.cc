@@ -173,8 +173,8 @@ HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOp
   } else if (request.defect == HttpDefect::kNone) {
     request.defect = HttpDefect::kBodyTooLarge;
   }
-  // The parser accepts "Content-Length :" as a length; a proxy in front of it may not, and take
-  // what follows for a request of another client.
+  // The parser accepts "Content-Length :" as a length. A proxy in front of this server may ignore
+  // such a header, and take the body for another client's request.
   const bool names = std::all_of(request.headers.begin(), request.headers.end(),
                                  [](const auto& field) { return IsHeaderName(field.first); });
   if (!names) request.defect = HttpDefect::kBadHeader;
@@ -279,7 +279,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   void call_accept_now(size_t /*index*/) noexcept override {
     incoming_ = asio::ip::tcp::socket(io_);
     acceptor_.async_accept(incoming_, [this](const std::error_code& error) noexcept {
-      // Counts the connection from here on, until it is dropped.
+      // The monitor counts the connection from here on, until it is destroyed.
       LifetimeMonitor monitor(&limiter_);
       if (stopping_) return;
       if (error) {
@@ -407,7 +407,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
 
   const std::shared_ptr<InProgress> in_progress_ = std::make_shared<InProgress>();
 
-  // In this order: connections that io_ destroys still use limiter_.
+  // Declared in this order, because connections that io_ destroys still use limiter_.
   Limiter limiter_;
   http::AddressPlaces places_;
   std::unique_ptr<http::Connections> connections_;

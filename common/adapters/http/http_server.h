@@ -47,10 +47,10 @@ struct HttpServerOptions {
   size_t io_threads = 1;
   size_t workers = 8;
   size_t urgent_workers = 1;           // for urgent requests
-  size_t queue_max = 256;              // waiting requests; and the same number of urgent ones
+  size_t queue_max = 256;              // limit of waiting requests, and of urgent ones
   size_t connections_max = 1024;       // more wait in the kernel's backlog
   size_t address_connections_max = 0;  // per address; others are closed; 0 = no limit
-  // Not limited per address, and their X-Forwarded-For is trusted.
+  // Their connections are not limited per address, and their X-Forwarded-For is trusted.
   std::vector<IpNetwork> trusted_proxies = {};
   size_t target_bytes_max = 8u << 10;   // longer: HttpDefect::kTargetTooLong
   size_t header_bytes_max = 16u << 10;  // one value; longer: closed (80 KiB in all)

@@ -26,7 +26,7 @@ Result<std::string> ReadWhole(const std::string& path) {
   return text;
 }
 
-// The reason why it is invalid now; empty if it is valid.
+// Returns why a certificate is not valid at `now`; empty if it is valid.
 std::string Invalid(WallTime from, WallTime until, WallTime now) {
   if (now < from) return "the certificate is valid from " + FormatRfc3339(from) + " on only";
   if (now >= until) return "the certificate ended at " + FormatRfc3339(until);

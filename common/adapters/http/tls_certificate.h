@@ -4,7 +4,7 @@
 // Errors   kUnavailable: a file is unreadable, not PEM, or does not match the other, which happens
 //          briefly while both are being replaced. kInvalid: a file is above 1 MiB.
 // Always   TLS 1.2 or later. An invalid pair, or one that is not valid now, never replaces a valid
-//          one; it is checked again each time. At startup a certificate that is not valid now is
+//          one; each Reload checks it again. At startup a certificate that is not valid now is
 //          used, and logged as an error.
 #pragma once
 
@@ -36,7 +36,8 @@ class TlsCertificate {
   std::shared_ptr<asio::ssl::context> context() const;
   // The expiry.
   WallTime until() const;
-  // Reads the files. A new pair is used from now on; an invalid one is logged once and returned.
+  // Reads the files. A new pair is used from now on. The error of an invalid one is returned, and
+  // logged once.
   Status Reload();
 
  private:
