@@ -8,9 +8,9 @@
 //          broker accepts. Poll, Commit: kUnavailable. A producer that librdkafka declares fatally
 //          broken (its record sequence and the broker's disagree) is replaced; meanwhile Send is
 //          kUnavailable, and the records of the broken one count as given up.
-// Always   A record not acknowledged within `message_timeout` is given up and counted; whoever
-//          waits for its effect sends again. Only positions that the caller committed are stored;
-//          the broker receives them within half a second, or when the consumer ends.
+// Always   A record not acknowledged within `message_timeout` is given up and counted; a caller
+//          that waits for its effect must send again. Only positions that the caller committed are
+//          stored; the broker receives them within half a second, or when the consumer ends.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ namespace carillon::kafka {
 struct ProducerOptions {
   KafkaOptions kafka;
   int partitions = 8;             // of every topic; partition = key mod partitions
-  Duration message_timeout = 5s;  // later, an unclaimed task is published again
+  Duration message_timeout = 5s;  // by then, an unclaimed task is published again
   size_t queue_records_max = 100'000;
   size_t queue_bytes_max = size_t{64} << 20;
 };
@@ -41,7 +41,7 @@ Result<std::unique_ptr<BusProducer>> NewProducer(const ProducerOptions& options,
 struct ConsumerOptions {
   KafkaOptions kafka;
   std::string topic;
-  std::string group;                   // its committed positions are continued
+  std::string group;                   // reading continues at its committed positions
   std::vector<int> partitions;         // not empty
   std::optional<BusBegin> begin = {};  // nullopt: a new group begins at the oldest record
 };

@@ -70,10 +70,10 @@ class KafkaConsumer final : public BusConsumer {
     for (ssize_t i = 0; i < count; ++i) {
       const Owned<rd_kafka_message_t> message(messages[static_cast<size_t>(i)]);
       if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        // An event in the stream of records; it ends when the broker is back.
+        // An error event among the records. Reading continues when the broker is available again.
         log::Debug("kafka", "{}: {}", topic_, rd_kafka_message_errstr(message.get()));
-        // Of the group, not of a partition: the coordinator refused the request for the committed
-        // positions. librdkafka asks once and would never begin to read.
+        // Without a topic, the event concerns the group: the coordinator refused the request for
+        // the committed positions. librdkafka does not repeat it and would never begin to read.
         if (message->rkt == nullptr) assign_again_ = true;
         continue;
       }
@@ -82,7 +82,7 @@ class KafkaConsumer final : public BusConsumer {
                           .partition = message->partition,
                           .offset = message->offset});
     }
-    // After the batch, so that its records are neither lost nor read twice.
+    // Assigns only after the batch, so that its records are neither lost nor read twice.
     if (assign_again_) {
       const Status assigned = Assign();
       if (!assigned.ok()) log::Warn("kafka", "{}", assigned.error().message);
@@ -104,7 +104,7 @@ class KafkaConsumer final : public BusConsumer {
       rd_kafka_topic_partition_list_add(positions.get(), topic_.c_str(), partition)->offset =
           position;
     }
-    // Committed after kCommitEveryMs, together with others, and at the end: a commit per batch
+    // librdkafka commits what is stored every kCommitEveryMs, and at the end. A commit per batch
     // would cost the broker as much as the records.
     const rd_kafka_resp_err_t error = rd_kafka_offsets_store(client_.get(), positions.get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("commit", topic_, error);
@@ -123,7 +123,8 @@ class KafkaConsumer final : public BusConsumer {
   }
 
  private:
-  // A position beyond the end belongs to a topic that was recreated since: it is ignored.
+  // Sets next_ to the positions where reading begins. A committed position beyond the end of its
+  // partition is ignored: the topic was recreated since.
   Status Begin(const BusBegin& begin) {
     Owned<rd_kafka_topic_partition_list_t> positions(
         rd_kafka_topic_partition_list_new(static_cast<int>(next_.size())));
@@ -142,8 +143,8 @@ class KafkaConsumer final : public BusConsumer {
       rd_kafka_topic_partition_list_add(asked.get(), topic_.c_str(), partition);
     }
     if (asked->cnt == 0) return {};
-    // The ends first: a record that arrives between the two requests is then after the end, so that
-    // a partition without a record as new as `begin` loses nothing.
+    // Asks for the ends first. A partition without a record as new as `begin` begins at its end,
+    // and a record that arrives between the two requests is beyond that end, so it is read.
     std::map<int, int64_t> ends;
     CARILLON_TRY(AskTime(*asked, RD_KAFKA_OFFSET_END, &ends));
     failpoint::Hit("kafka.begin.between");

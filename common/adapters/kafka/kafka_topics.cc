@@ -13,7 +13,8 @@ int Milliseconds(Duration d) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
 }
 
-// The result of one topic of an answer, read by the accessor of its kind.
+// Returns the first error among the results of an answer, which are one per topic. The code `fine`
+// is not an error.
 Status FirstError(std::string_view operation, const rd_kafka_topic_result_t** results, size_t count,
                   ErrorCode fine) {
   for (size_t i = 0; i < count; ++i) {

@@ -25,7 +25,7 @@ class PartitionWatch {
   static constexpr Duration kAskEvery = 3s;
   static constexpr Duration kAskAgain = 500ms;  // until the first answer
   static constexpr int kAnswerMs = 2000;
-  static constexpr int kFailuresMax = 2;  // failures until it counts as silent
+  static constexpr int kFailuresMax = 2;  // consecutive failures until the bus counts as silent
 
   // `begins` are the known start positions of partitions; negative: to be requested. `client` must
   // outlive it.
@@ -42,7 +42,8 @@ class PartitionWatch {
   // One round of requests; false if one was not answered.
   bool Ask();
   bool AskBegins();
-  // The offsets at `point` (RD_KAFKA_OFFSET_BEGINNING or _END) by partition; empty if unanswered.
+  // Returns the offsets at `point` (RD_KAFKA_OFFSET_BEGINNING or _END) by partition; empty if a
+  // broker did not answer.
   std::map<int, int64_t> AskOffsets(const std::vector<int>& partitions, int64_t point);
   std::vector<int> Unplaced();
   bool Stopping();
