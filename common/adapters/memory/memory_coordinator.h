@@ -27,9 +27,10 @@ class MemoryEnsemble {
   bool IsShown(const Incarnation& incarnation) const;
 
   // ---- for tests: effects of network and server failures on the session of a process ----
-  // No contact: the client answers from its last view. Its session lives until it expires.
+  // The client loses contact: it answers from its last view, and its session lives until
+  // it expires.
   void Suspend(const Incarnation& incarnation);
-  // Contact again: a client whose session expired meanwhile learns of it now.
+  // The client has contact again. If its session expired meanwhile, it learns of that now.
   void Restore(const Incarnation& incarnation);
   // The server forgets the session: its member and election nodes are gone.
   void Expire(const Incarnation& incarnation);
