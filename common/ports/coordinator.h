@@ -1,6 +1,6 @@
-// Port of the cluster's coordination: live members, leader, assignment of segments, settings,
-// and the trusted store. Never needed for correctness: the store decides who owns a segment
-// (segment_store.h) and holds the settings (admin_store.h), and members remember which store
+// Port of the cluster's coordination: live members, leader, assignment of segments, settings, and
+// the trusted store. Never needed for correctness: the store decides who owns a segment
+// (segment_store.h) and holds the settings (settings_store.h), and members remember which store
 // they trusted.
 //
 // Threads  Thread-safe. Calls answer from a local view, except where noted.
@@ -51,7 +51,7 @@ class Coordinator {
  public:
   virtual ~Coordinator() = default;
 
-  // Enters the membership and the election, again after an expiry. Blocks up to the
+  // Joins the members and the election; to be called again after an expiry. Blocks up to the
   // session timeout.
   virtual Status Join(const MemberInfo& self) = 0;
   // How often this client has joined. While the number is unchanged, the session has not ended.
@@ -67,8 +67,8 @@ class Coordinator {
   virtual Status TellPaused(bool paused) = 0;
 
   virtual Result<Assignment> ReadAssignment() = 0;
-  // For the leader, checked in the same write; the generation must be one above the stored one.
-  // kFenced: no longer the leader. kConflict: another generation.
+  // Only for the leader. The write itself checks that this member still leads (otherwise kFenced),
+  // and that the generation is one above the stored one (otherwise kConflict).
   virtual Status WriteAssignment(const Assignment& assignment) = 0;
 
   // The copy of the store's settings, as last seen; version 0 if there is none, or none that
@@ -77,12 +77,12 @@ class Coordinator {
   // For any member. Replaces an older version; the same or a newer one is kept.
   virtual Status WriteSettings(const ClusterSettings& settings) = 0;
 
-  // Proves the session with a quorum write. While the returned generation of the assignment is the
-  // one under which an epoch was taken, the proof also covers ownership of the segments.
+  // Proves by a quorum write that the session is alive. The proof also covers the ownership of
+  // segments whose epoch was taken under the generation of the assignment that is returned.
   virtual Result<Generation> ProveSession() = 0;
 
-  // The store that the members trust; nullopt: none was written yet. ReadTrust and WriteTrust query
-  // the ensemble, and require a membership.
+  // The store that the members trust; nullopt if none was written yet. ReadTrust and WriteTrust
+  // query the ensemble, so this client must have joined.
   virtual Result<std::optional<StoreTrust>> ReadTrust() = 0;
   // For any member. kConflict: the stored value is not `instead_of`. kTimeout: the outcome
   // is unknown.

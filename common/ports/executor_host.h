@@ -53,19 +53,20 @@ class Warden {
   // Query it before a claim. kUnavailable: no warden is attached. kExhausted: the end of one more
   // attempt could not be recorded (disk full, too many unreported results).
   virtual Status CanStart() { return {}; }
-  // Starts the attempt, or ends it at once with LOST (lease_ended: not started, because it is later
-  // than lease_end - 3 s) or FAILED (spawn). A second Start of the same (run, attempt) is ignored,
-  // whatever its token. kUnavailable: no warden can be reached or started now. kInvalid: the
-  // attached warden's version cannot mask; nothing was started.
+  // Starts the attempt. If that is impossible, ends it immediately: as LOST (lease_ended) if it
+  // is later than lease_end - 3 s, as FAILED (spawn) if the process cannot be created. A second
+  // Start of the same (run, attempt) is ignored, whatever its token. kUnavailable: no warden
+  // can be reached or started now. kInvalid: the attached warden's version cannot mask; nothing
+  // was started.
   virtual Status Start(const StartAttempt& start) = 0;
   // Extends leases; never shortens them.
   virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
-  // kGraceful: SIGTERM, the grace, SIGKILL to the whole tree. kKill: SIGKILL at once, even during a
-  // grace. The attempt ends as CANCELLED when the tree is dead. A warden of an older version treats
-  // kKill as kGraceful.
+  // kGraceful: SIGTERM, then after the grace SIGKILL, to the whole process tree. kKill: SIGKILL
+  // immediately, even during a grace. The attempt ends as CANCELLED when the tree is dead. A warden
+  // of an older version treats kKill as kGraceful.
   virtual Status Cancel(const HeldAttempt& attempt, CancelMode mode) = 0;
-  // Everything the warden holds: running attempts, and ended ones not yet forgotten. For a
-  // restarted daemon.
+  // Everything the warden holds: running attempts, and ended ones not yet forgotten. A restarted
+  // daemon reads it.
   struct Inventory {
     std::vector<AttemptStarted> running;
     std::vector<AttemptEnded> ended;
@@ -73,7 +74,7 @@ class Warden {
   virtual Result<Inventory> List() = 0;
   // The results were applied: their files may be deleted.
   virtual Status Forget(const std::vector<HeldAttempt>& attempts) = 0;
-  // These chunks are stored elsewhere. If the confirmation is lost, they are merely sent again.
+  // These chunks are stored elsewhere. If the confirmation is lost, the warden sends them again.
   virtual Status ConfirmOutput(const std::vector<StoredOutput>& /*confirmed*/) { return {}; }
   virtual std::vector<WardenEvent> Receive(size_t max) = 0;
   virtual void OnReadable(std::function<void()> wake) = 0;

@@ -12,8 +12,8 @@ namespace carillon {
 // An executor's request for a certificate.
 struct JoinRequest {
   ExecutorId executor;
-  // One-time token from an administrator; empty: the executor has shown a valid certificate and
-  // requests the next.
+  // One-time token from an administrator. Empty: the executor has shown a valid certificate, and
+  // requests its next one.
   std::string token;
   std::string request;  // PEM certificate request for the executor's name
 };

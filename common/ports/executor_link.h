@@ -1,8 +1,8 @@
 // The control link: executors connect to the scheduler, one stream per member.
 //
 // Both ends are queues of messages, so that the same rooms run on gRPC and in the simulator. A
-// message may be lost with its stream, late, or repeated after a reconnect; correctness depends
-// only on claims and leases.
+// message may be lost with its stream, arrive late, or be repeated after a reconnect; correctness
+// depends only on claims and leases.
 //
 // Threads  Thread-safe. Never blocks.
 #pragma once
@@ -39,7 +39,8 @@ struct Register {
 // clock and is returned in the reply: leases are counted from it.
 struct Heartbeat {
   int64_t sent_us = 0;
-  int running_count = 0;  // accepted (perhaps), with an end that is not applied yet
+  int running_count = 0;  // attempts whose claim was, or may have been, accepted and whose end is
+                          // not applied yet
   ExecutorLoad load;
   int free_slots = 0;                        // process slots; those of `claiming` count as free
   int free_light_slots = 0;                  // the same for in-process types (noop)
@@ -47,10 +48,10 @@ struct Heartbeat {
   int64_t config_version = 0;                // of the live settings in force
   bool takes_secrets = false;                // false: an older version
   std::optional<int64_t> tasks_behind = {};  // as BusHealth::behind
-  bool leaving = false;                      // the last one of a process that ends on purpose
+  bool leaving = false;                      // last heartbeat of a process that ends on purpose
   std::vector<HeldAttempt> running;          // of segments that this member owns, as far as known
   std::vector<HeldAttempt> reporting;        // ended, result not yet applied
-  // Why the executor takes no work although it is alive; empty: it does.
+  // Why the executor takes no work although it is alive; empty if it takes work.
   std::string trouble = {};
   std::vector<HeldAttempt> claiming;  // sent to this member, unanswered
 };
@@ -75,7 +76,7 @@ struct Registered {
   bool enabled = true;
   bool draining = false;
   ClusterSettings settings = {};
-  // Time     of sending; executors use it to recognise expired tasks. Not set: unknown.
+  // The cluster time of sending. Executors use it to recognise expired tasks. Not set: unknown.
   std::optional<WallTime> cluster_time = {};
   Duration heartbeat = {};  // interval; zero: an older version
 };
@@ -99,9 +100,9 @@ struct ClaimBatchReply {
     ClaimToken token;
     ClaimVerdict verdict = ClaimVerdict::kRefused;
     ClaimReason reason = ClaimReason::kNone;
-    // For an accepted claim of a job with secrets: either their values, or the reason
-    // (reason::kSecret…) why it cannot have them. With a reason it ends as FAILED, without
-    // being started.
+    // For an accepted claim of a job with secrets: their values, or the reason
+    // (reason::kSecret…) why the executor cannot have them. With a reason the attempt ends as
+    // FAILED and is not started.
     SecretValues secrets = {};
     std::string secret_failure = {};
     std::string secret_error = {};

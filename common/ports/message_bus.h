@@ -25,8 +25,8 @@ inline constexpr std::string_view kResultsTopic = "carillon.results";
 inline constexpr std::string_view kLogsTopic = "carillon.logs";
 inline constexpr std::string_view kDeadLettersTopic = "carillon.dead_letters";
 
-// The key of an executor's tasks. Modulo the number of partitions it is the one partition that the
-// executor reads.
+// The key of an executor's tasks. The key modulo the number of partitions is the only partition
+// that the executor reads.
 inline uint64_t TaskPartitionKey(const ExecutorId& executor) {
   return StableHash(executor.value());
 }
@@ -43,8 +43,8 @@ struct ReceivedRecord {
   int64_t offset = 0;
 };
 
-// Where a consumer begins: at the first record of this time or later, or else at the next record
-// sent. Times are of the senders' clocks.
+// Where a consumer begins: at the first record that was sent at this time or later; without such a
+// record, at the next one to be sent. Times are those of the senders' clocks.
 struct BusBegin {
   enum class Of {
     kNewGroup,  // a group with a stored position continues there
@@ -89,7 +89,8 @@ class BusConsumer {
   virtual Status Commit(const std::vector<ReceivedRecord>& handled) = 0;
   // `wake` is called (on any thread) when Poll may return something. Set it before the first use.
   virtual void OnReadable(std::function<void()> wake) = 0;
-  // The lag behind the sent records, as of the last Commit. Thread-safe; never waits for the bus.
+  // Returns the lag behind the sent records, as of the last Commit. Thread-safe; never waits for
+  // the bus.
   virtual BusHealth Look() = 0;
 };
 

@@ -15,7 +15,7 @@ class StoreGate {
  public:
   virtual ~StoreGate() = default;
 
-  // kUnavailable, with the reason, while the store is held.
+  // Returns kUnavailable, with the reason, while the store is held.
   virtual Status Check() const = 0;
 
   // Identifies the current verdict; never zero. A connection admitted under another stamp must be
@@ -23,8 +23,8 @@ class StoreGate {
   virtual uint64_t Stamp() const = 0;
 
   // Judges the identity seen on a connection that is new, or was admitted under another stamp.
-  // kUnavailable: do not use it. If reading the identity failed, that error is returned, unless it
-  // means that there is no store.
+  // kUnavailable: the connection must not be used. Any other error of `seen` is returned, except
+  // one that means that there is no store: that is judged like a wrong identity.
   virtual Status Admit(const Result<StoreIdentity>& seen) = 0;
 };
 

@@ -1,4 +1,4 @@
-// The audit: what people did, and when. Append-only.
+// The audit log: records of what people did, and when. Append-only.
 //
 // Threads  Thread-safe; blocking.
 // Errors   As job_store.h.
@@ -21,15 +21,15 @@ struct AuditRecord {
   std::string actor;
   std::string action;       // "job.pause"
   std::string object_id;    // of the job, run or executor; at most 63 characters
-  std::string reason = {};  // in the person's words; empty = not said
+  std::string reason = {};  // in the person's words; empty = none given
   std::string trace_id = {};
-  std::string changes_json = {};  // of a job's fields, a JSON list; empty = not told
+  std::string changes_json = {};  // of a job's fields, a JSON list; empty = not recorded
 };
 inline constexpr size_t kAuditChangesBytesMax = 32 * 1024;
 
 struct AuditFilter {
   std::string object_id = {};             // empty = all
-  std::string actor = {};                 // "anna": also by her tokens, "anna/…"; empty = all
+  std::string actor = {};                 // "anna": also by their tokens, "anna/…"; empty = all
   std::vector<std::string> actions = {};  // one of these; empty = all
   std::optional<WallTime> since = {};
   std::optional<WallTime> until = {};  // earlier than this

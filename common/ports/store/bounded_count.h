@@ -1,10 +1,11 @@
-// The size of a list, for its first page: counted up to a bound, whatever there is.
+// The size of a list, shown with its first page. Counting stops at a bound, so that its cost does
+// not grow with the list.
 //
 // Each store that lists things counts them as well (CountJobs beside ListJobs).
 //
-// Errors   As the list; kExhausted: it took longer than kCountTimeMax. Things of a job or bulk
-//          action that is not there: none, or kNotFound.
-// Always   A count ignores the page of its filter (cursor, limit, order). It counts things that
+// Errors   As the list. kExhausted: counting took longer than kCountTimeMax. If the job or bulk
+//          action of the filter does not exist: a count of zero, or kNotFound.
+// Always   A count ignores the page of its filter (cursor, limit, order). It includes rows that
 //          cannot be read, although lists leave them out.
 #pragma once
 
@@ -15,9 +16,10 @@
 namespace carillon {
 
 inline constexpr size_t kListedCountMax = 1'000;
-// Where no index has just what a filter wants, so many are looked at, the first of the list.
+// If no index selects exactly what a filter wants, only so many rows are examined: the first of
+// the list.
 inline constexpr size_t kCountLookedAtMax = 20'000;
-// Of runs, of which a page looks at kRunSearchMax.
+// The same for runs. A page of runs examines up to kRunSearchMax.
 inline constexpr size_t kRunCountLookedAtMax = 10'000;
 inline constexpr Duration kCountTimeMax = 1s;
 

@@ -81,8 +81,8 @@ struct BulkItemFilter {
   size_t limit = 50;
 };
 
-// The right to work on an action, until `until` unless renewed. The previous holder is fenced by
-// the next TakeBulk, not by the time.
+// The right to work on an action until `until`, unless renewed. An expired lease remains usable
+// until the next TakeBulk gives the action to another member; that fences this holder.
 struct BulkLease {
   std::string bulk_id;
   int64_t number = 0;

@@ -43,7 +43,7 @@ struct ExecutorRecord {
   // Known only from heartbeats, not stored:
   int64_t config_version = 0;                // of the live settings in force
   std::optional<int64_t> tasks_behind = {};  // unread records of its partition
-  // Why it takes no work although it is alive; empty: it does.
+  // Why it takes no work although it is alive; empty if it takes work.
   std::string trouble = {};
 };
 
@@ -66,7 +66,7 @@ class ExecutorStore {
   virtual Status UpdateExecutors(const std::vector<ExecutorRecord>& records) = 0;
   virtual Result<std::vector<ExecutorRecord>> ListExecutors() = 0;
   virtual Result<ExecutorRecord> GetExecutor(const ExecutorId& id) = 0;
-  // Every claim after the return obeys it.
+  // Every claim after the return obeys the change.
   virtual Result<ExecutorRecord> SetExecutorEnabled(const ExecutorId& id, bool enabled) = 0;
   virtual Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) = 0;
   // Idempotent. kConflict: the stored labels are neither `expected` nor `labels`.

@@ -99,8 +99,8 @@ struct JobPendingPage {
   std::optional<RunKey> next;  // start of the next page; nullopt = this was the last one
 };
 
-// A position in a scan of running runs. It follows the store's index, so that no page has to sort
-// the rows of the others.
+// A position in a scan of running runs. The scan is in the order of the store's index, so that a
+// page is read without sorting all runs.
 struct RunCursor {
   SegmentId segment;
   WallTime due;
@@ -175,7 +175,7 @@ class FiringStore {
   // run's key exists.
   virtual Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) = 0;
 
-  // PENDING runs with due <= until, without a lower bound, after `after`. Takes no locks.
+  // PENDING runs with due <= until, however old, that come after `after`. Takes no locks.
   virtual Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
                                           std::optional<std::pair<WallTime, RunKey>> after,
                                           size_t limit) = 0;
@@ -202,13 +202,13 @@ class FiringStore {
   virtual Result<RunRequest> LoadRunRequest(const RunKey& key) = 0;
 
   // Decides each request by DecideClaim on its locked row, and writes. A plain request (plain.h)
-  // whose facts hold needs no read of the row. Replies are in request order. Two requests for the
-  // same run are decided one after the other.
+  // whose facts hold is written without reading the row. Replies are in request order. Two requests
+  // for the same run are decided one after the other.
   virtual Result<std::vector<ClaimReply>> Claim(const std::vector<ClaimRequest>& requests,
                                                 const Fence& fence, WallTime now) = 0;
 
-  // PENDING -> SKIPPED by DecideSkip; changed runs are left alone. A run with earlier attempts
-  // leaves a dead letter. Returns how many were written.
+  // Changes PENDING runs to SKIPPED by DecideSkip; runs that have changed meanwhile are left alone.
+  // A run with earlier attempts leaves a dead letter. Returns how many were written.
   virtual Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
                               WallTime now) = 0;
 

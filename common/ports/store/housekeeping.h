@@ -1,4 +1,4 @@
-// Upkeep of the store: room for the coming days, and the end of what is too old.
+// Upkeep of the store: adds partitions for the coming days, and deletes what is too old.
 //
 // Threads  Thread-safe; blocking.
 // Errors   As job_store.h.
@@ -12,18 +12,17 @@
 namespace carillon {
 
 enum class Upkeep { kDone, kBehind };
-inline constexpr int64_t kJobVersionsKept = 100;  // of each job, however old
+inline constexpr int64_t kJobVersionsKept = 100;  // newest ones of each job, however old
 
 class Housekeeping {
  public:
   virtual ~Housekeeping() = default;
 
-  // Adds the partitions for the coming days, drops whole days older than `retention` in which
-  // nothing is open, and deletes what is older and lives elsewhere: request keys, what the audit
-  // has kept for a year, sessions that have expired, bulk actions that ended kBulkKept ago, gaps,
-  // dead letters, versions of jobs (the newest kJobVersionsKept stay), executors that are gone. A
-  // bounded number of rows a call. kBehind: there is more; call again soon. Safe to call from
-  // several members.
+  // Adds the partitions for the coming days, and drops whole days older than `retention` in which
+  // nothing is open. Deletes old rows of other tables: request keys, audit records older than a
+  // year, expired sessions, bulk actions that ended kBulkKept ago, gaps, dead letters, versions of
+  // jobs (the newest kJobVersionsKept stay), and executors that are gone. Deletes a bounded number
+  // of rows per call; kBehind: there is more; call again soon. Safe to call from several members.
   virtual Result<Upkeep> Maintain(WallTime now, Duration retention) = 0;
 };
 

@@ -1,4 +1,5 @@
-// Idempotency keys: the answer of a request, kept so that a repeated request gets the same one.
+// Idempotency keys. The response to a request is kept, so that a repeated request gets the
+// same one.
 //
 // Threads  Thread-safe; blocking.
 // Errors   As job_store.h.
@@ -20,8 +21,8 @@ struct StoredAnswer {
 };
 
 enum class RequestState {
-  kNew,       // the caller goes on and calls FinishRequest or AbandonRequest
-  kReplay,    // answer holds the first one
+  kNew,       // execute it, then call FinishRequest or AbandonRequest
+  kReplay,    // `answer` is that of the first request
   kInFlight,  // the first request has not finished (or its member died within the last minute)
   kMismatch,  // the same key with another body
 };
@@ -30,8 +31,8 @@ struct RequestLookup {
   StoredAnswer answer = {};
 };
 
-// An Idempotency-Key (BeginRequest) whose answer is kept in the transaction of the write itself:
-// there is nothing written without it, so a repetition never does it twice.
+// An Idempotency-Key (BeginRequest) whose answer is stored in the transaction of the write itself.
+// So nothing is written without its answer, and a repeated request never writes twice.
 template <typename Written>
 struct KeyedAnswer {
   std::string scope;
@@ -43,12 +44,13 @@ class IdempotencyStore {
  public:
   virtual ~IdempotencyStore() = default;
 
-  // Idempotency-Key, kept 24 h. `scope` = caller and route; `fingerprint` = hash of the body.
+  // Looks up an Idempotency-Key, and begins it if it is new. Keys are kept for 24 h. `scope` =
+  // caller and route; `fingerprint` = hash of body and query.
   virtual Result<RequestLookup> BeginRequest(const std::string& scope, const std::string& key,
                                              const std::string& fingerprint, WallTime now) = 0;
   virtual Status FinishRequest(const std::string& scope, const std::string& key,
                                const StoredAnswer& answer) = 0;
-  // Nothing was done. A request that was finished meanwhile stays.
+  // Forgets the key of a request that has done nothing. A key finished meanwhile is kept.
   virtual Status AbandonRequest(const std::string& scope, const std::string& key) = 0;
 };
 

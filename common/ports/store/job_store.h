@@ -6,7 +6,7 @@
 //          kExists: the job_id is taken (deleted jobs keep theirs). kTimeout: outcome unknown; the
 //          caller reads again before it answers. kCorrupt: the job's definition is unreadable; the
 //          job can still be replaced or deleted, and its runs cancelled. ListJobs leaves it out.
-// Always   Every claim after the return of a write obeys it (P8).
+// Always   Every claim after the return of a write obeys that write (P8).
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,7 @@ struct JobKeys {
   std::vector<JobId> ids = {};
   std::vector<std::pair<std::string, std::string>> names = {};  // namespace, name
 };
-// Limit of one query; more than two jobs for each name of a full list.
+// Limit of one query. Well above kJobsCreatedMax, because several jobs may have the same name.
 inline constexpr size_t kJobsFoundMax = 400;
 
 struct FoundJobs {
@@ -65,7 +65,7 @@ struct FoundJobs {
   std::set<JobId> taken = {};        // requested ids that any job has, even a deleted one
 };
 
-// Known even of a job that is deleted or whose definition is unreadable.
+// The properties that are known even if the job is deleted or its definition is unreadable.
 struct JobHead {
   JobNo job_no;
   SegmentId segment;
@@ -122,8 +122,8 @@ struct JobFilter {
   // Bounds a search without an index to about this many jobs; see JobPage.
   size_t search_max = kJobSearchMax;
 
-  // Whether jobs must be examined one by one, because no index covers the filter in this order.
-  // With an exact name, the matches are found first and then sorted.
+  // True if jobs must be examined one by one, because no index covers the filter in this order.
+  // False with an exact name: the few matches are found first and then sorted.
   bool searches() const {
     if (!name.empty()) return false;
     if (enabled || user_id || !name_contains.empty() || namespaces.size() > 1) return true;
@@ -137,7 +137,7 @@ struct JobPage {
   std::optional<JobListPlace> searched_to = {};
 };
 
-// Where the list continues after the page; nullopt = nowhere.
+// Returns where the list continues after the page; nullopt if there is no more.
 inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilter& filter) {
   if (page.searched_to || page.jobs.size() < filter.limit) return page.searched_to;
   return PlaceOf(filter.order, page.jobs.back());
@@ -184,8 +184,8 @@ class JobStore {
                                                           size_t limit) = 0;
   virtual Result<BoundedCount> CountVersions(const JobId& id) = 0;
   virtual Result<BoundedCount> CountNamespaces() = 0;
-  // Versions below `before`, newest first. Old versions are deleted after a
-  // while (Housekeeping::DeleteExpired).
+  // Versions below `before`, newest first. Old versions are deleted after a while
+  // (Housekeeping::Maintain).
   virtual Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
                                                        size_t limit) = 0;
 
@@ -196,9 +196,10 @@ class JobStore {
                                        const JobDefinition& definition,
                                        const WriteContext& context) = 0;
 
-  // Both are idempotent. Pausing removes planned future runs. Resuming records missed fires as one
-  // gap per schedule (reason paused), and continues strictly after now. No version is expected; the
-  // version increases. Pausing a paused job replaces the reason, unless the new one is empty.
+  // PauseJob and ResumeJob are idempotent. Pausing removes planned future runs. Resuming records
+  // missed fires as one gap per schedule (reason paused), and continues strictly after now. No
+  // version is expected; the version increases. Pausing a paused job replaces the reason, unless
+  // the new one is empty.
   virtual Result<StoredJob> PauseJob(const JobId& id, const std::string& reason,
                                      const WriteContext& context) = 0;
   virtual Result<StoredJob> ResumeJob(const JobId& id, const std::string& reason,

@@ -132,8 +132,8 @@ class NoticeStore {
   // nothing. kConflict: a notice has been decided meanwhile.
   virtual Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
                                WallTime now) = 0;
-  // Adds late notices found by a scan, and recoveries, which end the watch for one. Existing
-  // notices are kept.
+  // Adds notices of late starts and of recoveries, which scans have found. A recovery ends the
+  // watch for one. Existing notices are kept.
   virtual Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) = 0;
   // Examines `limit` jobs of `segments` after `after`, by their fires up to `now` (only the newest,
   // if there are many). Takes no locks.

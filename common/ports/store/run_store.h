@@ -65,7 +65,7 @@ struct RunFilter {
   bool looks_at_jobs() const {
     return !namespaces.empty() || user_id || !name_contains.empty() || !labels.empty();
   }
-  // Whether each run must be examined for more than its state, its job and its time.
+  // True if each run must be examined for more than its state, its job and its time.
   bool looks_at_runs() const { return executor || !kinds.empty() || looks_at_jobs(); }
 };
 
@@ -148,7 +148,7 @@ struct DeadLetterJob {
   uint64_t newest_id = 0;  // of its dead letters
 };
 struct DeadLetterJobFilter {
-  uint64_t before_id = UINT64_MAX;  // cursor: the newest dead letter of the job is older
+  uint64_t before_id = UINT64_MAX;  // only jobs whose newest dead letter has a lower id
   size_t limit = 50;
 };
 struct DeadLetterJobPage {
@@ -171,7 +171,7 @@ class RunStore {
   // reason, if there is one.
   virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
   // Cancels every open run of the job that is due or running; planned future runs are kept. Returns
-  // how many.
+  // the number of runs.
   virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
   // Applies DecideRetryByHand. A late report of the attempt that was given up counts as its end.
   // Deletes the run's dead letters, since it has another attempt. kConflict also as ExecuteJob.
@@ -182,13 +182,14 @@ class RunStore {
   // names PENDING. A page may hold fewer runs than its limit, even none, although more exist;
   // searched_to then tells how far it has searched.
   virtual Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) = 0;
-  // Looks at filter.search_max runs at most as well.
+  // As ListRuns, examines at most filter.search_max runs (and at most kRunCountLookedAtMax).
   virtual Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) = 0;
   // The latest fires of each job, in the order of the request; unknown and deleted jobs are left
-  // out. Reads `runs_max` runs per job, whatever its history.
+  // out. Reads `runs_max` runs per job, however long its history.
   virtual Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) = 0;
-  // A number that changes when one of the open due runs (of which 1,000 are examined), or of the 16
-  // newest runs, begins, ends or changes. Cheap, whatever the history.
+  // Returns a number that changes when one of the open due runs (the first 1,000 are
+  // examined), or of the kMarkedRuns newest runs, begins, ends or changes. The cost does not
+  // grow with the history.
   virtual Result<uint64_t> RunsFingerprint(WallTime now) = 0;
   virtual Result<GapPage> ListGaps(const GapFilter& filter) = 0;
   virtual Result<BoundedCount> CountGaps(const GapFilter& filter) = 0;
@@ -200,7 +201,7 @@ class RunStore {
   // however many dead letters there are.
   virtual Result<DeadLetterJobPage> ListDeadLetterJobs(const DeadLetterJobFilter& filter) = 0;
   virtual Result<DeadLetter> GetDeadLetter(uint64_t id) = 0;
-  // Its run stays as it ended. kNotFound: also if another request discarded it first.
+  // The run keeps its final state. kNotFound: also if another request discarded it first.
   virtual Status DiscardDeadLetter(uint64_t id) = 0;
 };
 

@@ -40,7 +40,7 @@ struct StoredSecret {
   SealedValue value;
 };
 
-// Whether a job of this owner may use the secret.
+// True if a job of this owner may use the secret.
 inline bool MayUse(const SecretRecord& secret, const std::string& job_owner) {
   return secret.shared || (!secret.user_id.empty() && secret.user_id == job_owner);
 }

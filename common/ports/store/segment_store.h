@@ -18,10 +18,10 @@ struct SegmentRecord {
   Incarnation incarnation;  // of the owner's process
   Epoch epoch;
   Generation assign_gen;
-  // The owner promised to write nothing more, or there is none.
+  // The owner promised to write nothing more, or there is no owner.
   bool released = false;
-  // The owner's lease; an earlier owner's, or 0, if the owner's version does not store it
-  // (schema 19).
+  // The owner's lease. Members before schema 19 do not store theirs; then it is an earlier owner's
+  // lease, or 0.
   Duration lease = {};
   // The longest lease of earlier owners that might be in force at `taken`.
   Duration lease_before = {};
@@ -70,7 +70,7 @@ class SegmentStore {
   // not close its connections or wait for it. Epochs already over are ignored.
   virtual Status Release(const Fence& fence) = 0;
 
-  // Locks and reads the current epochs: a proof of ownership as of the start of the call.
+  // Locks and reads the current epochs, which proves ownership as of the start of the call.
   virtual Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) = 0;
 
   // All segments, for status displays. Takes no locks.
