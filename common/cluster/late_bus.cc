@@ -7,12 +7,13 @@
 namespace carillon::cluster {
 namespace {
 
-// Wait for a reachable broker at startup; the daemon serves nothing meanwhile.
+// How long the startup waits for a broker. Short, because the daemon serves nothing meanwhile.
 constexpr Duration kFirstAnswer = 2s;
 constexpr Duration kAnswer = 5s;
 constexpr Duration kTryAgain = 1s;
 constexpr Duration kIdle = 1h;
-// Brokers that return one by one may at first know no topic, or too few replicas of one.
+// Brokers that return one by one may at first know no topic, or too few replicas of one. So only
+// this many misfits in a row are a failure.
 constexpr int kMisfitsMax = 30;
 
 }  // namespace

@@ -64,7 +64,8 @@ class LateBus final : public Stepper {
   // The first attempt, at startup; waits only briefly. Unavailable brokers are not an error.
   Status Open();
   SteadyTime Step(SteadyTime now) override;
-  // Why the daemon cannot continue, such as wrong topics. Thread-safe.
+  // Returns an error if the daemon cannot continue, for example because of wrong
+  // topics. Thread-safe.
   Status failure() const;
   bool opened() const { return opened_; }
 

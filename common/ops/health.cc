@@ -59,7 +59,7 @@ HttpResponse Health::Readiness(const HttpRequest& request) const {
     const Status status = aside ? aside->probe.Read(clock_.Steady()) : check.check();
     const std::string& name = check.name;
     ready = ready && status.ok();
-    // No token is needed here, so the reason is the stable code and not the text of the driver.
+    // Anyone may read this without a token, so it shows the stable code and not the driver's text.
     const std::string note = status.ok() && check.note ? check.note() : "";
     lines += status.ok()
                  ? "[+] " + name + " ok" + note + "\n"

@@ -33,12 +33,12 @@ using Interrupted = std::function<bool()>;
 using StartDaemon =
     std::function<Result<std::unique_ptr<Daemon>>(const config::Config&, const Interrupted&)>;
 
-// Whether a user started this process at a terminal; if so, it ends when the terminal closes.
+// True if a user started this process at a terminal. It then ends when the terminal closes.
 bool AtTerminal();
 
-// Runs until SIGTERM or SIGINT, with `at_terminal` also until SIGHUP, which otherwise only reloads.
-// Work in progress then has 10 s to finish, or until a second signal. Returns the exit code: 0 told
-// to stop, 1 a part failed, 2 the configuration is invalid (kInvalid of `start`).
+// Runs until SIGTERM or SIGINT; with `at_terminal` also until SIGHUP, which otherwise only reloads.
+// Work in progress then has 10 s to finish, or until a second signal. Returns the exit code: 0
+// after such a signal, 1 if a part failed, 2 if the configuration is invalid (kInvalid of `start`).
 int RunDaemon(const std::string& name, const config::LoadRequest& request, const StartDaemon& start,
               bool at_terminal = AtTerminal());
 

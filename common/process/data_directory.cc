@@ -44,8 +44,8 @@ Status WriteAll(int fd, const std::string& text, const std::string& path) {
   return {};
 }
 
-// Readers see the old file or the complete new one, also after a crash. A file that a crash or
-// another user left in the place of the temporary file is not written through.
+// Readers see the old file or the complete new one, also after a crash. A file left at the path of
+// the temporary file, by a crash or by another user, is removed and never written to.
 Status ReplaceFile(const std::string& directory, const std::string& name, const std::string& text) {
   const std::string path = directory + "/" + name;
   const std::string fresh = path + ".new";
@@ -76,8 +76,9 @@ Status MakeDirectory(const std::string& path) {
   return Failed("make data directory", path);
 }
 
-// A user who can create files in it could plant the first administrator's token, or replace the
-// lock by a link to another file. A link to the directory is allowed if it belongs to root.
+// Refuses a directory that another user owns or can write to: they could plant the first
+// administrator's token, or replace the lock by a link to another file. A link to the directory is
+// allowed if it belongs to us or root.
 Status CheckDirectory(const std::string& path) {
   struct stat link {};
   struct stat directory {};

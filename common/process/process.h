@@ -29,7 +29,8 @@ bool Await(const Clock& clock, Duration timeout, const std::function<bool()>& do
 Incarnation NewIncarnation(uint64_t seed);
 std::string HostName();
 
-// `start` overridden by the live settings. Values that this version does not accept are logged.
+// Returns `start` overridden by the live settings. Values that this version does not accept are
+// left out and logged.
 config::Config ConfigUnder(const ClusterSettings& settings, const config::Config& start);
 // On each newer version of the settings: adjusts the log and calls `apply` with the resulting
 // configuration, as a listener of LiveSettings.

@@ -40,7 +40,7 @@ class StaticFiles {
 
 // By the path's extension; "application/octet-stream" for unknown ones.
 std::string_view ContentTypeOf(std::string_view path);
-// Whether an Accept-Encoding header (null: not sent) names `coding` with a weight above 0.
+// True if an Accept-Encoding header (null: not sent) names `coding` with a weight above 0.
 bool AcceptsEncoding(const std::string* header, std::string_view coding);
 
 }  // namespace carillon
