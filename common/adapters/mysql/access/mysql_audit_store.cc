@@ -42,7 +42,7 @@ Result<uint64_t> IdNextTo(Session& session, std::string_view condition, WallTime
   return rows.Next() ? rows.Unsigned(1) : none;
 }
 
-// Turns a filter into ranges of indexes. Neither copied nor moved: statements refer to its texts.
+// Turns a filter into ranges of indexes. Not copyable, because the conditions refer to its texts.
 class Search {
  public:
   explicit Search(const AuditFilter& filter)

@@ -242,7 +242,8 @@ Result<UserRecord> MysqlAuthStore::UpdateUser(const UserRecord& wanted, WallTime
                                    user.password_hash != wanted.password_hash;
         user.display_name = wanted.display_name;
         user.role = wanted.role;
-        // Shares that a newer member wrote and this version cannot read are left unchanged.
+        // Unchanged shares are kept as stored, because they may include shares that a newer member
+        // wrote and that this version cannot read.
         const bool same_shares = user.shares == wanted.shares;
         user.shares = wanted.shares;
         user.disabled = wanted.disabled;

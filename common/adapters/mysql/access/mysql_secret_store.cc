@@ -52,7 +52,8 @@ Result<StoredSecret> LockAtVersion(Session& session, const std::string& name, in
   return {ErrorCode::kConflict, "secret " + name + " is at another version"};
 }
 
-// Always uses the same number of placeholders; the last name fills those that are left over.
+// Reads the secrets of up to kNamesPerRead names, beginning at `from`. Always uses the same number
+// of placeholders; the last name fills those that are left over.
 Result<std::vector<StoredSecret>> FindSome(Session& session, const std::vector<std::string>& names,
                                            size_t from) {
   std::string marks = "?";

@@ -19,7 +19,7 @@ extern char** environ;
 namespace carillon::mysql {
 namespace {
 
-constexpr size_t kComplaintBytesMax = 1000;  // of a tool's error output, in a message
+constexpr size_t kComplaintBytesMax = 1000;  // limit of a tool's error output in a message
 constexpr std::string_view kPasswordVariable = "MYSQL_PWD=";
 
 std::string PathOf(const std::string& name, const std::string& search) {
@@ -34,7 +34,8 @@ std::string PathOf(const std::string& name, const std::string& search) {
   return "";
 }
 
-// MariaDB installs MySQL's names as links to its own programs, so the link is resolved first.
+// True for a program of MariaDB. Resolves links first, because MariaDB installs MySQL's names as
+// links to its own programs.
 bool IsMariadbs(const std::string& path) {
   char* const real = realpath(path.c_str(), nullptr);
   const bool mariadbs =

@@ -32,7 +32,7 @@ std::vector<std::string> DumpCommand(const ClientTool& tool, const SessionOption
                                      const std::vector<std::string>& tables);
 std::vector<std::string> LoadCommand(const ClientTool& tool, const SessionOptions& session);
 
-// One run of such a program. The destructor kills the program.
+// One run of a client program. The destructor kills the program.
 class ToolRun {
  public:
   struct Streams {

@@ -16,7 +16,8 @@ enum class StoreLock {
               // the rows of a partition dropped meanwhile vanish from the backup's snapshot
 };
 
-// Waits up to `wait`, in whole seconds. False: another connection holds the lock.
+// Waits up to `wait`, rounded up to whole seconds. Returns false if another connection holds
+// the lock.
 Result<bool> TakeLock(Session& session, StoreLock lock, Duration wait);
 // True if this connection holds it.
 Result<bool> HoldsLock(Session& session, StoreLock lock);

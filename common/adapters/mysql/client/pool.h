@@ -48,7 +48,7 @@ class Pool {
 
  public:
   explicit Pool(PoolOptions options);
-  // The connections of `other`, behind a gate that outlives this pool.
+  // Lends the connections of `other`, behind a gate that must outlive this pool.
   Pool(const Pool& other, StoreGate& gate, Gated gated);
   ~Pool();
   Pool& operator=(const Pool&) = delete;

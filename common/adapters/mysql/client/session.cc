@@ -146,7 +146,8 @@ Status Session::SetUp(const SessionOptions& options) {
       "NO_ENGINE_SUBSTITUTION', autocommit = 1, innodb_lock_wait_timeout = {}",
       options.lock_wait_timeout_s)));
   if (is_mariadb_) {
-    // Releases the row locks of a client that was stopped in the middle of a transaction.
+    // Lets the server end a transaction, and release its row locks, if this process is stopped in
+    // the middle of it.
     CARILLON_TRY(Run(
         fmt::format("SET SESSION idle_transaction_timeout = {}", kIdleTransactionTimeoutSeconds)));
   }

@@ -13,7 +13,7 @@ Status Contained(std::string_view operation, Session& session,
   try {
     return body(session);
   } catch (const std::exception& e) {
-    // The type of a column differs from the schema.
+    // The connector throws if the type of a column differs from the schema.
     return {ErrorCode::kCorrupt, fmt::format("{}: {}", operation, e.what())};
   }
 }
@@ -34,7 +34,7 @@ bool WasClosed(const Pool::Lease& lease) {
   return lease.reused() && !lease->answered() && IsConnectionLost(lease->last_error());
 }
 
-// Rolls back, or drops the connection, whose transaction the server then rolls back.
+// Rolls back. If that is impossible, drops the connection; the server then rolls back.
 void Undo(Pool::Lease& lease) {
   if (!lease->healthy() || !lease->Rollback().ok()) lease.Drop();
 }

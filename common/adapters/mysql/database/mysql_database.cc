@@ -40,7 +40,7 @@ Status FillNewStore(Session& session, uint32_t segment_count) {
   return {};
 }
 
-// Building an index over the whole history takes long; nobody else waits for this connection.
+// Long enough to build an index over the whole history. Only the migration uses this connection.
 constexpr int kMigrationStatementMaxSeconds = 4 * 3600;
 
 // The pool for reads that a member makes once a second. Its short

@@ -22,7 +22,8 @@ struct ClaimRules {
 };
 
 using Replies = std::vector<ClaimReply>;
-// nullopt: the batch was not as plain as expected; the caller must roll the transaction back.
+// Returns nullopt if a claim treated as plain was not plain. Then the caller must roll the
+// transaction back.
 Result<std::optional<Replies>> ClaimBatch(Session& session,
                                           const std::vector<ClaimRequest>& requests,
                                           const ClaimRules& rules, Look look);

@@ -21,7 +21,8 @@ struct ResultRules {
 };
 
 using Effects = std::vector<RunEffect>;
-// nullopt: the batch was not as plain as expected; the caller must roll the transaction back.
+// Returns nullopt if a result treated as plain was not plain. Then the caller must roll the
+// transaction back.
 Result<std::optional<Effects>> ApplyBatch(Session& session,
                                           const std::vector<ResultReport>& reports,
                                           const ResultRules& rules, Look look);

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr Duration kReadyPoll = 10ms;
 constexpr int kMaxConnections = 64;
-// Pages that the server writes in the background per second. Its default suits a single spinning
-// disk: the redo log would fill up, and commits would wait.
+// Pages that the server writes in the background per second. The server's default suits a single
+// spinning disk; with it, the redo log would fill up, and commits would wait.
 constexpr int kIoCapacity = 1000;
 
 Status MakePrivateDirectory(const std::string& path) {
@@ -274,7 +274,7 @@ SteadyTime PrivateMariadbd::Step(SteadyTime now) {
     Reap();
   }
   ++restarts_;
-  // The directory of its socket may have been deleted as well.
+  // The directory of the socket may have been deleted as well, so the socket is chosen again.
   Status started = ChooseSocket();
   if (started.ok()) started = Launch();
   if (!started.ok()) log::Error("mariadbd", "{}", started.error().message);

@@ -17,7 +17,8 @@
 namespace carillon::mysql {
 namespace {
 
-// Joins k, the segments, to the rows of a table that are open in them.
+// The beginning of a join of segments, k, with the rows of a table that are open in them. The name
+// of the table follows.
 constexpr std::string_view kOpenSegments =
     "JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN ";
 

@@ -11,10 +11,11 @@
 namespace carillon::mysql {
 
 struct JobConditions {
-  Conditions within;  // ranges of an index in the list's order, or true for nearly all jobs
+  Conditions within;  // ranges of an index, or conditions that nearly all jobs meet
   Conditions wanted;  // checked in each row
 };
-// Without the cursor. The conditions refer to the texts of the filter, which must outlive them.
+// Returns the conditions without the cursor. They refer to the texts of the filter, which must
+// outlive them.
 JobConditions ConditionsOf(const JobFilter& filter);
 // Returns the column of `jobs` that the order sorts by first; the job_id comes second.
 std::string_view ColumnOf(JobOrder order);

@@ -9,8 +9,8 @@
 
 namespace carillon::mysql {
 
-// One JSON parameter: key, segment, kind, job, attempt, state, reason, time. An existing notice is
-// left unchanged.
+// Inserts notices that do not exist yet, from one JSON parameter: key, segment, kind, job, attempt,
+// state, reason, time.
 inline const std::string kInsertNotices =
     "INSERT INTO notices (fire_us, schedule_id, shard, segment, open_segment, kind, job_no, "
     "attempt, state, reason, created_us) SELECT k.f, k.s, k.h, k.g, k.g, k.n, k.j, k.a, k.t, k.r, "

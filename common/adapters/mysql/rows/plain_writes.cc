@@ -10,7 +10,8 @@
 namespace carillon::mysql {
 namespace {
 
-// A row whose kind comes from a newer version is treated as final (ReadRun).
+// The kind is known to this version. ReadRun treats a row of another kind as final, so that no
+// decision changes it; neither may these statements.
 constexpr std::string_view kReadable = "r.kind + 0 BETWEEN 1 AND 4";
 
 std::string_view ConditionOf(ClaimFact fact) {

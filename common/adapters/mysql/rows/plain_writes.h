@@ -17,7 +17,7 @@ namespace carillon::mysql {
 
 enum class Facts {
   kHeld,
-  kMissed,  // not for all runs: the caller must roll back
+  kMissed,  // did not hold for all runs: the caller must roll back
 };
 
 // Write the items with the indexes `places`, which are sorted by the keys of the runs (the `plain`

@@ -1,4 +1,4 @@
-// The answer of a request with an Idempotency-Key, written in the caller's transaction.
+// Writes the answer of a request with an Idempotency-Key in the caller's transaction.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ struct DetailQuery {
 };
 Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
                                            Incarnations& incarnations);
-// Returns the ORDER BY columns of that order.
+// Returns the columns of ORDER BY for runs in the order of their keys, or in the reverse order.
 std::string_view RunOrder(bool oldest_first);
 // Reads one run with its attempts. kNotFound.
 Result<RunDetail> ReadDetail(Session& session, const RunKey& key, Incarnations& incarnations);

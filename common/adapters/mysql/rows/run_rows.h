@@ -20,11 +20,11 @@ namespace carillon::mysql {
 // ENUM numbers of the columns `state` and `kind`, from 1, in the order of the migration.
 int NumberOf(RunState state);
 int NumberOf(RunKind kind);
-// nullopt: a value that this version does not know.
+// Return nullopt for a value that this version does not know.
 std::optional<RunState> StateOf(int64_t number);
 std::optional<RunKind> KindOf(int64_t number);
 
-// Values of the column `slot_taken`, besides 0 (neither of these).
+// Values of the column `slot_taken`; 0 means that neither applies.
 inline constexpr int kSlotTaken = 1;     // it holds a row of run_slots
 inline constexpr int kActiveNoSlot = 2;  // claimed while overlap was allowed
 

@@ -27,15 +27,15 @@ class RunWriter {
  public:
   explicit RunWriter(Session& session);
 
-  // PENDING -> RUNNING for the claim in `run.row`, which the caller has filled in. `take_slot`: the
-  // run also takes the overlap slot of its job.
+  // Changes a run from PENDING to RUNNING. The caller has put the claim into `run.row`.
+  // `take_slot`: the run also takes the overlap slot of its job.
   Status Claim(StoredRun& run, bool take_slot, WallTime now);
   // Applies a decision of run_state.h; `run` becomes the row as written.
   Status Change(StoredRun& run, const RunChange& change, const AttemptResult& result, WallTime now);
   // Ends a run as SKIPPED or CANCELLED without the result of an attempt. A run that is skipped
   // after an attempt leaves a dead letter.
   Status End(StoredRun& run, RunState state, std::string_view reason, WallTime now);
-  // Leaves a notice that the run, as claimed, started late.
+  // Adds a notice that a run started late; `row` contains its claim.
   void NoteLate(const RunRow& row, WallTime now);
   // Records a late result of an attempt that is no longer the run's current one.
   Status RecordAttempt(const RunKey& key, const RunAttempt& attempt);

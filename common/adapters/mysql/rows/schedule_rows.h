@@ -32,7 +32,7 @@ StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows);
 
 Result<std::vector<StoredScheduleRow>> LockSchedules(Session& session, JobNo job_no);
 Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& rows);
-// Every column except the spec, which never changes.
+// Writes every column except the spec, which never changes.
 Status UpdateSchedules(Session& session, const std::vector<StoredScheduleRow>& rows);
 Status DeleteSchedules(Session& session, const std::vector<ScheduleId>& ids);
 

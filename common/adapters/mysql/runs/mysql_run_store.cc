@@ -72,7 +72,7 @@ Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext&
   return true;
 }
 
-// Call it after the last write of a transaction.
+// Passes on which runs the writer ended. Call it after the last write of a transaction.
 void ReportEnds(const RunWriter& writer, const WriteContext& context) {
   if (context.ended != nullptr) *context.ended = writer.ended();
 }
@@ -88,7 +88,7 @@ Error Unreadable(const RunKey& key) {
   return {ErrorCode::kCorrupt, "run " + EncodeRunId(key) + ": unknown state or kind"};
 }
 
-// True for a run that is planned and not yet due, which needs no attention.
+// True for a run that is only planned: its fire is in the future, and it has not been tried.
 bool IsAhead(const RunRow& row, WallTime now) {
   return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
          row.key.fire > now;
@@ -221,7 +221,8 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
         if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
         StoredRun& run = runs.begin()->second;
         if (!run.readable) return Unreadable(key);
-        // Read again, because a report of the attempt may have arrived before the lock.
+        // Reads it again, because a report of the attempt may have arrived between the first read
+        // and the lock.
         CARILLON_ASSIGN_OR_RETURN(const RunDetail now_is,
                                   ReadDetail(session, key, db_.caches().incarnations));
         if (HasReportOf(now_is, run.row.attempt)) run.row.may_still_run = false;

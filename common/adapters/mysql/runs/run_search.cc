@@ -125,7 +125,7 @@ Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
   return wanted;
 }
 
-// Lists every segment, which is the range of open runs in the index.
+// Lists all segments, which together are the range of open runs in the index.
 std::string SegmentList(const SearchScope& scope) {
   std::vector<uint32_t> segments(scope.segment_count);
   for (uint32_t i = 0; i < scope.segment_count; ++i) segments[i] = i;

@@ -1,5 +1,6 @@
-// Numbers for jobs and schedules, taken from the store in blocks so that creating a job does not
-// wait for the commit of another one. Numbers that a process leaves unused are never used.
+// Numbers for jobs and schedules, taken from the store in blocks so that creating a job does
+// not wait for the commit of another one. Numbers left in its blocks when a process ends are
+// never used.
 //
 // Threads  Thread-safe.
 #pragma once
