@@ -41,7 +41,7 @@ class Health {
 
 // Plain text that must not be cached.
 HttpResponse PlainText(int status, std::string body);
-// 405 for any method but GET and HEAD.
+// Returns the 405 response to any method but GET and HEAD.
 HttpResponse OnlyReads();
 
 }  // namespace carillon::ops

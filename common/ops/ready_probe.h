@@ -21,7 +21,7 @@ struct ReadyCheck {
   std::string name;
   std::function<Status()> check;
   std::function<std::string()> note = {};  // shown after "ok" in verbose answers
-  // Run it on a loop of its own; other checks run within the request.
+  // True: the check may block and runs on a loop of its own. Other checks run within the request.
   bool blocks = false;
 };
 

@@ -48,7 +48,7 @@ struct ReceivedRecord {
 struct BusBegin {
   enum class Of {
     kNewGroup,  // a group with a stored position continues there
-    kAnyGroup,  // a group with an older position skips to it
+    kAnyGroup,  // a group with an older position skips to `at`
   };
   WallTime at{};
   Of of = Of::kNewGroup;

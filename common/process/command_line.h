@@ -14,8 +14,8 @@ struct DaemonFlags {
   std::vector<config::Override> overrides;
 };
 
-// nullopt: nothing to run (--help, --version, or invalid flags); `exit_code` is then that of
-// the process.
+// Returns nullopt if there is nothing to run (--help, --version, or invalid flags). Then
+// `exit_code` is the exit code of the process.
 std::optional<DaemonFlags> ParseDaemonFlags(const std::string& about, int argc, char** argv,
                                             int& exit_code);
 

@@ -65,7 +65,7 @@ Error Denied(const std::string& path, const std::string& why) {
   return {ErrorCode::kDenied, path + " " + why};
 }
 
-// Creates it with mode 0700, and its parents according to the umask.
+// Creates the directory with mode 0700, and its parents according to the umask.
 Status MakeDirectory(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
@@ -176,7 +176,8 @@ Result<Runtime> ReadRuntime(const std::string& path) {
 Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(const std::string& path) {
   std::error_code error;
   std::string full = std::filesystem::absolute(path, error).lexically_normal().string();
-  // With a trailing slash a link would be followed, and the directory would be its own parent.
+  // With a trailing slash, a link would be followed, and the directory would count as its
+  // own parent.
   if (full.size() > 1 && full.back() == '/') full.pop_back();
   CARILLON_TRY(MakeDirectory(full));
   CARILLON_TRY(CheckDirectory(full));

@@ -40,7 +40,8 @@ Result<Runtime> ReadRuntime(const std::string& path);
 
 class DataDirectory {
  public:
-  // Creates it (mode 0700) if missing, and locks it until destroyed.
+  // Creates the directory (mode 0700) if it is missing. It stays locked until the object
+  // is destroyed.
   static Result<std::unique_ptr<DataDirectory>> Open(const std::string& path);
   // Opens the directory of the setting data_dir.
   static Result<std::unique_ptr<DataDirectory>> Open(const config::Config& config);

@@ -240,7 +240,7 @@ Link::~Link() {
   lock.unlock();
 }
 
-// A member that left the list may still own segments, so a stream that works stays.
+// A member that left the list may still own segments, so a working stream to it is kept.
 void Link::SetMembers(const std::vector<MemberInfo>& members) {
   std::vector<std::shared_ptr<LinkStream>> dropped;
   {

@@ -27,8 +27,8 @@ class PartitionWatch {
   static constexpr int kAnswerMs = 2000;
   static constexpr int kFailuresMax = 2;  // consecutive failures until the bus counts as silent
 
-  // `begins` are the known start positions of partitions; negative: to be requested. `client` must
-  // outlive it.
+  // `begins` are the known start positions of partitions; for a negative one, the brokers are
+  // asked. `client` must outlive the watch.
   PartitionWatch(rd_kafka_t* client, std::string topic, const std::map<int, int64_t>& begins);
   // Waits for a request in progress: up to kAnswerMs.
   ~PartitionWatch();

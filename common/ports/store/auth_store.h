@@ -60,7 +60,7 @@ struct TokenRecord {
   std::string user_id = {};                // owner; empty = none
   std::optional<WallTime> expires = {};    // nullopt = never
   std::optional<WallTime> last_used = {};  // rounded to minutes
-  std::vector<std::string> scopes = {};    // restrict to these permissions; none = all of its role
+  std::vector<std::string> scopes = {};    // only these permissions; empty = all of its role
 };
 
 // A token with the current record of its owner. Tokens of deleted users are not found.
@@ -89,7 +89,8 @@ enum class RefreshVerdict {
   kRotated,  // the new token is valid
   kUnknown,  // never issued, or its session has ended
   kExpired,
-  // It was exchanged before, and no response was lost: the whole family has been ended.
+  // The token was exchanged before, and a lost response cannot explain that. The whole family has
+  // been ended.
   kReused,
 };
 struct Rotation {

@@ -153,7 +153,7 @@ class NoticeStore {
   // For users, by any member.
   virtual Result<std::vector<Delivery>> ListDeliveries(const DeliveryFilter& filter) = 0;
   virtual Result<BoundedCount> CountDeliveries(const DeliveryFilter& filter) = 0;
-  // Makes it PENDING and due now, with as much time for tries as a new one. kNotFound.
+  // Makes the delivery PENDING and due now, with as much time for tries as a new one. kNotFound.
   virtual Result<Delivery> ResendDelivery(uint64_t id, WallTime now) = 0;
 };
 

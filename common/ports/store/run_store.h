@@ -51,7 +51,7 @@ struct RunFilter {
   // Of the job's current version:
   std::optional<std::string> user_id = {};
   std::string name_contains = {};  // in name or job_id, case-insensitive
-  // All of these, each with one of its values.
+  // All of these labels, each with one of the values listed for it.
   std::map<std::string, std::vector<std::string>> labels = {};
   std::optional<WallTime> since = {};  // fire >= since
   std::optional<WallTime> until = {};  // fire < until
