@@ -54,7 +54,8 @@ class Coordinator {
   // Joins the members and the election; to be called again after an expiry. Blocks up to the
   // session timeout.
   virtual Status Join(const MemberInfo& self) = 0;
-  // How often this client has joined. While the number is unchanged, the session has not ended.
+  // Returns how often this client has joined. While the number is unchanged, the session has
+  // not ended.
   virtual uint64_t Joins() = 0;
   virtual void Leave() = 0;
   virtual SessionState State() = 0;

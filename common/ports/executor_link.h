@@ -69,7 +69,7 @@ using FromExecutor = std::variant<Register, Heartbeat, ClaimBatch>;
 // ---- member -> executor ------------------------------------------------------------------------
 
 // The answer to Register. Also sent unrequested when its content changes, and when a heartbeat
-// shows older settings.
+// shows that the executor has older settings.
 struct Registered {
   bool accepted = true;
   std::string refusal = {};  // another executor with this id is alive

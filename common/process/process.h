@@ -32,8 +32,8 @@ std::string HostName();
 // Returns `start` overridden by the live settings. Values that this version does not accept are
 // left out and logged.
 config::Config ConfigUnder(const ClusterSettings& settings, const config::Config& start);
-// On each newer version of the settings: adjusts the log and calls `apply` with the resulting
-// configuration, as a listener of LiveSettings.
+// Listens to `settings`: on each newer version, adjusts the log and calls `apply` with the
+// resulting configuration.
 void FollowSettings(LiveSettings& settings, const config::Config& start,
                     std::function<void(const config::Config&)> apply);
 

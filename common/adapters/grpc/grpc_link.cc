@@ -117,8 +117,8 @@ class Link final : public GrpcLink {
   std::thread dialler_;
 };
 
-// Every stream has a connection of its own, so that a new one reaches a restarted server, or
-// another one, at once.
+// Every stream has a connection of its own, so that a new stream immediately reaches a server that
+// was restarted or replaced.
 grpc::ChannelArguments ChannelArguments() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMessageBytesMax);

@@ -243,6 +243,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
       acceptor_.close(ignored);
       retry_timer_.cancel();
     });
+    // Requests in progress first, and io_ last, because their responses are written on it.
     in_progress_->AwaitNone(options_.stop_grace);
     pool_.Stop();
     urgent_pool_.Stop();

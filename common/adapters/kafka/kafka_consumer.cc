@@ -35,6 +35,7 @@ class KafkaConsumer final : public BusConsumer {
  public:
   explicit KafkaConsumer(std::string topic) : topic_(std::move(topic)) {}
   ~KafkaConsumer() override {
+    // The callback, the watch and the queue use the client, so they end before it.
     if (queue_) rd_kafka_queue_cb_event_enable(queue_.get(), nullptr, nullptr);
     if (!client_) return;
     watch_.reset();

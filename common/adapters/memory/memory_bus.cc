@@ -149,7 +149,7 @@ MemoryBus::Topic& MemoryBus::FindTopic(const std::string& name) {
 
 void MemoryBus::Trim(Partition& partition) {
   int64_t kept_from = partition.first + static_cast<int64_t>(partition.records.size());
-  // No group has a live consumer: keeps the records that fit, for groups that come back.
+  // If no group has a live consumer, keeps the records that fit, for groups that come back.
   if (partition.live.empty()) kept_from = partition.first;
   for (const std::string& group : partition.live) {
     kept_from = std::min(kept_from, partition.committed[group]);

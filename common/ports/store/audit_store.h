@@ -44,7 +44,7 @@ class AuditStore {
   virtual ~AuditStore() = default;
 
   virtual Status RecordAudit(const AuditRecord& record) = 0;
-  // All of them or none, in their order.
+  // Records all of them, in their order, or none.
   virtual Status RecordAudits(const std::vector<AuditRecord>& records) = 0;
   virtual Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) = 0;
   virtual Result<BoundedCount> CountAudit(const AuditFilter& filter) = 0;

@@ -87,7 +87,8 @@ Result<BackupHead> ReadFacts(Session& session) {
   return head;
 }
 
-// Copies the dump into the file until the tool closes its end.
+// Copies the dump into the file until the tool closes its end of the pipe. Checks regularly that
+// the lock is still held.
 Status CopyDump(int from, Session& lock, const Clock& clock, DumpScan& scan, NewFile& file) {
   std::string bytes(kReadBytes, '\0');
   std::string out;
@@ -160,6 +161,7 @@ Status MakeRoom(Session& session, const RestoreOptions& options) {
                     "dropped",
                     options.session.database)};
   }
+  // Before anything is dropped, so that no program starts on the store if the restore fails.
   CARILLON_TRY(MarkIncomplete(session));
   return Drop(session, found);
 }

@@ -67,6 +67,7 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     run->row.incarnation = request.incarnation;
     run->incarnation_no = incarnation;
     const bool take_slot = slots != nullptr && slots->empty();
+    // Later requests of the batch must find the slot taken.
     if (take_slot) slots->push_back(request.key);
     CARILLON_TRY(writer.Claim(*run, take_slot, now));
     if (StartsLate(run->row, request, now)) writer.NoteLate(run->row, now);

@@ -20,7 +20,7 @@ Result<std::vector<Delivery>> ReadDeliveries(Session& session, const DeliveryFil
 Result<Delivery> WriteResend(Session& session, uint64_t id, WallTime now);
 // Call it after the fence was locked.
 Status WriteOutcome(Session& session, const DeliveryOutcome& outcome, WallTime now);
-// Returns the rows of ReadDeliveries, to be counted.
+// Describes the rows of ReadDeliveries for CountRows.
 CountedRows DeliveriesOf(const DeliveryFilter& filter);
 
 }  // namespace carillon::mysql

@@ -99,7 +99,7 @@ Result<int64_t> GiveResult(Session& session, const BulkAction& action, std::stri
       {Name(result), error_json, action.number});
 }
 
-// Records those of `items` that have `result` and are still pending. Returns their number.
+// Records `result` for those of `items` that have it and are still pending. Returns their number.
 Result<int64_t> RecordSome(Session& session, const BulkAction& action,
                            const std::vector<BulkItem>& items, BulkResult result) {
   JsonRows rows;

@@ -396,6 +396,7 @@ Status RunWriter::Flush() {
   CARILLON_TRY(Insert(kAttemptsBack, attempts_back_));
   CARILLON_TRY(Insert(kCancelsDone, cancels_done_));
   CARILLON_TRY(Insert(kExplained, explained_));
+  // Dead letters of an old end are deleted before those of a new end are inserted.
   CARILLON_TRY(Insert(kDeadLettersGone, dead_letters_gone_));
   CARILLON_TRY(Insert(kDeadLetters, dead_letters_));
   return Insert(kInsertNotices, notices_);

@@ -186,6 +186,8 @@ Status DropOldDays(Session& session, WallTime before, Duration queue) {
     if (day.name == "p_past" || !day.below_us || *day.below_us > ToUnixMicros(before)) continue;
     CARILLON_TRY(DropDay(session, day.name, queue));
   }
+  // Days of the other tables are dropped only after the runs of the day, so that no run loses its
+  // attempts or logs.
   CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> kept, ReadPartitions(session, "job_runs"));
   for (const char* table : kTablesOfRuns) {
     CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> old, ReadPartitions(session, table));

@@ -25,10 +25,10 @@ inline constexpr int64_t kDeletedRowsPerCall = 20'000;
 inline constexpr int kRefusalsBeforeQueueing = 3;
 inline constexpr Duration kQueueFirst = 10ms;
 inline constexpr Duration kQueueLongest = 100ms;
-// Returns how long a call queues for a table that is in use, given the number of consecutive calls
-// before it that found one in use. While a call queues, all later users of the table wait behind
-// it, so the first calls do not queue. But a table that is always in use cannot be locked
-// without queueing.
+// Returns how long a call queues for a table that is in use. `refusals` is the number of calls
+// immediately before it that found a table in use. While a call queues, all later users of the
+// table wait behind it, so the first calls do not queue. But a table that is always in use cannot
+// be locked without queueing.
 Duration QueueFor(int refusals);
 
 Status AddPartitions(Pool& pool, WallTime now, Duration queue = {});
