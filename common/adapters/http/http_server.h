@@ -53,7 +53,7 @@ struct HttpServerOptions {
   // Their connections are not limited per address, and their X-Forwarded-For is trusted.
   std::vector<IpNetwork> trusted_proxies = {};
   size_t target_bytes_max = 8u << 10;   // longer: HttpDefect::kTargetTooLong
-  size_t header_bytes_max = 16u << 10;  // of one value, and 80 KiB in all; longer: closed
+  size_t header_bytes_max = 16u << 10;  // limit of one value (80 KiB in all); longer: closed
   size_t header_count_max = 100;
   uint64_t body_bytes_max = 1u << 20;   // longer: HttpDefect::kBodyTooLarge
   uint64_t body_bytes_hard = 8u << 20;  // longer: closed

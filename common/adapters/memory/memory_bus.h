@@ -33,8 +33,8 @@ class MemoryBus {
     size_t records_max = 65'536;  // of each partition
   };
   MemoryBus() : MemoryBus(Options{}) {}
-  // `clock` gives the times at which records are sent. Without it, every BusBegin means the
-  // oldest record.
+  // `clock` gives the times at which records are sent. Without it they have the time zero, so that
+  // only a BusBegin at time zero finds one.
   explicit MemoryBus(Options options, const Clock* clock = nullptr);
 
   int partitions() const { return options_.partitions; }

@@ -155,7 +155,8 @@ std::vector<std::string> PrivateMariadbd::Command() const {
   const std::string& d = options_.directory;
   std::vector<std::string> command = {
       options_.mariadbd, "--no-defaults", "--datadir=" + d + "/data", "--socket=" + socket_path_,
-      // Not shared: a starting server deletes the temporary tables of all servers with its tmpdir.
+      // Its own: a starting server deletes the temporary tables of all servers that share
+      // its tmpdir.
       "--tmpdir=" + d + "/tmp", "--pid-file=" + d + "/server.pid",
       "--log-error=" + d + "/server.log", "--skip-networking", "--skip-log-bin",
       "--skip-symbolic-links", "--local-infile=0", "--performance-schema=OFF",
