@@ -9,6 +9,7 @@
 #include "scheduler/api/accounts/session_answer.h"
 #include "scheduler/api/accounts/user_fields.h"
 #include "scheduler/api/call/audit.h"
+#include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/client_address.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
@@ -224,11 +225,8 @@ Reply ChangeMe(const Call& call) {
                             ReadObject(call.request, Body::kRequired, {"preferences"}));
   PreferenceChange change{.user_id = call.caller.user_id, .changes = {}};
   CARILLON_ASSIGN_OR_RETURN(change.changes, ReadPreferenceChanges(body));
-  auto changed = call.api.auth.ChangePreferences(change);
-  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    changed = call.api.auth.ChangePreferences(change);  // idempotent
-  }
-  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+  const auto changed = RetryIfUnknown([&] { return call.api.auth.ChangePreferences(change); });
+  if (IsUnknown(changed)) {
     return OutcomeUnknown("It is unknown whether this was stored. Retrying is safe.",
                           changed.error());
   }

@@ -6,6 +6,7 @@
 #include "scheduler/api/bulk/bulk_item.h"
 #include "scheduler/api/bulk/bulk_request.h"
 #include "scheduler/api/call/audit.h"
+#include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 
@@ -153,7 +154,7 @@ Reply StartInBackground(const Call& call, const BulkRequest& bulk, const Selecte
     keyed = {.scope = call.idempotency_scope, .key = call.idempotency_key, .answer = answer};
   }
   const auto made = call.api.bulk.CreateBulk(OrderOf(call, bulk, now), selected.ids, keyed);
-  if (!made.ok() && made.code() == ErrorCode::kTimeout) {
+  if (IsUnknown(made)) {
     return OutcomeUnknown(
         "It is unknown whether the action was accepted. Check GET /api/bulk before retrying.",
         made.error());
@@ -263,11 +264,8 @@ Reply CancelBulk(const Call& call) {
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const std::string& bulk_id = call.arguments.at(0);
-  auto cancelled = call.api.bulk.CancelBulk(bulk_id, now);
-  if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
-    cancelled = call.api.bulk.CancelBulk(bulk_id, now);  // idempotent
-  }
-  if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
+  const auto cancelled = RetryIfUnknown([&] { return call.api.bulk.CancelBulk(bulk_id, now); });
+  if (IsUnknown(cancelled)) {
     return OutcomeUnknown("It is unknown whether it was cancelled. Retrying is safe.",
                           cancelled.error());
   }

@@ -9,6 +9,7 @@
 #include "common/wire/json/job_json.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audit.h"
+#include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/executors/executor_filter.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
@@ -64,11 +65,8 @@ json ForTheAudit(const ExecutorRecord& executor) {
 using SetFlag = Result<ExecutorRecord> (ExecutorStore::*)(const ExecutorId&, bool);
 Outcome<ExecutorRecord> Set(const Call& call, const ExecutorRecord& before, SetFlag set,
                             bool value) {
-  auto changed = (call.api.executors.*set)(before.id, value);
-  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    changed = (call.api.executors.*set)(before.id, value);
-  }
-  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+  auto changed = RetryIfUnknown([&] { return (call.api.executors.*set)(before.id, value); });
+  if (IsUnknown(changed)) {
     return OutcomeUnknown("It is unknown whether the executor was changed. Retrying is safe.",
                           changed.error());
   }
@@ -173,11 +171,8 @@ Reply PatchExecutor(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.api.executors.GetExecutor(id));
   if (!wanted.MatchesStrongly(ExecutorTag(before))) return StaleExecutor(call, before);
   const LabelEdit edit{.id = id, .labels = labels, .expected = before.labels};
-  auto changed = call.api.executors.SetExecutorLabels(edit);
-  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    changed = call.api.executors.SetExecutorLabels(edit);  // idempotent
-  }
-  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+  const auto changed = RetryIfUnknown([&] { return call.api.executors.SetExecutorLabels(edit); });
+  if (IsUnknown(changed)) {
     return OutcomeUnknown(
         "It is unknown whether the labels were stored. GET the executor before retrying.",
         changed.error());

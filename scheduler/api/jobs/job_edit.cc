@@ -13,6 +13,7 @@
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"
+#include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/secrets/secret_check.h"
 
@@ -150,7 +151,7 @@ Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<N
                                            WallTime now) {
   AuditedWrite write(call, now);
   auto created = call.api.jobs.CreateJobs(jobs, write.context());
-  if (!created.ok() && created.code() == ErrorCode::kTimeout) created = FindMade(call, jobs);
+  if (IsUnknown(created)) created = FindMade(call, jobs);
   if (!created.ok()) return created;
   for (const StoredJob& job : *created) call.api.nudge({job.job_no, job.segment});
   return created;
@@ -161,7 +162,7 @@ Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefiniti
   CARILLON_TRY(CheckNew(call, id, definition));
   AuditedWrite write(call, now);
   auto created = call.api.jobs.CreateJob(id, definition, write.context());
-  if (!created.ok() && created.code() == ErrorCode::kTimeout) {
+  if (IsUnknown(created)) {
     auto found = call.api.jobs.GetJob(id);
     if (!found.ok() || found->version != 1 || !(found->definition == definition)) {
       return OutcomeUnknown(
@@ -192,7 +193,7 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
   AuditedWrite write(call, now);
   auto written =
       write.Count(call.api.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));
-  if (!written.ok() && written.code() == ErrorCode::kTimeout) {
+  if (IsUnknown(written)) {
     auto found = call.api.jobs.GetJob(job.job_id);
     const bool ours =
         found.ok() && found->version == job.version + 1 && found->definition == definition;
@@ -229,7 +230,7 @@ Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now) {
   AuditedWrite write(call, now);
   const Status deleted =
       write.Count(call.api.jobs.DeleteJob(job.job_id, job.version, write.context()));
-  if (!deleted.ok() && deleted.code() == ErrorCode::kTimeout) {
+  if (IsUnknown(deleted)) {
     const auto found = call.api.jobs.GetJob(job.job_id);
     if (found.ok() || found.code() != ErrorCode::kNotFound) {
       return OutcomeUnknown("It is unknown whether the job was deleted. GET it before retrying.",

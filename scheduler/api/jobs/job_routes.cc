@@ -11,6 +11,7 @@
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"
+#include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/api/jobs/job_edit.h"
@@ -119,11 +120,9 @@ Reply ChangeState(const Call& call, StateChange change) {
                             TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   AuditedWrite write(call, now, why);
-  auto changed = write.Count((call.api.jobs.*change)(id, why, write.context()));
-  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
-    changed = write.Count((call.api.jobs.*change)(id, why, write.context()));
-  }
-  if (!changed.ok() && changed.code() == ErrorCode::kTimeout) {
+  const auto changed = RetryIfUnknown(
+      [&] { return write.Count((call.api.jobs.*change)(id, why, write.context())); });
+  if (IsUnknown(changed)) {
     return OutcomeUnknown(
         "It is unknown whether the state of the job was changed. Retrying is safe.",
         changed.error());
@@ -283,7 +282,7 @@ Reply ExecuteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   AuditedWrite write(call, now);
   const auto created = call.api.runs.ExecuteJob(request, write.context());
-  if (!created.ok() && created.code() == ErrorCode::kTimeout) {
+  if (IsUnknown(created)) {
     return OutcomeUnknown(
         fmt::format(
             "It is unknown whether a run was created. Check /api/jobs/{}/history before retrying.",
@@ -308,7 +307,7 @@ Reply CancelJobRuns(const Call& call) {
   NoteCancelMode(call, mode);
   AuditedWrite write(call, now, why, confirm, mode);
   const auto cancelled = write.Count(call.api.runs.CancelJobRuns(id, write.context()));
-  if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
+  if (IsUnknown(cancelled)) {
     return OutcomeUnknown("It is unknown how many runs were cancelled. Retrying is safe.",
                           cancelled.error());
   }

@@ -9,6 +9,7 @@
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/audited_write.h"
 #include "scheduler/api/call/path_ids.h"
+#include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/api/http/short_hash.h"
@@ -223,11 +224,9 @@ Reply CancelRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   NoteCancelMode(call, mode);
   AuditedWrite write(call, now, why, confirm, mode);
-  auto cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));
-  if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
-    cancelled = write.Count(call.api.runs.CancelRun(key, write.context()));  // idempotent
-  }
-  if (!cancelled.ok() && cancelled.code() == ErrorCode::kTimeout) {
+  const auto cancelled =
+      RetryIfUnknown([&] { return write.Count(call.api.runs.CancelRun(key, write.context())); });
+  if (IsUnknown(cancelled)) {
     return OutcomeUnknown("It is unknown whether the run was cancelled. Retrying is safe.",
                           cancelled.error());
   }

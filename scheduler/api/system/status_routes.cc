@@ -7,6 +7,7 @@
 #include "common/domain/executor_state.h"
 #include "common/wire/json/job_json.h"
 #include "scheduler/api/call/audit.h"
+#include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/api/system/config_routes.h"
@@ -173,7 +174,7 @@ Reply AcceptStore(const Call& call) {
   }
   shown.mark = static_cast<uint64_t>(*mark);
   const Status accepted = call.api.accept_store(shown);
-  if (!accepted.ok() && accepted.code() == ErrorCode::kTimeout) {
+  if (IsUnknown(accepted)) {
     return OutcomeUnknown(
         "It is unknown whether the store was accepted. Check GET /api/system/status.",
         accepted.error());

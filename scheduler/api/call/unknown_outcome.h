@@ -1,0 +1,23 @@
+// Writes whose outcome is unknown: the store took the request, and its reply was lost (kTimeout).
+#pragma once
+
+#include "common/base/result.h"
+
+namespace carillon::scheduler {
+
+// True if `written`, a Status or a Result, does not say whether the write was done.
+template <typename Written>
+bool IsUnknown(const Written& written) {
+  return !written.ok() && written.code() == ErrorCode::kTimeout;
+}
+
+// Calls `write`, and a second time if the outcome of the first is unknown. `write` must be
+// idempotent.
+template <typename Write>
+auto RetryIfUnknown(const Write& write) {
+  auto written = write();
+  if (IsUnknown(written)) written = write();
+  return written;
+}
+
+}  // namespace carillon::scheduler
