@@ -49,7 +49,7 @@ struct NotifyDefaults {
 };
 
 bool IsWanted(NoticeKind kind, const NotifyRules& rules, const NotifyDefaults& defaults);
-// The delay of a start that is notified; zero: never.
+// Returns the delay from which a late start is notified; zero: never.
 Duration TellsLateAfter(const NotifyRules& rules, const NotifyDefaults& defaults);
 
 // The last notice of one kind about a job.
@@ -61,13 +61,14 @@ struct NoticeMemory {
 
 enum class NoticeVerdict {
   kTell,
-  kHoldBack,  // too soon after the last one; the next one reports the count
+  kHoldBack,  // too soon after the last one; only counted, and the next notice reports the count
   kDrop,      // not wanted
 };
 // The least time between two notified failures of a job, even if it recovers in between.
 inline constexpr Duration kFlappingToldEvery = 1min;
-// A recovery is always sent, because it follows a notified failure. The failure after it is news:
-// it is limited by kFlappingToldEvery only.
+// Decides whether a notice is sent now. A recovery always is, because it follows a notified
+// failure. After a success, the next failure is news: it waits for kFlappingToldEvery at most, and
+// not for `repeat_after`.
 NoticeVerdict DecideNotice(NoticeKind kind, const NoticeMemory& memory, Duration repeat_after,
                            WallTime now);
 

@@ -1,7 +1,7 @@
-// Table of the features that stop, wait or continue during an outage of a part of the installation:
-// for the API, the console and docs/operations.md.
+// Table of the features that stop, wait or continue while a part of the installation is
+// unavailable. The API, the console and docs/operations.md show it.
 //
-// Always   The meaning of a row's code never changes: the console translates by it.
+// Always   The meaning of a row's code never changes, because the console translates by code.
 #pragma once
 
 #include <set>
@@ -50,7 +50,7 @@ enum class OutageEffect {
 };
 std::string_view Name(OutageEffect effect);
 
-// The time after the beginning of the outage.
+// Points in time at which an effect begins or ends, counted from the beginning of the outage.
 enum class OutageBound {
   kAtOnce,
   kSession,       // the session of a member expires
@@ -77,8 +77,8 @@ std::vector<OutageRow> RowsOf(Outage outage);
 // "store.planning.stops": unique in the table.
 std::string CodeOf(const OutageRow& row);
 
-// The combined effect of several outages: for each capability the worst single effect. kGoesOn is
-// left out if another of these outages prevents it.
+// Returns the combined effects of several outages, in the order of the table. A row with kGoesOn is
+// left out if another of these outages stops or delays its capability.
 std::vector<OutageRow> ImpactOf(std::set<Outage> outages);
 
 // The durations of the bounds in this installation.

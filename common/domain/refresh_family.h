@@ -1,10 +1,11 @@
 // Decides whether a refresh token that is presented a second time was stolen, or only repeated
 // because the response to its first use was lost.
 //
-// Why      A page that is left between its request and the response (reloaded twice, a broken
-// connection) keeps the cookie that it has just spent, and presents it again. So does a thief. Only
-// a client that never received the successor has a reason to return immediately: then a new
-// successor replaces the one that was never presented.
+// Why      A client whose connection broke, or whose page was reloaded, before it received
+//          the response still has the token that it has just spent, and presents it again.
+//          So does a thief. What tells them apart: if the response was lost, nobody has
+//          presented the token in it, the successor. Then a new successor replaces it;
+//          otherwise the repetition is a theft.
 // Always   Two holders of tokens of one family are detected: once one of them has presented a
 //          successor, or kLostAnswerMax has passed, a token presented twice counts as stolen.
 #pragma once
@@ -35,7 +36,8 @@ struct LaterRefresh {
   RefreshUse use = RefreshUse::kNone;
 };
 
-// The token that was lost with its response, to be replaced by a new one; nullopt: a theft.
+// Returns the token that was lost with its response and must be replaced by a new one; nullopt if
+// the repetition is a theft. `later` is in order of creation.
 std::optional<LaterRefresh> LostAnswer(const std::vector<LaterRefresh>& later, WallTime now);
 
 // The creation time of a token: always later than that of its predecessor, even if the clocks of

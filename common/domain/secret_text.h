@@ -41,7 +41,7 @@ inline constexpr size_t kSecretBytesMax = 64u << 10;
 inline constexpr size_t kAttemptSecretBytesMax = 256u << 10;
 // Number of secrets of one job.
 inline constexpr size_t kJobSecretsMax = 100;
-// All variables that contain secrets, filled in, together.
+// The maximum size of all variables that contain secrets together, filled in.
 inline constexpr size_t kFilledBytesMax = 1u << 20;
 // Empty if `value` is valid: UTF-8 without NUL, within the bounds above; else what is wrong.
 std::string SecretValueComplaint(std::string_view value);

@@ -27,7 +27,7 @@ std::string_view Name(StoreState state) {
 
 std::optional<StoreDoubt> Judge(const StoreTrust& trusted, const StoreIdentity& seen) {
   if (seen.store_id != trusted.store_id) return StoreDoubt::kOtherStore;
-  // Lost history is the more important finding, on whichever server.
+  // Compared before the servers, because lost history is the more important finding on any server.
   if (seen.mark < trusted.mark) return StoreDoubt::kHistoryLost;
   if (seen.server_id != trusted.server_id) return StoreDoubt::kOtherServer;
   return std::nullopt;

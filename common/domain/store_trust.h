@@ -53,12 +53,14 @@ std::string Describe(StoreDoubt doubt, const StoreTrust& trusted, const StoreIde
 
 // Returns what to trust from now on, given the first store that this cluster sees.
 StoreTrust FirstTrust(const StoreIdentity& seen);
-// The trust after a sound store showed `seen`. Its mark may not be durable yet, and a crash of the
-// server may revert it; the mark before it is a few seconds older and durable, so that one is kept.
+// Returns what to trust after a sound store showed `seen`: the mark before the one seen. That one
+// may not be durable yet, so a crash of the server may revert it; the one before it is a few
+// seconds older and durable.
 StoreTrust After(StoreTrust trusted, const StoreIdentity& seen);
-// The trust of a member that trusts `known` and reads the record `other`: the later acceptance
-// wins, and for the same acceptance the higher mark. A record of another store without an
-// acceptance is ignored: its author knew less, because the coordinator had been emptied.
+// Returns what a member that trusts `known` trusts after it has read the record `other`: the one
+// with the later acceptance, and for the same acceptance the one with the higher mark. A record of
+// another store without an acceptance is ignored: its author knew less, because the coordinator had
+// been emptied.
 StoreTrust Newer(const StoreTrust& known, const StoreTrust& other);
 
 // A member's relation to its store.

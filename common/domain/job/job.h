@@ -40,14 +40,14 @@ struct JobDefinition {
   int64_t retry_count = 0;                   // 0-100 tries after the first
   int64_t retry_interval_s = 60;             // 0-86,400
   RetryBackoff retry_backoff = RetryBackoff::kFixed;
-  std::vector<int64_t> retry_intervals_s = {};  // explicit list; the last one repeats
+  std::vector<int64_t> retry_intervals_s = {};  // waits between the attempts; the last one repeats
   OnLost on_lost = OnLost::kRetry;
   int priority = 0;  // 0-100, higher first
   bool enabled = true;
   MisfirePolicy misfire_policy = MisfirePolicy::kLatest;
   int64_t misfire_grace_s = 60;      // 0-86,400
   int64_t catch_up_window_s = 3600;  // 0-31,536,000; older fires are not run
-  int64_t catch_up_max = 100;        // 1-10,000; most fires that kAll runs
+  int64_t catch_up_max = 100;        // 1-10,000; maximum number of misfires that kAll runs
   OverlapPolicy overlap_policy = OverlapPolicy::kAllow;
   DstGap dst_gap = DstGap::kFire;
   DstRepeat dst_repeat = DstRepeat::kAuto;
@@ -70,8 +70,8 @@ struct JobDefinition {
 // the first invalid field.
 Status ValidateJob(const JobDefinition& job);
 
-// Checks `parameters` alone, for those given at execute: at most 100, names as above, and no
-// two that differ only in case (both would become the same CARILLON_PARAM_…). Pointers begin
+// Checks parameters that are given at execute, without their job: at most 100, names as above, and
+// no two that differ only in case (both would become the same CARILLON_PARAM_…). Pointers begin
 // with "/parameters".
 Status ValidateParameters(const std::map<std::string, ParameterValue>& parameters);
 

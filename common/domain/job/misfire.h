@@ -46,18 +46,21 @@ struct FirePlan {
 };
 
 // Plans the fires of `schedule` from `next_fire` (its first unplanned fire, included) to
-// `horizon_end` (included), at most `fires_max` runs per call; the next call continues, with `next`
-// inside the horizon. A fire with now - fire > grace is a misfire. Policy skip records it in a gap;
-// latest runs only the last misfired one, if it is inside the catch-up window; all runs those
-// inside the window, the newest catch_up_max of them, in order. `next` is strictly after the last
-// fire that was planned or recorded in a gap. A gap's count is exact and is computed
-// arithmetically, so that a year of missed milliseconds costs no more than a minute of them.
+// `horizon_end` (included), at most `fires_max` runs per call. If there are more, `next` is inside
+// the horizon and the next call continues there. A fire with now - fire > grace is a misfire. The
+// policy decides what happens to misfires; those that are not run are recorded in gaps:
+//   skip    none is run
+//   latest  the last one is run, if it is inside the catch-up window
+//   all     those inside the window are run, the newest catch_up_max of them, in order
+// `next` is strictly after the last fire that was planned or recorded in a gap. A gap's count is
+// exact and is computed arithmetically, so that a year of missed milliseconds costs no more than a
+// minute of them.
 FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, WallTime horizon_end,
                    const MisfireRules& rules, size_t fires_max);
 
-// The same rule for a run that was planned in time but dispatched late (no scheduler or executor
-// was available): true = run it, false = SKIPPED, reason misfire. A run that a person started (a
-// manual schedule) is always wanted.
+// Applies the policy for misfires to a run that was planned in time but is dispatched late, because
+// no scheduler or executor was available. True if it is still to be run; false if it becomes
+// SKIPPED, reason misfire. A manual run is always wanted.
 bool StillWanted(const Schedule& schedule, WallTime fire, WallTime now, const MisfireRules& rules);
 
 }  // namespace carillon

@@ -41,7 +41,7 @@ class SharedJobs {
   bool empty() const { return shares_.empty(); }
   // `labels` null: unknown, so that only shares without a selector apply.
   bool Cover(std::string_view name_space, const Labels* labels) const;
-  // Whether at least one job of the namespace may be covered.
+  // True if at least one job of the namespace may be covered.
   bool CoverSomeOf(std::string_view name_space) const;
 
  private:

@@ -33,7 +33,8 @@ using Parameters = std::map<std::string, ParameterValue>;
 
 // The job's parameters, overridden by those given at execute.
 Parameters MergeParameters(Parameters defaults, const Parameters& given);
-// The text for commands and the environment: numbers in their shortest form, true, false.
+// Returns a value as text for commands and the environment: numbers in their shortest form,
+// booleans as true and false.
 std::string ParameterText(const ParameterValue& value);
 
 // The values of the placeholders.
@@ -59,13 +60,14 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
 std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts);
 
 // Checks what is known before a run: every placeholder of the command and the variables must have a
-// known name. A parameter may be left to execute, unless a schedule fires the job without one. The
-// pointer is "/command" or "/env/NAME". A variable's value may not contain {{env.…}}, and the
-// command may not use a variable that contains a secret. Whether a secret exists is not checked.
+// known name. A parameter of a job with schedules needs a default; other jobs may leave it to the
+// execute request. The pointer is "/command" or "/env/NAME". A variable's value may not contain
+// {{env.…}}, and the command may not use a variable that contains a secret. Whether a secret exists
+// is not checked.
 Status ValidateTemplates(const JobDefinition& job);
 
-// The secrets that a valid definition uses, and so its runs receive, each with one variable that
-// uses it. None for a job without a process.
+// Returns the secrets that a valid definition uses, and that its runs therefore receive, each with
+// the name of one variable that uses it. Empty for a job without a process.
 std::map<std::string, std::string> SecretsOf(const JobDefinition& job);
 // True if text outside a template looks like a placeholder for a secret.
 bool MentionsSecret(std::string_view text);

@@ -5,9 +5,9 @@
 //
 // Place    Steps 7 and 9 of docs/life-of-a-run.md. The in-memory store evaluates the predicates;
 //          the MariaDB adapter states each fact in its statement (plain_writes.cc).
-// Always   A row for which every fact holds is one that DecideClaim accepts, or that DecideResult
-//          completes, and only the run's own row must be written (and the notice of a late start,
-//          which follows from the request).
+// Always   If every fact holds for a row, DecideClaim accepts it, or DecideResult completes it, and
+//          only the run's own row must be written (and the notice of a late start, which follows
+//          from the request).
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace carillon {
 
-// A stored run: the fields that decisions look at, and two facts that only a store knows.
+// A stored run: the fields that decisions read, and two facts that only a store knows.
 struct PlainRow {
   const RunRow& row;
   bool readable = true;     // this version knows its kind and state
@@ -46,7 +46,7 @@ inline constexpr std::array kClaimFacts = {
 std::string_view RuleOf(ClaimFact fact);
 bool Holds(ClaimFact fact, const PlainRow& run, const ClaimRequest& request, WallTime now);
 bool IsPlain(const PlainRow& run, const ClaimRequest& request, WallTime now);
-// Whether these facts are all there is to decide, provided that its executor accepts runs.
+// True if, provided that the executor accepts runs, these facts alone decide about the claim.
 bool MayBePlain(const ClaimRequest& request);
 
 // The same for results.
@@ -69,9 +69,9 @@ bool IsPlain(const PlainRow& run, const ResultReport& report);
 // True for a success without any texts.
 bool MayBePlain(const ResultReport& report);
 
-// The indexes of a batch: possibly plain items, sorted by the keys of their runs, and the others in
-// the batch's order. Of several items about one run only the first may be plain, so that their
-// order is kept although plain items are written first.
+// The indexes of a batch, divided: `plain` has the items that may be plain, sorted by the keys of
+// their runs; `others` has the rest in the batch's order. Plain items are written first. So of
+// several items about one run only the first may be plain; otherwise their order would change.
 struct PlainSplit {
   std::vector<size_t> plain = {};
   std::vector<size_t> others = {};

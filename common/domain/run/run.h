@@ -64,13 +64,13 @@ inline constexpr std::string_view kQueueTimeout = "queue_timeout";
 inline constexpr std::string_view kMisfire = "misfire";
 inline constexpr std::string_view kBadDefinition =
     "bad_definition";  // FAILED: cannot be dispatched
-// FAILED, without a process: one of the job's secrets …
-inline constexpr std::string_view kSecretMissing = "secret_missing";  // … does not exist
-// … may not be used by the job's owner.
+// FAILED, without a process, because of one of the job's secrets:
+inline constexpr std::string_view kSecretMissing = "secret_missing";  // it does not exist
+// The job's owner may not use it.
 inline constexpr std::string_view kSecretForbidden = "secret_forbidden";
-// … cannot be decrypted.
+// It cannot be decrypted.
 inline constexpr std::string_view kSecretUnreadable = "secret_unreadable";
-// … cannot be masked, because the warden is older than an upgrade.
+// It cannot be masked, because the warden still runs the version from before an upgrade.
 inline constexpr std::string_view kSecretUnsupported = "secret_unsupported";
 }  // namespace reason
 
@@ -78,7 +78,7 @@ inline constexpr std::string_view kSecretUnsupported = "secret_unsupported";
 // since: its process may still run.
 bool MayStillRun(RunState state, std::string_view reason);
 
-// The part of a run that decisions look at (run_state.h): one row of job_runs, locked.
+// The part of a run that decisions depend on (run_state.h): one row of job_runs, locked.
 struct RunRow {
   RunKey key;
   JobNo job_no;
@@ -86,7 +86,7 @@ struct RunRow {
   RunKind kind = RunKind::kCron;
   RunState state = RunState::kPending;
   int attempt = 1;        // the current one, from 1
-  WallTime due = kNever;  // PENDING: claimable from here; kNever = job paused
+  WallTime due = kNever;  // PENDING: claimable from this time on; kNever while the job is paused
   int priority = 0;
   int64_t def_version = 0;       // the version of the job that this run executes
   ClaimToken claim_token = {};   // of the last claim; kept until the next one

@@ -16,7 +16,8 @@ int PriorityOf(const RunRow& row, const JobRow& job) {
   return row.kind == RunKind::kManual ? row.priority : job.priority;
 }
 
-// Back to PENDING for one more attempt: the only place that stamps the version and obeys a pause.
+// Returns the run to PENDING for one more attempt. No other function stamps the version or obeys a
+// pause, so that every retry does both.
 RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
   const bool keep_version = failpoint::Broken("retry.version");
   return {.state = RunState::kPending,
@@ -62,7 +63,8 @@ RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, 
     }
     case OnLost::kRetry: break;
   }
-  // Without back-off: the host failed, not the job, and the end of the lease was already awaited.
+  // The retry does not wait: the host failed, not the job, and the end of the lease was
+  // already awaited.
   if (HasRetryLeft(job->retry, row.attempt)) return NextAttempt(row, *job, now);
   RunChange lost = Ended(row, RunState::kLost, why);
   lost.dead_letter = true;
@@ -80,7 +82,7 @@ RunChange AfterFailure(const RunRow& row, const JobRow* job, const AttemptResult
   return ended;
 }
 
-// The result of the row's current attempt (RUNNING or HELD).
+// Decides what follows the result of the current attempt of a RUNNING or HELD run.
 RunChange AfterCurrent(const RunRow& row, const JobRow* job, const AttemptResult& result,
                        WallTime now) {
   switch (result.state) {
@@ -269,8 +271,8 @@ bool SkipLeavesDeadLetter(const RunRow& row) {
 
 PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,
                                   WallTime now) {
-  // A manual run's fire is the time of its acceptance, which may be slightly later than `now`,
-  // because it is the next free microsecond.
+  // A manual run is due at once and never counts as planned ahead. Its fire is the next free
+  // microsecond after its acceptance and may be slightly later than `now`.
   const bool planned_ahead = row.kind != RunKind::kManual && row.attempt == 1 && row.key.fire > now;
   switch (change) {
     case JobChange::kEdited:

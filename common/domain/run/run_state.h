@@ -15,7 +15,7 @@
 
 namespace carillon {
 
-// The part of the job's row that decisions look at, locked in share mode before the run.
+// The part of the job's row that decisions depend on, locked in share mode before the run.
 struct JobRow {
   JobNo job_no;
   int64_t version = 0;
@@ -24,7 +24,7 @@ struct JobRow {
   int priority = 0;
   OverlapPolicy overlap = OverlapPolicy::kAllow;
   RetryRules retry = {};
-  // For DecideLost: on_lost of the version that the running attempt executes, if not `version`.
+  // For DecideLost: on_lost of the version that the attempt executes, if that is not `version`.
   std::optional<OnLost> attempt_on_lost = {};
 };
 
@@ -67,12 +67,12 @@ struct ClaimRequest {
   bool wants_secrets = false;                     // its task names secrets
   // The members that follow are set by the owner, not by the executor.
   //
-  // By version def_version of the job, other executors must run it. A pinned run goes to its
-  // executor all the same.
+  // Version def_version of the job must run on other executors than this one. Does not apply to a
+  // pinned run, which runs on its executor in any case.
   bool elsewhere = false;
-  // A start later than this is notified; zero = none is.
+  // A start that is later than this is notified; zero = never.
   Duration late_after{};
-  // The claim was probably accepted before. Changes no decision, only the way to it (plain.h).
+  // The claim was probably accepted before, so it is not decided as a plain claim (plain.h).
   bool repeated = false;
   // Refuse new attempts for this reason; a repeated claim is still confirmed.
   ClaimReason hold_back = ClaimReason::kNone;
@@ -97,7 +97,7 @@ struct ClaimDecision {
 // was lost, and the attempt may already run. No later refusal may contradict that.
 ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
 
-// Whether the accepted `request` starts later than its job allows; never true for a retry.
+// True if the accepted `request` starts later than its job allows; never for a retry.
 bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now);
 
 // ---- ends of attempts --------------------------------------------------------------------------
@@ -108,7 +108,7 @@ struct RunChange {
   RunState state = RunState::kPending;
   int attempt = 1;
   WallTime due = kNever;    // when PENDING
-  int64_t def_version = 0;  // stamped when PENDING, like the priority
+  int64_t def_version = 0;  // set when PENDING, like the priority
   int priority = 0;
   std::string reason = {};
   bool record_attempt = false;  // copy the ended attempt to run_attempts
@@ -138,12 +138,14 @@ struct ResultDecision {
   RunChange change = {};
 };
 
-// Applies if the token matches and the state is RUNNING, PENDING, LOST or HELD. A report that a
-// HELD run's process is dead (LOST, from its host) completes a cancel that waits for it; otherwise
-// the run stays HELD with that reason. A repeated report of a recorded result is kRecordedOnly. A
-// failure is retried while attempts are left, unless a cancel was requested or the job was deleted
-// (both final). A paused job's retry waits with due = kNever. A late success of a LOST attempt
-// whose retry was not claimed yet completes the run; a late failure of it is only recorded.
+// Decides what follows the result of an attempt, by the state of its run:
+//   RUNNING   The run ends with the result. A failure, or a loss if on_lost is retry, is retried
+//             while attempts are left, unless a cancel was requested or the job was deleted.
+//   HELD      The same, except for LOST (the process is dead, as its host reports): it completes a
+//             requested cancel; without one the run stays HELD with that reason.
+//   PENDING   A late success of the previous attempt completes the run.
+//   LOST      A late result of the last attempt replaces LOST.
+// All else is kRecordedOnly: other states, tokens and attempts, and results recorded before.
 ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
                             WallTime now);
 
@@ -183,13 +185,13 @@ enum class CancelEffect {
   kCancelledNow,  // write CANCELLED with CancelReason
   kRequested,     // set cancel_requested; CANCELLED follows when the tree is dead
 };
-// A run that is PENDING, or HELD with a dead process, is cancelled immediately. One that is
-// RUNNING, or HELD with a process that may still run, receives a cancel request; the latter is
-// cancelled immediately if the user confirms. `mode` applies only to runs that receive a request.
+// A run that is PENDING, or HELD with a dead process, is cancelled immediately. A RUNNING run, or a
+// HELD run whose process may still run, receives a cancel request; such a HELD run is cancelled
+// immediately if the user confirms. `mode` applies only to runs that receive a request.
 CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap);
 // The `reason` stored on a run that is cancelled immediately.
 std::string_view CancelReason(const RunRow& row);
-// A cancel as described in the run's `error`; empty if the user gave no reason.
+// The sentence about a cancel in the run's `error`; empty if the user gave no reason.
 struct CancelWord {
   CancelEffect effect = CancelEffect::kRequested;
   CancelMode mode = CancelMode::kGraceful;
@@ -199,7 +201,7 @@ struct CancelWord {
 std::string CancelSentence(const CancelWord& word);
 
 // FAILED, TIMED_OUT, LOST, CANCELLED or HELD -> PENDING, attempt + 1, due now, the current version.
-// A PENDING later attempt that waits keeps its number and becomes due now. kNotFound if the job is
+// A retry that waits for its back-off keeps its number and becomes due now. kNotFound if the job is
 // deleted; kConflict for other states, and for a run whose process may still run, unless confirmed.
 Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
                                     WallTime now);

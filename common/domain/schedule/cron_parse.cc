@@ -252,7 +252,8 @@ Result<CronExpression> ParseFields(std::string_view text, const std::vector<Span
   return expression;
 }
 
-// Formats an item. '*' is any item that spans its field; FormatCron passes `starred`.
+// Formats an item. With `starred`, an item that spans its field becomes '*'; FormatCron passes the
+// field's flag.
 std::string FormatItem(const CronItem& item, CronUnit unit, bool starred) {
   switch (item.kind) {
     case CronItemKind::kLastDay: return item.n == 0 ? "L" : fmt::format("L-{}", item.n);

@@ -93,8 +93,8 @@ std::string ItemsText(const CronField& field, std::string_view unit, const NameF
   return Joined(parts);
 }
 
-// The same, with the unit before plain values: "minute 05 and 35", "every 7th minute from 00
-// to 59".
+// Returns ItemsText with the unit before plain values: "minute 05 and 35", "every 7th minute from
+// 00 to 59".
 std::string UnitText(const CronField& field, std::string_view unit, const NameFn& name) {
   const std::string text = ItemsText(field, unit, name);
   return text.starts_with("every ") ? text : fmt::format("{} {}", unit, text);

@@ -23,7 +23,8 @@ bool KeepsSecond(DstRepeat repeat, bool names_hour) {
 
 }  // namespace
 
-// The instants of a period that may fire by their own local time: [from, until).
+// The part [from, until) of a period in which an instant may fire because its own local time
+// matches.
 struct CronSchedule::Window {
   int64_t from;
   int64_t until;
@@ -43,7 +44,7 @@ CronSchedule::Window CronSchedule::WindowOf(const ZonePeriod& period) const {
           .until = keep_first_ ? period.end : period.first_from};
 }
 
-// True if period.begin fires for local times that were skipped, and not for its own.
+// True if period.begin fires because of local times that were skipped, and not because of its own.
 bool CronSchedule::FiresAfterGap(const ZonePeriod& period) const {
   const int64_t local = period.begin + period.offset;
   return fire_after_gap_ && period.gap_from < local &&

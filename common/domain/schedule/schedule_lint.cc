@@ -31,7 +31,8 @@ void LintFires(const Schedule& schedule, WallTime after, Warnings* warnings) {
   }
 }
 
-// The step of a field restarts in each minute, hour, day or month, so the last one may be shorter.
+// Warns about steps that do not divide their unit evenly: a step restarts in each minute, hour, day
+// or month, so the last interval is shorter.
 void LintSteps(const CronExpression& cron, Warnings* warnings) {
   for (const CronUnit unit : {CronUnit::kSecond, CronUnit::kMinute, CronUnit::kHour,
                               CronUnit::kDayOfMonth, CronUnit::kMonth}) {
@@ -52,7 +53,8 @@ void LintSteps(const CronExpression& cron, Warnings* warnings) {
   }
 }
 
-// The smallest day of the month it names; nullopt if it has anything but plain days.
+// The smallest day in the field of days of the month; nullopt if it has other items than
+// plain days.
 std::optional<int> LeastDay(const CronField& days) {
   std::optional<int> least;
   for (const CronItem& item : days.items) {
@@ -101,7 +103,8 @@ std::string LocalText(int64_t local_second) {
   return text.substr(0, 16);
 }
 
-// Only if the hour is restricted: "every five minutes" does not depend on a skipped hour.
+// Warns about a fire in an hour that a clock change skips, but only if the hour is restricted: for
+// "every five minutes" a skipped hour does not matter.
 void LintGap(const ScheduleSpec& spec, const CronExpression& cron, DstGap gap, WallTime after,
              Warnings* warnings) {
   const CronPattern pattern(cron);

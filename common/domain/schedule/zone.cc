@@ -28,8 +28,9 @@ Error Unknown(std::string_view name) {
 
 bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-// Whether the name has the form of an IANA name. Keeps paths ("/etc/passwd", "../x") away from the
-// loader, and names that depend on the host ("localtime") or count leap seconds ("right/…").
+// True if the name has the form of an IANA name. Rejects paths ("/etc/passwd", "../x"), which must
+// not reach the loader, and names that depend on the host ("localtime") or count leap seconds
+// ("right/…").
 bool LooksLikeZone(std::string_view name) {
   if (name.empty() || name.size() > kNameBytesMax) return false;
   for (const std::string_view prefix : {"posix/", "right/", "Fixed/"}) {
@@ -47,8 +48,8 @@ bool LooksLikeZone(std::string_view name) {
   return previous != '/';
 }
 
-// The loader remembers every name it was asked for, so names without a file are rejected before:
-// otherwise wrong names would use memory permanently.
+// True if the zone's file exists. Must be called before the loader, because it remembers every name
+// that it is asked for: wrong names would use memory permanently.
 bool HasFile(std::string_view name) {
   const char* directory = std::getenv("TZDIR");
   const std::filesystem::path root = directory != nullptr ? directory : "/usr/share/zoneinfo";
