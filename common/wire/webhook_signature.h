@@ -11,8 +11,8 @@ namespace carillon {
 
 // Decodes "whsec_" and base64 of 24 to 64 bytes. kInvalid; the message does not contain the secret.
 Result<std::string> ParseWebhookSecret(std::string_view text);
-// One secret per line, newest first, at most two: both sign during a rotation. Blank lines are
-// skipped. kInvalid: none, too many, or an invalid one.
+// Reads one secret per line, newest first, at most two: during a rotation both sign. Blank lines
+// are skipped. kInvalid: no secret, too many, or an invalid one.
 Result<std::vector<std::string>> ParseWebhookSecrets(std::string_view text);
 
 // The signed parts of a webhook request.

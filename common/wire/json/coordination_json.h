@@ -11,17 +11,18 @@
 
 namespace carillon {
 
-// Name of the node by which a member publishes whether the pause of the cluster is in force there.
-// It does not end in a number, so that it cannot be mistaken for a member.
+// Returns the name of the node by which a member publishes whether the pause of the cluster is in
+// force on it (`paused`) or not. The name does not end in a number, so that it cannot be mistaken
+// for the node of a member.
 std::string ToldName(const Incarnation& incarnation, bool paused);
 
 // {"id": "scheduler-1", "incarnation": "…", "rest_url": "…", "grpc_address": "…"}
 std::string MemberText(const MemberInfo& member);
 Result<MemberInfo> ParseMember(std::string_view text);
 
-// {"generation": 7, "members": ["scheduler-1"], "owners": [[0, 0], [1, 0]]}: pairs of a segment and
-// the index of its member, because thousands of segments must fit into one node. An empty text is
-// an assignment that was never written.
+// {"generation": 7, "members": ["scheduler-1"], "owners": [[0, 0], [1, 0]]}. An owner is a pair of
+// a segment and the index of its member: short, because thousands of segments must fit into one
+// node. An empty text is an assignment that was never written.
 std::string AssignmentText(const Assignment& assignment);
 Result<Assignment> ParseAssignment(std::string_view text);
 

@@ -41,7 +41,7 @@ void Compare(const std::string& path, const json& from, const json& to, json& ch
 json Told(const json& value) {
   const std::string text = value.is_string() ? value.get<std::string>() : JsonToText(value);
   if (text.size() <= kToldValueBytesMax) return value;
-  // Truncation may split a character, which is then replaced.
+  // The cut may split a character; ToValidUtf8 replaces the rest of it.
   return ToValidUtf8(text.substr(0, kToldValueBytesMax)) + "…";
 }
 

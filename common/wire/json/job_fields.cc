@@ -33,7 +33,7 @@ Status Read(const json& value, const std::string& pointer, bool& out) {
   return {};
 }
 
-// A whole number that fits; 60.0 counts as 60.
+// Reads a whole number that fits into 64 bits; 60.0 counts as 60.
 Status Read(const json& value, const std::string& pointer, int64_t& out) {
   constexpr double kExactMax = 9007199254740992.0;  // 2^53: every whole double below is exact
   if (value.is_number_unsigned()) {
@@ -109,7 +109,7 @@ Status Read(const json& value, const std::string& pointer, std::map<std::string,
   return {};
 }
 
-// "2h" is refused with the unit that is wanted.
+// Refuses texts such as "2h" with a message that names the unit.
 template <typename Whole>
 Status ReadSeconds(const json& value, const std::string& pointer, Whole& out) {
   if (value.is_string()) {
@@ -144,7 +144,8 @@ Status ReadEvery(const json& value, const std::string& pointer, Duration& out) {
 
 Status ReadScheduleField(std::string_view name, const json& value, const std::string& pointer,
                          ScheduleSpec& spec) {
-  if (name == "kind" || name == "schedule_id") return {};  // read first; only a GET fills it in
+  // `kind` has been read before; only a GET sets `schedule_id`.
+  if (name == "kind" || name == "schedule_id") return {};
   if (spec.kind == ScheduleKind::kCron) {
     if (name == "cron_expression") return Read(value, pointer, spec.cron_expression);
     if (name == "time_zone") return Read(value, pointer, spec.time_zone);
@@ -239,7 +240,8 @@ Status Read(const json& value, const std::string& pointer, std::vector<std::stri
   return {};
 }
 
-// Absent members take the cluster's defaults; an empty list of kinds does not.
+// Members that are absent stay unset: the cluster's defaults apply. An empty list of kinds is set
+// and means that nothing is notified.
 Status Read(const json& value, const std::string& pointer, NotifyRules& out) {
   if (!value.is_object()) return Invalid(pointer, "must be an object");
   out = {};

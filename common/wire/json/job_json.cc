@@ -52,9 +52,10 @@ void MoveSchedules(const JobDefinition& before, JobDefinition& job) {
   }
 }
 
-// cron_expression (with time_zone) and schedules are two views of the same data. The one that
-// differs from `before` is the one the client changed; if both differ, they must agree. A body
-// without schedules has only the short view. True: the schedules were set from the short view.
+// Decides between cron_expression (with time_zone) and schedules, which are two views of the same
+// data. The one that differs from `before` is the one that the client changed; if both differ, they
+// must agree. A body without schedules has only cron_expression. Returns true if the schedules were
+// set from cron_expression.
 Result<bool> ReconcileCron(const json& body, const JobDefinition& before, JobDefinition& job) {
   const json cron = body.value("cron_expression", json(nullptr));
   if (!cron.is_null() && !cron.is_string()) {
@@ -81,8 +82,8 @@ Result<bool> ReconcileCron(const json& body, const JobDefinition& before, JobDef
                "/cron_expression"};
 }
 
-// For bodies with cron_expression, moves pointers into the single schedule to that field and
-// to time_zone.
+// If the body has cron_expression, an error in the only schedule is reported at the fields that the
+// client sent: "/schedules/0/cron_expression" becomes "/cron_expression", and likewise time_zone.
 Error PointIntoShort(Error error) {
   constexpr std::string_view kOnly = "/schedules/0/";
   if (error.pointer.starts_with(kOnly)) error.pointer.erase(0, kOnly.size() - 1);
@@ -100,7 +101,7 @@ bool IsWithin(std::string_view pointer, std::string_view part) {
   return pointer == part || (pointer.starts_with(part) && pointer[part.size()] == '/');
 }
 
-// A mistake in `part` may be a consequence of one in `on`.
+// A mistake in `part` may be a consequence of a mistake in `on`.
 struct Dependence {
   std::string_view part;
   std::string_view on;
@@ -110,7 +111,8 @@ constexpr std::array<Dependence, 4> kDependences = {{{"/command", "/type"},
                                                      {"/env", "/parameters"},
                                                      {"/cron_expression", "/schedules"}}};
 
-// An unreadable part has its default value: that, and what depends on it, is not reported.
+// True if `found` is probably a consequence of `known`, so that it is not reported: a part that
+// could not be read has its default value, which may be wrong for other parts.
 bool IsGuess(const Error& found, const Error& known) {
   if (IsWithin(found.pointer, known.pointer)) return true;
   return std::any_of(kDependences.begin(), kDependences.end(), [&](const Dependence& one) {
@@ -135,7 +137,7 @@ Error Told(Mistakes mistakes, Mistakes* further) {
   return std::move(mistakes.front());
 }
 
-// `mistakes`: those already found in the same request.
+// `mistakes` are those already found in the same request.
 Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mistakes* further,
                               Mistakes mistakes = {}) {
   if (!body.is_object()) return Error{ErrorCode::kInvalid, "a job must be a JSON object", ""};
@@ -190,14 +192,15 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
   json known = patch;
   Mistakes unknown;
   for (const auto& [name, value] : patch.items()) {
-    // With the value null an unknown field would be dropped silently.
+    // Unknown fields are found here, before the merge: one with the value null would disappear
+    // in it.
     if (merged.contains(name) || IsReadOnly(name)) continue;
     if (unknown.size() < kMistakesMax) unknown.push_back(UnknownField(name));
     known.erase(name);
   }
   merged.merge_patch(known);
-  // A null removes a field. For the two views of a schedule a removed field must act like
-  // its default.
+  // In a merge patch, null removes a field. A removed field of the two views of the schedules must
+  // act like its default, because ReconcileCron takes an absent one for a view that was not sent.
   const auto reset = [&](const char* name, json fallback) {
     if (patch.contains(name) && patch[name].is_null()) merged[name] = std::move(fallback);
   };
@@ -227,8 +230,8 @@ std::string DefinitionToText(const JobDefinition& definition) {
   return JsonToText(DefinitionToJson(definition));
 }
 
-// Bounds are not checked again and unknown fields are skipped: a definition must stay readable
-// after the rules become stricter, and while members of two versions use one store.
+// Does not check the bounds, and skips unknown fields: a definition must stay readable after the
+// rules have become stricter, and while members of two versions use one store.
 Result<JobDefinition> DefinitionFromText(std::string_view text) {
   const json body = json::parse(text.begin(), text.end(), nullptr, false);
   if (!body.is_object()) return Error{ErrorCode::kCorrupt, "stored definition is not an object"};

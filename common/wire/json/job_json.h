@@ -31,8 +31,8 @@ struct ParsedJob {
 Result<ParsedJob> ParseJob(const nlohmann::json& body, Mistakes* further = nullptr);
 Result<ParsedJob> ParseJobText(std::string_view body);
 
-// A complete job that replaces `job`, from which the body may have been read: of cron_expression
-// (with time_zone) and schedules, the one that was changed counts.
+// A complete job that replaces `job`. The client may have read the body with GET and changed only
+// cron_expression (with time_zone) or only schedules; the changed one counts.
 Result<ParsedJob> ParseReplacement(const StoredJob& job, const nlohmann::json& body,
                                    Mistakes* further = nullptr);
 
@@ -40,9 +40,9 @@ Result<ParsedJob> ParseReplacement(const StoredJob& job, const nlohmann::json& b
 Result<ParsedJob> PatchJob(const StoredJob& job, const nlohmann::json& patch,
                            Mistakes* further = nullptr);
 
-// A job as the REST API returns it. `cron_expression` is set if the job has exactly one cron
-// schedule in the job's own zone, else null; `schedules` always lists all. next_fire_time: the
-// earliest fire of all schedules strictly after `now`, null if paused or none.
+// A job as the REST API returns it. `cron_expression` is set if the job has exactly one schedule, a
+// cron schedule in the job's own zone, else null; `schedules` always lists all. next_fire_time: the
+// earliest fire of all schedules strictly after `now`; null if there is none or the job is paused.
 nlohmann::json JobToJson(const StoredJob& job, WallTime now);
 // The definition alone, lossless, for the version records of the store.
 std::string DefinitionToText(const JobDefinition& definition);

@@ -16,7 +16,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
   bool number_integer(number_integer_t value) override { return Put(value); }
   bool number_unsigned(number_unsigned_t value) override { return Put(value); }
   bool number_float(number_float_t value, const string_t& text) override {
-    // A whole number beyond 64 bits would be rounded.
+    // nlohmann makes a double of a whole number beyond 64 bits, which would round it.
     if (text.find_first_of(".eE") != std::string::npos) return Put(value);
     failed_at_ = Next();
     return Fail("the number has more than 64 bits");
@@ -71,7 +71,8 @@ class StrictBuilder : public nlohmann::json_sax<json> {
     return true;
   }
 
-  // Counts one more value: each costs memory and time, however few bytes it has.
+  // Counts one more value. The number is limited because each value costs memory and time, however
+  // few bytes it has.
   bool Count() {
     if (++values_ <= kJsonValuesMax) return true;
     return Fail("more than " + std::to_string(kJsonValuesMax) + " values");

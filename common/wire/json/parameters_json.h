@@ -7,7 +7,7 @@
 
 namespace carillon {
 
-// "" = none. kInvalid with the pointer: not an object of texts, numbers and booleans.
+// "" means no parameters. kInvalid with the pointer: not an object of texts, numbers and booleans.
 Result<Parameters> ParametersFromText(std::string_view text);
 
 }  // namespace carillon

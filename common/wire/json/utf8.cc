@@ -26,7 +26,8 @@ Lead LeadOf(uint8_t byte) {
   return {};
 }
 
-// How many bytes at `at` belong to one character or to the beginning of one: a "maximal subpart".
+// The number of bytes at `at` that belong to one character or are the beginning of one: what
+// Unicode calls a maximal subpart.
 size_t SubpartLength(std::string_view bytes, size_t at, const Lead& lead) {
   size_t length = 1;
   while (length < lead.length && at + length < bytes.size()) {

@@ -18,7 +18,8 @@ CodedInputStream StreamOf(std::string_view bytes) {
                           static_cast<int>(bytes.size()));
 }
 
-// As in Protobuf, the last of several values counts, and a missing one is zero.
+// Reads the segment as Protobuf would: the last of several values counts, and a missing one
+// is zero.
 std::optional<SegmentId> SegmentOf(std::string_view item, int segment_field) {
   const uint32_t wanted = WireFormatLite::MakeTag(segment_field, WireFormatLite::WIRETYPE_VARINT);
   CodedInputStream input = StreamOf(item);

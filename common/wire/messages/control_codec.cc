@@ -44,7 +44,7 @@ std::optional<ClaimVerdict> VerdictOf(std::string_view text) {
   return std::nullopt;
 }
 
-// An unknown reason of a newer member is still a refusal.
+// A reason that only a newer member knows becomes kNone; the claim is still refused.
 ClaimReason ReasonOf(std::string_view text) {
   for (int i = 0; i <= static_cast<int>(ClaimReason::kClusterPaused); ++i) {
     if (Name(static_cast<ClaimReason>(i)) == text) return static_cast<ClaimReason>(i);
@@ -239,7 +239,7 @@ void Encode(const Registered& from, v1::ToExecutor& message) {
   to.set_heartbeat_us(from.heartbeat.count());
 }
 
-// The receiver's configuration decides which names are settings.
+// Names are not checked here: the receiver's configuration decides which of them are settings.
 Result<ClusterSettings> Decode(const v1::Settings& from) {
   if (from.version() < 0) return Corrupt("version of the settings");
   if (from.values().size() > kSettingsMax) return Corrupt("too many settings");

@@ -10,7 +10,7 @@ bool IsMemberId(std::string_view id);
 
 inline constexpr uint32_t kSegmentMax = 65'535;
 
-// Otherwise Protobuf would write a line to stderr for every invalid string that is received.
+// Stops Protobuf from writing a line to stderr for every invalid string that is received.
 void SilenceProtobuf();
 
 }  // namespace carillon::wire

@@ -60,7 +60,7 @@ struct OpenedTasks {
   std::vector<TaskMessage> tasks;
 };
 
-// Checks in the order of cost: target (kOtherExecutor is not an error), incarnation, expiry against
+// Checks the cheapest first: target (kOtherExecutor is not an error), incarnation, expiry against
 // `now`, signature with any of `public_keys`, decoding.
 OpenedTasks OpenTasks(const BusRecord& record, const ExecutorId& self,
                       const Incarnation& incarnation, WallTime now,

@@ -15,8 +15,8 @@
 namespace carillon {
 namespace {
 
-// Limits of a decoder. Wider than those of a job where templates or our own variables add to it,
-// and never wider than what the receiver can hold.
+// Limits of a decoder. Where templates or Carillon's own variables add to a value, they are wider
+// than the limits of a job; they never exceed what the receiver can hold.
 constexpr size_t kBundleBytesMax = 32u << 20;
 constexpr size_t kCommandBytesMax = 256u << 10;
 constexpr size_t kEnvEntriesMax = 256;
@@ -196,7 +196,7 @@ void EncodeTask(const TaskMessage& task, v1::Task& to) {
   to.set_trace_id(task.trace_id);
 }
 
-// "Never" is zero here and empty on the wire.
+// Converts a time that may be missing: zero here, empty on the wire.
 std::string FormatOrEmpty(WallTime t) { return t == WallTime{} ? "" : FormatRfc3339(t); }
 Result<WallTime> ParseOrZero(const std::string& text) {
   if (text.empty()) return WallTime{};
@@ -281,7 +281,7 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
   to.set_output_truncated(result.output_truncated);
 }
 
-// A bundle never begins with this byte, which would start a group; ours have none.
+// Tells JSON from a bundle: in a bundle this byte would begin a Protobuf group, and ours have none.
 constexpr char kJsonBegin = '{';
 
 std::string ToJson(const google::protobuf::Message& message) {
@@ -296,13 +296,13 @@ std::string ToJson(const google::protobuf::Message& message) {
 
 bool IsJson(std::string_view bytes) { return !bytes.empty() && bytes.front() == kJsonBegin; }
 
-// The only item of a record, on `arena`.
+// Decodes the only item of a JSON record, on `arena`.
 template <typename Item>
 Result<const Item*> JsonItem(std::string_view bytes, google::protobuf::Arena& arena) {
   if (!CountUtf8(bytes)) return Corrupt("JSON that is not UTF-8");
   auto* item = google::protobuf::Arena::CreateMessage<Item>(&arena);
   google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;  // of later versions, as in a binary record
+  options.ignore_unknown_fields = true;  // of later versions, as a binary decoder does
   const google::protobuf::StringPiece text(bytes.data(), bytes.size());
   const auto parsed = google::protobuf::util::JsonStringToMessage(text, item, options);
   if (!parsed.ok()) return Corrupt("not this JSON: " + parsed.ToString().substr(0, 200));
@@ -327,7 +327,8 @@ Result<std::vector<const v1::Task*>> TasksOf(std::string_view bytes,
   return std::vector<const v1::Task*>(all.pointer_begin(), all.pointer_end());
 }
 
-// The results of a record for which `wanted` is true, on `arena`; null for unreadable ones.
+// Decodes the results of a record, on `arena`, except those of segments for which `wanted` is
+// false. Null stands for an unreadable one.
 Result<std::vector<const v1::TaskResult*>> ResultsOf(std::string_view bytes,
                                                      google::protobuf::Arena& arena,
                                                      const std::function<bool(SegmentId)>& wanted) {

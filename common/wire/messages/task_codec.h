@@ -73,11 +73,12 @@ struct ResultMessage {
 
 std::string EncodeResults(const std::vector<ResultMessage>& results,
                           BusFormat format = BusFormat::kBinary);
-// With `unreadable`, invalid results of a bundle are skipped and reported there, so that they do
-// not affect their neighbours, which the executor would send again in the same bundle. Without it,
-// one of them makes the whole record kCorrupt.
+// Decodes the results of a record, except those of segments for which `wanted` is false: they are
+// skipped without being decoded or checked.
 //
-// Results of segments for which `wanted` is false are skipped without being decoded or checked.
+// With `unreadable`, invalid results of a bundle are skipped too, and their errors are added there.
+// Otherwise one of them would make the whole record kCorrupt, and the executor would send the valid
+// results beside it again and again, in the same bundle.
 Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes,
                                                  std::vector<Error>* unreadable = nullptr,
                                                  const std::function<bool(SegmentId)>& wanted = {});
