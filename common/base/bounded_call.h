@@ -23,8 +23,8 @@ class BoundedCall {
  public:
   explicit BoundedCall(const Clock& clock) : clock_(clock) {}
 
-  // nullopt: no answer within `patience`, or an earlier query has been running for longer
-  // than that.
+  // Returns nullopt if there is no answer within `patience`, or at once if an earlier query has
+  // been running for longer than that.
   template <typename Answer>
   std::optional<Answer> Ask(Duration patience, std::function<Answer()> question) {
     if (HangsFor(patience)) return std::nullopt;
@@ -32,7 +32,7 @@ class BoundedCall {
       std::promise<Answer> answer;
       std::atomic<bool> given_up{false};
     };
-    // Shared: the caller or the thread frees it, whichever finishes last.
+    // Shared, because it is unknown whether the caller or the thread finishes last.
     auto asked = std::make_shared<Asked>();
     std::future<Answer> answer = asked->answer.get_future();
     const bool taken = thread_.TryPost([this, asked, question = std::move(question)] {

@@ -24,10 +24,10 @@ class BoundedQueue {
  public:
   BoundedQueue(std::string name, size_t capacity) : name_(std::move(name)), capacity_(capacity) {}
 
-  // Sets the function that wakes the consumer's loop. It is called outside the lock, by the first
-  // push after each PopUpTo, and by the push that fills a batch of `batch` items. A consumer that
-  // was woken must pop before it waits again, or wait with a timeout; so must one that leaves items
-  // behind. Set once.
+  // Sets the function that wakes the consumer's loop; call it once. `wake` is called outside the
+  // lock, by the first push after each PopUpTo, and by the push that fills a batch of `batch`
+  // items. No other push wakes the consumer: one that was woken, or that left items in the queue,
+  // must pop before it waits again, or wait with a timeout.
   void OnPush(std::function<void()> wake, size_t batch = SIZE_MAX) {
     MutexLock lock(mu_);
     wake_ = std::move(wake);
@@ -85,8 +85,9 @@ class BoundedQueue {
   const std::string& name() const { return name_; }
 
  private:
-  // Whether the push of `added` items, which are already in the queue, must wake the consumer. An
-  // earlier push that woke it did so after the last pop, so the consumer will see these items too.
+  // Returns true if the push of `added` items, which are already in the queue, must wake the
+  // consumer. If a push since the last pop has woken it, it need not be woken again: it will pop
+  // these items too.
   bool Rings(size_t added) REQUIRES(mu_) {
     if (!wake_) return false;
     const bool filled_batch = items_.size() >= batch_ && items_.size() - added < batch_;

@@ -17,9 +17,9 @@ struct ClusterSettings {
   bool operator==(const ClusterSettings&) const = default;
 };
 
-// The pause of the whole cluster. It is stored with the settings, under names that are not in the
-// configuration, so that it reaches every member in the same way but cannot be set by a file or by
-// PUT /api/system/config.
+// The pause of the whole cluster. It is stored with the settings, so that it reaches every member
+// in the same way, but under names that are not in the configuration, so that neither a file nor
+// PUT /api/system/config can set it.
 struct ClusterPause {
   std::string since;  // RFC 3339
   std::string by;     // name of the user

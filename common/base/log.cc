@@ -43,8 +43,8 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
-// Keeps a message on one line of a terminal: foreign text must not look like a log line, nor move
-// the cursor.
+// Escapes line breaks and control characters: text from outside must not look like a log line of
+// its own, nor move the cursor of a terminal.
 std::string OnOneLine(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -7,7 +7,7 @@
 namespace carillon {
 namespace {
 
-// A lost wake-up or a step of the clock is noticed after this long at the latest.
+// The longest time until a lost wake-up or a step of the clock is noticed.
 constexpr Duration kLongestWait = 1s;
 
 }  // namespace

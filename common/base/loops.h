@@ -1,8 +1,8 @@
 // The threads of a daemon: one LoopRunner per stepper.
 //
 // Threads  Add and Stop are called by one thread.
-// Always   Runners remain valid for late wake-ups: Stop ends the threads, the destructor
-//          the runners.
+// Always   Runners remain valid for late wake-ups: Stop only ends their threads, the destructor
+//          destroys them.
 #pragma once
 
 #include <memory>

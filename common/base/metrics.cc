@@ -7,7 +7,7 @@
 namespace carillon {
 namespace {
 
-// Bounds in seconds; finest below 100 ms, where lateness matters.
+// Bounds in seconds; closest to each other below 100 ms, where lateness matters most.
 const std::vector<double>& SecondsBounds() {
   static const std::vector<double> bounds = {0.001, 0.002, 0.005, 0.01,  0.02,  0.03, 0.05,
                                              0.075, 0.1,   0.2,   0.5,   1.0,   2.0,  5.0,

@@ -28,7 +28,7 @@ std::string_view Nearest(std::string_view name, const std::vector<std::string_vi
   size_t least = std::min(name.size() / 3, kEditsMax) + 1;
   std::string_view nearest;
   for (const std::string_view one : known) {
-    if (one.size() > name.size() + kEditsMax) continue;  // a name may have any length
+    if (one.size() > name.size() + kEditsMax) continue;  // bounds the cost of long names
     if (name.size() > one.size() + kEditsMax) continue;
     if (const size_t edits = Edits(name, one); edits < least) {
       least = edits;

@@ -7,8 +7,8 @@
 
 namespace carillon {
 
-// The name of `known` with the fewest edits to `name`: at most a third of its length, and 3. Empty:
-// none is that near.
+// Returns the name of `known` with the fewest edits to `name`. Empty if each needs more edits than
+// three, or than a third of the length of `name`.
 std::string_view Nearest(std::string_view name, const std::vector<std::string_view>& known);
 
 // "; did you mean 'time_zone'?", or nothing.

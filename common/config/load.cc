@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "CARILLON_";
 
-// Variables with the prefix that are not settings: those of the command line and of job processes.
+// Variables with the prefix CARILLON_ that are not settings: those of the command line and of
+// job processes.
 bool IsKnownVariable(std::string_view name) {
   static const std::set<std::string_view> names = {
       "CARILLON_ADDR",       "CARILLON_TOKEN",         "CARILLON_TOKEN_FILE",
@@ -150,7 +151,8 @@ class Loader {
     for (const Override& flag : request.flags) {
       Note(Set(flag.name, {flag.value, Origin::kFlag, flag.flag}));
     }
-    // After a rejected value the combination of settings is unknown, so it is not checked.
+    // If a value was rejected, nobody knows which settings would be used together, so the
+    // combination is not checked.
     if (mistakes_.empty()) CheckTogether();
     if (mistakes_.empty()) return std::move(config_);
     if (further != nullptr) further->assign(mistakes_.begin() + 1, mistakes_.end());
@@ -230,8 +232,8 @@ class Loader {
                                      std::to_string(least) + ")"};
   }
 
-  // A lease is renewed with each heartbeat, of which two may be lost. It must still never come so
-  // close to its end that the warden kills what runs.
+  // A lease is renewed with each heartbeat. Two heartbeats in a row may be lost, and the lease must
+  // still not come so close to its end that the warden kills the process.
   Status CheckLease() const {
     const int64_t least = 3 * config_.Integer("scheduler.heartbeat_ms") + kLeaseMargin / 1ms;
     if (config_.Integer("scheduler.lease_ms") >= least) return {};
@@ -335,7 +337,7 @@ class Loader {
     return {};
   }
 
-  // A text that begins with its scheme; libcurl checks the rest.
+  // `url` is known to begin with its scheme, and libcurl checks the rest later.
   static bool IsPlausibleUrl(const std::string& url) {
     if (url.find_first_of(" \t\x7f") != std::string::npos) return false;
     const std::string rest = url.substr(url.find("//") + 2);

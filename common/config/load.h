@@ -41,8 +41,9 @@ class Config {
 
   // The value with its origin.
   const Value& Get(std::string_view name) const;
-  // This configuration overridden by live settings of the cluster. Names that are not live settings
-  // of this version, and invalid values, are skipped and listed in `left_out`.
+  // Returns this configuration with the live settings of the cluster in place of its own. Invalid
+  // values, and names that are not live settings of this version, are skipped and listed in
+  // `left_out`.
   Config With(const std::map<std::string, std::string>& live,
               std::vector<std::string>* left_out) const;
   // Suspicious but harmless input, e.g. an unknown CARILLON_* variable. For the log.
