@@ -27,7 +27,8 @@ std::vector<TaskMessage> TaskIntake::Take(size_t records_max, WallTime now) {
                  std::make_move_iterator(opened.tasks.end()));
   }
   const Status committed = ports_.bus.Commit(*records);
-  // The records are delivered again, and their claims decide.
+  // After a failed commit the records are delivered again, which is harmless: claims decide
+  // what runs.
   if (!committed.ok()) log::Debug("intake", "commit: {}", committed.error().message);
   return tasks;
 }

@@ -11,7 +11,8 @@ namespace {
 constexpr Duration kSyncEvery = 100ms;
 constexpr Duration kRegisterAgain = 1s;
 
-// Only for the log: the claim decides, so this executor need not know.
+// The standing of this executor at the member, for the log. Nothing else here depends on it,
+// because the claim decides.
 std::string_view StandingOf(const Registered& message) {
   if (message.draining) return "draining";
   return message.enabled ? "enabled" : "disabled";

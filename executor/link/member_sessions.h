@@ -29,7 +29,8 @@ class MemberSessions {
   MemberSessions(ExecutorLink& link, ExecutorRecord record)
       : link_(link), record_(std::move(record)) {}
 
-  // Compares the sessions with the members that are connected; registers where it is due.
+  // Follows the members that are connected: one session for each. Sends the registrations that
+  // are due.
   void Sync(SteadyTime now);
   bool Connected(const MemberId& member) const { return sessions_.count(member) > 0; }
   std::vector<MemberId> Members() const;

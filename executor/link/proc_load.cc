@@ -35,7 +35,7 @@ double ReadDisk(const std::string& directory) {
 
 }  // namespace
 
-// "cpu  user nice system idle iowait irq softirq steal …"
+// Reads the first line of /proc/stat: "cpu  user nice system idle iowait irq softirq steal …".
 ProcLoad::Ticks ProcLoad::ReadTicks() {
   std::ifstream file("/proc/stat");
   std::string line;

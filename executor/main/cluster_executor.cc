@@ -21,7 +21,8 @@
 namespace carillon::executor {
 namespace {
 
-// A new executor skips older tasks: they expired long ago, whatever the difference of the clocks.
+// A new executor skips tasks older than this. They expired long ago, even if the clocks of the
+// hosts differ by minutes.
 constexpr Duration kTasksOfInterest = 10min;
 
 }  // namespace
@@ -40,7 +41,7 @@ struct ClusterExecutor::Parts {
   std::unique_ptr<ExecutorServer> executor;
   std::unique_ptr<ops::Health> health;
   std::unique_ptr<ops::OpsServer> ops;
-  // Until it is set the ops port answers without the executor.
+  // The ops port opens before the executor is built, and answers without it until then.
   std::atomic<bool> built = false;
   std::atomic<bool> draining = false;
   Loops loops;
@@ -87,7 +88,8 @@ Status ClusterExecutor::Parts::Build(const config::Config& config,
   return directory->Publish(runtime);
 }
 
-// Opens the one partition with this executor's tasks; its position is stored under this name.
+// Opens the bus. The consumer reads only the partition with this executor's tasks, and the bus
+// keeps its position under the executor's name.
 Status ClusterExecutor::Parts::OpenBus(const config::Config& config,
                                        const ExecutorOptions& options) {
   const std::string name = "carillon-" + options.executor_id.value();
@@ -226,7 +228,8 @@ void ClusterExecutor::Stop() {
   Parts& parts = *parts_;
   if (!parts.directory) return;
   if (parts.ops) parts.ops->Stop();
-  // Each thread's wake-ups end with its loop, so all loops stop before anything is destroyed.
+  // A thread may wake other loops until its own ends, so all loops stop before anything is
+  // destroyed.
   parts.loops.Stop();
   if (parts.members) parts.members->Withdraw();
   if (parts.executor) parts.executor->Leave();

@@ -13,7 +13,7 @@ constexpr const char* kFile = "link.pem";
 constexpr Duration kAskAgainEvery = 1s;      // while there is no certificate
 constexpr Duration kRenewAgainEvery = 1min;  // also the longest pause between two checks
 
-// The next PEM block of `text` from `at`, which moves behind it; empty if there is none.
+// Returns the next PEM block of `text` from `at`, and moves `at` behind it; empty if there is none.
 std::string NextBlock(const std::string& text, size_t& at) {
   const size_t begin = text.find("-----BEGIN ", at);
   const size_t end = begin == text.npos ? text.npos : text.find("-----END ", begin);

@@ -38,7 +38,8 @@ class AttemptLog {
     SteadyTime steady;
     WallTime wall;
   };
-  // How long text waits for more before it becomes a chunk, and an unfinished line for its newline.
+  // The wait of text for more text before it becomes a chunk, and of an unfinished line for
+  // its newline.
   static constexpr Duration kGather = 100ms;
   static constexpr Duration kLinePatience = 500ms;
   static constexpr size_t kChunkBytes = 64u << 10;  // a chunk is closed at this size
@@ -50,16 +51,17 @@ class AttemptLog {
   AttemptLog& operator=(const AttemptLog&) = delete;
 
   void Append(OutputStream stream, std::string_view bytes, Now now);
-  // No more output follows: the remaining text becomes the last chunk. An empty log has no chunk.
+  // Call it when no more output follows: the remaining text becomes the last chunk. An empty log
+  // has no chunk.
   void End(Now now);
 
-  // The next chunk to send, each once; null if none is due. Valid until the next call.
+  // Returns the next chunk to send, each one once; null if none is due. Valid until the next call.
   const LogChunk* Take(SteadyTime now);
   // When Take next has something; SteadyTime::max() for never.
   SteadyTime NextDue() const;
   // Sends every unconfirmed chunk again, because the previous receiver is gone.
   void TellAgain() { told_ = 0; }
-  // The receiver has stored the chunk that begins with this entry.
+  // Discards the chunk that begins with this entry, because the receiver has stored it.
   void Confirm(uint64_t first_seq);
 
   bool ended() const { return ended_; }

@@ -21,8 +21,8 @@ SecretPatterns::SecretPatterns(const std::vector<std::string>& values) {
   Connect();
 }
 
-// The whole value is a pattern because some lines may be too short to be one; each line is a
-// pattern because a command may print the value indented.
+// Adds the whole value, because some of its lines may be too short to be patterns, and each line,
+// because a command may print the value indented.
 void SecretPatterns::AddLines(std::string_view value) {
   Add(Trimmed(value));
   while (!value.empty()) {
@@ -56,7 +56,8 @@ SecretPatterns::State SecretPatterns::Child(State state, char byte) const {
   return child;
 }
 
-// Goes level by level, so that the node a state falls back to is complete first.
+// Sets the fail links level by level: a link leads to a node of a lower level, which must be
+// complete before.
 void SecretPatterns::Connect() {
   std::vector<State> level;
   for (State child = nodes_[kStart].child; child != 0; child = nodes_[child].sibling) {
@@ -100,8 +101,8 @@ std::string SecretMasker::End() {
   return ShowUntil(shown_ + held_.size());
 }
 
-// Merges `found` with the stretches that it touches. It ends at the last byte read, so these are
-// the most recent ones.
+// Merges `found` with the stretches that it touches. `found` ends at the last byte read, so only
+// the most recent stretches can touch it.
 void SecretMasker::Cover(Stretch found) {
   while (!covered_.empty() && covered_.back().to >= found.from) {
     found.from = std::min(found.from, covered_.back().from);

@@ -34,7 +34,7 @@ class SecretPatterns {
   using State = uint32_t;
   static constexpr State kStart = 0;
   State Next(State state, char byte) const;
-  // How many of the last bytes may be the beginning of a pattern.
+  // The number of bytes up to here that may be the beginning of a pattern.
   size_t depth(State state) const { return nodes_[state].depth; }
   // The length of the longest pattern that ends here; 0 = none.
   size_t match(State state) const { return nodes_[state].match; }
@@ -65,7 +65,8 @@ class SecretMasker {
 
   // The part of the output that can be shown now.
   std::string Feed(std::string_view bytes);
-  // No more bytes follow; returns the rest. The beginning of a value never completed is shown.
+  // Call it when no more bytes follow; returns the rest. If a value was not completed, its
+  // beginning is shown.
   std::string End();
 
  private:

@@ -5,7 +5,7 @@
 namespace carillon::executor {
 namespace {
 
-// Removals are written with the next append; this many justify a write of their own.
+// Removals are usually written with the next append; this many are written without waiting for it.
 constexpr size_t kRemovalsMax = 4096;
 
 }  // namespace

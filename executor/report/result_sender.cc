@@ -8,8 +8,8 @@
 namespace carillon::executor {
 namespace {
 
-// Job id of a result whose own was lost with the record of its start. The owner finds the run by
-// its key; the id is for readers of the topic.
+// The job id in the result of an attempt whose record of its start was lost. The owner finds the
+// run by its key; only other readers of the topic use the job id.
 constexpr char kUnknownJob[] = "unknown";
 
 }  // namespace
@@ -89,7 +89,8 @@ void ResultSender::DropApplied() {
     forget.push_back(attempt);
     unapplied_.erase(found);
   }
-  // After a failure they stay for the next step; meanwhile a restart would only report them again.
+  // What could not be forgotten stays for the next step. If the daemon restarts before, those
+  // results are only reported again.
   if (!forget_spool_.empty() && ports_.spool.Remove(forget_spool_).ok()) forget_spool_.clear();
   if (!forget_warden_.empty() && ports_.warden.Forget(forget_warden_).ok()) forget_warden_.clear();
 }

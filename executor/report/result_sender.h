@@ -48,11 +48,12 @@ class ResultSender final : public Stepper {
     BusProducer& producer;
     Metrics& metrics;
   };
-  // Waits for the confirmation after the first, the second, and the third and any further sending.
-  // They grow because repetitions only fill the topic while the database is away.
+  // The waits for the confirmation of a result that was sent once, twice, and three or more times.
+  // They grow because repetitions only fill the topic while the database is unavailable.
   static constexpr std::array<Duration, 3> kResendAfter{5s, 10s, 20s};
   static constexpr Duration kRetryAfter = 100ms;
-  // Between two syncs of the spool, and between two records: results may wait, unlike starts.
+  // The least time between two rounds of writing the spool and publishing: results may wait until
+  // there are more of them, unlike starts.
   static constexpr Duration kGap = 25ms;
   static constexpr size_t kResultsPerStep = 2048;
   static constexpr size_t kBundleBytesMax = 512u << 10;

@@ -6,7 +6,7 @@ namespace {
 RunStep FromClaiming(RunEvent event) {
   switch (event) {
     case RunEvent::kAccepted: return {RunStage::kStarting, RunAction::kStart};
-    // The repeated claim gets a fresh lease ("accepted again"); nothing else may be assumed.
+    // The claim is repeated, because only a new answer, with a fresh lease, allows the start.
     case RunEvent::kAcceptedLate:
     case RunEvent::kNoAnswer: return {RunStage::kClaiming, RunAction::kClaim};
     case RunEvent::kRefused:

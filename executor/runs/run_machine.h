@@ -25,11 +25,11 @@ std::string_view Name(RunStage stage);
 // An observation about an attempt.
 enum class RunEvent {
   kSlotTaken,     // it was given a free slot
-  kQueueExpired,  // it waited too long; its owner publishes it elsewhere
-  kAccepted,      // by its owner, and its lease still allows a start
-  kAcceptedLate,  // by its owner, but the answer came too late to start
+  kQueueExpired,  // it waited too long; its owner publishes it again
+  kAccepted,      // the owner accepted, and the lease still allows a start
+  kAcceptedLate,  // the owner accepted, but the answer came too late to start
   kRefused,       // final for its token
-  kNoAnswer,      // the patience with the answer is over
+  kNoAnswer,      // no answer within the wait for it; the claim is sent again
   kGivenUp,       // no answer for so long that the owner has decided otherwise
   kStartDue,      // time to try again a start that the warden did not take
   kStarted,

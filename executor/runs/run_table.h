@@ -45,7 +45,7 @@ struct RunEntry {
   TaskMessage task;  // its command is dropped once it is started
   // From the accepted claim until the start.
   SecretValues secrets;
-  // The member it was claimed from; later the one that renewed it last.
+  // The member that it was claimed from; later the one that last renewed its lease.
   MemberId member;
   SteadyTime since{};    // kQueued: arrival; kClaiming: first request
   SteadyTime asked{};    // kClaiming: latest request
@@ -61,13 +61,14 @@ struct RunEntry {
 class RunTable {
  public:
   RunEntry* Find(const AttemptId& id);
-  // The entry of this attempt, only if it was claimed with this very token.
+  // Returns the entry of this attempt if it was claimed with the same token; else null.
   RunEntry* FindHeld(const HeldAttempt& held);
   // `entry.id` must not be known yet.
   RunEntry& Insert(RunEntry entry);
   // Changes the stage and keeps the counts; kGone erases the entry and invalidates the reference.
   void Move(RunEntry& entry, RunStage stage);
-  // An unanswered claim gives its slot back; a later acceptance takes it again.
+  // Takes a slot for the entry, or gives it back. An unanswered claim gives its slot back; if it is
+  // accepted later, it takes one again.
   void SetSlot(RunEntry& entry, bool holds);
 
   int used(Lane lane) const { return used_[static_cast<size_t>(lane)]; }

@@ -45,8 +45,8 @@ class ExecutorServer {
   void Drain() { daemon_->Drain(); }
   bool drained() const { return daemon_->drained(); }
   std::string refusal() const { return daemon_->refusal(); }
-  // Notifies members and warden of the end. The warden continues alone with what runs. Call it
-  // after the loops stopped.
+  // Tells the members and the warden that this daemon ends. The warden keeps the attempts that
+  // still run. Call it after the loops stopped.
   void Leave() {
     daemon_->Leave(clock_.Steady());
     warden_->Leave();

@@ -30,7 +30,7 @@ class MemberFollower final : public Stepper {
                  std::function<void(const std::vector<MemberInfo>&)> set_members, Options options);
 
   SteadyTime Step(SteadyTime now) override;
-  // Why this start cannot continue: another one has its id. Else empty.
+  // The reason why this start cannot continue: another one has its id. Empty if it can.
   std::string refusal() const;
 
  private:

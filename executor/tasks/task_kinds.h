@@ -31,7 +31,7 @@ struct ProcessDefaults {
 };
 // Values of secrets for one task.
 struct FilledSecrets {
-  // The task's variables with the values filled in, by name.
+  // The task's variables that contain secrets, filled in, by name.
   std::map<std::string, std::string> filled = {};
   // The values that its output must not show.
   std::vector<std::string> masked = {};

@@ -13,7 +13,8 @@
 namespace carillon::executor {
 namespace {
 
-// Keepers kill their trees when their warden dies; a stopped keeper does not.
+// The time in which a keeper whose warden died must kill its tree and exit. A stopped keeper
+// (SIGSTOP) cannot, so afterwards its tree is killed here.
 constexpr Duration kKeeperPatience = 2s;
 
 struct Mark {
@@ -35,15 +36,16 @@ class Lineage {
 
   Lineage(const std::vector<ProcessEntry>& processes, const WardenDirectory& own) : own_(own) {
     for (const ProcessEntry& entry : processes) by_pid_[entry.pid] = &entry;
-    // This process may itself run in a job of another Carillon; that keeper is above
-    // everything here.
+    // This process may itself run in a job of another Carillon. The keeper of that job is above
+    // every process here and says nothing about whose process it is.
     WalkUp(getpid(), [this](const ProcessEntry& entry) {
       above_.insert(entry.pid);
       return false;
     });
   }
 
-  // kUnknown: processes started or exited while /proc was read.
+  // kUnknown if a process above is missing, because processes started or exited while /proc
+  // was read.
   Owner OwnerOf(pid_t pid) const {
     bool kept = false;
     const bool whole = WalkUp(pid, [&](const ProcessEntry& entry) {
@@ -56,8 +58,8 @@ class Lineage {
   }
 
  private:
-  // Walks from `pid` up to the first process of the host, or until `stop`. False if a parent
-  // is missing.
+  // Walks from `pid` up to the first process of the host, or until `stop` returns true. Returns
+  // false if a parent is missing.
   template <typename Stop>
   bool WalkUp(pid_t pid, const Stop& stop) const {
     for (size_t steps = 0; pid != 0 && steps <= by_pid_.size(); ++steps) {
@@ -108,7 +110,8 @@ std::vector<OpenStart> Leftovers::Step(SteadyTime now) {
       if (!HasVariable(environment, mark.run) || !HasVariable(environment, mark.attempt)) continue;
       const Lineage::Owner owner = lineage.OwnerOf(entry.pid);
       if (owner == Lineage::Owner::kOtherKeeper) continue;
-      // On a host that hides processes the lineage stays unknown for ever.
+      // If the owner stays unknown (some hosts hide processes), the process is killed after the
+      // patience with keepers.
       const bool leftover = owner == Lineage::Owner::kNone || now >= keepers_killed_at_;
       if (leftover) kill(entry.pid, SIGKILL);
       alive[i] = true;  // checked again in the next Step

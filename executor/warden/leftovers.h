@@ -2,10 +2,11 @@
 //
 // Place    After a restart of the warden: guarantee P4 of docs/semantics.md.
 // Threads  Not thread-safe; the warden's loop. Reads /proc only in Step.
-// Always   An attempt is returned only when no process carries its mark and no keeper of the dead
-//          warden is left. A process that cleared its environment and whose keeper was killed by
-//          hand as well cannot be found (docs/semantics.md). Descendants of another warden's keeper
-//          are left alone: two clusters on one host may have runs of the same name.
+// Always   An attempt is returned only when no process has its run and attempt in its environment,
+//          and no keeper of the dead warden is left. A process that cleared its environment and
+//          whose keeper was killed by hand as well cannot be found (docs/semantics.md). Descendants
+//          of another warden's keeper are left alone: two clusters on one host may have runs of the
+//          same name.
 #pragma once
 
 #include <string>

@@ -17,8 +17,9 @@
 namespace carillon::executor {
 namespace {
 
-// One page: each stream holds at most one unread packet, so that epoll reports the two streams in
-// the order of their writes. A verbose stream gets a larger pipe instead.
+// The size of an output pipe at first: one page, so that each stream holds at most one unread
+// packet and epoll reports the two streams in the order of their writes. The pipe of a verbose
+// stream is enlarged.
 constexpr int kOrderedPipeBytes = 4096;
 constexpr int kGrownPipeBytes = 65536;
 constexpr size_t kOrderedBytesMax = 64u << 10;
@@ -44,7 +45,8 @@ Result<PipePair> MakePipe(int flags) {
   return made;
 }
 
-// Packet mode and a single slot, where the kernel supports it; else an ordinary pipe.
+// Makes a pipe in packet mode with a single slot, where the kernel supports that; else an ordinary
+// one. Sets `grown` if the pipe holds more than one page.
 Result<PipePair> MakeOutputPipe(bool* grown) {
   Result<PipePair> made = MakePipe(O_DIRECT);
   if (!made.ok()) made = MakePipe(0);
@@ -117,7 +119,7 @@ bool LiveRun::ReadOutput(OutputStream stream, bool writers_gone, Now now) {
     bytes_read_[which] += static_cast<size_t>(n);
   }
   if (!grown_[which] && bytes_read_[which] > kOrderedBytesMax) {
-    // Set even if the kernel refuses: then only the way of reading changes.
+    // Set even if the kernel refuses: then the small pipe is only read more often in one turn.
     grown_[which] = true;
     fcntl(pipes_[which].get(), F_SETPIPE_SZ, kGrownPipeBytes);
     return true;
@@ -193,8 +195,8 @@ void LiveRun::Tick(SteadyTime now) {
     return;
   }
   if (now < ending_->next_push || keeper_ <= 0) return;
-  // The keeper was stopped by someone. Its tree is killed first, so that it cannot be
-  // orphaned alive.
+  // The keeper does not react: somebody has stopped it (SIGSTOP). Its descendants are killed first.
+  // It is continued only when none is left, so that none can become an orphan.
   ending_->next_push = now + kPushEvery;
   if (KillDescendants(keeper_) == 0) kill(keeper_, SIGCONT);
 }
@@ -218,8 +220,9 @@ bool LiveRun::TakeStarted() {
 
 AttemptEnded LiveRun::Finish(Now now) {
   for (const OutputStream stream : {OutputStream::kOut, OutputStream::kErr}) {
-    // The tree is dead, so the rest of the output is in the pipe. A descriptor passed to a foreign
-    // process must not keep the run waiting; the bound is for such a process that keeps writing.
+    // The tree is dead, so the rest of its output is in the pipe. The bound is for a foreign
+    // process that was passed the descriptor and keeps writing: it must not keep the run from
+    // ending.
     for (int turn = 0; turn < 64 && ReadOutput(stream, true, now); ++turn) {
     }
     auto& masker = maskers_[static_cast<size_t>(stream)];

@@ -35,15 +35,16 @@ class LiveRun {
 
   // ---- events of epoll and waitpid
   // Reads one packet of a stream (more if the pipe was enlarged or its writers are gone). True if
-  // more may be readable without another edge.
+  // more may be readable although epoll reports no new event.
   bool ReadOutput(OutputStream stream, bool writers_gone, Now now);
   void ReadReport();
-  // The keeper exited. Without an end in its report it was killed.
+  // Call it when the keeper has exited. If there is no end in its report, it was killed.
   void KeeperExited();
 
   // ---- ending it
-  // The first reason wins; a later call without grace cuts a running grace short. With grace:
-  // SIGTERM now, SIGKILL to the tree after kill_grace.
+  // Ends the attempt. With grace: SIGTERM now, SIGKILL to the tree after kill_grace; without:
+  // SIGKILL now. The first reason is kept; a later call without grace only cuts a running
+  // grace short.
   enum class Grace { kGiven, kNone };
   void End(RunState state, std::string_view reason, Grace grace, SteadyTime now);
   // Acts on what is due: timeout, lease, end of the grace, a keeper that does not react.
@@ -52,7 +53,7 @@ class LiveRun {
   SteadyTime NextTick() const;
   void Renew(SteadyTime lease_end);
 
-  // True once: the command has begun, so its start may be reported.
+  // Returns true once, after the command has begun: its start may now be reported.
   bool TakeStarted();
   // The tree is dead and the output complete.
   bool finished() const { return ended_report_ || keeper_killed_; }

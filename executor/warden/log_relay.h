@@ -35,7 +35,8 @@ class LogRelay {
   // How many logs were discarded since the last call.
   size_t TakeGivenUp();
   void Drop(const HeldAttempt& held);
-  // A log that ended without a byte needs no confirmation.
+  // Drops the log if it has ended and nothing in it waits for a confirmation, as in a log
+  // without a byte.
   void DropIfEmpty(const HeldAttempt& held);
 
   std::optional<AttemptOutput> Take(SteadyTime now);
@@ -63,7 +64,7 @@ class LogRelay {
   std::unordered_map<AttemptName, uint64_t, AttemptNameHash> numbers_;
   uint64_t next_number_ = 1;
   size_t given_up_ = 0;
-  uint64_t turn_ = 0;  // number of the log last sent from
+  uint64_t turn_ = 0;  // number of the log that was sent last
 };
 
 }  // namespace carillon::executor

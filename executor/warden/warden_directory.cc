@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kFlag = "--directory";
 
-// The argument after the flag, of a NUL-separated command line.
+// Returns the argument after kFlag in a NUL-separated command line.
 std::string DirectoryIn(std::string_view command_line) {
   bool named = false;
   while (!command_line.empty()) {

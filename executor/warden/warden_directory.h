@@ -1,7 +1,8 @@
 // The directory that a warden, or one of its keepers, works in, as its command line names it.
 //
-// A keeper is a fork of its warden and has the same command line. The next warden may have another
-// one, of another version in another place, and still be responsible for the same directory.
+// A keeper is a fork of its warden and has the same command line. The next warden may have been
+// started with another one (another version, another path to the same directory) and is still
+// responsible for that keeper.
 //
 // Threads  Stateless.
 // Errors   A process that vanishes while it is read, or that is no warden, has no directory.

@@ -109,7 +109,7 @@ Result<bool> WardenJournal::EnsureHeadroom() {
   if (log_->live_bytes() > bytes_max_ / 4 * 3) {
     return {ErrorCode::kExhausted, "too many results are waiting for the scheduler"};
   }
-  if (headroom_ && log_->short_of_room()) {  // a file failed: the rest is for the ends
+  if (headroom_ && log_->short_of_room()) {  // a write failed: leave the room to the ends
     log_->Unreserve(kHeadroomBytes);
     headroom_ = false;
   }

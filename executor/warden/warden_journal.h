@@ -59,8 +59,9 @@ class WardenJournal {
                                                      std::unique_ptr<JournalDevice> device,
                                                      Contents* contents);
 
-  // Records a start. Nullopt: space for its end is being made; ask again after a Step, with kAgain.
-  // With kFirst an earlier refusal does not count: the disk is tried again.
+  // Records a start, after reserving space for its end. Nullopt while that space is being
+  // made: call again after a Step, with kAgain. With kFirst the disk is tried again although
+  // it refused before.
   enum class Asked { kFirst, kAgain };
   Result<std::optional<SegmentLog::RecordId>> PrepareStart(const StartAttempt& start, WallTime now,
                                                            Asked asked);
@@ -68,19 +69,21 @@ class WardenJournal {
   Result<SegmentLog::RecordId> PrepareEnd(const AttemptEnded& ended, SegmentLog::RecordId start);
   void ReleaseReserve(size_t output_bytes_max);
   void Remove(SegmentLog::RecordId record) { log_->Remove(record); }
-  // Positions of the newest change and of the device: a start may proceed when it is written, an
-  // end when it is synced (docs/adr/0005 says why).
+  // Positions in the journal: of the newest change, and up to which changes are written and
+  // synced. A start may proceed when its record is written, an end when it is synced
+  // (docs/adr/0005 says why).
   SegmentLog::Position last() const { return log_->last(); }
   SegmentLog::Position written() const { return log_->written(); }
   SegmentLog::Position synced() const { return log_->synced(); }
   bool dirty() const { return log_->dirty(); }
   void WantSync(SegmentLog::Position position) { log_->WantSync(position); }
   Status Step() { return log_->Step(); }
-  // Nullopt: it is being read; ask again after a Step. kCorrupt if its bytes are unreadable.
+  // Reads a recorded end. Nullopt while it is being read: ask again after a Step. kCorrupt if its
+  // bytes are unreadable.
   std::optional<Result<AttemptEnded>> ReadEnd(SegmentLog::RecordId record);
 
   // Reserves some space for starts that were claimed before the device was full. kExhausted: none
-  // is left, so nothing should be claimed. False: it is being made.
+  // is left, so nothing should be claimed. False while the space is being made.
   Result<bool> EnsureHeadroom();
   SegmentLog& log() { return *log_; }
 

@@ -99,7 +99,7 @@ Status WardenServer::PrepareBook() {
   rlimit open_files{};
   if (getrlimit(RLIMIT_NOFILE, &open_files) != 0) return SystemError("getrlimit");
   const rlimit raised{open_files.rlim_max, open_files.rlim_max};
-  setrlimit(RLIMIT_NOFILE, &raised);  // three descriptors per run; fewer only limit the runs
+  setrlimit(RLIMIT_NOFILE, &raised);  // a run needs three; if refused, fewer can run
   const std::string work = options_.directory + "/work";
   const std::string old = options_.directory + "/work.old";
   const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;
@@ -276,8 +276,7 @@ void WardenServer::TellList() {
   while (!listings_.empty() && channel_->CanSend()) {
     Listing& listing = listings_.front();
     if (listing.names.empty()) {
-      // A daemon starts to claim once it has the complete list, so it must have the readiness
-      // by then.
+      // A daemon starts to claim after the end of the list, so it must know the readiness by then.
       if (!ready_told_) return;
       channel_->Send(warden_message::ListEnd{listing.request});
       listings_.erase(listings_.begin());

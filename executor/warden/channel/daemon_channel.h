@@ -13,7 +13,8 @@
 
 namespace carillon::executor {
 
-// Both address `name` through an open directory, which is short however long its own path is.
+// Both take an open directory, because the path of a socket is limited to 107 bytes, and that of
+// its directory may be longer.
 Result<int> ListenInDirectory(int directory, const std::string& name);
 Result<int> ConnectInDirectory(int directory, const std::string& name);
 

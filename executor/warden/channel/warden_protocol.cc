@@ -11,8 +11,8 @@ namespace {
 
 using namespace warden_message;
 
-// The type on the wire is the index of the message in WardenMessage plus one.
 constexpr size_t kMaskedMax = 4096;
+// The type on the wire is the index of the message in WardenMessage plus one.
 constexpr size_t kTypes = std::variant_size_v<WardenMessage>;
 
 void PutHeldList(ByteWriter& out, const std::vector<HeldAttempt>& attempts) {

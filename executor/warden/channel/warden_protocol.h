@@ -82,7 +82,7 @@ struct ListEnded {
 struct ListEnd {
   uint64_t request = 0;
 };
-// Whether one more start could be recorded; sent after Welcome and on every change.
+// Says whether one more start could be recorded; sent after Welcome and on every change.
 struct Readiness {
   bool ready = true;
   std::string text;

@@ -123,7 +123,8 @@ Status WardenClient::RenewLeases(const std::vector<HeldAttempt>& attempts, Stead
 Status WardenClient::Cancel(const HeldAttempt& attempt, CancelMode mode) {
   {
     MutexLock lock(mu_);
-    // An older warden, running since before this daemon was upgraded, would disconnect.
+    // A warden from before an upgrade of this daemon would disconnect on Kill. It gets a Cancel,
+    // whose grace delays the kill.
     if (mode == CancelMode::kKill && version_ >= kWardenKills) {
       CARILLON_TRY(Enqueue(warden_message::Kill{attempt}));
     } else {
@@ -233,7 +234,8 @@ void WardenClient::Run() {
   }
 }
 
-// Connects, starting a warden if none listens. False: not connected yet; has waited a little.
+// Connects, and starts a warden if none listens. Returns false if that did not succeed within a
+// short wait.
 bool WardenClient::Connect() {
   mkdir(options_.directory.c_str(), 0700);
   FileDescriptor directory(open(options_.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -312,7 +314,8 @@ int WardenClient::WaitMillis() {
 }
 
 // Sends a ping if one is due, and logs when the warden stops answering or answers again. A warden
-// of a version without pings, running since before an upgrade, would disconnect.
+// from before an upgrade may not know pings and would disconnect; it gets none and counts as
+// answering.
 void WardenClient::Feel() {
   MutexLock lock(mu_);
   const bool due = pulse_.Due(clock_.Steady());
@@ -424,7 +427,7 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
   ready_ = Status();
   listings_[0] = Listing{};
   unsent_.append(EncodeFrame(warden_message::List{0}));
-  // An older warden, running since before this daemon was upgraded, would disconnect.
+  // A warden from before an upgrade of this daemon would disconnect on Follow.
   if (welcome.version >= kWardenTellsLogs) {
     unsent_.append(EncodeFrame(warden_message::Follow{options_.log_bytes_max}));
   }
@@ -438,8 +441,8 @@ void WardenClient::OnListEnd(uint64_t request) {
     listed_.notify_all();
     return;
   }
-  // The first list after a connect: reports missed events, and repeats starts that the warden
-  // never received.
+  // This was the first list after a connect: reports the events that were missed, and repeats the
+  // starts that the warden never received.
   Inventory inventory = std::move(listing->second.inventory);
   listings_.erase(listing);
   for (const AttemptStarted& running : inventory.running) {

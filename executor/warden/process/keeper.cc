@@ -122,7 +122,8 @@ class Keeper {
   }
 
   void Report(const ShimReport& report) {
-    // A write below PIPE_BUF is atomic. If the warden is gone, nobody needs the report.
+    // The result is ignored: a write below PIPE_BUF is atomic, and if the warden is gone, nobody
+    // needs the report.
     static_cast<void>(!write(spec_.report_write, &report, sizeof(report)));
   }
 
@@ -131,7 +132,8 @@ class Keeper {
     return false;
   }
 
-  // The disk may have taken so long that the warden abandoned the attempt, or died.
+  // True if the command must not start any more. Taking the directory may have waited for the disk
+  // so long that the warden abandoned the attempt, or died.
   bool MustDie() const {
     sigset_t waiting;
     sigpending(&waiting);
@@ -194,8 +196,9 @@ class Keeper {
   }
 
   void Handle(int signal_number, const siginfo_t& info) {
-    // A warden with a thread blocked on the disk remains the parent after it was killed. Then the
-    // signal of the kernel, which carries the warden's pid, is the evidence.
+    // SIGUSR2 proves that the warden died if the parent has changed, or if the signal is the
+    // kernel's, which carries the warden's pid: a warden that is killed while one of its threads is
+    // blocked on the disk remains the parent.
     if (signal_number == SIGUSR2 && (getppid() != warden_ || info.si_pid == warden_)) {
       kill_all_ = true;
     }

@@ -14,7 +14,7 @@
 namespace carillon::executor {
 namespace {
 
-// A fork bomb faster than this many scans is caught by the next round.
+// Scans per call of KillDescendants. A fork bomb that is faster is caught by the next call.
 constexpr int kFreezeRoundsMax = 8;
 constexpr size_t kProcFileBytesMax = 4u << 20;
 
@@ -33,7 +33,7 @@ std::string ReadProcFile(pid_t pid, const char* name) {
   return bytes;
 }
 
-// "17 (name with ) in it) S 1 17 17 …"
+// Parses the content of /proc/PID/stat: "17 (name with ) in it) S 1 17 17 …".
 bool ParseStat(const std::string& stat, ProcessEntry* entry) {
   const size_t open_at = stat.find('(');
   const size_t close_at = stat.rfind(')');

@@ -19,7 +19,7 @@ class WorkDirectory {
  public:
   struct Place {
     std::string path;
-    std::string spare = {};  // used by nobody else meanwhile; empty: none
+    std::string spare = {};  // nobody else may use it meanwhile; empty: no spare
   };
   explicit WorkDirectory(const Place& place) : place_(place) {}
 
