@@ -36,8 +36,8 @@ const char* StoreSetting(const Config& config) {
   return set == kStoreSettings.end() ? nullptr : *set;
 }
 
-// A data directory given on the command line belongs to a standalone server, and so does the one of
-// settings without a database.
+// True for a standalone server: the command line gives a data directory, or no setting
+// names a database.
 bool IsStandalone(const Config& config) {
   return NamesStandalone(config) || StoreSetting(config) == nullptr;
 }

@@ -30,7 +30,8 @@ std::string Editor() {
   return "vi";
 }
 
-// $EDITOR may carry arguments ("code --wait"), so the shell splits it; the file is its $1.
+// The shell splits the command, because $EDITOR may contain arguments ("code --wait"). The file is
+// passed as $1, so that it is not split.
 Status Edit(const std::string& file) {
   const std::string command = Editor() + " \"$1\"";
   const pid_t child = fork();
@@ -46,7 +47,7 @@ Status Edit(const std::string& file) {
   return {};
 }
 
-// Echo is restored in every case except a kill.
+// Reads a line without echo. Echo is restored unless the process is killed meanwhile.
 Result<std::string> ReadPasswordFrom(const std::string& prompt) {
   termios before{};
   if (tcgetattr(STDIN_FILENO, &before) != 0) {

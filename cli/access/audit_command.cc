@@ -28,7 +28,8 @@ json Changed(const json& record) {
   return text;
 }
 
-// Text that is not the id of an audited object may be a user's name.
+// Returns the id to filter by. If no audited object has the id `object`, it may be a user's name,
+// whose id is then returned.
 Outcome<std::string> ObjectOf(Session& session, const std::string& object) {
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse first,

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// A login must not send the token that a data directory may have.
+// A client without the token that a data directory may have, which a login must not send.
 Outcome<std::unique_ptr<ApiClient>> ClientWithoutToken(Session& session) {
   Host& host = session.host();
   CARILLON_ASSIGN_OR_RETURN(Target target, FindTarget(session.flags().target, host.environment));

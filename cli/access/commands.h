@@ -14,10 +14,10 @@ void AddTokenCommands(CLI::App& app, Session& session);
 void AddSecretCommands(CLI::App& app, Session& session);
 void AddAuditCommand(CLI::App& app, Session& session);
 
-// Reads without echo from a terminal, else one line of standard input.
+// Reads a password: without echo from a terminal, else one line of standard input.
 Outcome<std::string> ReadPassword(Session& session, const std::string& prompt);
 
-// The id of the user with this name, case-insensitive. nullopt: there is none.
+// Returns the id of the user with this name, case-insensitive; nullopt if there is none.
 Outcome<std::optional<std::string>> UserNamed(Session& session, std::string_view name);
 
 }  // namespace carillon::cli

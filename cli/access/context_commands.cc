@@ -32,7 +32,7 @@ Outcome<ExitCode> ListContexts(Session& session) {
   return ExitCode::kDone;
 }
 
-// Absolute, because a context is used from any directory.
+// Makes the path absolute, because a context is used from any directory.
 std::string AbsoluteOf(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).string();
 }

@@ -30,8 +30,9 @@ const View& SecretView() {
 
 std::string SecretPath(const std::string& name) { return "/api/secrets/" + Escape(name); }
 
-// Never from an argument, because arguments are visible in the list of processes and stored by
-// shells. A final newline was added by an editor or echo, and is removed.
+// Reads the value from a terminal, a file or standard input; never from an argument, because the
+// list of processes and the history of the shell show arguments. Removes a final newline, which an
+// editor or echo has added.
 Outcome<std::string> ReadValue(Session& session, const SecretArguments& arguments) {
   Host& host = session.host();
   std::string value;
@@ -114,7 +115,8 @@ Outcome<ExitCode> DeleteSecret(Session& session, const SecretArguments& argument
   return ExitCode::kDone;
 }
 
-// The server re-encrypts a bounded number per request.
+// Re-encrypts all secrets, in several requests, because the server handles a bounded number
+// in each.
 Outcome<ExitCode> RewrapSecrets(Session& session) {
   json total = {{"key_id", ""}, {"rewrapped", 0}, {"unreadable", json::array()}};
   json after = nullptr;

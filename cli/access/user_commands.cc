@@ -166,7 +166,7 @@ Outcome<ExitCode> CreateToken(Session& session, const TokenArguments& arguments)
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse token,
       session.Call({.method = "POST", .path = "/api/tokens", .body = std::move(body)}));
-  // With -q prints the token itself, which cannot be retrieved later.
+  // With -q the token itself is printed, not its id, because it cannot be read later.
   static const View view{{}, "token"};
   session.Print().Object(token.body, view);
   session.Say("Store the token now: it is not shown again.");

@@ -22,17 +22,17 @@ struct PasswordChange {
   std::string after;
 };
 
-// Stores the session in `file` under the client's first address.
+// Signs in and stores the session in `file` under the client's first address.
 Outcome<StoredSession> SignIn(ApiClient& client, SessionFile& file, const Credentials& credentials,
                               WallTime now);
-// A valid access token of the session in `file` for the client's first address; refreshes one that
-// is about to expire. nullopt: there is no session.
+// Returns a valid access token of the session in `file` for the client's first address; if it is
+// about to expire, refreshes it first. nullopt if there is no session.
 Outcome<std::optional<std::string>> AccessToken(ApiClient& client, SessionFile& file, WallTime now);
-// Changes the password. The server ends all sessions and returns a new one, which replaces that in
-// `file` for the client's first address. Code user_needed: there is no session.
+// Changes the password. The server ends all sessions and returns a new one, which replaces the one
+// in `file` for the client's first address. Code user_needed if there is no session.
 Outcome<StoredSession> ChangePassword(ApiClient& client, SessionFile& file,
                                       const PasswordChange& change, WallTime now);
-// Ends the session on the server and removes it from the file; false: there was none.
+// Ends the session on the server and removes it from the file. False if there was none.
 Outcome<bool> SignOut(ApiClient& client, SessionFile& file);
 
 }  // namespace carillon::cli

@@ -37,7 +37,8 @@ Result<std::string> ReadFile(const std::string& path) {
 
 Result<std::string> ReadToken(const std::string& path) {
   const auto text = ReadFile(path);
-  // A wrong path is a usage error, not an unavailable server.
+  // kInvalid, because a wrong path is a usage error; kUnavailable would mean that no server
+  // answers.
   if (!text.ok()) return {ErrorCode::kInvalid, "token file: " + text.error().message};
   const std::string token = Trim(*text);
   if (token.empty()) return {ErrorCode::kInvalid, path + " contains no token"};
@@ -71,7 +72,8 @@ Status AddUrls(std::string_view list, Target& target) {
   }
 }
 
-// Reads `path`, which a standalone server writes when it is ready; `with_token`: also its token.
+// Reads `path`, which a standalone server writes when it is ready; with `with_token` also its
+// token.
 Status UseRuntime(const std::string& path, bool with_token, Target& target) {
   const Result<std::string> read = ReadFile(path);
   if (!read.ok()) {
@@ -126,7 +128,8 @@ Status UseContext(const NamedContext& named, const TargetFlags& flags, Target& t
   return {};
 }
 
-// Targets that were requested explicitly; they go before those merely found.
+// Uses the server that the user named: by a flag, a variable or a context. Without one `target`
+// stays unchanged.
 Status UseNamed(const TargetFlags& flags, const std::map<std::string, std::string>& environment,
                 Target& target) {
   const std::string variable = Variable(environment, "CARILLON_ADDR");

@@ -15,7 +15,7 @@ namespace carillon::cli {
 namespace {
 
 constexpr size_t kTypingSlips = 2;
-// Letters; in a longer word one more typing error is tolerated.
+// The number of letters above which one more typing error is tolerated.
 constexpr size_t kLongWord = 6;
 
 void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
@@ -81,7 +81,7 @@ const CLI::App& ChosenVerb(const CLI::App& app) {
   return *at;
 }
 
-// The long flag, of the chosen command or global, that `typed` most likely means.
+// Returns the long flag, of the chosen command or global, that `typed` most likely means.
 std::string NearestFlag(const CLI::App& app, const std::string& typed) {
   const std::string word = typed.substr(0, typed.find('='));
   if (!word.starts_with("--") || word.size() == 2) return {};
@@ -112,8 +112,8 @@ bool IsSplitCron(const CLI::App& verb, const std::vector<std::string>& words) {
   return false;
 }
 
-// The unexpected words as typed; empty if they are not the error. An unknown flag is reported even
-// if its value was taken for something else.
+// The message about words that were not expected; empty if there are none, or the error is another
+// one. An unknown flag is always reported, even if its value was taken for an argument.
 std::string Unexpected(const CLI::App& app, const CLI::ParseError& error) {
   const auto words = app.remaining(true);
   const bool a_verb = ChosenVerb(app).get_subcommands([](const CLI::App*) { return true; }).empty();
@@ -153,7 +153,7 @@ std::string NoVerb(const CLI::App& at, const std::string& word) {
 std::string UnknownVerb(const CLI::App& app) {
   const CLI::App& at = ChosenVerb(app);
   const auto words = app.remaining(true);
-  // A word after a flag may be its value.
+  // A word that follows a flag may be its value, so it is not reported as a command.
   if (words.empty() || words.front().starts_with('-')) return {};
   if (at.get_subcommands([](const CLI::App*) { return true; }).empty()) return {};
   return NoVerb(at, words.front());

@@ -55,7 +55,7 @@ struct Setting {
   std::string value;
 };
 
-// NAME = value, distinguished from an entry as cron does.
+// Reads NAME = value; nullopt if the line is not a setting, which is decided as cron does.
 std::optional<Setting> AsSetting(std::string_view line) {
   const size_t equals = line.find('=');
   if (equals == std::string_view::npos) return std::nullopt;
@@ -68,7 +68,8 @@ std::optional<Setting> AsSetting(std::string_view line) {
   return Setting{std::string(name), std::string(Unquoted(Trim(line.substr(equals + 1))))};
 }
 
-// The command up to the first "%" that is not "\%", and whether there was one.
+// The command of an entry: the text up to the first "%" that is not "\%". What follows is its
+// input.
 struct CommandText {
   std::string command;
   bool has_input = false;
@@ -102,7 +103,8 @@ std::string Quoted(std::string_view text) {
   return quoted + "'";
 }
 
-// cron reads "5/10" as 5; Carillon as 5 and every 10 from there on.
+// True if an item is a number with a step, as in "5/10". Cron reads that as 5; Carillon as 5 and
+// every 10 from there on.
 bool StepsFromANumber(std::string_view field) {
   while (!field.empty()) {
     const size_t comma = std::min(field.find(','), field.size());
@@ -144,8 +146,8 @@ std::string IdOf(std::string_view command) {
   return id.empty() ? "cron" : id;
 }
 
-// True if a line without --system looks as if it had a user before the command. For accounts that
-// are also names of programs, a path must follow.
+// True if a line without --system probably has a user before the command. Some accounts are also
+// the names of programs, so for those a path must follow.
 bool StartsWithUser(std::string_view command) {
   constexpr std::array<std::string_view, 12> kAccounts = {
       "backup",     "daemon", "mysql", "nagios",   "nobody", "postgres",
@@ -280,7 +282,8 @@ class Reader {
     import_.jobs.push_back(std::move(job));
   }
 
-  // The same file always gives the same ids.
+  // Returns `base`, or `base` with a number if it was used before; the same file always gives the
+  // same ids.
   std::string FreeId(const std::string& base) {
     std::string id = base;
     for (int count = 2; !ids_.insert(id).second; ++count) id = base + "-" + std::to_string(count);

@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// The server accepts 500 jobs and 1 MiB; smaller batches are answered well before a request
-// times out.
+// The server accepts 500 jobs and 1 MiB in a request. Batches are smaller, so that they are
+// answered well before the request times out; with --prune all jobs must be in one request.
 constexpr size_t kBatchItemsMax = 100;
 constexpr size_t kPruneItemsMax = 500;
 constexpr size_t kBatchBytesMax = 900'000;
@@ -49,7 +49,8 @@ Outcome<Documents> ReadAll(Session& session, const FileArguments& arguments) {
   return documents;
 }
 
-// The start of each batch: as many documents as the server accepts at once.
+// Returns the index at which each batch starts, and the number of documents. A batch is as large as
+// the limits allow.
 Outcome<std::vector<size_t>> Batches(const Documents& documents, bool prune) {
   std::vector<size_t> starts = {0};
   const size_t most = prune ? kPruneItemsMax : kBatchItemsMax;
@@ -70,7 +71,7 @@ Outcome<std::vector<size_t>> Batches(const Documents& documents, bool prune) {
   return starts;
 }
 
-// The server's item with the index and place that it has in the files.
+// Returns the server's item with its index among all documents, and its place in the files.
 json Located(json item, const Documents& documents, size_t offset) {
   item["place"] = nullptr;
   if (!item.contains("index") || !item["index"].is_number_unsigned()) return item;
@@ -127,8 +128,8 @@ int64_t Count(const json& applied, const std::string& result) {
   return applied["counts"].value(result, int64_t{0});
 }
 
-// With --prune, many jobs are first sent in small requests, so that the pruning request has little
-// left to do.
+// Applies all documents. With --prune they must be in one request; if there are many, they are
+// first sent without it in small requests, so that the pruning request has little left to do.
 Outcome<json> SendAll(Session& session, const Documents& documents, const Applying& how) {
   if (!how.prune || how.dry_run || documents.size() <= kBatchItemsMax) {
     return Send(session, documents, how);
@@ -165,7 +166,7 @@ ExitCode TellErrors(Session& session, const json& applied, const Documents& docu
         std::string pointer = error.value("pointer", std::string());  // "/3/timeout"
         pointer.erase(0, pointer.find('/', 1));
         const std::string detail = error.value("detail", std::string());
-        // The message has the first one already, and its line.
+        // The message already contains the first error, with its line.
         if (!pointers.empty() || !RepeatsDetail(failure.message, detail)) {
           failure.details.push_back(document.Place(pointer) + ": " + pointer + ": " + detail);
         }
@@ -297,7 +298,7 @@ Outcome<ExitCode> Diff(Session& session, const FileArguments& arguments) {
                                                               : ExitCode::kFailure;
 }
 
-// Validates with the server's own rules, which are part of this program.
+// Validates a job here, with the server's own rules, which are part of this program.
 json Checked(const JobDocument& document, std::set<std::string>& ids) {
   json checked = {{"place", document.Place()},
                   {"job_id", document.job.value("job_id", json())},

@@ -21,7 +21,8 @@ struct ImportArguments {
   bool dry_run = false;
 };
 
-// An existing job_id is not an error of the crontab; --prefix gives the entry another id.
+// Reports a job that was not created. If its id exists, the crontab is not at fault: with --prefix
+// the entry gets another id.
 std::string NotImported(const json& job, const Failure& failure) {
   const std::string id = job.value("job_id", std::string());
   const bool taken = failure.code == "exists";
@@ -37,7 +38,7 @@ void TellLines(Session& session, const std::string& what, const std::vector<Cron
   }
 }
 
-// Prints created jobs as one table at the end; in other forms each one at once.
+// Prints created jobs: in table form as one table at the end, in other forms each one at once.
 void PrintCreated(Session& session, json& created, const json& job) {
   if (session.Print().form() != Form::kTable || session.flags().quiet) {
     return PrintJob(session, job);
@@ -74,7 +75,8 @@ const View& PlannedView() {
   return view;
 }
 
-// The effect of --apply on one item of a dry run: import never replaces a job.
+// What --apply would do with an item of a dry run. Import never replaces a job, so an existing
+// one stays.
 json Planned(const json& item, const json& job) {
   const std::string result = item.value("result", "");
   const bool there = result != "created" && result != "error";
@@ -84,7 +86,7 @@ json Planned(const json& item, const json& job) {
           {"error", item.value("error", json())}};
 }
 
-// Dry run: asks the server about each job; nothing is stored.
+// Dry run: asks the server what it would do with each job. Nothing is stored.
 Outcome<ExitCode> Rehearse(Session& session, const std::vector<json>& jobs) {
   constexpr size_t kBatch = 100;
   json planned = {{"items", json::array()}};

@@ -234,7 +234,7 @@ void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArgume
   session.On(run, [&session, a] { return RunNow(session, *a); });
 }
 
-// In the form that --every accepts: "1h", "90s", "500ms".
+// Returns an interval in the form that --every accepts: "1h", "90s", "500ms".
 std::string RateText(int64_t ms) {
   for (const auto& [unit, name] :
        {std::pair(int64_t{3'600'000}, "h"), {60'000, "m"}, {1000, "s"}}) {

@@ -23,9 +23,9 @@ struct JobDocument {
   std::string Place(const std::string& pointer = "") const;
 };
 
-// The jobs in files, in the *.yaml, *.yml and *.json files in and below directories (sorted by
-// name, without hidden ones), and in standard input ("-"). A document is a job, a list of jobs, or
-// {"jobs": [...]}; an empty one is skipped.
+// Reads the jobs of each name: a file, a directory (its *.yaml, *.yml and *.json files at any
+// depth, sorted by name, without hidden ones), or "-" for standard input. A document is a job, a
+// list of jobs, or {"jobs": [...]}; an empty one is skipped.
 Outcome<std::vector<JobDocument>> ReadJobFiles(Session& session,
                                                const std::vector<std::string>& names);
 

@@ -32,7 +32,7 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags);
 // added. kInvalid: a value that its flag does not accept.
 Result<nlohmann::json> ApplyJobFlags(const JobFlags& flags, nlohmann::json body);
 
-// "true", "7" and "1.5" as JSON values, any other text as a string.
+// Converts "true", "7" and "1.5" to JSON values, and any other text to a string.
 nlohmann::json ParameterOf(const std::string& text);
 
 }  // namespace carillon::cli

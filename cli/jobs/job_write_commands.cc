@@ -59,7 +59,8 @@ Outcome<ExitCode> Put(Session& session, const WriteArguments& arguments, const j
   return ExitCode::kDone;
 }
 
-// The version that an edit is based on: --if-version, that in the file, or the current one.
+// Returns the version that an edit is based on: --if-version, else the one in the file, else the
+// current one.
 Outcome<std::string> BaseTag(Session& session, const WriteArguments& arguments, const json& body) {
   if (arguments.if_version > 0) return TagOf(arguments.if_version);
   const auto version = body.find("version");
@@ -103,7 +104,8 @@ json Editable(json job) {
   return job;
 }
 
-// A file that only this user can read, because a job's environment may be confidential.
+// Writes the text to a file that only this user can read, because a job's environment may be
+// confidential.
 Outcome<std::string> WriteDraft(const std::string& text) {
   std::string path = (std::filesystem::temp_directory_path() / "carillon-XXXXXX.yaml").string();
   const int file = mkstemps(path.data(), 5);

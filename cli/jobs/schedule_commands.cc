@@ -128,7 +128,7 @@ struct LoadArguments {
   bool by_job = false;
 };
 
-// As JSON all buckets; a table omits empty ones.
+// As JSON and YAML it prints all buckets; a table omits empty ones.
 Outcome<ExitCode> ShowLoad(Session& session, const LoadArguments& arguments) {
   ApiRequest request{.path = "/api/schedules/load", .query = {{"bucket", arguments.bucket}}};
   if (!arguments.from.empty()) request.query.emplace_back("from", arguments.from);

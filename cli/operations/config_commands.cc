@@ -36,7 +36,7 @@ json ItemOf(const json& config, const std::string& name) {
           {"live", IsLive(config, name)}};
 }
 
-// Tables and names show the settings, the other forms the whole document.
+// In table and name form, prints the settings; in other forms, the whole document.
 void PrintConfig(Session& session, const json& config) {
   Printer print = session.Print();
   const json settings = config.value("settings", json::object());
@@ -62,7 +62,8 @@ Outcome<ExitCode> Get(Session& session, const ConfigArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// Uses the version that was read, so that no concurrent change is lost.
+// Changes settings on the condition that the version is still the one read here, so that no
+// concurrent change is lost.
 Outcome<ExitCode> Change(Session& session, const ConfigArguments& arguments, const json& settings) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse before, session.Call({.path = kPath}));
   json body = {{"settings", settings}};

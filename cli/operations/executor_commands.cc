@@ -24,8 +24,9 @@ struct ExecutorArguments {
 };
 
 constexpr Duration kLookEvery = 500ms;
-// Two heartbeats: a heartbeat this much newer than the first one seen was sent after the drain was
-// answered, whichever member received it, and counts every run granted before that.
+// Two heartbeat intervals. A heartbeat that is newer by this than the first one seen was sent
+// after the drain was answered, whichever member received it, so it counts every run that was
+// granted before.
 constexpr Duration kYounger = 4s;
 
 std::string PathOf(const std::string& id, const std::string& action = "") {
@@ -68,8 +69,8 @@ WallTime HeartbeatOf(const json& executor) {
   return ParseRfc3339(executor.value("last_heartbeat_time", "")).value_or(WallTime{});
 }
 
-// Waits until every executor reports, in a heartbeat sent after the drain was answered, that it
-// runs nothing; then prints it.
+// Waits until every executor reports that it runs nothing, in a heartbeat that was sent after the
+// drain was answered. Then prints it.
 Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& ids,
                              const std::optional<Duration>& longest) {
   const Clock& clock = session.host().clock;

@@ -37,7 +37,8 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
       made.body.value("expires_at", "") +
       ". It is shown only once. Store it in a file (mode 0600) and set link.join_token_file on "
       "the executor to its path.");
-  // A table is replaced by the plain token, which can be written to a file as it is.
+  // In table form only the plain token is printed, so that the output can be written to a file as
+  // it is.
   const std::string& form = session.flags().output;
   if (form.empty() || form == "table" || form == "wide") {
     session.host().out << made.body.value("join_token", "") << "\n";
@@ -48,7 +49,7 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// Never replaces a file, because certificates of that authority may be in use.
+// Writes a new file, and never replaces one, because certificates of its authority may be in use.
 Outcome<bool> WriteNew(const std::string& path, const std::string& text, mode_t mode) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file < 0) return UsageFailure("cannot create " + path + ", or it exists already");

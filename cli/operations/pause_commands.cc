@@ -17,7 +17,8 @@ struct PauseArguments {
   std::string longest;
 };
 
-// Waits until every member has applied it. An empty list means that the coordinator is unreachable.
+// Waits until every member has applied the change. The list of members is empty while the
+// coordinator is unavailable; then it also waits.
 Outcome<ExitCode> AwaitMembers(Session& session, bool paused,
                                const std::optional<Duration>& longest) {
   const Clock& clock = session.host().clock;
@@ -43,7 +44,8 @@ Outcome<ExitCode> AwaitMembers(Session& session, bool paused,
   }
 }
 
-// Prints the response after the wait, even if that fails, because the change was made.
+// Sends the change and waits with --wait. Prints the response even if the wait fails, because the
+// change was made.
 Outcome<ExitCode> Send(Session& session, const ApiRequest& request, bool paused,
                        const PauseArguments& arguments) {
   std::optional<Duration> longest;

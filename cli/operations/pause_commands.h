@@ -13,7 +13,7 @@ void AddPauseCommands(CLI::App& system, Session& session);
 // Treatment of a member, such as an older one, that does not report whether it is paused.
 enum class Unknown { kIsFine, kIsBehind };
 
-// Members of GET /api/system/status whose `paused` differs: "scheduler-2, scheduler-3".
+// Returns the members of GET /api/system/status whose `paused` differs: "scheduler-2, scheduler-3".
 std::string MembersBehind(const nlohmann::json& members, bool paused, Unknown unknown);
 
 }  // namespace carillon::cli

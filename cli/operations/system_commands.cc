@@ -24,7 +24,7 @@ struct ApiArguments {
   std::vector<std::string> headers;
 };
 
-// Adds what users should know if members differ, and only then.
+// If members differ in version or in the pause, adds a row that says so.
 void AddDifferences(json& shown) {
   std::set<json> versions;
   std::string all;
@@ -59,7 +59,7 @@ Failure NothingToAccept(const std::string& why) {
   return {.exit = ExitCode::kConflict, .message = why, .code = "conflict"};
 }
 
-// Accepts exactly the store that was shown: the server compares.
+// Accepts exactly the store that the status shows: the request names it, and the server compares.
 Outcome<ExitCode> AcceptStore(Session& session, const std::string& reason) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
   const json store = status.body.value("store", json::object());
@@ -114,7 +114,7 @@ Outcome<ExitCode> ShowLeader(Session& session) {
 Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments) {
   ApiRequest request{.method = arguments.method, .path = arguments.path};
   for (char& c : request.method) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  // For any other path a server returns the console's page.
+  // Only these paths are requested. For any other path the server returns the console's page.
   const std::string route = request.path.substr(0, request.path.find('?'));
   const bool ops = std::find(kOpsPaths.begin(), kOpsPaths.end(), route) != kOpsPaths.end();
   if (!ops && !route.starts_with("/api/")) {

@@ -14,14 +14,16 @@ void Append(std::string& list, const std::string& word) {
 
 std::string Seconds(const json& seconds) { return std::to_string(seconds.get<int64_t>()) + " s"; }
 
-// "after 20 s", "for 6 s"; empty: immediately, until the outage ends.
+// The time of an effect: "after 20 s", "for 6 s"; empty if it is immediate and lasts until the end
+// of the outage.
 std::string When(const json& row) {
   if (row.value("after_s", 0.0) > 0) return "after " + Seconds(row["after_s"]);
   const json until = row.value("until_s", json());
   return until.is_number() ? "for " + Seconds(until) : "";
 }
 
-// The features with this `effect` while the part is unavailable: "planning, running after 20 s".
+// Lists the features with this `effect` while the part is unavailable: "planning, running
+// after 20 s".
 std::string Affected(const json& node, const std::string& effect) {
   std::string list;
   for (const json& row : node.value("affects", json::array())) {
@@ -58,7 +60,7 @@ json PartsOf(const json& topology) {
   return {{"items", std::move(items)}};
 }
 
-// Such as "Now starting delayed: Tasks are delayed."
+// The effect as a sentence: "Now starting delayed: Tasks are delayed."
 std::string SentenceOf(const json& impact) {
   const std::string when = When(impact);
   const bool goes_on = impact.value("effect", "") == "goes_on";

@@ -13,11 +13,11 @@ namespace carillon::cli {
 void ShowStarted(Session& session, const nlohmann::json& action);
 
 // Reports the progress on standard error until the last item has a result, then prints the action.
-// Exit code kFailure unless every item succeeded. A member unavailable for less than kPatience does
-// not end the wait.
+// Exit code kFailure unless every item succeeded. Goes on waiting while a member is unavailable for
+// less than kPatience.
 Outcome<ExitCode> FollowBulk(Session& session, const std::string& bulk_id);
 
-// True for an id of a bulk action, which no run id can equal, so that `bulk cancel` accepts both.
+// True if `id` is that of a bulk action. No run id looks like one, so `bulk cancel` accepts both.
 bool IsBulkId(const std::string& id);
 Outcome<ExitCode> CancelBulkActions(Session& session, const std::vector<std::string>& ids,
                                     const std::string& reason);

@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-// Ids per request, few enough to be answered well before the request times out.
+// The ids in one request: few enough to be answered well before it times out.
 constexpr size_t kBatch = 100;
 
 struct BulkArguments {
@@ -78,7 +78,7 @@ void AddManner(json& body, const BulkArguments& arguments) {
   if (arguments.kill) body["mode"] = "kill";
 }
 
-// A dry run: what the server would act on, and whether it may.
+// Asks the server, in a dry run, on which items it would act, and whether it may.
 Outcome<json> Look(Session& session, const std::string& action, const BulkArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(json body, BodyOf(action, arguments));
   body["dry_run"] = true;
@@ -89,7 +89,7 @@ Outcome<json> Look(Session& session, const std::string& action, const BulkArgume
                  .code = "too_many"};
 }
 
-// In batches, so that a failed batch leaves the others done and reported.
+// Acts on the items in batches: if one fails, the earlier ones are done and reported.
 Outcome<json> Act(Session& session, const std::string& action, const BulkArguments& arguments,
                   const std::vector<std::string>& ids) {
   json merged;
@@ -128,7 +128,7 @@ ExitCode PrintResults(Session& session, const json& result) {
   return ExitCode::kDone;
 }
 
-// In a table the result is "would pause"; the other forms repeat the server's "would".
+// In a table the result is "would pause"; other forms keep the server's "would".
 json AsDryRun(Session& session, json look, const std::string& action) {
   if (session.Print().form() != Form::kTable) return look;
   for (json& item : look["items"]) {
@@ -137,7 +137,7 @@ json AsDryRun(Session& session, json look, const std::string& action) {
   return look;
 }
 
-// "2 jobs", "more than 1000 jobs"; empty if nothing matches.
+// Says on how much the action would act: "2 jobs", "more than 1000 jobs". Empty if nothing matches.
 Outcome<std::string> Reach(Session& session, const std::string& action,
                            const BulkArguments& arguments) {
   const std::string kind = arguments.kind.empty() ? "item" : arguments.kind;

@@ -47,7 +47,7 @@ Outcome<ExitCode> ShowLetter(Session& session, const DeadLetterArguments& argume
   return ExitCode::kDone;
 }
 
-// "3 dead letters of nightly", or empty when there are none.
+// Returns "3 dead letters of nightly"; empty if there are none.
 Outcome<std::string> LettersOfJob(Session& session, const std::string& job_id) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse page,
                             session.Call({.path = "/api/dead-letters",

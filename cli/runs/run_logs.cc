@@ -15,7 +15,8 @@ namespace {
 using nlohmann::json;
 
 constexpr Duration kFollowEvery = 250ms;
-// Chunks may arrive this long after the end of an attempt; the server waits equally long.
+// The time after the end of an attempt in which its last chunks may still arrive; the server waits
+// equally long.
 constexpr Duration kPieceGrace = 10s;
 
 std::string HeaderOf(const ApiResponse& response, std::string_view name) {
@@ -25,7 +26,8 @@ std::string HeaderOf(const ApiResponse& response, std::string_view name) {
   return {};
 }
 
-// The length of a colour sequence at the front, "ESC [ 1 ; 31 m"; 0 if it is another escape.
+// Returns the length of a colour sequence at the front, such as "ESC [ 1 ; 31 m"; 0 if it is
+// another escape sequence.
 size_t ColourAt(std::string_view text) {
   if (!text.starts_with("\033[")) return 0;
   const size_t end = text.find_first_not_of("0123456789;:", 2);
@@ -65,7 +67,8 @@ class LogReader {
       CARILLON_TRY(ReadPart());
       if (complete_ || offset_.empty()) return ExitCode::kDone;
       if (offset_ != before) continue;
-      // Just after an end the last lines may still be on their way to the database.
+      // The log has no end yet. If the attempt has ended, its last lines may still be on their way
+      // to the database.
       CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
       if (over)
         session_.Say("The end of this log has not arrived yet; the output above is incomplete.");
@@ -101,7 +104,8 @@ class LogReader {
     return latest_ > attempt_ || IsFinal(*state) || *state == RunState::kHeld;
   }
 
-  // Reads the run before its log, so that the last read sees everything.
+  // Reads the run before its log: if the run has ended, the log that is read afterwards has all of
+  // it that has arrived.
   Outcome<bool> Look() {
     CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
     CARILLON_TRY(ReadPart());
@@ -152,7 +156,8 @@ class LogReader {
     return true;
   }
 
-  // Entries without a time are kept, because they may be late enough.
+  // True for entries that --since includes. Entries without a time are included, because they may
+  // be late enough.
   bool IsWanted(const json& entry) const {
     if (!since_ || !entry.is_object()) return true;
     const auto time = entry.find("t");
@@ -198,7 +203,7 @@ class LogReader {
   const LogFlags& flags_;
   const std::optional<WallTime> since_;
   int attempt_;
-  // The latest attempt when the run was last read.
+  // The number of the latest attempt when the run was last read.
   int latest_ = 0;
   // The position after the last printed entry, as sent by the server.
   std::string offset_;

@@ -27,7 +27,7 @@ ExitCode FateOf(RunState state) {
   }
 }
 
-// One line for a change: "RUNNING on executor-1", "PENDING again: attempt 2".
+// Describes a change in one line: "RUNNING on executor-1", "PENDING again: attempt 2".
 std::string Describe(const std::string& run_id, const json& run) {
   const std::string executor = TextOf(run, "executor_id");
   const std::string reason = TextOf(run, "reason");
@@ -91,8 +91,8 @@ class Waiter {
     return IsFinal(state_);
   }
 
-  // Reports once if the cluster is paused, so that nothing starts. Failure to find out does not end
-  // the wait.
+  // Reports once that the cluster is paused, because then the run does not start. If the status
+  // cannot be read, the wait continues.
   void TellPause() {
     if (std::exchange(asked_why_, true)) return;
     const auto status = session_.Call({.path = "/api/system/status"});

@@ -10,7 +10,7 @@ namespace carillon::cli {
 
 struct WaitOptions {
   std::optional<Duration> longest = {};  // nullopt = no limit
-  bool show_output = false;              // the run's output at its end, in table form
+  bool show_output = false;              // prints the run's output at its end; in table form only
 };
 
 // Reports each change of state on standard error, and prints the run when it has ended. The exit

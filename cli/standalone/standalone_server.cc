@@ -46,7 +46,8 @@ struct StandaloneServer::Parts {
   LiveSettings settings;
   std::unique_ptr<scheduler::SecretKeys> secret_keys;
   std::unique_ptr<scheduler::SecretResolver> secret_resolver;
-  // In memory: waiting and in-flight messages are lost with the process, which is harmless.
+  // In memory: messages that wait or are in flight are lost with the process. That is harmless,
+  // because tasks are published again and results are sent again.
   memory::MemoryBus bus;
   memory::MemorySwitchboard switchboard;
   memory::MemoryEnsemble ensemble;
@@ -73,8 +74,8 @@ struct StandaloneServer::Parts {
   process::Runtime CurrentRuntime() const;
 };
 
-// In this order a taken port is found before anything fires, and every part knows the addresses
-// that it publishes.
+// The order matters: a taken port is found before anything fires, and every part knows the
+// addresses that it publishes.
 Status StandaloneServer::Parts::StartAll(const config::Config& config,
                                          const process::Interrupted& interrupted) {
   CARILLON_TRY(OpenKeys(config));
@@ -94,7 +95,7 @@ Status StandaloneServer::Parts::StartAll(const config::Config& config,
   return AwaitReady(interrupted);
 }
 
-// Runs before anything is started that would inherit the environment.
+// Called before anything is started, because children would inherit the environment with the key.
 Status StandaloneServer::Parts::OpenKeys(const config::Config& config) {
   scheduler::SecretKeys::Places places{.file = config.Text("secrets.key_file"),
                                        .environment = scheduler::TakeSecretsEnvironment()};
@@ -261,7 +262,8 @@ void StandaloneServer::Stop() {
   if (!parts.directory) return;
   if (parts.transport) parts.transport->Stop();
   if (parts.scheduler) parts.scheduler->StopListening();
-  // Each thread's wake-ups end with its loop, so all loops stop before anything is destroyed.
+  // A thread may wake other loops until its own ends, so all loops stop before anything is
+  // destroyed.
   parts.loops.Stop();
   if (parts.scheduler) parts.scheduler->Leave();
   if (parts.executor) parts.executor->Leave();

@@ -159,7 +159,7 @@ std::string Cell(const json& value) {
 
 namespace {
 
-// As Cell, plus the fraction of a second unless it is zero.
+// Formats a value as Cell does, with the fraction of a second unless it is zero.
 std::string ExactCell(const json& value) {
   std::string cell = Cell(value);
   if (!value.is_string() || !LooksLikeTime(value.get_ref<const std::string&>())) return cell;
@@ -169,7 +169,7 @@ std::string ExactCell(const json& value) {
   return cell;
 }
 
-// One line per member; members of nested objects as "load.cpu".
+// Adds one line per member; members of nested objects are named like "load.cpu".
 void AddLines(const std::string& prefix, const json& object,
               const std::function<std::string(const std::string&, const json&)>& show,
               std::vector<std::pair<std::string, std::string>>& lines) {

@@ -78,7 +78,7 @@ std::string RelativeTime(WallTime time, WallTime now);
 // "2026-03-01 04:00:00+01:00"
 std::string ZonedTime(WallTime time, const Zone& zone);
 
-// A value in table form: times to the second, null as "-", no control characters.
+// Formats a value for tables: times to the second, null as "-", no control characters.
 std::string Cell(const nlohmann::json& value);
 
 }  // namespace carillon::cli

@@ -26,7 +26,7 @@ std::string Bounded(std::istream& in) {
   return text;
 }
 
-// A hint for users of the command line; the server's message is for any client.
+// A hint for users of the command line, because the server's message is for any client.
 std::string_view HintOf(std::string_view code) {
   if (code == "unauthenticated") {
     return "Sign in with `carillon login`, or pass a token with --token-file.";
@@ -38,7 +38,8 @@ std::string_view HintOf(std::string_view code) {
   return {};
 }
 
-// The command that lists the ids of what was not found, by the requested path.
+// Returns the command that lists the ids of the kind of object that was not found, by the
+// requested path.
 std::string ListHintOf(const Failure& failure) {
   struct List {
     std::string_view path;
@@ -106,8 +107,8 @@ Outcome<ApiClient*> Session::Client() {
   return client_.get();
 }
 
-// A session of `carillon login` goes before a token that was only found; a token that was named
-// goes before the session.
+// Uses the session of `carillon login`, if there is one. It takes precedence over a token that was
+// only found, but not over one that the user named.
 Outcome<bool> Session::UseSession(ApiClient& client) {
   if (!SessionFile::Exists(host_.environment)) return false;
   CARILLON_ASSIGN_OR_RETURN(SessionFile file, SessionFile::Open(host_.environment));
@@ -120,7 +121,7 @@ Outcome<ApiResponse> Session::Call(const ApiRequest& request) {
   CARILLON_ASSIGN_OR_RETURN(ApiClient * client, Client());
   for (int waited = 0;; ++waited) {
     auto response = client->Call(request);
-    // Refused before any effect, so any request may be sent again.
+    // The request was refused before any effect, so it may be sent again, whatever it is.
     const bool refused = !response.ok() && response.error().code == "too_many_requests";
     if (!refused || waited == kRefusalsMax) return response;
     host_.wait(1s);
@@ -194,7 +195,8 @@ Outcome<ExitCode> Session::List(const ApiRequest& request, const Listing& listin
   json merged = {{"items", json::array()}, {"next_page_token", nullptr}};
   CARILLON_ASSIGN_OR_RETURN(merged["next_page_token"],
                             ReadPages(request, LimitOf(listing), [&](json page) {
-                              // Forms with a line per item are printed page by page.
+                              // Forms with a line per item are printed page by page; the others
+                              // need all items.
                               if (!whole) return print.List(page, listing.view);
                               for (const char* count : {"total", "total_at_least"}) {
                                 if (page.contains(count)) merged[count] = page[count];

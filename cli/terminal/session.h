@@ -42,7 +42,7 @@ class Session {
   // Reports a failure with one of several objects; the command continues.
   void Complain(const Failure& failure);
 
-  // Asks on a terminal; otherwise a Failure unless --yes.
+  // Asks on a terminal. Without a terminal, a Failure unless --yes was given.
   Outcome<bool> Confirm(const std::string& question);
 
   // Prints the list behind `request`: all of it, or its first `limit` items. Without a limit a
@@ -98,7 +98,8 @@ Status AddLabels(const std::vector<std::string>& labels, Parameters& query);
 // "name=value" pairs; kInvalid for text without "=" or an empty name.
 Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& pairs);
 
-// Validator: rejects an empty text, as from an unset variable, which must not act like no flag.
+// Validator that rejects an empty text. It may come from an unset variable, and must not mean the
+// same as no flag.
 std::string NotEmpty(const std::string& text);
 
 }  // namespace carillon::cli

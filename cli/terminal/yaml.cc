@@ -43,7 +43,7 @@ json PlainScalar(const std::string& text) {
   return text;
 }
 
-// Converts nodes into a document; counts its values, since an alias may expand to many.
+// Converts nodes into a document, and counts their bytes, because aliases may expand to many.
 class Converter {
  public:
   Converter() = default;
@@ -120,7 +120,8 @@ class Converter {
   size_t bytes_ = 0;
 };
 
-// Detects aliases, which let a short text expand to a huge document, without building it.
+// Detects aliases without building the document, because with them a short text can expand to a
+// huge one.
 class AliasFinder : public YAML::EventHandler {
  public:
   bool found = false;
@@ -287,7 +288,8 @@ Result<std::vector<YamlDocument>> ConvertAll(const std::string& text, const std:
 Result<std::vector<YamlDocument>> ReadYamlDocuments(const std::string& text,
                                                     const std::string& name) {
   auto documents = ConvertAll(text, name);
-  // JSON keeps its JSON meaning wherever YAML differs; only line numbers may be missing.
+  // JSON keeps its JSON meaning where YAML would read it differently. Only the line numbers come
+  // from YAML, if it can read the text.
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || (text[first] != '{' && text[first] != '[')) return documents;
   auto strict = ParseJsonText(text);

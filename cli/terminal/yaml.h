@@ -21,14 +21,14 @@ struct YamlDocument {
   nlohmann::json value;
   std::map<std::string, int> lines = {};  // by JSON pointer; "" is the document
 };
-// JSON or any number of YAML documents, with anchors, aliases and merge keys (<<). kInvalid with
-// the message "name:line: what", also if aliases are recursive or expand beyond kYamlBytesMax.
+// Reads JSON or any number of YAML documents, with anchors, aliases and merge keys (<<). kInvalid
+// with the message "name:line: what", also if aliases are recursive or expand beyond kYamlBytesMax.
 inline constexpr size_t kYamlBytesMax = 4u << 20;
 Result<std::vector<YamlDocument>> ReadYamlDocuments(const std::string& text,
                                                     const std::string& name);
 
-// Block style, multi-line texts as literal blocks. Names are in alphabetical order, but top-level
-// names listed in `first` come first.
+// Writes block style, with multi-line texts as literal blocks. Names are in alphabetical order,
+// except that top-level names listed in `first` come first.
 std::string WriteYaml(const nlohmann::json& document,
                       const std::vector<std::string_view>& first = {});
 
