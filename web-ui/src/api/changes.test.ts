@@ -34,7 +34,8 @@ describe('ChangeStream', () => {
   const later = <T>(ms: number, value: T) =>
     new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
 
-  // Lists that somebody looks at, each of which takes its time to be read; `begun` and `read` to the end, in this order.
+  // Starts lists that are on display. Each takes the given time to read; `begun` and `read` list
+  // the starts and ends in order.
   async function made(lists: Record<string, number>) {
     const client = new QueryClient();
     const begun: string[] = [];
@@ -82,7 +83,8 @@ describe('ChangeStream', () => {
       stream.take([change('runs')]);
       await vi.advanceTimersByTimeAsync(1000);
     }
-    // Begun at 0, 8 (the first turn after 7) and 16 s; a quick one that shows the same waits for none of it.
+    // Started at 0, 8 (the first round after 7) and 16 s. A quick list with the same topic does not
+    // wait for it.
     expect(begun.filter((path) => path === 'runs')).toHaveLength(3);
     expect(read.filter((path) => path === 'runs')).toHaveLength(2);
     expect(read.filter((path) => path === 'gaps')).toHaveLength(10);

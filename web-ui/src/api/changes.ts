@@ -7,8 +7,8 @@ import { listen, type ServerEvent } from './events';
 const AGAIN_MS = 2000;
 const AGAIN_LONGEST_MS = 30_000;
 const APART_MS = 2000; // between two readings of the same list, however much changes
-// Lists whose every change is told; the others show what moves untold: the load of a host, the next fire of a
-// job, the last use of a token.
+// Topics whose every change is announced. Other lists show values that change without one: the load
+// of a host, the next fire of a job, the last use of a token.
 const TOLD = new Set(['runs', 'users', 'secrets', 'audit', 'bulk']);
 
 export interface Change {
@@ -17,10 +17,10 @@ export interface Change {
 }
 
 let standing = false;
-// Whether a change of what `path` lists will be told, so that it need not be asked for often.
+// True if changes of the list at `path` are announced, so that it need not be polled often.
 export const isTold = (path: string): boolean => standing && TOLD.has(path.split('/')[0] ?? '');
 
-// Whether what is kept under `key` may show something of `topic`.
+// True if the query with `key` may show something of `topic`.
 export function concerns(key: readonly unknown[], topic: string): boolean {
   const path = String(key[0]);
   const root = path.split('/')[0];
@@ -29,13 +29,14 @@ export function concerns(key: readonly unknown[], topic: string): boolean {
   return ['gaps', 'dead-letters', 'failing-jobs'].includes(root ?? '') || path.endsWith('/history');
 }
 
-// A search costs more than a page: it is asked for seldom, and not because something has changed.
+// True for a search. It costs more than a page, so it is polled seldom, and not repeated when
+// something changes.
 export const isSearch = (data: unknown): boolean =>
   (data as { pages?: { searched_to?: string; searched?: string }[] } | undefined)?.pages?.some(
     (page) => page.searched_to ?? page.searched,
   ) ?? false;
 
-// No change makes an ID valid that cannot be one.
+// True if the server called the ID invalid: no change can make it valid.
 const isInvalid = ({ state }: Query): boolean =>
   state.error instanceof ApiError && state.error.status === 400;
 
@@ -43,7 +44,7 @@ export class ChangeStream {
   private abort: AbortController | null = null;
   private lastId = '';
   private topics = new Set<string>();
-  private late = new Set<string>(); // hashes of the queries that may show what has changed
+  private late = new Set<string>(); // hashes of the queries that must be read again
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly client: QueryClient) {}
@@ -76,7 +77,7 @@ export class ChangeStream {
           take: (events) => this.take(events),
         });
       } catch {
-        // The pages say what is wrong with the server: they ask it by themselves.
+        // The error is not shown here: the pages make requests of their own and show what is wrong.
         pause = Math.min(pause * 2, AGAIN_LONGEST_MS);
       }
       if (stopped.aborted) return;
@@ -106,7 +107,9 @@ export class ChangeStream {
     }
   }
 
-  // At once, and what comes soon after together. What is being read may be from before the change: it waits for its turn.
+  // Reads the affected lists at once; changes that follow soon are handled together after APART_MS.
+  // A list whose reading is in progress may get data from before the change, so it is read again in
+  // the next round.
   private readAnew(): void {
     this.timer = undefined;
     const topics = [...this.topics];

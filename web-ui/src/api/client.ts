@@ -1,7 +1,8 @@
-// The one way to the API: authorization, problem+json, versions, and whether the server can be reached.
+// The only access to the API: authorization, problem+json, versions, and whether the server
+// answers.
 //
-// Errors   Everything that goes wrong is an ApiError; `code` is stable (docs/api.md), "unreachable" is
-//          ours, for a server that did not answer.
+// Errors   Every failure is an ApiError. `code` is stable (docs/api.md); the console adds
+//          "unreachable", for a server that did not answer.
 import { READ_LONGEST_MS } from '../auth/bootstrap_requests';
 import { authorization, pass, renew, type Pass } from '../auth/session';
 import { fetchProblems, problemText } from '../i18n/problems';
@@ -37,7 +38,7 @@ export interface RequestOptions {
   idempotencyKey?: string;
   signal?: AbortSignal;
   headers?: Record<string, string>;
-  // Of the sign-in itself, which has no token to renew yet.
+  // For requests of the sign-in itself, which have no token that could be renewed.
   anonymous?: boolean;
 }
 
@@ -82,13 +83,14 @@ async function problemOf(response: Response): Promise<ApiError> {
       if (!problem.detail) await fetchProblems();
       return new ApiError(response.status, problem.code ?? 'unknown', problem.detail ?? '', problem);
     } catch {
-      // Cut off on its way: what the status says is all there is.
+      // The body was cut off, so only the status is known.
     }
   }
   return new ApiError(response.status, 'http_' + response.status, response.statusText);
 }
 
-// The renewal itself goes on for the others: its cookie is exchanged once.
+// Waits for the renewal of the token; `signal` ends only this wait. The renewal continues for other
+// requests, because its cookie can be exchanged only once.
 async function renewed(sent: Pass, signal: AbortSignal | undefined): Promise<boolean> {
   if (!signal) return renew(sent);
   return new Promise((resolve, reject) => {
@@ -111,7 +113,7 @@ export async function send(method: string, path: string, options: RequestOptions
   return response;
 }
 
-// An answer that nobody can read, to something that was to change: it says no more than that somebody answered.
+// The error for an answer that cannot be parsed. After a write it leaves the outcome unknown.
 async function unreadable(method: string, status: number, why: string): Promise<ApiError> {
   if (method === 'GET') return new ApiError(status, 'http_' + status, why);
   await fetchProblems();
@@ -127,7 +129,8 @@ async function bodyOf(method: string, response: Response): Promise<unknown> {
   }
 }
 
-// Reads are given up after a time; what writes is waited for: nobody knows whether it was done.
+// Reads are aborted after READ_LONGEST_MS. Writes are not, because their outcome would then
+// be unknown.
 export async function call<T>(
   method: string,
   path: string,

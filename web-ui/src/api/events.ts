@@ -2,7 +2,8 @@
 import { send } from './client';
 import type { Query } from './url';
 
-const SILENT_MS = 40_000; // the server says something every 15 s: after this the connection died without a word
+// The server sends something every 15 s; after this silence the connection is dead.
+const SILENT_MS = 40_000;
 
 export interface ServerEvent {
   name: string;
@@ -10,7 +11,7 @@ export interface ServerEvent {
   data: string;
 }
 
-// The whole events of `buffer`, and what is left of it.
+// Returns the complete events in `buffer`, and the rest of it.
 export function cutEvents(buffer: string): { events: ServerEvent[]; rest: string } {
   const pieces = buffer.split('\n\n');
   const rest = pieces.pop() ?? '';
@@ -28,10 +29,12 @@ export function cutEvents(buffer: string): { events: ServerEvent[]; rest: string
 
 export interface Hearer {
   opened: () => void;
-  take: (events: ServerEvent[]) => void; // of each piece that arrives, also of one without a whole event
+  // Called for each piece that arrives, even without a complete event.
+  take: (events: ServerEvent[]) => void;
 }
 
-// Listens to `path` from after `lastId` until the answer ends; throws when it is refused, cut, silent or `stopped`.
+// Listens to `path`, beginning after `lastId`, until the response ends. Throws if it is refused,
+// cut off or silent, or when `stopped` is aborted.
 export async function listen(
   path: string,
   from: { query?: Query; lastId: string },

@@ -1,4 +1,5 @@
-// Pages of jobs. The server looks at a bounded number of jobs for one answer, which may be short, or empty, and go on.
+// Pages of jobs. The server examines a bounded number of jobs per request, so a page may be short,
+// or even empty, although more jobs follow.
 import { get } from './client';
 import type { Job, Page } from './types';
 import type { Query } from './url';
@@ -7,7 +8,7 @@ const ROUNDS = 10; // about a million jobs, by a part of their name
 
 const isShort = (page: Page<Job>, size: number) => page.next_page_token !== null && page.items.length < size;
 
-// A full page, or what some rounds have found of it.
+// Returns a full page, or the jobs that ROUNDS requests have found.
 export async function readJobs(
   query: Query & { page_size: number },
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// Reads that pages share, with one rule for how often they are repeated.
+// Queries that several pages share, with one rule for how often they are repeated.
 import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { usePace } from '../lib/poll_interval';
 import { usePreferences } from '../lib/preferences';
@@ -36,15 +36,15 @@ const NAMESPACES_STALE_MS = 30_000;
 export const FAST_MS = 2000;
 export const CALM_MS = 5000;
 
-// What the server refuses for good: an ID that cannot exist, something that is gone or may not be seen. The next visit,
-// a change that the server announces, or the person asks again.
+// True for a refusal that polling cannot change: an invalid ID, or an object that does not exist or
+// may not be seen. The query is repeated on the next visit, on an announced change, or on request.
 export const isRefused = (error: unknown): boolean =>
   error instanceof ApiError && [400, 403, 404].includes(error.status);
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // What the caller did wrong does not get better by asking again.
+      // A mistake of the caller stays one, so it is not retried.
       retry: (failures, error) =>
         failures < TRIES && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
       retryDelay: 1000,
@@ -55,8 +55,8 @@ export const queryClient = new QueryClient({
   },
 });
 
-// The one refresh control: false stops every repetition. A hidden tab asks for nothing either. A page may have a pace of
-// its own.
+// The interval of every repeated query. False stops all repetition (the refresh control is off, or
+// the tab is hidden). A page may set an interval of its own.
 export function useEvery(ms: number): number | false {
   const pace = usePace();
   return usePreferences().live && (pace ?? ms);
@@ -78,7 +78,7 @@ export function useList<T>(
       read({ ...query, page_size: query.page_size ?? PAGE_SIZE, page_token: pageParam }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_page_token ?? undefined,
-    // A search costs more than a page; what is told need not be asked for.
+    // Slower for searches, which cost more than a page, and for lists whose changes are announced.
     refetchInterval: (one) =>
       !isRefused(one.state.error) &&
       refetchInterval &&
@@ -104,7 +104,7 @@ export const useTokens = () => useList<ApiToken>('tokens', {}, CALM_MS);
 export const useSecrets = () => useList<Secret>('secrets', {}, CALM_MS);
 export const useDeliveries = (query: Query) => useList<Delivery>('deliveries', query, CALM_MS);
 
-// Those that jobs are in, by name. A server from before there were any has none.
+// Names of the namespaces that contain jobs. Empty for servers older than namespaces.
 export function useNamespaces(): string[] {
   const namespaces = useQuery({
     queryKey: ['jobs', '', 'namespaces'], // no job has an empty id
@@ -115,7 +115,7 @@ export function useNamespaces(): string[] {
   return namespaces.data?.items.map((one) => one.namespace) ?? [];
 }
 
-// They change with the version of the server only.
+// Roles change only with the version of the server.
 export function useRoles(): readonly Role[] {
   const roles = useQuery({
     queryKey: ['roles'],
@@ -131,7 +131,7 @@ export const useVersions = (id: string) =>
 export const itemsOf = <T>(data: { pages: Page<T>[] } | undefined): T[] =>
   data?.pages.flatMap((page) => page.items) ?? [];
 
-// How many there are of a list; `more`: at least so many.
+// The number of items of a list; with `more` there are at least that many.
 export function totalOf(data: { pages: Page<unknown>[] } | undefined): { n: number; more: boolean } | null {
   const { total, total_at_least } = data?.pages[0] ?? {};
   if (total !== undefined) return { n: total, more: false };

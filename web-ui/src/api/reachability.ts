@@ -6,7 +6,8 @@ let offsetMs = 0;
 const listeners = new Set<() => void>();
 const tell = () => listeners.forEach((listener) => listener());
 
-// An HTTP date has no fraction: below this, what is seen is rounding and the way there.
+// The Date header has no fraction of a second, and the response takes time: smaller offsets
+// are ignored.
 const OFFSET_MIN_MS = 2000;
 
 export function heard(date: string | null): void {
@@ -26,7 +27,7 @@ export function lost(): void {
   tell();
 }
 
-// Now by the server's clock, in milliseconds: countdowns agree with what it will do.
+// The server's time in milliseconds, so that countdowns match what the server does.
 export const serverNow = () => Date.now() + offsetMs;
 
 export function useLostSince(): number | null {

@@ -27,16 +27,17 @@ export const FINAL_STATES: ReadonlySet<string> = new Set([
 export interface Page<T> {
   items: T[];
   next_page_token: string | null;
-  // On the first page, one of them: how many there are, or how many of them were seen.
+  // The first page has one of them: the number of items, or the number that was seen.
   total?: number;
   total_at_least?: number;
-  // Of runs: how far back was looked, when that was the end of the search and not of the page.
+  // Runs: how far back the search went, if it ended there and not because the page was full.
   searched_to?: string;
-  // Of jobs, said by what reads them here: it took several answers; `unfinished`: the page is not full yet.
+  // Jobs, set by job_pages: the page took several requests; `unfinished`: it is not full yet.
   searched?: 'full' | 'unfinished';
 }
 
-// What the caller may do to it, by right and whatever its state; absent: only its own answer says it.
+// What the caller may do with it by permission, whatever its state. Absent: only the response to
+// the action tells.
 export interface Reachable {
   allowed_actions?: string[];
 }
@@ -46,7 +47,7 @@ export type Schedule =
   | { kind: 'rate'; every_ms: number; start_time?: string; schedule_id?: number }
   | { kind: 'once'; at: string; schedule_id?: number };
 
-// Of a job; what is absent is the cluster's.
+// Notifications of a job; absent values are the cluster's.
 export interface Notify {
   on?: string[];
   late_after_s?: number;
@@ -56,7 +57,7 @@ export interface Notify {
 export interface Job extends Reachable {
   job_id: string;
   name: string;
-  namespace?: string; // absent: of a server before there were any
+  namespace?: string; // absent: server older than namespaces
   description: string;
   type: string;
   command?: string;
@@ -105,7 +106,7 @@ export interface Fire {
   dst: 'moved_by_gap' | 'repeated' | null;
 }
 
-// What a change of the clock takes away, at the time that it would have otherwise.
+// A fire that a clock change skips, at the time that it would otherwise have had.
 export type SkippedFire = Omit<Fire, 'dst'> & { dst: string };
 
 // A job with dead letters and no success since.
@@ -127,7 +128,7 @@ export interface Preview {
   errors: FieldError[];
   explanations: string[];
   items: Fire[];
-  skipped?: SkippedFire[]; // absent: of a server before there were any
+  skipped?: SkippedFire[]; // absent: server older than this field
   warnings: { schedule: number; code: string; detail: string }[];
 }
 
@@ -184,13 +185,14 @@ export interface Run extends Reachable {
   priority: number;
   job_version: number;
   cancel_requested: boolean;
-  waiting?: { code: string; detail: string } | null; // of one run: why it has not been started
+  // Only for a single run: why it has not been started.
+  waiting?: { code: string; detail: string } | null;
   cancel_mode?: 'graceful' | 'kill' | null;
   parameters?: Record<string, unknown> | null;
   trace_id?: string;
 }
 
-// What GET /api/recent-runs has of each, the newest first.
+// The fields that GET /api/recent-runs returns for each run, newest first.
 export type RecentRun = Pick<Run, 'run_id' | 'state' | 'fire_time' | 'started_at' | 'ended_at'>;
 
 export const EXECUTOR_STATES = ['ONLINE', 'UNHEALTHY', 'LOST', 'OFFLINE'] as const;
@@ -233,8 +235,8 @@ export interface Member {
   owned_segments: number | null;
   clock_offset_ms: number | null;
   version?: string | null;
-  ops_url?: string | null; // of its health and metrics, as its own host names it
-  paused?: boolean | null; // whether the pause of the cluster is in force there
+  ops_url?: string | null; // URL of its health and metrics, as its own host names it
+  paused?: boolean | null; // whether the pause of the cluster is in force on it
 }
 
 export interface SystemStatus {
@@ -246,12 +248,12 @@ export interface SystemStatus {
   runs_running: number | null;
   oldest_overdue_ms: number | null;
   late_ms: { p50: number | null; p99: number | null };
-  // Records that were sent and are not dealt with; null: not known.
+  // Records that were sent and have not been handled; null: unknown.
   lag: { tasks: number | null; results: number | null; logs: number | null };
   store_reachable: boolean;
   unknown_since: string | null;
   version: string;
-  paused?: ClusterPause | null; // absent: of a server before there was one
+  paused?: ClusterPause | null; // absent: server older than the pause
   store: {
     state: string;
     since: string | null;
@@ -305,7 +307,7 @@ export interface AuditEntry {
   object_id: string;
   reason: string;
   trace_id: string;
-  changes: AuditChange[] | null; // of a job that was made or edited
+  changes: AuditChange[] | null; // for the creation or edit of a job
 }
 
 export interface AuditChange {
@@ -360,7 +362,8 @@ export interface Why {
   cluster_pause: { since: string; until: string; by: string; reason: string } | null;
 }
 
-// Jobs of others that are to a user as their own: all of a namespace, or those of its that the selector fits.
+// Jobs of other users that a user may treat as their own: all of a namespace, or those in it that
+// match the selector.
 export interface Share {
   namespace: string;
   selector?: string;
@@ -387,7 +390,7 @@ export interface ApiToken {
   token_id: string;
   name: string;
   role: string;
-  scopes?: string[] | null; // null: all that its role may; absent: of a server before there were any
+  scopes?: string[] | null; // null: all permissions of the role; absent: server older than scopes
   prefix: string;
   user_id: string | null;
   create_time: string;

@@ -1,4 +1,5 @@
-// Between the pages of the administration; each is a link, so that it can be opened in a tab of its own.
+// Tabs of the administration pages. Each is a link, so that it can be opened in another
+// browser tab.
 import '../i18n/more';
 import '../i18n/seldom';
 import { Link } from '@tanstack/react-router';

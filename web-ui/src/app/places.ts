@@ -1,4 +1,4 @@
-// The entries of the rail: where they lead, and the letter after "g" that jumps there.
+// Entries of the navigation: their targets, and the letter that opens them after "g".
 import {
   Activity,
   CalendarClock,

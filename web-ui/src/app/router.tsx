@@ -1,4 +1,4 @@
-// The pages and their URLs. Each page is a file of its own that is fetched when it is first opened.
+// The pages and their URLs. Each page is a separate file, loaded when it is first opened.
 import {
   createRootRoute,
   createRoute,
@@ -90,7 +90,7 @@ const newJob = createRoute({
   component: lazyRouteComponent(() => import('../features/jobs/form/form_page'), 'NewJobPage'),
 });
 
-// Not below /jobs: every name there may be a job's.
+// Not below /jobs, because every name there may be the id of a job.
 const importJobs = createRoute({
   getParentRoute: () => root,
   path: '/import',
@@ -337,8 +337,8 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultPendingComponent: Loading,
-  // What is no answer of the API is a part of the console that did not come, perhaps since the server has another version
-  // now, or that failed: only a new page asks for it again.
+  // Other errors than ApiError mean that a part of the console failed, or could not be loaded,
+  // perhaps because the server was upgraded. Only a reload of the page loads it again.
   defaultErrorComponent: ({ error, reset }) => (
     <LoadFailure error={error} onRetry={error instanceof ApiError ? reset : () => window.location.reload()} />
   ),

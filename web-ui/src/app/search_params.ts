@@ -23,10 +23,11 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text ? '?' + text : '';
 }
 
-// How many rows a list asks for at a time, beside what it does by itself.
+// Choices for the number of rows that a list loads at a time, besides its default.
 export const PAGE_SIZES = ['20', '100', '200', '500'] as const;
 
-// How often a page is read anew: not at all, or every so many seconds; without it, each of its lists in its own time.
+// Refresh intervals of a page: never, or the number of seconds. Absent: each list has its own
+// interval.
 export const REFRESHES = ['off', '15', '60'] as const;
 export type Refresh = (typeof REFRESHES)[number];
 // Minutes; without it, 5.

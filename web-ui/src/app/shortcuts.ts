@@ -25,7 +25,8 @@ export function useShortcuts(actions: { palette: () => void; help: () => void })
         return;
       }
       const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
-      // A message is a dialog too, with a type; it is in nobody's way.
+      // Shortcuts are off while a dialog is open. Toasts are dialogs too, but have data-type and do
+      // not count.
       if (
         !shortcuts ||
         !plain ||

@@ -1,4 +1,4 @@
-// Requests that an opened console sends first, and the code that takes their answers.
+// Tests of the first requests of an opened console, and of the code that takes their responses.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 const PERSON = {
@@ -30,7 +30,7 @@ beforeEach(() => {
   });
 });
 
-// As main.tsx does: the questions first, then the session; what it came to.
+// Does what main.tsx does: first the requests, then the session. Returns the resulting session.
 async function opened() {
   const { askEarly } = await import('./bootstrap_requests');
   askEarly();

@@ -4,16 +4,17 @@
 import { apiUrl } from '../api/url';
 import { hasSession, storedToken } from './token_storage';
 
-// A server whose host is gone says nothing, and TCP waits for it for minutes: pages would stand still.
+// Reads are aborted after this time. A server whose host is down does not answer at all, and TCP
+// waits for minutes, so pages would stay unchanged.
 export const READ_LONGEST_MS = 30_000;
 
 export async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(apiUrl(path), { method, cache: 'no-store', credentials: 'same-origin', ...init });
 }
 
-// One at a time, over all tabs, of what sets or spends the cookie: one that was exchanged already ends the
-// session (except for a page that is left before the answer came, which the server allows for), and a late
-// answer to one's renewal would put its cookie over the next one's.
+// Runs requests that set or spend the refresh cookie one after the other, over all tabs. Presenting
+// a cookie that has already been exchanged ends the session (except shortly after a lost response),
+// and a late response to a renewal would replace a newer cookie.
 export async function inTurn<T>(act: () => Promise<T>): Promise<T> {
   return navigator.locks ? navigator.locks.request('carillon.refresh', act) : act();
 }
@@ -27,11 +28,11 @@ let refresh: Promise<Response> | null = null;
 export function askEarly(): void {
   state = askState();
   if (!storedToken() && hasSession()) refresh = inTurn(askRefresh);
-  // Whoever takes the answer is told of the failure too.
+  // No unhandled rejection here: the code that takes the response gets the error.
   for (const asked of [state, refresh]) asked?.catch(() => {});
 }
 
-// The answers of what was asked early are taken once.
+// The response to an early request is used once; later calls send a new request.
 export async function stateAnswer(): Promise<Response> {
   const asked = state;
   state = null;

@@ -1,4 +1,5 @@
-// Keeps the preferences of this browser with the user who is signed in by a password, and apart from those of others.
+// Stores the preferences of this browser with the user who is signed in by a password, and keeps
+// the choices of different users apart.
 import { forgetChosen } from '../lib/preferences';
 import type { KeptPreferences } from './preference_sync';
 import type { Person } from './session_store';
@@ -7,7 +8,8 @@ type Write = (change: Partial<KeptPreferences>) => Promise<boolean>;
 
 export class PreferenceOwner {
   #keeping: Person | null = null;
-  #chooser: string | null = null; // whose choices are not written yet, also after their session
+  // User with choices that have not been saved, even after their session.
+  #chooser: string | null = null;
   #stop = () => {};
   readonly #write: Write;
 
@@ -15,7 +17,7 @@ export class PreferenceOwner {
     this.#write = write;
   }
 
-  // `person`: who is signed in by a password; null for nobody, or somebody with a token.
+  // `person` is the user who is signed in by a password; null if nobody is, or by a token.
   async follow(person: Person | null): Promise<void> {
     if (person === this.#keeping) return;
     // Another user chooses for themselves.
@@ -31,7 +33,7 @@ export class PreferenceOwner {
     else if (person === this.#keeping) this.#stop = keepPreferences(person.preferences, this.#write);
   }
 
-  // What is chosen from here on is nobody's.
+  // Choices from now on belong to no user.
   forget(): void {
     forgetChosen();
     this.#chooser = null;

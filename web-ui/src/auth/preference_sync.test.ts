@@ -40,7 +40,7 @@ describe('what is kept with the user', () => {
     expect(preferences()).toMatchObject({ theme: 'light', language: 'zh-CN' });
     await vi.waitFor(() => expect(write.mock.calls).toEqual([[{ theme: 'light' }]]));
     stop();
-    // It is written: what is chosen on another browser after that is the later choice.
+    // Saved: a choice that another browser makes after that is the later one.
     stop = keepPreferences({ language: 'zh-CN', theme: 'dark', time: null }, write);
     expect(preferences().theme).toBe('dark');
     expect(write).toHaveBeenCalledTimes(1);
@@ -71,7 +71,7 @@ describe('what is kept with the user', () => {
     expect(write.mock.calls).toEqual([[{ theme: 'light' }]]);
     answers[0]!(true);
     await vi.waitFor(() => expect(write.mock.calls.slice(1)).toEqual([[{ theme: 'dark', time: 'job' }]]));
-    // What was not written goes with the next choice.
+    // The failed change is sent with the next one.
     answers[1]!(false);
     await Promise.resolve();
     await Promise.resolve();

@@ -1,7 +1,7 @@
-// Language, theme and the form of times go with the user: what was chosen on another browser holds here after the sign-in,
-// what is chosen here is written.
+// Synchronises language, theme and time format with the user's account. After sign-in, choices from
+// another browser apply here; choices made here are saved on the server.
 //
-// Errors   One that cannot be written holds while the page is open, and is tried again.
+// Errors   A choice that cannot be saved applies while the page is open, and is sent again later.
 import {
   LANGUAGES,
   THEMES,
@@ -16,7 +16,7 @@ import {
 
 const AGAIN_MS = 5000;
 const KEPT = ['language', 'theme', 'time'] as const;
-// As GET /api/auth/me has them; null: not chosen.
+// As in GET /api/auth/me; null: not chosen.
 export type KeptPreferences = { [name in (typeof KEPT)[number]]: string | null };
 type Write = (change: Partial<KeptPreferences>) => Promise<boolean>;
 
@@ -26,7 +26,7 @@ const KNOWN: { [name in (typeof KEPT)[number]]: readonly string[] } = {
   time: TIME_MODES,
 };
 
-// Of a newer server there may be one that this console does not know: then the browser's holds.
+// A newer server may send a value that this console does not know; then the browser's choice stays.
 export function takenFrom(kept: KeptPreferences): Partial<Preferences> {
   return Object.fromEntries(
     KEPT.filter((name) => KNOWN[name].includes(kept[name] ?? '')).map((name) => [name, kept[name]]),
@@ -36,13 +36,15 @@ export function takenFrom(kept: KeptPreferences): Partial<Preferences> {
 const choice = () =>
   Object.fromEntries(KEPT.map((name) => [name, preferences()[name]])) as Record<string, string>;
 
-// From here on every choice is written, one request at a time and the last choice last; until what it returns is called.
-// What was chosen on this page before the server's answer came is the later choice, and is written too.
+// Saves every choice from now on, one request at a time, until the returned function is called. A
+// choice that was made on this page before the server answered is newer than the server's, so it is
+// saved too.
 export function keepPreferences(kept: KeptPreferences, write: Write): () => void {
   const here = KEPT.filter(chosenHere);
   const taken = Object.entries(takenFrom(kept)).filter(([name]) => !here.some((one) => one === name));
   takePreferences(Object.fromEntries(taken));
-  let told: Record<string, string | null> = choice(); // what the server knows, or need not know
+  // Values that the server has, or does not need.
+  let told: Record<string, string | null> = choice();
   for (const name of here) told[name] = kept[name];
   settle(here.filter((name) => kept[name] === preferences()[name]));
   let ended = false;

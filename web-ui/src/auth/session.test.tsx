@@ -4,7 +4,8 @@ import { call } from '../api/client';
 import SignInPage from './sign_in_page';
 import { authorization, entered, signOut, start, useSession, type Session } from './session';
 
-// What the server answers: a status, or what it answers with 200; nothing at all where it does not.
+// Mocked responses by path: a status, or a body with status 200. No entry: the server does
+// not answer.
 const answers: Record<string, number | object | Promise<object>> = {};
 const asked: string[] = [];
 const count = (path: string) => asked.filter((one) => one === path).length;
@@ -83,7 +84,7 @@ describe('a renewal', () => {
 });
 
 describe('a sign-out', () => {
-  // The renewal that a request waits for, and how it is answered.
+  // Starts a request that waits for a renewal, and returns how to answer the renewal.
   async function renewing() {
     await signedIn();
     let answer: (body: object) => void = () => {};
@@ -103,7 +104,7 @@ describe('a sign-out', () => {
     const { request, answer } = await renewing();
     const leaving = signOut();
     expect(session()).toMatchObject({ state: 'signed_out', expired: false });
-    expect(count('auth/logout')).toBe(0); // its cookie is not the last one yet
+    expect(count('auth/logout')).toBe(0); // the current cookie is not the last one yet
     answer({ access_token: 'renewed' });
     await Promise.all([leaving, request]);
     expect(session()).toMatchObject({ state: 'signed_out', expired: false });

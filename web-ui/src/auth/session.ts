@@ -1,6 +1,7 @@
-// The signed-in user and their credential: a name and password (a short access token in memory, renewed with
-// a cookie that scripts cannot read), or an API token (in this tab's sessionStorage until it is closed). GET
-// /api/auth/state is asked until it is known whether anybody has a password yet.
+// The signed-in user and their credential: a name and password (a short-lived access token in
+// memory, renewed with a cookie that scripts cannot read), or an API token (in sessionStorage until
+// the tab is closed). GET /api/auth/state is repeated until it is known whether the server has
+// users with passwords.
 import { useSyncExternalStore } from 'react';
 import type { Reachable } from '../api/types';
 import { forgetChosen } from '../lib/preferences';
@@ -26,7 +27,8 @@ const AGAIN_MS = 5000;
 
 const store = new SessionStore();
 const owner = new PreferenceOwner(writePreferences);
-// Requests under way: the state of the server, its repetition until it answers, and a renewal that several share.
+// Requests in progress: the server's state, whether that is being repeated, and a renewal that
+// several requests share.
 const underWay = {
   state: Promise.resolve(),
   asksAgain: false,
@@ -49,7 +51,8 @@ export type Permission =
   | 'secrets:write'
   | 'audit:read';
 
-// Forbidden actions stay visible; the server decides in any case, and alone about whose job it is.
+// Forbidden actions stay visible. The server decides in any case, and only the server knows who
+// owns a job.
 export function useMay(permission: Permission): boolean {
   const current = useSession();
   if (current.state !== 'signed_in' || current.person === null) return true;
@@ -59,8 +62,9 @@ export function useMay(permission: Permission): boolean {
 
 const RUNNING = new Set(['execute', 'cancel', 'retry', 'discard']);
 
-// Why something may not be done to it, as a key of the texts; undefined: it may. The list that comes with it says whose
-// it is; where there is none, the role alone is known.
+// Returns a function that says why an action on an object is denied, as a key of the texts;
+// undefined if it is allowed. The object's allowed_actions say whether the user may act on it;
+// without them only the role is checked.
 export function useDenied(): (it: Reachable, action: string) => string | undefined {
   const mayRun = useMay('jobs:run');
   const mayWrite = useMay('jobs:write');
@@ -72,7 +76,8 @@ export function useDenied(): (it: Reachable, action: string) => string | undefin
         : undefined;
 }
 
-// Until the server says otherwise it has users: a password can be tried then, and a token still by choice.
+// While the server's state is unknown, it is assumed to have users: a password can be tried, and a
+// token can still be chosen.
 async function readState(): Promise<void> {
   let server = { unsure: true, users: true, setupNeeded: false };
   try {
@@ -86,8 +91,9 @@ async function readState(): Promise<void> {
   store.become(serverSaid(store.now, server));
 }
 
-// Choices that no server has yet are kept for when the user comes back, unless they left by themselves; those made
-// under a token are nobody's.
+// Ends the session. Choices that have not been saved are kept until the user comes back, but
+// not if they signed out themselves, nor if they were signed in by a token: those choices
+// belong to no user.
 function leave(expired: boolean, byChoice = !expired): void {
   const { session } = store.now;
   if (byChoice || (session.state === 'signed_in' && session.by === 'token')) forgetChosen();
@@ -105,8 +111,8 @@ async function askAgain(): Promise<void> {
   store.become(signInPageUpdated(store.now));
 }
 
-// Once, when the console is opened. A server that does not answer is no reason to sign in again: what is here is
-// believed until it says otherwise.
+// Called once, when the console is opened. If the server does not answer, the stored sign-in is
+// trusted until the server refuses it.
 export async function start(): Promise<void> {
   const token = storedToken();
   if (token) {
@@ -117,7 +123,8 @@ export async function start(): Promise<void> {
     return;
   }
   underWay.state = readState();
-  // At once with that one: each answer waits for a thread that has a page to load.
+  // Sent in parallel with the state request, because each response may wait for the main thread,
+  // which is busy loading the page.
   const renewal = hasSession() ? await refresh() : 'ended';
   if (renewal === 'renewed') return;
   await underWay.state;
@@ -130,7 +137,7 @@ async function writePreferences(change: Partial<KeptPreferences>): Promise<boole
     ask('PATCH', 'auth/me', {
       headers: { Authorization: authorization(), 'Content-Type': 'application/json' },
       body: JSON.stringify({ preferences: change }),
-      keepalive: true, // also where the page is closed right after
+      keepalive: true, // completes even if the page is closed right after
     });
   try {
     const sent = pass();
@@ -142,7 +149,8 @@ async function writePreferences(change: Partial<KeptPreferences>): Promise<boole
   }
 }
 
-// What a session is answered with that begins or goes on. A server of before says less of the user: then it is asked.
+// The response that begins or renews a session. Older servers do not send the user's permissions;
+// then they are requested.
 export interface Begun {
   access_token: string;
   user?: Partial<Person>;
@@ -164,7 +172,8 @@ async function whoAmI(): Promise<Person | null> {
   }
 }
 
-// Only a refusal ends a session; a server that is busy, away or restarting is asked again at the next request.
+// Only a refusal ends a session. If the server is busy, unavailable or restarting, the next request
+// tries again.
 type Renewal = 'renewed' | 'ended' | 'not_now';
 
 async function refresh(): Promise<Renewal> {
@@ -199,7 +208,7 @@ async function exchange(era: number): Promise<Renewal> {
   return 'renewed';
 }
 
-// Somebody came in by an API token, or by a password with its access token.
+// Called after a sign-in with an API token, or with a password that returned an access token.
 export async function entered(by: 'token' | 'password', token: string, user?: Begun['user']): Promise<void> {
   store.become(newEra(store.now, token));
   if (by === 'token') {
@@ -215,7 +224,7 @@ export async function entered(by: 'token' | 'password', token: string, user?: Be
 export const setUpDone = () => {
   store.become(serverSaid(store.now, { ...store.now.server, setupNeeded: false }));
 };
-// The same session goes on with another access token.
+// The session continues with another access token.
 export const goOnWith = (token: string) => {
   store.become(withBearer(store.now, token));
 };
@@ -227,8 +236,9 @@ export interface Pass {
 }
 export const pass = (): Pass => ({ era: store.now.era, bearer: store.now.bearer });
 
-// After a 401 to a request that went with `sent`: true when it is worth another try. Several at once share one renewal,
-// also those that are answered when it is over; nothing is sent again for whoever came in since.
+// Called after a 401 to a request that was sent with `sent`. Returns true if the request should be
+// sent again. Requests that fail at the same time share one renewal, and so do those whose 401
+// arrives after it. Nothing is sent again if somebody else has signed in since.
 export async function renew(sent: Pass): Promise<boolean> {
   const { session, era, bearer } = store.now;
   if (session.state !== 'signed_in' || sent.era !== era) return false;
@@ -247,7 +257,8 @@ export async function renew(sent: Pass): Promise<boolean> {
   return false;
 }
 
-// They share one cookie: without its session nothing here can be renewed, and whoever left may have left for good.
+// All tabs share one cookie. If another tab has ended the session, nothing can be renewed here, and
+// the user may have signed out.
 addEventListener('storage', ({ key, newValue }) => {
   const { session } = store.now;
   if (key !== SESSION_KEY || newValue !== null || session.state !== 'signed_in' || session.by !== 'password')
@@ -267,14 +278,15 @@ export async function signOut(): Promise<void> {
   if (!password) return;
   noteSession(false);
   try {
-    // After a renewal that is under way: a session ends by its cookie, which that one exchanges.
+    // Waits for a renewal in progress: the server ends the session by its cookie, and the renewal
+    // exchanges it.
     await underWay.renewal;
     await inTurn(async () => {
-      // Whoever came in meanwhile has that cookie now.
+      // If somebody has signed in meanwhile, the cookie is theirs.
       if (era === store.now.era)
         await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
     });
   } catch {
-    // The access token ends by itself within minutes.
+    // The session stays on the server, but the access token expires within minutes.
   }
 }

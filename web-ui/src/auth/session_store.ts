@@ -10,7 +10,7 @@ export interface Person {
   role: string;
   permissions: string[];
   shares?: Share[];
-  preferences?: KeptPreferences; // absent: of a server before there were any
+  preferences?: KeptPreferences; // absent: server older than stored preferences
 }
 
 export type Session =
@@ -18,7 +18,8 @@ export type Session =
   | { state: 'signed_out'; users: boolean; setupNeeded: boolean; expired: boolean }
   | { state: 'signed_in'; by: 'token' | 'password'; person: Person | null };
 
-// What GET /api/auth/state says. `unsure`: it has not been answered, and is asked again while nobody is signed in.
+// The content of GET /api/auth/state. `unsure`: no answer yet; the request is repeated while nobody
+// is signed in.
 export interface ServerState {
   users: boolean;
   setupNeeded: boolean;
@@ -28,7 +29,8 @@ export interface ServerState {
 export interface SignIn {
   readonly session: Session;
   readonly bearer: string; // the access token or API token that requests carry
-  readonly era: number; // grows with each sign-in and sign-out: a request of an earlier era changes nothing
+  // Grows with each sign-in and sign-out: requests of an earlier era have no effect.
+  readonly era: number;
   readonly server: ServerState;
 }
 
@@ -39,7 +41,8 @@ export const STARTING: SignIn = {
   server: { users: false, setupNeeded: false, unsure: false },
 };
 
-// Another sign-in: what is under way for the one before is void. '' for nobody's.
+// Begins another era: requests in progress for the previous sign-in lose their effect. `bearer` is
+// '' after a sign-out.
 export const newEra = (now: SignIn, bearer: string): SignIn => ({ ...now, era: now.era + 1, bearer });
 
 // The same sign-in with another access token.
@@ -57,11 +60,11 @@ export function signedOut(now: SignIn, expired: boolean): SignIn {
 
 export const serverSaid = (now: SignIn, server: ServerState): SignIn => ({ ...now, server });
 
-// The sign-in page learns what the server said since it was opened.
+// Updates the sign-in page with what the server has said since it was opened.
 export const signInPageUpdated = (now: SignIn): SignIn =>
   now.session.state === 'signed_out' ? signedOut(now, now.session.expired) : now;
 
-// Its listeners are called when the session is another one, and only then.
+// Listeners are called only when the session has changed.
 export class SessionStore {
   #now = STARTING;
   readonly #listeners = new Set<() => void>();

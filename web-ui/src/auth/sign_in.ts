@@ -1,14 +1,15 @@
-// The ways in: an API token, a name and password, the one-time setup link; and another password.
+// Ways to sign in: an API token, a name and password, the one-time setup link. Also changes
+// the password.
 import type { Problem } from '../api/types';
 import { problemText } from '../i18n/problems';
 import { ask, inTurn } from './bootstrap_requests';
 import { authorization, entered, goOnWith, pass, renew, setUpDone, type Begun } from './session';
 
-// `detail`: what the server says about it, in its words.
+// `detail` is the server's explanation, as text.
 export interface SignInResult {
   outcome: 'ok' | 'refused' | 'unreachable' | 'unavailable';
   detail?: string;
-  pointer?: string; // of the field that it is about
+  pointer?: string; // pointer of the field that the detail is about
 }
 
 async function resultOf(response: Response): Promise<SignInResult> {
@@ -25,14 +26,14 @@ async function resultOf(response: Response): Promise<SignInResult> {
         : problemText('problem', problem.code ?? '', problem.detail ?? '')) || undefined;
     pointer = field?.pointer;
   } catch {
-    // No problem document: the outcome is all there is.
+    // The body is no problem document, so only the status is known.
   }
   return { outcome: refused ? 'refused' : 'unavailable', detail, pointer };
 }
 
 export async function signInWithToken(token: string): Promise<SignInResult> {
   try {
-    // A token with characters that no header carries cannot be known anywhere.
+    // A header cannot carry such characters, so no server knows this token.
     if (!/^[\x21-\x7e]+$/.test(token)) return { outcome: 'refused' };
     const response = await ask('GET', 'jobs?page_size=1', { headers: { Authorization: 'Bearer ' + token } });
     const result = await resultOf(response);
@@ -48,7 +49,7 @@ export async function signInWithPassword(name: string, password: string): Promis
   return enter('auth/login', { name, password });
 }
 
-// With the one-time token of the setup link.
+// Creates the first administrator with the one-time token of the setup link.
 export async function setUp(token: string, name: string, password: string): Promise<SignInResult> {
   const result = await enter('auth/setup', { setup_token: token, name, password });
   if (result.outcome === 'ok') setUpDone();
@@ -74,7 +75,8 @@ async function enter(path: string, body: object): Promise<SignInResult> {
   return { outcome: 'ok' };
 }
 
-// Of who is signed in by a password. All their other sessions end, and this one goes on with a new token.
+// Changes the password of the signed-in user. The server ends all their other sessions; this one
+// continues with a new token.
 export async function changePassword(old: string, next: string): Promise<SignInResult> {
   const body = JSON.stringify({ old_password: old, new_password: next });
   const post = () =>

@@ -1,5 +1,5 @@
-// By name and password where the server has users, by an API token where it has none (or by choice); and
-// the first administrator's name and password behind the one-time setup link.
+// Sign-in page: name and password if the server has users, else (or by choice) an API token; behind
+// the one-time setup link, the name and password of the first administrator.
 import '../i18n/seldom';
 import { KeyRound, LogIn } from 'lucide-react';
 import { useEffect, useId, useState, type FormEvent, type InputHTMLAttributes } from 'react';
@@ -18,7 +18,7 @@ export default function SignInPage({ session }: { session: Extract<Session, { st
   const { t } = useTranslation();
   const [token] = useState(setupToken);
   const [chosen, setByToken] = useState<boolean | null>(null);
-  // Without users, and before the first, nobody has a password.
+  // Nobody has a password on a server without users, or before its setup.
   const byToken = !session.users || (chosen ?? session.setupNeeded);
   const settingUp = session.users && token !== '';
   const title = settingUp ? t('auth.setup_title') : t('auth.title');

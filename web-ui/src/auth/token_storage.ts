@@ -1,6 +1,6 @@
-// Stores the sign-in in this browser: an API token in this tab's sessionStorage, and in localStorage the
-// fact that there is a session. Scripts cannot read its cookie; without that fact no access token is
-// requested.
+// Stores the sign-in in this browser: an API token in this tab's sessionStorage, and in
+// localStorage a note that a session exists. Scripts cannot read the session's cookie; without the
+// note no access token is requested.
 const TOKEN_KEY = 'carillon.token';
 export const SESSION_KEY = 'carillon.session';
 
@@ -17,7 +17,7 @@ export function storeToken(token: string): void {
     if (token) sessionStorage.setItem(TOKEN_KEY, token);
     else sessionStorage.removeItem(TOKEN_KEY);
   } catch {
-    // Then it is asked for again after a reload.
+    // Storage is forbidden: the user must enter the token again after a reload.
   }
 }
 

@@ -1,4 +1,4 @@
-// The whole cluster is paused: since when, by whom and why.
+// Banner shown while the whole cluster is paused: since when, by whom and why.
 import '../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import { CirclePause } from 'lucide-react';

@@ -1,4 +1,5 @@
-// Ctrl or Cmd with K: pages, jobs, executors and a run by its id, and what can be done from anywhere.
+// Command palette (Ctrl or Cmd with K): pages, jobs, executors, a run by its id, and actions that
+// are available everywhere.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { Autocomplete } from '@base-ui/react/autocomplete';
@@ -72,11 +73,12 @@ function useFoundJobs(wanted: string): Entry[] {
     icon: CalendarClock,
     open: () => void navigate({ to: '/jobs/$id', params: { id: job.job_id } }),
   }));
-  // Those of what was typed before are here until the answer comes: Enter must not open one that is not meant.
+  // Until the response arrives, these are the jobs found for the previous text. Only those that
+  // match the new text are shown, so that Enter does not open another one.
   return jobs.isPlaceholderData ? found.filter((entry) => matches(entry, wanted)) : found;
 }
 
-// Of its id, wherever that was copied from.
+// Finds a run by its id, which may be pasted with text around it.
 function useFoundRun(text: string): Entry[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -121,7 +123,7 @@ function Search(props: { onDone: () => void }) {
   const pages = usePages().filter(fit);
   const jobs = useFoundJobs(wanted);
   const executors = useFoundExecutors().filter(fit);
-  // What does something comes last: a name and Enter open, and never run or pause.
+  // Actions come last, so that a name and Enter open something and never run or pause anything.
   const actions = [...useJobActions(), ...useClusterActions(), ...useActions()].filter(fit);
   return (
     <Autocomplete.Root

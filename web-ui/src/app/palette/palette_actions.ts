@@ -76,7 +76,7 @@ export function useJobActions(): Entry[] {
   ];
 }
 
-// Pausing is asked about where it is said what that means.
+// Pausing leads to the dialog on the system page, which says what it means.
 export function useClusterActions(): Entry[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -108,7 +108,7 @@ export function useActions(): Entry[] {
       icon: SunMoon,
       open: () => setPreferences({ theme: one }),
     })),
-    // Found by its own name too: whoever cannot read this one looks for that.
+    // A language is also found by its own name, for users who cannot read the current one.
     ...LANGUAGES.filter((one) => one !== language).map((one): Entry => ({
       value: 'language:' + one,
       label: `${t('settings.language')}: ${t(`language.${one}`)}`,

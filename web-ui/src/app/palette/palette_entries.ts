@@ -7,16 +7,16 @@ export interface Entry {
   under: string;
   icon: LucideIcon;
   denied?: string; // why it may not be done
-  words?: string; // that it is found by as well
+  words?: string; // further words by which it is found
   open: () => void;
 }
 
-// Every word that is typed is in what it is called, or in what it is found by.
+// True if each typed word is in the entry's label or further words.
 export const matches = (entry: Entry, wanted: string): boolean => {
   const text = `${entry.label} ${entry.words ?? ''}`.toLowerCase();
   return wanted.split(/\s+/).every((word) => text.includes(word));
 };
 
-// The id of a run, also out of an address or with what stands around it.
+// Returns the id of a run, also from a URL or from a text around it.
 export const runIdIn = (text: string): string | undefined =>
   /(?:^|[/\s"'#])([0-9A-HJKMNP-TV-Z]{26})(?=$|[/\s"'#?])/.exec(text.trim().toUpperCase())?.[1];

@@ -1,4 +1,4 @@
-// Every shortcut, and the switch for those of a single key.
+// Dialog with all shortcuts, and the switch for single-key ones.
 import { useTranslation } from '../../i18n/use_translation';
 import { Modal } from '../../ui/dialogs/modal';
 import { setPreferences, usePreferences } from '../../lib/preferences';

@@ -1,4 +1,4 @@
-// Theme, language, shortcuts, signing out: a panel at the foot of the rail.
+// Menu at the foot of the navigation: theme, language, shortcuts, signing out.
 import { Settings } from 'lucide-react';
 import { Suspense, lazy, useId, useState } from 'react';
 import { useSession } from '../../auth/session';

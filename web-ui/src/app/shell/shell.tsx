@@ -73,13 +73,13 @@ export function Shell() {
   );
 }
 
-// A tab that nobody sees, and one that is paused, listens to nothing.
+// A hidden tab, and one whose updates are paused, does not listen to changes.
 function useChanges() {
   const live = useLive();
   useEffect(() => (live ? whileSeen(new ChangeStream(queryClient)) : undefined), [live]);
 }
 
-// A new page is where the keyboard and the screen reader go on.
+// Moves the focus to the new page, so that keyboard and screen reader continue there.
 function useFocusAfterNavigation(onNavigate: () => void) {
   const main = useRef<HTMLElement>(null);
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
