@@ -1,5 +1,5 @@
-// One action on many jobs, runs or dead letters: what it means, and asking for it piece by piece, so that a piece that fails
-// leaves the others done and told, and the progress is known.
+// One action on many jobs, runs or dead letters. It is requested in pieces, so that after a failed
+// piece the others are still done and reported, and the progress is known.
 import { ApiError, call } from '../../api/client';
 import { RUN_STATES, type BulkAction, type Problem } from '../../api/types';
 import { newKey } from '../../api/keys';
@@ -27,7 +27,7 @@ export interface Row {
   state: string;
 }
 
-// `result` is the server's, or UNSURE: it may have been done, nobody said.
+// `result` is the server's, or UNSURE if it is unknown whether the action was done.
 export interface Item {
   id: string;
   result: string;
@@ -40,14 +40,15 @@ export interface Answer {
   items: Item[];
 }
 
-const PIECE = 50; // answered well before a request is given up; more than that goes on without this page
+// items per request, answered well before it times out; larger actions continue on the server
+const PIECE = 50;
 const IDS_MAX = 1000; // of a request
-const TRIES = 4; // of a piece, all with one key
+const TRIES = 4; // attempts for a piece, all with one key
 const AGAIN_MS = 1000;
 
 export const UNSURE = 'unsure';
 
-// The states in which an action on a run does something.
+// The states in which an action on a run has an effect.
 const FITS: Record<RunAction, ReadonlySet<string>> = {
   cancel: new Set(['PENDING', 'RUNNING', 'HELD']),
   retry: new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']),
@@ -55,7 +56,7 @@ const FITS: Record<RunAction, ReadonlySet<string>> = {
 const fits = (kind: Kind, action: Action, state: string) =>
   kind === 'run' ? FITS[action as RunAction].has(state) : true;
 
-// What the list shows, as a filter: the API wants one condition at least, and of runs the states.
+// The filter of the list. The API requires at least one condition, and for runs the states.
 export function filterOf(kind: ListKind, search: Search): Filter {
   const given = Object.entries(search).filter(
     (one): one is [string, string | string[]] => one[1] !== undefined && one[1].length > 0,
@@ -63,7 +64,8 @@ export function filterOf(kind: ListKind, search: Search): Filter {
   return { ...(kind === 'job' ? { q: '' } : { state: [...RUN_STATES] }), ...Object.fromEntries(given) };
 }
 
-// Whom the action means; null: none of them. Rows that are not loaded are left to the server.
+// The items to act on: ids, or the filter if rows are not loaded; null if the action applies to
+// none of the selected rows.
 export function targetOf(
   kind: ListKind,
   action: Action,
@@ -85,7 +87,7 @@ export function targetOf(
 const piecesOf = (ids: readonly string[], size: number): string[][] =>
   Array.from({ length: Math.ceil(ids.length / size) }, (_, i) => ids.slice(i * size, (i + 1) * size));
 
-// Who would be acted on, and who refuses.
+// A dry run: which items would be acted on, and which are refused.
 export async function preview(
   kind: Kind,
   action: Action,
@@ -101,7 +103,8 @@ export async function preview(
   return { total: items.length, more: answers.some(({ data }) => data.more), items };
 }
 
-// Whether the server goes on with it by itself: what nobody has to wait for, and what is more than a preview shows.
+// True if the action continues on the server without this page: it is larger than a piece, or than
+// the preview can show.
 export const goesOnAlone = (answer: Answer): boolean => answer.more || answer.items.length > PIECE;
 
 export interface Options {
@@ -111,7 +114,7 @@ export interface Options {
 }
 
 export interface Progress {
-  // After each piece, with how many have been asked; false ends it there.
+  // Called after each piece with the number of items requested so far; false stops there.
   go: (asked: number) => boolean;
   explain: (error: unknown) => string;
   notTried: (stopped: boolean) => string;
@@ -121,14 +124,16 @@ export interface Progress {
 
 const pauseFor = (n: number) => new Promise<void>((resolve) => setTimeout(resolve, AGAIN_MS * 2 ** (n - 1)));
 
-// No answer, half of one, or that of a proxy that had none, says nothing about what was done.
+// True if it is unknown whether the action was done: no response, an incomplete one, or one
+// from a proxy.
 export const isUnsure = (error: unknown) =>
   !(error instanceof ApiError) ||
   error.status < 400 ||
   [502, 504].includes(error.status) ||
   ['outcome_unknown', 'request_in_flight'].includes(error.code);
 
-// With the same key it is done once, however often it is asked for.
+// Repeats a request until its outcome is known. All attempts have the same key, so it is
+// executed once.
 async function askSurely<T>(
   body: object,
   idempotencyKey: string,
@@ -184,7 +189,8 @@ export async function act(
   return items;
 }
 
-// Hands it to the server, which goes on with it. Who looked at all of it means those; of more, whatever matches now.
+// Hands the action over to the server. If the preview showed all items, exactly these are meant;
+// otherwise all that match the filter by then.
 export async function hand(
   kind: Kind,
   action: Action,

@@ -1,4 +1,4 @@
-// Asks before many are acted on, shows how far it is, and what became of each.
+// Dialog of a bulk action: asks first, then shows the progress and the result of each item.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -61,7 +61,8 @@ export default function BulkDialog(props: {
   const [overlap, setOverlap] = useState(false);
   const [kill, setKill] = useState(false);
   const stop = useRef(false);
-  const submission = useRef({ options: '', key: '' }); // asked for again it is the same one
+  // the same options submitted again keep their key
+  const submission = useRef({ options: '', key: '' });
   const look = useQuery({
     queryKey: ['preview', 'bulk', kind, action, target],
     queryFn: ({ signal }) => preview(kind, action, target, signal),
@@ -100,7 +101,8 @@ export default function BulkDialog(props: {
       notTried: (stopped) => t(stopped ? 'bulk.stopped' : 'bulk.not_tried'),
     });
     setStage({ at: 'done', items });
-    // Another try has another key: what may have been done is chosen anew by who has looked.
+    // Items with an unknown outcome are not selected for another attempt, which would have another
+    // key: the user decides after looking.
     props.onDone(items.filter((item) => item.error && item.result !== UNSURE).map((item) => item.id));
     for (const queryKey of [['jobs'], ['runs'], ['dead-letters'], ['failing-jobs']])
       void client.invalidateQueries({ queryKey });

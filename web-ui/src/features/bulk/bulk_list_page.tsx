@@ -1,4 +1,4 @@
-// Actions on many that the server does by itself: those under way, and those of the last days.
+// List of the bulk actions that the server executes: those in progress, and those of the last days.
 import '../../i18n/more';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { itemsOf } from '../../api/queries';

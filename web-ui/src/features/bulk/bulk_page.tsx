@@ -1,4 +1,4 @@
-// One action on many: how far it is, live, and what became of each; it can be cancelled.
+// Page of one bulk action: live progress, the result of each item, and a button to cancel it.
 import '../../i18n/more';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
@@ -61,7 +61,7 @@ function Known({ bulk }: { bulk: BulkAction }) {
       <div className="grid gap-4">
         <Card title={t('bulk.progress')}>
           <Progress bulk={bulk} />
-          {/* Numbers that move are not read out; that it has ended is. */}
+          {/* Screen readers announce the end, but not the changing numbers. */}
           <p role="status" className="sr-only">
             {bulk.state !== 'RUNNING' && ended}
           </p>

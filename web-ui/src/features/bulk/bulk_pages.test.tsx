@@ -106,7 +106,8 @@ describe('the bar', () => {
     reason?: string;
     key: string | null;
   }
-  // `matching`: of how many the preview of a filter is; `answers`: to what is handed over, in turn.
+  // `matching` is the number of items in the preview of a filter; `answers` are the responses to
+  // handing it over, in order.
   function bulk(matching: number, more: boolean, answers: (() => Response | Promise<Response>)[] = []) {
     const asked: Asked[] = [];
     server.use(

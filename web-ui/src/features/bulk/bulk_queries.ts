@@ -18,7 +18,7 @@ export function useBulk(id: string) {
   return useQuery({
     queryKey: [bulkPath(id)],
     queryFn: ({ signal }) => get<BulkAction>(bulkPath(id), {}, signal),
-    // One that was cancelled still finishes what it had begun.
+    // A cancelled action still finishes the items that it has begun.
     refetchInterval: ({ state }) =>
       isRefused(state.error) || (state.data && state.data.end_time !== null)
         ? false

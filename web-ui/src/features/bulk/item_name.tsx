@@ -1,4 +1,5 @@
-// Name of an item, read from the server when the caller does not know it. A dead letter has no page of its own.
+// Name of an item, requested from the server if the caller does not know it. A dead letter is not
+// looked up.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get } from '../../api/client';
@@ -7,7 +8,7 @@ import { nameOfRun } from '../runs/detail/run_text';
 
 export function ItemName({ kind, id, name }: { kind: string; id: string; name?: string }) {
   const read = useQuery({
-    queryKey: ['name', kind, id], // of no topic: each change of many would ask for all of them again
+    queryKey: ['name', kind, id], // not under a topic, so that a change does not reload every name
     queryFn: async ({ signal }) =>
       kind === 'job'
         ? (await get<Job>('jobs/' + encodeURIComponent(id), {}, signal)).name

@@ -1,4 +1,4 @@
-// Asks before the run of a dead letter is tried once more, or the letter is taken off the list.
+// Dialogs that retry the run of a dead letter, or discard the letter.
 import '../../i18n/seldom';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
@@ -28,7 +28,7 @@ export default function DeadLetterDialog({
   const { t } = useTranslation();
   const client = useQueryClient();
   const denied = useDenied();
-  // The list does not say whose it is.
+  // The list does not contain the owner.
   const read = useQuery({
     queryKey: ['dead-letters', letter.id],
     queryFn: ({ signal }) => get<DeadLetter>(letterPath(letter.id), {}, signal),

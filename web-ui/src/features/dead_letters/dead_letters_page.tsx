@@ -45,7 +45,8 @@ export function DeadLettersPage() {
   const navigate = route.useNavigate();
   const letters = useDeadLetters({ page_size: PAGE_SIZE, job_id: job.trim().toLowerCase() || undefined });
   const items = itemsOf(letters.data);
-  const noId = letters.error instanceof ApiError && letters.error.status === 400; // nor is anything found by it
+  // an invalid id; nothing can match it
+  const noId = letters.error instanceof ApiError && letters.error.status === 400;
   const [asked, setAsked] = useState<{ letter: DeadLetter; verb: Verb } | null>(null);
   const [many, setMany] = useState<Many | null>(null);
   const [selection, onSelect] = useState(NOTHING);
@@ -195,7 +196,7 @@ function Letters({
   const textOr = useTextOr();
   const denied = useDenied();
   const button = (letter: DeadLetter, verb: Verb) => {
-    const why = denied(letter, 'discard'); // of both: who may run its job
+    const why = denied(letter, 'discard'); // the permission for both actions: to run the job
     const label = t(`dead.${verb}_named`, { job: letter.job_id, id: letter.id });
     const Icon = verb === 'replay' ? RotateCcw : Trash2;
     return (

@@ -68,8 +68,9 @@ const linesIn = (labels: Executor['labels']) =>
 const textOf = (labels: Executor['labels']) => linesIn(labels).join('\n');
 const same = (a: Executor['labels'], b: Executor['labels']) => textOf(a) === textOf(b);
 
-// The ETag is not part of the list: it is read now, and what nobody was shown is not overwritten. Null: they are as wanted,
-// as after an answer that was lost on its way.
+// Writes the labels. The list does not contain the ETag, so the executor is read first. If its
+// labels differ from those shown, they are not overwritten. Null: the labels are already as wanted,
+// for example because the response to an earlier attempt was lost.
 async function putLabels(
   name: string,
   shown: Executor['labels'],
@@ -90,7 +91,7 @@ export function LabelDialog({ executor, onClose }: { executor: Executor; onClose
   const { t } = useTranslation();
   const client = useQueryClient();
   const id = useId();
-  const [shown, setShown] = useState(executor.labels); // `executor` goes on changing below an open dialog
+  const [shown, setShown] = useState(executor.labels); // `executor` changes below an open dialog
   const [text, setText] = useState(() => textOf(shown));
   const labels = linesOf(text);
   const save = useMutation({

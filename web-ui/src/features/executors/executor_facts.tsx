@@ -32,7 +32,7 @@ export function Slots({ running, slots }: { running: number; slots: number }) {
   );
 }
 
-// Records of its tasks that were sent to it and that it has not dealt with.
+// Number of tasks that were sent to the executor and that it has not handled yet.
 export function Behind({ tasks }: { tasks: number | null | undefined }) {
   const { t } = useTranslation();
   const { language } = usePreferences();

@@ -1,4 +1,4 @@
-// One executor: where it is and how it does, and what it ran.
+// Page of one executor: its host, its state, and its runs.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { useQuery } from '@tanstack/react-query';

@@ -130,7 +130,7 @@ export function ExecutorsPage() {
   );
 }
 
-// Each leads to the executors that have it, within what is filtered already.
+// Labels of an executor. Each adds a filter for the executors that have it.
 function LabelLinks({ labels }: { labels: Record<string, string> }) {
   const { t } = useTranslation();
   const search = route.useSearch();

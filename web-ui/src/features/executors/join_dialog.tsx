@@ -52,7 +52,8 @@ function AskDialog({ onClose, onMade }: { onClose: () => void; onMade: (made: Ma
             ).data,
           );
         } catch (error) {
-          // Without certificates there is nothing to make: the executors of this cluster share a secret.
+          // Without certificates there is no token to create: the executors of this cluster
+          // share a secret.
           if (!(error instanceof ApiError && error.code === 'link_without_tls')) throw error;
           onMade({ executor_id: id, join_token: null, expires_at: null });
         }

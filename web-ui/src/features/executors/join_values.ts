@@ -4,7 +4,7 @@ export type Place = (typeof PLACES)[number];
 
 export interface Joining {
   executor: string;
-  token: string | null; // null: members and executors share a secret, which is a file on each of them
+  token: string | null; // null: members and executors share a secret, a file on each of them
   version: string;
 }
 
@@ -16,7 +16,7 @@ interface File {
   settings: readonly string[];
 }
 
-// What the executor is told beside the configuration that every executor has.
+// The settings of this executor, besides those that all executors have.
 function fileOf({ executor, token }: Joining, directory: string): File {
   const name = directory + (token === null ? '/join.secret' : '/join-token');
   const id = 'executor.id=' + executor;

@@ -34,7 +34,8 @@ export function GapsPage() {
   const gaps = useGaps({ ...search, job_id: search.job_id?.trim().toLowerCase() });
   const items = itemsOf(gaps.data);
   const { job_id: job = '' } = search;
-  const noId = job !== '' && gaps.error instanceof ApiError && gaps.error.status === 400; // nor is anything found by it
+  // an invalid id; nothing can match it
+  const noId = job !== '' && gaps.error instanceof ApiError && gaps.error.status === 400;
   const filtered = Object.values(search).some((value) => value !== undefined && value.length > 0);
   const clear = () => void navigate({ search: {} });
   return (
@@ -113,7 +114,7 @@ function Filters(props: {
   );
 }
 
-// A card has no header that would say what a value is.
+// A card has no header row, so each value has its label beside it.
 const OnCard = ({ children }: { children: ReactNode }) => (
   <span className="mr-1.5 text-muted sm:hidden">{children}</span>
 );

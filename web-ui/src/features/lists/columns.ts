@@ -8,7 +8,8 @@ export interface Choosable {
   label: string;
   usual: boolean;
 }
-// Only what differs from the usual, so that a column that comes later is there, or not, as it should be.
+// Only choices that differ from the default, so that a column that is added later gets its
+// own default.
 export type Chosen = Readonly<Record<string, boolean>>;
 
 export interface Columns {

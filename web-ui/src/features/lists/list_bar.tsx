@@ -1,4 +1,4 @@
-// Bar above a list of jobs or runs, and the check boxes of its rows.
+// Bar above a list of jobs or runs, and the checkboxes of its rows.
 import { Suspense, useState } from 'react';
 import { useTranslation } from '../../i18n/use_translation';
 import type { Column } from '../../ui/data_table';
@@ -9,7 +9,7 @@ import { NOTHING, isTicked, tick } from './selection';
 
 const ListTools = early(() => import('./list_tools'));
 
-// Another filter is another list: nothing of it is chosen yet.
+// Adds a selection to a list. Another filter makes another list, with an empty selection.
 export function useSelectable(list: Omit<List, 'selection' | 'onSelect'>): List {
   const filter = JSON.stringify(list.search);
   const [of, setOf] = useState(filter);
@@ -21,7 +21,7 @@ export function useSelectable(list: Omit<List, 'selection' | 'onSelect'>): List 
   return { ...list, selection: of === filter ? selection : NOTHING, onSelect };
 }
 
-// `always`: the column that is not for choosing.
+// `always` is the column that cannot be hidden.
 export function ListBar(props: { list: List; always: string }) {
   return (
     <div className="relative mb-2 flex min-h-9 flex-wrap items-center gap-2">

@@ -5,7 +5,7 @@ export function kept(name: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(PREFIX + name) ?? 'null');
   } catch {
-    return null; // Storage is forbidden, or holds something else.
+    return null; // storage is forbidden, or contains something else
   }
 }
 

@@ -61,7 +61,7 @@ export default function ListTools({ list, always }: { list: List; always: string
   );
 }
 
-// What was begun here last, while the list goes on to be of use.
+// The last bulk action that was started from this list.
 function Under({ bulk }: { bulk: BulkAction }) {
   const now = useBulk(bulk.bulk_id).data ?? bulk;
   const title = useBulkTitle()(now);
@@ -149,7 +149,7 @@ function Said({ selection }: { selection: Selection }) {
   return t(selection.more ? 'lists.first_selected' : 'lists.all_selected', { n: selection.all });
 }
 
-// The server counts: not every row is here.
+// Selects everything that matches the filter. The server counts, because not all rows are loaded.
 function AllMatching({ kind, rows, search, onSelect }: List) {
   const { t } = useTranslation();
   const may = useMay('jobs:run');

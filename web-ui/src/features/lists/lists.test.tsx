@@ -12,7 +12,7 @@ import { NOTHING, areAllTicked, countOf, everything, isTicked, only, tick, tickS
 import { renamed, viewOf, viewsFrom, withView, withoutView } from './views';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
 import '../../i18n/more';
-// What is fetched when it is needed is there from the beginning: no test waits for it.
+// Loaded before the tests, so that none waits for a part that the page loads later.
 import './list_tools';
 import '../bulk/bulk_dialog';
 import '../../ui/dialogs/modal_dialog';
@@ -92,7 +92,7 @@ interface Asked {
   reason?: string;
 }
 
-// As the server does it; `refused` belong to somebody else.
+// Answers bulk requests as the server does; the `refused` ids belong to somebody else.
 function answerBulk(refused: readonly string[], seen: Asked[] = [], matching: readonly string[] = []) {
   server.use(
     http.post(at('bulk'), async ({ request }) => {

@@ -1,9 +1,11 @@
 // Selection of rows in a list. Pure.
 export interface Selection {
   ids: ReadonlySet<string>;
-  anchor: string | null; // where a range begins: the row that was ticked last
-  all: number | null; // everything that matches the filter, this many; ids are then those of them in sight
-  more: boolean; // of all: more match than can be acted on at once
+  anchor: string | null; // the row that was ticked last: the start of a range
+  // number of rows if everything that matches the filter is selected; `ids` are then the
+  // loaded ones
+  all: number | null;
+  more: boolean; // with `all`: more rows match than one action can take
 }
 
 export const NOTHING: Selection = { ids: new Set(), anchor: null, all: null, more: false };
@@ -16,7 +18,8 @@ const of = (ids: Iterable<string>, anchor: string | null = null): Selection => (
 
 export const countOf = (selection: Selection) => selection.all ?? selection.ids.size;
 
-// One row, or with `range` those from the last one to it: all become what it becomes.
+// Ticks or unticks one row. With `range`, all rows from the last ticked one to it get the
+// same state.
 export function tick(selection: Selection, id: string, rows: readonly string[], range: boolean): Selection {
   const from = range && selection.anchor !== null ? rows.indexOf(selection.anchor) : -1;
   const to = rows.indexOf(id);
@@ -33,7 +36,7 @@ export function tick(selection: Selection, id: string, rows: readonly string[], 
 export const areAllTicked = (selection: Selection, rows: readonly string[]) =>
   rows.length > 0 && rows.every((id) => selection.ids.has(id));
 
-// All rows that are loaded; none of them when all were.
+// Ticks all loaded rows; unticks them if all were ticked.
 export function tickShown(selection: Selection, rows: readonly string[]): Selection {
   const ids = new Set(selection.ids);
   const on = !areAllTicked(selection, rows);
@@ -51,8 +54,8 @@ export const everything = (rows: readonly string[], count: number, more: boolean
   more,
 });
 
-// What failed stays chosen, so that it can be tried again.
+// Selects only the failed rows, so that the action can be repeated.
 export const only = (ids: readonly string[]): Selection => of(ids);
 
-// A row that is loaded later is one of everything.
+// With everything selected, rows that are loaded later are selected too.
 export const isTicked = (selection: Selection, id: string) => selection.all !== null || selection.ids.has(id);

@@ -1,5 +1,5 @@
-// Saved views of a list: names for filters. A view is what the URL holds after its path, and opening it is
-// following a link, so that the URL always wins. Pure.
+// Saved views of a list: names for filters. A view is the query part of a URL, and opening one
+// follows a link, so the URL always decides what is shown. Pure.
 export interface View {
   name: string;
   search: string;
@@ -17,7 +17,7 @@ export function viewsFrom(stored: unknown): View[] {
 
 const byName = (views: View[]) => views.toSorted((a, b) => a.name.localeCompare(b.name));
 
-// A view of the same name becomes this one.
+// Saves a view; it replaces the one with the same name.
 export const withView = (views: readonly View[], view: View): View[] =>
   byName([...views.filter((one) => one.name !== view.name), view]);
 
@@ -27,7 +27,7 @@ export const withoutView = (views: readonly View[], name: string): View[] =>
 export const renamed = (views: readonly View[], from: string, to: string): View[] =>
   byName(views.map((one) => (one.name === from ? { ...one, name: to } : one)));
 
-// The order of a URL's parameters means nothing.
+// The order of the parameters in a URL does not matter.
 const canonical = (search: string) => {
   const params = new URLSearchParams(search);
   params.sort();

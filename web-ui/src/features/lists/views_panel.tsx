@@ -1,4 +1,4 @@
-// Filters under a name: saved, opened, renamed, deleted.
+// Panel of the saved views: save, open, rename, delete.
 import '../../i18n/more';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { Bookmark, Check, Pencil, Trash2 } from 'lucide-react';
@@ -12,7 +12,7 @@ import { DropPanel } from './drop_panel';
 import { keep, kept } from './list_settings';
 import { NAME_MAX, VIEWS_MAX, renamed, viewOf, viewsFrom, withView, withoutView, type View } from './views';
 
-// Whoever else signs in here has views of their own.
+// Views are stored per user, because several users may sign in with one browser.
 function useViews(kind: ListKind): [View[], (next: View[]) => void] {
   const session = useSession();
   const person = session.state === 'signed_in' ? session.person : null;
@@ -34,7 +34,8 @@ export function ViewsPanel({ kind }: { kind: ListKind }) {
   const search = useRouterState({ select: (state) => state.location.searchStr });
   const current = viewOf(views, search);
   const [renaming, setRenaming] = useState<string | null>(null);
-  const [focused, setFocused] = useState(''); // where the keyboard goes on after a renaming
+  // name of the view that gets the focus after it was renamed
+  const [focused, setFocused] = useState('');
   const field = useRef<HTMLInputElement>(null);
   return (
     <DropPanel

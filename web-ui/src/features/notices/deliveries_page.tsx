@@ -1,4 +1,4 @@
-// Notices on their way and sent: what was told to whom, and what came of it.
+// Page of the notification deliveries: recipients, states and errors.
 import '../../i18n/more';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
@@ -28,7 +28,8 @@ export function DeliveriesPage() {
   const may = useMay('config:write');
   const deliveries = useDeliveries({ ...search, job_id: search.job_id?.toLowerCase() });
   const items = itemsOf(deliveries.data);
-  const noId = deliveries.error instanceof ApiError && deliveries.error.status === 400; // nor is anything found by it
+  // an invalid id; nothing can match it
+  const noId = deliveries.error instanceof ApiError && deliveries.error.status === 400;
   const [testing, setTesting] = useState(false);
   const filtered = Boolean(search.state || search.kind || search.job_id);
   const clear = () => void navigate({ search: {} });
@@ -224,7 +225,7 @@ function DeliveriesTable({ deliveries, may }: { deliveries: Delivery[]; may: boo
   );
 }
 
-// A card has no header that would say what a number is.
+// A card has no header row, so each number has its label beside it.
 const OnCard = ({ children }: { children: ReactNode }) => (
   <span className="mr-1.5 text-muted sm:hidden">{children}</span>
 );
@@ -257,6 +258,6 @@ function Told({ delivery }: { delivery: Delivery }) {
   );
 }
 
-// What it says already has the number mostly; of one without words it is all there is.
+// The error text usually contains the status; without a text the status alone is shown.
 const errorOf = ({ error, status, state }: Delivery): string =>
   error ?? (status !== null && state !== 'DELIVERED' ? String(status) : '');

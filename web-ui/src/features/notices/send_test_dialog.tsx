@@ -1,4 +1,4 @@
-// A test through every channel, now and once, and what each of them answered.
+// Dialog that sends a test message through every channel and shows the response of each.
 import '../../i18n/more';
 import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client';

@@ -1,4 +1,4 @@
-// Ends every run of a job that is open, after saying how many those are.
+// Dialog that cancels all runs of a job that have not ended; it shows how many there are.
 import '../../../i18n/seldom';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

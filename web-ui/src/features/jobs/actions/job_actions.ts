@@ -11,7 +11,8 @@ import { explain } from '../../../ui/ui';
 
 export const jobPath = (id: string) => 'jobs/' + encodeURIComponent(id);
 
-// A double click is one run: until the first request has ended, every further one carries its key.
+// Runs a job now. A double click makes one run: until the first request has ended, further ones
+// carry its key.
 export function useRunNow() {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -29,9 +30,9 @@ export function useRunNow() {
       void navigate({ to: '/runs/$id', params: { id: data.run_id } });
     },
     onError: (error, id) => {
-      // The second click found the first one on its way: that one leads to the run.
+      // The request of the first click is still in progress; it will open the run.
       if (error instanceof ApiError && error.code === 'request_in_flight') return;
-      // Where the outcome is unknown the same key asks again without making a second run.
+      // If the outcome is unknown, the key is kept: a repeated request with it makes no second run.
       const unknown =
         error instanceof ApiError && (error.code === 'unreachable' || error.code === 'outcome_unknown');
       if (!unknown) keys.current.delete(id);

@@ -1,4 +1,4 @@
-// Asks before a job is paused (why?) or deleted (sure?).
+// Dialogs that pause a job (with a reason) and delete one (after confirmation).
 import { useId, useState } from 'react';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';

@@ -1,5 +1,5 @@
-// One run by hand, otherwise than the job says: other parameters, one executor, another priority. From a run: with
-// what that one was given.
+// Dialog for one manual run with other parameters, executor or priority than the job's. Opened from
+// a run, it begins with that run's values.
 import '../../../i18n/seldom';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -49,7 +49,8 @@ export default function RunWithDialog(props: Props) {
   );
 }
 
-// The same request again, after no answer came, is the same run.
+// Sends the request. If no response came, the same request again keeps its key, so that there is
+// one run.
 function useExecute(job: Job) {
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -73,7 +74,7 @@ function useExecute(job: Job) {
 
 function Known({ job: shown, run, finalFocus, onClose }: Props & { job: Job }) {
   const { t } = useTranslation();
-  const [job] = useState(shown); // what is being filled in must not change under the hands
+  const [job] = useState(shown); // fixed while the dialog is open; the page may refresh
   const [values, setValues] = useState(() => startOf(job, run));
   const [wrong, setWrong] = useState<Wrong>({});
   const execute = useExecute(job);

@@ -8,13 +8,14 @@ export interface RunWith {
   executor_id: string;
   priority: string;
 }
-// The names of the fields, and what is wrong with them as a key of the texts.
+// Invalid fields by name, each with its problem as a key of the texts.
 export type Wrong = Partial<Record<keyof RunWith, { key: string; names?: string }>>;
 
 const PRIORITY_MAX = 100;
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-// Those of the job, with what an earlier run was given over them. Where that one ran is not what it was asked for.
+// Initial values: the job's, overridden by the parameters and priority of an earlier run. Its
+// executor is not taken, because that is where it ran, not what was requested.
 export function startOf(job: Job, run?: Run): RunWith {
   const parameters = { ...job.parameters, ...run?.parameters };
   return {
@@ -36,7 +37,7 @@ export function wrongIn(values: RunWith, job: Job): Wrong {
   return wrong;
 }
 
-// Of all of them, and of each by its name.
+// Pointers of the parameters that the form shows: of all together, and of each by its name.
 export const pointersOf = (values: RunWith): string[] => [
   '/parameters',
   ...Object.keys(parametersOf(values.parameters) ?? {}).map(
@@ -44,7 +45,7 @@ export const pointersOf = (values: RunWith): string[] => [
   ),
 ];
 
-// Only what differs: the rest stays the job's own.
+// Returns only the values that differ; for the others the job's own are used.
 export function bodyOf(values: RunWith, job: Job): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   const given = Object.entries(parametersOf(values.parameters) ?? {}).filter(

@@ -1,17 +1,17 @@
-// A schedule in words. Words only: when a job fires is what the server computes.
+// Describes a schedule in words. When it fires is computed by the server only.
 import cronstrue from 'cronstrue';
 import { useEffect, useState } from 'react';
 
 let chinese = false;
 
-// Chinese words are fetched when they are first needed.
+// Chinese words are loaded when they are first needed.
 async function loadWords(language: string): Promise<void> {
   if (language !== 'zh-CN' || chinese) return;
   await import('cronstrue/locales/zh_CN.js');
   chinese = true;
 }
 
-// Draws again when the words of the language are there.
+// Renders again when the words of the language have been loaded.
 export function useWords(language: string): void {
   const [, setLoaded] = useState(false);
   useEffect(() => {

@@ -8,7 +8,7 @@ export interface Took {
   good: boolean;
 }
 
-// Oldest first; a run that never started took no time.
+// Durations, oldest first, without runs that never started.
 export function durationsOf(runs: readonly Run[]): Took[] {
   return runs
     .filter((run) => run.started_at !== null && run.ended_at !== null)
@@ -21,7 +21,8 @@ export function durationsOf(runs: readonly Run[]): Took[] {
     .toReversed();
 }
 
-// The least value that at least `share` of 100 do not exceed; 0 of none.
+// Returns the smallest value that at least `share` % of the values do not exceed; 0 for an
+// empty list.
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((sorted.length * share) / 100) - 1)] ?? 0;

@@ -1,4 +1,4 @@
-// One job: when it fires next, how its last runs went, what it is.
+// Page of one job: its next fires, its last runs, its definition.
 import '../../../i18n/more';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Ban, Copy, Pause, Pencil, Play, SlidersHorizontal, Trash2, Zap } from 'lucide-react';

@@ -1,4 +1,4 @@
-// The last runs of one job at a glance, and how many of them succeeded.
+// Card of a job's last runs, with the share that succeeded.
 import '../../../i18n/seldom';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
@@ -19,7 +19,7 @@ export default function LastRunsCard({ job, onKnown }: { job: Job; onKnown?: () 
   const last = useLastRunsRead([job.job_id], RUNS);
   const runs = last.data?.get(job.job_id);
   useTell(!isAwaited(last), onKnown);
-  if (!runs || runs.length === 0) return null; // the card of its runs says that there are none
+  if (!runs || runs.length === 0) return null; // the card of its runs says so
   const { share, n } = successOfLast(runs);
   return (
     <Card title={t('strip.title', { n: RUNS })}>

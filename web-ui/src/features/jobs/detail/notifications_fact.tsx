@@ -1,4 +1,4 @@
-// On the page of a job: what is told of its runs, to whom, and where that can be followed.
+// Fact on a job's page: which events are notified, to whom, and a link to the deliveries.
 import '../../../i18n/more';
 import { Link } from '@tanstack/react-router';
 import type { Job } from '../../../api/types';

@@ -10,7 +10,7 @@ import { tellingOf } from '../form/notifications_values';
 
 export interface TellText {
   what: string;
-  cluster: boolean; // the cluster's word, and what it is is not said by `what`
+  cluster: boolean; // the cluster's setting applies, and `what` does not contain it
   whom: string;
 }
 

@@ -36,7 +36,7 @@ interface Ends {
   back: string | null;
 }
 
-// `back`: older ones than that were not read; null: there are none.
+// `back` is the time before which runs were not read; null if all were.
 export async function readEnds(job: string, since: string, signal?: AbortSignal): Promise<Ends> {
   const runs: Run[] = [];
   let token: string | undefined;
@@ -61,14 +61,16 @@ export default function EndsCard({ job }: { job: Job }) {
   const weeks = weeksTo(serverNow(), zone);
   const first = weeks[0]![0]!;
   const refetchInterval = useEvery(EVERY_MS);
-  // One that fired before that day may have ended in it. Not below "runs": that many are not read at every change.
+  // Begins a day earlier, because a run that fired then may have ended on the first day. The key is
+  // not below "runs", because so many runs must not be read again at every change.
   const since = new Date(instantIn(zone, addDays(first, -1))).toISOString();
   const ends = useQuery({
     queryKey: ['jobs', job.job_id, 'ends', since],
     queryFn: ({ signal }) => readEnds(job.job_id, since, signal),
     refetchInterval: (query) => refetchInterval && refetchInterval * (query.state.data?.back ? SELDOM : 1),
   });
-  if (ends.data?.runs.length === 0 && ends.data.back === null) return null; // the card of its runs says that there are none
+  // the card of its runs says so
+  if (ends.data?.runs.length === 0 && ends.data.back === null) return null;
   return (
     <Card title={t('ends.title', { n: WEEKS })} flush>
       {ends.isPending ? (

@@ -7,7 +7,8 @@ import { BAD_STATES } from '../../overview/failures';
 export const WEEKS = 12;
 export const ENDED: readonly string[] = ['COMPLETED', ...BAD_STATES];
 
-// Of those that ended by themselves, the share that succeeded, rounded down: a single failure is never 100 %.
+// The share of successes among runs that ended by themselves, rounded down, so that a single
+// failure is never 100 %.
 export function successOfLast(runs: readonly Pick<RecentRun, 'state'>[]): {
   share: number | null;
   n: number;
@@ -19,8 +20,8 @@ export function successOfLast(runs: readonly Pick<RecentRun, 'state'>[]): {
 
 export const IN_TIME_MS = 1000;
 
-// Of those that a schedule made and that began at their first attempt, the share that did so within `ms` of the time that
-// they were due at, rounded down, and how late the last of them was.
+// Of the runs that were made by a schedule and started at their first attempt: the share that
+// started within `ms` after they were due, rounded down, and the delay of the latest one.
 export function begunInTime(
   runs: readonly Pick<Run, 'kind' | 'attempt' | 'fire_time' | 'due_at' | 'started_at'>[],
   ms: number,
@@ -36,7 +37,7 @@ export function begunInTime(
   };
 }
 
-// The days of the last weeks from Monday to Sunday, the oldest week first; null: still to come.
+// The days of the last weeks, Monday to Sunday, oldest week first; null for days in the future.
 export function weeksTo(now: number, zone: string): (string | null)[][] {
   const today = localIn(zone, now).slice(0, 10);
   const weekday = (new Date(today + 'T00:00Z').getUTCDay() + 6) % 7;

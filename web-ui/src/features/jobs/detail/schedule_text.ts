@@ -1,4 +1,4 @@
-// A schedule as it was written, and its zone. Pure.
+// A schedule as text, as it was written, and its time zone. Pure.
 import type { Job, Schedule } from '../../../api/types';
 import { span } from '../../../lib/format';
 

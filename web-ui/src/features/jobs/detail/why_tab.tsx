@@ -1,4 +1,4 @@
-// Why a job did or did not run at a time, from what is on record.
+// Tab that explains from the records why a job ran, or did not run, at a time.
 import '../../../i18n/more';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';

@@ -1,4 +1,5 @@
-// Somebody else saved the job first: what differs, and whose version goes on.
+// Dialog shown if somebody else has saved the job first: the differences, and the choice of a
+// version.
 import '../../../i18n/more';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';

@@ -1,2 +1,2 @@
-// A job as its file or the body of a request has it.
+// A job's definition, as in a file or in the body of a request.
 export type Definition = Record<string, unknown>;

@@ -1,4 +1,4 @@
-// The fields of the form: labelled, registered, with what is wrong with them.
+// Fields of the job form: labelled, registered, with their errors.
 import '../../../i18n/more';
 import '../../../i18n/seldom';
 import type { ReactNode } from 'react';
@@ -10,7 +10,8 @@ import type { FormValues } from './form_values';
 
 export const COLUMNS = 'grid gap-x-4 gap-y-3 sm:grid-cols-2';
 
-// What our own checks say is a code with its bounds; what the server says is a sentence.
+// Returns the error text of a field. Checks of the form give a code with bounds, which is
+// translated; the server gives a sentence.
 export function useError() {
   const { t } = useTranslation();
   const {

@@ -1,4 +1,4 @@
-// A job is made or changed: as a form, or as YAML.
+// Page that creates or edits a job, as a form or as YAML.
 import '../../../i18n/more';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -13,7 +13,7 @@ import { jobPath } from '../actions/job_actions';
 const newRoute = getRouteApi('/jobs/new');
 const editRoute = getRouteApi('/jobs/$id/edit');
 
-// Read once: what is being edited must not change under the hands.
+// The job is read once, so that it does not change while it is being edited.
 function useStart(id: string | undefined) {
   return useQuery({
     queryKey: ['edit', id],

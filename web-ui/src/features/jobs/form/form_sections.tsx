@@ -1,4 +1,5 @@
-// The sections of the form: what, when, where, on failure; what is told is in ./tell_section.
+// Sections of the form: what to run, when, where, and on failure. Notifications are in
+// ./notifications_section.
 import '../../../i18n/more';
 import '../../../i18n/seldom';
 import { useEffect, useRef, type ReactNode } from 'react';
@@ -73,7 +74,7 @@ function What({ isNew }: { isNew: boolean }) {
   );
 }
 
-// Fields that are seldom needed; opens by itself where one of them is refused.
+// Fields that are seldom needed. The section opens by itself if one of them has an error.
 function More({
   label,
   names,
@@ -99,7 +100,7 @@ function More({
   );
 }
 
-// Those in use are offered; any other makes one.
+// Suggests the existing namespaces; any other name creates one.
 function Namespace() {
   const { t } = useTranslation();
   const namespaces = useNamespaces();

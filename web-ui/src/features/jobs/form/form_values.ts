@@ -1,7 +1,7 @@
-// Between a job's definition, what the form's fields hold, and YAML. Pure.
+// Converts between a job's definition, the values of the form's fields, and YAML. Pure.
 //
-// A definition keeps every field that it came with, also those that the form does not show: the form
-// lays its own over it.
+// A definition keeps all fields that it came with, including those that the form does not show: the
+// form only overrides its own.
 import * as z from 'zod/mini';
 import type { FieldPath } from 'react-hook-form';
 import type { Job, Schedule } from '../../../api/types';
@@ -140,7 +140,7 @@ const NUMBERS = [
   'catch_up_window',
   'catch_up_max',
 ] as const;
-// Of an answer, and no part of the definition.
+// Fields of a response that are not part of the definition.
 const NOT_DEFINED = new Set([
   'version',
   'state',
@@ -191,7 +191,7 @@ export const DEFAULTS: FormValues = {
   ...TELL_DEFAULTS,
 };
 
-// "NAME=value" a line; null when a line is something else, or a name comes twice.
+// Reads "NAME=value" lines; null if a line has another form or repeats a name.
 export function linesOf(text: string): Record<string, string> | null {
   const out: Record<string, string> = {};
   for (const line of text.split('\n')) {
@@ -214,7 +214,7 @@ export function parametersOf(text: string): Record<string, unknown> | null {
   }
 }
 
-// Seconds between commas or spaces; null when one is no such number.
+// Reads seconds separated by commas or spaces; null if one of them is not a valid number.
 export function intervalsOf(text: string): number[] | null {
   const words = text.split(/[\s,]+/).filter((word) => word !== '');
   return words.length <= INTERVALS_MAX && words.every((word) => /^\d{1,5}$/.test(word) && +word <= 86_400)
@@ -235,7 +235,7 @@ export function definitionOf(job: Job): Definition {
   return normalised(Object.fromEntries(Object.entries(job).filter(([name]) => !NOT_DEFINED.has(name))));
 }
 
-// Both views of the schedules, saying the same.
+// Makes both views of the schedules, cron_expression and schedules, agree.
 export function normalised(definition: Definition): Definition {
   const zone = typeof definition.time_zone === 'string' ? definition.time_zone : 'UTC';
   const given = Array.isArray(definition.schedules) ? (definition.schedules as unknown[]) : [];
@@ -294,7 +294,7 @@ function scheduleValues(schedules: Schedule[], zone: string): Partial<FormValues
   if (only.kind === 'rate' && startOf({ ...only }) === '')
     return { kind: 'rate', every_s: String(only.every_ms / 1000) };
   if (only.kind === 'once') return { kind: 'once', at: only.at };
-  return several; // a zone or a start of its own
+  return several; // has a time zone or a start of its own
 }
 
 export function schedulesOf(values: FormValues): unknown[] {
@@ -314,7 +314,7 @@ export function schedulesOf(values: FormValues): unknown[] {
   }
 }
 
-// The definition with what the form holds laid over it.
+// Returns `base` overridden by the values of the form.
 export function definitionFrom(values: FormValues, base: Definition): Definition {
   const out: Definition = { ...base };
   for (const name of TEXTS) out[name] = values[name].trim();
@@ -338,7 +338,8 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   return normalised(out);
 }
 
-// Which field shows what the server says about a pointer; `several`: each schedule has fields of its own.
+// Returns the field that shows the server's error at `pointer`. `several`: each schedule has fields
+// of its own.
 export function fieldOf(pointer: string, several = false): FieldPath<FormValues> | null {
   const [, first, second, last] = pointer.split('/');
   if (first === 'schedules' && several && /^\d+$/.test(second ?? ''))
@@ -363,7 +364,7 @@ export interface Difference {
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-// What somebody else changed since `base`, beside what was changed here.
+// The fields that differ between `mine` and `theirs`, with their values in `base`.
 export function differences(base: Definition, mine: Definition, theirs: Definition): Difference[] {
   const fields = [
     ...new Set([...Object.keys(base), ...Object.keys(mine), ...Object.keys(theirs)]),

@@ -1,4 +1,4 @@
-// The editor around the form's sections and the YAML text: saving, conflicts, what is not saved yet.
+// The editor around the form and the YAML text: saving, conflicts, warning about unsaved changes.
 import '../../../i18n/more';
 import { useQueryClient } from '@tanstack/react-query';
 import { useBlocker, useNavigate } from '@tanstack/react-router';
@@ -34,7 +34,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const client = useQueryClient();
-  const [base, setBase] = useState(props.start); // what fields that are not shown keep
+  const [base, setBase] = useState(props.start); // gives the values of fields that are not shown
   const [tab, setTab] = useState('form');
   const [yaml, setYaml] = useState('');
   const [yamlChanged, setYamlChanged] = useState(false);
@@ -111,7 +111,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
       setBusy(false);
     }
   };
-  // A repetition of the same submission carries its key: one job, however often it is sent.
+  // The same submission keeps its key, so that one job is created, however often it is sent.
   const store = (definition: Definition, version: number | undefined) => {
     if (!isNew)
       return call<Job>('PUT', jobPath(props.job!.job_id), { body: definition, ifMatch: `"v${version}"` });

@@ -1,4 +1,4 @@
-// The section of the form that says what is told of a job's runs, and to whom.
+// Section of the form about notifications: which events, and to whom.
 import '../../../i18n/more';
 import { useController, useWatch } from 'react-hook-form';
 import { NOTICE_KINDS } from '../../../api/types';
@@ -42,7 +42,7 @@ export function TellSection() {
   );
 }
 
-// Those that are not known here stay ticked, in their place.
+// Kinds that this console does not know stay checked.
 function Kinds() {
   const { t } = useTranslation();
   const textOr = useTextOr();

@@ -16,7 +16,7 @@ export interface TellValues {
   mail_to: string;
 }
 
-// Whoever begins to choose unticks what is not wanted.
+// All kinds are checked at first; a user who chooses unchecks some.
 export const TELL_DEFAULTS: TellValues = {
   tell: 'cluster',
   tell_on: [...NOTICE_KINDS],
@@ -44,7 +44,7 @@ export function tellValuesOf(notify: unknown): TellValues {
   };
 }
 
-// Laid over what the job had, as the form is over the definition: members that it does not show stay.
+// Returns `base` overridden by the form's values; members that the form does not show stay.
 export function notifyFrom(values: TellValues, base: unknown): Notify {
   const { on: _on, late_after_s: _late, mail_to: _mail, ...rest } = isObject(base) ? base : {};
   const addresses = addressesOf(values.mail_to);
@@ -56,7 +56,7 @@ export function notifyFrom(values: TellValues, base: unknown): Notify {
   };
 }
 
-// What is wrong with a field, as a code with its bounds; undefined: nothing.
+// Returns the problem of a field, as a code with its bounds; undefined if it is valid.
 export function wrongLate(text: string): string | undefined {
   const late = text.trim();
   if (late === '' || (/^\d+$/.test(late) && +late >= 1 && +late <= LATE_MOST_S)) return undefined;
@@ -81,10 +81,10 @@ const FIELDS: Record<string, keyof TellValues> = {
 export const tellFieldOf = (member: string | undefined): keyof TellValues => FIELDS[member ?? ''] ?? 'tell';
 
 export interface Telling {
-  kinds: string[] | null; // null: as the cluster does, which is not known
+  kinds: string[] | null; // null: as the cluster's setting says, which is not known
   own: boolean;
   lateAfterS: number | null;
-  channels: string[] | null; // null: not known; "mail" only where it has somebody to go to
+  channels: string[] | null; // null: not known; "mail" only if there is an address
   mailTo: string[];
 }
 
@@ -94,7 +94,7 @@ const listOf = (text: string | undefined) =>
     .map((one) => one.trim())
     .filter((one) => one !== '');
 
-// What comes of it, with the settings of the cluster where they are known.
+// The resulting notifications, including the cluster's settings if they are known.
 export function tellingOf(notify: Notify, settings: Record<string, string> | undefined): Telling {
   const known = settings !== undefined && 'notify.on' in settings;
   const late = notify.late_after_s ?? (known ? Number(settings['notify.late_after_s']) : null);

@@ -120,7 +120,7 @@ export function FireList({ fires }: { fires: Fire[] }) {
   );
 }
 
-// As the clock of the job would have shown them.
+// Skipped fires, at the times that the job's clock would have shown.
 export function Skipped({ fires }: { fires: SkippedFire[] }) {
   const { t } = useTranslation();
   const textOr = useTextOr();

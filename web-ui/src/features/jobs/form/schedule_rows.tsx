@@ -11,7 +11,7 @@ import { Text } from './form_fields';
 import { schedulesOf, type FormValues } from './form_values';
 import { EMPTY_ROW, ROWS_MAX, ROW_KINDS, rowOf, type ScheduleRow } from './schedule_values';
 
-// What the single fields hold, as a row.
+// The schedule in the single fields, as a row.
 function rowsOf(values: FormValues): ScheduleRow[] {
   return values.kind === 'several'
     ? values.schedules
@@ -40,7 +40,7 @@ export function AddSchedule() {
 export function ScheduleRows({ errorOf }: { errorOf: (field: FieldPath<FormValues>) => string | undefined }) {
   const { t } = useTranslation();
   const { fields, append, remove } = useFieldArray<FormValues, 'schedules'>({ name: 'schedules' });
-  // Chosen as a kind: there is one to begin with.
+  // The user has chosen this kind: begins with one empty row.
   const none = fields.length === 0;
   useEffect(() => {
     if (none) append(EMPTY_ROW, { shouldFocus: false });

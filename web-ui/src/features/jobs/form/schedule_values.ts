@@ -1,5 +1,5 @@
-// The schedules of a job as rows of the form, where there are several of them or one that a single field cannot show.
-// Pure. What a row does not show of a schedule is kept.
+// Schedules of a job as rows of the form, used if there are several, or one that the single fields
+// cannot show. Parts of a schedule that a row does not show are kept. Pure.
 import type { Definition } from './definition';
 
 export interface ScheduleRow {
@@ -9,7 +9,7 @@ export interface ScheduleRow {
   every_s: string;
   start_time: string; // empty: whole multiples of the rate
   at: string;
-  kept: string; // the schedule that it came from, as JSON
+  kept: string; // the original schedule, as JSON
 }
 
 export const ROWS_MAX = 32;
@@ -24,7 +24,8 @@ export const EMPTY_ROW: ScheduleRow = {
   kept: '{}',
 };
 
-const AT_THE_EPOCH = /^1970-01-01T00:00:00(\.0+)?Z$/; // what the server says of a rate without a start
+// how the server writes a rate without a start
+const AT_THE_EPOCH = /^1970-01-01T00:00:00(\.0+)?Z$/;
 export const startOf = (schedule: Definition): string =>
   typeof schedule.start_time === 'string' && !AT_THE_EPOCH.test(schedule.start_time)
     ? schedule.start_time
@@ -78,14 +79,14 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
   }
 }
 
-// What is wrong with a row: the field and a code.
+// Returns the invalid field of a row and a code for the problem.
 export function wrongIn(row: ScheduleRow): readonly [keyof ScheduleRow, string] | null {
   if (row.kind === 'cron' && row.cron_expression.trim() === '') return ['cron_expression', 'required'];
   if (row.kind === 'rate' && !(+row.every_s > 0)) return ['every_s', 'positive'];
   return row.kind === 'once' && row.at.trim() === '' ? ['at', 'required'] : null;
 }
 
-// Which field of a row shows what is said about a member of a schedule.
+// Returns the field of a row that shows an error about a member of its schedule.
 export const rowFieldOf = (member: string | undefined): keyof ScheduleRow =>
   member === 'every_ms'
     ? 'every_s'

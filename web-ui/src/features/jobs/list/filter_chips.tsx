@@ -1,4 +1,5 @@
-// The labels and the owner that the jobs are filtered by: one of each to be taken away, and a field for more labels.
+// Chips of the label and owner filters, each of which can be removed, and a field that adds a
+// label.
 import '../../../i18n/seldom';
 import { Plus, X } from 'lucide-react';
 import { useState, type FormEvent } from 'react';

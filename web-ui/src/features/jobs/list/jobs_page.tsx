@@ -1,4 +1,4 @@
-// All jobs: what each is, when it fires next, and what is most often done to one, or to many.
+// List of all jobs, with next fires and the most frequent actions on one or many.
 import '../../../i18n/more';
 import '../../../i18n/seldom';
 import { Menu } from '@base-ui/react/menu';
@@ -128,7 +128,7 @@ export function JobsPage() {
           }
         />
         <LabelField selector={search.selector} onChange={(selector) => set({ selector })} />
-        {/* Last: whether they are there at all turns out when the rest is seen. */}
+        {/* Last, because it appears only after its data has been loaded. */}
         <OwnerFilter chosen={search.user_id} users={users} onChange={(user_id) => set({ user_id })} />
         <NamespaceFilter chosen={search.namespace} onChange={(namespace) => set({ namespace })} />
       </div>
@@ -234,7 +234,7 @@ function JobsTable({
       width: 136,
       cell: (job) => {
         const runs = last?.get(job.job_id);
-        // As wide and as high before they are known: the rows stay as they are.
+        // The cell has its final size before the runs are loaded, so that the rows do not move.
         return (
           <div className="min-h-6 min-w-[120px]">
             {runs && (
@@ -331,7 +331,7 @@ function NameCell({ job, selector }: { job: Job; selector?: string }) {
         >
           {job.name}
         </Link>
-        {/* What does not fit is below its edge, and comes up with the focus. */}
+        {/* Labels that do not fit are hidden below the edge; focus scrolls them into view. */}
         <span className="max-h-6 min-w-[20%] flex-1 overflow-hidden">
           <LabelLinks labels={job.labels} selector={selector} within />
         </span>
@@ -366,7 +366,7 @@ function ScheduleCell({ job }: { job: Job }) {
   );
 }
 
-// How the last run that ended did, and when.
+// Result and time of the last run that ended.
 function LastResult({ runs }: { runs: readonly RecentRun[] | undefined }) {
   const run = runs && lastEnded(runs);
   if (!run) return <span className="text-muted">–</span>;

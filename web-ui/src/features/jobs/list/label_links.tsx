@@ -1,4 +1,4 @@
-// Labels of a job, each leading to the jobs that have it, within what is filtered already.
+// Labels of a job. Each adds a filter for the jobs that have it.
 import '../../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from '../../../i18n/use_translation';

@@ -1,4 +1,4 @@
-// Jobs of one namespace; an address may name several.
+// Filter by namespace. The user chooses one; a URL may name several.
 import '../../../i18n/more';
 import { useNamespaces } from '../../../api/queries';
 import { useTranslation } from '../../../i18n/use_translation';
@@ -12,7 +12,7 @@ export function NamespaceFilter({
 }) {
   const { t } = useTranslation();
   const known = useNamespaces();
-  // Where all jobs are in one there is nothing to choose.
+  // There is nothing to choose if all jobs are in one namespace.
   if (known.length < 2 && chosen.length === 0) return null;
   const value = chosen.join(' ');
   return (

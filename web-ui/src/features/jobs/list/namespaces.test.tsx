@@ -63,7 +63,7 @@ describe('the namespace of a job', () => {
     expect(definitionFrom(valuesOf(definition), definition).namespace).toBe('payroll');
     expect(definitionFrom(valuesOf({ name: 'a' }), { name: 'a' }).namespace).toBe('default');
     expect(definitionFrom({ ...DEFAULTS, name: 'a', namespace: ' etl ' }, {}).namespace).toBe('etl');
-    // Left out it would stay where it was.
+    // An empty field means "default": an absent one would leave the job in its namespace.
     expect(definitionFrom({ ...valuesOf(definition), namespace: '' }, definition).namespace).toBe('default');
   });
 

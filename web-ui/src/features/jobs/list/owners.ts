@@ -1,11 +1,11 @@
-// The users, to whom it is known that they may be read: nothing is asked for in vain. And an owner's name.
+// The users, requested only if the caller may read them, and the names of owners.
 import '../../../i18n/more';
 import { itemsOf, useUsers } from '../../../api/queries';
 import type { User } from '../../../api/types';
 import { useSession } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';
 
-const GENERATED = /^user-[0-9a-f]{16}$/; // any other user_id is a text that somebody chose
+const GENERATED = /^user-[0-9a-f]{16}$/; // any other user_id was chosen by a person
 const SHORT = 9;
 
 export function useOwners(): { known: boolean; users: User[] } {
@@ -15,8 +15,9 @@ export function useOwners(): { known: boolean; users: User[] } {
   return { known, users: itemsOf(useUsers(known).data) };
 }
 
-// The name of an owner. A generated id says nothing to a person: a caller who may not read the users sees that it is
-// somebody else's, one who may sees the beginning of the id of a user who is not in the list.
+// Returns the name to show for an owner. A generated id means nothing to a reader. If the viewer
+// may not read the users, it is shown as "somebody else"; otherwise, for a user who is not in the
+// list, as the beginning of the id.
 export function useOwnerText(): (userId: string) => string {
   const { t } = useTranslation();
   const session = useSession();

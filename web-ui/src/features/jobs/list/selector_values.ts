@@ -1,9 +1,9 @@
-// A selector of labels as its conditions, such as "team = etl" and "!old" (docs/api.md#routing). Pure. Whether they are
-// good is for the server to say.
+// A label selector as a list of conditions, such as "team = etl" and "!old" (docs/api.md#routing).
+// The server decides whether they are valid. Pure.
 
 const QUOTED = /[\s,()=!]/;
 
-// At the commas that are outside of quotation marks and parentheses.
+// Splits at commas outside of quotation marks and parentheses.
 export function conditionsOf(selector: string): string[] {
   const conditions: string[] = [];
   let from = 0;
@@ -24,7 +24,7 @@ export function conditionsOf(selector: string): string[] {
 const joined = (conditions: readonly string[]): string | undefined => conditions.join(', ') || undefined;
 const same = (a: string, b: string) => a.replaceAll(/\s/g, '') === b.replaceAll(/\s/g, '');
 
-// `more` may be several conditions; one that is there already is not added.
+// Adds the conditions of `more`, without those that are there already.
 export function withCondition(selector: string | undefined, more: string): string | undefined {
   const before = conditionsOf(selector ?? '');
   return joined([
@@ -38,7 +38,8 @@ export const withoutCondition = (selector: string, condition: string): string | 
 
 const word = (text: string) => (text === '' || QUOTED.test(text) ? `"${text}"` : text);
 
-// What picks the jobs with a label; a quotation mark cannot be said, so that a value with one is any value.
+// Condition for the jobs with a label. A selector cannot contain a quotation mark, so a value with
+// one becomes any value.
 export function conditionFor(name: string, value: string): string | null {
   if (name.includes('"')) return null;
   return value.includes('"') ? word(name) : `${word(name)}=${word(value)}`;

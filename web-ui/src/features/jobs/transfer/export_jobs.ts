@@ -26,7 +26,7 @@ function save(text: string, name: string): void {
   URL.revokeObjectURL(url);
 }
 
-// `jobs`: these; or all that `filter` matches. How many there were.
+// Saves the given jobs, or all that `filter` matches, as a file. Returns their number.
 export async function exportJobs(what: { jobs: readonly Job[] } | { filter: Query }): Promise<number> {
   const jobs = 'jobs' in what ? what.jobs : await readAll(what.filter);
   save(yamlOfJobs(jobs), 'jobs.yaml');

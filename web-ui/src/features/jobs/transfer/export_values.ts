@@ -1,10 +1,10 @@
-// Jobs as files, as `carillon export` writes them: what is as it would be anyway is left out, and whose a job is. Pure.
+// Jobs as YAML, as `carillon export` writes them: without defaults and without owners. Pure.
 import { stringify } from 'yaml';
 import type { Job } from '../../../api/types';
 import type { Definition } from '../form/definition';
 import { definitionOf } from '../form/form_values';
 
-// What a job is where it does not say (JobWrite in scheduler/openapi/openapi.yaml).
+// Defaults of a job's fields (JobWrite in scheduler/openapi/openapi.yaml).
 const DEFAULTS: Definition = {
   type: 'shell',
   command: '',
@@ -38,7 +38,7 @@ const DEFAULTS: Definition = {
   namespace: 'default',
   cron_expression: null,
 };
-// What stands first in a file, since people look for it first.
+// The fields that come first in a file, because readers look for them first.
 const FIRST = [
   'job_id',
   'name',

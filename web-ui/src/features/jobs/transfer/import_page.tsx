@@ -1,4 +1,5 @@
-// Jobs from files: what would become of each is shown first, and only that is applied then.
+// Page that imports jobs from files: shows first what would happen to each job, and applies
+// exactly that.
 import '../../../i18n/more';
 import '../../../i18n/seldom';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -18,7 +19,7 @@ interface Seen {
   of: string;
   answer: Applied;
   key: string;
-} // of: the text and the options that were looked at
+} // the text and the options that the preview was made of
 
 export function ImportPage() {
   const { t } = useTranslation();

@@ -1,4 +1,4 @@
-// Files of jobs: read as the command line reads them, and what is asked of the server. Pure.
+// Reads files of jobs as the command line does, and makes the requests of an import. Pure.
 import '../../../i18n/seldom';
 import { parseAllDocuments } from 'yaml';
 import type { Problem } from '../../../api/types';
@@ -23,7 +23,7 @@ export interface AppliedItem {
   error: Pick<Problem, 'code' | 'detail' | 'errors'> | null;
 }
 
-// What is wrong with a text, as a key of the texts.
+// The problem of a text, as a key of the texts.
 export interface Unread {
   key: string;
   values: Record<string, string | number>;
@@ -34,7 +34,8 @@ const wrong = (key: string, values: Unread['values'] = {}): Read => ({ wrong: { 
 const isObject = (value: unknown): value is Definition =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-// A document is a job, a list of them, or {jobs: [...]}; JSON is YAML too.
+// Reads the jobs. A document is a job, a list of jobs, or {jobs: [...]}; JSON is read too, because
+// it is YAML.
 export function readJobs(text: string): Read {
   if (new Blob([text]).size > BYTES_MAX) return wrong('import.too_big', { n: BYTES_MAX / 1000 });
   const jobs: Definition[] = [];
@@ -81,7 +82,7 @@ export function queryOf({ namespace, prune, selector }: Options): Record<string,
   };
 }
 
-// What was looked at is what is applied to: a job that somebody changed since is a conflict of its own.
+// Adds the versions from the preview, so that a job that was changed since then is a conflict.
 export function asSeen(jobs: readonly Definition[], seen: Applied): Definition[] {
   const versions = new Map(seen.items.map((item) => [item.index, item.version]));
   return jobs.map((job, i) =>
