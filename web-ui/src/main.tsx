@@ -21,7 +21,7 @@ function App() {
   const signedIn = session.state === 'signed_in';
   useEffect(() => {
     if (session.state === 'signed_out') queryClient.clear();
-    // The setup link's page is done with once somebody is in.
+    // Leaves the page of the setup link after the sign-in.
     if (signedIn && router.state.location.pathname === '/setup')
       void router.navigate({ to: '/', replace: true });
   }, [session.state, signedIn]);
@@ -36,7 +36,7 @@ function App() {
 }
 
 applyTheme();
-// The page that was asked for comes while the session does.
+// Loads the code of the requested page while the session is being renewed.
 const routes: Record<string, AnyRoute> = router.routesById;
 for (const { routeId } of router.matchRoutes(router.latestLocation) as { routeId: string }[])
   void router.loadRouteChunk(routes[routeId]!)?.catch(() => {});

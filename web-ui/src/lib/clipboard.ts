@@ -1,4 +1,5 @@
-// To the clipboard, also on plain http beyond loopback, where the browser has no interface for it.
+// Copies to the clipboard, also on plain http beyond loopback, where browsers offer no
+// clipboard API.
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-// Times, spans and numbers as text, in the language that is on. Pure.
+// Formats times, durations and numbers in the current language. Pure.
 
 const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
@@ -7,10 +7,10 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1000],
 ];
 
-// Kept: making one takes longer than all else that a row of a list does.
+// Cached, because creating a format takes longer than the rest of a row.
 const relative = new Map<string, Intl.RelativeTimeFormat>();
 
-// "in 5 minutes", "3 hours ago"; two units below a day where the second one matters: "in 1 h 20 min".
+// "in 5 minutes", "3 hours ago"; below a day with a second unit if it matters: "in 1 h 20 min".
 export function relativeTime(at: number, now: number, language: string): string {
   const distance = at - now;
   let format = relative.get(language);
@@ -39,7 +39,7 @@ export function absoluteTime(at: number, zone: string | undefined): string {
   );
 }
 
-// The time of day alone where it is of the same day as `now`, else with its date. For sentences.
+// The time of day if `at` is on the same day as `now`, else with the date. For sentences.
 export function clockTime(at: number, now: number, zone: string | undefined): string {
   const [date, time] = absoluteTime(at, zone).split(' ');
   return date === absoluteTime(now, zone).split(' ')[0] ? time! : `${date} ${time}`;
@@ -67,7 +67,7 @@ function partsOf(at: number, zone: string | undefined): Record<string, string> {
   return Object.fromEntries(format.formatToParts(at).map((part) => [part.type, part.value]));
 }
 
-// "850 ms", "1.2 s", "2 min 5 s", "3 h 20 min", "4 d 2 h".
+// Formats a duration: "850 ms", "1.2 s", "2 min 5 s", "3 h 20 min", "4 d 2 h".
 export function span(ms: number): string {
   const sign = ms < 0 ? '−' : '';
   const value = Math.abs(ms);
@@ -83,7 +83,7 @@ export function span(ms: number): string {
   return `${sign}${minutes} min${seconds % 60 ? ` ${seconds % 60} s` : ''}`;
 }
 
-// A sentence of the server with its times as people write them: "2026-11-24 20:48:00 UTC".
+// Replaces the times in a sentence of the server by a readable form: "2026-11-24 20:48:00 UTC".
 export const readable = (text: string): string =>
   text.replace(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z/g, '$1 $2 UTC');
 
@@ -92,7 +92,7 @@ export function difference(from: string | null | undefined, to: string | null | 
   return Date.parse(to) - Date.parse(from);
 }
 
-// A number as the language writes it; the formats are kept.
+// Formats a number in the given language, with cached formats.
 function numbers(options: Intl.NumberFormatOptions) {
   const kept = new Map<string, Intl.NumberFormat>();
   return (value: number, language: string) => {
@@ -106,5 +106,5 @@ function numbers(options: Intl.NumberFormatOptions) {
 }
 export const count = numbers({});
 export const percent = numbers({ style: 'percent', maximumFractionDigits: 0 });
-// Short enough for a cell: 3.6K.
+// Compact form for cells: 3.6K.
 export const brief = numbers({ notation: 'compact', maximumFractionDigits: 1 });

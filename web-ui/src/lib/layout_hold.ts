@@ -2,10 +2,10 @@
 // that height is known.
 import { useCallback, useEffect, useState } from 'react';
 
-// What hangs may hang for as long as a request may last: then what is known is worth more than that nothing moves.
+// A request may take very long. After this time, what is known is shown, even if it moves later.
 const PATIENCE_MS = 2000;
 
-// `isKnown` of everything once `late`.
+// Once `late`, `isKnown` is true for every part.
 export function useKnown<Part extends string>(): {
   isKnown: (part: Part) => boolean;
   late: boolean;
@@ -24,7 +24,7 @@ export function useKnown<Part extends string>(): {
   return { isKnown: (part) => late || known.has(part), late, tell };
 }
 
-// Of a part: it tells when it is known, once.
+// Calls `tell` once, when the part is known.
 export function useTell(known: boolean, tell: (() => void) | undefined): void {
   useEffect(() => {
     if (known) tell?.();
@@ -37,5 +37,6 @@ interface Reading {
   failureCount: number;
 }
 
-// Nothing is known of it yet, and nothing has gone wrong: what comes below does not wait for what is tried again.
+// True while nothing is known and no attempt has failed: the parts below do not wait for
+// repetitions.
 export const isAwaited = (query: Reading): boolean => query.isPending && query.failureCount === 0;

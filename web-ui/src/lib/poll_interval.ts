@@ -22,7 +22,7 @@ export const usePace = (): Pace =>
     () => current,
   );
 
-// Holds for everything that is seen, until the page is left.
+// Sets the interval for all lists until the page is left.
 export function useOwnPace(pace: Pace): void {
   useEffect(() => {
     become(pace);
@@ -30,7 +30,7 @@ export function useOwnPace(pace: Pace): void {
   }, [pace]);
 }
 
-// Whether anything is asked for, or listened to, by itself.
+// True if pages refresh by themselves, by polling or by listening.
 export function useLive(): boolean {
   const pace = usePace();
   return usePreferences().live && pace !== false;

@@ -31,7 +31,7 @@ function load(): Preferences {
   try {
     stored = JSON.parse(localStorage.getItem(KEY) ?? '{}') ?? {};
   } catch {
-    // Storage is forbidden, or holds something else: begin anew.
+    // Storage is forbidden, or contains something else: the defaults are used.
   }
   return {
     theme: oneOf(THEMES, stored.theme, 'system'),
@@ -45,7 +45,7 @@ function load(): Preferences {
 }
 
 let current = load();
-// What somebody chose on this page and no server knows yet.
+// Names of preferences that were chosen on this page and that no server has yet.
 const chosen = new Set<string>();
 const listeners = new Set<() => void>();
 
@@ -60,7 +60,7 @@ export function setPreferences(change: Partial<Preferences>): void {
   takePreferences(change);
 }
 
-// What was chosen elsewhere.
+// Takes preferences that were chosen elsewhere.
 export function takePreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change };
   try {

@@ -1,5 +1,6 @@
-// A part that is drawn on nearly every visit of its page: fetched with the page, not when it is first drawn. React shows
-// what stands in for a part for 300 ms at least, with `lazy` also for one that is here already.
+// Like React's `lazy`, for parts that nearly every visit of a page shows: loads them with the page,
+// not when they are first rendered. With `lazy`, React shows the fallback for at least 300 ms, even
+// if the part has been loaded.
 import { lazy, useState, type ComponentType } from 'react';
 
 export function early<Props extends object>(
@@ -8,7 +9,7 @@ export function early<Props extends object>(
   let here: ComponentType<Props> | undefined;
   const loading = load();
   const Late = lazy(() => loading) as unknown as ComponentType<Props>;
-  // What goes wrong is told where it is drawn.
+  // An error is reported where the part is rendered.
   loading.then(
     (all) => {
       here = all.default;

@@ -1,10 +1,11 @@
-// A browser has six connections to a server, over all its tabs: only a tab that is seen holds one open.
+// Keeps connections open only while the tab is visible, because a browser has six connections to a
+// server, over all its tabs.
 export interface Held {
   start(): void;
   stop(): void;
 }
 
-// Holds it whenever this tab is seen, until what it returns is called.
+// Starts `held` whenever this tab is visible, until the returned function is called.
 export function whileSeen(held: Held): () => void {
   const follow = () => (document.hidden ? held.stop() : held.start());
   follow();

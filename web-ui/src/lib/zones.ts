@@ -1,4 +1,4 @@
-// Time zones as this browser knows them: their names, and from what a clock there shows to an instant. Pure.
+// Time zones of this browser: their names, and conversion between local times and instants. Pure.
 let zones: readonly string[] | undefined;
 export const allZones = (): readonly string[] =>
   (zones ??= ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]);
@@ -6,7 +6,7 @@ export const allZones = (): readonly string[] =>
 let own: string | undefined;
 export const browserZone = (): string => (own ??= new Intl.DateTimeFormat().resolvedOptions().timeZone);
 
-// Kept: making one takes longer than all else that a cell of a table does.
+// Cached, because creating a format takes longer than the rest of a cell.
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: string): Intl.DateTimeFormat {
@@ -35,15 +35,15 @@ export function isZone(name: string): boolean {
   }
 }
 
-// What the clock of the zone shows, as if it were UTC. A zone that is not known here counts as UTC.
+// The local time in a zone, as if it were UTC. An unknown zone counts as UTC.
 function shownAs(at: number, zone: string): number {
   const format = formatOf(isZone(zone) ? zone : 'UTC');
   const part = Object.fromEntries(format.formatToParts(at).map((one) => [one.type, one.value]));
   return Date.parse(`${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}:${part.second}Z`);
 }
 
-// "2026-03-29T02:30" on that clock: the first of two such instants, and right after a jump where there is none.
-// NaN for what is no time.
+// The instant of a local time such as "2026-03-29T02:30": the first one if it occurs twice; right
+// after the jump if it does not exist. NaN if it is not a time.
 export function instantIn(zone: string, local: string): number {
   const wanted = Date.parse(local.length === 10 ? local + 'T00:00Z' : local + 'Z');
   if (Number.isNaN(wanted)) return NaN;
@@ -52,7 +52,7 @@ export function instantIn(zone: string, local: string): number {
   return exact.length > 0 ? Math.min(...exact) : wanted - Math.min(...offsets);
 }
 
-// What the clock there shows: "2026-03-29T03:30".
+// The local time at an instant: "2026-03-29T03:30".
 export const localIn = (zone: string, at: number) =>
   new Date(shownAs(Math.floor(at / 1000) * 1000, zone)).toISOString().slice(0, 16);
 

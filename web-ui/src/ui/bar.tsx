@@ -1,4 +1,4 @@
-// A share of a whole, beside the number that says it.
+// A bar that shows a share, beside its number.
 export function Bar({
   share,
   className,

@@ -1,24 +1,25 @@
-// Rows as a table, and as cards on a phone.
+// A table; on a phone its rows are shown as cards.
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { CSSProperties, ReactNode } from 'react';
 import { TableFrame } from './ui';
 
 export interface Column<T> {
-  id: string; // "name" and "actions" have places of their own on a card
+  id: string; // "name" and "actions" have fixed places on a card
   header: ReactNode;
   cell: (row: T) => ReactNode;
-  sort?: string; // what the server calls the order by it
-  width?: number; // px, of a table that fits; without one it takes what is left
+  sort?: string; // name of the order in the API
+  width?: number; // px, for a table with `fits`; columns without a width share the rest
 }
 
-// As the API has it: name, or -name for the other way around. `usual` is the order without any.
+// As in the API: name, or -name for descending. `usual` is the order without a parameter.
 export interface Sorting {
   by: string | undefined;
   usual?: string;
   onSort: (by: string | undefined) => void;
 }
 
-// The other way around; then, where that is not the usual order, the usual one.
+// Returns the next order: ascending, descending, then none, or again ascending if there is a
+// usual order.
 export function nextSort({ by, usual }: Sorting, name: string): string | undefined {
   const now = by ?? usual;
   const next = now === name ? '-' + name : now === '-' + name && !usual ? undefined : name;
@@ -61,7 +62,8 @@ function Header<T>({ column, sorting }: { column: Column<T>; sorting: Sorting | 
 
 const REST_MIN_PX = 140; // of a column without a width
 
-// `fits`: as wide as the page, cells are cut rather than the table grows; scrolls only where that leaves too little.
+// `fits`: the table is as wide as the page and cells are truncated; it scrolls only if that leaves
+// too little.
 export function DataTable<T>(props: {
   label: string;
   fits?: boolean;

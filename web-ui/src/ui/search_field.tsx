@@ -1,9 +1,9 @@
-// A field whose text becomes a part of the URL.
+// A search field whose text is a parameter of the URL.
 import { useEffect, useState } from 'react';
 
 const DELAY_MS = 300;
 
-// The URL follows the typing after a moment, and the field follows the URL when that changes by itself.
+// Typing changes the URL after a short delay. If the URL changes otherwise, the field follows it.
 export function SearchField(props: { label: string; value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(props.value);
   const [sent, setSent] = useState(props.value);

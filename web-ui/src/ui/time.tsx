@@ -1,4 +1,4 @@
-// A time as the person wants to see it; the other ways are in its tooltip.
+// A time in the user's preferred form; the tooltip has the others.
 import { useMemo } from 'react';
 import { useTranslation } from '../i18n/use_translation';
 import { useNow } from '../lib/clock';
@@ -8,7 +8,7 @@ import { usePreferences } from '../lib/preferences';
 interface Props {
   at: string | null | undefined;
   zone?: string; // of the job
-  absolute?: boolean; // never relative: where the order of rows is read from it
+  absolute?: boolean; // never relative, for lists that are ordered by time
 }
 
 export function Time({ at, zone, absolute }: Props) {
@@ -21,7 +21,7 @@ function Known({ at, zone, absolute }: Props & { at: string }) {
   const { t } = useTranslation();
   const now = useNow();
   const ms = Date.parse(at);
-  // Not with every tick of the clock.
+  // Computed once, not with every tick of the clock.
   const fixed = useMemo(() => {
     const utc = absoluteTime(ms, 'UTC');
     return { local: absoluteTime(ms, own || undefined), utc, job: zone ? absoluteTime(ms, zone) : utc };

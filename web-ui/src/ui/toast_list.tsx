@@ -7,7 +7,8 @@ import { listIsShown, manager } from './toasts';
 
 export default function ToastList() {
   const { t } = useTranslation();
-  useEffect(listIsShown, []); // after that of the provider, which listens then
+  // must run after the effect of the provider, which listens from then on
+  useEffect(listIsShown, []);
   return (
     <Toast.Provider toastManager={manager}>
       <Toast.Portal>

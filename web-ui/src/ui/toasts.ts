@@ -1,10 +1,10 @@
-// Short messages about what was just done. Errors stay until they are closed.
+// Short messages about completed actions. Errors stay until they are closed.
 import { Toast } from '@base-ui/react/toast';
 
 export const manager = Toast.createToastManager();
 const DONE_MS = 5000;
 
-// The manager keeps nothing for a list that is still being fetched.
+// Toasts wait for the list to be loaded, because the manager does not keep them.
 let shown: () => void;
 const list = new Promise<void>((resolve) => {
   shown = resolve;

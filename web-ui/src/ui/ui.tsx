@@ -1,4 +1,4 @@
-// The small parts that every page is made of.
+// Small components that all pages use.
 import { Ban, Inbox, RefreshCw, SearchX, TriangleAlert } from 'lucide-react';
 import { useEffect, useId, type ReactNode } from 'react';
 import { ApiError } from '../api/client';
@@ -52,7 +52,7 @@ export function PageHeader(props: {
   );
 }
 
-// A scrolling region that the keyboard reaches, for tables wider than the page.
+// A scrolling region for tables wider than the page, reachable by keyboard.
 export function TableFrame(props: { label: string; children: ReactNode }) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls has to be reachable
@@ -94,7 +94,7 @@ export function Labels(props: { labels: Record<string, string> }) {
   );
 }
 
-// Three kinds of nothing: nothing yet, no match, not loaded.
+// For empty lists: no items yet, no match, not loaded.
 export function EmptyYet(props: { title: string; hint?: ReactNode; action?: ReactNode; command?: string }) {
   return (
     <Nothing icon={<Inbox aria-hidden size={28} />} title={props.title} hint={props.hint}>
@@ -119,7 +119,7 @@ export function EmptyMatch(props: { onClear: () => void }) {
   );
 }
 
-// `back` leads to where the missing thing would be listed; trying again finds it no more.
+// `back` leads to a list in which the missing object would be; a retry would not find it.
 export function LoadFailure(props: { error: unknown; onRetry?: () => void; back?: ReactNode }) {
   const { t } = useTranslation();
   const error = props.error;
@@ -183,19 +183,19 @@ export function Loading() {
   );
 }
 
-// What an error says to a person.
+// Returns the text of an error for users.
 export function explain(error: unknown, t: (key: string) => string): string {
   if (error instanceof ApiError) {
     return error.code === 'unreachable'
       ? t('error.unreachable')
       : problemText('problem', error.code, error.message) || t('error.unknown');
   }
-  // What drawing throws: what it says is for its makers.
+  // An error of the code itself: its message is for developers.
   if (error instanceof TypeError) return t('error.part');
   return error instanceof Error ? error.message : t('error.unknown');
 }
 
-// The same, with the server's own words marked as what they are: English.
+// The same, with the server's text marked as English.
 function Explained({ error }: { error: unknown }) {
   const { t } = useTranslation();
   if (!(error instanceof ApiError) || error.code === 'unreachable') return explain(error, t);
@@ -219,7 +219,7 @@ export interface Choice {
   label: string;
 }
 
-// A row of exclusive choices, such as the states of a filter.
+// A row of exclusive choices, such as the values of a filter.
 export function Segments(props: {
   label: string;
   value: string;
@@ -259,11 +259,11 @@ interface MoreQuery {
   data?: { pages: { searched_to?: string; searched?: string }[] };
 }
 
-// How far back a search went that did not find a page's worth; undefined: it is no search, or at its end.
+// The time back to which an unfinished search went; undefined if it is no search, or has ended.
 export const searchedTo = (query: MoreQuery): string | undefined =>
   query.hasNextPage ? query.data?.pages.at(-1)?.searched_to : undefined;
 
-// Whether a search for jobs has ended before a page was full, and can go on.
+// True if a search for jobs stopped before a page was full, and can be continued.
 export const isUnfinished = (query: MoreQuery): boolean =>
   query.hasNextPage && query.data?.pages.at(-1)?.searched === 'unfinished';
 

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react';
 import { allZones } from '../lib/zones';
 
-// The time zones, hundreds of them, for the fields with this `list`; there when one of these has the focus.
+// Options of time zones for fields with this `list`. There are hundreds, so they are rendered when
+// such a field first gets the focus.
 export function ZoneOptions({ id }: { id: string }) {
   const [wanted, setWanted] = useState(false);
   useEffect(() => {

@@ -17,7 +17,7 @@ import { dayBefore } from './tile_values';
 
 const SHOWN = 6;
 const LATE_MS = 5000;
-// What a person paused is none.
+// Gaps that were caused by a pause are not a problem.
 const SURPRISING = GAP_REASONS.filter((reason) => reason !== 'paused');
 
 interface Matter {
@@ -26,7 +26,7 @@ interface Matter {
   link: ReactNode;
 }
 
-// How many rows of a list are not shown; '' for none.
+// Text for the number of rows that are not shown; '' for none.
 function restOf(data: { pages: Page<unknown>[] } | undefined, shown: number, language: string): string {
   const total = totalOf(data);
   const hasMore = (data?.pages[0]?.next_page_token ?? null) !== null;
@@ -54,7 +54,7 @@ export default function Attention({
   ] as const;
   const awaited = reads.some(isAwaited);
   useTell(!awaited, onKnown);
-  // What is known is worth more than what hangs.
+  // If a request takes too long, shows what is known without it.
   if (awaited && !late) return <Loading />;
   const [held, failing, executors, gaps] = [
     itemsOf(reads[0].data),
@@ -63,7 +63,8 @@ export default function Attention({
     itemsOf(reads[3].data),
   ];
   const matters: Matter[] = [];
-  const failed = reads.find((one) => one.isError && !one.data); // no tick for what could not be looked at
+  // no "all is well" if something could not be read
+  const failed = reads.find((one) => one.isError && !one.data);
   const see = t('overview.see');
   if (status.leader === null)
     matters.push({

@@ -5,7 +5,7 @@ export const BAD_STATES = ['FAILED', 'TIMED_OUT', 'LOST'] as const;
 const DAYS = 7;
 const HOUR_MS = 3_600_000;
 
-// Today and the six days before, oldest first.
+// Today and the six days before it, oldest first.
 export function lastDays(now: number, zone: string): string[] {
   const today = localIn(zone, now).slice(0, 10);
   return Array.from({ length: DAYS }, (_, i) => addDays(today, i - DAYS + 1));
@@ -17,7 +17,8 @@ export interface HourOfFailures {
   until: number;
 }
 
-// By "2026-03-01 14". An hour that comes twice is one that lasts two.
+// Counts failures by hour; the key is "2026-03-01 14". An hour that a clock change repeats counts
+// as one hour of double length.
 export function perHour(times: readonly string[], zone: string): Map<string, HourOfFailures> {
   const hours = new Map<string, HourOfFailures>();
   for (const time of times) {

@@ -1,4 +1,4 @@
-// An empty store: three steps to the first green run.
+// Shown for an empty store: three steps to the first successful run.
 import '../../i18n/more';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -18,7 +18,8 @@ import { SAMPLE_LABEL } from './sample';
 
 const IMPORT_COMMAND = 'crontab -l | carillon import crontab --apply';
 
-// One submission has one key for each of its two writes: however often it is sent, one job and one run.
+// Creates the sample job and runs it. Each of the two requests keeps its key, so that a repetition
+// makes no second job or run.
 function useSample() {
   const { t } = useTranslation();
   const navigate = useNavigate();

@@ -1,4 +1,5 @@
-// Fires of the next hour, from the code that plans them, for any number of jobs.
+// Card of the fires in the next hour. The scheduler's own code computes them, for any number
+// of jobs.
 import '../../i18n/more';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -23,7 +24,8 @@ const SHOWN = 12;
 function useNextHour() {
   const live = useEvery(1) !== false;
   return useQuery({
-    queryKey: ['jobs', '', 'next hour'], // read anew when a job has changed; no job has an empty id
+    // below "jobs", to be read again when a job changes; no job has an empty id
+    queryKey: ['jobs', '', 'next hour'],
     queryFn: ({ signal }) => {
       const from = serverNow();
       const span = { from: new Date(from).toISOString(), until: new Date(from + HOUR_MS).toISOString() };

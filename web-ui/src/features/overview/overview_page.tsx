@@ -1,4 +1,5 @@
-// Is the fleet healthy, what fails now, what fires next. Every number leads to what is behind it.
+// Overview: the health of the installation, current failures, next fires. Every number links
+// to its details.
 import { Link } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
 import { Suspense, lazy } from 'react';
@@ -23,7 +24,8 @@ const SHOWN = 6;
 export function OverviewPage() {
   const { t } = useTranslation();
   const status = useStatus();
-  const jobs = useJobs({ page_size: 2 }); // asked is only whether there is another one than the sample
+  // only to find out whether there are jobs besides the sample
+  const jobs = useJobs({ page_size: 2 });
   const failures = useRuns({ state: BAD, page_size: SHOWN });
   const failed = itemsOf(failures.data).slice(0, SHOWN);
   const { isKnown, late, tell } = useKnown<'attention' | 'next'>();

@@ -1,9 +1,10 @@
-// The job that the first steps make is known by a label of its own.
+// Recognises the job of the first steps by its label.
 import type { Job } from '../../api/types';
 
 export const SAMPLE_LABEL = 'carillon-sample';
 
-// undefined: there are jobs of one's own. null: there are none at all.
+// Returns the sample if it is the only job; null if there are no jobs; undefined if there are
+// others.
 export function sampleOf(jobs: readonly Job[]): Job | null | undefined {
   if (jobs.length === 0) return null;
   return jobs.length === 1 && SAMPLE_LABEL in jobs[0]!.labels ? jobs[0] : undefined;

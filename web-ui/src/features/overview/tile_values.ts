@@ -1,7 +1,8 @@
-// From what the API says to the numbers of the tiles. Pure.
+// Computes the numbers of the tiles from responses of the API. Pure.
 import type { Gap, Page, Run } from '../../api/types';
 
-// Rounded down: a single failure is never 100 %. `bounded`: there are more than were read.
+// The share of successes, rounded down, so that a single failure is never 100 %. `bounded`: there
+// are more runs than were read.
 export function successOf(ended: Page<Run> | undefined): {
   share: number | null;
   n: number;
@@ -16,12 +17,12 @@ export function successOf(ended: Page<Run> | undefined): {
   };
 }
 
-// Nobody meant to leave these out.
+// Reasons of gaps that nobody intended.
 export const MISSED: readonly string[] = ['misfire', 'catch_up_limit'];
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-// To the minute: what is asked for stays the same for as long.
+// A day ago, to the minute, so that the query stays the same for that long.
 export const dayBefore = (now: number): string =>
   new Date(Math.floor(now / MINUTE_MS) * MINUTE_MS - DAY_MS).toISOString();
 

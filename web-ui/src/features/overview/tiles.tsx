@@ -68,7 +68,8 @@ function Success() {
   );
 }
 
-// Late is what started late; missed what was never started. Each number leads to its own, the rest of the tile to the first.
+// "Late" counts starts that were late, "missed" counts fires that were never run. Each number has a
+// link of its own; the rest of the tile leads to the late ones.
 function Late({ status }: { status: SystemStatus }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
@@ -101,7 +102,7 @@ function Late({ status }: { status: SystemStatus }) {
   );
 }
 
-// `wide`: as wide as the page on a phone.
+// `wide`: takes the full width on a phone.
 function Tile(props: { to: ReactNode; label: string; value: ReactNode; under: string; wide?: boolean }) {
   const link = props.to as ReactElement<Record<string, unknown>>;
   return (

@@ -157,7 +157,7 @@ function NothingThen({ view }: { view: 'day' | 'week' }) {
   );
 }
 
-// By the minute for a day; the table below it says the same by the hour.
+// Chart of the fires, by minute for a day. The table below it has the same by hour.
 function Density({
   span,
   view,
@@ -287,7 +287,7 @@ function Week({ load, zone }: { load: FireLoad; zone: string }) {
                   <DayLink day={day} />
                 </th>
                 {Array.from({ length: 24 }, (_, i) => {
-                  // An hour that comes twice is one cell, one that is missing an empty one.
+                  // A repeated hour is one cell; a skipped hour is an empty cell.
                   const same = hours.filter((hour) => +hour.label.slice(0, 2) === i);
                   const fires = same.reduce((sum, hour) => sum + hour.fires, 0);
                   return (

@@ -1,10 +1,11 @@
-// From the counts of fires to what is drawn. Pure.
+// Converts counts of fires to what the calendar draws. Pure.
 import type { FireBucket } from '../../api/types';
 import { addDays, instantIn, localIn } from '../../lib/zones';
 
 export const HEAT_LEVELS = 4;
 
-// 0 for nothing, then in equal steps up to the most: a single fire is always seen.
+// 0 for no fires, else a level in equal steps up to `most`; a single fire always gets level 1
+// at least.
 export function heat(fires: number, most: number): number {
   return fires <= 0 ? 0 : Math.max(1, Math.ceil((fires * HEAT_LEVELS) / most));
 }
@@ -15,8 +16,8 @@ export interface Span {
   days: string[];
 }
 
-// The days on the clock of a zone: one, or the seven of the week that begins on Monday. A day of 23 or 25
-// hours has as many.
+// The days in a time zone: the given one, or the week from Monday that contains it. A day may have
+// 23 or 25 hours.
 export function spanOf(view: 'day' | 'week', date: string, zone: string): Span {
   const weekday = (new Date(date + 'T00:00Z').getUTCDay() + 6) % 7;
   const first = view === 'day' ? date : addDays(date, -weekday);
@@ -29,7 +30,7 @@ export interface Hour extends FireBucket {
   label: string;
 }
 
-// The hours of each day, as its clock names them.
+// Hours by day, both as the zone's clock shows them.
 export function byDay(buckets: readonly FireBucket[], zone: string): Map<string, Hour[]> {
   const days = new Map<string, Hour[]>();
   for (const bucket of buckets) {
@@ -41,7 +42,7 @@ export function byDay(buckets: readonly FireBucket[], zone: string): Map<string,
   return days;
 }
 
-// Bars as one path in a box that is as wide as there are buckets and `height` high.
+// Bars as one SVG path, in a box that is one unit wide per bucket and `height` high.
 export function bars(buckets: readonly FireBucket[], height: number): string {
   const most = Math.max(1, ...buckets.map((one) => one.fires));
   return buckets

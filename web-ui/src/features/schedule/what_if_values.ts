@@ -6,13 +6,13 @@ export const HOURS_MAX = 168; // a week
 export const JOBS_SHOWN = 20;
 const HOUR_MS = 3_600_000;
 
-// As the fields have them, on the clock of the zone.
+// The range of the fields, read in the time zone.
 export interface Window {
   from: number;
   until: number;
 }
 
-// Or what is wrong with it.
+// Returns the range, or the reason why it is invalid.
 export function windowOf(
   from: string,
   until: string,
@@ -27,8 +27,9 @@ export function windowOf(
 
 export interface Missed {
   fires: number;
-  hours: { start: string; label: string; fires: number }[]; // those in which something would fire; the first begins where the window does
-  jobs: { job_id: string; name: string; fires: number }[]; // by their first fire
+  // only hours with fires; the first hour may begin later, where the range begins
+  hours: { start: string; label: string; fires: number }[];
+  jobs: { job_id: string; name: string; fires: number }[]; // in the order of their first fire
   more: number; // jobs that are not among them
 }
 

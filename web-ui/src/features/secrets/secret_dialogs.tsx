@@ -1,4 +1,5 @@
-// Dialogs that create, edit and delete a secret. Its value goes to the server and never comes back.
+// Dialogs that create, edit and delete a secret. Its value is sent to the server and never
+// read back.
 import '../../i18n/more';
 import { useState } from 'react';
 import { call } from '../../api/client';
@@ -19,7 +20,8 @@ type OfSecret = Props & { secret: Secret };
 const DESCRIPTION_MAX = 1000;
 const pathOf = (secret: Secret) => 'secrets/' + encodeURIComponent(secret.name);
 
-// Several lines, as keys have them, under dots like a password. Nothing keeps it: no storage, no completion.
+// Field for a value, which may have several lines, hidden like a password. It is not stored
+// anywhere, and not offered for completion.
 function ValueField(props: {
   label: string;
   hint: string;

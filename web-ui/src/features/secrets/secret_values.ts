@@ -8,7 +8,7 @@ export interface SecretChange {
   shared?: boolean;
 }
 
-// Only what differs: whoever does not type a value leaves it as it is.
+// Returns only what differs; an empty value leaves the stored one unchanged.
 export function changeOf(secret: Secret, value: string, description: string, shared: boolean): SecretChange {
   return {
     ...(value === '' ? {} : { value }),
@@ -17,7 +17,7 @@ export function changeOf(secret: Secret, value: string, description: string, sha
   };
 }
 
-// The server decides in any case; without a word from it about the person everything is offered.
+// The server decides in any case. If the user's permissions are unknown, everything is offered.
 export const mayShare = (person: Person | null): boolean =>
   person === null || person.permissions.includes('secrets:write');
 export const mayChange = (person: Person | null, secret: Secret): boolean =>

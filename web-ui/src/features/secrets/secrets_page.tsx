@@ -1,4 +1,4 @@
-// Secrets for the environment of jobs: everything of them but their values.
+// Page of the secrets for jobs; it shows everything except their values.
 import '../../i18n/more';
 import { useQueryClient } from '@tanstack/react-query';
 import { Pencil, Plus, Trash2 } from 'lucide-react';
@@ -17,7 +17,7 @@ import { mayChange } from './secret_values';
 
 type Open = { what: 'create' } | { what: 'edit' | 'delete'; secret: Secret } | null;
 
-// How a job names one; not a text, so that no catalogue fills it in.
+// The placeholder that a job uses. Not in the catalogues, because they would replace the braces.
 const FORM = '{{secrets.NAME}}';
 
 export function SecretsPage() {
@@ -27,7 +27,7 @@ export function SecretsPage() {
   const secrets = useSecrets();
   const items = itemsOf(secrets.data);
   const [open, setOpen] = useState<Open>(null);
-  // Also after a refusal the list is what somebody else may have made of it.
+  // Reloads even after a refusal, because its cause may be somebody else's change.
   const onClose = () => {
     setOpen(null);
     void client.invalidateQueries({ queryKey: ['secrets'] });

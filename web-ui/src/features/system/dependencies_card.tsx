@@ -91,7 +91,7 @@ function Effects({ effects }: { effects: OutageEffect[] }) {
   );
 }
 
-// What a newer member says and this console does not know is shown in its words.
+// The effect in words; for a code that only a newer server knows, the server's own words.
 function Sentence({ effect }: { effect: OutageEffect }) {
   const { t, i18n } = useTranslation();
   const key = 'outage.' + effect.code;

@@ -21,7 +21,8 @@ const TEXTS: Record<Measure, string> = {
   lag: 'history.lag',
 };
 
-// Of this tab; leaving the page and coming back leaves a gap, not nothing.
+// Kept for this tab: after another page was open there is a gap, but earlier samples are
+// still shown.
 let kept: readonly Sample[] = [];
 const listeners = new Set<() => void>();
 

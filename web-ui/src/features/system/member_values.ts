@@ -6,7 +6,7 @@ export interface VersionGroup {
   ids: string[];
 }
 
-// The versions that are known, each with who has it: more than one while an upgrade is under way.
+// Known versions, each with its members; during an upgrade there are several.
 export function versionsOf(members: readonly Member[]): VersionGroup[] {
   const groups = new Map<string, string[]>();
   for (const { id, version } of members)
@@ -16,7 +16,7 @@ export function versionsOf(members: readonly Member[]): VersionGroup[] {
     .toSorted((a, b) => (a.version < b.version ? -1 : 1));
 }
 
-// "0.1.0 (m1, m2), 0.2.0 (m3)"; undefined: no two differ.
+// "0.1.0 (m1, m2), 0.2.0 (m3)"; undefined if all members have the same version.
 export function skewOf(members: readonly Member[]): string | undefined {
   const groups = versionsOf(members);
   return groups.length > 1
@@ -25,10 +25,10 @@ export function skewOf(members: readonly Member[]): string | undefined {
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-const ANY = /^(0\.0\.0\.0|\[::\])$/; // what a member that listens everywhere calls itself
+const ANY = /^(0\.0\.0\.0|\[::\])$/; // the address of a member that listens on all interfaces
 
-// Where the browser at `here` reaches the member's metrics; undefined: nowhere, since the port is told in
-// words that only mean something on the member's own host.
+// Returns the URL of a member's metrics for a browser at `here`; undefined if the address is
+// meaningful on the member's own host only.
 export function metricsOf(ops: string, here: string): string | undefined {
   if (!URL.canParse(ops)) return undefined;
   const { hostname, protocol } = new URL(ops);
@@ -38,7 +38,7 @@ export function metricsOf(ops: string, here: string): string | undefined {
 
 const known = (one: Member) => typeof one.paused === 'boolean';
 
-// Who has not taken the pause over, or not its end, and of whom that is not known.
+// Returns the members that have not applied the current pause or resume, and those that do not say.
 export function apartFrom({ members, paused }: Pick<SystemStatus, 'members' | 'paused'>): {
   behind: string[];
   unknown: string[];

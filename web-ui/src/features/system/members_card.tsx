@@ -1,4 +1,4 @@
-// The members: who leads, what each owns, how its clock is, and which version it runs.
+// Card of the members: the leader, their segments, clocks and versions.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { Crown, TriangleAlert } from 'lucide-react';
@@ -7,7 +7,7 @@ import { useTranslation } from '../../i18n/use_translation';
 import { Card, TableFrame } from '../../ui/ui';
 import { metricsOf, skewOf } from './member_values';
 
-// A link where this browser can follow it; else where the metrics are.
+// A link to the metrics if this browser can reach them; else their address as text.
 function MetricsOf({ member }: { member: Member }) {
   const { t } = useTranslation();
   if (!member.ops_url) return <>–</>;

@@ -1,4 +1,4 @@
-// Pausing the whole cluster and taking that back: what is shown follows with the answer.
+// Pauses and resumes the whole cluster; the response updates the pages.
 import '../../i18n/seldom';
 import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { call } from '../../api/client';

@@ -1,4 +1,4 @@
-// Asks before the whole cluster is paused: what stops, what goes on, and why it is done.
+// Dialog that pauses the whole cluster: says what stops and what continues, and asks for a reason.
 import '../../i18n/seldom';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

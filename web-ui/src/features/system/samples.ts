@@ -1,5 +1,5 @@
-// Samples of the status while this tab had the system page open: the server keeps no history of it (its
-// metrics do).
+// Samples of the status, taken while this tab shows the system page, because the server keeps no
+// history of it (its metrics do).
 import type { SystemStatus } from '../../api/types';
 
 export interface Sample {
@@ -8,14 +8,14 @@ export interface Sample {
   overdue: number | null; // ms
   pending: number | null;
   running: number | null;
-  lag: number | null; // records of all queues; null: of one of them it is not known
+  lag: number | null; // records of all queues; null if one of them is unknown
 }
 export const MEASURES = ['late', 'overdue', 'pending', 'running', 'lag'] as const;
 export type Measure = (typeof MEASURES)[number];
 
 export const KEPT_MS = 60 * 60_000;
-const KEPT_MOST = 2000; // somebody may ask again and again by hand
-// Longer than the slowest refresh: nobody looked in between.
+const KEPT_MOST = 2000; // samples; a user may refresh by hand very often
+// Longer than the slowest refresh: after such a gap the page was not open in between.
 const UNSEEN_MS = 90_000;
 
 export function sampleOf(status: SystemStatus, at: number): Sample {
@@ -30,7 +30,7 @@ export function sampleOf(status: SystemStatus, at: number): Sample {
   };
 }
 
-// Oldest first; one that is not newer than the last is known already.
+// Samples, oldest first. One that is not newer than the last is ignored.
 export function withSample(kept: readonly Sample[], next: Sample): readonly Sample[] {
   if (kept.length > 0 && kept.at(-1)!.at >= next.at) return kept;
   return [...kept, next].filter((one) => one.at > next.at - KEPT_MS).slice(-KEPT_MOST);
@@ -41,7 +41,7 @@ export interface Point {
   value: number;
 }
 
-// What can be joined by a line: it breaks where a value is not known, and where nobody looked.
+// Points to join by lines. A line ends where a value is unknown, and at a gap of UNSEEN_MS.
 export function stretches(samples: readonly Sample[], measure: Measure): Point[][] {
   const all: Point[][] = [];
   let before: Sample | undefined;
@@ -57,7 +57,7 @@ export function stretches(samples: readonly Sample[], measure: Measure): Point[]
   return all;
 }
 
-// The most of each minute, newest first: what a table of an hour can show.
+// The maximum of each minute, newest first, for the table.
 export function byMinute(samples: readonly Sample[]): Sample[] {
   const minutes = new Map<number, Sample>();
   for (const one of samples) {

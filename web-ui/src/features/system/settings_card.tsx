@@ -1,4 +1,4 @@
-// Every setting in force; those that the whole cluster can be given while it runs are edited here.
+// Card of all settings in force; live settings can be edited here.
 import '../../i18n/more';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState, type FormEvent } from 'react';

@@ -1,4 +1,4 @@
-// Making an API token, which is shown this once, and revoking one.
+// Dialogs that create an API token, which is shown only once, and revoke one.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { Check, Copy } from 'lucide-react';
@@ -104,7 +104,7 @@ export function CreateTokenDialog({
   );
 }
 
-// null: all that the role may.
+// `chosen` null: all permissions of the role.
 function Scopes(props: {
   possible: readonly string[];
   chosen: readonly string[] | null;
@@ -177,7 +177,8 @@ export function MadeTokenDialog({
       await navigator.clipboard.writeText(token.token);
       setCopied(true);
     } catch {
-      // Not on plain http beyond loopback: it is selected, so that the keyboard copies it.
+      // Plain http beyond loopback has no clipboard. The token is selected, so that the user can
+      // copy it by keyboard.
       toast(t('tokens.copy_by_hand'));
     }
   };

@@ -6,10 +6,11 @@ export type Lifetime = (typeof LIFETIMES)[number];
 
 const DAY_MS = 86_400_000;
 
-// Where the server does not tell its roles: an older one, or it may not be asked.
+// Used if the server does not return its roles: it is older, or the caller may not read them.
 const ROLES_OF_OLD = ['read_only', 'user', 'admin'];
 
-// A token never may more than who makes it. Roles as GET /api/roles has them, least first.
+// Roles up to the creator's own, because a token may not do more. `roles` is in the order of GET
+// /api/roles, least permissions first.
 export function rolesUpTo(role: string, roles: readonly Role[]): readonly string[] {
   const names = roles.length > 0 ? roles.map((one) => one.role) : ROLES_OF_OLD;
   const at = names.indexOf(role);
@@ -31,8 +32,9 @@ export function scopesOf(
   );
 }
 
-// RFC 3339; null for a token without end. A day named is included: it ends with it, in UTC. What is no day is
-// sent as it is, so that the server says what is wrong with it.
+// RFC 3339; null for a token that does not expire. A chosen date is included: the token
+// expires at the end of that day in UTC. An invalid date is sent unchanged, so that the server
+// explains the mistake.
 export function expiryOf(lifetime: Lifetime, date: string, now: number): string | null {
   if (lifetime === 'never') return null;
   if (lifetime !== 'date') return new Date(now + Number(lifetime) * DAY_MS).toISOString();

@@ -1,4 +1,4 @@
-// API tokens: one's own; an administrator sees everybody's.
+// Page of API tokens: the user's own; for administrators, those of all users.
 import '../../i18n/more';
 import '../../i18n/seldom';
 import { useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-// Name of an owner, where the viewer may know it.
+// Name of an owner, if the viewer may read it.
 import '../../i18n/more';
 import { itemsOf, useUsers } from '../../api/queries';
 import { useMay, useSession } from '../../auth/session';

@@ -1,4 +1,5 @@
-// The jobs of others that a user may treat as their own: a row each, by namespace and labels.
+// Fields for jobs of others that a user may treat as their own: a row per share, with
+// namespace and labels.
 import '../../i18n/more';
 import { Plus, X } from 'lucide-react';
 import { useRef } from 'react';

@@ -4,7 +4,7 @@ import type { Share } from '../../api/types';
 export const SHARES_MOST = 32;
 export const EVERYWHERE = '*';
 
-// Rows without anything in them mean nothing.
+// Empty rows are ignored.
 export const sharesFrom = (rows: readonly Share[]): Share[] =>
   rows
     .map((row) => ({ namespace: row.namespace.trim(), selector: row.selector?.trim() ?? '' }))
@@ -14,7 +14,7 @@ export const sharesFrom = (rows: readonly Share[]): Share[] =>
 export const sameShares = (a: readonly Share[], b: readonly Share[]) =>
   JSON.stringify(sharesFrom(a)) === JSON.stringify(sharesFrom(b));
 
-// Where the server's word about a share is shown: those about all of one belong to its namespace.
+// Pointers of errors that the rows show. Errors about a whole share are shown at its namespace.
 export const pointersOf = (rows: readonly Share[]): string[] => [
   '/shares',
   ...rows.flatMap((_, i) => [`/shares/${i}`, `/shares/${i}/namespace`, `/shares/${i}/selector`]),

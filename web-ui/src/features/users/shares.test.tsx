@@ -37,7 +37,8 @@ describe('shares', () => {
         { namespace: '*', selector: 'team = etl' },
       ]),
     ).toEqual([{ namespace: 'payroll' }, { namespace: '*', selector: 'team = etl' }]);
-    // What lacks its namespace is for the server to refuse, at its row.
+    // A row without a namespace is sent, so that the server refuses it and the error appears
+    // at the row.
     expect(sharesFrom([{ namespace: '', selector: 'team = etl' }])).toEqual([
       { namespace: '', selector: 'team = etl' },
     ]);

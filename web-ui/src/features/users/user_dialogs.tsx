@@ -37,7 +37,8 @@ function RoleSelect(props: { value: string; onChange: (role: string) => void; er
   );
 }
 
-// An administrator reaches everything without, and who only looks gains nothing by one.
+// Offered for the role `user`, or if there are shares already. An administrator may access all jobs
+// anyway, and for a reader shares have no effect.
 function Shares({ role, ...fields }: ShareFieldsProps & { role: string }) {
   return role === 'user' || fields.rows.length > 0 ? <ShareFields {...fields} /> : null;
 }

@@ -26,7 +26,7 @@ export function UsersPage() {
   const items = itemsOf(users.data);
   const [open, setOpen] = useState<Open>(null);
   const onClose = () => setOpen(null);
-  // Also after a refusal the list is what somebody else may have made of it.
+  // Reloads even after a refusal, because its cause may be somebody else's change.
   const reload = () => void client.invalidateQueries({ queryKey: ['users'] });
   const onDone = () => {
     onClose();

@@ -1,4 +1,4 @@
-// A dialog around a form: what the server refuses is shown at its field, the rest above the buttons.
+// A dialog around a form. The server's errors are shown at their fields, others above the buttons.
 import { useId, useState, type FormEvent, type ReactNode } from 'react';
 import { ApiError } from '../../api/client';
 import { useTranslation } from '../../i18n/use_translation';

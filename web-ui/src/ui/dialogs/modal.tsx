@@ -1,4 +1,4 @@
-// A dialog, fetched when the first one is opened.
+// A dialog whose code is loaded when the first one is opened.
 import { Suspense, lazy, useState } from 'react';
 import type { ModalProps } from './modal_dialog';
 

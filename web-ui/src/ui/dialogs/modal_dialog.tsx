@@ -1,6 +1,6 @@
-// A dialog with a title, a close button and its actions; gives the focus back when it closes. It opens with the focus
-// on its first field; without one on its main action, or where that destroys something on the first action, which
-// cancels. Enter in a field of one line does the main action.
+// A dialog with a title, a close button and actions. Initial focus: the first field; without one
+// the main action, or, if that destroys something, the first action, which cancels. Closing returns
+// the focus. Enter in a single-line field triggers the main action.
 import { Dialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import { useRef, type KeyboardEvent, type ReactNode } from 'react';
@@ -12,13 +12,13 @@ export interface ModalProps {
   title: string;
   children: ReactNode;
   actions: ReactNode;
-  finalFocus?: () => HTMLElement | null; // where what opened it may be gone
+  finalFocus?: () => HTMLElement | null; // where the focus goes if the opener may be gone
 }
 
 const FIELDS = ['input:not([type=hidden]):not([readonly])', 'select', 'textarea:not([readonly])']
   .map((one) => one + ':not(:disabled)')
   .join();
-// Of these Enter means something else, or nothing.
+// Input types for which Enter has another meaning, or none.
 const NOT_TYPED = new Set(['checkbox', 'radio', 'button', 'submit', 'file']);
 const MAIN = '.button-primary, .button-danger';
 
@@ -28,7 +28,7 @@ export default function ModalDialog(props: ModalProps) {
   const actions = useRef<HTMLDivElement>(null);
   const mainAction = () => actions.current?.querySelector<HTMLButtonElement>(MAIN) ?? null;
   const first = (by: string) => {
-    if (by === 'touch') return true; // a field would bring up the keyboard of the screen
+    if (by === 'touch') return true; // focusing a field would open the on-screen keyboard
     const field = content.current?.querySelector<HTMLElement>(FIELDS);
     if (field instanceof HTMLInputElement && field.type === 'radio') {
       return content.current?.querySelector<HTMLElement>('input[type=radio]:checked') ?? field;
@@ -40,7 +40,7 @@ export default function ModalDialog(props: ModalProps) {
       (safe ? null : main) ?? actions.current?.querySelector<HTMLElement>('button:not(:disabled)') ?? true
     );
   };
-  // Inside a form the browser submits by itself.
+  // Submits on Enter. Inside a form the browser does this.
   const submit = (event: KeyboardEvent) => {
     const field = event.target;
     if (event.key !== 'Enter' || event.defaultPrevented || event.nativeEvent.isComposing) return;

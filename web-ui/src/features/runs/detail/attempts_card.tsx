@@ -1,4 +1,4 @@
-// The attempts of a run; one is chosen to see its output.
+// Card of a run's attempts. Choosing one shows its output.
 import { Link, getRouteApi } from '@tanstack/react-router';
 import type { Attempt, Run } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';

@@ -1,4 +1,4 @@
-// The executor of a run or a job, by its id, and the way to its page.
+// Link to the executor of a run or a job.
 import { Link } from '@tanstack/react-router';
 
 export function ExecutorLink({ id }: { id: string | null | undefined }) {

@@ -1,5 +1,5 @@
-// One run: its life with the delays between the steps, its attempts, what it wrote. Follows it while it
-// runs.
+// Page of one run: the steps of its life with the delays between them, its attempts, its output.
+// Refreshed while the run is active.
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Ban, RotateCcw, SlidersHorizontal } from 'lucide-react';
@@ -26,7 +26,7 @@ import { RetryBanner, StartsIn } from './waiting_text';
 const Attempts = lazy(() => import('./attempts_card'));
 const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
 const route = getRouteApi('/runs/$id');
-const SOON_MS = 700; // while it runs, or is about to
+const SOON_MS = 700; // refresh interval until the run has ended
 const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
 // A PENDING run whose next attempt waits for its time, or for its job to be resumed.
 const waitsForRetry = (run: Run) =>
@@ -127,11 +127,11 @@ function Known({ run }: { run: Run }) {
   );
 }
 
-// Why it is as it is, in one sentence, when there is something to say.
+// The reason for the run's state in one sentence, if there is one.
 function Sentence({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const textOr = useTextOr();
-  // Its words are the server's, in English.
+  // The error is the server's text, in English.
   const error =
     run.error &&
     (i18n.language !== 'en' && run.reason === 'exit_code' && run.exit_code !== null ? (
@@ -141,7 +141,7 @@ function Sentence({ run }: { run: Run }) {
         {i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span>
       </>
     ));
-  // An error of one that still runs is the reason of who cancels it.
+  // While the run is active, its error is the reason given by whoever cancels it.
   const ending =
     run.state === 'RUNNING' &&
     run.cancel_requested &&
@@ -190,9 +190,11 @@ function Actions({ run }: { run: Run }) {
   const denied = useDenied();
   const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
-  const kills = run.state === 'RUNNING' && run.cancel_requested; // the grace is being given, or not even that
+  // a cancel is in progress, so the next step is a kill
+  const kills = run.state === 'RUNNING' && run.cancel_requested;
   const key = useRef(newKey());
-  // A second click before the page shows the new state repeats the same request.
+  // The key changes with the state: a second click before the page shows the new state repeats the
+  // same request.
   useEffect(() => {
     key.current = newKey();
   }, [run.run_id, run.attempt, run.state, run.due_at]);
@@ -218,7 +220,8 @@ function Actions({ run }: { run: Run }) {
     },
     onError: (error, anyway) => {
       if (error instanceof ApiError && error.code === 'request_in_flight') return;
-      // What was not answered may have been done: the same key finds out.
+      // Without a response the retry may have been done, so the key is kept and a repetition has no
+      // second effect.
       if (error instanceof ApiError && error.status >= 400 && error.status < 500) key.current = newKey();
       if (!anyway && error instanceof ApiError && error.code === 'conflict' && RETRIABLE.has(run.state))
         setConfirm('retry');
@@ -232,7 +235,8 @@ function Actions({ run }: { run: Run }) {
           type="button"
           className="button button-danger"
           title={noCancel && t(noCancel)}
-          // Not while it is asked for: a focused button that is disabled loses the focus, and the next question is here.
+          // Not disabled during the request: a focused button would lose the focus, and the next
+          // question follows here.
           disabled={Boolean(noCancel) || (run.cancel_requested && !(kills && run.cancel_mode === 'graceful'))}
           onClick={() => {
             if (cancel.isPending) return;
@@ -285,7 +289,8 @@ function Actions({ run }: { run: Run }) {
   );
 }
 
-// Another run of its job, with what this one was given to begin with. Who may retry it may run its job.
+// Runs the job again, with this run's values to begin with. A user who may retry the run may run
+// its job.
 function Again({ run }: { run: Run }) {
   const { t } = useTranslation();
   const denied = useDenied()(run, 'retry');

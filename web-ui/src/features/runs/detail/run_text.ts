@@ -1,23 +1,24 @@
-// A run in words: how long things took in its life, and which one it is. Pure.
+// Texts about a run: the durations of its steps, and its name. Pure.
 import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
 import { difference } from '../../../lib/format';
 
 export interface Step {
   key: 'fire' | 'planned' | 'previous_ended' | 'claimed' | 'started' | 'ended';
   at: string | null;
-  // Since the step before that is known, in ms; negative for what was planned ahead.
+  // Milliseconds since the previous step with a known time; negative for the fire time of a run
+  // that was planned later.
   after: number | null;
 }
 
-// One attempt of a run as it is shown: the run's own words where they are of that attempt.
+// Returns an attempt to show. The last one may be in the fields of the run only.
 export function attemptOf(run: Run, n: number): Attempt {
   const found = run.attempts?.find((one) => one.attempt === n);
   const { attempt, state, executor_id, reason, claimed_at, started_at, ended_at, exit_code, error } = run;
   return found ?? { attempt, state, executor_id, reason, claimed_at, started_at, ended_at, exit_code, error };
 }
 
-// The life of one attempt, and what came before it. Fire time first: planning ahead of it is a negative delay, and
-// shown as such. When a process started is known with its end: until then its claim is all there is to say.
+// The steps of one attempt, and those before it. The start of the process is reported together with
+// its end, so a running attempt has only its claim.
 export function timeline(run: Run, n = run.attempt): Step[] {
   const shown = attemptOf(run, n);
   const previous = run.attempts?.findLast((one) => one.attempt < n);
@@ -38,7 +39,7 @@ export function timeline(run: Run, n = run.attempt): Step[] {
   return steps;
 }
 
-// The attempt before the one that waits to be started; undefined: none has been made yet.
+// The attempt before the one that waits to be started; undefined if there is none.
 export function failedBefore(run: Run): Attempt | undefined {
   if (run.state !== 'PENDING' || run.attempt < 2) return undefined;
   return run.attempts?.findLast((one) => one.attempt < run.attempt);
@@ -46,8 +47,8 @@ export function failedBefore(run: Run): Attempt | undefined {
 
 const mayHaveWritten = (one: Attempt) => Boolean(one.output) || one.state === 'LOST';
 
-// Whose output is shown when none is chosen: the last attempt, or while that has not been started (or never was), the
-// last one that wrote something.
+// The attempt whose output is shown if none is chosen: the last one, or, if that has not been
+// started, the last one that may have written something.
 export function attemptToShow(run: Run): number {
   const ended = (run.attempts ?? []).filter((one) => one.attempt < run.attempt);
   const begun = run.claimed_at !== null && run.state !== 'PENDING';
@@ -55,7 +56,7 @@ export function attemptToShow(run: Run): number {
   return (ended.findLast(mayHaveWritten) ?? ended.at(-1)!).attempt;
 }
 
-// The attempts, and the one that waits to be started.
+// All attempts, including the one that waits to be started.
 export function attemptsOf(run: Run): Attempt[] {
   const made = run.attempts ?? [];
   if (FINAL_STATES.has(run.state) || made.some((one) => one.attempt === run.attempt)) return made;
@@ -84,6 +85,6 @@ export function duration(
   return (run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(from);
 }
 
-// Which run it is, where rows are not beside it.
+// Names a run where no row is beside it: its job and fire time.
 export const nameOfRun = (run: Run) =>
   `${run.job_name || run.job_id} · ${run.fire_time.slice(0, 19).replace('T', ' ')} UTC`;

@@ -31,11 +31,12 @@ function RetryingIn({ at }: { at: string }) {
   return <>{t('run.retrying_in', useCountdown(at))}</>;
 }
 
-// `waits`: why the next attempt has not been started although it is due.
+// `waits` says why the next attempt has not been started although it is due.
 export function RetryBanner({ run, failed, waits }: { run: Run; failed: Attempt; waits: ReactNode }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
-  // How many attempts there are is said by the job as it is now: failures are judged by that.
+  // The number of attempts comes from the current version of the job, because failures are judged
+  // by that.
   const job = useJob(run.job_id, 0);
   const n = failed.attempt;
   const of = (job.data?.data.retry_count ?? 0) + 1;

@@ -1,4 +1,4 @@
-// The last runs of many jobs, in one reading: of every job that a list shows.
+// Reads the last runs of many jobs, such as all jobs of a list, in one request.
 import { useQuery } from '@tanstack/react-query';
 import { get, type ApiError } from '../../../api/client';
 import { CALM_MS, useEvery } from '../../../api/queries';
@@ -11,7 +11,7 @@ interface Answer {
 }
 export type LastRuns = ReadonlyMap<string, readonly RecentRun[]>;
 
-// What was skipped did not run: it says nothing of how the job does.
+// Skipped runs are left out: they did not run, so they say nothing about the job's health.
 export const lastEnded = (runs: readonly RecentRun[]): RecentRun | undefined =>
   runs.find((run) => FINAL_STATES.has(run.state) && run.state !== 'SKIPPED');
 
@@ -29,8 +29,8 @@ export async function readLastRuns(
   return new Map(answers.flatMap(({ items }) => items.map((one) => [one.job_id, one.runs] as const)));
 }
 
-// undefined: not known yet, or not at all (a server from before it could be asked). Keyed below "runs", of which
-// every change is told.
+// Undefined while the runs are not known, or if the server is too old to return them. The key is
+// below "runs", because every change of a run is announced.
 export const useLastRuns = (ids: readonly string[], n: number): LastRuns | undefined =>
   useLastRunsRead(ids, n).data;
 

@@ -1,6 +1,7 @@
-// Rows that stay where they are while new ones come: what is new waits until it is asked for.
+// Keeps the rows of a list in place: new rows are only counted until the user asks for them.
 //
-// Always  A row that is shown moves only because one above it is gone. What is loaded below comes at once.
+// Always   A row that is shown moves only if one above it disappears. Older rows that are loaded
+//          below are shown at once.
 import { useState } from 'react';
 
 export interface Steady<T> {
@@ -8,7 +9,8 @@ export interface Steady<T> {
   news: number;
 }
 
-// `shown`: what was shown; `read`: what is there now, in the same order. `hasMore`: there is more behind it.
+// `shown` are the rows on display; `read` are the current ones, in the same order. `hasMore`: more
+// rows follow `read`.
 export function steady<T>(
   shown: readonly T[],
   read: readonly T[],
@@ -22,7 +24,8 @@ export function steady<T>(
   const head = read.slice(0, last + 1);
   const kept = head.filter((row) => known.has(idOf(row)));
   const below = read.slice(last + 1);
-  // New ones have pushed these off the end of what was read; where more was read than that, they are gone.
+  // Rows that new ones have pushed beyond the end of `read` are kept. If `read` extends beyond them
+  // and they are not in it, they are gone.
   const pushed =
     hasMore && below.length === 0
       ? shown.slice(shown.findLastIndex((row) => idOf(row) === idOf(read[last]!)) + 1)
@@ -36,7 +39,7 @@ interface Query<T> {
   hasNextPage: boolean;
 }
 
-// `list`: which list it is; another one begins anew. What it says is `news` may be more.
+// `list` names the list; another one starts again. At least `news` rows are new.
 export function useSteady<T>(
   query: Query<T>,
   list: string,

@@ -6,7 +6,8 @@ export interface Range {
 
 const text = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
 
-// Empty: open at that end. null: it ends before it begins, or is no time.
+// An empty text leaves that end open. Null if a text is not a time, or the range ends before
+// it begins.
 export function rangeOf(from: string, to: string, instant: (local: string) => number): Range | null {
   const [since, until] = [from, to].map((local) => (local === '' ? undefined : instant(local)));
   if (Number.isNaN(since) || Number.isNaN(until)) return null;

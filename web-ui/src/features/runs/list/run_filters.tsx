@@ -34,7 +34,7 @@ export function KindFilter({ chosen = [], onChange }: Choice) {
   );
 }
 
-// One's own, those of `users`, or whoever the address names.
+// Filter by owner: the caller, one of `users`, or the owner that the URL names.
 export function OwnerFilter(props: {
   chosen: string | undefined;
   users?: User[];

@@ -1,5 +1,5 @@
-// The last runs of a job as small bars, oldest first: the height, the mark and the colour say how each ended, its
-// name says it in words, and it leads to the run.
+// The last runs of a job as small bars, oldest first. Height, mark and colour show how each ended;
+// its label says it in words, and a click opens the run.
 import '../../../i18n/seldom';
 import { Link } from '@tanstack/react-router';
 import type { RecentRun } from '../../../api/types';
@@ -9,9 +9,9 @@ import { absoluteTime, difference, span } from '../../../lib/format';
 import { usePreferences } from '../../../lib/preferences';
 
 const BAR = 9;
-const STEP = 12; // from one bar to the next: ten fit into a cell
+const STEP = 12; // px from one bar to the next: ten fit into a cell
 const TALL = 24; // of what is clicked
-// Each kind of end has a shape of its own: who sees no colours tells them apart.
+// Each result has a shape of its own, so that it can be told without seeing colours.
 type Shape = readonly [height: number, fill: string, hollow: boolean, dashed?: boolean];
 const SHAPES: Record<string, Shape> = {
   COMPLETED: [18, 'fill-ok stroke-ok', false],

@@ -1,4 +1,4 @@
-// Runs as rows: the fleet's history, and that of one job.
+// Table of runs, of all jobs or of one.
 import { Link } from '@tanstack/react-router';
 import type { Run } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
@@ -13,7 +13,7 @@ import { Time } from '../../../ui/time';
 import { ExecutorLink } from '../detail/executor_link';
 import { duration } from '../detail/run_text';
 
-// `brief`: beside other cards, without what the run's own page says as well.
+// `brief`: for use beside other cards, without details that the run's page shows.
 export function RunTable(props: {
   runs: Run[];
   withJob: boolean;
@@ -83,7 +83,7 @@ function Kind({ run }: { run: Run }) {
   );
 }
 
-// The bar is relative to the longest run of the table.
+// A bar's length is relative to the longest run in the table.
 interface Length {
   run: Run;
   longest: number;

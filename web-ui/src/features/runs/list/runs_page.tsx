@@ -1,4 +1,4 @@
-// The fleet's history; every filter is in the URL.
+// Page of all runs; all filters are in the URL.
 import { getRouteApi } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
 import { Suspense, useRef } from 'react';

@@ -1,4 +1,4 @@
-// Follows the log of an attempt until its end, across connections that are cut.
+// Follows the log of an attempt until its end, and reconnects if the connection breaks.
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { ApiError } from '../../../api/client';
 import { listen } from '../../../api/events';
@@ -10,10 +10,10 @@ const AGAIN_MS = 1000;
 const AGAIN_LONGEST_MS = 10_000;
 
 export interface LogSight {
-  lines: readonly LogLine[]; // one array that grows: a new sight says that it has changed
+  lines: readonly LogLine[]; // one array that grows; a new LogSight object says that it has changed
   end: LogEnd | null;
-  error: ApiError | null; // that asking again does not mend
-  waiting: boolean; // for a server that does not answer
+  error: ApiError | null; // an error that a repetition would not solve
+  waiting: boolean; // the server does not answer
 }
 
 export class LogFeed {
@@ -34,7 +34,7 @@ export class LogFeed {
   };
   readonly look = (): LogSight => this.sight;
 
-  // Goes on where it stopped; does nothing while it goes on.
+  // Starts, or continues after stop(); does nothing while it is running.
   start(): void {
     if (this.abort) return;
     this.abort = new AbortController();
@@ -64,12 +64,13 @@ export class LogFeed {
         if (this.sight.end) return;
       } catch (error) {
         if (signal.aborted) return;
-        // What was refused stays refused; a busy or absent server may come back.
+        // A refusal is final; a busy or unavailable server is tried again.
         const refused = error instanceof ApiError && error.status >= 400 && error.status < 500;
         this.show(refused ? { error } : { waiting: true });
         pause = Math.min(pause * 2, AGAIN_LONGEST_MS);
       }
-      // Also after a stream that ended of itself: a server that stops answers, and ends, at once.
+      // Waits even after a regular end of the stream: a server that is stopping ends streams
+      // at once.
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
@@ -94,7 +95,7 @@ export class LogFeed {
   }
 }
 
-// `on`: whether it is read; what has been read stays.
+// `on`: follows the log; otherwise returns what has been read so far.
 export function useLog(runId: string, attempt: number, on: boolean): LogSight {
   const feed = useMemo(() => new LogFeed(runId, attempt), [runId, attempt]);
   useEffect(() => (on ? whileSeen(feed) : undefined), [feed, on]);

@@ -2,7 +2,7 @@
 export const LEVELS = ['ERROR', 'WARN', 'INFO', 'DEBUG'] as const;
 export type Level = (typeof LEVELS)[number];
 
-const LOOK_AT = 400; // characters of a line: a level stands near its beginning
+const LOOK_AT = 400; // characters of a line: the level is near its beginning
 const LOOK_AT_JSON = 4000;
 const TOKENS_MAX = 12;
 
@@ -44,14 +44,16 @@ const GLOG_LINE = /^([FEWI])\d{4}(?:\d{4})? \d\d:\d\d:\d\d/;
 const TOKENS = /\[[^\]]*\]:?|\S+/g;
 const MARKED = /^[[(<](?:\w+:)?(\w+)[\])>]:?$/; // [error], <warn>, [core:error]
 const STARTS = /^([A-Za-z]+):/; // ERROR:root:text, warning: text
-// What may stand before a level: times and numbers, a part in brackets, a separator, a dotted name.
+// Words that may precede a level: times and numbers, a part in brackets, a separator, a
+// dotted name.
 const BEFORE = /^(?:[[(<{].*|[-|:–]+|\S*\d\S*|[\w$]+(?:[.:/][\w$]+)+:?)$/;
 
 // Of pino and bunyan.
 const ofNumber = (value: number): Level =>
   value >= 50 ? 'ERROR' : value >= 40 ? 'WARN' : value >= 30 ? 'INFO' : 'DEBUG';
 
-// [2026-11-22T10:00:00Z ERROR app]: among others a word counts in capitals; [the error log] has none.
+// Finds a level among other words in brackets, if it is in capitals: [2026-11-22T10:00:00Z ERROR
+// app], but not [the error log].
 const inBrackets = (token: string): Level | null =>
   token
     .slice(1, -1)
@@ -59,13 +61,13 @@ const inBrackets = (token: string): Level | null =>
     .map((one) => (one === one.toUpperCase() ? word(one) : null))
     .find((one) => one !== null) ?? null;
 
-// Word by word, as long as what comes before a message comes.
+// Looks at one word after the other, as long as they may precede a level.
 function ofTokens(line: string): Level | null {
   const tokens = line.match(TOKENS)?.slice(0, TOKENS_MAX) ?? [];
   for (const [i, token] of tokens.entries()) {
     const bare = MARKED.exec(token)?.[1] ?? token.replace(/[:,|]$/, '');
     const found = word(bare);
-    // Small letters are words of a message, unless they are marked as a level or begin the line.
+    // Lower-case words belong to the message, unless they are marked as a level or begin the line.
     if (found && (bare === bare.toUpperCase() || bare !== token || (i === 0 && tokens[1] === '-')))
       return found;
     const among = token.startsWith('[') ? inBrackets(token) : null;
@@ -78,24 +80,24 @@ function ofTokens(line: string): Level | null {
   return null;
 }
 
-// Of a line by itself; null: it says none, and is of what the line before it is.
+// The level of a line by itself; null if it has none, and so has that of the line before it.
 export function levelOf(text: string): Level | null {
   if (/^\s*\{/.test(text)) {
     const [, name, value] = JSON_LEVEL.exec(text.slice(0, LOOK_AT_JSON)) ?? [];
     if (name ?? value) return word(name) ?? (value ? ofNumber(Number(value)) : null);
   }
-  if (/^\s/.test(text)) return null; // what goes on: a stack, a table
+  if (/^\s/.test(text)) return null; // a continuation of the line before it: a stack, a table
   const line = text.slice(0, LOOK_AT).replace(ESCAPES, '');
   const glog = GLOG_LINE.exec(line);
   if (glog) return GLOG[glog[1]!]!;
   return PAIRS.test(line) ? word(PAIR_LEVEL.exec(line)?.[1]) : ofTokens(line);
 }
 
-// Whether a line is shown when everything from `least` on is. What the scheduler itself says always is.
+// True if a line is shown when levels from `least` on are. The scheduler's own lines always are.
 export const isAtLeast = (line: { level: Level | null; stream: string }, least: Level): boolean =>
   line.stream === 'carillon' || (line.level !== null && LEVELS.indexOf(line.level) <= LEVELS.indexOf(least));
 
-// How many lines have each level or a more serious one.
+// Counts, for each level, the lines of that or a more serious level.
 export function countFrom(lines: readonly { level: Level | null }[]): Record<Level, number> {
   const counts = { ERROR: 0, WARN: 0, INFO: 0, DEBUG: 0 };
   for (const line of lines) if (line.level !== null) counts[line.level] += 1;

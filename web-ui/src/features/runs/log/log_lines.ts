@@ -1,7 +1,7 @@
-// A log as it arrives: server-sent events cut out of a stream, entries gathered into lines.
+// Makes the lines of a log from the entries as they arrive.
 //
-// A line keeps the colours that are in force where it begins, so that each can be shown by itself; and its level, or
-// that of the line before it on its stream.
+// A line contains the colours that are in force at its beginning, so that it can be shown alone,
+// and its level, or else that of the line before it on its stream.
 import { levelOf, type Level } from './log_levels';
 
 export interface LogEntry {
@@ -29,9 +29,9 @@ export interface LogEnd {
 
 const ESCAPE = String.fromCharCode(27);
 const COLOURS = new RegExp(ESCAPE + '\\[([0-9;]*)m', 'g');
-const COLOURS_MAX = 200; // characters; whoever sets more without a reset gets none
+const COLOURS_MAX = 200; // characters; a stream that sets more without a reset gets no colours
 
-// What is in force after `text`, when `before` was in force at its beginning.
+// Returns the colours in force after `text`, given those before it.
 export function coloursAfter(before: string, text: string): string {
   let now = before;
   for (const [whole, codes] of text.matchAll(COLOURS)) {

@@ -1,17 +1,19 @@
-// Addresses in the text of a log. Pure. What a job writes is not to be trusted: only http and https become links, only
-// as what is seen leads there, and a name before an @ (http://bank.example@elsewhere) never does.
+// Finds URLs in the text of a log. The text is not trusted: only http and https become links, the
+// visible text is the target, and a URL with a name before an @ (http://bank.example@elsewhere) is
+// no link. Pure.
 export interface Piece {
   text: string;
   href?: string;
 }
 
-const LINKS_MAX = 50; // of a part of a line; the rest stays text
-// Ends at what no address has: white space, quotes, control characters, and those that turn the direction of writing.
+const LINKS_MAX = 50; // links in a part of a line; the rest stays text
+// Ends at characters that no URL contains: white space, quotes, control characters, and those that
+// change the direction of writing.
 const ADDRESS = /\bhttps?:\/\/[^\s<>"'`{}|\\^\p{Cc}\p{Cf}]+/giu;
 const BEHIND = /[.,;:!?*_~]/;
 const PAIRS: Record<string, string> = { ')': '(', ']': '[' };
 
-// Without the end of the sentence that it stands in: (see http://a.example/b).
+// Removes punctuation of the sentence around a URL: (see http://a.example/b).
 function trimmed(address: string): string {
   const seen: Record<string, number> = {};
   for (const letter of address) seen[letter] = (seen[letter] ?? 0) + 1;

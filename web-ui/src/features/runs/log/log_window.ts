@@ -1,16 +1,16 @@
-// Computes which lines of a log are visible. A line is one row high, or as many rows as it wraps into. Logs
-// use a monospaced font, so only the width of a character has to be measured. A library for rows of any
-// height would take a tenth of what the page may load.
+// Computes which lines of a log are visible. A line takes one row, or as many as it wraps into.
+// Logs use a monospaced font, so only the width of a character is measured. A library for rows of
+// any height would take a tenth of the page's size limit.
 import type { LogLine } from './log_lines';
 
 export const ROW_PX = 18;
-const BEYOND_PX = 20 * ROW_PX; // drawn above and below what is in sight
+const BEYOND_PX = 20 * ROW_PX; // lines rendered above and below the visible part
 
 const ESCAPES = new RegExp(String.fromCharCode(27) + '\\[[0-9;?]*[A-Za-z]', 'g');
 const PLAIN = /^[\x20-\x7e]*$/;
 export const TAB = ' '.repeat(8);
 
-// `columns` 0: lines do not wrap. Letters that may be wider than others get a row to spare.
+// `columns` 0: lines do not wrap. A line with characters that may be wider gets one more row.
 export function rowsOf(text: string, columns: number): number {
   if (columns === 0) return 1;
   const bare = text.replace(ESCAPES, '').replaceAll('\t', TAB);
@@ -18,7 +18,7 @@ export function rowsOf(text: string, columns: number): number {
 }
 
 export interface Heights {
-  count: number; // of lines, when it was looked: the log may have grown since
+  count: number; // number of lines when this was computed; the log may have grown since
   total: number; // pixels
   topOf: (line: number) => number;
   lineAt: (y: number) => number;

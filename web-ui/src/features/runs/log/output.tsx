@@ -32,8 +32,9 @@ export interface Part {
 }
 
 const ESCAPE = String.fromCharCode(27);
-// Escapes that are no colours (moving the cursor, titles) say nothing in a text. None reaches beyond
-// the next escape: the whole line would be looked through again for each one that has no end.
+// Escapes other than colours (cursor, titles) mean nothing in a text and are removed. The
+// pattern never extends beyond the next escape; otherwise each unterminated escape would scan
+// the whole line.
 const OTHER_ESCAPES = new RegExp(ESCAPE + '(?:\\[[0-9;?]*[A-LN-Za-ln-z]|\\][^\\u0007\\u001b]*\\u0007)', 'g');
 
 const COLOURS: Record<string, number> = {
@@ -85,11 +86,12 @@ export function Output(props: {
 }) {
   const { t } = useTranslation();
   const { wrap, live } = usePreferences();
-  // Of an attempt that is over nothing changes any more: its log is read to its end, also while updates are paused.
+  // The log of an ended attempt does not change any more, so it is read to its end even while
+  // updates are paused.
   const log = useLog(props.runId, props.attempt, live || !props.open);
   const paused = !live && props.open && log.end === null;
   const { level } = props;
-  // Places in the log of the lines that are shown; null: all of them.
+  // Indexes in the log of the lines that are shown; null: all.
   const places = useMemo(
     () => (level === undefined ? null : log.lines.flatMap((line, i) => (isAtLeast(line, level) ? [i] : []))),
     [log, level],
@@ -127,7 +129,7 @@ export function Output(props: {
     setFollowing(false);
     scrollTo(heights.topOf(line) - sight.height / 2);
   };
-  // The size of what is in sight, and of a letter.
+  // Measures the visible part and the width of a character.
   useEffect(() => {
     const look = () => {
       const letter = sample.current!.getBoundingClientRect().width / SAMPLE.length;
@@ -144,7 +146,8 @@ export function Output(props: {
     look();
     return () => observer.disconnect();
   }, [times]);
-  // Before it is painted: the box would stand empty until its scrolling is heard of, and while lines come fast that is long.
+  // Before the browser paints: otherwise the box would be empty until the scroll event arrives,
+  // which takes long while many lines come.
   useLayoutEffect(() => {
     if (!following || !live || lines.length === 0) return;
     scrollTo(heights.total);
@@ -162,7 +165,7 @@ export function Output(props: {
     goTo(shown < 0 ? heights.count : shown);
     // oxlint-disable-next-line react/exhaustive-deps -- once, when the line is there
   }, [arrived]);
-  // Somebody who scrolls up reads; at the end again the log is followed.
+  // Scrolling up stops following the log; scrolling to the end starts it again.
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = box.current!;
     const near = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
@@ -379,7 +382,7 @@ export function Output(props: {
   );
 }
 
-// Only what says levels can be filtered by them. Counted is what has arrived, and that is said.
+// Shown only if lines have levels. Counts the lines that have arrived, and says so.
 function LevelFilter({
   lines,
   sight,
