@@ -16,7 +16,7 @@
 
 namespace carillon {
 
-// How a store identifies itself.
+// The identity of a store, as the store itself states it.
 struct StoreIdentity {
   std::string store_id;   // made once, with the schema
   std::string server_id;  // different on every server
@@ -26,7 +26,7 @@ struct StoreIdentity {
   bool operator==(const StoreIdentity&) const = default;
 };
 
-// What the members trust; kept in the coordinator and in the memory of each member.
+// The store that the members trust; kept in the coordinator and in the memory of each member.
 struct StoreTrust {
   std::string store_id;
   std::string server_id;

@@ -19,9 +19,9 @@ namespace carillon {
 enum class JobType { kShell, kNoop };
 enum class OverlapPolicy { kAllow, kSkip };
 enum class RetryBackoff { kFixed, kExponential };
-// What to do with a run whose executor was lost: run again, fail, or wait for a person.
+// The effect on a run whose executor was lost: run again, fail, or wait for a person.
 enum class OnLost { kRetry, kFail, kHold };
-// How one of the executors with free slots is chosen. kFirstHealthy: the lowest id.
+// The choice among the executors with free slots. kFirstHealthy: the lowest id.
 enum class Routing { kRoundRobin, kRandom, kLeastLoaded, kFirstHealthy };
 
 using ParameterValue = std::variant<std::string, int64_t, double, bool>;

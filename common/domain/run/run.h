@@ -35,7 +35,7 @@ enum class RunKind { kCron, kRate, kOnce, kManual };
 std::string_view Name(RunKind kind);  // "cron", "manual", …
 Result<RunKind> ParseRunKind(std::string_view text);
 
-// How a cancelled run's processes are ended; a higher mode replaces a lower one.
+// The way in which a cancelled run's processes are ended; a higher mode replaces a lower one.
 enum class CancelMode {
   kGraceful,  // SIGTERM, the job's kill_grace, SIGKILL to the tree
   kKill,      // SIGKILL to the tree at once
@@ -100,7 +100,7 @@ struct RunRow {
   bool operator==(const RunRow&) const = default;
 };
 
-// How one attempt ended, as its executor reports it: a result of docs/protocol.md.
+// The end of one attempt, as its executor reports it: a result of docs/protocol.md.
 struct AttemptResult {
   RunState state = RunState::kCompleted;  // COMPLETED FAILED TIMED_OUT CANCELLED LOST
   std::string reason = {};

@@ -102,8 +102,8 @@ bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now);
 
 // ---- ends of attempts --------------------------------------------------------------------------
 
-// What to write into the run's row when an attempt ended. If `state` is final, the overlap slot is
-// freed and the cancel request cleared too.
+// The values to write into the run's row when an attempt ended. If `state` is final, the overlap
+// slot is freed and the cancel request cleared too.
 struct RunChange {
   RunState state = RunState::kPending;
   int attempt = 1;

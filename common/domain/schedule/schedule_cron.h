@@ -18,7 +18,7 @@
 
 namespace carillon {
 
-// How far a search goes before it reports that there is no fire: 100 years of 365.25 days.
+// The range of a search, after which it reports that there is no fire: 100 years of 365.25 days.
 inline constexpr int64_t kCronSearchSeconds = 3'155'760'000;
 
 class CronSchedule {

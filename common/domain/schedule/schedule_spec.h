@@ -9,11 +9,11 @@
 
 namespace carillon {
 
-// What happens to fires that are overdue by more than the grace.
+// The effect on fires that are overdue by more than the grace.
 enum class MisfirePolicy { kSkip, kLatest, kAll };
-// What happens to a fire whose local time does not exist, because the clock jumps over it.
+// The effect on a fire whose local time does not exist, because the clock jumps over it.
 enum class DstGap { kFire, kSkip };  // fire once right after the jump
-// What happens to a fire whose local time occurs twice. kAuto: once, the first time, if the
+// The effect on a fire whose local time occurs twice. kAuto: it fires once, the first time, if the
 // schedule restricts the hour; otherwise both times.
 enum class DstRepeat { kAuto, kBoth, kEarly, kLate };
 
