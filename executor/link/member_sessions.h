@@ -48,9 +48,9 @@ class MemberSessions {
   void QueueClaim(const MemberId& member, ClaimRequest request, SteadyTime now);
   void FlushClaims(SteadyTime now);
 
-  // How long a claim waits for the member's answer before it is sent again. A slow member still has
-  // all of its claims, and every repetition slows it further. So the wait is twice as long as its
-  // last answer took, and doubles while no answer comes.
+  // The time in which the member may answer a claim before it is sent again. A slow member still
+  // has all of its claims, and every repetition slows it further. So the wait is twice as long as
+  // its last answer took, and doubles while no answer comes.
   Duration Patience(const MemberId& member) const;
   // Claims to this member were sent again; doubles its patience.
   void OnAskedAgain(const MemberId& member);

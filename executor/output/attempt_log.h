@@ -57,7 +57,7 @@ class AttemptLog {
 
   // Returns the next chunk to send, each one once; null if none is due. Valid until the next call.
   const LogChunk* Take(SteadyTime now);
-  // When Take next has something; SteadyTime::max() for never.
+  // The time at which Take next has a chunk; SteadyTime::max() for never.
   SteadyTime NextDue() const;
   // Sends every unconfirmed chunk again, because the previous receiver is gone.
   void TellAgain() { told_ = 0; }

@@ -27,7 +27,7 @@
 
 namespace carillon::executor {
 
-// Where a result is stored when the sender receives it.
+// The place where a result is stored when the sender receives it.
 enum class ResultHome {
   kMemory,  // of an in-process attempt: the sender spools it first
   kSpool,

@@ -12,7 +12,7 @@
 
 namespace carillon::executor {
 
-// How one type of job is executed.
+// The execution of one type of job.
 struct TaskKind {
   JobType type;
   // Runs inside the daemon: no process, no warden, a light slot.

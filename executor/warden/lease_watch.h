@@ -23,7 +23,7 @@ enum class LeaseAction { kNone, kRefuseStart, kKill };
 LeaseAction DecideAtStart(const WatchedLease& lease, SteadyTime now);
 // A running attempt.
 LeaseAction DecideWhileRunning(const WatchedLease& lease, SteadyTime now);
-// When DecideWhileRunning can next differ from kNone; SteadyTime::max() = never.
+// The time at which DecideWhileRunning can next differ from kNone; SteadyTime::max() = never.
 SteadyTime NextLeaseCheck(const WatchedLease& lease);
 // A renewal moves the end later, never earlier.
 SteadyTime RenewedEnd(SteadyTime current, SteadyTime renewed);

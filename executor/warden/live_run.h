@@ -49,7 +49,7 @@ class LiveRun {
   void End(RunState state, std::string_view reason, Grace grace, SteadyTime now);
   // Acts on what is due: timeout, lease, end of the grace, a keeper that does not react.
   void Tick(SteadyTime now);
-  // When Tick next has something to do.
+  // The time at which Tick next has something to do.
   SteadyTime NextTick() const;
   void Renew(SteadyTime lease_end);
 

@@ -32,7 +32,7 @@ class LogRelay {
   // Opens the log of an attempt. If there are too many logs, or waiting text fills half of the
   // budget, the oldest logs of ended attempts are discarded.
   std::shared_ptr<AttemptLog> Open(const HeldAttempt& held, const JobId& job_id);
-  // How many logs were discarded since the last call.
+  // The number of logs that were discarded since the last call.
   size_t TakeGivenUp();
   void Drop(const HeldAttempt& held);
   // Drops the log if it has ended and nothing in it waits for a confirmation, as in a log

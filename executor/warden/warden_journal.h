@@ -48,7 +48,8 @@ struct RecordedEnd {
 
 class WardenJournal {
  public:
-  // What Open found; `unreadable` counts records and segments that could not be decoded.
+  // The content that Open found; `unreadable` counts records and segments that could not be
+  // decoded.
   struct Contents {
     std::vector<OpenStart> open_starts;
     std::vector<RecordedEnd> ends;

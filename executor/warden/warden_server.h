@@ -27,7 +27,7 @@ inline constexpr char kWardenLog[] = "log";
 
 struct WardenOptions {
   std::string directory;  // must exist
-  // How long it waits for a daemon while it holds nothing.
+  // The time that it waits for a daemon while it holds nothing.
   Duration idle_exit = 60s;
   size_t journal_bytes_max = 256u << 20;
   // Executes the journal's orders, on the device's thread.

@@ -41,7 +41,7 @@ class DaemonChannel {
   bool Flush();
   bool unsent() const { return !unsent_.empty(); }
   void Close();
-  // Why the daemon was disconnected since the last call; empty if it was not.
+  // The reason why the daemon was disconnected since the last call; empty if it was not.
   std::string TakeComplaint();
 
  private:

@@ -25,7 +25,8 @@
 
 namespace carillon::executor {
 
-// What the keeper needs; made before the fork. The descriptors are the write ends of the pipes.
+// The values that the keeper needs, made before the fork. The descriptors are the write ends
+// of the pipes.
 struct ShimSpec {
   std::string command;
   std::vector<std::string> env;  // "NAME=value"
@@ -36,7 +37,7 @@ struct ShimSpec {
   rlimit open_files{};  // RLIMIT_NOFILE of the command; the warden raises its own
 };
 
-// What the keeper writes to its report pipe: kStarted or kSpawnFailed, then kEnded.
+// The records that the keeper writes to its report pipe: kStarted or kSpawnFailed, then kEnded.
 enum class ShimReportKind : uint32_t { kStarted = 1, kSpawnFailed = 2, kEnded = 3 };
 enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec };
 struct ShimReport {
