@@ -28,7 +28,7 @@ class SessionFile {
  public:
   // Waits while another command holds the file.
   static Result<SessionFile> Open(const std::map<std::string, std::string>& environment);
-  // Whether the file exists. Does not wait.
+  // True if the file exists. Does not wait for its lock.
   static bool Exists(const std::map<std::string, std::string>& environment);
   SessionFile(SessionFile&& other) noexcept;
   SessionFile& operator=(SessionFile&&) = delete;
