@@ -139,8 +139,8 @@ struct ResultDecision {
 };
 
 // Decides what follows the result of an attempt, by the state of its run:
-//   RUNNING   The run ends with the result. A failure, or a loss if on_lost is retry, is retried
-//             while attempts are left, unless a cancel was requested or the job was deleted.
+//   RUNNING   Ends with the result; a failure is retried while attempts are left, unless a cancel
+//             was requested or the job was deleted. A loss follows on_lost, as in DecideLost.
 //   HELD      The same, except for LOST (the process is dead, as its host reports): it completes a
 //             requested cancel; without one the run stays HELD with that reason.
 //   PENDING   A late success of the previous attempt completes the run.
