@@ -7,7 +7,7 @@ import { listIsShown, manager } from './toasts';
 
 export default function ToastList() {
   const { t } = useTranslation();
-  // must run after the effect of the provider, which listens from then on
+  // Must run after the effect of the provider, which listens from then on.
   useEffect(listIsShown, []);
   return (
     <Toast.Provider toastManager={manager}>

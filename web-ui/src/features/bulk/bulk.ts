@@ -40,7 +40,7 @@ export interface Answer {
   items: Item[];
 }
 
-// items per request, answered well before it times out; larger actions continue on the server
+// Items per request, answered well before it times out; larger actions continue on the server.
 const PIECE = 50;
 const IDS_MAX = 1000; // of a request
 const TRIES = 4; // attempts for a piece, all with one key

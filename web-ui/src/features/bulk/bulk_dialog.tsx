@@ -61,7 +61,7 @@ export default function BulkDialog(props: {
   const [overlap, setOverlap] = useState(false);
   const [kill, setKill] = useState(false);
   const stop = useRef(false);
-  // the same options submitted again keep their key
+  // The same options submitted again keep their key.
   const submission = useRef({ options: '', key: '' });
   const look = useQuery({
     queryKey: ['preview', 'bulk', kind, action, target],

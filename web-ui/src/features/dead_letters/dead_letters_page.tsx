@@ -45,7 +45,7 @@ export function DeadLettersPage() {
   const navigate = route.useNavigate();
   const letters = useDeadLetters({ page_size: PAGE_SIZE, job_id: job.trim().toLowerCase() || undefined });
   const items = itemsOf(letters.data);
-  // an invalid id; nothing can match it
+  // An invalid id; nothing can match it.
   const noId = letters.error instanceof ApiError && letters.error.status === 400;
   const [asked, setAsked] = useState<{ letter: DeadLetter; verb: Verb } | null>(null);
   const [many, setMany] = useState<Many | null>(null);

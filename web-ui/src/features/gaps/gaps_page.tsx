@@ -34,7 +34,7 @@ export function GapsPage() {
   const gaps = useGaps({ ...search, job_id: search.job_id?.trim().toLowerCase() });
   const items = itemsOf(gaps.data);
   const { job_id: job = '' } = search;
-  // an invalid id; nothing can match it
+  // An invalid id; nothing can match it.
   const noId = job !== '' && gaps.error instanceof ApiError && gaps.error.status === 400;
   const filtered = Object.values(search).some((value) => value !== undefined && value.length > 0);
   const clear = () => void navigate({ search: {} });

@@ -34,7 +34,7 @@ export function ViewsPanel({ kind }: { kind: ListKind }) {
   const search = useRouterState({ select: (state) => state.location.searchStr });
   const current = viewOf(views, search);
   const [renaming, setRenaming] = useState<string | null>(null);
-  // name of the view that gets the focus after it was renamed
+  // Name of the view that gets the focus after it was renamed.
   const [focused, setFocused] = useState('');
   const field = useRef<HTMLInputElement>(null);
   return (

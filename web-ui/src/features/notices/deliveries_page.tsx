@@ -28,7 +28,7 @@ export function DeliveriesPage() {
   const may = useMay('config:write');
   const deliveries = useDeliveries({ ...search, job_id: search.job_id?.toLowerCase() });
   const items = itemsOf(deliveries.data);
-  // an invalid id; nothing can match it
+  // An invalid id; nothing can match it.
   const noId = deliveries.error instanceof ApiError && deliveries.error.status === 400;
   const [testing, setTesting] = useState(false);
   const filtered = Boolean(search.state || search.kind || search.job_id);

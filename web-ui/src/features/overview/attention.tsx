@@ -63,7 +63,7 @@ export default function Attention({
     itemsOf(reads[3].data),
   ];
   const matters: Matter[] = [];
-  // no "all is well" if something could not be read
+  // No "all is well" if something could not be read.
   const failed = reads.find((one) => one.isError && !one.data);
   const see = t('overview.see');
   if (status.leader === null)

@@ -24,7 +24,7 @@ const SHOWN = 12;
 function useNextHour() {
   const live = useEvery(1) !== false;
   return useQuery({
-    // below "jobs", to be read again when a job changes; no job has an empty id
+    // Below "jobs", to be read again when a job changes; no job has an empty id.
     queryKey: ['jobs', '', 'next hour'],
     queryFn: ({ signal }) => {
       const from = serverNow();

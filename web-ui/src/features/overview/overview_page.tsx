@@ -24,7 +24,7 @@ const SHOWN = 6;
 export function OverviewPage() {
   const { t } = useTranslation();
   const status = useStatus();
-  // only to find out whether there are jobs besides the sample
+  // Only to find out whether there are jobs besides the sample.
   const jobs = useJobs({ page_size: 2 });
   const failures = useRuns({ state: BAD, page_size: SHOWN });
   const failed = itemsOf(failures.data).slice(0, SHOWN);

@@ -27,7 +27,7 @@ export function windowOf(
 
 export interface Missed {
   fires: number;
-  // only hours with fires; the first hour may begin later, where the range begins
+  // Only hours with fires; the first hour may begin later, where the range begins.
   hours: { start: string; label: string; fires: number }[];
   jobs: { job_id: string; name: string; fires: number }[]; // in the order of their first fire
   more: number; // jobs that are not among them

@@ -69,7 +69,7 @@ export default function EndsCard({ job }: { job: Job }) {
     queryFn: ({ signal }) => readEnds(job.job_id, since, signal),
     refetchInterval: (query) => refetchInterval && refetchInterval * (query.state.data?.back ? SELDOM : 1),
   });
-  // the card of its runs says so
+  // Without runs there is no calendar; the card of the runs says that there are none.
   if (ends.data?.runs.length === 0 && ends.data.back === null) return null;
   return (
     <Card title={t('ends.title', { n: WEEKS })} flush>

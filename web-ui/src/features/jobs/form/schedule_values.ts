@@ -24,7 +24,7 @@ export const EMPTY_ROW: ScheduleRow = {
   kept: '{}',
 };
 
-// how the server writes a rate without a start
+// How the server writes a rate without a start.
 const AT_THE_EPOCH = /^1970-01-01T00:00:00(\.0+)?Z$/;
 export const startOf = (schedule: Definition): string =>
   typeof schedule.start_time === 'string' && !AT_THE_EPOCH.test(schedule.start_time)

@@ -190,7 +190,7 @@ function Actions({ run }: { run: Run }) {
   const denied = useDenied();
   const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
-  // a cancel is in progress, so the next step is a kill
+  // A cancel is in progress, so the next step is a kill.
   const kills = run.state === 'RUNNING' && run.cancel_requested;
   const key = useRef(newKey());
   // The key changes with the state: a second click before the page shows the new state repeats the
