@@ -99,7 +99,7 @@ Result<mysql::SessionOptions> RunningServer(const std::string& data_dir) {
   if (runtime.store_socket.empty()) {
     return {ErrorCode::kInvalid,
             "the server on " + data_dir +
-                " has no database of its own: pass --config of the schedulers"};
+                " does not run its own database; use --config with the file of the schedulers"};
   }
   return mysql::SessionOptions{.socket_path = runtime.store_socket,
                                .user = runtime.store_user,

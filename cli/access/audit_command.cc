@@ -59,7 +59,7 @@ void AddAuditCommand(CLI::App& app, Session& session) {
   CLI::Option* argument = audit->add_option(
       "object", a->object,
       "Only records of this job, run, executor or user: an ID, or the name of a user");
-  audit->add_option("--object-id", a->object_id, "Like the argument, but IDs only")
+  audit->add_option("--object-id", a->object_id, "Only records of the object with this ID")
       ->excludes(argument);
   audit->add_option("--actor", a->actor,
                     "Only actions of this user and their tokens; anna/ci means one token");

@@ -24,7 +24,8 @@ Outcome<ExitCode> LogIn(Session& session, std::string name) {
   Host& host = session.host();
   CARILLON_ASSIGN_OR_RETURN(const auto client, ClientWithoutToken(session));
   if (name.empty()) {
-    if (!host.in_is_tty) return UsageFailure("there is no terminal to ask on; pass --name");
+    if (!host.in_is_tty)
+      return UsageFailure("there is no terminal to enter the name on; use --name");
     host.err << "Name: " << std::flush;
     std::getline(host.in, name);
   }

@@ -233,7 +233,7 @@ void AddUserCommands(CLI::App& app, Session& session) {
   edit->add_flag("--no-shares", a->no_shares, "Remove all shares")->excludes(share);
   CLI::Option* disable =
       edit->add_flag("--disable", a->disable, "Disable the user; ends their sessions and tokens");
-  edit->add_flag("--enable", a->enable, "Let the user sign in again")->excludes(disable);
+  edit->add_flag("--enable", a->enable, "Enable a disabled user")->excludes(disable);
   edit->add_flag("--password", a->password, "Set a new password, from a prompt or standard input");
   edit->add_option("--reason", a->reason, "Reason, kept in the audit log");
   session.On(create, [&session, a] { return CreateUser(session, *a); });
@@ -261,7 +261,7 @@ void AddTokenCommands(CLI::App& app, Session& session) {
     return session.List(request, {.view = TokenView(), .limit = *limit});
   });
   CLI::App* create = token->add_subcommand("create", "Create a token; it is shown only once");
-  create->add_option("name", a->name, "Name of the token, e.g. what it is for")->required();
+  create->add_option("name", a->name, "Name of the token, e.g. its purpose")->required();
   create->add_option("--role", a->role, "Role: admin, user or read_only (default: your own)")
       ->check(NotEmpty);
   create

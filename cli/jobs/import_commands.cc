@@ -173,7 +173,7 @@ void AddImportCommands(CLI::App& app, Session& session) {
   crontab->add_flag("--system", a->system, "System crontab, with a user field as in /etc/crontab");
   crontab->add_option("--tz", a->zone, "Time zone of the entries (default: that of this machine)");
   crontab->add_option("--namespace", a->name_space, "Namespace of the jobs")->check(NotEmpty);
-  crontab->add_option("--prefix", a->prefix, "Start of the job IDs, e.g. web1-")->check(NotEmpty);
+  crontab->add_option("--prefix", a->prefix, "Prefix of the job IDs, e.g. web1-")->check(NotEmpty);
   CLI::Option* apply = crontab->add_flag("--apply", a->apply, "Create the jobs");
   crontab->add_flag("--dry-run", a->dry_run, "Show what --apply would create, change nothing")
       ->excludes(apply);

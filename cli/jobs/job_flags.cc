@@ -140,7 +140,7 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
   repeated("--param", flags.parameters, "Parameter, name=value; repeatable");
   repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
   repeated("--label", flags.labels, "Label, name=value; repeatable");
-  verb->add_flag("--manual", flags.manual, "No schedule: run by hand only")
+  verb->add_flag("--manual", flags.manual, "No schedule: run only manually")
       ->excludes(cron, every, at);
   verb->add_flag("--paused", flags.paused, "Pause the job");
 }

@@ -185,7 +185,8 @@ void AddScheduleCommands(CLI::App& app, Session& session) {
   AddFlags(lint, *a);
   lint->add_option("--after", a->after, "Check clock changes after this time (default: now)");
   session.On(lint, [&session, a] { return Lint(session, *a); });
-  CLI::App* load = schedule->add_subcommand("load", "Show how many fires are due when");
+  CLI::App* load =
+      schedule->add_subcommand("load", "Count the fires of all jobs per minute or hour");
   const auto l = std::make_shared<LoadArguments>();
   load->add_option("--from", l->from, "Start, RFC 3339 (default: this minute)");
   load->add_option("--until", l->until, "End, RFC 3339, exclusive (default: a day later)");

@@ -85,9 +85,9 @@ void AddBackupCommands(CLI::App& app, Session& session) {
   CLI::App* backup = app.add_subcommand("backup", "Back up and restore the whole store");
   backup->require_subcommand(1);
   CLI::App* create =
-      backup->add_subcommand("create", "Write the store to a file while the servers run");
+      backup->add_subcommand("create", "Back up the store to a file; servers may be running");
   CLI::App* restore = backup->add_subcommand(
-      "restore", "Restore a backup into an empty database while no server runs");
+      "restore", "Restore a backup into an empty database; no server may be running");
   for (CLI::App* verb : {create, restore}) AddBackupFlags(verb, *a);
   restore->add_flag("--replace", a->replace,
                     "Drop everything in the database first (asks for confirmation)");

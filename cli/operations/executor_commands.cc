@@ -97,13 +97,13 @@ Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& i
         return seen.error();
       }
       if (longest && clock.Steady() - started >= *longest) {
-        session.Say(id + " may still have running attempts.");
+        session.Say(id + " may still have active runs.");
         if (!last.is_null()) session.Print().Row(last, ExecutorView());
         return ExitCode::kWaitTimedOut;
       }
       session.host().wait(kLookEvery);
     }
-    session.Say(id + " has drained: nothing runs on it.");
+    session.Say(id + " is drained: no runs are active.");
     session.Print().Row(last, ExecutorView());
   }
   return ExitCode::kDone;
@@ -171,8 +171,8 @@ void AddExecutorCommands(CLI::App& app, Session& session) {
     const char* name;
     const char* help;
   };
-  for (const Action& action : {Action{"enable", "Let executors take work again"},
-                               Action{"disable", "Stop giving work to executors"}}) {
+  for (const Action& action : {Action{"enable", "Enable executors; also ends draining"},
+                               Action{"disable", "Disable executors; active runs continue"}}) {
     CLI::App* verb = executor->add_subcommand(action.name, action.help);
     verb->add_option("executor", a->ids, "Executor IDs")->required();
     verb->add_option("--reason", a->reason, "Reason, kept in the audit log");
@@ -180,10 +180,10 @@ void AddExecutorCommands(CLI::App& app, Session& session) {
                [&session, a, name = std::string(action.name)] { return Act(session, *a, name); });
   }
   CLI::App* drain =
-      executor->add_subcommand("drain", "Let executors finish their runs and assign no new ones");
+      executor->add_subcommand("drain", "Drain executors: active runs finish, no new ones start");
   drain->add_option("executor", a->ids, "Executor IDs")->required();
   drain->add_option("--reason", a->reason, "Reason, kept in the audit log");
-  drain->add_flag("--wait", a->wait, "Wait until nothing runs on them");
+  drain->add_flag("--wait", a->wait, "Wait until their runs have ended");
   drain->add_option("--wait-timeout", a->longest, "Maximum time to wait, e.g. 5m");
   session.On(drain, [&session, a] { return Drain(session, *a); });
   CLI::App* label = executor->add_subcommand("label", "Set or remove labels of an executor");

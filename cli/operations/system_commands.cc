@@ -170,7 +170,7 @@ void AddSystemCommands(CLI::App& app, Session& session) {
   system->require_subcommand(1);
   session.On(system->add_subcommand("status", "Show leader, members, executors and lateness"),
              [&session] { return ShowStatus(session); });
-  session.On(system->add_subcommand("leader", "Show the members and which one leads"),
+  session.On(system->add_subcommand("leader", "Show the members and the leader"),
              [&session] { return ShowLeader(session); });
   AddPauseCommands(*system, session);
   AddTopologyCommand(*system, session);

@@ -60,13 +60,13 @@ json PartsOf(const json& topology) {
   return {{"items", std::move(items)}};
 }
 
-// The effect as a sentence: "Now starting delayed: Tasks are delayed."
+// Such as "Current impact: starting delayed. Tasks are delayed."
 std::string SentenceOf(const json& impact) {
   const std::string when = When(impact);
   const bool goes_on = impact.value("effect", "") == "goes_on";
-  return "Now " + Cell(impact.value("capability", json())) + " " +
+  return "Current impact: " + Cell(impact.value("capability", json())) + " " +
          (goes_on ? "continues" : Cell(impact.value("effect", json()))) +
-         (when.empty() ? "" : " " + when) + ": " + Cell(impact.value("detail", json()));
+         (when.empty() ? "" : " " + when) + ". " + Cell(impact.value("detail", json()));
 }
 
 Outcome<ExitCode> ShowTopology(Session& session) {
@@ -77,11 +77,11 @@ Outcome<ExitCode> ShowTopology(Session& session) {
     print.Object(topology.body, {});
     return ExitCode::kDone;
   }
-  print.List(PartsOf(topology.body), {.columns = {{"PART", "part"},
+  print.List(PartsOf(topology.body), {.columns = {{"COMPONENT", "part"},
                                                   {"STATE", "state"},
-                                                  {"NEEDS", "needs"},
-                                                  {"STOPS WITHOUT IT", "stops"},
-                                                  {"WAITS WITHOUT IT", "delayed"}},
+                                                  {"DEPENDS ON", "needs"},
+                                                  {"STOPS IF DOWN", "stops"},
+                                                  {"DELAYED IF DOWN", "delayed"}},
                                       .id = "id",
                                       .wide = {{"ADDRESS", "address"}, {"DETAIL", "detail"}}});
   if (print.form() == Form::kName || session.flags().quiet) return ExitCode::kDone;

@@ -29,7 +29,7 @@ const View& FailingJobView() {
   static const View view{.columns = {{"JOB", "job_id"},
                                      {"NAME", "job_name"},
                                      {"FAILING SINCE", "failing_since"},
-                                     {"IN A ROW", "failures"},
+                                     {"FAILURES", "failures"},
                                      {"LAST STATE", "last_state"},
                                      {"LAST RUN", "last_run_id"},
                                      {"LAST SUCCESS", "last_success_time"},
@@ -83,7 +83,8 @@ Outcome<ExitCode> ActOnJob(Session& session, const DeadLetterArguments& argument
       session.Call(
           {.method = "POST", .path = "/api/bulk", .body = std::move(body), .idempotent = true}));
   if (!started.body.is_object() || !started.body.contains("bulk_id")) {
-    return Failure{.message = "the server's answer names no bulk action", .code = "bad_answer"};
+    return Failure{.message = "unexpected answer from the server: no bulk action",
+                   .code = "bad_answer"};
   }
   return FollowBulk(session, started.body.value("bulk_id", std::string()));
 }

@@ -21,14 +21,14 @@ const View& DeliveryView() {
                                      {"JOB", "job_id"},
                                      {"CHANNEL", "channel"},
                                      {"STATE", "state"},
-                                     {"TRIES", "attempts"},
+                                     {"ATTEMPTS", "attempts"},
                                      {"CREATED", "create_time"},
                                      {"ERROR", "error"}},
                          .id = "id",
                          .wide = {{"NOTICE", "notice_id"},
                                   {"RUN", "run_id"},
                                   {"STATUS", "status"},
-                                  {"NEXT TRY", "next_try_time"},
+                                  {"NEXT ATTEMPT", "next_try_time"},
                                   {"ENDED", "end_time"}}};
   return view;
 }

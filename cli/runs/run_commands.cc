@@ -175,7 +175,9 @@ void AddRunCommands(CLI::App& app, Session& session) {
   CLI::App* cancel = verb("cancel", "Cancel runs", true, &Cancel);
   cancel->add_option("--reason", a->reason, "Reason, kept in the audit log");
   cancel->add_flag("--kill", a->kill, kKillHelp);
-  CLI::App* retry = verb("retry", "Retry runs that have ended", true, &Retry);
+  CLI::App* retry =
+      verb("retry", "Retry runs that have ended; a run that waits for its retry starts it now",
+           true, &Retry);
   for (CLI::App* added : {cancel, retry}) {
     added->add_flag("--confirm-overlap", a->confirm_overlap,
                     "Include runs whose process may still be alive; two may then run at once");

@@ -98,7 +98,9 @@ class LogReader {
                               session_.Call({.path = "/api/runs/" + Escape(flags_.run_id)}));
     const json& body = run.body.is_object() ? run.body : json::object();
     const auto state = ParseRunState(body.value("state", ""));
-    if (!state.ok()) return Failure{.message = "the server names no state", .code = "bad_answer"};
+    if (!state.ok())
+      return Failure{.message = "unexpected answer from the server: no state",
+                     .code = "bad_answer"};
     latest_ = body.value("attempt", 1);
     if (attempt_ == 0) attempt_ = latest_;
     return latest_ > attempt_ || IsFinal(*state) || *state == RunState::kHeld;

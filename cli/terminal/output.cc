@@ -93,7 +93,7 @@ const View& JobView() {
                           {"LABELS", "labels"},
                           {"VERSION", "version"},
                           {"CHANGED", "update_time"},
-                          {"PAUSED FOR", "pause_reason"}}};
+                          {"PAUSE REASON", "pause_reason"}}};
   return view;
 }
 

@@ -153,7 +153,7 @@ void Session::Say(const std::string& sentence) {
 Outcome<bool> Session::Confirm(const std::string& question) {
   if (flags_.yes) return true;
   if (!host_.in_is_tty)
-    return UsageFailure(question + " There is no terminal to ask on; confirm with --yes.");
+    return UsageFailure(question + " There is no terminal to confirm on; use --yes.");
   host_.err << question << " [y/N] " << std::flush;
   std::string answer;
   std::getline(host_.in, answer);

@@ -81,7 +81,7 @@ class TopologyTest(unittest.TestCase):
         wait_until(lambda: math.isnan(self.lag("executor-1", "carillon.tasks")), SEEN_WITHIN,
                    "an executor that does not know its lag")
         _, text, _ = self.cluster.cli("system", "topology")
-        self.assertIn("Now starting delayed: Tasks are delayed.", text)
+        self.assertIn("Current impact: starting delayed. Tasks are delayed.", text)
         self.cluster.run("kill", "kafka", "CONT")
         seen = self.await_topology(lambda seen: seen["state"] == "ok")
         self.assertEqual(seen["impact"], [])

@@ -44,7 +44,7 @@ TEST_F(OtherCommandsTest, DrainWaitsForHeartbeatsThatSayNothingRuns) {
   beat(7, 0);
   EXPECT_EQ(Run({"executor", "drain", "e", "--wait"}), 0) << err();
   EXPECT_EQ(server_.requests.size(), 8u);
-  EXPECT_NE(err().find("nothing runs"), std::string::npos);
+  EXPECT_NE(err().find("is drained"), std::string::npos);
   EXPECT_EQ(Run({"executor", "drain", "e", "--wait", "--wait-timeout", "20s"}), 12)
       << "no further heartbeat";
   server_.answers.erase("GET http://a/api/executors/e");
@@ -90,10 +90,10 @@ TEST_F(OtherCommandsTest, TopologyShowsWhatStopsWithoutWhat) {
   Answer("GET /api/system/topology", topology);
   EXPECT_EQ(Run({"system", "topology"}), 0) << err();
   EXPECT_EQ(out(),
-            "PART                STATE  NEEDS              STOPS WITHOUT IT    WAITS WITHOUT IT\n"
+            "COMPONENT           STATE  DEPENDS ON         STOPS IF DOWN       DELAYED IF DOWN\n"
             "bus                 down   -                  -                   starting\n"
             "member:m1 (leader)  ok     store, bus (down)  running after 20 s  planning for 6 s\n"
-            "Now results delayed: In words.\n");
+            "Current impact: results delayed. In words.\n");
   EXPECT_EQ(Run({"system", "topology", "-o", "json"}), 0);
   EXPECT_EQ(OutJson(), topology);
   EXPECT_EQ(Run({"system", "topology", "-q"}), 0);

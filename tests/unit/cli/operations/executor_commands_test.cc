@@ -48,7 +48,7 @@ TEST_F(ExecutorCommandsTest, AWaitThatEndsEarlyShowsWhatStillRuns) {
   Answer("GET /api/executors/e", Beating("15", 3));
   EXPECT_EQ(Run({"executor", "drain", "e", "--wait", "--wait-timeout", "20s", "-o", "json"}), 12);
   EXPECT_EQ(OutJson(), Beating("15", 3));
-  EXPECT_NE(err().find("may still have running attempts"), std::string::npos) << err();
+  EXPECT_NE(err().find("may still have active runs"), std::string::npos) << err();
 }
 
 }  // namespace
