@@ -31,6 +31,7 @@ export const en = {
   'time.local': 'Local',
   'time.utc': 'UTC',
   'time.job': 'Job time zone',
+  'time.moment_ago': 'a moment ago',
   'live.pause': 'Pause updates',
   'live.resume': 'Resume updates',
   'live.now': 'Refresh now',

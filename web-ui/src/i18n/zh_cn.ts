@@ -34,6 +34,7 @@ export const zhCN: TwinOf<typeof en> = {
   'time.local': '本地时间',
   'time.utc': 'UTC',
   'time.job': '任务时区',
+  'time.moment_ago': '刚刚',
   'live.pause': '暂停刷新',
   'live.resume': '恢复刷新',
   'live.now': '立即刷新',

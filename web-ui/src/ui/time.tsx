@@ -9,14 +9,15 @@ interface Props {
   at: string | null | undefined;
   zone?: string; // of the job
   absolute?: boolean; // never relative, for lists that are ordered by time
+  past?: boolean; // a time that has come, although the clock of the page may be up to a tick behind it
 }
 
-export function Time({ at, zone, absolute }: Props) {
+export function Time({ at, ...rest }: Props) {
   if (!at) return <span className="text-muted">–</span>;
-  return <Known at={at} zone={zone} absolute={absolute} />;
+  return <Known at={at} {...rest} />;
 }
 
-function Known({ at, zone, absolute }: Props & { at: string }) {
+function Known({ at, zone, absolute, past }: Props & { at: string }) {
   const { time: mode, language, zone: own } = usePreferences();
   const { t } = useTranslation();
   const now = useNow();
@@ -26,7 +27,10 @@ function Known({ at, zone, absolute }: Props & { at: string }) {
     const utc = absoluteTime(ms, 'UTC');
     return { local: absoluteTime(ms, own || undefined), utc, job: zone ? absoluteTime(ms, zone) : utc };
   }, [ms, own, zone]);
-  const forms = { ...fixed, relative: relativeTime(ms, now, language) };
+  const ago = past ? Math.max(now - ms, 0) : now - ms;
+  // "a moment ago", not "now": it follows words such as "since".
+  const relative = ago >= 0 && ago < 1000 ? t('time.moment_ago') : relativeTime(now - ago, now, language);
+  const forms = { ...fixed, relative };
   const shown = mode === 'relative' && absolute ? 'local' : mode;
   const others = [
     `${t('time.relative')}: ${forms.relative}`,

@@ -18,12 +18,12 @@ export function Banners() {
     <div aria-live="polite">
       {lostSince !== null && (
         <Banner icon={<WifiOff aria-hidden size={17} />}>
-          {t('banner.lost')} <Time at={new Date(lostSince).toISOString()} />
+          {t('banner.lost')} <Time at={new Date(lostSince).toISOString()} past />
         </Banner>
       )}
       {lostSince === null && data && !data.store_reachable && (
         <Banner icon={<DatabaseZap aria-hidden size={17} />}>
-          {t('banner.store')} <Time at={data.unknown_since} />
+          {t('banner.store')} <Time at={data.unknown_since} past />
         </Banner>
       )}
       {lostSince === null && data?.store_reachable && data.store.state === 'held' && (

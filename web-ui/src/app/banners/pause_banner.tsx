@@ -12,7 +12,7 @@ export default function PauseBanner({ pause }: { pause: ClusterPause }) {
   return (
     <Banner icon={<CirclePause aria-hidden size={17} className="shrink-0" />}>
       <span className="wrap-anywhere" data-testid="paused">
-        {t('pause.banner', { by: pause.by, reason: pause.reason })} <Time at={pause.since} />
+        {t('pause.banner', { by: pause.by, reason: pause.reason })} <Time at={pause.since} past />
       </span>{' '}
       <Link to="/system" className="link inline-flex min-h-6 items-center underline">
         {t('nav.system')}

@@ -41,7 +41,7 @@ export function FailingJobs({ onAsk }: { onAsk: AskAll }) {
         </Link>
       ),
     },
-    { id: 'since', header: t('failing.since'), cell: (one) => <Time at={one.failing_since} /> },
+    { id: 'since', header: t('failing.since'), cell: (one) => <Time at={one.failing_since} past /> },
     {
       id: 'failures',
       header: t('failing.in_a_row'),
@@ -60,7 +60,7 @@ export function FailingJobs({ onAsk }: { onAsk: AskAll }) {
       header: t('failing.last_success'),
       cell: (one) =>
         one.last_success_time ? (
-          <Time at={one.last_success_time} />
+          <Time at={one.last_success_time} past />
         ) : (
           <span className="text-muted">{t('failing.no_success')}</span>
         ),

@@ -228,11 +228,11 @@ function Failing({ job }: { job: FailingJob }) {
         count: job.failures,
       })}
       <span className="block text-xs text-muted">
-        {t('overview.since')} <Time at={job.failing_since} />
+        {t('overview.since')} <Time at={job.failing_since} past />
         {' · '}
         {job.last_success_time ? (
           <>
-            {t('overview.last_success')} <Time at={job.last_success_time} />
+            {t('overview.last_success')} <Time at={job.last_success_time} past />
           </>
         ) : (
           t('overview.no_success')

@@ -47,7 +47,7 @@ export function PauseCard({ status }: { status: SystemStatus }) {
         <>
           <Facts
             items={[
-              [t('pause.since'), <Time key="s" at={paused.since} />],
+              [t('pause.since'), <Time key="s" at={paused.since} past />],
               [t('pause.by'), paused.by],
               [
                 t('pause.reason'),
