@@ -126,7 +126,7 @@ test('on pages that may not be seen', async () => {
     await page.locator('input').first().fill('uma');
     await page.locator('input[type=password]').fill('not this one');
     await page.locator('button[type=submit]').click();
-    await page.getByText('名称或密码不正确，或账户已被禁用。').waitFor();
+    await page.getByText('用户名或密码不正确，或账户已被禁用。').waitFor();
     await page.locator('input[type=password]').fill('correct horse battery');
     await page.locator('button[type=submit]').click();
     await page.getByRole('navigation').first().waitFor();

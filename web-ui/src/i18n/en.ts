@@ -1,4 +1,4 @@
-// English: the measure of what there is to say. Keys are <place>.<what>.
+// English, the reference catalogue. Keys are <place>.<what>.
 export const en = {
   skip: 'Skip to content',
   loading: 'Loading…',
@@ -182,7 +182,7 @@ export const en = {
   'run.killing': 'Killing. The run ends when its processes have exited.',
   'run.waits': 'Waiting for the fire time or for an executor with a free slot.',
   'waiting.paused': 'The job is paused.',
-  'waiting.not_due': 'The fire time has not been reached.',
+  'waiting.not_due': 'The start time has not been reached.',
   'waiting.cluster_paused': 'The cluster is paused.',
   'waiting.unreadable': 'The job definition cannot be read.',
   'waiting.no_executor': 'No executor is registered.',

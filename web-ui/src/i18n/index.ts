@@ -1,12 +1,12 @@
-// Texts by key: a flat catalogue a language. English is the measure, the other one is fetched when used.
-// English itself comes in parts, so that the first page does not wait for the texts of all (./more, ./seldom).
+// Texts by key: one flat catalogue per language. English is the reference; Chinese is fetched when it is chosen.
+// English is split, so that the first page does not wait for the texts of all pages (./more, ./seldom).
 import i18next from 'i18next';
 import { onPreferences, preferences } from '../lib/preferences';
 import { en } from './en';
 
 let english: Record<string, string> = en;
 
-// Pages may be loaded before the texts are started, or after.
+// Pages may be loaded before or after startTexts().
 export function addEnglish(texts: Record<string, string>): void {
   english = { ...english, ...texts };
   if (i18next.isInitialized) addTexts('en', texts);
@@ -27,14 +27,14 @@ async function show(language: string): Promise<void> {
     ]);
     addTexts(language, { ...zhCN, ...zhCNMore, ...zhCNSeldom, ...zhCNOutages, ...zhCNProblems });
   }
-  if (language !== preferences().language) return; // another one was chosen while these texts came
+  if (language !== preferences().language) return; // another language was chosen while these texts were loading
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;
   shown = language;
 }
 
 let shown = '';
-// Without its texts the page stays as it is; what is chosen next tries again.
+// If the texts cannot be loaded, the language does not change; the next choice tries again.
 const turn = async () => {
   const { language } = preferences();
   if (language !== shown) await show(language).catch(() => {});
@@ -51,7 +51,7 @@ export async function startTexts(): Promise<void> {
     saveMissing: true,
     missingKeyHandler: (_languages, _namespace, key) => console.error('missing text: ' + key),
   });
-  // First: whoever signs in meanwhile may have chosen another one.
+  // Before the first turn: a user who signs in meanwhile may have chosen another language.
   onPreferences(() => void turn());
   await turn();
 }

@@ -1,5 +1,5 @@
-// Puts the texts of the later pages beside those of the first one. A page that has some imports this, so that
-// they come with it: English by the import, Chinese by the switch of the language.
+// Adds the texts of the later pages. A page that uses them imports this module: it brings the English texts, and the
+// Chinese ones are loaded with the language.
 import { addEnglish } from '../index';
 import { enMore } from './en';
 

@@ -1,4 +1,4 @@
-// Puts the texts of the dependencies beside the others; only the page of the system has them.
+// Adds the texts of the dependencies, which only the system page uses.
 import { addEnglish } from '../index';
 import { enOutages } from './en';
 

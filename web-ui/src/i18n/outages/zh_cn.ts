@@ -1,16 +1,16 @@
-// Simplified Chinese of what ./en holds.
+// Simplified Chinese, with the keys of ./en.
 import type { enOutages } from './en';
 import type { TwinOf } from '../catalogue_type';
 
 export const zhCNOutages: TwinOf<typeof enOutages> = {
   'deps.title': '依赖关系',
-  'deps.under': '由 {{member}} 所见：它自己看不到的显示为未知。',
+  'deps.under': '成员 {{member}} 所见。它无法观察的部分显示为未知。',
   'deps.part': '组件',
   'deps.state': '状态',
   'deps.needs': '依赖',
   'deps.without': '发生故障时',
   'deps.now': '当前的影响',
-  'deps.fine': '没有任何部分停机。',
+  'deps.fine': '没有组件停机。',
   'deps.stops_n': '停止 {{n}} 项功能',
   'deps.delayed_n': '延迟 {{n}} 项',
   'deps.goes_on_n': '不受影响 {{n}} 项',
@@ -59,14 +59,14 @@ export const zhCNOutages: TwinOf<typeof enOutages> = {
   'outage.store.logs.delayed': '任务日志在执行器上等待。',
   'outage.store.takeover.delayed': '此时故障的成员，其分段要等存储恢复后才被接管。',
   'outage.store.reading.stops': 'API 和控制台只显示系统状态。',
-  'outage.store.changing.stops': '无法手动修改、取消或启动。',
+  'outage.store.changing.stops': '无法修改、取消或手动启动。',
   'outage.store.notices.delayed': '通知在存储中等待。',
   'outage.store_held.planning.stops': '不再规划触发。',
   'outage.store_held.starting.stops': '不会启动任何运行。',
   'outage.store_held.running.goes_on': '只要协调服务证明其归属，进行中的运行会继续。',
   'outage.store_held.results.delayed': '结果保存在执行器的磁盘上等待。',
   'outage.store_held.logs.delayed': '任务日志在执行器上等待。',
-  'outage.store_held.changing.stops': '无法手动修改、取消或启动。',
+  'outage.store_held.changing.stops': '无法修改、取消或手动启动。',
   'outage.store_held.notices.delayed': '通知在存储中等待。',
   'outage.coordinator.starting.goes_on': '各成员在自己拥有的分段中继续规划和启动。',
   'outage.coordinator.running.goes_on': '进行中的运行会继续：其归属成员通过写入存储来续租。',
@@ -89,7 +89,7 @@ export const zhCNOutages: TwinOf<typeof enOutages> = {
   'outage.last_member.results.delayed': '结果保存在执行器的磁盘上等待。',
   'outage.last_member.logs.delayed': '任务日志在执行器上等待。',
   'outage.last_member.reading.stops': 'API 和控制台无法访问。',
-  'outage.last_member.changing.stops': '无法手动修改、取消或启动。',
+  'outage.last_member.changing.stops': '无法修改、取消或手动启动。',
   'outage.last_member.notices.delayed': '通知在存储中等待。',
   'outage.executor.starting.delayed': '本应发给它的运行改由其他执行器承担。只有它能运行的则等待它。',
   'outage.executor.running.stops': '在其上的运行被放弃，按其任务的失联处理方式和重试次数处理。',

@@ -1,4 +1,4 @@
-// Texts for the codes of problems (docs/errors.md, docs/api.md): of whole answers and of single fields.
+// Texts for the problem codes of responses and of single fields (docs/errors.md, docs/api.md).
 export const enProblems = {
   'problem.invalid': 'The request contains an invalid value.',
   'problem.duplicate': 'The same item is given twice.',
@@ -10,7 +10,7 @@ export const enProblems = {
   'problem.unauthenticated': 'You are not signed in, or your session has ended. Sign in again.',
   'problem.wrong_credentials': 'The name or the password is wrong, or the account is disabled.',
   'problem.refresh_invalid': 'There is no session, or it has ended.',
-  'problem.refresh_reused': 'The session has ended because its refresh token was used twice. Sign in again.',
+  'problem.refresh_reused': 'The refresh token was used twice, so the session has ended. Sign in again.',
   'problem.refresh_header_missing': 'The request to renew the session lacks a required header.',
   'problem.forbidden': 'Your role does not permit this.',
   'problem.not_owner': 'Owned by another user.',

@@ -1,12 +1,12 @@
-// Problems in the language that is on. The server says them in English, with facts that no catalogue has: another
-// language puts its own sentence for the code before that.
+// Problems in the chosen language. The server describes them in English, with details that no catalogue has; other
+// languages put their own sentence for the code before that text.
 import i18next from 'i18next';
 import { addTexts } from '../index';
 
 let fetched: Promise<void> | undefined;
 
-// English sentences are needed where the server said none, so they come with the first problem. Where they do not
-// come either, the code is all there is.
+// English sentences are needed where the server sent none, so they are loaded with the first problem. If that fails,
+// only the code is shown.
 export const fetchProblems = (): Promise<void> =>
   (fetched ??= import('./en').then(
     ({ enProblems }) => addTexts('en', enProblems),
@@ -20,7 +20,7 @@ export interface Said {
   detail: string;
 }
 
-// `kind`: of a whole answer, or of one of its fields.
+// `kind`: problem (of a whole response) or field (of one of its fields).
 export function partsOf(kind: 'problem' | 'field', code: string, detail: string): Said {
   if (i18next.language === 'en' && detail !== '') return { said: '', detail };
   const key = `${kind}.${code}`;

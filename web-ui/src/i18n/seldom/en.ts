@@ -1,6 +1,6 @@
-// English, for what few pages and dialogs say.
+// English texts that few pages and dialogs use.
 export const enSeldom = {
-  // Running a job otherwise than it says.
+  // Running a job with options.
   'run_with.title': 'Run {{name}} with options',
   'run_with.again_title': 'Run {{name}} again',
   'run_with.start': 'Run',
@@ -19,7 +19,7 @@ export const enSeldom = {
   'run_with.whole': 'Must be a whole number from 0 to 100.',
   'run_with.paused': 'The job is paused. This run starts anyway.',
   'run_with.new_run': 'Starts a new run with the current version of the job. The old run stays unchanged.',
-  // Ending what a job has open.
+  // Cancelling all runs of a job.
   'cancel_runs.title': 'Cancel all runs of {{name}}?',
   'cancel_runs.do': 'Cancel runs',
   'cancel_runs.counts': '{{running}} running, {{pending}} pending, {{held}} held',
@@ -32,7 +32,7 @@ export const enSeldom = {
   'cancel_runs.done': 'Cancelling {{n}} runs of {{name}}',
   'cancel_runs.done_one': 'Cancelling 1 run of {{name}}',
   'cancel_runs.nothing': '{{name}} had no active runs',
-  // Jobs from files.
+  // Importing jobs from files.
   'import.title': 'Import jobs',
   'import.under': 'Job files in YAML or JSON, such as an export or files for carillon apply',
   'import.files': 'Files',
@@ -53,7 +53,7 @@ export const enSeldom = {
   'import.outcome': 'Result',
   'import.changes': 'Changes',
   'import.changes_many': 'Too many to show',
-  'import.prune_rest': 'Not all jobs to be deleted were deleted. Apply again to continue.',
+  'import.prune_rest': 'Some jobs still have to be deleted. Apply again to continue.',
   'import.result_created': 'created',
   'import.result_updated': 'updated',
   'import.result_unchanged': 'unchanged',
@@ -64,7 +64,7 @@ export const enSeldom = {
   'import.unreadable': 'Line {{line}}: {{why}}',
   'import.no_job': 'Item {{n}} is not a job: fields with names and values are expected.',
   'import.empty': 'No jobs found.',
-  // The list of jobs: its filters, files.
+  // The list of jobs: filters, import and export.
   'jobs.only_label': 'Only jobs with {{label}}',
   'jobs.by_label': 'Filter by labels, for example team = etl',
   'jobs.by_label_such': 'team = etl',
@@ -82,7 +82,7 @@ export const enSeldom = {
   'jobs.exported': '{{n}} jobs exported',
   'jobs.exported_one': '1 job exported',
   'jobs.not_exported': 'Export failed',
-  // The form of a job: what not every job needs.
+  // The form of a job: less common fields.
   'form.add_schedule': 'Add a schedule',
   'form.no_schedule': 'No schedule: this job runs only when it is started manually.',
   'form.schedule_n': 'Schedule {{n}}',
@@ -105,17 +105,17 @@ export const enSeldom = {
   'form.owner_hint': 'The owner determines which secrets and shares apply.',
   'form.owner_me': 'Creator of the job',
   'invalid.intervals': 'Enter comma-separated whole numbers up to 86400, at most 100 of them.',
-  // What an API token is good for.
+  // Permissions of an API token.
   'scopes.title': 'Permissions',
   'scopes.some': 'Restrict to selected permissions',
   'scopes.some_hint': 'For example, jobs:run alone can start jobs but not list them.',
   'scopes.none': 'Select at least one permission, or remove the restriction.',
   'scopes.all': 'All permissions of the role',
   'scopes.column': 'Permissions',
-  // Actions on many: cancelling at once.
+  // Bulk actions: killing immediately.
   'at_once.kill': 'Kill immediately',
   'at_once.hint': 'Processes get no grace period to exit.',
-  // Fires that a clock change takes away.
+  // Fires removed by a clock change.
   'skipped.title': 'Skipped because of daylight saving',
   'skipped.skipped_by_gap': 'this local time does not exist on that day',
   'skipped.not_repeated': 'this local time occurs twice but fires once',
@@ -149,11 +149,11 @@ export const enSeldom = {
   'pause.resume': 'Resume the cluster',
   'pause.resumed': 'Cluster resumed',
   'pause.denied': 'Only administrators can pause and resume the cluster.',
-  // Coming in.
+  // Signing in.
   'auth.title': 'Sign in',
   'auth.password_short': 'The password must have at least {{count}} characters.',
   'auth.refused': 'Wrong name or password.',
-  'auth.unavailable': 'The server cannot check this right now. Try again in a moment.',
+  'auth.unavailable': 'The server cannot check your sign-in right now. Try again in a moment.',
   'auth.expired': 'Your session has ended. Sign in again.',
   'auth.token_hint':
     'The first start of the server writes a token to admin.token in the data directory. The browser keeps the token until this tab is closed.',
@@ -169,7 +169,7 @@ export const enSeldom = {
   'pause.behind': 'Not yet paused: {{members}}. Runs may still start there.',
   'pause.behind_resume': 'Still paused: {{members}}. No runs start there yet.',
   'pause.unknown': 'It is unknown whether these members are paused: {{members}}',
-  // The members and the page of the system.
+  // Members and the system page.
   'members.version': 'Version',
   'members.metrics': 'Metrics',
   'members.metrics_of': 'Metrics of {{id}} (opens in a new tab)',
@@ -186,7 +186,7 @@ export const enSeldom = {
   'history.lag': 'Queue backlog',
   'history.table': 'As a table (maximum per minute)',
   'refresh.paused': 'Updates are paused in the top bar.',
-  // Fires that were never planned.
+  // Missed fires.
   'gaps.under': 'Scheduled times without a run',
   'gaps.none': 'No missed fires',
   'gaps.none_hint':
@@ -204,7 +204,7 @@ export const enSeldom = {
   'failing.last_success': 'Last success',
   'failing.no_success': 'None on record',
   'failing.letters_of': 'Dead letters of {{job}}',
-  // Runs that used up their attempts.
+  // Failing jobs and dead letters.
   'dead.all': 'All dead letters',
   'dead.total': '{{n}} dead letters',
   'dead.total_one': '1 dead letter',
@@ -233,7 +233,7 @@ export const enSeldom = {
     'The dead letter leaves this list. The run stays unchanged in the history, after 1 attempt.',
   'dead.discarded': 'Dead letter of {{job}} discarded',
   'strip.success': '{{share}} of the last {{n}} finished runs succeeded.',
-  // How runs ended, by day.
+  // Results by day.
   'ends.title': 'Results, last {{n}} weeks',
   'ends.sum': '{{share}} of {{n}} runs succeeded.',
   'ends.begun':
@@ -246,7 +246,7 @@ export const enSeldom = {
   'ends.table': 'As a table',
   'ends.good': 'Succeeded',
   'ends.bad': 'Failed',
-  // What a pause would cost.
+  // Preview of a pause.
   'what_if.title': 'What if the cluster were paused?',
   'what_if.explain':
     'Counts the fires that a pause in this period would skip. This is only a preview: nothing is paused or changed. After a real pause, each job’s misfire policy applies.',

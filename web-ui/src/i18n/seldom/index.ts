@@ -1,4 +1,4 @@
-// The texts that few pages and dialogs say: they come with those, and weigh on nothing else.
+// Texts that few pages and dialogs use. They are loaded with those, so other pages do not pay for them.
 import { addEnglish } from '../index';
 import { enSeldom } from './en';
 

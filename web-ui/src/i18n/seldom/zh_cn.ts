@@ -1,4 +1,4 @@
-// Simplified Chinese of what ./en holds.
+// Simplified Chinese, with the keys of ./en.
 import type { enSeldom } from './en';
 import type { TwinOf } from '../catalogue_type';
 
@@ -23,16 +23,16 @@ export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'run_with.new_run': '按任务的当前版本启动新的运行；原来的运行保持不变。',
   'cancel_runs.title': '取消 {{name}} 的所有运行？',
   'cancel_runs.do': '取消运行',
-  'cancel_runs.counts': '运行中 {{running}}，等待中 {{pending}}，搁置 {{held}}',
+  'cancel_runs.counts': '运行中 {{running}}，等待中 {{pending}}，待确认 {{held}}',
   'cancel_runs.none': '此任务没有活动的运行。',
   'cancel_runs.unknown': '数量未知：{{why}}',
   'cancel_runs.at_least': '超过 {{n}}',
   'cancel_runs.explain':
-    '等待中的不再开始，运行中的进程将被终止。计划仍会触发：如需阻止新的运行，请暂停任务。',
+    '等待中的运行不再启动，运行中的进程将被终止。计划仍会触发：如需阻止新的运行，请暂停任务。',
   'cancel_runs.reason': '原因（可选）',
   'cancel_runs.done': '正在取消 {{name}} 的 {{n}} 次运行',
   'cancel_runs.nothing': '{{name}} 没有活动的运行',
-  // Jobs from files.
+  // Importing jobs from files.
   'import.title': '导入任务',
   'import.under': 'YAML 或 JSON 格式的任务文件，例如导出的文件或 carillon apply 使用的文件',
   'import.files': '文件',
@@ -52,7 +52,7 @@ export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'import.outcome': '结果',
   'import.changes': '更改',
   'import.changes_many': '内容过多，无法显示',
-  'import.prune_rest': '应删除的任务尚未全部删除：请再次应用。',
+  'import.prune_rest': '仍有任务需要删除：请再次应用以继续。',
   'import.result_created': '已创建',
   'import.result_updated': '已更新',
   'import.result_unchanged': '无变化',
@@ -63,7 +63,7 @@ export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'import.unreadable': '第 {{line}} 行：{{why}}',
   'import.no_job': '第 {{n}} 项不是任务：必须由名称和值组成。',
   'import.empty': '没有找到任务。',
-  // The list of jobs: its filters, files.
+  // The list of jobs: filters, import and export.
   'jobs.only_label': '仅显示带有 {{label}} 的任务',
   'jobs.by_label': '按标签筛选，例如 team = etl',
   'jobs.by_label_such': 'team = etl',
@@ -80,7 +80,7 @@ export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'jobs.export_ticked': '将选中的 {{n}} 个任务导出为 YAML 文件',
   'jobs.exported': '已导出 {{n}} 个任务',
   'jobs.not_exported': '导出失败',
-  // The form of a job: what not every job needs.
+  // The form of a job: less common fields.
   'form.add_schedule': '添加计划',
   'form.no_schedule': '没有计划：仅手动运行。',
   'form.schedule_n': '计划 {{n}}',
@@ -103,17 +103,17 @@ export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'form.owner_hint': '所有者决定适用的机密和共享。',
   'form.owner_me': '任务创建者',
   'invalid.intervals': '以逗号分隔的整数，每个不超过 86400，最多 100 个。',
-  // What an API token is good for.
+  // Permissions of an API token.
   'scopes.title': '权限',
   'scopes.some': '限制为所选权限',
-  'scopes.some_hint': '例如，只有启动权限的令牌可以启动任务，但不能列出任务。',
+  'scopes.some_hint': '例如，仅有 jobs:run 权限的令牌可以启动任务，但不能列出任务。',
   'scopes.none': '请至少选择一项权限，或取消限制。',
   'scopes.all': '角色的全部权限',
   'scopes.column': '权限',
-  // Actions on many: cancelling at once.
-  'at_once.kill': '立即强制结束',
+  // Bulk actions: killing immediately.
+  'at_once.kill': '立即强制终止',
   'at_once.hint': '不给进程退出的宽限期。',
-  // Fires that a clock change takes away.
+  // Fires removed by a clock change.
   'skipped.title': '因夏令时而跳过',
   'skipped.skipped_by_gap': '当天不存在该本地时间',
   'skipped.not_repeated': '该时间出现两次，仅触发一次',
@@ -145,7 +145,7 @@ export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'pause.resume': '恢复集群',
   'pause.resumed': '集群已恢复',
   'pause.denied': '只有管理员可以暂停和恢复集群。',
-  // Coming in.
+  // Signing in.
   'auth.title': '登录',
   'auth.password_short': '密码至少需要 {{count}} 个字符。',
   'auth.refused': '用户名或密码不正确。',
@@ -163,7 +163,7 @@ export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'pause.behind': '尚未生效的成员：{{members}}。那里仍可能启动运行。',
   'pause.behind_resume': '仍处于暂停的成员：{{members}}。那里尚不会启动运行。',
   'pause.unknown': '以下成员是否已生效未知：{{members}}',
-  // The members and the page of the system.
+  // Members and the system page.
   'members.version': '版本',
   'members.metrics': '指标',
   'members.metrics_of': '{{id}} 的指标（新标签页）',
@@ -180,7 +180,7 @@ export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'history.lag': '队列积压',
   'history.table': '以表格显示（每分钟最高值）',
   'refresh.paused': '已在顶栏暂停更新。',
-  // Fires that were never planned.
+  // Missed fires.
   'gaps.under': '没有运行的计划时间',
   'gaps.none': '没有错过的触发',
   'gaps.none_hint': '未能及时安排、或在任务暂停期间到期的触发会记录在这里：起止时间、次数和原因。',
@@ -189,7 +189,7 @@ export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'gaps.to': '末次',
   'gaps.fires': '触发次数',
   'gaps.why_named': '原因：{{job}} 错过的触发',
-  // Runs that used up their attempts.
+  // Failing jobs and dead letters.
   'failing.title': '持续失败的任务',
   'failing.hint': '有死信且此后没有成功的任务。下次成功后即离开此列表。',
   'failing.since': '开始失败于',
@@ -218,7 +218,7 @@ export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'dead.discard_explain': '它会离开此列表。该运行在历史中保持原样（共尝试 {{n}} 次）。',
   'dead.discarded': '{{job}} 的死信已丢弃',
   'strip.success': '最近结束的 {{n}} 次运行中成功率为 {{share}}。',
-  // How runs ended, by day.
+  // Results by day.
   'ends.title': '最近 {{n}} 周的结果',
   'ends.sum': '{{n}} 次运行的成功率为 {{share}}。',
   'ends.begun': '{{n}} 次计划运行中有 {{share}} 在预定时间后 {{within}} 内开始，最晚的晚了 {{latest}}。',
@@ -230,7 +230,7 @@ export const zhCNSeldom: TwinOf<typeof enSeldom> = {
   'ends.table': '以表格显示',
   'ends.good': '成功',
   'ends.bad': '失败',
-  // What a pause would cost.
+  // Preview of a pause.
   'what_if.title': '如果集群暂停会怎样？',
   'what_if.explain':
     '统计该时段内暂停会跳过的触发。这只是预览：不会暂停或更改任何内容。真正暂停之后，按各任务的错过触发策略处理。',

@@ -1,4 +1,4 @@
-// The administration and the account.
+// Administration and account.
 export const admin = {
   'audit.under': 'Changes made through the API, kept for a year',
   'audit.none': 'No changes yet',
@@ -132,7 +132,7 @@ export const admin = {
   'lifetime.date': 'On a date…',
   'lifetime.never': 'Never',
   'account.who': 'Profile',
-  'account.unknown': 'The server did not provide this.',
+  'account.unknown': 'Not provided by the server.',
   'account.by': 'Signed in with',
   'account.permissions': 'Permissions',
   'account.password': 'Password',

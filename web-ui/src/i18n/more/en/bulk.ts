@@ -1,4 +1,4 @@
-// The pages of actions on many that the server goes on with.
+// The pages of bulk actions that the server runs in the background.
 export const bulk = {
   'bulk.title': 'Bulk actions',
   'bulk.under': 'Actions on many jobs, runs or dead letters that the server carries out, kept for a week',

@@ -1,4 +1,4 @@
-// An executor's own page, and how another one joins.
+// The page of an executor, and the dialog that adds one.
 export const executors = {
   'executors.drain_title': 'Drain {{name}}?',
   'executors.drain_explain':

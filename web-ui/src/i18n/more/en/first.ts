@@ -11,7 +11,7 @@ export const first = {
   'first.keep': 'Keep it enabled to run every minute',
   'first.go': 'Create and run',
   'first.name': 'Hello',
-  'first.description': 'Created by the first steps',
+  'first.description': 'Sample job',
   'first.watch': 'Watch the run succeed',
   'first.watch_hint': 'You will be taken to the run.',
   'first.onward': 'Next steps',

@@ -1,4 +1,4 @@
-// The form of a job, and what it checks.
+// The form of a job and its validation.
 export const form = {
   'form.view': 'View',
   'form.form': 'Form',

@@ -1,4 +1,4 @@
-// English, for pages that are opened later than the first one, by subject.
+// English texts of the pages that are opened after the first one, by subject.
 import { admin } from './admin';
 import { bulk } from './bulk';
 import { cluster } from './cluster';

@@ -1,4 +1,4 @@
-// Lists: selection, actions on many, views, columns.
+// Lists: selection, bulk actions, views, columns.
 export const lists = {
   'lists.select_shown': 'Select all {{n}} shown',
   'lists.total_job': '{{n}} jobs',

@@ -1,4 +1,4 @@
-// Notices: what is told, and what was delivered.
+// Notifications: settings and deliveries.
 export const notices = {
   'deliveries.under': 'Notifications about runs: event, recipient and delivery state',
   'deliveries.none': 'No notifications yet',

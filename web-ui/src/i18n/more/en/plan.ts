@@ -1,4 +1,4 @@
-// The schedule of everything.
+// The schedule of all jobs.
 export const plan = {
   'plan.under': 'All scheduled fires, in the time zone {{zone}}',
   'plan.day': 'Day',

@@ -1,4 +1,4 @@
-// An executor's own page, and how another one joins.
+// The page of an executor, and the dialog that adds one.
 import type { executors as en } from '../en/executors';
 import type { TwinOf } from '../../catalogue_type';
 
@@ -11,7 +11,7 @@ export const executors: TwinOf<typeof en> = {
   'executors.address': '地址',
   'executors.settings': '设置版本',
   'executors.filter': '筛选运行',
-  'executors.no_runs': '它执行的运行会显示在这里。',
+  'executors.no_runs': '此执行器上的运行会显示在这里。',
   'join.title': '添加执行器',
   'join.make': '显示命令',
   'join.id': '执行器 ID',

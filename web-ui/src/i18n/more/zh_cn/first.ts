@@ -14,7 +14,7 @@ export const first: TwinOf<typeof en> = {
   'first.keep': '保持启用，每分钟运行',
   'first.go': '创建并运行',
   'first.name': 'Hello',
-  'first.description': '由入门步骤创建',
+  'first.description': '示例任务',
   'first.watch': '观察运行结果',
   'first.watch_hint': '将自动转到该次运行。',
   'first.onward': '接下来',

@@ -1,4 +1,4 @@
-// The form of a job, and what it checks.
+// The form of a job and its validation.
 import type { form as en } from '../en/form';
 import type { TwinOf } from '../../catalogue_type';
 
@@ -92,7 +92,7 @@ export const form: TwinOf<typeof en> = {
   'option.retry_backoff.exponential': '指数退避',
   'option.on_lost.retry': '重试',
   'option.on_lost.fail': '判为失败',
-  'option.on_lost.hold': '搁置，等待人工处理',
+  'option.on_lost.hold': '等待人工确认',
   'option.tell.cluster': '集群默认',
   'option.tell.own': '选定的事件',
   'option.tell.none': '不通知',

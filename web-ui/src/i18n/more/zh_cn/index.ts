@@ -1,4 +1,4 @@
-// Simplified Chinese of what ../en holds.
+// Simplified Chinese, with the keys of ../en.
 import type { enMore } from '../en';
 import type { TwinOf } from '../../catalogue_type';
 import { admin } from './admin';

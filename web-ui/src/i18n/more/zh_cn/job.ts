@@ -35,7 +35,7 @@ export const job: TwinOf<typeof en> = {
   'why.outcome.not_due': '该分钟没有计划触发',
   'why.outcome.not_created': '任务尚未创建',
   'why.outcome.not_kept': '该时间的历史已不再保留',
-  'why.outcome.future': '尚未到来',
+  'why.outcome.future': '计划在将来触发',
   'why.outcome.cluster_paused': '未运行：集群已暂停',
   'why.outcome.no_record': '没有记录',
   'durations.title': '最近 {{n}} 次运行的时长',

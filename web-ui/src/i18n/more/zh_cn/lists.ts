@@ -1,4 +1,4 @@
-// Lists: selection, actions on many, views, columns.
+// Lists: selection, bulk actions, views, columns.
 import type { lists as en } from '../en/lists';
 import type { TwinOf } from '../../catalogue_type';
 
@@ -33,8 +33,8 @@ export const lists: TwinOf<typeof en> = {
   'bulk.explain_run': '每个任务手动运行一次。',
   'bulk.explain_pause': '暂停期间不会启动新的运行；正在进行的尝试会继续。',
   'bulk.explain_resume': '它们将按计划重新触发。暂停期间跳过的触发会记录为错过的触发。',
-  'bulk.explain_cancel': '等待中的不再启动；运行中的进程将被结束。',
-  'bulk.explain_cancel_jobs': '等待中的不再开始，运行中的进程将被终止。计划仍会触发。',
+  'bulk.explain_cancel': '等待中的运行不再启动，运行中的进程将被终止。',
+  'bulk.explain_cancel_jobs': '等待中的运行不再启动，运行中的进程将被终止。计划仍会触发。',
   'bulk.explain_retry': '每个运行再尝试一次。',
   'bulk.explain_discard': '这些死信会离开此列表，其运行在历史中保持原样。',
   'bulk.none_fits': '此操作不适用于所选项的状态。',

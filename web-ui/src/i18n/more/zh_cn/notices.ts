@@ -1,4 +1,4 @@
-// Notices: what is told, and what was delivered.
+// Notifications: settings and deliveries.
 import type { notices as en } from '../en/notices';
 import type { TwinOf } from '../../catalogue_type';
 

@@ -1,4 +1,4 @@
-// The schedule of everything.
+// The schedule of all jobs.
 import type { plan as en } from '../en/plan';
 import type { TwinOf } from '../../catalogue_type';
 
