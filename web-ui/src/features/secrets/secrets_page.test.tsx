@@ -3,6 +3,7 @@ import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } fr
 import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { queryClient } from '../../api/queries';
+import type { Secret } from '../../api/types';
 import { CreateSecretDialog, DeleteSecretDialog, EditSecretDialog } from './secret_dialogs';
 import { changeOf, mayChange, mayShare } from './secret_values';
 import { SecretsPage } from './secrets_page';
@@ -10,6 +11,7 @@ import { HttpResponse, at, http, problem, server } from '../../../test_support/s
 import '../../i18n/more';
 import '../../ui/dialogs/modal_dialog';
 
+// Of a server that does not say which actions are allowed.
 const secret = {
   name: 'shop_db',
   description: 'the shop',
@@ -18,7 +20,7 @@ const secret = {
   version: 3,
   create_time: '2026-01-01T00:00:00Z',
   update_time: '2026-01-02T00:00:00Z',
-};
+} as Secret;
 const show = (element: React.ReactElement) =>
   render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
 const person = (user_id: string, permission: string) => ({

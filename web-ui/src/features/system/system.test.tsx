@@ -13,6 +13,9 @@ const member = (id: string, more: Partial<Member> = {}): Member => ({
   address: 'http://' + id,
   owned_segments: 1,
   clock_offset_ms: 0.2,
+  version: null,
+  ops_url: null,
+  paused: null,
   ...more,
 });
 const pause = { since: '2026-03-01T02:00:00Z', by: 'anna', reason: 'upgrade' };
@@ -72,14 +75,15 @@ describe('who is apart from the pause', () => {
     member('m1', { paused: true }),
     member('m2', { paused: false }),
     member('m3', { paused: null }),
-    member('m4'),
+    member('m4', { paused: undefined }),
   ];
   it('is who has not taken it over, and of whom that is not known', () => {
     expect(apartFrom({ members, paused: pause })).toEqual({ behind: ['m2'], unknown: ['m3', 'm4'] });
   });
   it('is who still pauses after it was taken back', () => {
     expect(apartFrom({ members, paused: null })).toEqual({ behind: ['m1'], unknown: ['m3', 'm4'] });
-    expect(apartFrom({ members: [member('m1', { paused: false })] })).toEqual({ behind: [], unknown: [] });
+    const older = { members: [member('m1', { paused: false })] } as SystemStatus; // a server without pauses
+    expect(apartFrom(older)).toEqual({ behind: [], unknown: [] });
   });
 });
 

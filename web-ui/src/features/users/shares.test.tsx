@@ -12,7 +12,7 @@ import { HttpResponse, at, http, problem, server } from '../../../test_support/s
 import '../../i18n/more';
 import '../../ui/dialogs/modal_dialog';
 
-const uma: User = {
+const uma = {
   user_id: 'user-2',
   name: 'uma',
   display_name: '',
@@ -22,7 +22,7 @@ const uma: User = {
   shares: [{ namespace: 'payroll' }],
   create_time: '2026-01-01T00:00:00Z',
   update_time: '2026-01-01T00:00:00Z',
-};
+} as User;
 const show = (element: React.ReactElement) =>
   render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
 beforeEach(() => queryClient.clear());

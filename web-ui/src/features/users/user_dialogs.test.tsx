@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { queryClient } from '../../api/queries';
+import type { ApiToken, User } from '../../api/types';
 import { MadeTokenDialog } from '../tokens/token_dialogs';
 import { expiryOf } from '../tokens/token_values';
 import { DeleteUserDialog, EditUserDialog } from './user_dialogs';
@@ -17,7 +18,7 @@ const anna = {
   version: 3,
   create_time: '2026-01-01T00:00:00Z',
   update_time: '2026-01-01T00:00:00Z',
-};
+} as User;
 const token = {
   token_id: 'tok-1',
   name: 'ci',
@@ -28,7 +29,7 @@ const token = {
   create_time: '2026-01-01T00:00:00Z',
   expires_at: null,
   last_used_at: null,
-};
+} as ApiToken & { token: string };
 const show = (element: React.ReactElement) =>
   render(<QueryClientProvider client={queryClient}>{element}</QueryClientProvider>);
 afterEach(() => vi.unstubAllGlobals());

@@ -111,7 +111,7 @@ export function CreateUserDialog({ onClose, onDone }: Props) {
 export function EditUserDialog({ user, onClose, onDone }: OfUser) {
   const { t } = useTranslation();
   const [shown, setShown] = useState(user.display_name);
-  const [role, setRole] = useState(user.role);
+  const [role, setRole] = useState<string>(user.role);
   const [disabled, setDisabled] = useState(user.disabled);
   const before = user.shares ?? [];
   const [rows, setRows] = useState<Share[]>(before);

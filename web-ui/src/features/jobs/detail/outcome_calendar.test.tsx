@@ -3,14 +3,14 @@ import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } fr
 import { render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../../api/queries';
-import type { Job } from '../../../api/types';
+import type { Job, RunState } from '../../../api/types';
 import { parseSearch, stringifySearch } from '../../../app/search_params';
 import EndsCard, { readEnds } from './outcome_calendar';
 import { begunInTime, endsByDay, successOfLast, weeksTo } from './outcome_calendar_values';
 import { localIn } from '../../../lib/zones';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 
-const ended = (state: string, ended_at: string) => ({
+const ended = (state: RunState, ended_at: string) => ({
   state,
   ended_at,
   fire_time: ended_at,
@@ -22,7 +22,7 @@ const job = { job_id: 'backup', name: 'Backup', schedules: [], time_zone: 'UTC' 
 describe('how the last runs ended', () => {
   it('is the share of those that ended by themselves, rounded down', () => {
     const runs = ['RUNNING', 'FAILED', 'CANCELLED', ...Array.from({ length: 199 }, () => 'COMPLETED')].map(
-      (state) => ({ state }),
+      (state) => ({ state: state as RunState }),
     );
     expect(successOfLast(runs)).toEqual({ share: 0.99, n: 200 });
     expect(successOfLast([{ state: 'LOST' }, { state: 'TIMED_OUT' }])).toEqual({ share: 0, n: 2 });
@@ -32,10 +32,11 @@ describe('how the last runs ended', () => {
 
 describe('how late they began', () => {
   const run = (started_at: string | null, more = {}) => ({
-    kind: 'cron',
+    kind: 'cron' as const,
     attempt: 1,
     fire_time: '2026-03-01T02:00:00Z',
     started_at,
+    due_at: null,
     ...more,
   });
   it('counts what a schedule made and began once', () => {

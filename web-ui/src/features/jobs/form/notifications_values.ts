@@ -1,7 +1,7 @@
 // Converts a job's notification settings between its definition and the form's fields. Pure. A field that is
 // left empty is absent and follows the cluster (docs/notify.md); an empty list of events is not the same as
 // an absent one.
-import { NOTICE_KINDS, type Notify } from '../../../api/types';
+import { NOTICE_KINDS, type NoticeKind, type Notify } from '../../../api/types';
 
 export const TELLS = ['cluster', 'own', 'none'] as const;
 const LATE_MOST_S = 604_800;
@@ -50,7 +50,11 @@ export function notifyFrom(values: TellValues, base: unknown): Notify {
   const addresses = addressesOf(values.mail_to);
   return {
     ...rest,
-    ...(values.tell === 'own' ? { on: values.tell_on } : values.tell === 'none' ? { on: [] } : {}),
+    ...(values.tell === 'own'
+      ? { on: values.tell_on as NoticeKind[] }
+      : values.tell === 'none'
+        ? { on: [] }
+        : {}),
     ...(values.late_after_s.trim() === '' ? {} : { late_after_s: Number(values.late_after_s) }),
     ...(addresses.length === 0 ? {} : { mail_to: addresses }),
   };

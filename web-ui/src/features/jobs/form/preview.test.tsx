@@ -16,7 +16,7 @@ describe('fires that a change of the clock takes away', () => {
         fires={[
           { ...fire, dst: 'skipped_by_gap' },
           { ...fire, schedule: 1, dst: 'not_repeated' },
-          { ...fire, schedule: 2, dst: 'something_new' },
+          { ...fire, schedule: 2, dst: 'something_new' as 'not_repeated' },
         ]}
       />,
     );

@@ -13,8 +13,7 @@ export interface Step {
 // Returns an attempt to show. The last one may be in the fields of the run only.
 export function attemptOf(run: Run, n: number): Attempt {
   const found = run.attempts?.find((one) => one.attempt === n);
-  const { attempt, state, executor_id, reason, claimed_at, started_at, ended_at, exit_code, error } = run;
-  return found ?? { attempt, state, executor_id, reason, claimed_at, started_at, ended_at, exit_code, error };
+  return found ?? run;
 }
 
 // The steps of one attempt, and those before it. The start of the process is reported together with
@@ -71,6 +70,8 @@ export function attemptsOf(run: Run): Attempt[] {
       started_at: null,
       ended_at: null,
       exit_code: null,
+      output: '',
+      output_truncated: false,
       error: null,
     },
   ];

@@ -161,7 +161,7 @@ describe('a run that waits for its retry', () => {
 
 describe('whose output is shown', () => {
   it('is the last attempt once it has begun', () => {
-    const second = attempt(2, { ended_at: null, state: 'RUNNING', output: null });
+    const second = attempt(2, { ended_at: null, state: 'RUNNING', output: '' });
     const run = waiting({ state: 'RUNNING', claimed_at: 'x', attempts: [attempt(1), second] });
     expect(attemptToShow(run)).toBe(2);
   });

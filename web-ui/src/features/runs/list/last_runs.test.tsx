@@ -10,7 +10,7 @@ import { lastEnded, readLastRuns } from './last_runs';
 import RunStrip from './run_strip';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 
-const run = (i: number, state: string): RecentRun => ({
+const run = (i: number, state: RecentRun['state']): RecentRun => ({
   run_id: 'run-' + i,
   state,
   fire_time: `2026-03-01T02:0${i}:00Z`,
@@ -77,7 +77,7 @@ describe('the last runs', () => {
   });
 
   it('differ by more than their colour', async () => {
-    const states = [
+    const states: RecentRun['state'][] = [
       'COMPLETED',
       'FAILED',
       'TIMED_OUT',

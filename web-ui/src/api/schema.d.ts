@@ -1,0 +1,959 @@
+// Generated from the OpenAPI document: `npm run types`.
+export interface components {
+  schemas: {
+    LogLine: {
+      seq: number;
+      /** Format: date-time */
+      t: string | null;
+      /** @enum {string} */
+      stream: 'stdout' | 'stderr' | 'carillon' | 'output';
+      line: string;
+      partial?: boolean;
+    };
+    JobId: string;
+    RunId: string;
+    ExecutorId: string;
+    Time: string;
+    TimeOrNull: components['schemas']['Time'] | null;
+    /** @enum {string} */
+    Role: 'admin' | 'user' | 'read_only';
+    UserName: string;
+    Password: string;
+    /** @enum {string} */
+    JobState: 'ENABLED' | 'PAUSED';
+    /** @enum {string} */
+    RunState:
+      | 'PENDING'
+      | 'RUNNING'
+      | 'HELD'
+      | 'COMPLETED'
+      | 'FAILED'
+      | 'TIMED_OUT'
+      | 'CANCELLED'
+      | 'LOST'
+      | 'SKIPPED';
+    /** @enum {string} */
+    DstGap: 'fire' | 'skip';
+    /** @enum {string} */
+    DstRepeat: 'auto' | 'both' | 'early' | 'late';
+    ConfirmOverlap: boolean;
+    VariableName: string;
+    Labels: {
+      [key: string]: string;
+    };
+    Parameters: {
+      [key: string]: string | number | boolean;
+    };
+    Reason: {
+      reason?: string | null;
+    };
+    Cancel: {
+      reason?: string | null;
+      confirm_overlap?: components['schemas']['ConfirmOverlap'];
+      mode?: components['schemas']['CancelModeAsked'];
+    };
+    /**
+     * @default graceful
+     * @enum {string|null}
+     */
+    CancelModeAsked: 'graceful' | 'kill' | null;
+    /** @enum {string|null} */
+    CancelMode: 'graceful' | 'kill' | null;
+    Page: {
+      items: unknown[];
+      next_page_token: string | null;
+      total?: number;
+      total_at_least?: number;
+      /** Format: date-time */
+      searched_to?: string;
+    };
+    Changes: {
+      changes?: {
+        topic: string;
+        id?: string;
+      }[];
+    };
+    FieldError: {
+      pointer: string;
+      code: string;
+      detail: string;
+    };
+    Problem: {
+      type: string;
+      title: string;
+      status: number;
+      code: string;
+      detail: string;
+      instance: string;
+      trace_id: string;
+      errors: components['schemas']['FieldError'][];
+    };
+    StaleProblem: components['schemas']['Problem'] & {
+      current_version?: number;
+      current: Record<string, unknown> | null;
+    };
+    Schedule:
+      | components['schemas']['CronSchedule']
+      | components['schemas']['RateSchedule']
+      | components['schemas']['OnceSchedule'];
+    CronSchedule: {
+      /** @constant */
+      kind: 'cron';
+      cron_expression: string;
+      time_zone?: string;
+      schedule_id?: number;
+    };
+    RateSchedule: {
+      /** @constant */
+      kind: 'rate';
+      every_ms: number;
+      /** Format: date-time */
+      start_time?: string;
+      schedule_id?: number;
+    };
+    OnceSchedule: {
+      /** @constant */
+      kind: 'once';
+      /** Format: date-time */
+      at: string;
+      schedule_id?: number;
+    };
+    Fire: {
+      schedule: number;
+      fire_time: components['schemas']['Time'];
+      /** Format: date-time */
+      local_time: string;
+      utc_offset: string;
+      time_zone: string;
+      /** @enum {string|null} */
+      dst: 'moved_by_gap' | 'repeated' | null;
+    };
+    SkippedFire: {
+      schedule: number;
+      fire_time: components['schemas']['Time'];
+      /** Format: date-time */
+      local_time: string;
+      utc_offset: string;
+      time_zone: string;
+      /** @enum {string} */
+      dst: 'skipped_by_gap' | 'not_repeated';
+    };
+    ScheduleWarning: {
+      schedule: number;
+      code: string;
+      detail: string;
+    };
+    FireBucket: {
+      start: components['schemas']['Time'];
+      fires: number;
+    };
+    FireLoad: {
+      from: components['schemas']['Time'];
+      until: components['schemas']['Time'];
+      buckets: components['schemas']['FireBucket'][];
+      busiest: components['schemas']['FireBucket'] | null;
+      jobs: number;
+      jobs_read: number;
+      truncated: boolean;
+      items?: {
+        job_id: string;
+        name: string;
+        fires: number;
+        first_fire_time: components['schemas']['Time'];
+        buckets: components['schemas']['FireBucket'][];
+      }[];
+    };
+    JobWrite: {
+      name: string;
+      /**
+       * @default shell
+       * @enum {string}
+       */
+      type?: 'shell' | 'noop';
+      command?: string;
+      cron_expression?: string | null;
+      schedules?: components['schemas']['Schedule'][];
+      /** @default UTC */
+      time_zone?: string;
+      /** @default true */
+      enabled?: boolean;
+      /** @default 3600 */
+      timeout?: number;
+      /** @default 10 */
+      kill_grace?: number;
+      /** @default 0 */
+      queue_timeout?: number;
+      /** @default 0 */
+      retry_count?: number;
+      /** @default 60 */
+      retry_interval?: number;
+      /**
+       * @default fixed
+       * @enum {string}
+       */
+      retry_backoff?: 'fixed' | 'exponential';
+      retry_intervals?: number[];
+      /**
+       * @default retry
+       * @enum {string}
+       */
+      on_lost?: 'retry' | 'fail' | 'hold';
+      /** @default 0 */
+      priority?: number;
+      /**
+       * @default latest
+       * @enum {string}
+       */
+      misfire_policy?: 'skip' | 'latest' | 'all';
+      /** @default 60 */
+      misfire_grace?: number;
+      /** @default 3600 */
+      catch_up_window?: number;
+      /** @default 100 */
+      catch_up_max?: number;
+      /**
+       * @default allow
+       * @enum {string}
+       */
+      overlap_policy?: 'allow' | 'skip';
+      dst_gap?: components['schemas']['DstGap'];
+      dst_repeat?: components['schemas']['DstRepeat'];
+      /**
+       * @default round_robin
+       * @enum {string}
+       */
+      routing?: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy';
+      executor_id?: string;
+      executor_selector?: string;
+      parameters?: components['schemas']['Parameters'];
+      env?: {
+        [key: string]: string;
+      };
+      labels?: components['schemas']['Labels'];
+      notify?: components['schemas']['Notify'];
+      description?: string;
+      user_id?: string;
+      /** @default default */
+      namespace?: components['schemas']['Namespace'];
+      job_id?: components['schemas']['JobId'];
+      version?: unknown;
+      state?: unknown;
+      pause_reason?: unknown;
+      next_fire_time?: unknown;
+      create_time?: unknown;
+      update_time?: unknown;
+      allowed_actions?: unknown;
+    };
+    Namespace: string;
+    Shares: {
+      namespace: string;
+      selector?: string;
+    }[];
+    Notify: {
+      on?: components['schemas']['NoticeKind'][];
+      late_after_s?: number;
+      mail_to?: string[];
+    };
+    Job: {
+      name: string;
+      /**
+       * @default shell
+       * @enum {string}
+       */
+      type: 'shell' | 'noop';
+      command: string;
+      cron_expression: string | null;
+      schedules: components['schemas']['Schedule'][];
+      /** @default UTC */
+      time_zone: string;
+      /** @default true */
+      enabled: boolean;
+      /** @default 3600 */
+      timeout: number;
+      /** @default 10 */
+      kill_grace: number;
+      /** @default 0 */
+      queue_timeout: number;
+      /** @default 0 */
+      retry_count: number;
+      /** @default 60 */
+      retry_interval: number;
+      /**
+       * @default fixed
+       * @enum {string}
+       */
+      retry_backoff: 'fixed' | 'exponential';
+      retry_intervals: number[];
+      /**
+       * @default retry
+       * @enum {string}
+       */
+      on_lost: 'retry' | 'fail' | 'hold';
+      /** @default 0 */
+      priority: number;
+      /**
+       * @default latest
+       * @enum {string}
+       */
+      misfire_policy: 'skip' | 'latest' | 'all';
+      /** @default 60 */
+      misfire_grace: number;
+      /** @default 3600 */
+      catch_up_window: number;
+      /** @default 100 */
+      catch_up_max: number;
+      /**
+       * @default allow
+       * @enum {string}
+       */
+      overlap_policy: 'allow' | 'skip';
+      dst_gap: components['schemas']['DstGap'];
+      dst_repeat: components['schemas']['DstRepeat'];
+      /**
+       * @default round_robin
+       * @enum {string}
+       */
+      routing: 'round_robin' | 'random' | 'least_loaded' | 'first_healthy';
+      executor_id: string;
+      executor_selector: string;
+      parameters: components['schemas']['Parameters'];
+      env: {
+        [key: string]: string;
+      };
+      labels: components['schemas']['Labels'];
+      notify: components['schemas']['Notify'];
+      description: string;
+      user_id: string;
+      /** @default default */
+      namespace: components['schemas']['Namespace'];
+      job_id: components['schemas']['JobId'];
+      version: number;
+      state: components['schemas']['JobState'];
+      pause_reason: string | null;
+      next_fire_time: components['schemas']['TimeOrNull'];
+      create_time: components['schemas']['Time'];
+      update_time: components['schemas']['Time'];
+      allowed_actions: ('cancel' | 'delete' | 'edit' | 'execute' | 'pause' | 'resume' | 'revert')[];
+    };
+    Change: {
+      field: string;
+      before: unknown;
+      after: unknown;
+    };
+    FieldChange: {
+      path: string;
+      from: unknown;
+      to: unknown;
+    };
+    Applied: {
+      dry_run: boolean;
+      items: components['schemas']['AppliedItem'][];
+      counts: {
+        [key: string]: number;
+      };
+      prune_complete: boolean | null;
+    };
+    AppliedItem: {
+      index: number | null;
+      job_id: string | null;
+      name: string | null;
+      /** @enum {string} */
+      result: 'created' | 'updated' | 'unchanged' | 'pruned' | 'error';
+      version: number | null;
+      changes: components['schemas']['FieldChange'][] | null;
+      error: null | components['schemas']['Problem'];
+    };
+    Bulk: {
+      action: string;
+      /** @enum {string} */
+      kind: 'job' | 'run' | 'dead_letter';
+      dry_run: boolean;
+      total: number;
+      more: boolean;
+      done: number;
+      failed: number;
+      items: {
+        id: string;
+        /** @enum {string} */
+        result: 'done' | 'would' | 'error';
+        run_id: string | null;
+        error: null | components['schemas']['Problem'];
+      }[];
+    };
+    /** @enum {string} */
+    BulkState: 'RUNNING' | 'DONE' | 'CANCELLED' | 'STOPPED';
+    /** @enum {string} */
+    BulkResult: 'pending' | 'done' | 'error' | 'skipped';
+    BulkAction: {
+      bulk_id: string;
+      /** @enum {string} */
+      action: 'run' | 'pause' | 'resume' | 'cancel' | 'retry' | 'discard' | 'delete';
+      /** @enum {string} */
+      kind: 'job' | 'run' | 'dead_letter';
+      state: components['schemas']['BulkState'];
+      reason: string;
+      confirm_overlap: boolean;
+      mode: components['schemas']['CancelMode'];
+      total: number;
+      done: number;
+      failed: number;
+      skipped: number;
+      actor: string;
+      user_id: string;
+      error: string | null;
+      create_time: components['schemas']['Time'];
+      update_time: components['schemas']['Time'];
+      end_time: components['schemas']['TimeOrNull'];
+      allowed_actions: 'cancel'[];
+    };
+    BulkItem: {
+      position: number;
+      id: string;
+      result: components['schemas']['BulkResult'];
+      run_id: string | null;
+      error: null | components['schemas']['Problem'];
+    };
+    JobVersion: {
+      version: number;
+      actor: string;
+      create_time: components['schemas']['Time'];
+      readable: boolean;
+      changes: components['schemas']['Change'][] | null;
+    };
+    JobVersionDetail: {
+      version: number;
+      actor: string;
+      create_time: components['schemas']['Time'];
+      readable: boolean;
+      changes: components['schemas']['Change'][] | null;
+      job_id: components['schemas']['JobId'];
+      definition: Record<string, unknown> | null;
+    };
+    RecentRun: {
+      run_id: components['schemas']['RunId'];
+      state: components['schemas']['RunState'];
+      fire_time: components['schemas']['Time'];
+      started_at: components['schemas']['TimeOrNull'];
+      ended_at: components['schemas']['TimeOrNull'];
+    };
+    Run: {
+      run_id: components['schemas']['RunId'];
+      job_id: components['schemas']['JobId'];
+      job_name: string;
+      schedule_id: number;
+      /** @enum {string} */
+      kind: 'cron' | 'rate' | 'once' | 'manual';
+      fire_time: components['schemas']['Time'];
+      shard: number;
+      state: components['schemas']['RunState'];
+      reason: string | null;
+      attempt: number;
+      executor_id: string | null;
+      planned_at: components['schemas']['TimeOrNull'];
+      claimed_at: components['schemas']['TimeOrNull'];
+      started_at: components['schemas']['TimeOrNull'];
+      ended_at: components['schemas']['TimeOrNull'];
+      due_at: components['schemas']['TimeOrNull'];
+      exit_code: number | null;
+      output: string;
+      output_truncated: boolean;
+      error: string | null;
+      priority: number;
+      job_version: number;
+      cancel_requested: boolean;
+      cancel_mode: components['schemas']['CancelMode'];
+      trace_id: string;
+      parameters: components['schemas']['Parameters'];
+    };
+    RunDetail: {
+      run_id: components['schemas']['RunId'];
+      job_id?: components['schemas']['JobId'];
+      job_name?: string;
+      schedule_id?: number;
+      /** @enum {string} */
+      kind?: 'cron' | 'rate' | 'once' | 'manual';
+      fire_time?: components['schemas']['Time'];
+      shard?: number;
+      state: components['schemas']['RunState'];
+      reason?: string | null;
+      attempt?: number;
+      executor_id?: string | null;
+      planned_at?: components['schemas']['TimeOrNull'];
+      claimed_at?: components['schemas']['TimeOrNull'];
+      started_at?: components['schemas']['TimeOrNull'];
+      ended_at?: components['schemas']['TimeOrNull'];
+      due_at?: components['schemas']['TimeOrNull'];
+      exit_code?: number | null;
+      output?: string;
+      output_truncated?: boolean;
+      error?: string | null;
+      priority?: number;
+      job_version?: number;
+      cancel_requested?: boolean;
+      cancel_mode?: components['schemas']['CancelMode'];
+      trace_id?: string;
+      parameters?: components['schemas']['Parameters'];
+      attempts: components['schemas']['Attempt'][];
+      allowed_actions: ('cancel' | 'retry')[];
+      waiting?: null | {
+        /** @enum {string} */
+        code:
+          | 'paused'
+          | 'not_due'
+          | 'cluster_paused'
+          | 'unreadable'
+          | 'no_executor'
+          | 'pinned_unknown'
+          | 'no_match'
+          | 'away'
+          | 'no_room'
+          | 'queued';
+        detail: string;
+      };
+    } & Record<string, unknown>;
+    Attempt: {
+      attempt: number;
+      state: components['schemas']['RunState'];
+      executor_id: string | null;
+      claimed_at: components['schemas']['TimeOrNull'];
+      started_at: components['schemas']['TimeOrNull'];
+      ended_at: components['schemas']['TimeOrNull'];
+      reason: string | null;
+      exit_code: number | null;
+      output: string;
+      output_truncated: boolean;
+      error: string | null;
+    };
+    Gap: {
+      schedule_id: number;
+      job_id: components['schemas']['JobId'];
+      from: components['schemas']['Time'];
+      to: components['schemas']['Time'];
+      count: number;
+      reason: components['schemas']['GapReason'];
+    };
+    /** @enum {string} */
+    GapReason: 'misfire' | 'paused' | 'catch_up_limit' | 'edited' | 'deleted';
+    DeadLetter: {
+      id: string;
+      run_id: components['schemas']['RunId'];
+      job_id: components['schemas']['JobId'];
+      state: components['schemas']['RunState'];
+      attempts: number;
+      reason: string;
+      create_time: components['schemas']['Time'];
+    };
+    FailingJob: {
+      job_id: components['schemas']['JobId'];
+      job_name: string;
+      failing_since: components['schemas']['Time'];
+      failures: number;
+      more_failures: boolean;
+      last_run_id: components['schemas']['RunId'];
+      last_state: components['schemas']['RunState'];
+      last_failure_time: components['schemas']['Time'];
+      /** Format: date-time */
+      last_success_time: string | null;
+      dead_letters: number | null;
+    };
+    DeadLetterDetail: {
+      allowed_actions: ('discard' | 'retry')[];
+    } & components['schemas']['DeadLetter'];
+    /** @enum {string} */
+    NoticeKind: 'failed' | 'missed' | 'late' | 'recovered';
+    /** @enum {string} */
+    DeliveryChannel: 'webhook' | 'mail';
+    /** @enum {string} */
+    DeliveryState: 'PENDING' | 'DELIVERED' | 'GIVEN_UP';
+    Delivery: {
+      id: string;
+      notice_id: string;
+      channel: components['schemas']['DeliveryChannel'];
+      kind: components['schemas']['NoticeKind'];
+      job_id: components['schemas']['JobId'];
+      run_id: string | null;
+      state: components['schemas']['DeliveryState'];
+      attempts: number;
+      create_time: components['schemas']['Time'];
+      next_try_time: components['schemas']['TimeOrNull'];
+      end_time: components['schemas']['TimeOrNull'];
+      status: number | null;
+      error: string | null;
+      recipients: string[];
+    };
+    Executor: {
+      allowed_actions: ('disable' | 'drain' | 'edit' | 'enable')[];
+      executor_id: components['schemas']['ExecutorId'];
+      host: string;
+      port: number;
+      /** @enum {string} */
+      state: 'ONLINE' | 'UNHEALTHY' | 'LOST' | 'OFFLINE';
+      enabled: boolean;
+      draining: boolean;
+      labels: components['schemas']['Labels'];
+      slots: number;
+      running: number;
+      load: {
+        [key: string]: number;
+      };
+      last_heartbeat_time: components['schemas']['TimeOrNull'];
+      register_time: components['schemas']['TimeOrNull'];
+      version: string;
+      config_version: number;
+      tasks_behind: number | null;
+    };
+    AuditRecord: {
+      changes: components['schemas']['FieldChange'][] | null;
+      id: string;
+      time: components['schemas']['Time'];
+      actor: string;
+      action: string;
+      object_id: string;
+      reason: string | null;
+      trace_id: string;
+    };
+    ClusterPause: {
+      since: components['schemas']['Time'];
+      by: string;
+      reason: string;
+    } | null;
+    PauseState: {
+      paused: components['schemas']['ClusterPause'];
+      version: number;
+    };
+    SystemStatus: {
+      leader: string | null;
+      members: {
+        id: string;
+        address: string;
+        owned_segments: number | null;
+        clock_offset_ms: number | null;
+        version: string | null;
+        ops_url: string | null;
+        paused: boolean | null;
+      }[];
+      segments:
+        | {
+            segment: number;
+            owner: string | null;
+            epoch: number;
+          }[]
+        | null;
+      executors: {
+        [key: string]: number;
+      };
+      runs_pending: number | null;
+      runs_running: number | null;
+      oldest_overdue_ms: number | null;
+      late_ms: {
+        p50: number | null;
+        p99: number | null;
+      };
+      lag: {
+        tasks: number | null;
+        results: number | null;
+        logs: number | null;
+      };
+      store_reachable: boolean;
+      store: components['schemas']['Store'];
+      unknown_since: components['schemas']['TimeOrNull'];
+      paused: components['schemas']['ClusterPause'];
+      version: string;
+    };
+    /** @enum {string} */
+    NodeState: 'ok' | 'degraded' | 'down' | 'unknown';
+    OutageEffect: {
+      /** @enum {string} */
+      code:
+        | 'store.planning.stops'
+        | 'store.starting.stops'
+        | 'store.running.goes_on'
+        | 'store.results.delayed'
+        | 'store.logs.delayed'
+        | 'store.takeover.delayed'
+        | 'store.reading.stops'
+        | 'store.changing.stops'
+        | 'store.notices.delayed'
+        | 'store_held.planning.stops'
+        | 'store_held.starting.stops'
+        | 'store_held.running.goes_on'
+        | 'store_held.results.delayed'
+        | 'store_held.logs.delayed'
+        | 'store_held.changing.stops'
+        | 'store_held.notices.delayed'
+        | 'coordinator.starting.goes_on'
+        | 'coordinator.running.goes_on'
+        | 'coordinator.takeover.stops'
+        | 'coordinator.settings.delayed'
+        | 'store_and_coordinator.running.stops'
+        | 'bus.planning.goes_on'
+        | 'bus.starting.delayed'
+        | 'bus.running.goes_on'
+        | 'bus.results.delayed'
+        | 'bus.logs.delayed'
+        | 'member.planning.delayed'
+        | 'member.starting.delayed'
+        | 'member.running.goes_on'
+        | 'last_member.planning.stops'
+        | 'last_member.starting.stops'
+        | 'last_member.running.stops'
+        | 'last_member.results.delayed'
+        | 'last_member.logs.delayed'
+        | 'last_member.reading.stops'
+        | 'last_member.changing.stops'
+        | 'last_member.notices.delayed'
+        | 'executor.starting.delayed'
+        | 'executor.running.stops'
+        | 'last_executor.starting.stops'
+        | 'last_executor.running.stops'
+        | 'webhook.notices.delayed'
+        | 'webhook.notices.stops'
+        | 'mail.notices.delayed'
+        | 'mail.notices.stops';
+      /** @enum {string} */
+      capability:
+        | 'planning'
+        | 'starting'
+        | 'running'
+        | 'results'
+        | 'logs'
+        | 'takeover'
+        | 'settings'
+        | 'reading'
+        | 'changing'
+        | 'notices';
+      /** @enum {string} */
+      effect: 'stops' | 'delayed' | 'goes_on';
+      after_s: number;
+      until_s: number | null;
+      detail: string;
+    };
+    Topology: {
+      seen_by: string;
+      time: components['schemas']['Time'];
+      state: components['schemas']['NodeState'];
+      nodes: {
+        id: string;
+        /** @enum {string} */
+        kind: 'store' | 'coordinator' | 'bus' | 'member' | 'executor' | 'executors' | 'webhook' | 'mail';
+        name: string;
+        address: string | null;
+        state: components['schemas']['NodeState'];
+        detail: string | null;
+        leader?: boolean;
+        counts?: {
+          [key: string]: number;
+        };
+        affects: components['schemas']['OutageEffect'][];
+      }[];
+      edges: {
+        from: string;
+        to: string;
+        /** @enum {string} */
+        purpose: 'records' | 'membership' | 'messages' | 'claims' | 'members' | 'notices';
+        critical: boolean;
+        state: components['schemas']['NodeState'];
+      }[];
+      impact: (components['schemas']['OutageEffect'] & {
+        nodes: string[];
+      })[];
+    };
+    Store: {
+      /** @enum {string} */
+      state: 'trusted' | 'held' | 'unknown';
+      since: components['schemas']['TimeOrNull'];
+      /** @enum {string|null} */
+      reason: 'history_lost' | 'other_server' | 'other_store' | 'no_store' | null;
+      detail: string | null;
+      trusted: {
+        store_id: string;
+        server_id: string;
+        mark: number;
+        accepted_at: components['schemas']['TimeOrNull'];
+      } | null;
+      seen: {
+        store_id: string;
+        server_id: string;
+        mark: number;
+      } | null;
+    };
+    Preferences: {
+      /** @enum {string|null} */
+      language?: 'en' | 'zh-CN' | null;
+      /** @enum {string|null} */
+      theme?: 'light' | 'dark' | 'system' | null;
+      /** @enum {string|null} */
+      time?: 'relative' | 'local' | 'utc' | 'job' | null;
+    };
+    User: {
+      user_id: string;
+      name: string;
+      display_name: string;
+      role: components['schemas']['Role'];
+      shares: components['schemas']['Shares'];
+      disabled: boolean;
+      version: number;
+      create_time: components['schemas']['Time'];
+      update_time: components['schemas']['Time'];
+      allowed_actions: ('delete' | 'edit')[];
+    };
+    SecretName: string;
+    SecretValue: string | null;
+    Secret: {
+      name: components['schemas']['SecretName'];
+      description: string;
+      shared: boolean;
+      user_id: string;
+      version: number;
+      key_id: string;
+      create_time: components['schemas']['Time'];
+      update_time: components['schemas']['Time'];
+      allowed_actions: ('delete' | 'edit')[];
+    };
+    Caller: {
+      /** @enum {string} */
+      kind: 'user' | 'token';
+      user_id: string | null;
+      name: string;
+      display_name: string | null;
+      token_id: string | null;
+      role: components['schemas']['Role'];
+      permissions: string[];
+      shares: components['schemas']['Shares'];
+      preferences: WithRequired<components['schemas']['Preferences'], 'language' | 'theme' | 'time'>;
+    };
+    Session: {
+      access_token: string;
+      /** @constant */
+      token_type: 'Bearer';
+      expires_in: number;
+      user: components['schemas']['Caller'];
+    };
+    /** @enum {string} */
+    Scope:
+      | 'read'
+      | 'self:manage'
+      | 'jobs:write'
+      | 'jobs:run'
+      | 'secrets:write'
+      | 'executors:write'
+      | 'config:write'
+      | 'store:accept'
+      | 'audit:read'
+      | 'users:manage';
+    Token: {
+      token_id: string;
+      name: string;
+      /** @enum {string} */
+      role: 'admin' | 'user' | 'read_only' | 'executor_join';
+      scopes: null | components['schemas']['Scope'][];
+      prefix: string;
+      user_id: string | null;
+      create_time: components['schemas']['TimeOrNull'];
+      expires_at: components['schemas']['TimeOrNull'];
+      last_used_at: components['schemas']['TimeOrNull'];
+      allowed_actions: 'delete'[];
+    };
+    Config: {
+      version: number;
+      settings: {
+        [key: string]: string;
+      };
+      sources: {
+        [key: string]: 'live' | 'flag' | 'environment' | 'file' | 'default';
+      };
+      live: string[];
+    };
+    GetOpenApi: Record<string, unknown>;
+    ExecuteJob: {
+      run_id: components['schemas']['RunId'];
+    };
+    NextFires: {
+      job_id: components['schemas']['JobId'];
+      state: components['schemas']['JobState'];
+      pause_reason?: string | null;
+      items: components['schemas']['Fire'][];
+      skipped: components['schemas']['SkippedFire'][];
+    };
+    WhyJob: {
+      job_id: components['schemas']['JobId'];
+      at: components['schemas']['Time'];
+      /** @enum {string} */
+      outcome:
+        | 'run'
+        | 'skipped'
+        | 'gap'
+        | 'paused'
+        | 'manual'
+        | 'not_due'
+        | 'not_created'
+        | 'not_kept'
+        | 'future'
+        | 'cluster_paused'
+        | 'no_record';
+      explanation: string;
+      fire_time: components['schemas']['TimeOrNull'];
+      job_version: number | null;
+      run_id: components['schemas']['RunId'] | null;
+      gap: components['schemas']['Gap'] | null;
+      cluster_pause: {
+        since: components['schemas']['Time'];
+        until: components['schemas']['Time'];
+        by: string;
+        reason: string;
+      } | null;
+    };
+    PreviewSchedule: {
+      valid: boolean;
+      errors: components['schemas']['FieldError'][];
+      cron_expressions: (string | null)[];
+      explanations: string[];
+      items: components['schemas']['Fire'][];
+      skipped: components['schemas']['SkippedFire'][];
+      warnings: components['schemas']['ScheduleWarning'][];
+    };
+    ListRecentRuns: {
+      items: {
+        job_id: components['schemas']['JobId'];
+        runs: components['schemas']['RecentRun'][];
+      }[];
+    };
+    TestNotices: {
+      channels: {
+        channel: components['schemas']['DeliveryChannel'];
+        delivered: boolean;
+        status: number | null;
+        error: string | null;
+      }[];
+    };
+    CreateJoinToken: {
+      token_id: string;
+      executor_id: components['schemas']['ExecutorId'];
+      /** Format: date-time */
+      expires_at: string;
+      authority_fingerprint: string;
+      join_token: string;
+    };
+    RewrapSecrets: {
+      key_id: string;
+      rewrapped: number;
+      unreadable: string[];
+      next_after: string | null;
+    };
+    GetAuthState: {
+      setup_needed: boolean;
+    };
+    CreateSetupLink: {
+      path: string;
+      expires_at: components['schemas']['Time'];
+    };
+  };
+  responses: never;
+  parameters: never;
+  requestBodies: never;
+  headers: never;
+  pathItems: never;
+}
+type WithRequired<T, K extends keyof T> = T & {
+  [P in K]-?: T[P];
+};
