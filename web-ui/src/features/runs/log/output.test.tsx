@@ -2,7 +2,7 @@ import { render, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { cutEvents } from '../../../api/events';
 import { LogText, coloursAfter } from './log_lines';
-import { partsOf } from './output';
+import { partsOf } from './log_parts';
 import { ROW_PX, heightsOf, linesInSight, rowsOf } from './log_window';
 import { StateBadge } from '../../../ui/state_badge';
 

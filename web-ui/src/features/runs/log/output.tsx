@@ -1,75 +1,21 @@
-// Live output of a run: only the visible lines are in the document. ANSI colours, links, search, levels,
-// times, wrapping, copying, download. Text stays text: anser only splits it into parts, and React writes
-// each as text.
-import Anser from 'anser';
-import {
-  ArrowDownToLine,
-  ChevronDown,
-  ChevronUp,
-  Clock,
-  Copy,
-  Download,
-  Maximize2,
-  Play,
-  WrapText,
-} from 'lucide-react';
+// Live output of a run: only the visible lines are in the document. It is followed or read, searched,
+// filtered by level, wrapped, copied.
+import { ArrowDownToLine, Clock, Copy, Maximize2, Play, WrapText } from 'lucide-react';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
-import { send } from '../../../api/client';
 import { useTranslation } from '../../../i18n/use_translation';
 import { copyText } from '../../../lib/clipboard';
 import { setPreferences, usePreferences } from '../../../lib/preferences';
 import { toast, toastError } from '../../../ui/toasts';
 import { explain } from '../../../ui/ui';
+import { DownloadButton } from './download_button';
+import { LevelFilter } from './level_filter';
 import { useLog } from './log_feed';
-import { LEVELS, countFrom, isAtLeast, type Level } from './log_levels';
+import { isAtLeast, type Level } from './log_levels';
 import type { LogLine } from './log_lines';
-import { piecesOf } from './log_links';
-import { ROW_PX, TAB, heightsOf, linesInSight } from './log_window';
-
-export interface Part {
-  text: string;
-  style: string;
-}
-
-const ESCAPE = String.fromCharCode(27);
-// Escapes other than colours (cursor, titles) mean nothing in a text and are removed. The
-// pattern never extends beyond the next escape; otherwise each unterminated escape would scan
-// the whole line.
-const OTHER_ESCAPES = new RegExp(ESCAPE + '(?:\\[[0-9;?]*[A-LN-Za-ln-z]|\\][^\\u0007\\u001b]*\\u0007)', 'g');
-
-const COLOURS: Record<string, number> = {
-  black: 0,
-  red: 1,
-  green: 2,
-  yellow: 3,
-  blue: 4,
-  magenta: 5,
-  cyan: 6,
-  white: 7,
-};
-
-// A line in its colours.
-export function partsOf(line: string, colours = ''): Part[] {
-  const clean = colours + line.replace(/\r/g, '').replace(OTHER_ESCAPES, '');
-  return Anser.ansiToJson(clean, { use_classes: true, remove_empty: true }).map((entry) => {
-    const colour = COLOURS[(entry.fg ?? '').replace('ansi-', '').replace('bright-', '')];
-    const style = [
-      colour === undefined ? '' : 'ansi-' + colour,
-      entry.decorations.includes('bold') ? 'font-bold' : '',
-      entry.decorations.includes('underline') ? 'underline' : '',
-      entry.decorations.includes('italic') ? 'italic' : '',
-    ]
-      .filter(Boolean)
-      .join(' ');
-    return { text: entry.content, style };
-  });
-}
-
-// As a person would type it.
-const plainOf = (line: LogLine) =>
-  partsOf(line.text)
-    .map((part) => part.text)
-    .join('');
+import { plainOf } from './log_parts';
+import { LogRow } from './log_row';
+import { LogSearch } from './log_search';
+import { ROW_PX, heightsOf, linesInSight } from './log_window';
 
 const NEAR_END_PX = 40;
 const SAMPLE = '0'.repeat(100);
@@ -86,12 +32,11 @@ export function Output(props: {
 }) {
   const { t } = useTranslation();
   const { wrap, live } = usePreferences();
-  // The log of an ended attempt does not change any more, so it is read to its end even while
-  // updates are paused.
+  // Of an attempt that is over nothing changes any more: its log is read to its end, also while updates are paused.
   const log = useLog(props.runId, props.attempt, live || !props.open);
   const paused = !live && props.open && log.end === null;
   const { level } = props;
-  // Indexes in the log of the lines that are shown; null: all.
+  // Places in the log of the lines that are shown; null: all of them.
   const places = useMemo(
     () => (level === undefined ? null : log.lines.flatMap((line, i) => (isAtLeast(line, level) ? [i] : []))),
     [log, level],
@@ -129,7 +74,7 @@ export function Output(props: {
     setFollowing(false);
     scrollTo(heights.topOf(line) - sight.height / 2);
   };
-  // Measures the visible part and the width of a character.
+  // The size of what is in sight, and of a letter.
   useEffect(() => {
     const look = () => {
       const letter = sample.current!.getBoundingClientRect().width / SAMPLE.length;
@@ -146,8 +91,7 @@ export function Output(props: {
     look();
     return () => observer.disconnect();
   }, [times]);
-  // Before the browser paints: otherwise the box would be empty until the scroll event arrives,
-  // which takes long while many lines come.
+  // Before it is painted: the box would stand empty until its scrolling is heard of, and while lines come fast that is long.
   useLayoutEffect(() => {
     if (!following || !live || lines.length === 0) return;
     scrollTo(heights.total);
@@ -165,7 +109,7 @@ export function Output(props: {
     goTo(shown < 0 ? heights.count : shown);
     // oxlint-disable-next-line react/exhaustive-deps -- once, when the line is there
   }, [arrived]);
-  // Scrolling up stops following the log; scrolling to the end starts it again.
+  // Somebody who scrolls up reads; at the end again the log is followed.
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = box.current!;
     const near = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
@@ -204,47 +148,16 @@ export function Output(props: {
   return (
     <div className={full ? 'fixed inset-0 z-40 flex flex-col bg-surface' : ''}>
       <div className="flex flex-wrap items-center gap-2 border-b p-2">
-        <input
-          type="search"
-          className="input w-full sm:w-48"
-          aria-label={t('output.search')}
-          placeholder={t('output.search')}
-          value={props.search}
-          onChange={(event) => {
+        <LogSearch
+          text={props.search}
+          at={hits.length ? Math.min(at, hits.length - 1) + 1 : 0}
+          of={hits.length}
+          onStep={step}
+          onChange={(text) => {
             setAt(0);
-            props.onSearch(event.target.value);
-          }}
-          onKeyDown={(event) => {
-            if (event.key !== 'Enter') return;
-            event.preventDefault();
-            step(event.shiftKey ? -1 : 1);
+            props.onSearch(text);
           }}
         />
-        {wanted && (
-          <>
-            <span className="text-muted" role="status">
-              {t('output.hits', { at: hits.length ? Math.min(at, hits.length - 1) + 1 : 0, of: hits.length })}
-            </span>
-            <button
-              type="button"
-              className="button button-icon"
-              aria-label={t('output.previous')}
-              disabled={hits.length === 0}
-              onClick={() => step(-1)}
-            >
-              <ChevronUp aria-hidden size={15} />
-            </button>
-            <button
-              type="button"
-              className="button button-icon"
-              aria-label={t('output.next')}
-              disabled={hits.length === 0}
-              onClick={() => step(1)}
-            >
-              <ChevronDown aria-hidden size={15} />
-            </button>
-          </>
-        )}
         <LevelFilter
           lines={log.lines}
           sight={log}
@@ -348,7 +261,7 @@ export function Output(props: {
       >
         <div className="relative" style={{ height: heights.total }}>
           {linesInSight(heights, sight.top, sight.height).map((line) => (
-            <Line
+            <LogRow
               key={placeOf(line)}
               line={lines[line]!}
               index={placeOf(line)}
@@ -379,164 +292,5 @@ export function Output(props: {
         {t('output.keys')}
       </p>
     </div>
-  );
-}
-
-// Shown only if lines have levels. Counts the lines that have arrived, and says so.
-function LevelFilter({
-  lines,
-  sight,
-  level,
-  shown,
-  onChange,
-}: {
-  lines: readonly LogLine[];
-  sight: object;
-  level: Level | undefined;
-  shown: number;
-  onChange: (level: Level | undefined) => void;
-}) {
-  const { t } = useTranslation();
-  // oxlint-disable-next-line react/exhaustive-deps -- each new sight of the log has other lines
-  const counts = useMemo(() => countFrom(lines), [sight]);
-  if (level === undefined && counts.DEBUG === 0) return null;
-  return (
-    <>
-      <select
-        className="input w-auto max-w-full"
-        aria-label={t('output.level')}
-        title={t('output.level_counts', { n: lines.length })}
-        value={level ?? ''}
-        onChange={(event) => onChange((event.target.value || undefined) as Level | undefined)}
-      >
-        <option value="">{t('output.level_all')}</option>
-        {LEVELS.map((one) => (
-          <option key={one} value={one}>
-            {t(`output.level_${one}`)} ({counts[one]})
-          </option>
-        ))}
-      </select>
-      {level && (
-        <span className="text-muted" role="status">
-          {t('output.level_shown', { shown, n: lines.length })}
-        </span>
-      )}
-    </>
-  );
-}
-
-function Line({
-  line,
-  index,
-  top,
-  wrap,
-  times,
-  tone,
-  onLink,
-  onCopy,
-}: {
-  line: LogLine;
-  index: number;
-  top: number;
-  wrap: boolean;
-  times: boolean;
-  tone: string;
-  onLink: (line: number) => void;
-  onCopy: (lines: LogLine[]) => void;
-}) {
-  const { t } = useTranslation();
-  const parts = partsOf(line.text.replaceAll('\t', TAB), line.colours);
-  const edge =
-    line.stream === 'stderr'
-      ? 'border-bad'
-      : line.stream === 'carillon'
-        ? 'border-warn text-warn'
-        : 'border-transparent';
-  return (
-    <div
-      data-line={index}
-      className={
-        'group absolute top-0 left-0 flex min-h-[18px] min-w-full gap-3 px-3 leading-[18px] ' +
-        tone +
-        (wrap ? ' w-full' : '')
-      }
-      style={{ transform: `translateY(${top}px)` }}
-    >
-      <span className="flex min-w-14 shrink-0 items-start gap-1 select-none">
-        <button
-          type="button"
-          tabIndex={-1}
-          className="invisible flex h-[18px] cursor-pointer items-center text-muted group-hover:visible"
-          aria-label={t('output.copy_line', { n: index + 1 })}
-          onClick={() => onCopy([line])}
-        >
-          <Copy aria-hidden size={12} />
-        </button>
-        <button
-          type="button"
-          tabIndex={-1}
-          className="flex-1 cursor-pointer text-right text-muted"
-          aria-label={t('output.link_to', { n: index + 1 })}
-          onClick={() => onLink(index)}
-        >
-          {index + 1}
-        </button>
-      </span>
-      {times && <span className="shrink-0 text-muted">{line.t ? line.t.slice(11, 23) : '–'}</span>}
-      <span
-        data-stream={line.stream}
-        className={
-          'border-l-2 pl-2 ' + edge + (wrap ? ' min-w-0 break-all whitespace-pre-wrap' : ' whitespace-pre')
-        }
-      >
-        {parts.map((part, j) =>
-          part.style ? (
-            <span key={j} className={part.style}>
-              <Linked text={part.text} />
-            </span>
-          ) : (
-            <Linked key={j} text={part.text} />
-          ),
-        )}
-      </span>
-    </div>
-  );
-}
-
-function Linked({ text }: { text: string }) {
-  return piecesOf(text).map((piece, i) =>
-    piece.href === undefined ? (
-      piece.text
-    ) : (
-      <a key={i} href={piece.href} target="_blank" rel="noopener noreferrer" className="underline">
-        {piece.text}
-      </a>
-    ),
-  );
-}
-
-function DownloadButton(props: { runId: string; attempt: number }) {
-  const { t } = useTranslation();
-  const download = async () => {
-    try {
-      const response = await send('GET', `runs/${encodeURIComponent(props.runId)}/logs`, {
-        query: { attempt: props.attempt },
-        headers: { Accept: 'text/plain' },
-      });
-      const url = URL.createObjectURL(await response.blob());
-      const link = document.createElement('a');
-      link.href = url;
-      link.download = `${props.runId}-${props.attempt}.log`;
-      link.click();
-      URL.revokeObjectURL(url);
-    } catch (error) {
-      toastError(t('output.download_failed'), explain(error, t));
-    }
-  };
-  return (
-    <button type="button" className="button" onClick={() => void download()}>
-      <Download aria-hidden size={15} />
-      <span className="max-sm:sr-only">{t('output.download')}</span>
-    </button>
   );
 }
