@@ -1,13 +1,10 @@
-// The signed-in user and their credential: a name and password (a short-lived access token in
-// memory, renewed with a cookie that scripts cannot read), or an API token (in sessionStorage until
-// the tab is closed). GET /api/auth/state is repeated until it is known whether the server has
-// users with passwords.
+// The signed-in user and their credential: a name and password (a short access token in memory, renewed with
+// a cookie that scripts cannot read), or an API token (in this tab's sessionStorage until it is closed). GET
+// /api/auth/state is asked until it is known whether anybody has a password yet.
 import { useSyncExternalStore } from 'react';
 import type { Reachable } from '../api/types';
-import { forgetChosen } from '../lib/preferences';
 import { READ_LONGEST_MS, ask, inTurn, refreshAnswer, stateAnswer } from './bootstrap_requests';
-import { PreferenceOwner } from './preference_owner';
-import type { KeptPreferences } from './preference_sync';
+import { PreferenceSync, type StoredPreferences } from './preference_sync';
 import {
   SessionStore,
   newEra,
@@ -26,18 +23,18 @@ export type { Person, Session } from './session_store';
 const AGAIN_MS = 5000;
 
 const store = new SessionStore();
-const owner = new PreferenceOwner(writePreferences);
-// Requests in progress: the server's state, whether that is being repeated, and a renewal that
-// several requests share.
+const sync = new PreferenceSync(writePreferences);
+// Requests under way: the state of the server, its repetition until it answers, and a renewal that several share.
 const underWay = {
   state: Promise.resolve(),
   asksAgain: false,
   renewal: null as Promise<Renewal> | null,
+  preferences: Promise.resolve(), // one request at a time: the last choice is written last
 };
 
 const passwordOf = (session: Session): Person | null =>
   session.state === 'signed_in' && session.by === 'password' ? session.person : null;
-store.subscribe(() => void owner.follow(passwordOf(store.now.session)));
+store.subscribe(() => sync.follow(passwordOf(store.now.session)?.preferences));
 
 export const authorization = () => (store.now.bearer ? 'Bearer ' + store.now.bearer : '');
 export const useSession = () => useSyncExternalStore(store.subscribe, () => store.now.session);
@@ -51,8 +48,7 @@ export type Permission =
   | 'secrets:write'
   | 'audit:read';
 
-// Forbidden actions stay visible. The server decides in any case, and only the server knows who
-// owns a job.
+// Forbidden actions stay visible; the server decides in any case, and alone about whose job it is.
 export function useMay(permission: Permission): boolean {
   const current = useSession();
   if (current.state !== 'signed_in' || current.person === null) return true;
@@ -62,9 +58,8 @@ export function useMay(permission: Permission): boolean {
 
 const RUNNING = new Set(['execute', 'cancel', 'retry', 'discard']);
 
-// Returns a function that says why an action on an object is denied, as a key of the texts;
-// undefined if it is allowed. The object's allowed_actions say whether the user may act on it;
-// without them only the role is checked.
+// Why something may not be done to it, as a key of the texts; undefined: it may. The list that comes with it says whose
+// it is; where there is none, the role alone is known.
 export function useDenied(): (it: Reachable, action: string) => string | undefined {
   const mayRun = useMay('jobs:run');
   const mayWrite = useMay('jobs:write');
@@ -76,8 +71,7 @@ export function useDenied(): (it: Reachable, action: string) => string | undefin
         : undefined;
 }
 
-// While the server's state is unknown, it is assumed to have users: a password can be tried, and a
-// token can still be chosen.
+// Until the server says otherwise it has users: a password can be tried then, and a token still by choice.
 async function readState(): Promise<void> {
   let server = { unsure: true, users: true, setupNeeded: false };
   try {
@@ -91,12 +85,7 @@ async function readState(): Promise<void> {
   store.become(serverSaid(store.now, server));
 }
 
-// Ends the session. Choices that have not been saved are kept until the user comes back, but
-// not if they signed out themselves, nor if they were signed in by a token: those choices
-// belong to no user.
-function leave(expired: boolean, byChoice = !expired): void {
-  const { session } = store.now;
-  if (byChoice || (session.state === 'signed_in' && session.by === 'token')) forgetChosen();
+function leave(expired: boolean): void {
   store.become(signedOut(store.now, expired));
   if (store.now.server.unsure && !underWay.asksAgain) void askAgain();
 }
@@ -111,8 +100,8 @@ async function askAgain(): Promise<void> {
   store.become(signInPageUpdated(store.now));
 }
 
-// Called once, when the console is opened. If the server does not answer, the stored sign-in is
-// trusted until the server refuses it.
+// Once, when the console is opened. A server that does not answer is no reason to sign in again: what is here is
+// believed until it says otherwise.
 export async function start(): Promise<void> {
   const token = storedToken();
   if (token) {
@@ -123,8 +112,7 @@ export async function start(): Promise<void> {
     return;
   }
   underWay.state = readState();
-  // Sent in parallel with the state request, because each response may wait for the main thread,
-  // which is busy loading the page.
+  // At once with that one: each answer waits for a thread that has a page to load.
   const renewal = hasSession() ? await refresh() : 'ended';
   if (renewal === 'renewed') return;
   await underWay.state;
@@ -132,25 +120,24 @@ export async function start(): Promise<void> {
   else store.become(signedIn(store.now, 'password', null));
 }
 
-async function writePreferences(change: Partial<KeptPreferences>): Promise<boolean> {
-  const patch = () =>
+// As the user who chose, also when another one has signed in meanwhile. One that cannot be written holds in this browser
+// until the next sign-in.
+function writePreferences(preferences: Partial<StoredPreferences>): void {
+  const sent = pass();
+  const patch = (bearer: string) =>
     ask('PATCH', 'auth/me', {
-      headers: { Authorization: authorization(), 'Content-Type': 'application/json' },
-      body: JSON.stringify({ preferences: change }),
-      keepalive: true, // completes even if the page is closed right after
+      headers: { Authorization: 'Bearer ' + bearer, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ preferences }),
+      keepalive: true, // also where the page is closed right after
     });
-  try {
-    const sent = pass();
-    let response = await patch();
-    if (response.status === 401 && (await renew(sent))) response = await patch();
-    return response.ok;
-  } catch {
-    return false;
-  }
+  const write = async () => {
+    const response = await patch(sent.bearer);
+    if (response.status === 401 && (await renew(sent))) await patch(store.now.bearer);
+  };
+  underWay.preferences = underWay.preferences.then(write).catch(() => {});
 }
 
-// The response that begins or renews a session. Older servers do not send the user's permissions;
-// then they are requested.
+// What a session is answered with that begins or goes on. A server of before says less of the user: then it is asked.
 export interface Begun {
   access_token: string;
   user?: Partial<Person>;
@@ -172,8 +159,7 @@ async function whoAmI(): Promise<Person | null> {
   }
 }
 
-// Only a refusal ends a session. If the server is busy, unavailable or restarting, the next request
-// tries again.
+// Only a refusal ends a session; a server that is busy, away or restarting is asked again at the next request.
 type Renewal = 'renewed' | 'ended' | 'not_now';
 
 async function refresh(): Promise<Renewal> {
@@ -208,15 +194,11 @@ async function exchange(era: number): Promise<Renewal> {
   return 'renewed';
 }
 
-// Called after a sign-in with an API token, or with a password that returned an access token.
+// Somebody came in by an API token, or by a password with its access token.
 export async function entered(by: 'token' | 'password', token: string, user?: Begun['user']): Promise<void> {
   store.become(newEra(store.now, token));
-  if (by === 'token') {
-    storeToken(token);
-    owner.forget();
-  } else {
-    noteSession(true);
-  }
+  if (by === 'token') storeToken(token);
+  else noteSession(true);
   const person = await personOf(user);
   store.become(signedIn(store.now, by, person));
 }
@@ -224,7 +206,7 @@ export async function entered(by: 'token' | 'password', token: string, user?: Be
 export const setUpDone = () => {
   store.become(serverSaid(store.now, { ...store.now.server, setupNeeded: false }));
 };
-// The session continues with another access token.
+// The same session goes on with another access token.
 export const goOnWith = (token: string) => {
   store.become(withBearer(store.now, token));
 };
@@ -236,9 +218,8 @@ export interface Pass {
 }
 export const pass = (): Pass => ({ era: store.now.era, bearer: store.now.bearer });
 
-// Called after a 401 to a request that was sent with `sent`. Returns true if the request should be
-// sent again. Requests that fail at the same time share one renewal, and so do those whose 401
-// arrives after it. Nothing is sent again if somebody else has signed in since.
+// After a 401 to a request that went with `sent`: true when it is worth another try. Several at once share one renewal,
+// also those that are answered when it is over; nothing is sent again for whoever came in since.
 export async function renew(sent: Pass): Promise<boolean> {
   const { session, era, bearer } = store.now;
   if (session.state !== 'signed_in' || sent.era !== era) return false;
@@ -257,14 +238,13 @@ export async function renew(sent: Pass): Promise<boolean> {
   return false;
 }
 
-// All tabs share one cookie. If another tab has ended the session, nothing can be renewed here, and
-// the user may have signed out.
+// They share one cookie: without its session nothing here can be renewed, and whoever left may have left for good.
 addEventListener('storage', ({ key, newValue }) => {
   const { session } = store.now;
   if (key !== SESSION_KEY || newValue !== null || session.state !== 'signed_in' || session.by !== 'password')
     return;
   store.become(newEra(store.now, ''));
-  leave(false, false);
+  leave(false);
 });
 
 export async function signOut(): Promise<void> {
@@ -278,15 +258,14 @@ export async function signOut(): Promise<void> {
   if (!password) return;
   noteSession(false);
   try {
-    // Waits for a renewal in progress: the server ends the session by its cookie, and the renewal
-    // exchanges it.
+    // After a renewal that is under way: a session ends by its cookie, which that one exchanges.
     await underWay.renewal;
     await inTurn(async () => {
-      // If somebody has signed in meanwhile, the cookie is theirs.
+      // Whoever came in meanwhile has that cookie now.
       if (era === store.now.era)
         await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
     });
   } catch {
-    // The session stays on the server, but the access token expires within minutes.
+    // The access token ends by itself within minutes.
   }
 }

@@ -1,6 +1,6 @@
 // The sign-in of this page as one value, its transitions as pure functions, and the store that holds it.
 import type { Share } from '../api/types';
-import type { KeptPreferences } from './preference_sync';
+import type { StoredPreferences } from './preference_sync';
 
 export interface Person {
   kind: string;
@@ -10,7 +10,7 @@ export interface Person {
   role: string;
   permissions: string[];
   shares?: Share[];
-  preferences?: KeptPreferences; // absent: server older than stored preferences
+  preferences?: StoredPreferences; // absent: of a server before there were any
 }
 
 export type Session =
@@ -18,8 +18,7 @@ export type Session =
   | { state: 'signed_out'; users: boolean; setupNeeded: boolean; expired: boolean }
   | { state: 'signed_in'; by: 'token' | 'password'; person: Person | null };
 
-// The content of GET /api/auth/state. `unsure`: no answer yet; the request is repeated while nobody
-// is signed in.
+// What GET /api/auth/state says. `unsure`: it has not been answered, and is asked again while nobody is signed in.
 export interface ServerState {
   users: boolean;
   setupNeeded: boolean;
@@ -29,8 +28,7 @@ export interface ServerState {
 export interface SignIn {
   readonly session: Session;
   readonly bearer: string; // the access token or API token that requests carry
-  // Grows with each sign-in and sign-out: requests of an earlier era have no effect.
-  readonly era: number;
+  readonly era: number; // grows with each sign-in and sign-out: a request of an earlier era changes nothing
   readonly server: ServerState;
 }
 
@@ -41,8 +39,7 @@ export const STARTING: SignIn = {
   server: { users: false, setupNeeded: false, unsure: false },
 };
 
-// Begins another era: requests in progress for the previous sign-in lose their effect. `bearer` is
-// '' after a sign-out.
+// Another sign-in: what is under way for the one before is void. '' for nobody's.
 export const newEra = (now: SignIn, bearer: string): SignIn => ({ ...now, era: now.era + 1, bearer });
 
 // The same sign-in with another access token.
@@ -60,11 +57,11 @@ export function signedOut(now: SignIn, expired: boolean): SignIn {
 
 export const serverSaid = (now: SignIn, server: ServerState): SignIn => ({ ...now, server });
 
-// Updates the sign-in page with what the server has said since it was opened.
+// The sign-in page learns what the server said since it was opened.
 export const signInPageUpdated = (now: SignIn): SignIn =>
   now.session.state === 'signed_out' ? signedOut(now, now.session.expired) : now;
 
-// Listeners are called only when the session has changed.
+// Its listeners are called when the session is another one, and only then.
 export class SessionStore {
   #now = STARTING;
   readonly #listeners = new Set<() => void>();

@@ -31,7 +31,7 @@ function load(): Preferences {
   try {
     stored = JSON.parse(localStorage.getItem(KEY) ?? '{}') ?? {};
   } catch {
-    // Storage is forbidden, or contains something else: the defaults are used.
+    // Storage is forbidden, or holds something else: begin anew.
   }
   return {
     theme: oneOf(THEMES, stored.theme, 'system'),
@@ -45,23 +45,11 @@ function load(): Preferences {
 }
 
 let current = load();
-// Names of preferences that were chosen on this page and that no server has yet.
-const chosen = new Set<string>();
 const listeners = new Set<() => void>();
 
 export const preferences = () => current;
 
-export const chosenHere = (name: keyof Preferences) => chosen.has(name);
-export const settle = (names: readonly string[]) => names.forEach((name) => chosen.delete(name));
-export const forgetChosen = () => chosen.clear();
-
 export function setPreferences(change: Partial<Preferences>): void {
-  for (const name of Object.keys(change)) chosen.add(name);
-  takePreferences(change);
-}
-
-// Takes preferences that were chosen elsewhere.
-export function takePreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change };
   try {
     localStorage.setItem(KEY, JSON.stringify(current));
