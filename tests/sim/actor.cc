@@ -25,7 +25,7 @@ void Actor::WriteJob(const JobId& id, const std::function<Result<StoredJob>(Wall
     Believe(*written, now);
     return;
   }
-  const Result<StoredJob> read = p_.store.GetJob(id);
+  const Result<StoredJob> read = p_.stores.jobs.GetJob(id);
   if (read.ok()) Believe(*read, now);
 }
 
@@ -116,7 +116,8 @@ JobDefinition Actor::NewDefinition() {
 void Actor::Create() {
   const JobId id(fmt::format("job-{}", ++made_));
   const JobDefinition definition = NewDefinition();
-  WriteJob(id, [&](WallTime now) { return p_.store.CreateJob(id, definition, {.now = now}); });
+  WriteJob(id,
+           [&](WallTime now) { return p_.stores.jobs.CreateJob(id, definition, {.now = now}); });
 }
 
 void Actor::Edit(const StoredJob& job) {
@@ -130,7 +131,7 @@ void Actor::Edit(const StoredJob& job) {
   }
   edited.enabled = p_.rng.Chance(0.85) ? job.definition.enabled : !job.definition.enabled;
   WriteJob(job.job_id, [&](WallTime now) {
-    return p_.store.ReplaceJob(job.job_id, job.version, edited, {.now = now});
+    return p_.stores.jobs.ReplaceJob(job.job_id, job.version, edited, {.now = now});
   });
 }
 
@@ -138,7 +139,7 @@ void Actor::Delete(const StoredJob& job) {
   const WallTime now = p_.now();
   if (NextOutcome() == CallOutcome::kNothingDone) return;
   // After a lost answer the caller finds out by reading that the job is gone.
-  if (!p_.store.DeleteJob(job.job_id, job.version, {.now = now}).ok()) return;
+  if (!p_.stores.jobs.DeleteJob(job.job_id, job.version, {.now = now}).ok()) return;
   history_.Deleted(job.job_no, now);
   p_.checker.DeleteAcknowledged(job.job_no);
   p_.nudge({job.job_no, job.segment});
@@ -149,7 +150,7 @@ void Actor::Delete(const StoredJob& job) {
 void Actor::Execute(const StoredJob& job) {
   ExecuteRequest request{.job_id = job.job_id};
   if (p_.rng.Chance(0.2)) request.executor = Pick(p_.executors);
-  const auto run = p_.store.ExecuteJob(request, {.now = p_.now()});
+  const auto run = p_.stores.runs.ExecuteJob(request, {.now = p_.now()});
   if (run.ok()) p_.nudge({run->job_no, run->segment, run->key});
 }
 
@@ -165,7 +166,7 @@ void Actor::CancelSomething(const StoredJob& job) {
   // A second cancel kills, and some first ones do. Decided without a random draw, so that existing
   // seeds replay the same worlds.
   const bool kill = row.cancel_requested || ToUnixMicros(row.key.fire) % 3 == 0;
-  const auto cancelled = p_.store.CancelRun(
+  const auto cancelled = p_.stores.runs.CancelRun(
       row.key, {.now = p_.now(),
                 .confirm_overlap = confirm,
                 .cancel_mode = kill ? CancelMode::kKill : CancelMode::kGraceful});
@@ -189,24 +190,24 @@ void Actor::RetrySomething() {
   p_.checker.BeginByHand(row.key,
                          confirm ? Checker::ByHand::kConfirmed : Checker::ByHand::kUnconfirmed);
   const auto retried =
-      p_.store.RetryRun({.key = row.key}, {.now = p_.now(), .confirm_overlap = confirm});
+      p_.stores.runs.RetryRun({.key = row.key}, {.now = p_.now(), .confirm_overlap = confirm});
   p_.checker.EndByHand();
   if (retried.ok()) p_.nudge({row.job_no, row.segment, row.key});
 }
 
 void Actor::ToggleExecutor() {
   const ExecutorId& id = Pick(p_.executors);
-  const auto record = p_.store.GetExecutor(id);
+  const auto record = p_.stores.executors.GetExecutor(id);
   if (!record.ok()) return;
   if (p_.rng.Chance(0.5)) {
-    static_cast<void>(p_.store.SetExecutorEnabled(id, !record->enabled).ok());
+    static_cast<void>(p_.stores.executors.SetExecutorEnabled(id, !record->enabled).ok());
   } else {
-    static_cast<void>(p_.store.SetExecutorDraining(id, !record->draining).ok());
+    static_cast<void>(p_.stores.executors.SetExecutorDraining(id, !record->draining).ok());
   }
 }
 
 std::vector<StoredJob> Actor::Jobs() {
-  return p_.store.ListJobs({.limit = 1000}).value_or({}).jobs;
+  return p_.stores.jobs.ListJobs({.limit = 1000}).value_or({}).jobs;
 }
 
 // ---- days --------------------------------------------------------------------------------------
@@ -230,8 +231,8 @@ void Actor::Act() {
   if (dice < 90) {
     const bool pause = job.definition.enabled && p_.rng.Chance(0.4);
     return WriteJob(job.job_id, [&](WallTime now) {
-      return pause ? p_.store.PauseJob(job.job_id, "actor", {.now = now})
-                   : p_.store.ResumeJob(job.job_id, "actor", {.now = now});
+      return pause ? p_.stores.jobs.PauseJob(job.job_id, "actor", {.now = now})
+                   : p_.stores.jobs.ResumeJob(job.job_id, "actor", {.now = now});
     });
   }
   if (dice < 94) return Delete(job);
@@ -240,12 +241,12 @@ void Actor::Act() {
 
 void Actor::Calm() {
   for (const ExecutorId& id : p_.executors) {
-    static_cast<void>(p_.store.SetExecutorEnabled(id, true).ok());
-    static_cast<void>(p_.store.SetExecutorDraining(id, false).ok());
+    static_cast<void>(p_.stores.executors.SetExecutorEnabled(id, true).ok());
+    static_cast<void>(p_.stores.executors.SetExecutorDraining(id, false).ok());
   }
   for (const StoredJob& job : Jobs()) {
     const WallTime now = p_.now();
-    const auto resumed = p_.store.ResumeJob(job.job_id, "calm", {.now = now});
+    const auto resumed = p_.stores.jobs.ResumeJob(job.job_id, "calm", {.now = now});
     if (resumed.ok()) Believe(*resumed, now);
   }
 }
@@ -256,7 +257,7 @@ void Actor::EndSchedules() {
     edited.schedules.clear();
     edited.enabled = true;
     const WallTime now = p_.now();
-    const auto written = p_.store.ReplaceJob(job.job_id, job.version, edited, {.now = now});
+    const auto written = p_.stores.jobs.ReplaceJob(job.job_id, job.version, edited, {.now = now});
     if (written.ok()) Believe(*written, now);
   }
 }

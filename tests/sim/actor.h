@@ -13,7 +13,7 @@
 #include "common/base/rng.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/history.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::sim {
 
@@ -30,7 +30,7 @@ struct ActorProfile {
 class Actor {
  public:
   struct Ports {
-    memory::MemoryStore& store;
+    memory::MemoryStores& stores;
     Checker& checker;
     std::function<WallTime()> now;
     std::function<void(const ChangedWork&)> nudge;  // as the member that accepted the call does

@@ -12,14 +12,15 @@
 
 #include "common/base/live_settings.h"
 #include "common/base/rng.h"
-#include "tests/twins/memory_store.h"
+#include "common/base/time.h"
+#include "common/ports/store/settings_store.h"
 
 namespace carillon::sim {
 
 class ClusterPauser {
  public:
   struct Ports {
-    memory::MemoryStore& store;
+    SettingsStore& store;
     std::function<WallTime()> now;
     // The settings of a member that can accept a call and reach the store; null: it cannot.
     std::function<LiveSettings*(size_t member)> settings;

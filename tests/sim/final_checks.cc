@@ -11,9 +11,9 @@ namespace {
 
 using Gaps = std::map<ScheduleId, std::vector<GapRange>>;
 
-Gaps AllGaps(memory::MemoryStore& store) {
+Gaps AllGaps(RunStore& runs) {
   Gaps gaps;
-  const Result<GapPage> page = store.ListGaps({.limit = 1'000'000});
+  const Result<GapPage> page = runs.ListGaps({.limit = 1'000'000});
   for (const GapRecord& gap : page->gaps) gaps[gap.schedule_id].push_back(gap.range);
   return gaps;
 }
@@ -77,7 +77,7 @@ void CheckEveryFireHasOneFate(const FinalPorts& ports) {
   for (const auto& [key, row] : ports.checker.rows()) {
     if (row.kind != RunKind::kManual) planned[key.schedule_id].insert(key.fire);
   }
-  Gaps gaps = AllGaps(ports.store);
+  Gaps gaps = AllGaps(ports.stores.runs);
   for (const auto& [id, life] : ports.history.lives()) {
     CheckLife(ports, life, planned[id], gaps[id]);
     planned.erase(id);
@@ -93,7 +93,7 @@ void CheckNoResultIsLost(const FinalPorts& ports) {
     if (!truth.end) continue;
     const std::string what = fmt::format("run {} attempt {} ended {}", EncodeRunId(name.first),
                                          name.second, Name(truth.end->state));
-    const Result<RunDetail> run = ports.store.GetRun(name.first);
+    const Result<RunDetail> run = ports.stores.runs.GetRun(name.first);
     if (!run.ok()) {
       ports.checker.Fail("P6 no lost result", "its run is gone: " + what);
       continue;
@@ -117,9 +117,9 @@ void CheckNoResultIsLost(const FinalPorts& ports) {
 
 void CheckFailuresAreToBeTold(const FinalPorts& ports) {
   std::vector<SegmentId> segments;
-  const auto records = ports.store.ListSegments();
+  const auto records = ports.stores.segments.ListSegments();
   for (const SegmentRecord& record : *records) segments.push_back(record.segment);
-  const auto open = ports.store.ScanNotices(segments, SIZE_MAX);
+  const auto open = ports.stores.notices.ScanNotices(segments, SIZE_MAX);
   std::set<std::pair<RunKey, int>> told;
   for (const OpenNotice& one : *open) {
     const Notice& notice = one.notice;
@@ -132,7 +132,7 @@ void CheckFailuresAreToBeTold(const FinalPorts& ports) {
       ports.checker.Fail("notices", "of an attempt that never was: " + EncodeRunId(notice.key));
     }
   }
-  const auto letters = ports.store.ListDeadLetters({.limit = SIZE_MAX});
+  const auto letters = ports.stores.runs.ListDeadLetters({.limit = SIZE_MAX});
   for (const DeadLetter& letter : *letters) {
     // For a skipped run, `attempts` counts those before the skipped one.
     const int attempt = letter.attempts + (letter.state == RunState::kSkipped ? 1 : 0);
@@ -156,7 +156,7 @@ void CheckNothingIsLeftOver(const FinalPorts& ports) {
 }
 
 void CheckNoMisfireGap(const FinalPorts& ports) {
-  for (const auto& [id, gaps] : AllGaps(ports.store)) {
+  for (const auto& [id, gaps] : AllGaps(ports.stores.runs)) {
     for (const GapRange& gap : gaps) {
       if (gap.reason != GapReason::kMisfire && gap.reason != GapReason::kCatchUpLimit) continue;
       ports.checker.Fail(

@@ -6,12 +6,12 @@
 
 #include "tests/sim/checker.h"
 #include "tests/sim/history.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::sim {
 
 struct FinalPorts {
-  memory::MemoryStore& store;
+  memory::MemoryStores& stores;
   Checker& checker;
   const History& history;
   WallTime now;

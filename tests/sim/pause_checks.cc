@@ -74,10 +74,10 @@ void CheckMisfiresOfPause(const PausePorts& ports) {
   const WallTime first = ports.began + scheduler::MemberOptions{}.tuning.horizon + 1s;
   const Moments planned{ports.resumed, ports.resumed + ports.planning};
   std::map<ScheduleId, std::vector<GapRange>> gaps;
-  const auto page = ports.store.ListGaps({.limit = 1'000'000});
+  const auto page = ports.stores.runs.ListGaps({.limit = 1'000'000});
   for (const GapRecord& gap : page->gaps) gaps[gap.schedule_id].push_back(gap.range);
   for (const auto& [id, life] : ports.history.lives()) {
-    const auto job = ports.store.GetJob(life.job_id);
+    const auto job = ports.stores.jobs.GetJob(life.job_id);
     if (life.until != kNever || !job.ok() || !job->definition.enabled) continue;
     const std::vector<WallTime> fires = History::Fires(life, first, planned.last);
     for (size_t at = 0; at < fires.size() && fires[at] <= ports.resumed; ++at) {

@@ -7,7 +7,7 @@
 namespace carillon::sim {
 
 struct PausePorts {
-  memory::MemoryStore& store;
+  memory::MemoryStores& stores;
   Checker& checker;
   const History& history;
   WallTime began;     // when every member had paused

@@ -27,12 +27,12 @@ class SteadyLoad final : public executor::LoadSource {
 
 struct SchedulerProcess::Ports {
   Ports(SchedulerProcess& self, World& world, const std::string& name)
-      : store({.segments = world.store,
-               .firing = world.store,
-               .executors = world.store,
-               .settings = world.store,
-               .housekeeping = world.store,
-               .identity = world.store,
+      : store({.segments = world.stores.segments,
+               .firing = world.stores.firing,
+               .executors = world.stores.executors,
+               .settings = world.stores.settings,
+               .housekeeping = world.stores.housekeeping,
+               .identity = world.stores.identity,
                .gate = self}),
         producer({world.network, name, self.alive_}, world.bus.NewProducer(),
                  [&self](std::string_view topic) { self.Published(topic); }),
@@ -82,13 +82,13 @@ void SchedulerProcess::Create() {
     paused_ = paused;
   });
   // A member reads the settings before its loops start, however long it has to wait for the store.
-  ports_->settings.Adopt(*world_.store.ReadSettings());
+  ports_->settings.Adopt(*world_.stores.settings.ReadSettings());
   scheduler::MemberOptions options;
   options.self = {.id = MemberId(name()), .incarnation = incarnation_};
   options.seed = world_.rng.Next();
   member_ = std::make_unique<scheduler::Member>(
       scheduler::MemberPorts{clock(), ports_->store, ports_->store, ports_->store, ports_->store,
-                             ports_->store, world_.store, ports_->store, ports_->guard,
+                             ports_->store, world_.stores.logs, ports_->store, ports_->guard,
                              ports_->producer, ports_->results, ports_->logs, ports_->hub,
                              *ports_->coordinator, ports_->signer, *metrics_, ports_->settings},
       options);

@@ -26,7 +26,7 @@ uint32_t DrawSegments(Rng& rng) {
 World::World(const WorldOptions& options)
     : rng(options.seed * 0x9e3779b97f4a7c15ull + 1),
       network(clock, timers, rng.Fork()),
-      store(clock, {.segment_count = DrawSegments(rng)}),
+      stores(clock, {.segment_count = DrawSegments(rng)}),
       bus({.partitions = 4, .records_max = 4096}, &clock),
       checker({.now = [this] { return clock.Wall(); },
                .is_alive =
@@ -37,12 +37,14 @@ World::World(const WorldOptions& options)
                                         });
                    },
                .epoch =
-                   [this](SegmentId segment) { return store.ReadEpochs({segment})->front().epoch; },
+                   [this](SegmentId segment) {
+                     return stores.segments.ReadEpochs({segment})->front().epoch;
+                   },
                .trace = [this](const std::string& text) { Trace(text); }}),
       options_(options),
       plan_(options.hangs ? HangFaults() : DrawFaults(rng)) {
   network.SetFaults(plan_.network);
-  store.ObserveRuns([this](const RunRow* before, const RunRow* after) {
+  stores.ObserveRuns([this](const RunRow* before, const RunRow* after) {
     checker.RunWritten(before, after);
     const RunRow& row = after != nullptr ? *after : *before;
     fingerprint_ = (fingerprint_ ^ std::hash<RunKey>{}(row.key) ^ static_cast<uint64_t>(row.state) ^
@@ -219,7 +221,7 @@ Outcome World::Run() {
   std::vector<ExecutorId> ids;
   for (const auto& executor : executors_) ids.push_back(executor->id());
   actor_ = std::make_unique<Actor>(
-      Actor::Ports{.store = store,
+      Actor::Ports{.stores = stores,
                    .checker = checker,
                    .now = [this] { return clock.Wall(); },
                    .nudge =
@@ -231,7 +233,7 @@ Outcome World::Run() {
       profile);
   pauser_ = std::make_unique<ClusterPauser>(
       ClusterPauser::Ports{
-          .store = store,
+          .store = stores.settings,
           .now = [this] { return clock.Wall(); },
           .settings = [this](size_t member) { return SettingsOf(member); },
           .members = schedulers_.size(),
@@ -264,7 +266,7 @@ void World::Rest(bool strict_misfire) {
   while (Going(limit) && !AtRest()) RunUntil(clock.Steady() + kRestLook);
   if (!checker.ok()) return;
   if (steps_ >= options_.steps_max) checker.Fail("P7 bounded", "the world does not come to rest");
-  const FinalPorts ports{store, checker, actor_->history(), ended};
+  const FinalPorts ports{stores, checker, actor_->history(), ended};
   CheckEveryFireHasOneFate(ports);
   CheckNoResultIsLost(ports);
   CheckFailuresAreToBeTold(ports);

@@ -25,7 +25,7 @@
 #include "tests/sim/sim_warden.h"
 #include "tests/support/fault_network.h"
 #include "tests/support/manual_clock.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::sim {
 
@@ -87,7 +87,7 @@ class World {
   Rng rng;
   test::FaultTimers timers;
   test::FaultNetwork network;
-  memory::MemoryStore store;
+  memory::MemoryStores stores;
   memory::MemoryBus bus;
   memory::MemorySwitchboard board;
   memory::MemoryEnsemble ensemble;

@@ -69,7 +69,7 @@ void World::LastPause() {
   SetPauseTo(false);
   RunUntil(clock.Steady() + kPlannedAgain);
   if (!checker.ok()) return;
-  CheckMisfiresOfPause({store, checker, actor_->history(), began, resumed, kPlannedAgain});
+  CheckMisfiresOfPause({stores, checker, actor_->history(), began, resumed, kPlannedAgain});
   AwaitAllTell(false);
 }
 

@@ -1,44 +1,44 @@
 // The store ports' contract on the memory twin.
 #include "tests/contract/store/store_driver.h"
 #include "tests/support/manual_clock.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::test {
 
 class MemoryStoreHandle final : public StoreHandle {
  public:
-  explicit MemoryStoreHandle(memory::MemoryStore& store) : store_(store) {}
-  IdentityStore& identity() override { return store_; }
-  SegmentStore& segments() override { return store_; }
-  FiringStore& firing() override { return store_; }
-  JobStore& jobs() override { return store_; }
-  RunStore& runs() override { return store_; }
-  LogStore& logs() override { return store_; }
-  NoticeStore& notices() override { return store_; }
-  ExecutorStore& executors() override { return store_; }
-  IdempotencyStore& idempotency() override { return store_; }
-  SettingsStore& settings() override { return store_; }
-  AuditStore& audit() override { return store_; }
-  Housekeeping& housekeeping() override { return store_; }
-  AuthStore& auth() override { return store_; }
-  SecretStore& secrets() override { return store_; }
-  BulkStore& bulk() override { return store_; }
+  explicit MemoryStoreHandle(memory::MemoryStores& stores) : stores_(stores) {}
+  IdentityStore& identity() override { return stores_.identity; }
+  SegmentStore& segments() override { return stores_.segments; }
+  FiringStore& firing() override { return stores_.firing; }
+  JobStore& jobs() override { return stores_.jobs; }
+  RunStore& runs() override { return stores_.runs; }
+  LogStore& logs() override { return stores_.logs; }
+  NoticeStore& notices() override { return stores_.notices; }
+  ExecutorStore& executors() override { return stores_.executors; }
+  IdempotencyStore& idempotency() override { return stores_.idempotency; }
+  SettingsStore& settings() override { return stores_.settings; }
+  AuditStore& audit() override { return stores_.audit; }
+  Housekeeping& housekeeping() override { return stores_.housekeeping; }
+  AuthStore& auth() override { return stores_.auth; }
+  SecretStore& secrets() override { return stores_.secrets; }
+  BulkStore& bulk() override { return stores_.bulk; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
-    store_.DamageDefinition(job.job_id, job.version, damaged);
+    stores_.DamageDefinition(job.job_id, job.version, damaged);
   }
-  void DamageSchedule(ScheduleId id, bool damaged) override { store_.DamageSchedule(id, damaged); }
+  void DamageSchedule(ScheduleId id, bool damaged) override { stores_.DamageSchedule(id, damaged); }
 
  private:
-  memory::MemoryStore& store_;
+  memory::MemoryStores& stores_;
 };
 
 class MemoryStoreFactory {
  public:
-  std::unique_ptr<StoreHandle> Open() { return std::make_unique<MemoryStoreHandle>(store_); }
+  std::unique_ptr<StoreHandle> Open() { return std::make_unique<MemoryStoreHandle>(stores_); }
 
  private:
   ManualClock clock_;
-  memory::MemoryStore store_{clock_, {.segment_count = kSegments}};
+  memory::MemoryStores stores_{clock_, {.segment_count = kSegments}};
 };
 
 using StoreFactories = ::testing::Types<MemoryStoreFactory>;

@@ -6,13 +6,13 @@
 #include <map>
 #include <string>
 
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::test {
 
 class FaultyFiringStore final : public FiringStore {
  public:
-  explicit FaultyFiringStore(memory::MemoryStore& store) : store_(store) {}
+  explicit FaultyFiringStore(FiringStore& store) : store_(store) {}
 
   // The next call of `op` ("plan", "claim", "skip",
   // "result", "lost", "scan") fails without effect.
@@ -135,7 +135,7 @@ class FaultyFiringStore final : public FiringStore {
     return page;
   }
 
-  memory::MemoryStore& store_;
+  FiringStore& store_;
   std::map<std::string, std::deque<ErrorCode>> before_;
   std::map<std::string, int> after_;
 };

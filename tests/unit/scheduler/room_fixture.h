@@ -30,10 +30,10 @@ class RoomTest : public ::testing::Test {
   void TakeAll(const std::string& member = "m1") {
     std::vector<SegmentId> segments;
     for (uint32_t n = 0; n < kSegments; ++n) segments.push_back(SegmentId(n));
-    const auto taken = store_.Take({.member = MemberId(member),
-                                    .incarnation = Incarnation(member),
-                                    .generation = Generation(++generation_),
-                                    .segments = segments});
+    const auto taken = stores_.segments.Take({.member = MemberId(member),
+                                              .incarnation = Incarnation(member),
+                                              .generation = Generation(++generation_),
+                                              .segments = segments});
     ASSERT_TRUE(taken.ok());
     if (member != "m1") return;
     table_.Add(taken->fence, Generation(generation_), clock_.Steady(), clock_.Steady(), 0);
@@ -42,7 +42,7 @@ class RoomTest : public ::testing::Test {
   size_t owned() const { return table_.View()->all().size(); }
   StoredJob CreateJob(const std::string& id, JobDefinition job) {
     job.name = id;
-    auto stored = store_.CreateJob(JobId(id), job, {.now = clock_.Wall()});
+    auto stored = stores_.jobs.CreateJob(JobId(id), job, {.now = clock_.Wall()});
     EXPECT_TRUE(stored.ok()) << (stored.ok() ? "" : stored.error().message);
     return *stored;
   }
@@ -59,13 +59,13 @@ class RoomTest : public ::testing::Test {
   }
   // A PENDING run of the job, due now.
   RunRow Execute(const StoredJob& job) {
-    const auto run = store_.ExecuteJob({.job_id = job.job_id}, {.now = clock_.Wall()});
+    const auto run = stores_.runs.ExecuteJob({.job_id = job.job_id}, {.now = clock_.Wall()});
     EXPECT_TRUE(run.ok());
     clock_.Advance(1ms);  // otherwise the next manual run would be a microsecond later
     return Row(run->key);
   }
   RunRow Row(const RunKey& key) {
-    auto run = store_.GetRun(key);
+    auto run = stores_.runs.GetRun(key);
     EXPECT_TRUE(run.ok());
     return run->row;
   }
@@ -81,8 +81,8 @@ class RoomTest : public ::testing::Test {
   }
   // Claims the run directly in the store.
   HeldAttempt Claim(const RunRow& row, uint64_t token) {
-    const auto replies =
-        store_.Claim({ClaimOf(row, token)}, table_.View()->FenceFor({row.segment}), clock_.Wall());
+    const auto replies = stores_.firing.Claim(
+        {ClaimOf(row, token)}, table_.View()->FenceFor({row.segment}), clock_.Wall());
     EXPECT_TRUE(replies.ok());
     EXPECT_EQ(replies->at(0).verdict, ClaimVerdict::kAccepted);
     return {row.key, row.segment, row.job_no, row.attempt, {1, token}};
@@ -90,12 +90,12 @@ class RoomTest : public ::testing::Test {
   Epoch EpochOf(SegmentId segment) { return table_.View()->Find(segment)->epoch; }
 
   ManualClock clock_;
-  memory::MemoryStore store_{clock_, {.segment_count = kSegments}};
-  FaultyFiringStore faulty_{store_};
+  memory::MemoryStores stores_{clock_, {.segment_count = kSegments}};
+  FaultyFiringStore faulty_{stores_.firing};
   Metrics metrics_;
   scheduler::ClusterClock cluster_{clock_};
   scheduler::SegmentTable table_{4s};
-  scheduler::FencedWriter fences_{clock_, store_, table_, metrics_};
+  scheduler::FencedWriter fences_{clock_, stores_.segments, table_, metrics_};
   scheduler::LeaseTable leases_{{}, table_};
   scheduler::AppliedMemory applied_{1000};
   scheduler::RunFeed feed_{"feed", 64};

@@ -18,7 +18,7 @@
 #include "scheduler/streams/store_probe.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/parse_json.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 #include "tests/unit/scheduler/api/exchange_record.h"
 #include "tests/unit/scheduler/api/faulty_stores.h"
 
@@ -73,7 +73,7 @@ class ApiEnv : public ::testing::Test {
   // `store_patience`: long enough that a busy machine does not look like a store that hangs.
   explicit ApiEnv(Duration store_patience = 1min, EmbeddedFiles console = {})
       : store_patience_(store_patience), console_(console) {
-    token_ = *scheduler::CreateAdminToken(store_, clock_.Wall());
+    token_ = *scheduler::CreateAdminToken(stores_.auth, clock_.Wall());
     Serve("");
   }
 
@@ -89,22 +89,22 @@ class ApiEnv : public ::testing::Test {
     return {.jobs = faults_.jobs,
             .runs = faults_.runs,
             .logs = faults_.logs,
-            .notices = store_,
-            .executors = store_,
+            .notices = stores_.notices,
+            .executors = stores_.executors,
             .idempotency = faults_.idempotency,
             .settings_store = faults_.settings,
             .audit = faults_.audit,
             .auth = faults_.auth,
-            .secrets = store_,
+            .secrets = stores_.secrets,
             .bulk = faults_.bulk,
             .secret_keys = secret_keys_,
-            .segments = store_,
+            .segments = stores_.segments,
             .status = status_,
             .store_standing = [this] { return Standing(); },
             .accept_store = [this](const StoreIdentity& shown) { return Accept(shown); },
             .nudge = [this](const ChangedWork& work) { Nudged(work); },
             .nudge_executors = [this] { ++executor_nudges_; },
-            .cluster_now = [this] { return store_.Now(); },
+            .cluster_now = [this] { return stores_.segments.Now(); },
             .test_notices = [this] { return test_outcomes_; },
             .health = &health_,
             .clock = server_clock_,
@@ -196,8 +196,8 @@ class ApiEnv : public ::testing::Test {
   const EmbeddedFiles console_;
   ManualClock clock_;
   SystemClock server_clock_;
-  memory::MemoryStore store_{clock_, {}};
-  FaultyStores faults_{store_};
+  memory::MemoryStores stores_{clock_, {}};
+  FaultyStores faults_{stores_};
   FixedStatus status_;
   Metrics metrics_;
   std::atomic<bool> fit_{true};  // what /readyz says
@@ -234,12 +234,12 @@ class ApiEnv : public ::testing::Test {
 inline ExecutorRecord ApiEnv::AddExecutor(const std::string& id) {
   ExecutorRecord record{.id = ExecutorId(id), .incarnation = Incarnation("i1"), .host = "host"};
   record.slots = 8;
-  return *store_.RegisterExecutor(record);
+  return *stores_.executors.RegisterExecutor(record);
 }
 
 inline void ApiEnv::Finish(const std::string& run_id, AttemptResult result) {
-  const RunDetail run = *store_.GetRun(*DecodeRunId(run_id));
-  const Fence fence = store_
+  const RunDetail run = *stores_.runs.GetRun(*DecodeRunId(run_id));
+  const Fence fence = stores_.segments
                           .Take({.member = MemberId("scheduler-1"),
                                  .incarnation = Incarnation("m1"),
                                  .generation = Generation(1),
@@ -254,19 +254,19 @@ inline void ApiEnv::Finish(const std::string& run_id, AttemptResult result) {
                            .token = token,
                            .executor = ExecutorId("executor-1"),
                            .incarnation = Incarnation("i1")};
-  const auto claimed = store_.Claim({claim}, fence, clock_.Wall());
+  const auto claimed = stores_.firing.Claim({claim}, fence, clock_.Wall());
   ASSERT_TRUE(claimed.ok());
   ASSERT_EQ(claimed->size(), 1u);
   result.started = clock_.Wall();
   result.ended = clock_.Wall();
-  const auto applied = store_.ApplyResults({{.key = run.row.key,
-                                             .segment = run.row.segment,
-                                             .job_no = run.row.job_no,
-                                             .attempt = run.row.attempt,
-                                             .token = token,
-                                             .executor = ExecutorId("executor-1"),
-                                             .result = std::move(result)}},
-                                           fence, clock_.Wall());
+  const auto applied = stores_.firing.ApplyResults({{.key = run.row.key,
+                                                     .segment = run.row.segment,
+                                                     .job_no = run.row.job_no,
+                                                     .attempt = run.row.attempt,
+                                                     .token = token,
+                                                     .executor = ExecutorId("executor-1"),
+                                                     .result = std::move(result)}},
+                                                   fence, clock_.Wall());
   ASSERT_TRUE(applied.ok());
 }
 

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "scheduler/api/logs/log_reads.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::test {
 
@@ -441,15 +441,15 @@ class FaultyLogs : public LogStore {
 };
 
 struct FaultyStores {
-  explicit FaultyStores(memory::MemoryStore& store)
-      : jobs(store, plan),
-        runs(store, plan),
-        idempotency(store, plan),
-        settings(store, plan),
-        audit(store, plan),
-        auth(store, plan),
-        bulk(store, plan),
-        logs(store, plan) {}
+  explicit FaultyStores(memory::MemoryStores& stores)
+      : jobs(stores.jobs, plan),
+        runs(stores.runs, plan),
+        idempotency(stores.idempotency, plan),
+        settings(stores.settings, plan),
+        audit(stores.audit, plan),
+        auth(stores.auth, plan),
+        bulk(stores.bulk, plan),
+        logs(stores.logs, plan) {}
   FaultPlan plan;
   FaultyJobs jobs;
   FaultyRuns runs;

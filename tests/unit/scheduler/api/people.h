@@ -28,7 +28,7 @@ class PeopleEnv : public ApiEnv {
                           .password_hash = hash,
                           .created = clock_.Wall(),
                           .updated = clock_.Wall()};
-    EXPECT_TRUE(store_.CreateUser(user).ok());
+    EXPECT_TRUE(stores_.auth.CreateUser(user).ok());
     return user.user_id;
   }
   Answer As(const std::string& bearer, const std::string& method, const std::string& path,

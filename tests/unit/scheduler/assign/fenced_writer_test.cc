@@ -26,7 +26,7 @@ class HollowSegments final : public SegmentStore {
 class FencedWriterTest : public test::RoomTest {
  protected:
   Fence Held() { return table_.View()->FenceFor(table_.View()->Segments()); }
-  HollowSegments segments_{store_};
+  HollowSegments segments_{stores_.segments};
   FencedWriter watch_{clock_, segments_, table_, metrics_};
 };
 

@@ -11,7 +11,7 @@ namespace carillon::scheduler {
 // The memory store's ownership port, with injected errors.
 class FaultySegments final : public SegmentStore {
  public:
-  explicit FaultySegments(memory::MemoryStore& store) : store_(store) {}
+  explicit FaultySegments(SegmentStore& store) : store_(store) {}
   bool away = false;                  // no call is answered
   bool no_epochs = false;             // reads of epochs fail, other calls work
   std::function<void()> hang;         // called by each call while `away`, before it fails
@@ -50,7 +50,7 @@ class FaultySegments final : public SegmentStore {
     if (hang) hang();
     return {ErrorCode::kUnavailable, "away by the test"};
   }
-  memory::MemoryStore& store_;
+  SegmentStore& store_;
 };
 
 class SegmentOwnerTest : public ::testing::Test {
@@ -87,8 +87,8 @@ class SegmentOwnerTest : public ::testing::Test {
   }
 
   test::ManualClock clock_;
-  memory::MemoryStore store_{clock_, {.segment_count = 4}};
-  FaultySegments segments_{store_};
+  memory::MemoryStores stores_{clock_, {.segment_count = 4}};
+  FaultySegments segments_{stores_.segments};
   memory::MemoryEnsemble ensemble_;
   std::unique_ptr<Coordinator> coordinator_;
   Metrics metrics_;

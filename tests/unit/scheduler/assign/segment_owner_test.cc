@@ -28,10 +28,10 @@ TEST_F(SegmentOwnerTest, TakesWhatIsAssignedAndGivesUpWhatIsNot) {
 TEST_F(SegmentOwnerTest, WhatIsGivenUpIsReleased) {
   Assign("m1");
   Step();
-  EXPECT_FALSE(store_.ListSegments()->at(0).released);
+  EXPECT_FALSE(stores_.segments.ListSegments()->at(0).released);
   Assign("m2");
   Step();
-  EXPECT_TRUE(store_.ListSegments()->at(0).released);
+  EXPECT_TRUE(stores_.segments.ListSegments()->at(0).released);
 }
 
 TEST_F(SegmentOwnerTest, LeavingReleasesEverything) {
@@ -39,7 +39,7 @@ TEST_F(SegmentOwnerTest, LeavingReleasesEverything) {
   Step();
   owner_.Leave();
   EXPECT_EQ(owned(), 0u);
-  const auto records = store_.ListSegments();
+  const auto records = stores_.segments.ListSegments();
   ASSERT_TRUE(records.ok());
   for (const SegmentRecord& record : *records) EXPECT_TRUE(record.released);
 }
@@ -47,17 +47,17 @@ TEST_F(SegmentOwnerTest, LeavingReleasesEverything) {
 TEST_F(SegmentOwnerTest, OwnerThatLivesIsWaitedForUntilItReleases) {
   const auto other = ensemble_.NewClient();
   ASSERT_TRUE(other->Join({.id = MemberId("m2"), .incarnation = Incarnation("i2")}).ok());
-  const auto held = store_.Take({.member = MemberId("m2"),
-                                 .incarnation = Incarnation("i2"),
-                                 .generation = Generation(1),
-                                 .segments = {SegmentId(0), SegmentId(1)}});
+  const auto held = stores_.segments.Take({.member = MemberId("m2"),
+                                           .incarnation = Incarnation("i2"),
+                                           .generation = Generation(1),
+                                           .segments = {SegmentId(0), SegmentId(1)}});
   ASSERT_TRUE(held.ok());
   generation_ = 0;
   Assign("m2");
   Assign("m1");
   Step(100ms);
   EXPECT_EQ(owned(), 2u) << "only what nobody had";
-  ASSERT_TRUE(store_.Release({held->fence.at(0)}).ok());
+  ASSERT_TRUE(stores_.segments.Release({held->fence.at(0)}).ok());
   Step(100ms);
   EXPECT_EQ(owned(), 3u);
   EXPECT_EQ(table_.View()->Find(SegmentId(1)), nullptr);
@@ -66,7 +66,7 @@ TEST_F(SegmentOwnerTest, OwnerThatLivesIsWaitedForUntilItReleases) {
 }
 
 TEST_F(SegmentOwnerTest, OwnerThatIsGoneIsNotWaitedFor) {
-  ASSERT_TRUE(store_
+  ASSERT_TRUE(stores_.segments
                   .Take({.member = MemberId("m2"),
                          .incarnation = Incarnation("i2"),
                          .generation = Generation(1),
@@ -121,7 +121,7 @@ TEST_F(SegmentOwnerTest, SegmentDroppedForAnUnknownOutcomeIsTakenAgain) {
 TEST_F(SegmentOwnerTest, FenceReadFindsWhatAnotherMemberTook) {
   Assign("m1");
   Step();
-  ASSERT_TRUE(store_
+  ASSERT_TRUE(stores_.segments
                   .Take({.member = MemberId("m2"),
                          .incarnation = Incarnation("i2"),
                          .generation = Generation(9),
@@ -293,7 +293,7 @@ class LeaderTest : public SegmentOwnerTest {
   LeaderLoop Make(const std::string& id, const std::string& incarnation, Coordinator& coordinator) {
     return LeaderLoop({.clock = clock_,
                        .coordinator = coordinator,
-                       .segments = store_,
+                       .segments = stores_.segments,
                        .metrics = metrics_,
                        .fit = [this] { return fit_; }},
                       {.self = {.id = MemberId(id), .incarnation = Incarnation(incarnation)}});
@@ -317,7 +317,7 @@ TEST_F(LeaderTest, AssignsEverySegmentToTheMembers) {
 }
 
 TEST_F(LeaderTest, GenerationRisesAboveWhatTheStoreHasSeen) {
-  ASSERT_TRUE(store_
+  ASSERT_TRUE(stores_.segments
                   .Take({.member = MemberId("m1"),
                          .incarnation = Incarnation("old"),
                          .generation = Generation(50),
@@ -342,7 +342,7 @@ TEST_F(LeaderTest, ProcessThatReplacedAnotherOfItsNameCanTakeItsSegments) {
     if (owner == MemberId("m2")) theirs.push_back(segment);
   }
   if (theirs.empty()) GTEST_FAIL() << "the second member got nothing";
-  ASSERT_TRUE(store_
+  ASSERT_TRUE(stores_.segments
                   .Take({.member = MemberId("m2"),
                          .incarnation = Incarnation("i2"),
                          .generation = shared.generation,

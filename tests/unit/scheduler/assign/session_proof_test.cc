@@ -81,7 +81,7 @@ TEST_F(SessionProofTest, SegmentGivenAwayWhileTheStoreHangsIsReleasedAfterwards)
   };
   StepOwner();
   EXPECT_EQ(table_.View()->Find(SegmentId(3)), nullptr);
-  const auto records = store_.ListSegments();
+  const auto records = stores_.segments.ListSegments();
   ASSERT_TRUE(records.ok());
   EXPECT_TRUE(records->at(3).released);
   EXPECT_FALSE(records->at(2).released);

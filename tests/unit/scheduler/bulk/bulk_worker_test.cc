@@ -5,7 +5,7 @@
 
 #include "scheduler/bulk/bulk_worker.h"
 #include "tests/support/manual_clock.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 #include "tests/unit/scheduler/api/faulty_stores.h"
 
 namespace carillon::test {
@@ -62,7 +62,7 @@ class BulkWorkerTest : public ::testing::Test {
     return std::make_unique<BulkWorker>(
         BulkWorker::Ports{.clock = clock_,
                           .store = bulk_,
-                          .cluster_now = [this] { return store_.Now(); },
+                          .cluster_now = [this] { return stores_.segments.Now(); },
                           .store_trusted = [this] { return trusted_; },
                           .resume = [this](const Grant& grant) { return resume_(grant); },
                           .runner = runner_,
@@ -71,7 +71,7 @@ class BulkWorkerTest : public ::testing::Test {
   void Create(const std::string& id, int items, const std::string& user = "user-anna") {
     std::vector<std::string> ids;
     for (int i = 0; i < items; ++i) ids.push_back(id + std::to_string(i));
-    ASSERT_TRUE(store_
+    ASSERT_TRUE(stores_.bulk
                     .CreateBulk({.bulk_id = id,
                                  .action = "run",
                                  .kind = "job",
@@ -81,7 +81,7 @@ class BulkWorkerTest : public ::testing::Test {
                                 ids, {})
                     .ok());
   }
-  BulkAction Get(const std::string& id) { return *store_.GetBulk(id); }
+  BulkAction Get(const std::string& id) { return *stores_.bulk.GetBulk(id); }
   // Steps `worker` until `done`, advancing the clock to its next wake-up.
   void Run(BulkWorker& worker, const std::function<bool()>& done) {
     for (int turns = 0; turns < 10'000; ++turns) {
@@ -106,9 +106,9 @@ class BulkWorkerTest : public ::testing::Test {
   }
 
   ManualClock clock_;
-  memory::MemoryStore store_{clock_, {}};
+  memory::MemoryStores stores_{clock_, {}};
   FaultPlan plan_;
-  FaultyBulk bulk_{store_, plan_};
+  FaultyBulk bulk_{stores_.bulk, plan_};
   FakeItemRunner runner_;
   Metrics metrics_;
   bool trusted_ = true;
@@ -127,7 +127,7 @@ TEST_F(BulkWorkerTest, DoesEachItemOnce) {
   EXPECT_EQ(runner_.acts.size(), 120u);
   EXPECT_EQ(runner_.total(), 120u);
   EXPECT_TRUE(runner_.possibly.empty());
-  const auto items = *store_.ListBulkItems("b", {.after_position = 5, .limit = 2});
+  const auto items = *stores_.bulk.ListBulkItems("b", {.after_position = 5, .limit = 2});
   EXPECT_EQ(items[0].run_id, "Rb6");
   EXPECT_EQ(items[1].error_json, "{\"code\":\"not_found\"}");
   EXPECT_EQ(Count("done"), 119u);
@@ -245,7 +245,7 @@ TEST_F(BulkWorkerTest, ACancelLeavesTheRest) {
   Create("b", 120);
   const auto worker = Worker();
   RunActs(*worker, 10);
-  const BulkAction cancelled = *store_.CancelBulk("b", clock_.Wall());
+  const BulkAction cancelled = *stores_.bulk.CancelBulk("b", clock_.Wall());
   EXPECT_EQ(Sum(cancelled), "0+0+70");
   RunToEnd(*worker, "b");
   EXPECT_EQ(Get("b").state, BulkState::kCancelled);
@@ -287,7 +287,7 @@ TEST_F(BulkWorkerTest, RightsOfBeforeALongWaitAreNotUsed) {
   EXPECT_EQ(Get("b").state, BulkState::kStopped);
   EXPECT_EQ(Sum(Get("b")), "12+38+10");
   EXPECT_EQ(runner_.total(), 12u);
-  const auto items = *store_.ListBulkItems("b", {.result = BulkResult::kError, .limit = 1});
+  const auto items = *stores_.bulk.ListBulkItems("b", {.result = BulkResult::kError, .limit = 1});
   ASSERT_EQ(items.size(), 1u);
   EXPECT_NE(items[0].error_json.find("forbidden"), std::string::npos) << items[0].error_json;
 }
@@ -300,7 +300,7 @@ TEST_F(BulkWorkerTest, AStopTellsWhatADeadMemberMayHaveDone) {
   resume_ = [](const Grant&) { return Resumed{.ended = "gone"}; };
   RunToEnd(*Worker(), "b");
   EXPECT_EQ(Sum(Get("b")), "0+50+10");
-  const auto items = *store_.ListBulkItems("b", {.limit = 1});
+  const auto items = *stores_.bulk.ListBulkItems("b", {.limit = 1});
   EXPECT_NE(items[0].error_json.find("outcome_unknown"), std::string::npos);
 }
 

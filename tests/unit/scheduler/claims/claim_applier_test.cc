@@ -179,7 +179,7 @@ TEST_F(ClaimApplierTest, WhatStartsLaterThanItsJobAllowsIsNoted) {
   applier.Step(clock_.Steady());
   EXPECT_EQ(Answers().size(), 3u);
   EXPECT_EQ(asked, (std::vector<RunKey>{late.key, slow.key}));
-  const auto open = store_.ScanNotices(table_.View()->ActiveSegments(), 10);
+  const auto open = stores_.notices.ScanNotices(table_.View()->ActiveSegments(), 10);
   ASSERT_EQ(open->size(), 1u);
   EXPECT_EQ(open->at(0).notice.key, late.key);
   EXPECT_EQ(open->at(0).notice.kind, NoticeKind::kLate);
@@ -364,10 +364,10 @@ TEST_F(ClaimApplierTest, PausedClusterAcceptsAgainWhatOnlyTheRowTells) {
 TEST_F(ClaimApplierTest, PausedFormerOwnerSaysNothingOfWhatAnotherMayHaveAccepted) {
   const RunRow row = Execute(CreateNoop("job"));
   TakeAll("m2");
-  const auto epochs = store_.ReadEpochs({row.segment});
+  const auto epochs = stores_.segments.ReadEpochs({row.segment});
   ASSERT_TRUE(epochs.ok());
   const Fence fence = {{row.segment, epochs->front().epoch}};
-  ASSERT_TRUE(store_.Claim({ClaimOf(row, 1)}, fence, clock_.Wall()).ok());
+  ASSERT_TRUE(stores_.firing.Claim({ClaimOf(row, 1)}, fence, clock_.Wall()).ok());
   ClaimApplier applier = Make();
   paused_ = true;
   Ask({ClaimOf(row, 1)});

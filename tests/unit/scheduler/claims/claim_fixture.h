@@ -113,7 +113,7 @@ class ClaimApplierTest : public test::RoomTest {
     const StoredSecret secret{
         .record = {.name = name, .user_id = "anna", .key_id = keys_->current()},
         .value = keys_->Seal(name, value)};
-    ASSERT_TRUE(store_.CreateSecret(secret).ok());
+    ASSERT_TRUE(stores_.secrets.CreateSecret(secret).ok());
   }
 
   memory::MemorySwitchboard switchboard_;
@@ -125,7 +125,7 @@ class ClaimApplierTest : public test::RoomTest {
   const std::shared_ptr<const Keyring> keys_ =
       std::make_shared<const Keyring>(Keyring::Parse(Keyring::NewKey()).value());
   const FixedKeys key_source_{keys_};
-  FailingSecrets secrets_{store_};
+  FailingSecrets secrets_{stores_.secrets};
   const SecretResolver resolver_{secrets_, key_source_};
   bool wants_ = true;
   bool paused_ = false;

@@ -97,8 +97,8 @@ TEST_F(ClaimPlaceTest, AJobOfOneExecutorRunsOnNoOther) {
 TEST_F(ClaimPlaceTest, ARunThatIsPinnedGoesWhereItIsPinned) {
   Know({{"zone", "b"}});
   CreateChosen("zone=a");
-  const auto run = store_.ExecuteJob({.job_id = JobId("job"), .executor = kHolder.executor},
-                                     {.now = clock_.Wall()});
+  const auto run = stores_.runs.ExecuteJob({.job_id = JobId("job"), .executor = kHolder.executor},
+                                           {.now = clock_.Wall()});
   ASSERT_TRUE(run.ok());
   EXPECT_EQ(ClaimOnce(Row(run->key)).at(0).verdict, ClaimVerdict::kAccepted);
 }
@@ -112,7 +112,7 @@ TEST_F(ClaimPlaceTest, AJobThatCannotBeReadIsForWhoHasItAlready) {
   const RunRow open = Execute(job);
   EXPECT_EQ(ClaimOnce(had).at(0).verdict, ClaimVerdict::kAccepted);
   definitions_.Forget();
-  store_.DamageDefinition(job.job_id, job.version, true);
+  stores_.DamageDefinition(job.job_id, job.version, true);
   const auto refused = ClaimOnce(open, 2);
   ASSERT_EQ(refused.size(), 1u);
   EXPECT_EQ(refused[0].reason, ClaimReason::kWrongExecutor);

@@ -57,10 +57,10 @@ TEST_F(DefinitionCacheTest, UnreadableOneIsAskedForAgainAfterAWhile) {
   const StoredJob job = CreateNoop("job");
   const JobVersionKey key{job.job_no, job.version};
   DefinitionCache cache(clock_, faulty_, {});
-  store_.DamageDefinition(job.job_id, job.version, true);
+  stores_.DamageDefinition(job.job_id, job.version, true);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(cache.Load({key})->unreadable.contains(key));
   EXPECT_EQ(faulty_.calls["load"], 1);
-  store_.DamageDefinition(job.job_id, job.version, false);
+  stores_.DamageDefinition(job.job_id, job.version, false);
   clock_.Advance(kUnreadableRetry);
   EXPECT_TRUE(cache.Load({key})->definitions.contains(key));
 }

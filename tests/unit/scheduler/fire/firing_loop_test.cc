@@ -273,7 +273,7 @@ TEST_F(FiringLoopTest, DefinitionThatCannotBeRenderedIsRecorded) {
 TEST_F(FiringLoopTest, RunWhoseDefinitionCannotBeReadWaitsForItsMending) {
   const StoredJob job = Shell("job");
   const PendingRun run = Pending(job, 1ms);
-  store_.DamageDefinition(job.job_id, job.version, true);
+  stores_.DamageDefinition(job.job_id, job.version, true);
   Beat("x1", 4);
   for (int i = 0; i < 90; ++i) {  // for 9 s the sweep offers it repeatedly
     Feed({run, Pending(Shell("good" + std::to_string(i)), 1ms)});
@@ -287,7 +287,7 @@ TEST_F(FiringLoopTest, RunWhoseDefinitionCannotBeReadWaitsForItsMending) {
   EXPECT_TRUE(Skips().empty());
   EXPECT_EQ(faulty_.calls["load"], 90);  // of readable ones; the unreadable one is not read again
   EXPECT_GT(metrics_.counter("carillon_runs_waiting_total", "unreadable_definition").value(), 0u);
-  store_.DamageDefinition(job.job_id, job.version, false);
+  stores_.DamageDefinition(job.job_id, job.version, false);
   Step(kUnreadableRetry);
   Beat("x1", 4);
   Feed({run});

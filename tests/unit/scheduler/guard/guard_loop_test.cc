@@ -4,7 +4,7 @@
 
 #include "common/adapters/memory/memory_coordinator.h"
 #include "tests/support/manual_clock.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 // The memory store's identity port, with injected errors.
 class FaultyIdentity final : public IdentityStore {
  public:
-  explicit FaultyIdentity(memory::MemoryStore& store) : store_(store) {}
+  explicit FaultyIdentity(IdentityStore& store) : store_(store) {}
   std::optional<ErrorCode> failing;  // of every call
   bool lose_accept = false;          // it takes effect, but its reply is lost
   int forgotten = 0;
@@ -34,12 +34,12 @@ class FaultyIdentity final : public IdentityStore {
   void Forget() override { ++forgotten; }
 
  private:
-  memory::MemoryStore& store_;
+  IdentityStore& store_;
 };
 
 // The guard of one member. Several share clock, store and ensemble.
 struct Guarded {
-  Guarded(const Clock& clock, memory::MemoryStore& store, memory::MemoryEnsemble& ensemble,
+  Guarded(const Clock& clock, IdentityStore& store, memory::MemoryEnsemble& ensemble,
           const std::string& name)
       : incarnation("i-" + name),
         identity(store),
@@ -73,7 +73,7 @@ struct Guarded {
 class GuardLoopTest : public ::testing::Test {
  protected:
   Guarded& Member(const std::string& name) {
-    members_.push_back(std::make_unique<Guarded>(clock_, store_, ensemble_, name));
+    members_.push_back(std::make_unique<Guarded>(clock_, stores_.identity, ensemble_, name));
     return *members_.back();
   }
   Guarded& Joined(const std::string& name) {
@@ -87,13 +87,13 @@ class GuardLoopTest : public ::testing::Test {
       for (const auto& member : members_) member->loop.Step(clock_.Steady());
     }
   }
-  StoreIdentity Seen() { return *store_.Identify(); }
+  StoreIdentity Seen() { return *stores_.identity.Identify(); }
   // Restores the store to its state `marks` marks ago.
   void GoBack(uint64_t marks) {
     StoreIdentity old = Seen();
     ASSERT_GE(old.mark, marks);
     old.mark -= marks;
-    store_.ChangeIdentity(old);
+    stores_.ChangeIdentity(old);
   }
   void ExpectAll(StoreState state) {
     for (const auto& member : members_)
@@ -101,7 +101,7 @@ class GuardLoopTest : public ::testing::Test {
   }
 
   test::ManualClock clock_;
-  memory::MemoryStore store_{clock_, {.segment_count = 4}};
+  memory::MemoryStores stores_{clock_, {.segment_count = 4}};
   memory::MemoryEnsemble ensemble_;
   std::vector<std::unique_ptr<Guarded>> members_;
 };
@@ -166,11 +166,11 @@ TEST_F(GuardLoopTest, OtherServerOrStoreIsHeldWhateverItsMark) {
   StoreIdentity other = Seen();
   other.server_id = "another";
   other.mark += 10;
-  store_.ChangeIdentity(other);
+  stores_.ChangeIdentity(other);
   Run(1s);
   EXPECT_EQ(member.guard.standing().doubt, StoreDoubt::kOtherServer);
   other.store_id = "another";
-  store_.ChangeIdentity(other);
+  stores_.ChangeIdentity(other);
   Run(1s);
   EXPECT_EQ(member.guard.standing().doubt, StoreDoubt::kOtherStore);
 }
@@ -203,7 +203,7 @@ TEST_F(GuardLoopTest, TrustedStoreThatComesBackIsGoneOnWithAndNothingIsForgotten
   GoBack(2);
   Run(1s);
   ASSERT_EQ(member.state(), StoreState::kHeld);
-  store_.ChangeIdentity(trusted);
+  stores_.ChangeIdentity(trusted);
   Run(1s);
   EXPECT_EQ(member.state(), StoreState::kTrusted);
   EXPECT_EQ(member.trusted, 2);
@@ -266,7 +266,7 @@ TEST_F(GuardLoopTest, OperatorsWordLetsEverybodyGoOn) {
   ExpectAll(StoreState::kTrusted);
   EXPECT_EQ(other.identity.forgotten, 1);
   EXPECT_NE(other.guard.Stamp(), stamp) << "connections are looked at anew";
-  EXPECT_GE((*store_.ListSegments())[0].epoch.value(),
+  EXPECT_GE((*stores_.segments.ListSegments())[0].epoch.value(),
             static_cast<uint64_t>(ToUnixMicros(ensemble_.trust()->accepted)));
   Run(10s);
   EXPECT_GT(Seen().mark, shown.mark + 1) << "the mark moves again";

@@ -42,10 +42,10 @@ class ExecutorRegistryTest : public test::RoomTest {
  protected:
   void SetUp() override {
     for (const char* id : {"x1", "x2"}) {
-      const auto stored = store_.RegisterExecutor({.id = ExecutorId(id),
-                                                   .incarnation = Incarnation("e1"),
-                                                   .last_heartbeat = clock_.Wall(),
-                                                   .registered = clock_.Wall()});
+      const auto stored = stores_.executors.RegisterExecutor({.id = ExecutorId(id),
+                                                              .incarnation = Incarnation("e1"),
+                                                              .last_heartbeat = clock_.Wall(),
+                                                              .registered = clock_.Wall()});
       ASSERT_TRUE(stored.ok());
       known_.Accept(*stored, clock_.Steady());
     }
@@ -55,12 +55,14 @@ class ExecutorRegistryTest : public test::RoomTest {
     return known_.Heard(ExecutorId(id), Incarnation("e1"), {.running_count = 3, .leaving = leaving},
                         clock_.Wall(), clock_.Steady());
   }
-  ExecutorRecord Stored(const char* id) { return store_.GetExecutor(ExecutorId(id)).value(); }
+  ExecutorRecord Stored(const char* id) {
+    return stores_.executors.GetExecutor(ExecutorId(id)).value();
+  }
 
   memory::MemorySwitchboard switchboard_;
   std::unique_ptr<ExecutorHub> hub_ = switchboard_.OpenHub(MemberId("m1"));
   ExecutorTable known_{{}};
-  FaultyExecutors registrations_{store_};
+  FaultyExecutors registrations_{stores_.executors};
   RegisterQueue registers_{"registers", 256};
   LiveSettings settings_;
   ClaimQueue claims_{"claims", 16};

@@ -8,7 +8,7 @@
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_link.h"
 #include "tests/support/manual_clock.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -88,7 +88,7 @@ class LogKeeperTest : public ::testing::Test {
   }
   std::vector<uint64_t> Stored() {
     std::vector<uint64_t> firsts;
-    const auto chunks = store_.ReadLog(Piece(1).attempt.key, 1, 1, 1u << 20);
+    const auto chunks = stores_.logs.ReadLog(Piece(1).attempt.key, 1, 1, 1u << 20);
     for (const LogChunk& chunk : *chunks) firsts.push_back(chunk.first_seq);
     return firsts;
   }
@@ -96,8 +96,8 @@ class LogKeeperTest : public ::testing::Test {
   using Seqs = std::vector<uint64_t>;
   test::ManualClock clock_;
   Metrics metrics_;
-  memory::MemoryStore store_{clock_, {.segment_count = 4}};
-  PickyStore picky_{store_};
+  memory::MemoryStores stores_{clock_, {.segment_count = 4}};
+  PickyStore picky_{stores_.logs};
   memory::MemoryBus bus_;
   memory::MemorySwitchboard switchboard_;
   ExecutorTable executors_{{}};
@@ -165,7 +165,7 @@ TEST_F(LogKeeperTest, OnePieceThatIsRefusedDoesNotStopTheOthers) {
   Send({Piece(1), Piece(2), Piece(3), Piece(4)});
   keeper_.Step(clock_.Steady());
   EXPECT_EQ(Stored(), (Seqs{1, 2, 3, 4}));
-  const auto chunks = store_.ReadLog(Piece(3).attempt.key, 1, 3, 1);
+  const auto chunks = stores_.logs.ReadLog(Piece(3).attempt.key, 1, 3, 1);
   EXPECT_EQ(DecodeEntries(chunks->at(0).entries, 1)->at(0).stream, LogStream::kCarillon)
       << "the log says that something is missing";
   EXPECT_EQ(Answered().size(), 4u) << "else it would be sent for ever";

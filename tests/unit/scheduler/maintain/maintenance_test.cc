@@ -24,7 +24,7 @@ class MaintenanceTest : public test::RoomTest {
 
   OverdueWatch overdue_{clock_, metrics_, 6s};
   Maintenance maintenance_{{.clock = clock_,
-                            .housekeeping = store_,
+                            .housekeeping = stores_.housekeeping,
                             .firing = faulty_,
                             .cluster = cluster_,
                             .overdue = overdue_,

@@ -6,16 +6,16 @@ namespace {
 
 class MemberGuardTest : public MemberTest {
  protected:
-  StoreIdentity Seen() { return *world_.store.Identify(); }
+  StoreIdentity Seen() { return *world_.stores.identity.Identify(); }
   void GoBack() {
     StoreIdentity old = Seen();
     ASSERT_GE(old.mark, 2u);
     old.mark -= 2;
-    world_.store.ChangeIdentity(old);
+    world_.stores.ChangeIdentity(old);
   }
   // All runs, because those within the horizon were planned before.
   size_t Planned() {
-    const auto runs = world_.store.ListRuns({.limit = 100'000}, world_.now() + 24h);
+    const auto runs = world_.stores.runs.ListRuns({.limit = 100'000}, world_.now() + 24h);
     EXPECT_TRUE(runs.ok());
     return runs->runs.size();
   }
@@ -53,7 +53,7 @@ TEST_F(MemberGuardTest, HeldStoreStopsFiresAndKeepsWhatRuns) {
   JobDefinition job;
   job.command = "sleep 1000";
   world_.CreateJob("long", job);
-  const auto run = world_.store.ExecuteJob({.job_id = JobId("long")}, {.now = world_.now()});
+  const auto run = world_.stores.runs.ExecuteJob({.job_id = JobId("long")}, {.now = world_.now()});
   member.member().Nudge({run->job_no, run->segment, run->key});
   Run(10ms);
   executor.Claim(executor.TakeTasks());

@@ -15,14 +15,14 @@
 #include "scheduler/member/member.h"
 #include "tests/support/failpoint_on.h"
 #include "tests/support/manual_clock.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::test {
 
 // The environment of members: one store, one bus, one control network.
 struct MemberWorld {
   ManualClock clock;
-  memory::MemoryStore store{clock, {.segment_count = 8}};
+  memory::MemoryStores stores{clock, {.segment_count = 8}};
   memory::MemoryBus bus;
   memory::MemorySwitchboard switchboard;
   memory::MemoryEnsemble ensemble;
@@ -31,7 +31,7 @@ struct MemberWorld {
   WallTime now() const { return clock.Wall(); }
   StoredJob CreateJob(const std::string& id, JobDefinition job) {
     job.name = id;
-    auto stored = store.CreateJob(JobId(id), job, {.now = now()});
+    auto stored = stores.jobs.CreateJob(JobId(id), job, {.now = now()});
     EXPECT_TRUE(stored.ok()) << (stored.ok() ? "" : stored.error().message);
     return *stored;
   }
@@ -56,25 +56,25 @@ class TestMember {
         coordinator_(world.ensemble.NewClient()),
         guard_(world.clock) {
     options.self = {.id = MemberId(id), .incarnation = Incarnation(incarnation)};
-    member_ =
-        std::make_unique<scheduler::Member>(scheduler::MemberPorts{.clock = world.clock,
-                                                                   .firing = world.store,
-                                                                   .segments = world.store,
-                                                                   .executors = world.store,
-                                                                   .settings_store = world.store,
-                                                                   .housekeeping = world.store,
-                                                                   .log_store = world.store,
-                                                                   .identity = world.store,
-                                                                   .guard = guard_,
-                                                                   .producer = *producer_,
-                                                                   .results = *results_,
-                                                                   .logs = *logs_,
-                                                                   .hub = *hub_,
-                                                                   .coordinator = *coordinator_,
-                                                                   .signer = world.signer,
-                                                                   .metrics = metrics_,
-                                                                   .settings = settings_},
-                                            options);
+    member_ = std::make_unique<scheduler::Member>(
+        scheduler::MemberPorts{.clock = world.clock,
+                               .firing = world.stores.firing,
+                               .segments = world.stores.segments,
+                               .executors = world.stores.executors,
+                               .settings_store = world.stores.settings,
+                               .housekeeping = world.stores.housekeeping,
+                               .log_store = world.stores.logs,
+                               .identity = world.stores.identity,
+                               .guard = guard_,
+                               .producer = *producer_,
+                               .results = *results_,
+                               .logs = *logs_,
+                               .hub = *hub_,
+                               .coordinator = *coordinator_,
+                               .signer = world.signer,
+                               .metrics = metrics_,
+                               .settings = settings_},
+        options);
   }
 
   // Steps every room once.
@@ -258,7 +258,7 @@ class MemberTest : public ::testing::Test {
     Run(1200ms, 20ms);
   }
   RunDetail Get(const RunKey& key) {
-    auto run = world_.store.GetRun(key);
+    auto run = world_.stores.runs.GetRun(key);
     EXPECT_TRUE(run.ok());
     return *run;
   }

@@ -15,7 +15,8 @@ class MemberLeaseTest : public MemberTest {
     job.command = "sleep 1000";
     job.retry_count = retry_count;
     world_.CreateJob("lease", job);
-    const auto run = world_.store.ExecuteJob({.job_id = JobId("lease")}, {.now = world_.now()});
+    const auto run =
+        world_.stores.runs.ExecuteJob({.job_id = JobId("lease")}, {.now = world_.now()});
     member.member().Nudge({run->job_no, run->segment, run->key});
     Run(10ms);
     executor.Claim(executor.TakeTasks());

@@ -83,7 +83,7 @@ TEST_F(MemberSettingsTest, DrainIsToldAtOnce) {
   RegisterAndBeat(other);
   executor.TakeAll<Registered>();
   other.TakeAll<Registered>();
-  ASSERT_TRUE(world_.store.SetExecutorDraining(ExecutorId("x1"), true).ok());
+  ASSERT_TRUE(world_.stores.executors.SetExecutorDraining(ExecutorId("x1"), true).ok());
   member.member().NudgeExecutors();
   Turn();
   const auto told = executor.TakeAll<Registered>();
@@ -92,7 +92,7 @@ TEST_F(MemberSettingsTest, DrainIsToldAtOnce) {
   EXPECT_TRUE(told[0].enabled);
   EXPECT_TRUE(other.TakeAll<Registered>().empty());
   // Changed through another member's API, so it is seen with the next refresh from the store.
-  ASSERT_TRUE(world_.store.SetExecutorDraining(ExecutorId("x1"), false).ok());
+  ASSERT_TRUE(world_.stores.executors.SetExecutorDraining(ExecutorId("x1"), false).ok());
   Run(2200ms, 20ms);
   const auto back = executor.TakeAll<Registered>();
   ASSERT_EQ(back.size(), 1u);
@@ -111,7 +111,7 @@ TEST_F(MemberSettingsTest, HorizonAndFormatAreOfTheNextFires) {
   std::vector<SegmentId> segments;
   for (uint32_t n = 0; n < 8; ++n) segments.push_back(SegmentId(n));
   const auto planned = [&] {
-    return world_.store.ScanPending(segments, world_.now() + 24h, {}, 1000)->runs.size();
+    return world_.stores.firing.ScanPending(segments, world_.now() + 24h, {}, 1000)->runs.size();
   };
   Run(600ms, 20ms);
   EXPECT_GE(planned(), 1u);
@@ -138,7 +138,7 @@ TEST_F(MemberSettingsTest, DispatchTimeoutIsOfWhatIsUnderWayToo) {
   JobDefinition job;
   job.type = JobType::kNoop;
   world_.CreateJob("once", job);
-  const auto run = world_.store.ExecuteJob({.job_id = JobId("once")}, {.now = world_.now()});
+  const auto run = world_.stores.runs.ExecuteJob({.job_id = JobId("once")}, {.now = world_.now()});
   ASSERT_TRUE(run.ok());
   member.member().Nudge({run->job_no, run->segment, run->key});
   Run(100ms, 20ms);
@@ -159,7 +159,7 @@ TEST_F(MemberSettingsTest, MemberThatStartsInAPauseFiresNothingUntilTheResume) {
   member.settings().Adopt(settings);
   Start(member);
   RegisterAndBeat(executor);
-  const auto run = world_.store.ExecuteJob({.job_id = JobId("tick")}, {.now = world_.now()});
+  const auto run = world_.stores.runs.ExecuteJob({.job_id = JobId("tick")}, {.now = world_.now()});
   ASSERT_TRUE(run.ok());
   Run(3s, 20ms);
   EXPECT_TRUE(executor.TakeTasks().empty());

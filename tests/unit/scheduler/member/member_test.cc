@@ -89,7 +89,7 @@ TEST_F(MemberTest, RunMadeByHandStartsAtOnceWithItsParameters) {
   job.command = "echo {{params.word}}";
   job.parameters = {{"word", std::string("none")}};
   world_.CreateJob("hello", job);
-  const auto run = world_.store.ExecuteJob(
+  const auto run = world_.stores.runs.ExecuteJob(
       {.job_id = JobId("hello"), .parameters_json = R"({"word": "ding"})"}, {.now = world_.now()});
   ASSERT_TRUE(run.ok());
   member.member().Nudge({run->job_no, run->segment, run->key});
@@ -110,9 +110,9 @@ TEST_F(MemberTest, PinnedRunWaitsForItsExecutorWithoutHoldingUpOthers) {
   JobDefinition job;
   job.command = "true";
   world_.CreateJob("pin", job);
-  const auto pinned = world_.store.ExecuteJob(
+  const auto pinned = world_.stores.runs.ExecuteJob(
       {.job_id = JobId("pin"), .executor = ExecutorId("x2")}, {.now = world_.now()});
-  const auto any = world_.store.ExecuteJob({.job_id = JobId("pin")}, {.now = world_.now()});
+  const auto any = world_.stores.runs.ExecuteJob({.job_id = JobId("pin")}, {.now = world_.now()});
   ASSERT_TRUE(pinned.ok() && any.ok());
   Run(700ms);
   std::vector<TaskMessage> tasks = executor.TakeTasks();
@@ -141,7 +141,7 @@ TEST_F(MemberTest, UnclaimedTaskIsPublishedElsewhereAfterTheDispatchTimeout) {
   JobDefinition job;
   job.command = "true";
   world_.CreateJob("move", job);
-  const auto run = world_.store.ExecuteJob({.job_id = JobId("move")}, {.now = world_.now()});
+  const auto run = world_.stores.runs.ExecuteJob({.job_id = JobId("move")}, {.now = world_.now()});
   member.member().Nudge({run->job_no, run->segment, run->key});
   Run(10ms);
   ASSERT_EQ(silent.TakeTasks().size(), 1u);
@@ -167,7 +167,7 @@ TEST_F(MemberTest, FailedAttemptIsTriedAgainUntilNoneIsLeft) {
   job.retry_count = 1;
   job.retry_interval_s = 2;
   world_.CreateJob("again", job);
-  const auto run = world_.store.ExecuteJob({.job_id = JobId("again")}, {.now = world_.now()});
+  const auto run = world_.stores.runs.ExecuteJob({.job_id = JobId("again")}, {.now = world_.now()});
   member.member().Nudge({run->job_no, run->segment, run->key});
   std::vector<int> attempts;
   each_step_ = [&] {
@@ -182,7 +182,7 @@ TEST_F(MemberTest, FailedAttemptIsTriedAgainUntilNoneIsLeft) {
   Run(1s);
   EXPECT_EQ(attempts, (std::vector<int>{1, 2}));
   EXPECT_EQ(Get(run->key).row.state, RunState::kFailed);
-  EXPECT_EQ(world_.store.ListDeadLetters({.limit = 10})->size(), 1u);
+  EXPECT_EQ(world_.stores.runs.ListDeadLetters({.limit = 10})->size(), 1u);
 }
 
 // The wheel holds the waiting attempt under its old due time; the row says that it is due now.
@@ -198,7 +198,7 @@ TEST_F(MemberTest, AttemptThatWaitsStartsWithinSecondsOfARetryByHand) {
   job.retry_count = 3;
   job.retry_interval_s = 20;
   world_.CreateJob("again", job);
-  const auto run = world_.store.ExecuteJob({.job_id = JobId("again")}, {.now = world_.now()});
+  const auto run = world_.stores.runs.ExecuteJob({.job_id = JobId("again")}, {.now = world_.now()});
   const ChangedWork of_run{run->job_no, run->segment, run->key};
   const ChangedWork of_job{run->job_no, run->segment};
   member.member().Nudge(of_run);
@@ -214,7 +214,7 @@ TEST_F(MemberTest, AttemptThatWaitsStartsWithinSecondsOfARetryByHand) {
   member.member().Nudge(of_job);  // as an edit does: the attempt goes into the wheel
   Run(1s);
   ASSERT_EQ(attempts, std::vector<int>{1});
-  ASSERT_TRUE(world_.store.RetryRun({.key = run->key}, {.now = world_.now()}).ok());
+  ASSERT_TRUE(world_.stores.runs.RetryRun({.key = run->key}, {.now = world_.now()}).ok());
   member.member().Nudge(of_run);
   Run(200ms);
   EXPECT_EQ(attempts, (std::vector<int>{1, 2}));
@@ -224,7 +224,7 @@ TEST_F(MemberTest, AttemptThatWaitsStartsWithinSecondsOfARetryByHand) {
   member.member().Nudge(of_job);
   Run(1s);
   ASSERT_EQ(attempts, (std::vector<int>{1, 2}));
-  ASSERT_TRUE(world_.store.RetryRun({.key = run->key}, {.now = world_.now()}).ok());
+  ASSERT_TRUE(world_.stores.runs.RetryRun({.key = run->key}, {.now = world_.now()}).ok());
   Run(2s);
   EXPECT_EQ(attempts, (std::vector<int>{1, 2, 3}));
 }
@@ -239,13 +239,13 @@ TEST_F(MemberTest, CancelIsRepeatedUntilTheRunIsFinal) {
   JobDefinition job;
   job.command = "sleep 100";
   world_.CreateJob("long", job);
-  const auto run = world_.store.ExecuteJob({.job_id = JobId("long")}, {.now = world_.now()});
+  const auto run = world_.stores.runs.ExecuteJob({.job_id = JobId("long")}, {.now = world_.now()});
   member.member().Nudge({run->job_no, run->segment, run->key});
   Run(10ms);
   const auto held = executor.Claim(executor.TakeTasks());
   Run(10ms);
   ASSERT_EQ(Get(run->key).row.state, RunState::kRunning);
-  ASSERT_TRUE(world_.store.CancelRun(run->key, {.now = world_.now()}).ok());
+  ASSERT_TRUE(world_.stores.runs.CancelRun(run->key, {.now = world_.now()}).ok());
   member.member().Nudge({run->job_no, run->segment, run->key});
   Run(3ms);
   ASSERT_EQ(executor.TakeAll<CancelAttempts>().size(), 1u);

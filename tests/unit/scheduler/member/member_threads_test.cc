@@ -13,7 +13,7 @@
 #include "common/adapters/memory/memory_link.h"
 #include "common/adapters/system/system_clock.h"
 #include "scheduler/member/member.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -121,7 +121,7 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
   constexpr int kJobs = 40;
   constexpr size_t kFires = 600;
   SystemClock clock;
-  memory::MemoryStore store(clock, {.segment_count = 16});
+  memory::MemoryStores stores(clock, {.segment_count = 16});
   memory::MemoryBus bus;
   memory::MemorySwitchboard switchboard;
   memory::MemoryEnsemble ensemble;
@@ -135,13 +135,13 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
   auto coordinator = ensemble.NewClient();
   StoreGuard guard(clock);
   Member member({.clock = clock,
-                 .firing = store,
-                 .segments = store,
-                 .executors = store,
-                 .settings_store = store,
-                 .housekeeping = store,
-                 .log_store = store,
-                 .identity = store,
+                 .firing = stores.firing,
+                 .segments = stores.segments,
+                 .executors = stores.executors,
+                 .settings_store = stores.settings,
+                 .housekeeping = stores.housekeeping,
+                 .log_store = stores.logs,
+                 .identity = stores.identity,
                  .guard = guard,
                  .producer = *producer,
                  .results = *results,
@@ -169,7 +169,8 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
     job.name = "noop";
     job.type = JobType::kNoop;
     job.schedules = {{.kind = ScheduleKind::kRate, .every = 50ms, .start = clock.Wall()}};
-    const auto made = store.CreateJob(JobId("job" + std::to_string(i)), job, {.now = clock.Wall()});
+    const auto made =
+        stores.jobs.CreateJob(JobId("job" + std::to_string(i)), job, {.now = clock.Wall()});
     ASSERT_TRUE(made.ok());
     member.Nudge({made->job_no, made->segment});
   }
@@ -189,7 +190,7 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
   EXPECT_EQ(executor.refused(), 0u);
   std::set<RunKey> completed;
   const auto runs =
-      store.ListRuns({.states = {RunState::kCompleted}, .limit = 100'000}, clock.Wall());
+      stores.runs.ListRuns({.states = {RunState::kCompleted}, .limit = 100'000}, clock.Wall());
   ASSERT_TRUE(runs.ok());
   for (const RunDetail& run : runs->runs) {
     EXPECT_TRUE(completed.insert(run.row.key).second);

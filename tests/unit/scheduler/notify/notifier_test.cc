@@ -71,12 +71,12 @@ class NotifierTest : public test::RoomTest {
                         .executor = ExecutorId("x1")};
     clock_.Advance(1ms);
     report.result = {.state = state, .ended = clock_.Wall()};
-    const auto effects =
-        store_.ApplyResults({report}, table_.View()->FenceFor({row.segment}), clock_.Wall());
+    const auto effects = stores_.firing.ApplyResults(
+        {report}, table_.View()->FenceFor({row.segment}), clock_.Wall());
     ASSERT_TRUE(effects.ok());
   }
   std::vector<Delivery> Deliveries() {
-    auto all = store_.ListDeliveries({.limit = 1000}).value();
+    auto all = stores_.notices.ListDeliveries({.limit = 1000}).value();
     std::reverse(all.begin(), all.end());
     return all;
   }
@@ -85,7 +85,7 @@ class NotifierTest : public test::RoomTest {
   }
 
   FakeTransport transport_;
-  ForgetfulStore forgetful_{store_};
+  ForgetfulStore forgetful_{stores_.notices};
   std::unique_ptr<NoticeSender> sender_;
   std::unique_ptr<Notifier> notifier_;
   uint64_t token_ = 0;
@@ -183,7 +183,7 @@ TEST_F(NotifierTest, WhatIsAskedForAnewIsSentThoughTheLastTryWasNotRecorded) {
   Settle();
   ASSERT_EQ(transport_.posts.size(), 1u);
   clock_.Advance(1ms);
-  ASSERT_TRUE(store_.ResendDelivery(Deliveries().at(0).id, clock_.Wall()).ok());
+  ASSERT_TRUE(stores_.notices.ResendDelivery(Deliveries().at(0).id, clock_.Wall()).ok());
   AdvanceAndSettle(1s);
   EXPECT_EQ(transport_.posts.size(), 2u);
   EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
@@ -193,7 +193,7 @@ TEST_F(NotifierTest, WhatIsAskedForAnewDuringATryIsSentAgain) {
   Use(OnlyWebhook());
   transport_.during_post = [this] {
     clock_.Advance(1ms);
-    ASSERT_TRUE(store_.ResendDelivery(Deliveries().at(0).id, clock_.Wall()).ok());
+    ASSERT_TRUE(stores_.notices.ResendDelivery(Deliveries().at(0).id, clock_.Wall()).ok());
     transport_.during_post = nullptr;
   };
   End(CreateNoop("job"), RunState::kFailed);
@@ -244,7 +244,7 @@ TEST_F(NotifierTest, ItIsGivenUpAfterADayOrWhenTheReceiverIsGone) {
   AdvanceAndSettle(1s);
   EXPECT_EQ(Deliveries().at(1).state, DeliveryState::kGivenUp);
   EXPECT_EQ(Deliveries().at(1).attempts, 1);
-  ASSERT_TRUE(store_.ResendDelivery(Deliveries().at(0).id, clock_.Wall()).ok());
+  ASSERT_TRUE(stores_.notices.ResendDelivery(Deliveries().at(0).id, clock_.Wall()).ok());
   transport_.webhook_answer = 200;
   AdvanceAndSettle(1s);
   EXPECT_EQ(Deliveries().at(0).state, DeliveryState::kDelivered);
@@ -360,7 +360,7 @@ TEST_F(NotifierTest, NobodyIsToldWhatNobodyWants) {
   Settle();
   ASSERT_EQ(transport_.posts.size(), 1u);
   EXPECT_NE(transport_.posts[0].body.find("loud"), std::string::npos);
-  EXPECT_TRUE(store_.ScanNotices(table_.View()->ActiveSegments(), 10)->empty());
+  EXPECT_TRUE(stores_.notices.ScanNotices(table_.View()->ActiveSegments(), 10)->empty());
   EXPECT_EQ(Count("carillon_notices_total", "unwanted"), 1);
 }
 
@@ -368,7 +368,7 @@ TEST_F(NotifierTest, WithoutChannelsNoticesDoNotPileUp) {
   Use({});
   End(CreateNoop("job"), RunState::kFailed);
   Settle();
-  EXPECT_TRUE(store_.ScanNotices(table_.View()->ActiveSegments(), 10)->empty());
+  EXPECT_TRUE(stores_.notices.ScanNotices(table_.View()->ActiveSegments(), 10)->empty());
   EXPECT_TRUE(Deliveries().empty());
 }
 
@@ -384,7 +384,8 @@ TEST_F(NotifierTest, WithNobodyToMailToItIsNotTold) {
   EXPECT_EQ(Count("carillon_notices_total", "told"), 0);
   JobDefinition mailed = job.definition;
   mailed.notify.mail_to = {"a@b.example"};
-  ASSERT_TRUE(store_.ReplaceJob(job.job_id, job.version, mailed, {.now = clock_.Wall()}).ok());
+  ASSERT_TRUE(
+      stores_.jobs.ReplaceJob(job.job_id, job.version, mailed, {.now = clock_.Wall()}).ok());
   End(job, RunState::kFailed);
   AdvanceAndSettle(1s);
   EXPECT_EQ(transport_.mails.size(), 1u) << "nothing was told before";
@@ -418,8 +419,8 @@ TEST_F(NotifierTest, AMissingSecretIsAFailedTryNotAnUnsignedMessage) {
 TEST_F(NotifierTest, RunsThatWaitTooLongAreLateOnce) {
   Use(OnlyWebhook());
   int asked = 0;
-  LateWatch watch({.firing = store_,
-                   .notices = store_,
+  LateWatch watch({.firing = stores_.firing,
+                   .notices = stores_.notices,
                    .cluster = cluster_,
                    .segments = table_,
                    .fences = fences_,

@@ -41,7 +41,7 @@ class SegmentPlannerTest : public test::RoomTest {
   std::vector<RunRow> Pending() {
     std::vector<SegmentId> segments;
     for (uint32_t n = 0; n < test::kSegments; ++n) segments.push_back(SegmentId(n));
-    return store_.ScanPending(segments, clock_.Wall() + 24h, {}, 100'000)->runs;
+    return stores_.firing.ScanPending(segments, clock_.Wall() + 24h, {}, 100'000)->runs;
   }
 
   size_t backlog_ = 0;
@@ -85,14 +85,14 @@ TEST_F(SegmentPlannerTest, FiresFollowEachOtherWithoutHoleOrRepetitionAsTimeGoes
 TEST_F(SegmentPlannerTest, UnreadableScheduleIsSetAsideAndPlannedWhenItIsMended) {
   const StoredJob bad = CreateRate("bad", 20s);
   const StoredJob good = CreateRate("good", 20s);
-  store_.DamageSchedule(bad.schedules[0].schedule_id, true);
+  stores_.DamageSchedule(bad.schedules[0].schedule_id, true);
   SegmentPlanner planner = Make({.horizon = 60s});
   Plan(planner);
   const std::vector<RunRow> pending = Pending();
   ASSERT_FALSE(pending.empty());
   for (const RunRow& run : pending) EXPECT_EQ(run.job_no, good.job_no);
   EXPECT_EQ(metrics_.counter("carillon_schedules_set_aside_total", "corrupt").value(), 1u);
-  store_.DamageSchedule(bad.schedules[0].schedule_id, false);
+  stores_.DamageSchedule(bad.schedules[0].schedule_id, false);
   clock_.Advance(61s);
   Plan(planner);
   std::set<JobNo> planned;
@@ -110,10 +110,10 @@ TEST_F(SegmentPlannerTest, WhatIsSetAsideIsBoundedAndForgotten) {
     clock_.Advance(1s);
   }
   EXPECT_GT(planner.set_aside(), 0u);
-  const auto page = store_.ListJobs({.limit = 100});
+  const auto page = stores_.jobs.ListJobs({.limit = 100});
   ASSERT_TRUE(page.ok());
   for (const StoredJob& job : page->jobs) {
-    const Status deleted = store_.DeleteJob(job.job_id, job.version, {.now = clock_.Wall()});
+    const Status deleted = stores_.jobs.DeleteJob(job.job_id, job.version, {.now = clock_.Wall()});
     ASSERT_TRUE(deleted.ok()) << deleted.error().message;
   }
   clock_.Advance(3min);
@@ -204,7 +204,7 @@ class FirstSecondsTest : public PlanningRateTest {
   void ExpectInTime() {
     std::vector<SegmentId> segments;
     for (uint32_t n = 0; n < test::kSegments; ++n) segments.push_back(SegmentId(n));
-    EXPECT_TRUE(store_.ScanDue(segments, clock_.Wall() + 1s, 1)->empty());
+    EXPECT_TRUE(stores_.firing.ScanDue(segments, clock_.Wall() + 1s, 1)->empty());
   }
 
   // The most rows within two seconds, as a multiple of what is needed.
@@ -378,7 +378,7 @@ TEST_F(SegmentPlannerTest, FiresMissedWhileAwayFollowTheMisfirePolicyWithOneGap)
   clock_.Advance(10min);
   SegmentPlanner planner = Make();
   Plan(planner);
-  const auto gaps = store_.ListGaps({});
+  const auto gaps = stores_.runs.ListGaps({});
   ASSERT_EQ(gaps->gaps.size(), 1u);
   EXPECT_EQ(gaps->gaps[0].range.reason, GapReason::kMisfire);
   const auto late = static_cast<uint64_t>(gaps->gaps[0].range.count) + 1;  // plus the latest one
@@ -390,8 +390,8 @@ TEST_F(SegmentPlannerTest, NextFireFollowsTheFirePlannedNotTheClock) {
   failpoint::Break("plan.next_after_now");
   SegmentPlanner planner = Make();
   planner.Step(clock_.Steady());
-  const auto due = store_.ScanDue({SegmentId(0), SegmentId(1), SegmentId(2), SegmentId(3)},
-                                  clock_.Wall() + 24h, 10);
+  const auto due = stores_.firing.ScanDue({SegmentId(0), SegmentId(1), SegmentId(2), SegmentId(3)},
+                                          clock_.Wall() + 24h, 10);
   ASSERT_EQ(due->size(), 1u);
   // With the rule broken, the next fire follows the clock, and planned fires would repeat.
   EXPECT_LE(due->at(0).next_fire, clock_.Wall() + 1s);

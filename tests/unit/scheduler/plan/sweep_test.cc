@@ -49,7 +49,8 @@ class SweepTest : public test::RoomTest {
                             .due = fire,
                             .def_version = job.version});
     }
-    ASSERT_TRUE(store_.Plan(batch, table_.View()->FenceFor({job.segment}), clock_.Wall()).ok());
+    ASSERT_TRUE(
+        stores_.firing.Plan(batch, table_.View()->FenceFor({job.segment}), clock_.Wall()).ok());
   }
 
   size_t in_memory_ = 0;  // due runs
@@ -369,7 +370,7 @@ TEST_F(SkipWriterTest, WritesTheReason) {
   ASSERT_TRUE(queue_.Push({Request(row)}).ok());
   writer_.Step(clock_.Steady());
   EXPECT_EQ(Row(row.key).state, RunState::kSkipped);
-  EXPECT_EQ(store_.GetRun(row.key)->result.reason, reason::kQueueTimeout);
+  EXPECT_EQ(stores_.runs.GetRun(row.key)->result.reason, reason::kQueueTimeout);
 }
 
 TEST_F(SkipWriterTest, KeepsItWhileTheStoreIsAway) {
@@ -419,17 +420,17 @@ TEST_F(SkipWriterTest, LeavesWhatWasDecidedUnderAnOlderEpoch) {
 
 TEST(ParameterLoaderTest, FeedsTheRunBackWithItsParameters) {
   test::ManualClock clock;
-  memory::MemoryStore store(clock, {.segment_count = 1});
+  memory::MemoryStores stores(clock, {.segment_count = 1});
   Metrics metrics;
   JobDefinition job;
   job.name = "job";
   job.type = JobType::kNoop;
-  ASSERT_TRUE(store.CreateJob(JobId("job"), job, {.now = clock.Wall()}).ok());
-  const auto run = store.ExecuteJob({.job_id = JobId("job"), .parameters_json = R"({"a":1})"},
-                                    {.now = clock.Wall()});
+  ASSERT_TRUE(stores.jobs.CreateJob(JobId("job"), job, {.now = clock.Wall()}).ok());
+  const auto run = stores.runs.ExecuteJob({.job_id = JobId("job"), .parameters_json = R"({"a":1})"},
+                                          {.now = clock.Wall()});
   LoadQueue wanted("loads", 4);
   RunFeed feed("feed", 4);
-  ParameterLoader loader(store, wanted, feed, metrics);
+  ParameterLoader loader(stores.firing, wanted, feed, metrics);
   ASSERT_TRUE(wanted.Push({.key = run->key, .kind = RunKind::kManual}).ok());
   loader.Step(clock.Steady());
   const auto fed = feed.PopUpTo(1);

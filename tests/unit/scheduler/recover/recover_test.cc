@@ -44,10 +44,10 @@ class RecoverTest : public test::RoomTest {
   void Retake() {
     std::vector<SegmentId> segments;
     for (uint32_t n = 0; n < test::kSegments; ++n) segments.push_back(SegmentId(n));
-    const auto taken = store_.Take({.member = MemberId("m1"),
-                                    .incarnation = Incarnation("m1"),
-                                    .generation = Generation(++generation_),
-                                    .segments = segments});
+    const auto taken = stores_.segments.Take({.member = MemberId("m1"),
+                                              .incarnation = Incarnation("m1"),
+                                              .generation = Generation(++generation_),
+                                              .segments = segments});
     table_.Add(taken->fence, Generation(generation_), clock_.Steady(), clock_.Steady(), 0);
   }
 };
@@ -117,7 +117,8 @@ TEST_F(RecoverTest, AttemptWhoseResultCameMeanwhileIsNotLost) {
                             .attempt = 1,
                             .token = held.token};
   ASSERT_TRUE(
-      store_.ApplyResults({report}, table_.View()->FenceFor({held.segment}), clock_.Wall()).ok());
+      stores_.firing.ApplyResults({report}, table_.View()->FenceFor({held.segment}), clock_.Wall())
+          .ok());
   clock_.Advance(25s);
   reaper.Step(clock_.Steady());
   EXPECT_EQ(Row(held.key).state, RunState::kCompleted);
@@ -159,7 +160,7 @@ TEST_F(RecoverTest, CancelIsSentToTheProcessThatHoldsTheAttemptNow) {
   auto link = switchboard.OpenLink(ExecutorId("x1"), Incarnation("e2"));
   ExecutorTable executors{{}};
   executors.Accept({.id = ExecutorId("x1"), .incarnation = Incarnation("e2")}, clock_.Steady());
-  CancelPusher cancels({.store = store_,
+  CancelPusher cancels({.store = stores_.firing,
                         .segments = table_,
                         .leases = leases_,
                         .executors = executors,
@@ -168,7 +169,7 @@ TEST_F(RecoverTest, CancelIsSentToTheProcessThatHoldsTheAttemptNow) {
   const HeldAttempt held = Start(0);
   cancels.Step(clock_.Steady());
   EXPECT_TRUE(link->Receive(10).empty());
-  ASSERT_TRUE(store_.CancelRun(held.key, {.now = clock_.Wall()}).ok());
+  ASSERT_TRUE(stores_.runs.CancelRun(held.key, {.now = clock_.Wall()}).ok());
   cancels.Nudge();
   cancels.Step(clock_.Steady());
   const auto messages = link->Receive(10);
@@ -182,7 +183,7 @@ TEST_F(RecoverTest, AKillIsSaidAtOnceAfterAGrace) {
   auto link = switchboard.OpenLink(ExecutorId("x1"), Incarnation("e1"));
   ExecutorTable executors{{}};
   executors.Accept({.id = ExecutorId("x1"), .incarnation = Incarnation("e1")}, clock_.Steady());
-  CancelPusher cancels({.store = store_,
+  CancelPusher cancels({.store = stores_.firing,
                         .segments = table_,
                         .leases = leases_,
                         .executors = executors,
@@ -191,7 +192,7 @@ TEST_F(RecoverTest, AKillIsSaidAtOnceAfterAGrace) {
   const HeldAttempt deaf = Start(0);
   const HeldAttempt other = Claim(Execute(CreateJob("other", {.type = JobType::kNoop})), 2);
   const auto cancel = [&](const HeldAttempt& held, CancelMode mode) {
-    EXPECT_TRUE(store_.CancelRun(held.key, {.now = clock_.Wall(), .cancel_mode = mode}).ok());
+    EXPECT_TRUE(stores_.runs.CancelRun(held.key, {.now = clock_.Wall(), .cancel_mode = mode}).ok());
   };
   // The cancels sent in one step, by token; none is sent twice.
   const auto said = [&] {
@@ -227,7 +228,7 @@ TEST_F(RecoverTest, EveryCancelIsSentHoweverManyThereAre) {
   auto link = switchboard.OpenLink(ExecutorId("x1"), Incarnation("e1"));
   ExecutorTable executors{{}};
   executors.Accept({.id = ExecutorId("x1"), .incarnation = Incarnation("e1")}, clock_.Steady());
-  CancelPusher cancels({.store = store_,
+  CancelPusher cancels({.store = stores_.firing,
                         .segments = table_,
                         .leases = leases_,
                         .executors = executors,
@@ -237,7 +238,7 @@ TEST_F(RecoverTest, EveryCancelIsSentHoweverManyThereAre) {
   const size_t count = kBatchRowsMax + 3;
   for (size_t i = 0; i < count; ++i) {
     const HeldAttempt held = Claim(Execute(job), i + 1);
-    ASSERT_TRUE(store_.CancelRun(held.key, {.now = clock_.Wall()}).ok());
+    ASSERT_TRUE(stores_.runs.CancelRun(held.key, {.now = clock_.Wall()}).ok());
   }
   cancels.Step(clock_.Steady());
   size_t sent = 0;

@@ -87,9 +87,9 @@ TEST_F(ResultApplierStoreTest, RefusedResultIsStoredWithoutItsTexts) {
   Send({Message(bad), Message(good)});
   applier.Step(clock_.Steady());
   EXPECT_EQ(Row(bad.key).state, RunState::kCompleted);
-  EXPECT_TRUE(store_.GetRun(bad.key)->result.output.empty());
-  EXPECT_TRUE(store_.GetRun(bad.key)->result.output_truncated);
-  EXPECT_EQ(store_.GetRun(good.key)->result.output, "out");
+  EXPECT_TRUE(stores_.runs.GetRun(bad.key)->result.output.empty());
+  EXPECT_TRUE(stores_.runs.GetRun(bad.key)->result.output_truncated);
+  EXPECT_EQ(stores_.runs.GetRun(good.key)->result.output, "out");
   EXPECT_EQ(Acknowledged(), 2u);
   EXPECT_EQ(letters_->Poll(10)->size(), 1u);
 }
@@ -127,7 +127,7 @@ TEST_F(ResultApplierStoreTest, BrokenStoreAcknowledgesNothingAndTheResultsAreApp
   clock_.Advance(2s);
   applier.Step(clock_.Steady());
   for (const HeldAttempt& one : held) EXPECT_EQ(Row(one.key).state, RunState::kCompleted);
-  EXPECT_EQ(store_.GetRun(held[1].key)->result.output, "out");
+  EXPECT_EQ(stores_.runs.GetRun(held[1].key)->result.output, "out");
   EXPECT_EQ(Acknowledged(), 20u);
   EXPECT_EQ(Uncommitted(), 0u);
   EXPECT_EQ(metrics_.counter("carillon_results_total", "poison").value(), 0u);
@@ -156,7 +156,7 @@ TEST_F(ResultApplierStoreTest, RefusalOfEverythingIsTakenForNoItemsFault) {
   faulty_.failing.clear();
   applier.Step(clock_.Steady());
   EXPECT_EQ(Acknowledged(), 200u);
-  for (const HeldAttempt& one : held) EXPECT_EQ(store_.GetRun(one.key)->result.output, "out");
+  for (const HeldAttempt& one : held) EXPECT_EQ(stores_.runs.GetRun(one.key)->result.output, "out");
   EXPECT_EQ(metrics_.counter("carillon_results_total", "poison").value(), 0u);
 }
 
@@ -185,7 +185,7 @@ TEST_F(ResultApplierStoreTest, ResultThatIsRefusedWithoutItsTextsTooStaysWithIts
   Send({Message(bad)});
   clock_.Advance(1s);
   applier.Step(clock_.Steady());
-  EXPECT_EQ(store_.GetRun(bad.key)->result.output, "out");
+  EXPECT_EQ(stores_.runs.GetRun(bad.key)->result.output, "out");
   EXPECT_EQ(Acknowledged(), 1u);
   EXPECT_EQ(Uncommitted(), 0u);
 }

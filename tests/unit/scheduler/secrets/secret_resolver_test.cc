@@ -4,7 +4,7 @@
 
 #include "common/domain/run/run.h"
 #include "tests/support/manual_clock.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -16,17 +16,18 @@ class SecretResolverTest : public ::testing::Test {
     const StoredSecret secret{
         .record = {.name = name, .user_id = owner, .shared = shared, .key_id = keys_->current()},
         .value = keys_->Seal(name, value)};
-    ASSERT_TRUE(store_.CreateSecret(secret).ok());
+    ASSERT_TRUE(stores_.secrets.CreateSecret(secret).ok());
   }
   HandedSecrets Hand(const std::set<std::string>& names, const std::string& owner = "anna") {
     const FixedKeys source(keys_);
-    const auto handed = SecretResolver(store_, source).Hand({{.owner = owner, .names = names}});
+    const auto handed =
+        SecretResolver(stores_.secrets, source).Hand({{.owner = owner, .names = names}});
     EXPECT_TRUE(handed.ok());
     return handed->at(0);
   }
 
   test::ManualClock clock_;
-  memory::MemoryStore store_{clock_, {}};
+  memory::MemoryStores stores_{clock_, {}};
   std::shared_ptr<const Keyring> keys_ =
       std::make_shared<const Keyring>(Keyring::Parse(Keyring::NewKey()).value());
 };

@@ -7,7 +7,7 @@
 #include "scheduler/auth/authenticator.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/process_wait.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -20,10 +20,10 @@ class AdminTokenTest : public ::testing::Test {
     return std::move(opened).value();
   }
   Status Ensure(const process::DataDirectory& directory, TokenOwner owner) {
-    return EnsureAdminToken(directory, store_, clock_.Wall(), owner);
+    return EnsureAdminToken(directory, stores_.auth, clock_.Wall(), owner);
   }
   test::ManualClock clock_;
-  memory::MemoryStore store_{clock_, {.segment_count = 4}};
+  memory::MemoryStores stores_{clock_, {.segment_count = 4}};
   test::ScratchDirectory scratch_;
 };
 
@@ -37,7 +37,7 @@ TEST_F(AdminTokenTest, IsMadeOnceByTheFirstMember) {
   const std::string token = *first->ReadSecret("admin.token");
   ASSERT_TRUE(Ensure(*first, TokenOwner::kAnyMember).ok());
   EXPECT_EQ(*first->ReadSecret("admin.token"), token);
-  const auto known = store_.FindToken(HashToken(token.substr(0, token.size() - 1)));
+  const auto known = stores_.auth.FindToken(HashToken(token.substr(0, token.size() - 1)));
   ASSERT_TRUE(known.ok());
   EXPECT_TRUE(*known);
 }
@@ -74,13 +74,13 @@ TEST_F(AdminTokenTest, RestoredFileOpensAnEmptyStoreAndAGuessableTextDoesNot) {
     ASSERT_TRUE(directory->WriteSecret("admin.token", text).ok());
     EXPECT_EQ(Ensure(*directory, TokenOwner::kThisDirectory).code(), ErrorCode::kInvalid) << text;
   }
-  const auto none = store_.ListTokens({.limit = 1});
+  const auto none = stores_.auth.ListTokens({.limit = 1});
   ASSERT_TRUE(none.ok());
   EXPECT_TRUE(none->empty());
   const std::string token = NewToken();
   ASSERT_TRUE(directory->WriteSecret("admin.token", token + "\n").ok());
   ASSERT_TRUE(Ensure(*directory, TokenOwner::kThisDirectory).ok());
-  const auto known = store_.FindToken(HashToken(token));
+  const auto known = stores_.auth.FindToken(HashToken(token));
   ASSERT_TRUE(known.ok());
   EXPECT_TRUE(*known);
 }

@@ -4,7 +4,7 @@
 
 #include "scheduler/auth/random_token.h"
 #include "tests/support/manual_clock.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -12,16 +12,16 @@ namespace {
 class SetupLinkTest : public ::testing::Test {
  protected:
   static constexpr const char* kBefore = "http://a:1/setup#token=";
-  std::string NewLink() { return NewSetupLink(store_, "http://a:1", clock_.Wall()); }
+  std::string NewLink() { return NewSetupLink(stores_.auth, "http://a:1", clock_.Wall()); }
   Status Use(const std::string& link) {
     const std::string token = link.substr(std::string(kBefore).size());
-    return store_.Setup(
+    return stores_.auth.Setup(
         HashSecret(token),
         {.user_id = "user-1", .name = "anna", .role = "admin", .password_hash = "x"},
         clock_.Wall());
   }
   test::ManualClock clock_;
-  memory::MemoryStore store_{clock_, {}};
+  memory::MemoryStores stores_{clock_, {}};
 };
 
 TEST_F(SetupLinkTest, EachLinkTakesThePlaceOfTheOneBeforeAndWorksOnce) {

@@ -4,7 +4,7 @@
 
 #include "common/adapters/memory/memory_coordinator.h"
 #include "tests/support/manual_clock.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_stores.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -40,16 +40,17 @@ class SettingsFollowerTest : public ::testing::Test {
   }
   // Changes the settings as the API does, up to the point at which the member may die.
   ClusterSettings Store(int64_t expected, const std::map<std::string, std::string>& values) {
-    auto written = store_.WriteSettings(expected, {.version = expected + 1, .values = values});
+    auto written =
+        stores_.settings.WriteSettings(expected, {.version = expected + 1, .values = values});
     EXPECT_TRUE(written.ok());
     return written.value_or({});
   }
 
   test::ManualClock clock_;
-  memory::MemoryStore store_{clock_, {}};
+  memory::MemoryStores stores_{clock_, {}};
   memory::MemoryEnsemble ensemble_;
-  Member leader_{ensemble_, store_, "a"};
-  Member other_{ensemble_, store_, "b"};
+  Member leader_{ensemble_, stores_.settings, "a"};
+  Member other_{ensemble_, stores_.settings, "b"};
 };
 
 TEST_F(SettingsFollowerTest, ChangeOfOneMemberReachesTheOthers) {
@@ -113,7 +114,7 @@ TEST_F(SettingsFollowerTest, EachMemberTellsWhenThePauseIsInForceThere) {
 TEST_F(SettingsFollowerTest, MemberThatJoinsTakesTheCopy) {
   leader_.settings.Adopt(Store(0, kDebug));
   Run(1s);
-  Member late(ensemble_, store_, "c");
+  Member late(ensemble_, stores_.settings, "c");
   late.follower.Step(clock_.Steady());
   EXPECT_EQ(late.settings.Current().values, kDebug);
 }

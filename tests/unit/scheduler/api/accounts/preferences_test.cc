@@ -35,10 +35,11 @@ TEST_F(PreferencesTest, AreChosenAndTakenBackOneByOne) {
   EXPECT_EQ(Choose(json::object()).body()["preferences"], All("zh-CN", nullptr, "job"));
   // On another member too: this one does not rely on the caller it remembers.
   ASSERT_TRUE(
-      store_.ChangePreferences({.user_id = "user-anna", .changes = {{"theme", "light"}}}).ok());
+      stores_.auth.ChangePreferences({.user_id = "user-anna", .changes = {{"theme", "light"}}})
+          .ok());
   EXPECT_EQ(Chosen(), All("zh-CN", "light", "job"));
   ASSERT_TRUE(
-      store_.ChangePreferences({.user_id = "user-anna", .changes = {{"theme", std::nullopt}}})
+      stores_.auth.ChangePreferences({.user_id = "user-anna", .changes = {{"theme", std::nullopt}}})
           .ok());
   // They hold in another browser too, but not for other users.
   bearer_ = SignIn("anna").access_token;

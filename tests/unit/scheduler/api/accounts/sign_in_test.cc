@@ -333,7 +333,7 @@ TEST_F(SignInTest, AUserHasSoManyTokens) {
     token.name = "many";
     token.role = "read_only";
     token.user_id = owner;
-    ASSERT_TRUE(store_.CreateToken(token).ok());
+    ASSERT_TRUE(stores_.auth.CreateToken(token).ok());
   }
   const std::string body = json{{"name", "one more"}}.dump();
   const Answer refused = As(anna.access_token, "POST", "/api/tokens", body);

@@ -42,7 +42,7 @@ class BulkByHandTest : public BulkEnv {
     return std::make_unique<BulkWorker>(BulkWorker::Ports{
         .clock = clock_,
         .store = faults_.bulk,
-        .cluster_now = [this] { return store_.Now(); },
+        .cluster_now = [this] { return stores_.segments.Now(); },
         .store_trusted = [] { return true; },
         .resume = [this](const Grant& grant) { return authenticator_.Resume(grant); },
         .runner = runner_,
@@ -58,7 +58,7 @@ class BulkByHandTest : public BulkEnv {
     who.created = clock_.Wall();
     if (who.user_id.empty()) who.token_id = scheduler::TokenIdOf(scheduler::HashToken(token_));
     if (who.role.empty()) who.role = "admin";
-    ASSERT_TRUE(store_.CreateBulk(who, ids.get<std::vector<std::string>>(), {}).ok());
+    ASSERT_TRUE(stores_.bulk.CreateBulk(who, ids.get<std::vector<std::string>>(), {}).ok());
   }
   void Turns(BulkWorker& worker, const std::function<bool()>& done) {
     for (int turns = 0; turns < 5000; ++turns) {
@@ -70,29 +70,29 @@ class BulkByHandTest : public BulkEnv {
   }
   // Executes the first item of the action.
   ItemOutcome Do(EarlierAttempt tried) {
-    const BulkOrder order = store_.GetBulk("b")->order;
+    const BulkOrder order = stores_.bulk.GetBulk("b")->order;
     const auto resumed = authenticator_.Resume(
         {.user_id = order.user_id, .token_id = order.token_id, .role = order.role});
-    return runner_.Do(order, *resumed->caller, store_.ListBulkItems("b", {})->front(), tried);
+    return runner_.Do(order, *resumed->caller, stores_.bulk.ListBulkItems("b", {})->front(), tried);
   }
   BulkAction ToEnd(BulkWorker& worker) {
-    Turns(worker, [this] { return HasEnded(*store_.GetBulk("b")); });
-    return *store_.GetBulk("b");
+    Turns(worker, [this] { return HasEnded(*stores_.bulk.GetBulk("b")); });
+    return *stores_.bulk.GetBulk("b");
   }
   // A member dies after `items` items, none of them recorded; then another one does the rest.
   BulkAction WithADeathAfter(size_t items, const std::function<size_t()>& done) {
     auto dead = Worker();
     Turns(*dead, [&] { return done() >= items; });
     dead.reset();
-    EXPECT_EQ(store_.GetBulk("b")->done, 0);
+    EXPECT_EQ(stores_.bulk.GetBulk("b")->done, 0);
     return ToEnd(*Worker());
   }
 
   const scheduler::ApiContext context_ = Context("");
   scheduler::Identifiers identifiers_{7};
   BoundedCall aside_{server_clock_};
-  scheduler::Authenticator authenticator_{store_, server_clock_, aside_, 1min,
-                                          [this] { return store_.Now(); }};
+  scheduler::Authenticator authenticator_{stores_.auth, server_clock_, aside_, 1min,
+                                          [this] { return stores_.segments.Now(); }};
   scheduler::SignIn sign_in_{server_clock_};
   scheduler::StoreProbe watch_{WatchPorts(context_), context_.store_patience};
   scheduler::ChangeWatch changes_{ChangePorts(context_), "e"};
@@ -113,9 +113,9 @@ TEST_F(BulkByHandTest, AJobIsRunOnceThoughItsMemberDies) {
   const auto audit = AuditCounts("job.execute");
   EXPECT_EQ(audit.size(), 20u);
   for (const auto& [id, count] : audit) EXPECT_EQ(count, 1) << id;
-  const auto items = *store_.ListBulkItems("b", {});
+  const auto items = *stores_.bulk.ListBulkItems("b", {});
   for (const BulkItem& item : items) {
-    EXPECT_EQ(store_.GetRun(*DecodeRunId(item.run_id))->job_id.value(), item.id);
+    EXPECT_EQ(stores_.runs.GetRun(*DecodeRunId(item.run_id))->job_id.value(), item.id);
   }
 }
 
@@ -151,12 +151,12 @@ TEST_F(BulkByHandTest, ARecordOfUnknownOutcomeIsLookedFor) {
 TEST_F(BulkByHandTest, AnEarlierActionUnderTheSameTraceIsAnother) {
   CreateJobs(1);
   CreateAction("run", "job", {"j0"});
-  ASSERT_TRUE(store_
+  ASSERT_TRUE(stores_.audit
                   .RecordAudit({.at = clock_.Wall() - 1s,
                                 .actor = "token/admin",
                                 .action = "job.execute",
                                 .object_id = "j0",
-                                .trace_id = store_.GetBulk("b")->order.trace_id})
+                                .trace_id = stores_.bulk.GetBulk("b")->order.trace_id})
                   .ok());
   EXPECT_EQ(Do(EarlierAttempt::kPossibly).verdict, ItemOutcome::Verdict::kDone);
   EXPECT_EQ(AuditCounts("job.execute")["j0"], 2);
@@ -181,7 +181,7 @@ TEST_F(BulkByHandTest, AKeyThatADeadMemberHeldIsTakenOver) {
   faults_.plan.OnCall([&](const std::string& name) {
     if (name == "RecordBulkItems") faults_.plan.Arm("RecordBulkItems", Fault::kUnavailable);
   });
-  Turns(*dead, [&] { return store_.ListBulkItems("b", {})->front().begun; });
+  Turns(*dead, [&] { return stores_.bulk.ListBulkItems("b", {})->front().begun; });
   dead->Step(clock_.Steady());
   dead.reset();
   faults_.plan.OnCall(nullptr);
@@ -199,7 +199,7 @@ TEST_F(BulkByHandTest, WhatASlowMemberHasDoneMeanwhileIsDone) {
   std::string run_id;  // of the slow attempt, which ends during the other one
   faults_.plan.OnCall([&](const std::string& name) {
     if (name != "ExecuteJob" || !run_id.empty()) return;
-    const auto made = store_.ExecuteJob(
+    const auto made = stores_.runs.ExecuteJob(
         {.job_id = JobId("j0"),
          .keyed =
              KeyedAnswer<CreatedRun>{.scope = "bulk b",
@@ -223,7 +223,7 @@ TEST_F(BulkByHandTest, WhatASlowMemberHasDoneMeanwhileIsDone) {
 
 TEST_F(BulkByHandTest, AConflictOfItsOwnStaysOne) {
   CreateJobs(1);
-  const auto made = store_.ExecuteJob({.job_id = JobId("j0")}, {.now = clock_.Wall()});
+  const auto made = stores_.runs.ExecuteJob({.job_id = JobId("j0")}, {.now = clock_.Wall()});
   CreateAction("retry", "run", {EncodeRunId(made->key)});  // its run has not ended
   const auto outcome = Do(EarlierAttempt::kPossibly);
   EXPECT_EQ(outcome.verdict, ItemOutcome::Verdict::kFailed);
@@ -234,21 +234,21 @@ TEST_F(BulkByHandTest, ARunIsRetriedOnceThoughItsMemberDies) {
   CreateJobs(5);
   json runs = json::array();
   for (int i = 0; i < 5; ++i) {
-    const auto made = store_.ExecuteJob({.job_id = JobId("j" + std::to_string(i))},
-                                        {.now = clock_.Wall() + i * 1us});
+    const auto made = stores_.runs.ExecuteJob({.job_id = JobId("j" + std::to_string(i))},
+                                              {.now = clock_.Wall() + i * 1us});
     runs.push_back(EncodeRunId(made->key));
-    ASSERT_TRUE(*store_.CancelRun(made->key, {.now = clock_.Wall()}));
+    ASSERT_TRUE(*stores_.runs.CancelRun(made->key, {.now = clock_.Wall()}));
   }
   CreateAction("retry", "run", runs);
   const auto first = *DecodeRunId(runs[0].get<std::string>());
   auto dead = Worker();
-  Turns(*dead, [&] { return store_.GetRun(first)->row.attempt == 2; });
+  Turns(*dead, [&] { return stores_.runs.GetRun(first)->row.attempt == 2; });
   dead.reset();
   // The run ends meanwhile, so it could be retried again.
-  ASSERT_TRUE(*store_.CancelRun(first, {.now = clock_.Wall()}));
+  ASSERT_TRUE(*stores_.runs.CancelRun(first, {.now = clock_.Wall()}));
   EXPECT_EQ(ToEnd(*Worker()).done, 5);
   for (const json& run : runs) {
-    EXPECT_EQ(store_.GetRun(*DecodeRunId(run.get<std::string>()))->row.attempt, 2);
+    EXPECT_EQ(stores_.runs.GetRun(*DecodeRunId(run.get<std::string>()))->row.attempt, 2);
   }
   EXPECT_EQ(AuditCounts("run.retry").size(), 5u);
 }
@@ -256,11 +256,11 @@ TEST_F(BulkByHandTest, ARunIsRetriedOnceThoughItsMemberDies) {
 TEST_F(BulkByHandTest, WhatItHasDeletedItselfIsDone) {
   CreateJobs(6);
   CreateAction("delete", "job", {"j0", "none", "j1", "j2", "j3", "j4", "j5"});
-  const auto gone = [this] { return 6 - store_.ListJobs({})->jobs.size(); };
+  const auto gone = [this] { return 6 - stores_.jobs.ListJobs({})->jobs.size(); };
   const BulkAction ended = WithADeathAfter(3, gone);
   EXPECT_EQ(ended.done, 6);
   EXPECT_EQ(ended.failed, 1);
-  EXPECT_EQ(store_.ListBulkItems("b", {.result = BulkResult::kError})->front().id, "none");
+  EXPECT_EQ(stores_.bulk.ListBulkItems("b", {.result = BulkResult::kError})->front().id, "none");
   const auto audit = AuditCounts("job.delete");
   EXPECT_EQ(audit.size(), 6u);
   for (const auto& [id, count] : audit) EXPECT_EQ(count, 1) << id;
@@ -285,7 +285,7 @@ TEST_F(BulkByHandTest, PausingAndCancellingTwiceIsNoError) {
   CreateJobs(4);
   CreateAction("pause", "job", Ids("j", 4));
   EXPECT_EQ(WithADeathAfter(2, [this] { return AuditCounts("job.pause").size(); }).done, 4);
-  EXPECT_EQ(store_.GetJob(JobId("j0"))->pause_reason, "why");
+  EXPECT_EQ(stores_.jobs.GetJob(JobId("j0"))->pause_reason, "why");
   EXPECT_EQ(AuditCounts("job.pause")["j0"], 1);
 }
 
@@ -296,15 +296,15 @@ TEST_F(BulkByHandTest, RightsAreThoseOfNow) {
   CreateAction("pause", "job", Ids("j", 60), {.user_id = "user-ann", .role = "admin"});
   const auto worker = Worker();
   Turns(*worker, [this] { return AuditCounts("job.pause").size() == 20; });  // in the first piece
-  UserRecord ann = *store_.GetUser("user-ann");
+  UserRecord ann = *stores_.auth.GetUser("user-ann");
   ann.role = "user";
-  ASSERT_TRUE(store_.UpdateUser(ann, clock_.Wall()).ok());
+  ASSERT_TRUE(stores_.auth.UpdateUser(ann, clock_.Wall()).ok());
   const BulkAction ended = ToEnd(*worker);
   EXPECT_EQ(ended.done, 50);
   EXPECT_EQ(ended.failed, 10);
-  const auto items = *store_.ListBulkItems("b", {.result = BulkResult::kError});
+  const auto items = *stores_.bulk.ListBulkItems("b", {.result = BulkResult::kError});
   EXPECT_NE(items[0].error_json.find("not_owner"), std::string::npos) << items[0].error_json;
-  EXPECT_EQ(store_.ListAudit({.limit = 1})->front().actor, "ann");
+  EXPECT_EQ(stores_.audit.ListAudit({.limit = 1})->front().actor, "ann");
 }
 
 TEST_F(BulkByHandTest, MoreRightsThanThenAreNotTaken) {
@@ -319,9 +319,9 @@ TEST_F(BulkByHandTest, StopsForWhoIsNotThereAnyMore) {
   AddUser("boss", "admin");
   CreateJobs(2);
   CreateAction("pause", "job", Ids("j", 2), {.user_id = "user-ann", .role = "admin"});
-  UserRecord ann = *store_.GetUser("user-ann");
+  UserRecord ann = *stores_.auth.GetUser("user-ann");
   ann.disabled = true;
-  ASSERT_TRUE(store_.UpdateUser(ann, clock_.Wall()).ok());
+  ASSERT_TRUE(stores_.auth.UpdateUser(ann, clock_.Wall()).ok());
   const BulkAction stopped = ToEnd(*Worker());
   EXPECT_EQ(stopped.state, BulkState::kStopped);
   EXPECT_EQ(stopped.skipped, 2);
@@ -341,13 +341,13 @@ TEST_F(BulkByHandTest, AGrantEndsWithItsTokenOrUser) {
   token.role = "admin";
   token.user_id = "user-ann";
   token.expires = clock_.Wall() + 1h;
-  ASSERT_TRUE(store_.CreateToken(token).ok());
+  ASSERT_TRUE(stores_.auth.CreateToken(token).ok());
   const Grant grant{.user_id = "user-ann", .token_id = token.token_id, .role = "admin"};
   EXPECT_EQ(resume(grant).caller->Actor(), "ann/ci");
   EXPECT_EQ(resume(grant).caller->role, "user");
   clock_.Advance(2h);
   EXPECT_EQ(resume(grant).ended, "The API token that started it has expired.");
-  ASSERT_TRUE(store_.DeleteToken(token.token_id).ok());
+  ASSERT_TRUE(stores_.auth.DeleteToken(token.token_id).ok());
   EXPECT_EQ(resume(grant).ended, "The API token that started it was deleted.");
 }
 

@@ -16,7 +16,7 @@ class BulkEnv : public PeopleEnv {
     JobDefinition definition{.name = "n", .type = JobType::kNoop, .user_id = user};
     for (int i = 0; i < count; ++i) {
       const JobId id("j" + std::to_string(i));
-      ASSERT_TRUE(store_.CreateJob(id, definition, {.now = clock_.Wall()}).ok());
+      ASSERT_TRUE(stores_.jobs.CreateJob(id, definition, {.now = clock_.Wall()}).ok());
     }
   }
   Answer Start(json body, HttpHeaders headers = {}) {
@@ -41,10 +41,10 @@ class BulkEnv : public PeopleEnv {
   json Items(const std::string& id, const std::string& query = "") {
     return Get("/api/bulk/" + id + "/items" + query).body()["items"];
   }
-  size_t Runs() { return store_.ListRuns({.limit = 1000}, clock_.Wall() + 1h)->runs.size(); }
+  size_t Runs() { return stores_.runs.ListRuns({.limit = 1000}, clock_.Wall() + 1h)->runs.size(); }
   std::map<std::string, int> AuditCounts(const std::string& action) {
     std::map<std::string, int> counts;
-    const auto records = *store_.ListAudit({.limit = 1000});
+    const auto records = *stores_.audit.ListAudit({.limit = 1000});
     for (const AuditRecord& record : records) {
       if (record.action == action) ++counts[record.object_id];
     }

@@ -123,7 +123,8 @@ TEST_F(BulkTest, MoreThanAThousandIsRefusedBeforeAnything) {
   JobDefinition definition{.name = "n", .type = JobType::kNoop};
   for (int i = 0; i < 1001; ++i) {
     ASSERT_TRUE(
-        store_.CreateJob(JobId("j" + std::to_string(i)), definition, {.now = clock_.Wall()}).ok());
+        stores_.jobs.CreateJob(JobId("j" + std::to_string(i)), definition, {.now = clock_.Wall()})
+            .ok());
   }
   const json filter = {{"status", "ENABLED"}};
   const Answer refused = Bulk({{"action", "pause"}, {"filter", filter}});

@@ -276,7 +276,7 @@ TEST_F(SharesTest, ManyAreActedOnAtOnceWhereTheyAreShared) {
 // The labels of an unreadable job are unknown, so only a share of its whole namespace covers it.
 TEST_F(SharesTest, AJobThatCannotBeReadIsReachedByItsNamespaceAlone) {
   const std::string id = Make({{"namespace", "payroll"}, {"labels", {{"team", "etl"}}}});
-  store_.DamageDefinition(JobId(id), 1, true);
+  stores_.DamageDefinition(JobId(id), 1, true);
   Share(bert_, {{{"namespace", "payroll"}, {"selector", "team = etl"}}});
   EXPECT_EQ(As(bert_.access_token, "DELETE", "/api/jobs/" + id, "", kAny).status, 403);
   Share(bert_, OfPayroll());
@@ -293,16 +293,16 @@ TEST_F(SharesTest, AWriteCannotOutrunAMove) {
   for (const auto& [moment, expected] : moments) {
     const JobId id(Make({{"namespace", "payroll"}}));
     faults_.plan.OnCall([&, this](const std::string& operation) {
-      const StoredJob job = *store_.GetJob(id);
+      const StoredJob job = *stores_.jobs.GetJob(id);
       if (operation != moment || job.version > 1) return;
       JobDefinition moved = job.definition;
       moved.name_space = "web";
-      EXPECT_TRUE(store_.ReplaceJob(id, 1, moved, {.now = clock_.Wall()}).ok());
+      EXPECT_TRUE(stores_.jobs.ReplaceJob(id, 1, moved, {.now = clock_.Wall()}).ok());
     });
     const Answer late = Patch(bert_, id.value(), {{"name", "x"}});
     faults_.plan.OnCall(nullptr);
     EXPECT_EQ(late.status, expected) << moment << late.text;
-    EXPECT_EQ(store_.GetJob(id)->definition.name, "Nightly") << moment;
+    EXPECT_EQ(stores_.jobs.GetJob(id)->definition.name, "Nightly") << moment;
   }
 }
 
@@ -310,16 +310,16 @@ TEST_F(SharesTest, ADeletionCannotOutrunAMove) {
   Share(bert_, OfPayroll());
   const JobId id(Make({{"namespace", "payroll"}}));
   faults_.plan.OnCall([&, this](const std::string& operation) {
-    const StoredJob job = *store_.GetJob(id);
+    const StoredJob job = *stores_.jobs.GetJob(id);
     if (operation != "GetJob" || job.version > 1) return;
     JobDefinition moved = job.definition;
     moved.name_space = "web";
-    EXPECT_TRUE(store_.ReplaceJob(id, 1, moved, {.now = clock_.Wall()}).ok());
+    EXPECT_TRUE(stores_.jobs.ReplaceJob(id, 1, moved, {.now = clock_.Wall()}).ok());
   });
   const Answer late = As(bert_.access_token, "DELETE", "/api/jobs/" + id.value(), "", kAny);
   faults_.plan.OnCall(nullptr);
   EXPECT_EQ(late.status, 403) << late.text;
-  EXPECT_TRUE(store_.GetJob(id).ok());
+  EXPECT_TRUE(stores_.jobs.GetJob(id).ok());
 }
 
 }  // namespace

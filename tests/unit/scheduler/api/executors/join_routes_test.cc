@@ -36,8 +36,8 @@ class JoinTest : public PeopleEnv {
   }
   Result<std::string> Ask(const JoinRequest& request, Duration later = 0s) {
     scheduler::ExecutorEnrollment enrollment(
-        {store_, store_, store_}, TheAuthority(),
-        [this, later]() -> Result<WallTime> { return *store_.Now() + later; });
+        {stores_.auth, stores_.executors, stores_.audit}, TheAuthority(),
+        [this, later]() -> Result<WallTime> { return *stores_.segments.Now() + later; });
     return enrollment.Issue(request);
   }
 };
@@ -46,7 +46,7 @@ TEST_F(JoinTest, ATokenIsGoodForOneCertificateForItsExecutor) {
   const std::string token = Token("executor-7");
   const auto issued = Ask(RequestOf("executor-7", token));
   ASSERT_TRUE(issued.ok()) << issued.error().message;
-  const WallTime now = *store_.Now();
+  const WallTime now = *stores_.segments.Now();
   EXPECT_TRUE(tls::CheckIssued(*issued, TheAuthority().certificate(), now).ok());
   EXPECT_EQ(tls::Describe(*issued)->common_name, "executor-7");
   EXPECT_TRUE(IsAudited("executor.join", "executor-7"));
@@ -90,7 +90,7 @@ TEST_F(JoinTest, AnExecutorWithACertificateGetsTheNextWithoutAToken) {
 
 TEST_F(JoinTest, ADisabledExecutorKeepsItsCertificateToItsEndAndNoLonger) {
   const ExecutorId id("executor-7");
-  ASSERT_TRUE(store_.RegisterExecutor({.id = id, .incarnation = Incarnation("x")}).ok());
+  ASSERT_TRUE(stores_.executors.RegisterExecutor({.id = id, .incarnation = Incarnation("x")}).ok());
   EXPECT_TRUE(Ask(RequestOf("executor-7", "")).ok());
   EXPECT_EQ(Post("/api/executors/executor-7/disable").status, 200);
   EXPECT_EQ(Ask(RequestOf("executor-7", "")).code(), ErrorCode::kDenied);

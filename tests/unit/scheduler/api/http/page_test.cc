@@ -162,7 +162,7 @@ TEST_F(PagingTest, EveryListSaysHowManyThereAre) {
 TEST_F(PagingTest, ManyAreCountedUpToAThousand) {
   for (int i = 0; i < 1001; ++i) {
     ASSERT_TRUE(
-        store_.RecordAudit({.at = clock_.Wall(), .actor = "a", .action = "job.pause"}).ok());
+        stores_.audit.RecordAudit({.at = clock_.Wall(), .actor = "a", .action = "job.pause"}).ok());
   }
   const json first = Get("/api/audit").body();
   EXPECT_FALSE(first.contains("total"));
@@ -232,7 +232,7 @@ TEST_F(PagingTest, UsersAreSortedByName) {
   const std::vector<std::string> sorted = {"anna", "Bert", "carl", "Dora", "emil"};
   for (size_t i = 0; i < sorted.size(); ++i) {
     const std::string id = "user-" + std::to_string((i * 2) % 5);
-    ASSERT_TRUE(store_.CreateUser({.user_id = id, .name = sorted[i], .role = "user"}).ok());
+    ASSERT_TRUE(stores_.auth.CreateUser({.user_id = id, .name = sorted[i], .role = "user"}).ok());
   }
   const auto names = [&](const std::string& query) {
     std::vector<std::string> found;

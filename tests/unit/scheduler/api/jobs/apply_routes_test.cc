@@ -393,7 +393,7 @@ TEST_F(ApplyTest, WhatChangedSinceThePieceWasLookedUpIsReadAgain) {
   faults_.plan.OnCall([&](const std::string& name) {
     if (name != "ReplaceJob" || std::exchange(moved, true)) return;
     const JobDefinition theirs{.name = "theirs", .command = "false"};
-    ASSERT_TRUE(store_.ReplaceJob(JobId("a"), 1, theirs, {.now = clock_.Wall()}).ok());
+    ASSERT_TRUE(stores_.jobs.ReplaceJob(JobId("a"), 1, theirs, {.now = clock_.Wall()}).ok());
   });
   const json applied = Applied(
       {JobBody({{"job_id", "a"}, {"priority", 3}}), JobBody({{"job_id", "b"}, {"priority", 3}})});
@@ -416,8 +416,8 @@ TEST_F(ApplyTest, TwoWhoApplyTheSameNameAtOnceMakeOneJob) {
   const JobId id = scheduler::Identifiers::JobIdForKey("By name", "apply By name");
   JobDefinition theirs{.name = "By name", .command = "false"};
   faults_.plan.OnCall([&](const std::string& name) {
-    if (name != "CreateJob" || store_.GetJob(id).ok()) return;
-    ASSERT_TRUE(store_.CreateJob(id, theirs, {.now = clock_.Wall()}).ok());
+    if (name != "CreateJob" || stores_.jobs.GetJob(id).ok()) return;
+    ASSERT_TRUE(stores_.jobs.CreateJob(id, theirs, {.now = clock_.Wall()}).ok());
   });
   EXPECT_EQ(CodeOf(Applied(list)["items"][0]), "conflict");
   faults_.plan.OnCall(nullptr);
@@ -437,7 +437,7 @@ TEST_F(ApplyTest, ANameWhoseJobWasDeletedGetsAnotherId) {
 
 TEST_F(ApplyTest, AJobThatCannotBeReadIsMended) {
   Create({{"job_id", "a"}});
-  store_.DamageDefinition(JobId("a"), 1, true);
+  stores_.DamageDefinition(JobId("a"), 1, true);
   ASSERT_EQ(Get("/api/jobs/a").code(), "corrupt");
   const std::vector<json> list = {JobBody({{"job_id", "a"}})};
   EXPECT_EQ(Results(Applied(list, "dry_run=true")), "updated");

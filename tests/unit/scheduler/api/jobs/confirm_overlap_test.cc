@@ -10,8 +10,8 @@ class ConfirmOverlapTest : public ApiEnv {
   std::string Held() {
     const std::string id = Execute(Create({{"on_lost", "hold"}}).value("job_id", ""));
     const RunKey key = *DecodeRunId(id);
-    RunRow row = store_.GetRun(key)->row;
-    const Fence fence = store_
+    RunRow row = stores_.runs.GetRun(key)->row;
+    const Fence fence = stores_.segments
                             .Take({.member = MemberId("scheduler-1"),
                                    .incarnation = Incarnation("m1"),
                                    .generation = Generation(1),
@@ -24,10 +24,10 @@ class ConfirmOverlapTest : public ApiEnv {
                              .token = {.high = 1, .low = 1},
                              .executor = ExecutorId("executor-1"),
                              .incarnation = Incarnation("i1")};
-    EXPECT_TRUE(store_.Claim({claim}, fence, clock_.Wall()).ok());
-    row = store_.GetRun(key)->row;
+    EXPECT_TRUE(stores_.firing.Claim({claim}, fence, clock_.Wall()).ok());
+    row = stores_.runs.GetRun(key)->row;
     const LostReport lost{key, row.segment, row.job_no, row.attempt, row.claim_token};
-    EXPECT_TRUE(store_.MarkLost({lost}, fence, clock_.Wall()).ok());
+    EXPECT_TRUE(stores_.firing.MarkLost({lost}, fence, clock_.Wall()).ok());
     EXPECT_EQ(Get("/api/runs/" + id).body()["state"], "HELD");
     return id;
   }

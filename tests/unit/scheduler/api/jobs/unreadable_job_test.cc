@@ -13,7 +13,7 @@ class UnreadableJobTest : public ApiEnv {
   }
   void Damage() {
     const JobId id("bad");
-    store_.DamageDefinition(id, store_.GetJobHead(id)->version, true);
+    stores_.DamageDefinition(id, stores_.jobs.GetJobHead(id)->version, true);
   }
   Answer Put(const json& body, const std::string& tag) {
     return Send("PUT", "/api/jobs/bad", body.dump(), {{"If-Match", tag}});
@@ -61,10 +61,11 @@ TEST_F(UnreadableJobTest, AConflictWithAnotherWriterIsToldToo) {
   faults_.plan.OnCall([this](const std::string& operation) {
     if (operation != "DeleteJob") return;
     faults_.plan.OnCall({});
-    const JobHead head = *store_.GetJobHead(JobId("bad"));
+    const JobHead head = *stores_.jobs.GetJobHead(JobId("bad"));
     JobDefinition other;
     other.name = "other";
-    ASSERT_TRUE(store_.ReplaceJob(JobId("bad"), head.version, other, {.now = clock_.Wall()}).ok());
+    ASSERT_TRUE(
+        stores_.jobs.ReplaceJob(JobId("bad"), head.version, other, {.now = clock_.Wall()}).ok());
     Damage();
   });
   const Answer late = Send("DELETE", "/api/jobs/bad", "", {{"If-Match", "\"v1\""}});

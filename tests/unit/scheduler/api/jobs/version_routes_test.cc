@@ -95,7 +95,7 @@ TEST_F(VersionRoutesTest, RevertSaysWhatIsWrong) {
   EXPECT_EQ(Revert("a", 3, {{"version", "1"}}).pointer(), "/version");
   EXPECT_EQ(Revert("a", 3, {{"version", 1}, {"colour", "red"}}).pointer(), "/colour");
   EXPECT_EQ(Revert("b", 3, {{"version", 1}}).code(), "not_found");
-  store_.DamageDefinition(JobId("a"), 1, true);
+  stores_.DamageDefinition(JobId("a"), 1, true);
   EXPECT_EQ(Revert("a", 3, {{"version", 1}}).code(), "conflict");
   const json listed = Get("/api/jobs/a/versions").body()["items"];
   EXPECT_FALSE(listed[2]["readable"]);
@@ -106,7 +106,7 @@ TEST_F(VersionRoutesTest, RevertSaysWhatIsWrong) {
 TEST_F(VersionRoutesTest, AJobThatCannotBeReadIsMendedByAnOlderVersion) {
   MakeThree();
   ASSERT_EQ(Post("/api/jobs/a/pause").status, 200);
-  store_.DamageDefinition(JobId("a"), 4, true);
+  stores_.DamageDefinition(JobId("a"), 4, true);
   const Answer mended = Revert("a", 4, {{"version", 2}});
   ASSERT_EQ(mended.status, 200) << mended.text;
   EXPECT_EQ(mended.body()["priority"], 7);

@@ -31,7 +31,7 @@ class LogRoutesTest : public ApiEnv {
                    .stream = lines[i].stream,
                    .text = lines[i].text});
     }
-    ASSERT_TRUE(store_.AppendLogs({record}).ok());
+    ASSERT_TRUE(stores_.logs.AppendLogs({record}).ok());
   }
   void AppendSample(bool last) {
     Append(1, {{kOut, "one\n"}, {kErr, "bad <b>\n"}, {kOut, "no end"}});
@@ -362,9 +362,10 @@ TEST_F(LogRangeTest, AnOutputWithoutALogHasRanges) {
 class LogFollowerTest : public LogRoutesTest {
  protected:
   LogFollower Follow(uint64_t after = 0) {
-    return LogFollower(
-        {.runs = store_, .logs = store_, .cluster_now = [this] { return store_.Now(); }},
-        {.key = *DecodeRunId(run_id_), .attempt = 1, .after_seq = after});
+    return LogFollower({.runs = stores_.runs,
+                        .logs = stores_.logs,
+                        .cluster_now = [this] { return stores_.segments.Now(); }},
+                       {.key = *DecodeRunId(run_id_), .attempt = 1, .after_seq = after});
   }
   // Polls until there is nothing more at this time.
   std::string Poll(LogFollower& follower) {
@@ -404,9 +405,10 @@ TEST_F(LogFollowerTest, OneStreamOfALongLogIsReadToItsEnd) {
   Append(20'001, {{kErr, "at last\n"}}, true);
   Finish(run_id_, {.state = RunState::kCompleted, .output = "x"});
   clock_.Advance(1h);
-  LogFollower follower(
-      {.runs = store_, .logs = store_, .cluster_now = [this] { return store_.Now(); }},
-      {.key = *DecodeRunId(run_id_), .attempt = 1, .only = kErr});
+  LogFollower follower({.runs = stores_.runs,
+                        .logs = stores_.logs,
+                        .cluster_now = [this] { return stores_.segments.Now(); }},
+                       {.key = *DecodeRunId(run_id_), .attempt = 1, .only = kErr});
   const std::string all = Poll(follower);
   EXPECT_EQ(Events(all), 1u);
   EXPECT_NE(all.find("at last"), std::string::npos);
@@ -454,9 +456,10 @@ TEST_F(LogFollowerTest, AttemptThatWasTriedAgainIsOver) {
   const std::string run = Execute(id);
   Finish(run, {.state = RunState::kFailed, .output = "first\n"});
   clock_.Advance(1h);
-  LogFollower follower(
-      {.runs = store_, .logs = store_, .cluster_now = [this] { return store_.Now(); }},
-      {.key = *DecodeRunId(run), .attempt = 1});
+  LogFollower follower({.runs = stores_.runs,
+                        .logs = stores_.logs,
+                        .cluster_now = [this] { return stores_.segments.Now(); }},
+                       {.key = *DecodeRunId(run), .attempt = 1});
   const std::string all = Poll(follower);
   EXPECT_NE(all.find("first"), std::string::npos);
   EXPECT_NE(all.find("\"state\":\"PENDING\""), std::string::npos) << "the run goes on";

@@ -18,7 +18,7 @@ class LongLogTest : public ApiEnv {
       AppendEntry(record.chunk.entries,
                   {.time = FromUnixMicros(1'772'323'200'000'000), .text = line});
     }
-    ASSERT_TRUE(store_.AppendLogs({record}).ok());
+    ASSERT_TRUE(stores_.logs.AppendLogs({record}).ok());
   }
   Answer Logs(HttpHeaders headers = {}, const std::string& query = "") {
     return Send("GET", "/api/runs/" + run_id_ + "/logs" + query, "", std::move(headers));

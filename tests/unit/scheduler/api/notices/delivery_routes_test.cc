@@ -11,8 +11,8 @@ class DeliveryRoutesTest : public ApiEnv {
     const std::string job = Create();
     const std::string run = Execute(job);
     const RunKey key = DecodeRunId(run).value();
-    const RunRow row = store_.GetRun(key)->row;
-    const Fence fence = store_
+    const RunRow row = stores_.runs.GetRun(key)->row;
+    const Fence fence = stores_.segments
                             .Take({.member = MemberId("m1"),
                                    .incarnation = Incarnation("i"),
                                    .generation = Generation(++generation_),
@@ -20,7 +20,7 @@ class DeliveryRoutesTest : public ApiEnv {
                             .value()
                             .fence;
     const ClaimToken token{1, ++claims_};
-    EXPECT_TRUE(store_
+    EXPECT_TRUE(stores_.firing
                     .Claim({{.key = key,
                              .segment = row.segment,
                              .job_no = row.job_no,
@@ -30,7 +30,7 @@ class DeliveryRoutesTest : public ApiEnv {
                              .incarnation = Incarnation("x")}},
                            fence, clock_.Wall())
                     .ok());
-    EXPECT_TRUE(store_
+    EXPECT_TRUE(stores_.firing
                     .ApplyResults({{.key = key,
                                     .segment = row.segment,
                                     .job_no = row.job_no,
@@ -39,7 +39,7 @@ class DeliveryRoutesTest : public ApiEnv {
                                     .result = {.state = RunState::kFailed}}},
                                   fence, clock_.Wall())
                     .ok());
-    const auto open = store_.ScanNotices({row.segment}, 10).value();
+    const auto open = stores_.notices.ScanNotices({row.segment}, 10).value();
     EXPECT_EQ(open.size(), 1u);
     const NoticeDecision told{
         .notice = open.at(0).notice,
@@ -47,7 +47,7 @@ class DeliveryRoutesTest : public ApiEnv {
         .deliveries = {
             {.channel = DeliveryChannel::kWebhook, .message = "{}"},
             {.channel = DeliveryChannel::kMail, .recipients = {"a@b.example"}, .message = "x"}}};
-    EXPECT_TRUE(store_.DecideNotices({told}, fence, clock_.Wall()).ok());
+    EXPECT_TRUE(stores_.notices.DecideNotices({told}, fence, clock_.Wall()).ok());
     return job;
   }
   std::string Create() {

@@ -8,8 +8,8 @@ class CancelModeTest : public BulkEnv {
  protected:
   std::string Running(const std::string& job_id) {
     const std::string id = Execute(job_id);
-    const RunRow row = store_.GetRun(*DecodeRunId(id))->row;
-    const Fence fence = store_
+    const RunRow row = stores_.runs.GetRun(*DecodeRunId(id))->row;
+    const Fence fence = stores_.segments
                             .Take({.member = MemberId("scheduler-1"),
                                    .incarnation = Incarnation("m1"),
                                    .generation = Generation(1),
@@ -23,7 +23,7 @@ class CancelModeTest : public BulkEnv {
                              .executor = ExecutorId("executor-1"),
                              .incarnation = Incarnation("i1")};
     // The clock does not move, so a second run of the job is due a microsecond later.
-    EXPECT_TRUE(store_.Claim({claim}, fence, clock_.Wall() + 1s).ok());
+    EXPECT_TRUE(stores_.firing.Claim({claim}, fence, clock_.Wall() + 1s).ok());
     return id;
   }
   std::string Running() { return Running(Create().value("job_id", "")); }

@@ -33,7 +33,7 @@ TEST_F(RunRoutesTest, ExecuteTakesOverridesAndChecksThem) {
   const Answer good =
       Post(path, {{"parameters", {{"who", "me"}}}, {"executor_id", "executor-1"}, {"priority", 9}});
   ASSERT_EQ(good.status, 202) << good.text;
-  const RunDetail run = *store_.GetRun(*DecodeRunId(good.body().value("run_id", "")));
+  const RunDetail run = *stores_.runs.GetRun(*DecodeRunId(good.body().value("run_id", "")));
   EXPECT_EQ(run.parameters_json, R"({"who":"me"})");
   EXPECT_EQ(run.row.pinned_executor.value(), "executor-1");
   EXPECT_EQ(run.row.priority, 9);

@@ -28,7 +28,7 @@ class SecretRoutesTest : public PeopleEnv {
     return As(bearer, "PUT", "/api/secrets/" + name, body.dump(), {{"If-Match", tag}});
   }
   std::string Opened(const std::string& name) {
-    return keyring_->Open(name, store_.GetSecret(name).value().value).value();
+    return keyring_->Open(name, stores_.secrets.GetSecret(name).value().value).value();
   }
   Answer PostJob(const SignedIn& who, const std::string& secret, json more = json::object()) {
     json job = JobBody({{"env", {{"URL", "mysql://u:{{secrets." + secret + "}}@h"}}}});
@@ -179,7 +179,7 @@ TEST_F(SecretRoutesTest, RewrappingSealsEverythingWithTheFirstKey) {
   auto other = std::make_shared<const scheduler::Keyring>(
       scheduler::Keyring::Parse(scheduler::Keyring::NewKey()).value());
   std::swap(keyring_, other);
-  ASSERT_EQ(store_
+  ASSERT_EQ(stores_.secrets
                 .CreateSecret({.record = {.name = "c", .key_id = keyring_->current()},
                                .value = keyring_->Seal("c", kValue)})
                 .ok(),

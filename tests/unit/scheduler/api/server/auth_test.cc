@@ -93,13 +93,13 @@ TEST_F(AuthTest, AKnownTokenOutlivesAShortOutageOfTheStoreAnUnknownOneDoesNot) {
 
 class CacheTest : public ::testing::Test {
  protected:
-  CacheTest() { token_ = *scheduler::CreateAdminToken(store_, clock_.Wall()); }
+  CacheTest() { token_ = *scheduler::CreateAdminToken(stores_.auth, clock_.Wall()); }
   ~CacheTest() override { aside_.Stop(); }
   ManualClock clock_;
-  memory::MemoryStore store_{clock_, {}};
-  FaultyStores faults_{store_};
+  memory::MemoryStores stores_{clock_, {}};
+  FaultyStores faults_{stores_};
   BoundedCall aside_{clock_};
-  const scheduler::Authenticator::Now now_ = [this] { return store_.Now(); };
+  const scheduler::Authenticator::Now now_ = [this] { return stores_.segments.Now(); };
   scheduler::Authenticator authenticator_{faults_.auth, clock_, aside_, 1min, now_};
   std::string token_;
 };
@@ -133,7 +133,7 @@ TEST_F(CacheTest, WhoseTokenIsGoneStandsNoLonger) {
   EXPECT_EQ(authenticator_.Stands(caller), true);
   faults_.plan.Arm("GetToken", Fault::kUnavailable, 1);
   EXPECT_EQ(authenticator_.Stands(caller), std::nullopt);
-  ASSERT_TRUE(store_.DeleteToken(caller.credential).ok());
+  ASSERT_TRUE(stores_.auth.DeleteToken(caller.credential).ok());
   EXPECT_EQ(authenticator_.Stands(caller), false);
 }
 
@@ -150,18 +150,18 @@ TEST_F(CacheTest, AsksTheStoreAgainAfterKFresh) {
 // A share that is withdrawn on another member is cached here for as long as a role.
 TEST_F(CacheTest, SharesAreAsFreshAsARole) {
   UserRecord bert{.user_id = "user-bert", .name = "bert", .role = "user", .shares = {{"payroll"}}};
-  ASSERT_TRUE(store_.CreateUser(bert).ok());
+  ASSERT_TRUE(stores_.auth.CreateUser(bert).ok());
   TokenRecord token = scheduler::DescribeToken("carillon_berts", clock_.Wall());
   token.role = "user";
   token.user_id = bert.user_id;
-  ASSERT_TRUE(store_.CreateToken(token).ok());
+  ASSERT_TRUE(stores_.auth.CreateToken(token).ok());
   const auto shares = [&] {
     return (*authenticator_.Authenticate("carillon_berts"))->shared.shares();
   };
   EXPECT_EQ(shares(), bert.shares);
-  UserRecord without = *store_.GetUser(bert.user_id);
+  UserRecord without = *stores_.auth.GetUser(bert.user_id);
   without.shares.clear();
-  ASSERT_TRUE(store_.UpdateUser(without, clock_.Wall()).ok());
+  ASSERT_TRUE(stores_.auth.UpdateUser(without, clock_.Wall()).ok());
   clock_.Advance(scheduler::Authenticator::kFresh);
   EXPECT_EQ(shares(), bert.shares);
   clock_.Advance(1us);
@@ -174,7 +174,7 @@ TEST_F(CacheTest, TheLastUseOfATokenIsNotedOnceAMinute) {
   const std::string id = scheduler::TokenIdOf(scheduler::HashToken(token_));
   // The last use is written in the background, so the test waits for it.
   const auto await_use = [&](WallTime used) {
-    while (store_.GetToken(id)->last_used != std::optional(used)) std::this_thread::yield();
+    while (stores_.auth.GetToken(id)->last_used != std::optional(used)) std::this_thread::yield();
   };
   const WallTime first = clock_.Wall();
   ASSERT_TRUE(authenticator_.Authenticate(token_)->has_value());
@@ -199,9 +199,9 @@ TEST(TokensTest, TokensAreLongRandomAndStoredAsHashes) {
 
 TEST(TokensTest, TheFirstTokenIsMadeOnce) {
   const ManualClock clock;
-  memory::MemoryStore store(clock, {});
-  ASSERT_TRUE(scheduler::CreateAdminToken(store, clock.Wall()).ok());
-  EXPECT_EQ(scheduler::CreateAdminToken(store, clock.Wall()).code(), ErrorCode::kExists);
+  memory::MemoryStores stores(clock, {});
+  ASSERT_TRUE(scheduler::CreateAdminToken(stores.auth, clock.Wall()).ok());
+  EXPECT_EQ(scheduler::CreateAdminToken(stores.auth, clock.Wall()).code(), ErrorCode::kExists);
 }
 
 }  // namespace

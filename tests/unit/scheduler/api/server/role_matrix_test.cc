@@ -129,7 +129,7 @@ class RoleMatrixTest : public PeopleEnv {
     job_id_ = made.body().value("job_id", "");
     EXPECT_EQ(made.body().value("user_id", ""), owner_.user_id);
     run_id_ = Execute(job_id_);
-    EXPECT_TRUE(store_
+    EXPECT_TRUE(stores_.bulk
                     .CreateBulk({.bulk_id = "owners-bulk",
                                  .action = "pause",
                                  .kind = "job",
@@ -195,7 +195,7 @@ TEST_F(RoleMatrixTest, TheTableKnowsEveryRoute) {
 }
 
 TEST_F(RoleMatrixTest, NobodyUnknownIsLetIn) {
-  const std::string key = store_.EnsureSigningKey("").value();
+  const std::string key = stores_.auth.EnsureSigningKey("").value();
   const std::string wrong = scheduler::RandomBytes(scheduler::kSigningKeyBytes);
   const scheduler::AccessClaims claims{
       .user_id = boss_.user_id, .name = "boss", .role = "admin", .session = "ses-1"};

@@ -47,7 +47,8 @@ TEST_F(ChangesTest, ToldWhatWasDoneAndWhatHappened) {
   EXPECT_NE(made.find("event: change\ndata: {\"changes\":["), std::string::npos) << made;
   Post("/api/jobs/nightly/execute");
   EXPECT_NE(socket.ReadUntil("{\"topic\":\"runs\"}").find("runs"), std::string::npos);
-  store_.RegisterExecutor({.id = ExecutorId("e1"), .incarnation = Incarnation("x")}).value();
+  stores_.executors.RegisterExecutor({.id = ExecutorId("e1"), .incarnation = Incarnation("x")})
+      .value();
   EXPECT_NE(socket.ReadUntil("{\"topic\":\"executors\"}").find("executors"), std::string::npos);
 }
 
@@ -78,7 +79,7 @@ class ChangeWatchTest : public ApiEnv {
  protected:
   void Record(const std::string& action, const std::string& object) {
     ASSERT_TRUE(
-        store_
+        stores_.audit
             .RecordAudit(
                 {.at = clock_.Wall(), .actor = "anna", .action = action, .object_id = object})
             .ok());
@@ -119,18 +120,19 @@ TEST_F(ChangeWatchTest, TellsWhichBulkActionMovesOn) {
   Look();
   const BulkOrder order{
       .bulk_id = "b", .action = "run", .kind = "job", .role = "admin", .created = clock_.Wall()};
-  ASSERT_TRUE(store_.CreateBulk(order, {"j0", "j1"}, {}).ok());
+  ASSERT_TRUE(stores_.bulk.CreateBulk(order, {"j0", "j1"}, {}).ok());
   Record("bulk", "b");
   Look();
   EXPECT_EQ(From(0), (std::set<std::string>{"bulk/b", "audit"}));
   uint64_t end = watch_.end();
   Look();
   EXPECT_EQ(watch_.end(), end);  // nothing changes
-  const auto taken = *store_.TakeBulk(clock_.Wall(), clock_.Wall() + 1min);
+  const auto taken = *stores_.bulk.TakeBulk(clock_.Wall(), clock_.Wall() + 1min);
   for (int64_t i = 0; i < 2; ++i) {  // the second one ends it
     clock_.Advance(1s);
     const BulkItem done{.position = i, .id = {}, .result = BulkResult::kDone};
-    ASSERT_TRUE(store_.RecordBulkItems(taken->lease, {done}, clock_.Wall(), clock_.Wall()).ok());
+    ASSERT_TRUE(
+        stores_.bulk.RecordBulkItems(taken->lease, {done}, clock_.Wall(), clock_.Wall()).ok());
     Look();
     EXPECT_EQ(From(end), (std::set<std::string>{"bulk/b"}));
     end = watch_.end();

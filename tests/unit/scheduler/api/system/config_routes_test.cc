@@ -39,7 +39,7 @@ TEST_F(ConfigRoutesTest, ChangeIsInForceWithItsAnswerAndMovesTheVersion) {
   EXPECT_EQ(config["settings"]["retention_days"], "30");
   EXPECT_EQ(config["sources"]["retention_days"], "live");
   EXPECT_EQ(Get(kPath).body(), config);
-  EXPECT_EQ(settings_.Current().values, store_.ReadSettings()->values);
+  EXPECT_EQ(settings_.Current().values, stores_.settings.ReadSettings()->values);
   EXPECT_EQ(settings_.version(), 1);
   // Only the named settings change; null resets one.
   const json next = Put({{"log.level", nullptr}, {"executor.slots", 4}}, "\"v1\"").body();
@@ -68,7 +68,7 @@ TEST_F(ConfigRoutesTest, StaleOrMissingPreconditionChangesNothing) {
   const json body = {{"settings", {{"retention_days", 21}}}};
   EXPECT_EQ(Send("PUT", kPath, body.dump()).code(), "precondition_required");
   EXPECT_EQ(Send("PUT", kPath, body.dump(), {{"If-Match", "v1"}}).code(), "bad_if_match");
-  EXPECT_EQ(store_.ReadSettings()->version, 1);
+  EXPECT_EQ(stores_.settings.ReadSettings()->version, 1);
   EXPECT_EQ(Put({{"retention_days", 21}}, "*").body()["version"], 2);
 }
 
@@ -106,14 +106,14 @@ TEST_F(ConfigRoutesTest, WhatIsWrongIsNamedWithItsBoundsAndNothingIsChanged) {
   EXPECT_EQ(Send("PUT", kPath, "{}", tag).pointer(), "/settings");
   EXPECT_EQ(Send("PUT", kPath, R"({"settings": []})", tag).pointer(), "/settings");
   EXPECT_EQ(Send("PUT", kPath, R"({"settings": {}, "live": []})", tag).pointer(), "/live");
-  EXPECT_EQ(store_.ReadSettings()->version, 0);
+  EXPECT_EQ(stores_.settings.ReadSettings()->version, 0);
   EXPECT_EQ(settings_.version(), 0);
 }
 
 TEST_F(ConfigRoutesTest, SomebodyElseWasQuickerInBetween) {
   faults_.plan.OnCall([this](const std::string& name) {
     if (name != "WriteSettings") return;
-    EXPECT_TRUE(store_.WriteSettings(0, {.version = 1}).ok());
+    EXPECT_TRUE(stores_.settings.WriteSettings(0, {.version = 1}).ok());
   });
   const Answer stale = Put({{"retention_days", 21}}, "\"v0\"");
   EXPECT_EQ(stale.code(), "stale_version");
@@ -143,7 +143,7 @@ TEST_F(ConfigRoutesTest, ChangeIsInTheAudit) {
 TEST_F(ConfigRoutesTest, ReadingAdoptsWhatTheStoreSays) {
   const ClusterSettings stored{.version = 1,
                                .values = {{"retention_days", "21"}, {"unknown", "x"}}};
-  ASSERT_TRUE(store_.WriteSettings(0, stored).ok());
+  ASSERT_TRUE(stores_.settings.WriteSettings(0, stored).ok());
   const json config = Get(kPath).body();
   EXPECT_EQ(config["settings"]["retention_days"], "21");
   EXPECT_FALSE(config["settings"].contains("unknown"));
@@ -181,20 +181,20 @@ TEST_F(ConfigRoutesTest, PausingAndResumingAgainChangeNothing) {
 TEST_F(ConfigRoutesTest, PauseHoldsAlsoWhereTheStoreFellBehind) {
   ClusterSettings paused{.version = 7};
   SetPause(paused.values, ClusterPause{"2026-03-01T00:00:00.000000Z", "anna", "old"});
-  ASSERT_TRUE(store_.WriteSettings(0, paused).ok());
+  ASSERT_TRUE(stores_.settings.WriteSettings(0, paused).ok());
   settings_.Adopt({.version = 8});
   const Answer again = Send("POST", "/api/system/pause", R"({"reason": "new"})");
   EXPECT_EQ(again.body()["paused"]["reason"], "new") << again.text;
   EXPECT_EQ(again.body()["version"], 9);
   EXPECT_TRUE(settings_.paused());
-  EXPECT_EQ(store_.ReadSettings()->version, 9);
+  EXPECT_EQ(stores_.settings.ReadSettings()->version, 9);
 }
 
 TEST_F(ConfigRoutesTest, ResumeHoldsAlsoWhereTheStoreFellBehind) {
   ClusterSettings paused{.version = 7};
   SetPause(paused.values, ClusterPause{"2026-03-01T00:00:00.000000Z", "anna", "old"});
   settings_.Adopt(paused);
-  ASSERT_TRUE(store_.WriteSettings(0, {.version = 6}).ok());
+  ASSERT_TRUE(stores_.settings.WriteSettings(0, {.version = 6}).ok());
   EXPECT_EQ(Send("POST", "/api/system/resume", "{}").body()["version"], 8);
   EXPECT_FALSE(settings_.paused());
   // The same holds for other settings, even for a change to the value in the store.
@@ -211,7 +211,7 @@ TEST_F(ConfigRoutesTest, WhoChangedNothingIsNotSaidToHavePaused) {
     if (name != "WriteSettings" || !std::exchange(first, false)) return;
     ClusterSettings quicker{.version = 1};
     SetPause(quicker.values, ClusterPause{"2026-03-01T00:00:00.000000Z", "bob", "his"});
-    EXPECT_TRUE(store_.WriteSettings(0, quicker).ok());
+    EXPECT_TRUE(stores_.settings.WriteSettings(0, quicker).ok());
   });
   const Answer late = Send("POST", "/api/system/pause", R"({"reason": "mine"})");
   EXPECT_EQ(late.body()["paused"]["reason"], "his") << late.text;

@@ -85,7 +85,7 @@ TEST_F(SystemRoutesTest, ExecutorsAreSortedByIdOrHeartbeat) {
        std::map<std::string, int>{{"a", 2}, {"b", 3}, {"c", 2}, {"d", 1}}) {
     ExecutorRecord record = AddExecutor(id);
     record.last_heartbeat = clock_.Wall() + beat * 1s;
-    ASSERT_TRUE(store_.UpdateExecutors({record}).ok());
+    ASSERT_TRUE(stores_.executors.UpdateExecutors({record}).ok());
   }
   const auto ids = [&](const std::string& query) {
     std::string found;
@@ -113,8 +113,8 @@ TEST_F(SystemRoutesTest, ExecutorsAreFilteredByStateTextAndLabels) {
     ExecutorRecord record = AddExecutor(id);
     record.host = id + ".Example";
     record.state = id == "db-2" ? ExecutorState::kLost : ExecutorState::kOnline;
-    ASSERT_TRUE(store_.RegisterExecutor(record).ok());
-    ASSERT_TRUE(store_.SetExecutorLabels({.id = record.id, .labels = labels}).ok());
+    ASSERT_TRUE(stores_.executors.RegisterExecutor(record).ok());
+    ASSERT_TRUE(stores_.executors.SetExecutorLabels({.id = record.id, .labels = labels}).ok());
   }
   const auto ids = [&](const std::string& query) {
     const json page = Get("/api/executors?" + query).body();

@@ -1,11 +1,20 @@
-// Steps 7, 9 and 10: claims, skips, results, losses. run_state.h decides what is written.
+#include "tests/twins/memory_firing_store.h"
+
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "common/domain/run/plain.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_open_runs.h"
+#include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
 namespace {
+
+bool FenceCovers(const Fence& fence, SegmentId segment) {
+  return std::any_of(fence.begin(), fence.end(),
+                     [segment](const FencedSegment& held) { return held.segment == segment; });
+}
 
 template <typename Item>
 Status CheckBatch(const std::vector<Item>& items, const Fence& fence, std::string_view what) {
@@ -13,10 +22,7 @@ Status CheckBatch(const std::vector<Item>& items, const Fence& fence, std::strin
     return {ErrorCode::kExhausted, std::string(what) + ": more than kBatchRowsMax items"};
   }
   for (const Item& item : items) {
-    const bool covered =
-        std::any_of(fence.begin(), fence.end(),
-                    [&item](const FencedSegment& held) { return held.segment == item.segment; });
-    if (!covered) {
+    if (!FenceCovers(fence, item.segment)) {
       return {ErrorCode::kInvalid,
               std::string(what) + ": run " + EncodeRunId(item.key) + " is outside the fence"};
     }
@@ -50,14 +56,14 @@ PlainSplit Split(const std::vector<Item>& items, MayBe may_be, Is is_plain) {
   return all ? split : SplitPlain(items, [](const Item&) { return false; });
 }
 
-bool TakesRuns(const Tables& tables, const ExecutorId& executor) {
+bool TakesRuns(const MemoryTables& tables, const ExecutorId& executor) REQUIRES(tables.mu) {
   const auto found = tables.executors.find(executor);
   return found == tables.executors.end() || (found->second.enabled && !found->second.draining);
 }
 
 // Writes a claim. Returns the notice of a late start, if it is one.
-std::optional<Notice> WriteClaim(Tables& tables, RunEntry entry, const ClaimRequest& request,
-                                 WallTime now) {
+std::optional<Notice> WriteClaim(MemoryTables& tables, RunEntry entry, const ClaimRequest& request,
+                                 WallTime now) REQUIRES(tables.mu) {
   entry.row.state = RunState::kRunning;
   entry.row.claim_token = request.token;
   entry.row.executor = request.executor;
@@ -77,7 +83,8 @@ std::optional<Notice> WriteClaim(Tables& tables, RunEntry entry, const ClaimRequ
 }
 
 // Writes only the run's own columns, as the statement of the MariaDB adapter does.
-RunEffect WritePlain(Tables& tables, RunEntry entry, const ResultReport& report) {
+RunEffect WritePlain(MemoryTables& tables, RunEntry entry, const ResultReport& report)
+    REQUIRES(tables.mu) {
   entry.row.state = RunState::kCompleted;
   entry.result = report.result;
   tables.PutRun(std::move(entry));
@@ -86,26 +93,128 @@ RunEffect WritePlain(Tables& tables, RunEntry entry, const ResultReport& report)
 
 }  // namespace
 
-JobRow ToJobRow(const JobEntry& job) {
-  return {.job_no = job.job_no,
-          .version = job.version,
-          .paused = !job.definition.enabled,
-          .deleted = job.deleted,
-          .priority = job.definition.priority,
-          .overlap = job.definition.overlap_policy,
-          .retry = RetryRulesOf(job.definition)};
+Result<std::vector<DueSchedule>> MemoryFiringStore::ScanDue(const std::vector<SegmentId>& segments,
+                                                            WallTime until, size_t limit) {
+  MutexLock lock(tables_.mu);
+  return DueSchedules(tables_, segments, until, limit);
 }
 
-Result<std::vector<ClaimReply>> MemoryStore::Claim(const std::vector<ClaimRequest>& requests,
-                                                   const Fence& fence, WallTime now) {
+Result<PendingPage> MemoryFiringStore::ScanPending(const std::vector<SegmentId>& segments,
+                                                   WallTime until,
+                                                   std::optional<std::pair<WallTime, RunKey>> after,
+                                                   size_t limit) {
+  MutexLock lock(tables_.mu);
+  return PendingRuns(tables_, segments, until, after, limit);
+}
+
+Result<JobPendingPage> MemoryFiringStore::ScanPendingOfJob(const JobWindow& window,
+                                                           std::optional<RunKey> after,
+                                                           size_t limit) {
+  MutexLock lock(tables_.mu);
+  return PendingRunsOfJob(tables_, window, after, limit);
+}
+
+Result<RunningPage> MemoryFiringStore::ScanRunning(const std::vector<SegmentId>& segments,
+                                                   std::optional<RunCursor> after, size_t limit) {
+  MutexLock lock(tables_.mu);
+  return PageOf(tables_, &MemoryTables::running, segments, after, limit);
+}
+
+Result<RunningPage> MemoryFiringStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                                          std::optional<RunCursor> after,
+                                                          size_t limit) {
+  MutexLock lock(tables_.mu);
+  return PageOf(tables_, &MemoryTables::cancels, segments, after, limit);
+}
+
+Result<OverdueReport> MemoryFiringStore::ReadOverdue(WallTime now) {
+  MutexLock lock(tables_.mu);
+  return Overdue(tables_, now);
+}
+
+Status MemoryFiringStore::CheckAdvances(const PlanBatch& batch) const {
+  std::map<ScheduleId, WallTime> moved;
+  for (const ScheduleAdvance& advance : batch.advances) {
+    const ScheduleEntry* schedule = tables_.FindSchedule(advance.schedule_id);
+    const auto earlier = moved.find(advance.schedule_id);
+    const bool matches =
+        schedule != nullptr && schedule->active && schedule->version == advance.version &&
+        (earlier == moved.end() ? schedule->next_fire : earlier->second) == advance.expected_next;
+    if (!matches) {
+      return {ErrorCode::kConflict, "plan: schedule " +
+                                        std::to_string(advance.schedule_id.value()) +
+                                        " moved since it was read"};
+    }
+    moved[advance.schedule_id] = advance.next_fire;
+  }
+  return {};
+}
+
+Status MemoryFiringStore::CheckNewRuns(const PlanBatch& batch) {
+  std::set<RunKey> fresh;
+  for (const PlannedRun& run : batch.runs) {
+    if (tables_.FindJob(run.job_no) == nullptr) {
+      return {ErrorCode::kInvalid, "plan: no job " + std::to_string(run.job_no.value())};
+    }
+    if (tables_.FindRun(run.key) != nullptr || !fresh.insert(run.key).second) {
+      return {ErrorCode::kConflict, "plan: run " + EncodeRunId(run.key) + " exists"};
+    }
+  }
+  return {};
+}
+
+Status MemoryFiringStore::Plan(const PlanBatch& batch, const Fence& fence, WallTime now) {
+  if (std::max({batch.runs.size(), batch.advances.size(), batch.gaps.size()}) > kBatchRowsMax) {
+    return {ErrorCode::kExhausted, "plan: more than kBatchRowsMax rows"};
+  }
+  for (const PlannedRun& run : batch.runs) {
+    if (!FenceCovers(fence, run.segment)) return {ErrorCode::kInvalid, "plan: run outside fence"};
+  }
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
+  CARILLON_TRY(CheckAdvances(batch));
+  CARILLON_TRY(CheckNewRuns(batch));
+  for (const ScheduleAdvance& advance : batch.advances) {
+    ScheduleEntry schedule = *tables_.FindSchedule(advance.schedule_id);
+    schedule.next_fire = advance.next_fire;
+    tables_.PutSchedule(std::move(schedule));
+  }
+  for (const PlannedRun& run : batch.runs) {
+    tables_.PutRun({.row = {.key = run.key,
+                            .job_no = run.job_no,
+                            .segment = run.segment,
+                            .kind = run.kind,
+                            .due = run.due,
+                            .priority = run.priority,
+                            .def_version = run.def_version},
+                    .planned = now});
+  }
+  for (const PlannedGap& gap : batch.gaps) {
+    AddGap(tables_, gap.schedule_id, gap.job_no, gap.range);
+    AddNotice(tables_, {.kind = NoticeKind::kMissed,
+                        .segment = tables_.SegmentOf(gap.job_no),
+                        .job_no = gap.job_no,
+                        .key = {gap.range.from, gap.schedule_id, 0},
+                        .state = RunState::kSkipped,
+                        .reason = std::string(Name(gap.range.reason)),
+                        .fires = gap.range.count,
+                        .until = gap.range.to,
+                        .created = now});
+  }
+  return {};
+}
+
+Result<std::vector<ClaimReply>> MemoryFiringStore::Claim(const std::vector<ClaimRequest>& requests,
+                                                         const Fence& fence, WallTime now) {
   CARILLON_TRY(CheckBatch(requests, fence, "claim"));
-  MutexLock lock(mu_);
-  CARILLON_TRY(CheckFence(fence));
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
   const PlainSplit split = Split(
       requests,
-      [&](const ClaimRequest& request)
-          REQUIRES(mu_) { return MayBePlain(request) && TakesRuns(tables_, request.executor); },
-      [&](const ClaimRequest& request) REQUIRES(mu_) {
+      [&](const ClaimRequest& request) REQUIRES(tables_.mu) {
+        return MayBePlain(request) && TakesRuns(tables_, request.executor);
+      },
+      [&](const ClaimRequest& request) REQUIRES(tables_.mu) {
         const RunEntry* found = tables_.FindRun(request.key);
         return found != nullptr && IsPlain(PlainRow{found->row}, request, now);
       });
@@ -113,7 +222,7 @@ Result<std::vector<ClaimReply>> MemoryStore::Claim(const std::vector<ClaimReques
   for (const size_t place : split.plain) {
     const ClaimRequest& request = requests[place];
     auto late = WriteClaim(tables_, *tables_.FindRun(request.key), request, now);
-    if (late) AddNotice(*std::move(late));
+    if (late) AddNotice(tables_, *std::move(late));
     replies[place] = {.verdict = ClaimVerdict::kAccepted,
                       .job_no = request.job_no,
                       .def_version = request.def_version};
@@ -122,7 +231,7 @@ Result<std::vector<ClaimReply>> MemoryStore::Claim(const std::vector<ClaimReques
   return replies;
 }
 
-ClaimReply MemoryStore::ClaimOne(const ClaimRequest& request, WallTime now) {
+ClaimReply MemoryFiringStore::ClaimOne(const ClaimRequest& request, WallTime now) {
   const RunEntry* found = tables_.FindRun(request.key);
   // A request that names another segment was checked against the wrong fence.
   if (found != nullptr && found->row.segment != request.segment) found = nullptr;
@@ -136,9 +245,9 @@ ClaimReply MemoryStore::ClaimOne(const ClaimRequest& request, WallTime now) {
       DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);
   if (decision.verdict == ClaimVerdict::kAccepted) {
     auto late = WriteClaim(tables_, *found, request, now);
-    if (late) AddNotice(*std::move(late));
+    if (late) AddNotice(tables_, *std::move(late));
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
-    WriteSkip(*found, reason::kOverlap, now);
+    WriteSkip(tables_, *found, reason::kOverlap, now);
   }
   ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
   if (found != nullptr) {
@@ -148,69 +257,29 @@ ClaimReply MemoryStore::ClaimOne(const ClaimRequest& request, WallTime now) {
   return reply;
 }
 
-Result<size_t> MemoryStore::Skip(const std::vector<SkipItem>& items, const Fence& fence,
-                                 WallTime now) {
+Result<size_t> MemoryFiringStore::Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                                       WallTime now) {
   CARILLON_TRY(CheckBatch(items, fence, "skip"));
-  MutexLock lock(mu_);
-  CARILLON_TRY(CheckFence(fence));
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
   size_t written = 0;
   for (const SkipItem& item : items) {
     const RunEntry* found = tables_.FindRun(item.key);
     if (found == nullptr || !DecideSkip(found->row, item)) continue;
-    WriteSkip(*found, item.reason, now);
+    WriteSkip(tables_, *found, item.reason, now);
     ++written;
   }
   return written;
 }
 
-void MemoryStore::AddDeadLetter(const RunEntry& entry, int attempts, WallTime now) {
-  const uint64_t id = ++tables_.last_dead_letter_id;
-  tables_.dead_letters[id] = {.id = id,
-                              .key = entry.row.key,
-                              .job_id = tables_.FindJob(entry.row.job_no)->id,
-                              .state = entry.row.state,
-                              .attempts = attempts,
-                              .reason = entry.result.reason,
-                              .created = now};
-  AddNotice({.kind = NoticeKind::kFailed,
-             .segment = entry.row.segment,
-             .job_no = entry.row.job_no,
-             .key = entry.row.key,
-             .attempt = entry.row.attempt,
-             .state = entry.row.state,
-             .reason = entry.result.reason,
-             .created = now});
-}
-
-void MemoryStore::WriteSkip(RunEntry entry, std::string_view why, WallTime now) {
-  entry.row.state = RunState::kSkipped;
-  entry.result.reason = std::string(why);
-  entry.result.ended = now;
-  if (SkipLeavesDeadLetter(entry.row)) AddDeadLetter(entry, entry.row.attempt - 1, now);
-  tables_.PutRun(std::move(entry));
-}
-
-void MemoryStore::WriteChange(RunEntry entry, const RunChange& change, const AttemptResult& result,
-                              WallTime now) {
-  const int attempts = entry.row.attempt;
-  // The run was final and is reopened or ends otherwise: a dead letter of the old end is wrong.
-  if (IsFinal(entry.row.state)) {
-    std::erase_if(tables_.dead_letters,
-                  [&](const auto& letter) { return letter.second.key == entry.row.key; });
-  }
-  ApplyChange(entry, change, result);
-  if (change.dead_letter) AddDeadLetter(entry, attempts, now);
-  tables_.PutRun(std::move(entry));
-}
-
-Result<std::vector<RunEffect>> MemoryStore::ApplyResults(const std::vector<ResultReport>& reports,
-                                                         const Fence& fence, WallTime now) {
+Result<std::vector<RunEffect>> MemoryFiringStore::ApplyResults(
+    const std::vector<ResultReport>& reports, const Fence& fence, WallTime now) {
   CARILLON_TRY(CheckBatch(reports, fence, "results"));
-  MutexLock lock(mu_);
-  CARILLON_TRY(CheckFence(fence));
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
   const PlainSplit split = Split(
       reports, [](const ResultReport& report) { return MayBePlain(report); },
-      [&](const ResultReport& report) REQUIRES(mu_) {
+      [&](const ResultReport& report) REQUIRES(tables_.mu) {
         const RunEntry* found = tables_.FindRun(report.key);
         return found != nullptr && IsPlain(PlainRow{found->row}, report);
       });
@@ -222,7 +291,7 @@ Result<std::vector<RunEffect>> MemoryStore::ApplyResults(const std::vector<Resul
   return effects;
 }
 
-RunEffect MemoryStore::ApplyOne(const ResultReport& report, WallTime now) {
+RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) {
   const RunEntry* found = tables_.FindRun(report.key);
   // A report that names another segment was checked against the wrong fence; one that names another
   // job would be decided by that job's rules.
@@ -235,7 +304,7 @@ RunEffect MemoryStore::ApplyOne(const ResultReport& report, WallTime now) {
                                                job == nullptr ? nullptr : &job_row, report, now);
   RunEffect effect{.key = report.key, .verdict = decision.verdict};
   if (decision.verdict == ResultVerdict::kApplied) {
-    WriteChange(*found, decision.change, report.result, now);
+    WriteChange(tables_, *found, decision.change, report.result, now);
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
     effect.dead_letter = decision.change.dead_letter;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(*found, report)) {
@@ -250,11 +319,11 @@ RunEffect MemoryStore::ApplyOne(const ResultReport& report, WallTime now) {
   return effect;
 }
 
-Result<std::vector<RunEffect>> MemoryStore::MarkLost(const std::vector<LostReport>& reports,
-                                                     const Fence& fence, WallTime now) {
+Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<LostReport>& reports,
+                                                           const Fence& fence, WallTime now) {
   CARILLON_TRY(CheckBatch(reports, fence, "lost"));
-  MutexLock lock(mu_);
-  CARILLON_TRY(CheckFence(fence));
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
   std::vector<RunEffect> effects;
   for (const LostReport& report : reports) {
     const RunEntry* found = tables_.FindRun(report.key);
@@ -270,7 +339,7 @@ Result<std::vector<RunEffect>> MemoryStore::MarkLost(const std::vector<LostRepor
     }
     const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
     if (!change) continue;
-    WriteChange(*found, *change, LossOf(*found, now), now);
+    WriteChange(tables_, *found, *change, LossOf(*found, now), now);
     RunEffect& effect = effects.emplace_back();
     effect.key = report.key;
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
@@ -279,9 +348,9 @@ Result<std::vector<RunEffect>> MemoryStore::MarkLost(const std::vector<LostRepor
   return effects;
 }
 
-Result<std::vector<JobVersionRecord>> MemoryStore::LoadDefinitions(
+Result<std::vector<JobVersionRecord>> MemoryFiringStore::LoadDefinitions(
     const std::vector<JobVersionKey>& keys) {
-  MutexLock lock(mu_);
+  MutexLock lock(tables_.mu);
   std::vector<JobVersionRecord> found;
   for (const JobVersionKey& key : keys) {
     const JobEntry* job = tables_.FindJob(key.job_no);
@@ -297,8 +366,8 @@ Result<std::vector<JobVersionRecord>> MemoryStore::LoadDefinitions(
   return found;
 }
 
-Result<RunRequest> MemoryStore::LoadRunRequest(const RunKey& key) {
-  MutexLock lock(mu_);
+Result<RunRequest> MemoryFiringStore::LoadRunRequest(const RunKey& key) {
+  MutexLock lock(tables_.mu);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
   return RunRequest{.parameters_json = found->parameters_json, .trace_id = found->trace_id};

@@ -1,6 +1,8 @@
+#include "tests/twins/memory_bulk_store.h"
+
 #include <algorithm>
 
-#include "tests/twins/memory_people.h"
+#include "tests/twins/memory_counts.h"
 
 namespace carillon::memory {
 namespace {
@@ -24,23 +26,23 @@ void Settle(BulkAction& action, WallTime now) {
 
 }  // namespace
 
-BulkEntry* MemoryPeople::FindBulk(const std::string& bulk_id) {
+BulkEntry* MemoryBulkStore::FindBulk(const std::string& bulk_id) {
   for (auto& [number, entry] : tables_.bulk_actions) {
     if (entry.action.order.bulk_id == bulk_id) return &entry;
   }
   return nullptr;
 }
 
-Result<BulkEntry*> MemoryPeople::FindLeased(const BulkLease& lease) {
+Result<BulkEntry*> MemoryBulkStore::FindLeased(const BulkLease& lease) {
   BulkEntry* entry = FindBulk(lease.bulk_id);
   if (entry != nullptr && entry->lease == lease.number) return entry;
   return {ErrorCode::kFenced, "bulk action " + lease.bulk_id + " is another member's by now"};
 }
 
-Result<BulkAction> MemoryPeople::CreateBulk(const BulkOrder& order,
-                                            const std::vector<std::string>& ids,
-                                            const std::optional<KeyedAnswer<BulkAction>>& keyed) {
-  MutexLock lock(mu_);
+Result<BulkAction> MemoryBulkStore::CreateBulk(
+    const BulkOrder& order, const std::vector<std::string>& ids,
+    const std::optional<KeyedAnswer<BulkAction>>& keyed) {
+  MutexLock lock(tables_.mu);
   if (FindBulk(order.bulk_id) != nullptr) {
     return {ErrorCode::kExists, "there is a bulk action " + order.bulk_id};
   }
@@ -60,15 +62,15 @@ Result<BulkAction> MemoryPeople::CreateBulk(const BulkOrder& order,
   return tables_.bulk_actions.emplace(entry.action.number, entry).first->second.action;
 }
 
-Result<BulkAction> MemoryPeople::GetBulk(const std::string& bulk_id) {
-  MutexLock lock(mu_);
+Result<BulkAction> MemoryBulkStore::GetBulk(const std::string& bulk_id) {
+  MutexLock lock(tables_.mu);
   const BulkEntry* entry = FindBulk(bulk_id);
   if (entry == nullptr) return NoBulk(bulk_id);
   return entry->action;
 }
 
-Result<std::vector<BulkAction>> MemoryPeople::ListBulk(const BulkFilter& filter) {
-  MutexLock lock(mu_);
+Result<std::vector<BulkAction>> MemoryBulkStore::ListBulk(const BulkFilter& filter) {
+  MutexLock lock(tables_.mu);
   std::vector<BulkAction> page;
   for (auto at = tables_.bulk_actions.rbegin();
        at != tables_.bulk_actions.rend() && page.size() < filter.limit; ++at) {
@@ -82,9 +84,9 @@ Result<std::vector<BulkAction>> MemoryPeople::ListBulk(const BulkFilter& filter)
   return page;
 }
 
-Result<std::vector<BulkItem>> MemoryPeople::ListBulkItems(const std::string& bulk_id,
-                                                          const BulkItemFilter& filter) {
-  MutexLock lock(mu_);
+Result<std::vector<BulkItem>> MemoryBulkStore::ListBulkItems(const std::string& bulk_id,
+                                                             const BulkItemFilter& filter) {
+  MutexLock lock(tables_.mu);
   const BulkEntry* entry = FindBulk(bulk_id);
   if (entry == nullptr) return NoBulk(bulk_id);
   std::vector<BulkItem> page;
@@ -96,8 +98,8 @@ Result<std::vector<BulkItem>> MemoryPeople::ListBulkItems(const std::string& bul
   return page;
 }
 
-Result<BulkAction> MemoryPeople::CancelBulk(const std::string& bulk_id, WallTime now) {
-  MutexLock lock(mu_);
+Result<BulkAction> MemoryBulkStore::CancelBulk(const std::string& bulk_id, WallTime now) {
+  MutexLock lock(tables_.mu);
   BulkEntry* entry = FindBulk(bulk_id);
   if (entry == nullptr) return NoBulk(bulk_id);
   BulkAction& action = entry->action;
@@ -112,8 +114,8 @@ Result<BulkAction> MemoryPeople::CancelBulk(const std::string& bulk_id, WallTime
   return action;
 }
 
-Result<std::optional<LeasedBulk>> MemoryPeople::TakeBulk(WallTime now, WallTime until) {
-  MutexLock lock(mu_);
+Result<std::optional<LeasedBulk>> MemoryBulkStore::TakeBulk(WallTime now, WallTime until) {
+  MutexLock lock(tables_.mu);
   BulkEntry* oldest = nullptr;
   for (auto& [number, entry] : tables_.bulk_actions) {
     if (HasEnded(entry.action) || entry.leased_until > now) continue;
@@ -126,10 +128,10 @@ Result<std::optional<LeasedBulk>> MemoryPeople::TakeBulk(WallTime now, WallTime 
       LeasedBulk{.action = oldest->action, .lease = {oldest->action.order.bulk_id, oldest->lease}});
 }
 
-Result<std::vector<BulkItem>> MemoryPeople::BeginBulkItems(const BulkLease& lease,
-                                                           int64_t last_position, WallTime /*now*/,
-                                                           WallTime until) {
-  MutexLock lock(mu_);
+Result<std::vector<BulkItem>> MemoryBulkStore::BeginBulkItems(const BulkLease& lease,
+                                                              int64_t last_position,
+                                                              WallTime /*now*/, WallTime until) {
+  MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(BulkEntry * entry, FindLeased(lease));
   entry->leased_until = until;
   std::vector<BulkItem> begun;
@@ -141,10 +143,10 @@ Result<std::vector<BulkItem>> MemoryPeople::BeginBulkItems(const BulkLease& leas
   return begun;
 }
 
-Result<BulkAction> MemoryPeople::RecordBulkItems(const BulkLease& lease,
-                                                 const std::vector<BulkItem>& items, WallTime now,
-                                                 WallTime until) {
-  MutexLock lock(mu_);
+Result<BulkAction> MemoryBulkStore::RecordBulkItems(const BulkLease& lease,
+                                                    const std::vector<BulkItem>& items,
+                                                    WallTime now, WallTime until) {
+  MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(BulkEntry * entry, FindLeased(lease));
   entry->leased_until = until;
   if (items.empty()) return entry->action;
@@ -159,9 +161,9 @@ Result<BulkAction> MemoryPeople::RecordBulkItems(const BulkLease& lease,
   return entry->action;
 }
 
-Result<BulkAction> MemoryPeople::StopBulk(const BulkLease& lease, const std::string& error,
-                                          const std::string& begun_error_json, WallTime now) {
-  MutexLock lock(mu_);
+Result<BulkAction> MemoryBulkStore::StopBulk(const BulkLease& lease, const std::string& error,
+                                             const std::string& begun_error_json, WallTime now) {
+  MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(BulkEntry * entry, FindLeased(lease));
   BulkAction& action = entry->action;
   if (HasEnded(action)) return action;
@@ -176,11 +178,24 @@ Result<BulkAction> MemoryPeople::StopBulk(const BulkLease& lease, const std::str
   return action;
 }
 
-Status MemoryPeople::ReleaseBulk(const BulkLease& lease) {
-  MutexLock lock(mu_);
+Status MemoryBulkStore::ReleaseBulk(const BulkLease& lease) {
+  MutexLock lock(tables_.mu);
   const auto entry = FindLeased(lease);
   if (entry.ok()) (*entry)->leased_until = WallTime{};
   return {};
+}
+
+Result<BoundedCount> MemoryBulkStore::CountBulk(const BulkFilter& filter) {
+  BulkFilter all = WithLimit(filter);
+  all.before_number = UINT64_MAX;
+  return Bounded(ListBulk(all));
+}
+
+Result<BoundedCount> MemoryBulkStore::CountBulkItems(const std::string& bulk_id,
+                                                     const BulkItemFilter& filter) {
+  BulkItemFilter all = WithLimit(filter);
+  all.after_position = -1;
+  return Bounded(ListBulkItems(bulk_id, all));
 }
 
 }  // namespace carillon::memory

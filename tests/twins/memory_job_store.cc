@@ -1,10 +1,11 @@
-// Jobs and their schedules. Every write advances the version of the job, of its schedules and of
-// its unclaimed runs together, because claims and plans compare these (P8 of docs/semantics.md).
+#include "tests/twins/memory_job_store.h"
+
 #include <algorithm>
 #include <tuple>
 
 #include "common/domain/job/pending_fires.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_counts.h"
+#include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
 namespace {
@@ -54,20 +55,8 @@ bool IsWithin(const JobEntry& job, const JobFilter& filter) {
 
 }  // namespace
 
-Result<JobEntry*> MemoryStore::FindLiveJob(const JobId& id) {
-  JobEntry* job = tables_.FindJob(id);
-  if (job == nullptr || job->deleted) return {ErrorCode::kNotFound, "no job " + id.value()};
-  return job;
-}
-
-Result<JobEntry*> MemoryStore::FindReadableJob(const JobId& id) {
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
-  if (IsReadable(*job)) return job;
-  return {ErrorCode::kCorrupt, "job " + id.value() + ": its definition cannot be read"};
-}
-
-Result<JobEntry*> MemoryStore::FindAtVersion(const JobId& id, int64_t version) {
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+Result<JobEntry*> MemoryJobStore::FindAtVersion(const JobId& id, int64_t version) {
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindLiveJob(id));
   if (job->version != version) {
     return {ErrorCode::kConflict, "job " + id.value() + " is at version " +
                                       std::to_string(job->version) + ", not " +
@@ -76,7 +65,7 @@ Result<JobEntry*> MemoryStore::FindAtVersion(const JobId& id, int64_t version) {
   return job;
 }
 
-StoredJob MemoryStore::ToStored(const JobEntry& job) const {
+StoredJob MemoryJobStore::ToStored(const JobEntry& job) const {
   StoredJob stored{.job_no = job.job_no,
                    .job_id = job.id,
                    .segment = job.segment,
@@ -91,7 +80,8 @@ StoredJob MemoryStore::ToStored(const JobEntry& job) const {
   return stored;
 }
 
-ScheduleId MemoryStore::AddSchedule(const JobEntry& job, const ScheduleSpec& spec, WallTime now) {
+ScheduleId MemoryJobStore::AddSchedule(const JobEntry& job, const ScheduleSpec& spec,
+                                       WallTime now) {
   const ScheduleId id(++tables_.last_schedule_id);
   tables_.PutSchedule({.id = id,
                        .job_no = job.job_no,
@@ -103,7 +93,7 @@ ScheduleId MemoryStore::AddSchedule(const JobEntry& job, const ScheduleSpec& spe
   return id;
 }
 
-StoredJob MemoryStore::AddJob(const NewJob& wanted, const WriteContext& context) {
+StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const WriteContext& context) {
   const auto& [id, definition] = wanted;
   const JobNo job_no(++tables_.last_job_no);
   JobEntry& job = tables_.AddJob({.job_no = job_no,
@@ -122,17 +112,17 @@ StoredJob MemoryStore::AddJob(const NewJob& wanted, const WriteContext& context)
   return ToStored(job);
 }
 
-Result<StoredJob> MemoryStore::CreateJob(const JobId& id, const JobDefinition& definition,
-                                         const WriteContext& context) {
-  MutexLock lock(mu_);
+Result<StoredJob> MemoryJobStore::CreateJob(const JobId& id, const JobDefinition& definition,
+                                            const WriteContext& context) {
+  MutexLock lock(tables_.mu);
   if (tables_.FindJob(id) != nullptr) {
     return {ErrorCode::kExists, "job_id " + id.value() + " is taken"};
   }
   return AddJob({id, definition}, context);
 }
 
-Result<StoredJobs> MemoryStore::CreateJobs(const NewJobs& jobs, const WriteContext& context) {
-  MutexLock lock(mu_);
+Result<StoredJobs> MemoryJobStore::CreateJobs(const NewJobs& jobs, const WriteContext& context) {
+  MutexLock lock(tables_.mu);
   std::set<JobId> ids;
   for (const NewJob& job : jobs) {
     if (tables_.FindJob(job.job_id) == nullptr && ids.insert(job.job_id).second) continue;
@@ -143,8 +133,8 @@ Result<StoredJobs> MemoryStore::CreateJobs(const NewJobs& jobs, const WriteConte
   return created;
 }
 
-Result<FoundJobs> MemoryStore::FindJobs(const JobKeys& keys) {
-  MutexLock lock(mu_);
+Result<FoundJobs> MemoryJobStore::FindJobs(const JobKeys& keys) {
+  MutexLock lock(tables_.mu);
   FoundJobs found;
   std::map<JobNo, const JobEntry*> jobs;
   for (const auto& [id, job_no] : tables_.job_ids()) {
@@ -160,14 +150,14 @@ Result<FoundJobs> MemoryStore::FindJobs(const JobKeys& keys) {
   return found;
 }
 
-Result<StoredJob> MemoryStore::GetJob(const JobId& id) {
-  MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindReadableJob(id));
+Result<StoredJob> MemoryJobStore::GetJob(const JobId& id) {
+  MutexLock lock(tables_.mu);
+  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, tables_.FindReadableJob(id));
   return ToStored(*job);
 }
 
-Result<JobHead> MemoryStore::GetJobHead(const JobId& id) {
-  MutexLock lock(mu_);
+Result<JobHead> MemoryJobStore::GetJobHead(const JobId& id) {
+  MutexLock lock(tables_.mu);
   const JobEntry* job = tables_.FindJob(id);
   if (job == nullptr) return {ErrorCode::kNotFound, "no job " + id.value()};
   return JobHead{.job_no = job->job_no,
@@ -179,8 +169,8 @@ Result<JobHead> MemoryStore::GetJobHead(const JobId& id) {
                  .deleted = job->deleted};
 }
 
-Result<JobPage> MemoryStore::ListJobs(const JobFilter& filter) {
-  MutexLock lock(mu_);
+Result<JobPage> MemoryJobStore::ListJobs(const JobFilter& filter) {
+  MutexLock lock(tables_.mu);
   std::map<OrderKey, const JobEntry*> within;
   for (const auto& [id, job_no] : tables_.job_ids()) {
     const JobEntry& job = *tables_.FindJob(job_no);
@@ -189,8 +179,8 @@ Result<JobPage> MemoryStore::ListJobs(const JobFilter& filter) {
   JobPage page;
   size_t searched = 0;
   // Returns false when the page ends.
-  const auto look = [&](const JobEntry& job) REQUIRES(mu_) {
-    if (memory::Matches(job, filter) && IsReadable(job)) page.jobs.push_back(ToStored(job));
+  const auto look = [&](const JobEntry& job) REQUIRES(tables_.mu) {
+    if (Matches(job, filter) && IsReadable(job)) page.jobs.push_back(ToStored(job));
     if (page.jobs.size() >= filter.limit) return false;
     if (!filter.searches() || ++searched < filter.search_max) return true;
     page.searched_to = PlaceOf(job, filter.order);
@@ -207,9 +197,9 @@ Result<JobPage> MemoryStore::ListJobs(const JobFilter& filter) {
   return page;
 }
 
-Result<std::vector<std::string>> MemoryStore::ListNamespaces(const std::string& after,
-                                                             size_t limit) {
-  MutexLock lock(mu_);
+Result<std::vector<std::string>> MemoryJobStore::ListNamespaces(const std::string& after,
+                                                                size_t limit) {
+  MutexLock lock(tables_.mu);
   std::set<std::string> used;
   for (const auto& [id, job_no] : tables_.job_ids()) {
     const JobEntry& job = *tables_.FindJob(job_no);
@@ -222,10 +212,10 @@ Result<std::vector<std::string>> MemoryStore::ListNamespaces(const std::string& 
   return page;
 }
 
-Result<std::vector<JobVersion>> MemoryStore::ListVersions(const JobId& id, int64_t before,
-                                                          size_t limit) {
-  MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, FindLiveJob(id));
+Result<std::vector<JobVersion>> MemoryJobStore::ListVersions(const JobId& id, int64_t before,
+                                                             size_t limit) {
+  MutexLock lock(tables_.mu);
+  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, tables_.FindLiveJob(id));
   std::vector<JobVersion> versions;
   for (auto entry = job->versions.rbegin(); entry != job->versions.rend(); ++entry) {
     if (versions.size() >= limit) break;
@@ -238,7 +228,7 @@ Result<std::vector<JobVersion>> MemoryStore::ListVersions(const JobId& id, int64
   return versions;
 }
 
-void MemoryStore::NextVersion(JobEntry& job, const WriteContext& context) {
+void MemoryJobStore::NextVersion(JobEntry& job, const WriteContext& context) {
   ++job.version;
   job.updated = TimeOfNextVersion(job.updated, context.now);
   job.versions[job.version] = job.definition;
@@ -246,7 +236,7 @@ void MemoryStore::NextVersion(JobEntry& job, const WriteContext& context) {
   job.actors[job.version] = context.actor;
 }
 
-void MemoryStore::TouchSchedules(const JobEntry& job) {
+void MemoryJobStore::TouchSchedules(const JobEntry& job) {
   for (const ScheduleId id : job.schedules) {
     ScheduleEntry schedule = *tables_.FindSchedule(id);
     ++schedule.version;
@@ -255,18 +245,18 @@ void MemoryStore::TouchSchedules(const JobEntry& job) {
   }
 }
 
-void MemoryStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason reason,
-                                 WallTime now) {
+void MemoryJobStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason reason,
+                                    WallTime now) {
   ScheduleEntry schedule = *tables_.FindSchedule(id);
   const GapRange missed = PassOver(job.definition, schedule.spec, reason, now, &schedule.next_fire);
-  if (missed.count > 0) AddGap(id, job.job_no, missed);
+  if (missed.count > 0) AddGap(tables_, id, job.job_no, missed);
   ++schedule.version;
   schedule.active = false;
   schedule.next_fire = kNever;
   tables_.PutSchedule(std::move(schedule));
 }
 
-bool MemoryStore::Unplan(const RunRow& row, WallTime now) {
+bool MemoryJobStore::Unplan(const RunRow& row, WallTime now) {
   // A later run of the schedule that somebody cancelled early, or cancelled and retried, stays.
   // Moving the schedule back before it would plan its key twice.
   const auto& runs = tables_.runs();
@@ -284,8 +274,8 @@ bool MemoryStore::Unplan(const RunRow& row, WallTime now) {
   return true;
 }
 
-void MemoryStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
-                                   std::string_view why, WallTime now) {
+void MemoryJobStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
+                                      std::string_view why, WallTime now) {
   PendingEffect effect = DecidePendingEffect(entry.row, change, IsKept(job, entry.row.key), now);
   if (effect == PendingEffect::kUnplan) {
     if (change != JobChange::kPaused) return tables_.EraseRun(entry.row.key);
@@ -305,13 +295,13 @@ void MemoryStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChan
       break;
     case PendingEffect::kUnplan: break;
   }
-  if (IsFinal(changed.row.state)) return PutEnded(std::move(changed));
+  if (IsFinal(changed.row.state)) return PutEnded(tables_, std::move(changed));
   Stamp(job, &changed.row);
   tables_.PutRun(std::move(changed));
 }
 
-void MemoryStore::ChangePending(JobEntry& job, JobChange change, std::string_view why,
-                                WallTime now) {
+void MemoryJobStore::ChangePending(JobEntry& job, JobChange change, std::string_view why,
+                                   WallTime now) {
   const std::set<RunKey> open = job.open;
   for (const RunKey& key : open) {
     const RunEntry entry = *tables_.FindRun(key);
@@ -320,7 +310,7 @@ void MemoryStore::ChangePending(JobEntry& job, JobChange change, std::string_vie
   }
 }
 
-void MemoryStore::StampPending(const JobEntry& job) {
+void MemoryJobStore::StampPending(const JobEntry& job) {
   for (const RunKey& key : std::set<RunKey>(job.open)) {
     RunEntry entry = *tables_.FindRun(key);
     if (entry.row.state != RunState::kPending) continue;
@@ -329,14 +319,15 @@ void MemoryStore::StampPending(const JobEntry& job) {
   }
 }
 
-void MemoryStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, WallTime now) {
+void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, WallTime now) {
   std::vector<ScheduleId> left = job.schedules;
   std::vector<ScheduleId> next;
   for (const ScheduleSpec& spec : job.definition.schedules) {
-    const auto same = std::find_if(left.begin(), left.end(), [&](ScheduleId id) REQUIRES(mu_) {
-      return tables_.FindSchedule(id)->readable && tables_.FindSchedule(id)->spec == spec &&
-             FiresAlike(old, job.definition, spec);
-    });
+    const auto same =
+        std::find_if(left.begin(), left.end(), [&](ScheduleId id) REQUIRES(tables_.mu) {
+          return tables_.FindSchedule(id)->readable && tables_.FindSchedule(id)->spec == spec &&
+                 FiresAlike(old, job.definition, spec);
+        });
     if (same == left.end()) {
       next.push_back(AddSchedule(job, spec, now));
     } else {
@@ -352,20 +343,20 @@ void MemoryStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, Wall
   job.schedules = std::move(next);
 }
 
-void MemoryStore::Pause(JobEntry& job, const std::string& reason, WallTime now) {
+void MemoryJobStore::Pause(JobEntry& job, const std::string& reason, WallTime now) {
   job.definition.enabled = false;
   job.pause_reason = reason;
   ChangePending(job, JobChange::kPaused, reason::kPaused, now);
 }
 
-void MemoryStore::Resume(JobEntry& job, WallTime now) {
+void MemoryJobStore::Resume(JobEntry& job, WallTime now) {
   job.definition.enabled = true;
   job.pause_reason.clear();
   for (const ScheduleId id : job.schedules) {
     ScheduleEntry schedule = *tables_.FindSchedule(id);
     const GapRange missed =
         PassOver(job.definition, schedule.spec, GapReason::kPaused, now, &schedule.next_fire);
-    if (missed.count > 0) AddGap(id, job.job_no, missed);
+    if (missed.count > 0) AddGap(tables_, id, job.job_no, missed);
     tables_.PutSchedule(std::move(schedule));
   }
   const std::set<RunKey> open = job.open;
@@ -378,10 +369,10 @@ void MemoryStore::Resume(JobEntry& job, WallTime now) {
   }
 }
 
-Result<StoredJob> MemoryStore::ReplaceJob(const JobId& id, int64_t expected_version,
-                                          const JobDefinition& definition,
-                                          const WriteContext& context) {
-  MutexLock lock(mu_);
+Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_version,
+                                             const JobDefinition& definition,
+                                             const WriteContext& context) {
+  MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
   const JobDefinition old = job->definition;
   job->definition = definition;
@@ -391,14 +382,14 @@ Result<StoredJob> MemoryStore::ReplaceJob(const JobId& id, int64_t expected_vers
   if (old.enabled && !definition.enabled) Pause(*job, "", context.now);
   if (!old.enabled && definition.enabled) Resume(*job, context.now);
   TouchSchedules(*job);
-  ReportEnds(context);
+  ReportEnds(tables_, context);
   return ToStored(*job);
 }
 
-Result<StoredJob> MemoryStore::PauseJob(const JobId& id, const std::string& reason,
-                                        const WriteContext& context) {
-  MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(id));
+Result<StoredJob> MemoryJobStore::PauseJob(const JobId& id, const std::string& reason,
+                                           const WriteContext& context) {
+  MutexLock lock(tables_.mu);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindReadableJob(id));
   if (!job->definition.enabled) {
     if (reason.empty() || reason == job->pause_reason) return ToStored(*job);
     job->pause_reason = reason;
@@ -411,14 +402,14 @@ Result<StoredJob> MemoryStore::PauseJob(const JobId& id, const std::string& reas
   NextVersion(*job, context);
   Pause(*job, reason, context.now);
   TouchSchedules(*job);
-  ReportEnds(context);
+  ReportEnds(tables_, context);
   return ToStored(*job);
 }
 
-Result<StoredJob> MemoryStore::ResumeJob(const JobId& id, const std::string& /*reason*/,
-                                         const WriteContext& context) {
-  MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(id));
+Result<StoredJob> MemoryJobStore::ResumeJob(const JobId& id, const std::string& /*reason*/,
+                                            const WriteContext& context) {
+  MutexLock lock(tables_.mu);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindReadableJob(id));
   if (job->definition.enabled) return ToStored(*job);
   job->definition.enabled = true;
   NextVersion(*job, context);
@@ -427,9 +418,9 @@ Result<StoredJob> MemoryStore::ResumeJob(const JobId& id, const std::string& /*r
   return ToStored(*job);
 }
 
-Status MemoryStore::DeleteJob(const JobId& id, int64_t expected_version,
-                              const WriteContext& context) {
-  MutexLock lock(mu_);
+Status MemoryJobStore::DeleteJob(const JobId& id, int64_t expected_version,
+                                 const WriteContext& context) {
+  MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
   job->deleted = true;
   const bool readable = IsReadable(*job);
@@ -440,8 +431,24 @@ Status MemoryStore::DeleteJob(const JobId& id, int64_t expected_version,
   for (const ScheduleId schedule : job->schedules) {
     RemoveSchedule(*job, schedule, reason, context.now);
   }
-  ReportEnds(context);
+  ReportEnds(tables_, context);
   return {};
+}
+
+Result<BoundedCount> MemoryJobStore::CountJobs(const JobFilter& filter) {
+  JobFilter all = WithLimit(filter);
+  all.after.reset();
+  all.search_max = kCountLookedAtMax;
+  CARILLON_ASSIGN_OR_RETURN(const JobPage page, ListJobs(all));
+  return Bounded(page.jobs.size(), !page.searched_to);
+}
+
+Result<BoundedCount> MemoryJobStore::CountVersions(const JobId& id) {
+  return Bounded(ListVersions(id, INT64_MAX, kOneMore));
+}
+
+Result<BoundedCount> MemoryJobStore::CountNamespaces() {
+  return Bounded(ListNamespaces("", kOneMore));
 }
 
 }  // namespace carillon::memory

@@ -1,11 +1,14 @@
-// Runs as the API lists and changes them.
+#include "tests/twins/memory_run_store.h"
+
 #include <algorithm>
+#include <set>
 
 #include <fmt/core.h>
 
 #include "common/base/stable_hash.h"
 #include "common/domain/run_id.h"
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_counts.h"
+#include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
 namespace {
@@ -37,10 +40,10 @@ bool IsWanted(const GapFilter& filter, const GapRange& gap) {
 
 }  // namespace
 
-Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
-                                           const WriteContext& context) {
-  MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindReadableJob(request.job_id));
+Result<CreatedRun> MemoryRunStore::ExecuteJob(const ExecuteRequest& request,
+                                              const WriteContext& context) {
+  MutexLock lock(tables_.mu);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindReadableJob(request.job_id));
   if (!job->manual) {
     const ScheduleId id(++tables_.last_schedule_id);
     tables_.PutSchedule(
@@ -70,17 +73,7 @@ Result<CreatedRun> MemoryStore::ExecuteJob(const ExecuteRequest& request,
   return created;
 }
 
-void MemoryStore::PutEnded(RunEntry entry) {
-  ++ended_[entry.row.state];
-  tables_.PutRun(std::move(entry));
-}
-
-void MemoryStore::ReportEnds(const WriteContext& context) {
-  if (context.ended != nullptr) *context.ended = ended_;
-  ended_.clear();
-}
-
-bool MemoryStore::CancelEntry(const RunEntry& entry, const WriteContext& context) {
+bool MemoryRunStore::CancelEntry(const RunEntry& entry, const WriteContext& context) {
   const CancelEffect effect = DecideCancel(entry.row, context.cancel_mode, context.overlap());
   if (effect == CancelEffect::kNothing) return false;
   if (effect == CancelEffect::kAskedHarder) return true;
@@ -101,22 +94,22 @@ bool MemoryStore::CancelEntry(const RunEntry& entry, const WriteContext& context
   changed.result.ended = context.now;
   // An attempt that was given up as lost stays LOST: its real end may still be reported.
   if (!entry.row.may_still_run) changed.result.state = RunState::kCancelled;
-  PutEnded(std::move(changed));
+  PutEnded(tables_, std::move(changed));
   return true;
 }
 
-Result<bool> MemoryStore::CancelRun(const RunKey& key, const WriteContext& context) {
-  MutexLock lock(mu_);
+Result<bool> MemoryRunStore::CancelRun(const RunKey& key, const WriteContext& context) {
+  MutexLock lock(tables_.mu);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
   const bool done = CancelEntry(RunEntry(*found), context);
-  ReportEnds(context);
+  ReportEnds(tables_, context);
   return done;
 }
 
-Result<int64_t> MemoryStore::CancelJobRuns(const JobId& id, const WriteContext& context) {
-  MutexLock lock(mu_);
-  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindLiveJob(id));
+Result<int64_t> MemoryRunStore::CancelJobRuns(const JobId& id, const WriteContext& context) {
+  MutexLock lock(tables_.mu);
+  CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindLiveJob(id));
   const std::set<RunKey> open = job->open;
   int64_t cancelled = 0;
   for (const RunKey& key : open) {
@@ -124,12 +117,13 @@ Result<int64_t> MemoryStore::CancelJobRuns(const JobId& id, const WriteContext& 
     if (IsAhead(entry.row, context.now)) continue;
     if (CancelEntry(entry, context)) ++cancelled;
   }
-  ReportEnds(context);
+  ReportEnds(tables_, context);
   return cancelled;
 }
 
-Result<RunDetail> MemoryStore::RetryRun(const RetryRequest& request, const WriteContext& context) {
-  MutexLock lock(mu_);
+Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
+                                           const WriteContext& context) {
+  MutexLock lock(tables_.mu);
   const RunKey& key = request.key;
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
@@ -150,37 +144,21 @@ Result<RunDetail> MemoryStore::RetryRun(const RetryRequest& request, const Write
   // An attempt that was given up as lost stays LOST: its real end may still be reported.
   if (ended.state != RunState::kLost) ended.state = found->row.state;
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
-  WriteChange(*found, change, ended, context.now);
-  RunDetail retried = ToDetail(*tables_.FindRun(key), true);
+  WriteChange(tables_, *found, change, ended, context.now);
+  RunDetail retried = ToDetail(tables_, *tables_.FindRun(key), true);
   if (request.keyed) tables_.Settle(*request.keyed, retried);
   return retried;
 }
 
-RunDetail MemoryStore::ToDetail(const RunEntry& entry, bool with_attempts) {
-  const JobEntry& job = *tables_.FindJob(entry.row.job_no);
-  const auto version = job.versions.find(entry.row.def_version);
-  const JobDefinition& definition =
-      version == job.versions.end() ? job.definition : version->second;
-  RunDetail detail{.row = entry.row,
-                   .job_id = job.id,
-                   .job_name = definition.name,
-                   .planned = entry.planned,
-                   .result = entry.result,
-                   .parameters_json = entry.parameters_json,
-                   .trace_id = entry.trace_id};
-  if (with_attempts) detail.attempts = entry.attempts;
-  return detail;
-}
-
-Result<RunDetail> MemoryStore::GetRun(const RunKey& key) {
-  MutexLock lock(mu_);
+Result<RunDetail> MemoryRunStore::GetRun(const RunKey& key) {
+  MutexLock lock(tables_.mu);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  return ToDetail(*found, true);
+  return ToDetail(tables_, *found, true);
 }
 
-Result<std::vector<RecentRuns>> MemoryStore::ListRecentRuns(const RecentFilter& filter) {
-  MutexLock lock(mu_);
+Result<std::vector<RecentRuns>> MemoryRunStore::ListRecentRuns(const RecentFilter& filter) {
+  MutexLock lock(tables_.mu);
   std::vector<RecentRuns> recent;
   for (const JobId& id : filter.job_ids) {
     const JobEntry* job = tables_.FindJob(id);
@@ -199,7 +177,7 @@ Result<std::vector<RecentRuns>> MemoryStore::ListRecentRuns(const RecentFilter& 
   return recent;
 }
 
-bool MemoryStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) {
+bool MemoryRunStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTime now) {
   const RunRow& row = entry.row;
   if (filter.since && row.key.fire < *filter.since) return false;
   if (filter.until && row.key.fire >= *filter.until) return false;
@@ -215,15 +193,15 @@ bool MemoryStore::Matches(const RunEntry& entry, const RunFilter& filter, WallTi
   return Contains(filter.states, row.state);
 }
 
-Result<RunPage> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {
-  MutexLock lock(mu_);
+Result<RunPage> MemoryRunStore::ListRuns(const RunFilter& filter, WallTime now) {
+  MutexLock lock(tables_.mu);
   const std::map<RunKey, RunEntry>& runs = tables_.runs();
   RunPage page;
   const bool searches = filter.looks_at_runs() || !filter.states.empty();
   size_t searched = 0;
   // Returns false when the page ends.
-  const auto look = [&](const RunKey& key, const RunEntry& entry) REQUIRES(mu_) {
-    if (Matches(entry, filter, now)) page.runs.push_back(ToDetail(entry, false));
+  const auto look = [&](const RunKey& key, const RunEntry& entry) REQUIRES(tables_.mu) {
+    if (Matches(entry, filter, now)) page.runs.push_back(ToDetail(tables_, entry, false));
     if (searches && ++searched == filter.search_max) page.searched_to = key;
     return page.runs.size() < filter.limit && !page.searched_to;
   };
@@ -241,8 +219,8 @@ Result<RunPage> MemoryStore::ListRuns(const RunFilter& filter, WallTime now) {
   return page;
 }
 
-Result<uint64_t> MemoryStore::RunsFingerprint(WallTime now) {
-  MutexLock lock(mu_);
+Result<uint64_t> MemoryRunStore::RunsFingerprint(WallTime now) {
+  MutexLock lock(tables_.mu);
   const std::map<RunKey, RunEntry>& runs = tables_.runs();
   std::string text;
   size_t newest = 0;
@@ -257,8 +235,8 @@ Result<uint64_t> MemoryStore::RunsFingerprint(WallTime now) {
   return StableHash(text);
 }
 
-Result<GapPage> MemoryStore::ListGaps(const GapFilter& filter) {
-  MutexLock lock(mu_);
+Result<GapPage> MemoryRunStore::ListGaps(const GapFilter& filter) {
+  MutexLock lock(tables_.mu);
   GapPage page;
   auto it = tables_.gaps.lower_bound(filter.before_id);
   std::optional<uint64_t> last;
@@ -277,8 +255,8 @@ Result<GapPage> MemoryStore::ListGaps(const GapFilter& filter) {
   return page;
 }
 
-Result<RunCounts> MemoryStore::CountOpenRuns() {
-  MutexLock lock(mu_);
+Result<RunCounts> MemoryRunStore::CountOpenRuns() {
+  MutexLock lock(tables_.mu);
   RunCounts counts;
   for (const SegmentRecord& record : tables_.segments) {
     counts.pending += static_cast<int64_t>(tables_.pending(record.segment).size());
@@ -290,8 +268,8 @@ Result<RunCounts> MemoryStore::CountOpenRuns() {
   return counts;
 }
 
-Result<std::vector<DeadLetter>> MemoryStore::ListDeadLetters(const DeadLetterFilter& filter) {
-  MutexLock lock(mu_);
+Result<std::vector<DeadLetter>> MemoryRunStore::ListDeadLetters(const DeadLetterFilter& filter) {
+  MutexLock lock(tables_.mu);
   std::vector<DeadLetter> page;
   auto it = tables_.dead_letters.lower_bound(filter.before_id);
   while (it != tables_.dead_letters.begin() && page.size() < filter.limit) {
@@ -301,8 +279,8 @@ Result<std::vector<DeadLetter>> MemoryStore::ListDeadLetters(const DeadLetterFil
   return page;
 }
 
-Result<DeadLetterJobPage> MemoryStore::ListDeadLetterJobs(const DeadLetterJobFilter& filter) {
-  MutexLock lock(mu_);
+Result<DeadLetterJobPage> MemoryRunStore::ListDeadLetterJobs(const DeadLetterJobFilter& filter) {
+  MutexLock lock(tables_.mu);
   DeadLetterJobPage page;
   std::set<JobId> seen;
   size_t read = 0;
@@ -322,8 +300,8 @@ Result<DeadLetterJobPage> MemoryStore::ListDeadLetterJobs(const DeadLetterJobFil
   return page;
 }
 
-Result<DeadLetter> MemoryStore::GetDeadLetter(uint64_t id) {
-  MutexLock lock(mu_);
+Result<DeadLetter> MemoryRunStore::GetDeadLetter(uint64_t id) {
+  MutexLock lock(tables_.mu);
   const auto letter = tables_.dead_letters.find(id);
   if (letter == tables_.dead_letters.end()) {
     return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)};
@@ -331,10 +309,29 @@ Result<DeadLetter> MemoryStore::GetDeadLetter(uint64_t id) {
   return letter->second;
 }
 
-Status MemoryStore::DiscardDeadLetter(uint64_t id) {
-  MutexLock lock(mu_);
+Status MemoryRunStore::DiscardDeadLetter(uint64_t id) {
+  MutexLock lock(tables_.mu);
   if (tables_.dead_letters.erase(id) > 0) return {};
   return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)};
+}
+
+Result<BoundedCount> MemoryRunStore::CountRuns(const RunFilter& filter, WallTime now) {
+  RunFilter all = WithLimit(filter);
+  all.before.reset();
+  all.search_max = std::min(filter.search_max, kRunCountLookedAtMax);
+  CARILLON_ASSIGN_OR_RETURN(const RunPage page, ListRuns(all, now));
+  return Bounded(page.runs.size(), !page.searched_to);
+}
+
+Result<BoundedCount> MemoryRunStore::CountGaps(const GapFilter& filter) {
+  GapFilter all = WithLimit(filter);
+  all.before_id = UINT64_MAX;
+  CARILLON_ASSIGN_OR_RETURN(const GapPage page, ListGaps(all));
+  return Bounded(page.gaps.size());
+}
+
+Result<BoundedCount> MemoryRunStore::CountDeadLetters(const DeadLetterFilter& filter) {
+  return Bounded(ListDeadLetters(WithLimit(filter)));
 }
 
 }  // namespace carillon::memory

@@ -1,4 +1,8 @@
-#include "tests/twins/memory_people.h"
+#include "tests/twins/memory_secret_store.h"
+
+#include <set>
+
+#include "tests/twins/memory_counts.h"
 
 namespace carillon::memory {
 namespace {
@@ -7,21 +11,22 @@ Error NoSecret(const std::string& name) { return {ErrorCode::kNotFound, "no secr
 
 }  // namespace
 
-Status MemoryPeople::CreateSecret(const StoredSecret& secret) {
-  MutexLock lock(mu_);
+Status MemorySecretStore::CreateSecret(const StoredSecret& secret) {
+  MutexLock lock(tables_.mu);
   if (tables_.secrets.emplace(secret.record.name, secret).second) return {};
   return {ErrorCode::kExists, "there is a secret " + secret.record.name};
 }
 
-Result<StoredSecret> MemoryPeople::GetSecret(const std::string& name) {
-  MutexLock lock(mu_);
+Result<StoredSecret> MemorySecretStore::GetSecret(const std::string& name) {
+  MutexLock lock(tables_.mu);
   const auto found = tables_.secrets.find(name);
   if (found == tables_.secrets.end()) return NoSecret(name);
   return found->second;
 }
 
-Result<std::vector<StoredSecret>> MemoryPeople::FindSecrets(const std::vector<std::string>& names) {
-  MutexLock lock(mu_);
+Result<std::vector<StoredSecret>> MemorySecretStore::FindSecrets(
+    const std::vector<std::string>& names) {
+  MutexLock lock(tables_.mu);
   std::vector<StoredSecret> secrets;
   for (const std::string& name : std::set<std::string>(names.begin(), names.end())) {
     const auto found = tables_.secrets.find(name);
@@ -30,8 +35,8 @@ Result<std::vector<StoredSecret>> MemoryPeople::FindSecrets(const std::vector<st
   return secrets;
 }
 
-Result<std::vector<SecretRecord>> MemoryPeople::ListSecrets(const SecretFilter& filter) {
-  MutexLock lock(mu_);
+Result<std::vector<SecretRecord>> MemorySecretStore::ListSecrets(const SecretFilter& filter) {
+  MutexLock lock(tables_.mu);
   std::vector<SecretRecord> page;
   for (auto at = tables_.secrets.upper_bound(filter.after_name);
        at != tables_.secrets.end() && page.size() < filter.limit; ++at) {
@@ -42,8 +47,8 @@ Result<std::vector<SecretRecord>> MemoryPeople::ListSecrets(const SecretFilter& 
   return page;
 }
 
-Result<SecretRecord> MemoryPeople::UpdateSecret(const StoredSecret& wanted, WallTime now) {
-  MutexLock lock(mu_);
+Result<SecretRecord> MemorySecretStore::UpdateSecret(const StoredSecret& wanted, WallTime now) {
+  MutexLock lock(tables_.mu);
   const auto found = tables_.secrets.find(wanted.record.name);
   if (found == tables_.secrets.end()) return NoSecret(wanted.record.name);
   SecretRecord& record = found->second.record;
@@ -59,8 +64,8 @@ Result<SecretRecord> MemoryPeople::UpdateSecret(const StoredSecret& wanted, Wall
   return record;
 }
 
-Status MemoryPeople::DeleteSecret(const std::string& name, int64_t expected_version) {
-  MutexLock lock(mu_);
+Status MemorySecretStore::DeleteSecret(const std::string& name, int64_t expected_version) {
+  MutexLock lock(tables_.mu);
   const auto found = tables_.secrets.find(name);
   if (found == tables_.secrets.end()) return NoSecret(name);
   if (found->second.record.version != expected_version) {
@@ -70,9 +75,9 @@ Status MemoryPeople::DeleteSecret(const std::string& name, int64_t expected_vers
   return {};
 }
 
-Status MemoryPeople::RewrapSecret(const std::string& name, const SealedValue& from,
-                                  const SealedValue& to) {
-  MutexLock lock(mu_);
+Status MemorySecretStore::RewrapSecret(const std::string& name, const SealedValue& from,
+                                       const SealedValue& to) {
+  MutexLock lock(tables_.mu);
   const auto found = tables_.secrets.find(name);
   if (found == tables_.secrets.end()) return NoSecret(name);
   if (found->second.value != from) {
@@ -81,6 +86,10 @@ Status MemoryPeople::RewrapSecret(const std::string& name, const SealedValue& fr
   found->second.value = to;
   found->second.record.key_id = to.key_id;
   return {};
+}
+
+Result<BoundedCount> MemorySecretStore::CountSecrets() {
+  return Bounded(ListSecrets({.limit = kOneMore}));
 }
 
 }  // namespace carillon::memory

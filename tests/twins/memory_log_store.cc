@@ -1,19 +1,18 @@
-// The logs of attempts: port LogStore.
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_log_store.h"
 
 namespace carillon::memory {
 
-Status MemoryStore::AppendLogs(const std::vector<LogRecord>& records) {
-  MutexLock lock(mu_);
+Status MemoryLogStore::AppendLogs(const std::vector<LogRecord>& records) {
+  MutexLock lock(tables_.mu);
   for (const LogRecord& record : records) {
     tables_.logs[{record.key, record.attempt}].emplace(record.chunk.first_seq, record.chunk);
   }
   return {};
 }
 
-Result<std::vector<LogChunk>> MemoryStore::ReadLog(const RunKey& key, int attempt,
-                                                   uint64_t from_seq, size_t bytes_max) {
-  MutexLock lock(mu_);
+Result<std::vector<LogChunk>> MemoryLogStore::ReadLog(const RunKey& key, int attempt,
+                                                      uint64_t from_seq, size_t bytes_max) {
+  MutexLock lock(tables_.mu);
   std::vector<LogChunk> chunks;
   const auto log = tables_.logs.find({key, attempt});
   if (log == tables_.logs.end()) return chunks;
@@ -30,8 +29,8 @@ Result<std::vector<LogChunk>> MemoryStore::ReadLog(const RunKey& key, int attemp
   return chunks;
 }
 
-Result<LogExtent> MemoryStore::GetLogExtent(const RunKey& key, int attempt) {
-  MutexLock lock(mu_);
+Result<LogExtent> MemoryLogStore::GetLogExtent(const RunKey& key, int attempt) {
+  MutexLock lock(tables_.mu);
   const auto log = tables_.logs.find({key, attempt});
   if (log == tables_.logs.end()) return LogExtent{};
   const LogChunk& chunk = log->second.rbegin()->second;

@@ -1,8 +1,9 @@
-// Users, sessions, tokens, the signing key.
+#include "tests/twins/memory_auth_store.h"
+
 #include <algorithm>
 #include <map>
 
-#include "tests/twins/memory_people.h"
+#include "tests/twins/memory_counts.h"
 
 namespace carillon::memory {
 namespace {
@@ -13,18 +14,18 @@ bool IsAdministrator(const UserRecord& user) { return user.role == "admin" && !u
 
 }  // namespace
 
-bool MemoryPeople::HasAdministrator(const std::string& beside) const {
+bool MemoryAuthStore::HasAdministrator(const std::string& beside) const {
   return std::any_of(tables_.users.begin(), tables_.users.end(), [&](const auto& entry) {
     return entry.first != beside && IsAdministrator(entry.second);
   });
 }
 
-Status MemoryPeople::CheckAdministratorLeft(const std::string& without) {
+Status MemoryAuthStore::CheckAdministratorLeft(const std::string& without) {
   if (HasAdministrator(without)) return {};
   return {ErrorCode::kDenied, "user " + without + " is the last enabled administrator"};
 }
 
-Status MemoryPeople::InsertUser(const UserRecord& user) {
+Status MemoryAuthStore::InsertUser(const UserRecord& user) {
   for (const auto& [id, other] : tables_.users) {
     if (id == user.user_id || SameName(other.name, user.name)) {
       return {ErrorCode::kExists, "there is a user " + user.name};
@@ -34,7 +35,7 @@ Status MemoryPeople::InsertUser(const UserRecord& user) {
   return {};
 }
 
-Result<UserRecord*> MemoryPeople::FindUserAt(const std::string& user_id, int64_t version) {
+Result<UserRecord*> MemoryAuthStore::FindUserAt(const std::string& user_id, int64_t version) {
   const auto it = tables_.users.find(user_id);
   if (it == tables_.users.end()) return {ErrorCode::kNotFound, "no user " + user_id};
   if (it->second.version != version) {
@@ -43,20 +44,20 @@ Result<UserRecord*> MemoryPeople::FindUserAt(const std::string& user_id, int64_t
   return &it->second;
 }
 
-Result<bool> MemoryPeople::NeedsSetup() {
-  MutexLock lock(mu_);
+Result<bool> MemoryAuthStore::NeedsSetup() {
+  MutexLock lock(tables_.mu);
   return !HasAdministrator("");
 }
 
-Status MemoryPeople::PutSetupLink(const std::string& token_hash, WallTime expires) {
-  MutexLock lock(mu_);
+Status MemoryAuthStore::PutSetupLink(const std::string& token_hash, WallTime expires) {
+  MutexLock lock(tables_.mu);
   if (HasAdministrator("")) return {ErrorCode::kConflict, "an administrator already exists"};
   tables_.setup_link = {token_hash, expires};
   return {};
 }
 
-Status MemoryPeople::Setup(const std::string& token_hash, const UserRecord& user, WallTime now) {
-  MutexLock lock(mu_);
+Status MemoryAuthStore::Setup(const std::string& token_hash, const UserRecord& user, WallTime now) {
+  MutexLock lock(tables_.mu);
   if (HasAdministrator("")) return {ErrorCode::kConflict, "an administrator already exists"};
   const auto& link = tables_.setup_link;
   if (!link || link->first != token_hash || link->second <= now) {
@@ -67,28 +68,28 @@ Status MemoryPeople::Setup(const std::string& token_hash, const UserRecord& user
   return {};
 }
 
-Status MemoryPeople::CreateUser(const UserRecord& user) {
-  MutexLock lock(mu_);
+Status MemoryAuthStore::CreateUser(const UserRecord& user) {
+  MutexLock lock(tables_.mu);
   return InsertUser(user);
 }
 
-Result<UserRecord> MemoryPeople::GetUser(const std::string& user_id) {
-  MutexLock lock(mu_);
+Result<UserRecord> MemoryAuthStore::GetUser(const std::string& user_id) {
+  MutexLock lock(tables_.mu);
   const auto it = tables_.users.find(user_id);
   if (it == tables_.users.end()) return {ErrorCode::kNotFound, "no user " + user_id};
   return it->second;
 }
 
-Result<std::optional<UserRecord>> MemoryPeople::FindUser(const std::string& name) {
-  MutexLock lock(mu_);
+Result<std::optional<UserRecord>> MemoryAuthStore::FindUser(const std::string& name) {
+  MutexLock lock(tables_.mu);
   for (const auto& [id, user] : tables_.users) {
     if (SameName(user.name, name)) return std::optional(user);
   }
   return std::optional<UserRecord>();
 }
 
-Result<std::vector<UserRecord>> MemoryPeople::ListUsers(const UserListing& listing) {
-  MutexLock lock(mu_);
+Result<std::vector<UserRecord>> MemoryAuthStore::ListUsers(const UserListing& listing) {
+  MutexLock lock(tables_.mu);
   const auto place = [&](const std::string& text) { return listing.by_name ? Lower(text) : text; };
   std::map<std::string, const UserRecord*> users;
   for (const auto& [id, user] : tables_.users)
@@ -106,8 +107,8 @@ Result<std::vector<UserRecord>> MemoryPeople::ListUsers(const UserListing& listi
   return page;
 }
 
-Result<UserRecord> MemoryPeople::UpdateUser(const UserRecord& wanted, WallTime now) {
-  MutexLock lock(mu_);
+Result<UserRecord> MemoryAuthStore::UpdateUser(const UserRecord& wanted, WallTime now) {
+  MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(UserRecord * user, FindUserAt(wanted.user_id, wanted.version));
   if (IsAdministrator(*user) && !IsAdministrator(wanted)) {
     CARILLON_TRY(CheckAdministratorLeft(user->user_id));
@@ -129,8 +130,8 @@ Result<UserRecord> MemoryPeople::UpdateUser(const UserRecord& wanted, WallTime n
   return *user;
 }
 
-Result<Preferences> MemoryPeople::ChangePreferences(const PreferenceChange& change) {
-  MutexLock lock(mu_);
+Result<Preferences> MemoryAuthStore::ChangePreferences(const PreferenceChange& change) {
+  MutexLock lock(tables_.mu);
   const auto it = tables_.users.find(change.user_id);
   if (it == tables_.users.end()) return {ErrorCode::kNotFound, "no user " + change.user_id};
   Preferences& preferences = it->second.preferences;
@@ -141,8 +142,8 @@ Result<Preferences> MemoryPeople::ChangePreferences(const PreferenceChange& chan
   return preferences;
 }
 
-Status MemoryPeople::DeleteUser(const std::string& user_id, int64_t expected_version) {
-  MutexLock lock(mu_);
+Status MemoryAuthStore::DeleteUser(const std::string& user_id, int64_t expected_version) {
+  MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(const UserRecord* user, FindUserAt(user_id, expected_version));
   if (IsAdministrator(*user)) CARILLON_TRY(CheckAdministratorLeft(user_id));
   std::erase_if(tables_.refreshes,
@@ -152,8 +153,8 @@ Status MemoryPeople::DeleteUser(const std::string& user_id, int64_t expected_ver
   return {};
 }
 
-Status MemoryPeople::CreateSession(const RefreshRecord& first) {
-  MutexLock lock(mu_);
+Status MemoryAuthStore::CreateSession(const RefreshRecord& first) {
+  MutexLock lock(tables_.mu);
   if (tables_.refreshes.contains(first.token_hash)) {
     return {ErrorCode::kExists, "there is such a refresh token"};
   }
@@ -161,7 +162,7 @@ Status MemoryPeople::CreateSession(const RefreshRecord& first) {
   return {};
 }
 
-std::vector<LaterRefresh> MemoryPeople::LaterThan(const RefreshRecord& record) const {
+std::vector<LaterRefresh> MemoryAuthStore::LaterThan(const RefreshRecord& record) const {
   std::vector<LaterRefresh> later;
   for (const auto& [hash, entry] : tables_.refreshes) {
     if (entry.record.family != record.family || entry.record.created <= record.created) continue;
@@ -170,15 +171,15 @@ std::vector<LaterRefresh> MemoryPeople::LaterThan(const RefreshRecord& record) c
   return later;
 }
 
-void MemoryPeople::EndFamily(const std::string& family) {
+void MemoryAuthStore::EndFamily(const std::string& family) {
   std::erase_if(tables_.refreshes,
                 [&](const auto& entry) { return entry.second.record.family == family; });
 }
 
-Result<Rotation> MemoryPeople::RotateSession(const std::string& used_hash,
-                                             const std::string& new_hash, WallTime now,
-                                             WallTime expires) {
-  MutexLock lock(mu_);
+Result<Rotation> MemoryAuthStore::RotateSession(const std::string& used_hash,
+                                                const std::string& new_hash, WallTime now,
+                                                WallTime expires) {
+  MutexLock lock(tables_.mu);
   const auto it = tables_.refreshes.find(used_hash);
   if (it == tables_.refreshes.end()) return Rotation{};
   RefreshRecord next = it->second.record;
@@ -203,8 +204,8 @@ Result<Rotation> MemoryPeople::RotateSession(const std::string& used_hash,
   return Rotation{RefreshVerdict::kRotated, next.family, user->second};
 }
 
-Result<std::optional<EndedSession>> MemoryPeople::EndSession(const std::string& token_hash) {
-  MutexLock lock(mu_);
+Result<std::optional<EndedSession>> MemoryAuthStore::EndSession(const std::string& token_hash) {
+  MutexLock lock(tables_.mu);
   const auto it = tables_.refreshes.find(token_hash);
   if (it == tables_.refreshes.end()) return std::optional<EndedSession>();
   EndedSession ended{it->second.record.family, it->second.record.user_id};
@@ -212,9 +213,9 @@ Result<std::optional<EndedSession>> MemoryPeople::EndSession(const std::string& 
   return std::optional(std::move(ended));
 }
 
-Result<std::optional<UserRecord>> MemoryPeople::FindSession(const std::string& family,
-                                                            WallTime now) {
-  MutexLock lock(mu_);
+Result<std::optional<UserRecord>> MemoryAuthStore::FindSession(const std::string& family,
+                                                               WallTime now) {
+  MutexLock lock(tables_.mu);
   for (const auto& [hash, entry] : tables_.refreshes) {
     if (entry.record.family != family || entry.use != RefreshUse::kNone ||
         entry.record.expires <= now)
@@ -227,15 +228,15 @@ Result<std::optional<UserRecord>> MemoryPeople::FindSession(const std::string& f
   return std::optional<UserRecord>();
 }
 
-Status MemoryPeople::CreateFirstToken(const TokenRecord& token) {
-  MutexLock lock(mu_);
+Status MemoryAuthStore::CreateFirstToken(const TokenRecord& token) {
+  MutexLock lock(tables_.mu);
   if (!tables_.tokens.empty()) return {ErrorCode::kExists, "there is a token already"};
   tables_.tokens[token.token_hash] = token;
   return {};
 }
 
-Status MemoryPeople::CreateToken(const TokenRecord& token) {
-  MutexLock lock(mu_);
+Status MemoryAuthStore::CreateToken(const TokenRecord& token) {
+  MutexLock lock(tables_.mu);
   for (const auto& [hash, other] : tables_.tokens) {
     if (hash == token.token_hash || other.token_id == token.token_id) {
       return {ErrorCode::kExists, "there is a token " + token.token_id};
@@ -245,8 +246,8 @@ Status MemoryPeople::CreateToken(const TokenRecord& token) {
   return {};
 }
 
-Result<std::optional<FoundToken>> MemoryPeople::FindToken(const std::string& token_hash) {
-  MutexLock lock(mu_);
+Result<std::optional<FoundToken>> MemoryAuthStore::FindToken(const std::string& token_hash) {
+  MutexLock lock(tables_.mu);
   const auto it = tables_.tokens.find(token_hash);
   if (it == tables_.tokens.end()) return std::optional<FoundToken>();
   FoundToken found{.token = it->second};
@@ -257,8 +258,8 @@ Result<std::optional<FoundToken>> MemoryPeople::FindToken(const std::string& tok
   return std::optional(std::move(found));
 }
 
-Result<std::vector<TokenRecord>> MemoryPeople::ListTokens(const TokenFilter& filter) {
-  MutexLock lock(mu_);
+Result<std::vector<TokenRecord>> MemoryAuthStore::ListTokens(const TokenFilter& filter) {
+  MutexLock lock(tables_.mu);
   std::map<std::string, const TokenRecord*> by_id;
   for (const auto& [hash, token] : tables_.tokens) {
     if (filter.user_id && token.user_id != *filter.user_id) continue;
@@ -272,34 +273,44 @@ Result<std::vector<TokenRecord>> MemoryPeople::ListTokens(const TokenFilter& fil
   return page;
 }
 
-Result<TokenRecord> MemoryPeople::GetToken(const std::string& token_id) {
-  MutexLock lock(mu_);
+Result<TokenRecord> MemoryAuthStore::GetToken(const std::string& token_id) {
+  MutexLock lock(tables_.mu);
   for (const auto& [hash, token] : tables_.tokens) {
     if (token.token_id == token_id) return token;
   }
   return {ErrorCode::kNotFound, "no token " + token_id};
 }
 
-Status MemoryPeople::DeleteToken(const std::string& token_id) {
-  MutexLock lock(mu_);
+Status MemoryAuthStore::DeleteToken(const std::string& token_id) {
+  MutexLock lock(tables_.mu);
   const size_t deleted = std::erase_if(
       tables_.tokens, [&](const auto& entry) { return entry.second.token_id == token_id; });
   if (deleted == 0) return {ErrorCode::kNotFound, "no token " + token_id};
   return {};
 }
 
-Status MemoryPeople::TouchToken(const std::string& token_id, WallTime used) {
-  MutexLock lock(mu_);
+Status MemoryAuthStore::TouchToken(const std::string& token_id, WallTime used) {
+  MutexLock lock(tables_.mu);
   for (auto& [hash, token] : tables_.tokens) {
     if (token.token_id == token_id) token.last_used = used;
   }
   return {};
 }
 
-Result<std::string> MemoryPeople::EnsureSigningKey(const std::string& fresh) {
-  MutexLock lock(mu_);
+Result<std::string> MemoryAuthStore::EnsureSigningKey(const std::string& fresh) {
+  MutexLock lock(tables_.mu);
   if (tables_.signing_key.empty()) tables_.signing_key = fresh;
   return tables_.signing_key;
+}
+
+Result<BoundedCount> MemoryAuthStore::CountUsers() {
+  return Bounded(ListUsers({.limit = kOneMore}));
+}
+
+Result<BoundedCount> MemoryAuthStore::CountTokens(const TokenFilter& filter) {
+  TokenFilter all = WithLimit(filter);
+  all.after_token_id.clear();
+  return Bounded(ListTokens(all));
 }
 
 }  // namespace carillon::memory

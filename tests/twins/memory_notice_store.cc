@@ -1,7 +1,9 @@
-// In-memory NoticeStore: notices and their deliveries.
+#include "tests/twins/memory_notice_store.h"
+
 #include <algorithm>
 
-#include "tests/twins/memory_store.h"
+#include "tests/twins/memory_counts.h"
+#include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
 namespace {
@@ -11,10 +13,6 @@ bool IsIn(const std::vector<T>& list, const T& one) {
   return std::find(list.begin(), list.end(), one) != list.end();
 }
 
-std::tuple<RunKey, int, NoticeKind> KeyOf(const Notice& notice) {
-  return {notice.key, notice.attempt, notice.kind};
-}
-
 Delivery WithoutMessage(const Delivery& delivery) {
   Delivery shown = delivery;
   shown.message.clear();
@@ -22,8 +20,9 @@ Delivery WithoutMessage(const Delivery& delivery) {
 }
 
 // The failed run itself also counts as a recovery, whenever its success was reported.
-std::optional<Recovery> FindRecovery(const Tables& tables, JobNo job_no,
-                                     const NoticeMemoryEntry& memory, WallTime now) {
+std::optional<Recovery> FindRecovery(const MemoryTables& tables, JobNo job_no,
+                                     const NoticeMemoryEntry& memory, WallTime now)
+    REQUIRES(tables.mu) {
   const std::map<RunKey, RunEntry>& runs = tables.runs();
   for (auto it = runs.lower_bound({memory.failed_fire, {}, 0}); it != runs.end(); ++it) {
     const RunEntry& run = it->second;
@@ -41,7 +40,8 @@ std::optional<Recovery> FindRecovery(const Tables& tables, JobNo job_no,
 
 // Remembers a decision. A sent notice of a failure starts the watch for a success; one that is held
 // back moves the time from which a success counts.
-void Remember(Tables& tables, const NoticeDecision& decision, WallTime now) {
+void Remember(MemoryTables& tables, const NoticeDecision& decision, WallTime now)
+    REQUIRES(tables.mu) {
   const Notice& notice = decision.notice;
   const bool failed = notice.kind == NoticeKind::kFailed;
   const auto place = std::make_pair(notice.job_no, notice.kind);
@@ -63,14 +63,7 @@ void Remember(Tables& tables, const NoticeDecision& decision, WallTime now) {
 
 }  // namespace
 
-void MemoryStore::AddNotice(Notice notice) {
-  if (!tables_.notice_keys.insert(KeyOf(notice)).second) return;
-  notice.id = ++tables_.last_notice_id;
-  const uint64_t id = notice.id;
-  tables_.notices[id] = {.notice = std::move(notice)};
-}
-
-OpenNotice MemoryStore::ToOpen(const Notice& notice) {
+OpenNotice MemoryNoticeStore::ToOpen(const Notice& notice) {
   const JobEntry& job = *tables_.FindJob(notice.job_no);
   OpenNotice open{.notice = notice, .job_id = job.id, .job_name = job.definition.name};
   if (IsReadable(job)) open.rules = job.definition.notify;
@@ -79,9 +72,9 @@ OpenNotice MemoryStore::ToOpen(const Notice& notice) {
   return open;
 }
 
-Result<std::vector<OpenNotice>> MemoryStore::ScanNotices(const std::vector<SegmentId>& segments,
-                                                         size_t limit) {
-  MutexLock lock(mu_);
+Result<std::vector<OpenNotice>> MemoryNoticeStore::ScanNotices(
+    const std::vector<SegmentId>& segments, size_t limit) {
+  MutexLock lock(tables_.mu);
   std::vector<OpenNotice> open;
   for (const auto& [id, entry] : tables_.notices) {
     if (open.size() == limit) break;
@@ -90,18 +83,18 @@ Result<std::vector<OpenNotice>> MemoryStore::ScanNotices(const std::vector<Segme
   return open;
 }
 
-Result<std::optional<RunDetail>> MemoryStore::FindRun(const Notice& notice) {
-  MutexLock lock(mu_);
+Result<std::optional<RunDetail>> MemoryNoticeStore::FindRun(const Notice& notice) {
+  MutexLock lock(tables_.mu);
   const RunEntry* run = tables_.FindRun(notice.key);
   if (run == nullptr || notice.kind == NoticeKind::kMissed) return std::optional<RunDetail>();
-  return std::optional(ToDetail(*run, true));
+  return std::optional(ToDetail(tables_, *run, true));
 }
 
-Status MemoryStore::DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
-                                  WallTime now) {
-  MutexLock lock(mu_);
+Status MemoryNoticeStore::DecideNotices(const std::vector<NoticeDecision>& decisions,
+                                        const Fence& fence, WallTime now) {
+  MutexLock lock(tables_.mu);
   if (decisions.empty()) return {};
-  CARILLON_TRY(CheckFence(fence));
+  CARILLON_TRY(tables_.CheckFence(fence));
   for (const NoticeDecision& decision : decisions) {
     const auto found = tables_.notices.find(decision.notice.id);
     if (found != tables_.notices.end() && found->second.open) continue;
@@ -110,7 +103,7 @@ Status MemoryStore::DecideNotices(const std::vector<NoticeDecision>& decisions, 
   }
   for (const NoticeDecision& decision : decisions) {
     if (decision.verdict == NoticeVerdict::kDrop) {
-      tables_.notice_keys.erase(KeyOf(decision.notice));
+      tables_.notice_keys.erase(NoticeKeyOf(decision.notice));
       tables_.notices.erase(decision.notice.id);
       continue;
     }
@@ -137,12 +130,12 @@ Status MemoryStore::DecideNotices(const std::vector<NoticeDecision>& decisions, 
   return {};
 }
 
-Status MemoryStore::AddNotices(const std::vector<Notice>& notices, const Fence& fence) {
-  MutexLock lock(mu_);
+Status MemoryNoticeStore::AddNotices(const std::vector<Notice>& notices, const Fence& fence) {
+  MutexLock lock(tables_.mu);
   if (notices.empty()) return {};
-  CARILLON_TRY(CheckFence(fence));
+  CARILLON_TRY(tables_.CheckFence(fence));
   for (const Notice& notice : notices) {
-    AddNotice(notice);
+    AddNotice(tables_, notice);
     if (notice.kind != NoticeKind::kRecovered) continue;
     const auto memory = tables_.notice_memories.find({notice.job_no, NoticeKind::kFailed});
     if (memory == tables_.notice_memories.end()) continue;
@@ -153,10 +146,10 @@ Status MemoryStore::AddNotices(const std::vector<Notice>& notices, const Fence& 
   return {};
 }
 
-Result<RecoveryPage> MemoryStore::ScanRecoveries(const std::vector<SegmentId>& segments,
-                                                 std::optional<JobNo> after, WallTime now,
-                                                 size_t limit) {
-  MutexLock lock(mu_);
+Result<RecoveryPage> MemoryNoticeStore::ScanRecoveries(const std::vector<SegmentId>& segments,
+                                                       std::optional<JobNo> after, WallTime now,
+                                                       size_t limit) {
+  MutexLock lock(tables_.mu);
   RecoveryPage page;
   size_t looked_at = 0;
   for (const auto& [place, memory] : tables_.notice_memories) {
@@ -171,10 +164,10 @@ Result<RecoveryPage> MemoryStore::ScanRecoveries(const std::vector<SegmentId>& s
   return page;
 }
 
-Result<std::vector<Delivery>> MemoryStore::ScanDeliveries(
+Result<std::vector<Delivery>> MemoryNoticeStore::ScanDeliveries(
     const std::vector<SegmentId>& segments, const std::vector<DeliveryChannel>& channels,
     WallTime now, size_t limit) {
-  MutexLock lock(mu_);
+  MutexLock lock(tables_.mu);
   std::vector<Delivery> due;
   for (const auto& [id, entry] : tables_.deliveries) {
     const Delivery& delivery = entry.delivery;
@@ -188,10 +181,10 @@ Result<std::vector<Delivery>> MemoryStore::ScanDeliveries(
   return due;
 }
 
-Status MemoryStore::RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence,
-                                   WallTime now) {
-  MutexLock lock(mu_);
-  CARILLON_TRY(CheckFence(fence));
+Status MemoryNoticeStore::RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence,
+                                         WallTime now) {
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
   const auto found = tables_.deliveries.find(outcome.id);
   if (found == tables_.deliveries.end()) return {};
   Delivery& delivery = found->second.delivery;
@@ -205,8 +198,8 @@ Status MemoryStore::RecordDelivery(const DeliveryOutcome& outcome, const Fence& 
   return {};
 }
 
-Result<DeliveryBacklog> MemoryStore::ReadBacklog(const std::vector<SegmentId>& segments) {
-  MutexLock lock(mu_);
+Result<DeliveryBacklog> MemoryNoticeStore::ReadBacklog(const std::vector<SegmentId>& segments) {
+  MutexLock lock(tables_.mu);
   DeliveryBacklog backlog;
   for (const auto& [id, entry] : tables_.deliveries) {
     const Delivery& delivery = entry.delivery;
@@ -217,8 +210,8 @@ Result<DeliveryBacklog> MemoryStore::ReadBacklog(const std::vector<SegmentId>& s
   return backlog;
 }
 
-Result<std::vector<Delivery>> MemoryStore::ListDeliveries(const DeliveryFilter& filter) {
-  MutexLock lock(mu_);
+Result<std::vector<Delivery>> MemoryNoticeStore::ListDeliveries(const DeliveryFilter& filter) {
+  MutexLock lock(tables_.mu);
   std::vector<Delivery> page;
   auto it = tables_.deliveries.lower_bound(filter.before_id);
   while (it != tables_.deliveries.begin() && page.size() < filter.limit) {
@@ -232,8 +225,8 @@ Result<std::vector<Delivery>> MemoryStore::ListDeliveries(const DeliveryFilter& 
   return page;
 }
 
-Result<Delivery> MemoryStore::ResendDelivery(uint64_t id, WallTime now) {
-  MutexLock lock(mu_);
+Result<Delivery> MemoryNoticeStore::ResendDelivery(uint64_t id, WallTime now) {
+  MutexLock lock(tables_.mu);
   const auto found = tables_.deliveries.find(id);
   if (found == tables_.deliveries.end()) {
     return {ErrorCode::kNotFound, "no delivery " + std::to_string(id)};
@@ -245,6 +238,12 @@ Result<Delivery> MemoryStore::ResendDelivery(uint64_t id, WallTime now) {
   delivery.due = now;
   delivery.ended = WallTime{};
   return WithoutMessage(delivery);
+}
+
+Result<BoundedCount> MemoryNoticeStore::CountDeliveries(const DeliveryFilter& filter) {
+  DeliveryFilter all = WithLimit(filter);
+  all.before_id = UINT64_MAX;
+  return Bounded(ListDeliveries(all));
 }
 
 }  // namespace carillon::memory

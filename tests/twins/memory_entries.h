@@ -1,0 +1,121 @@
+// The rows of the store in memory.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "common/domain/refresh_family.h"
+#include "common/ports/store/audit_store.h"
+#include "common/ports/store/auth_store.h"
+#include "common/ports/store/bulk_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/log_store.h"
+#include "common/ports/store/notice_store.h"
+#include "common/ports/store/run_store.h"
+#include "common/ports/store/secret_store.h"
+#include "common/ports/store/segment_store.h"
+
+namespace carillon::memory {
+
+struct RunEntry {
+  RunRow row;
+  WallTime planned = WallTime{};
+  AttemptResult result = {};
+  std::string parameters_json = {};
+  std::string trace_id = {};
+  std::vector<RunAttempt> attempts = {};  // earlier ones, ascending
+};
+
+struct ScheduleEntry {
+  ScheduleId id;
+  JobNo job_no;
+  SegmentId segment;
+  ScheduleSpec spec = {};
+  int64_t version = 1;
+  WallTime next_fire = kNever;
+  bool active = true;  // false: the job is paused or deleted, or the schedule was removed
+  bool readable = true;
+};
+
+struct JobEntry {
+  JobNo job_no;
+  JobId id = {};
+  SegmentId segment;
+  int64_t version = 1;
+  JobDefinition definition = {};
+  bool deleted = false;
+  std::string pause_reason = {};
+  WallTime created = WallTime{};
+  WallTime updated = WallTime{};
+  std::vector<ScheduleId> schedules = {};  // in the definition's order
+  std::optional<ScheduleId> manual = {};   // the pseudo schedule of manual runs
+  std::map<int64_t, JobDefinition> versions = {};
+  std::map<int64_t, WallTime> made = {};       // creation time, by version
+  std::map<int64_t, std::string> actors = {};  // who created it, by version
+  std::set<int64_t> unreadable = {};           // versions that a test has damaged
+  std::set<RunKey> open = {};                  // PENDING, RUNNING, HELD
+  std::set<RunKey> active = {};  // claimed and not final since; overlap_policy skip checks this
+};
+
+std::string Lower(std::string_view text);  // ASCII letters only
+// True if the name or the id of the job contains `text`, ignoring case.
+bool NameContains(const JobEntry& job, std::string_view text);
+
+struct GapEntry {
+  ScheduleId schedule_id;
+  JobNo job_no;
+  GapRange range;
+};
+
+struct NoticeEntry {
+  Notice notice;
+  bool open = true;  // no decision about it yet
+};
+
+struct NoticeMemoryEntry {
+  NoticeMemory memory;
+  SegmentId segment;
+  bool watched = false;  // a failure was notified, and no success was since
+  WallTime failed_fire = WallTime{};
+  WallTime failed = WallTime{};
+};
+
+struct DeliveryEntry {
+  Delivery delivery;
+  JobNo job_no;
+};
+
+struct RequestEntry {
+  std::string fingerprint;
+  WallTime begun;
+  std::optional<StoredAnswer> answer = {};
+};
+
+struct BulkEntry {
+  BulkAction action;
+  std::vector<BulkItem> items;
+  int64_t lease = 0;
+  WallTime leased_until = WallTime{};
+};
+
+struct RefreshEntry {
+  RefreshRecord record;
+  RefreshUse use = RefreshUse::kNone;
+};
+
+// True if the current version can be read.
+inline bool IsReadable(const JobEntry& job) { return !job.unreadable.contains(job.version); }
+
+// A notice is stored once for each attempt and kind.
+using NoticeKey = std::tuple<RunKey, int, NoticeKind>;
+inline NoticeKey NoticeKeyOf(const Notice& notice) {
+  return {notice.key, notice.attempt, notice.kind};
+}
+
+}  // namespace carillon::memory

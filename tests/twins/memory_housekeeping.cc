@@ -1,0 +1,80 @@
+#include "tests/twins/memory_housekeeping.h"
+
+#include <set>
+#include <vector>
+
+namespace carillon::memory {
+namespace {
+
+constexpr Duration kAuditKept = 24h * 365;
+
+}  // namespace
+
+Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, Duration retention) {
+  MutexLock lock(tables_.mu);
+  std::erase_if(tables_.requests,
+                [now](const auto& entry) { return now - entry.second.begun >= kRequestKeyKept; });
+  const Duration day = 24h;
+  const auto day_of = [day](WallTime time) { return time.time_since_epoch() / day; };
+  const auto first_kept = day_of(now - retention);
+  std::set<int64_t> days_open;
+  std::vector<RunKey> old;
+  for (const auto& [key, entry] : tables_.runs()) {
+    if (day_of(key.fire) >= first_kept) break;
+    old.push_back(key);
+    if (!IsFinal(entry.row.state)) days_open.insert(day_of(key.fire));
+  }
+  for (const RunKey& key : old) {
+    if (!days_open.contains(day_of(key.fire))) tables_.EraseRun(key);
+  }
+  std::erase_if(tables_.logs, [&](const auto& log) {
+    const auto day_of_run = day_of(log.first.first.fire);
+    return day_of_run < first_kept && !days_open.contains(day_of_run);
+  });
+  std::erase_if(tables_.gaps,
+                [&](const auto& gap) { return day_of(gap.second.range.to) < first_kept; });
+  std::erase_if(tables_.audit,
+                [&](const auto& record) { return record.second.at < now - kAuditKept; });
+  std::erase_if(tables_.refreshes,
+                [now](const auto& entry) { return entry.second.record.expires <= now; });
+  std::erase_if(tables_.bulk_actions, [now](const auto& entry) {
+    const BulkAction& action = entry.second.action;
+    return HasEnded(action) && action.ended < now - kBulkKept;
+  });
+  const WallTime before = now - retention;
+  std::erase_if(tables_.dead_letters,
+                [&](const auto& letter) { return letter.second.created < before; });
+  auto& notice_keys = tables_.notice_keys;
+  std::erase_if(tables_.notices, [&](const auto& entry) {
+    const Notice& notice = entry.second.notice;
+    const bool gone = !entry.second.open && notice.created < before;
+    if (gone) notice_keys.erase(NoticeKeyOf(notice));
+    return gone;
+  });
+  std::erase_if(tables_.deliveries, [&](const auto& entry) {
+    const Delivery& delivery = entry.second.delivery;
+    return delivery.state != DeliveryState::kPending && delivery.created < before;
+  });
+  std::erase_if(tables_.notice_memories, [&](const auto& entry) {
+    const WallTime told = entry.second.memory.told;
+    return told < (entry.second.watched ? now - kAuditKept : before);
+  });
+  std::erase_if(tables_.executors, [&](const auto& entry) {
+    const ExecutorRecord& executor = entry.second;
+    const bool gone =
+        executor.state == ExecutorState::kLost || executor.state == ExecutorState::kOffline;
+    return gone && executor.last_heartbeat < before && executor.enabled && !executor.draining;
+  });
+  for (const auto& [id, job_no] : tables_.job_ids()) {
+    JobEntry& job = *tables_.FindJob(job_no);
+    std::erase_if(job.versions, [&](const auto& entry) {
+      const int64_t version = entry.first;
+      const auto next = job.made.find(version + 1);
+      return version <= job.version - kJobVersionsKept && next != job.made.end() &&
+             next->second < before;
+    });
+  }
+  return Upkeep::kDone;
+}
+
+}  // namespace carillon::memory

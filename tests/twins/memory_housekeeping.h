@@ -1,0 +1,19 @@
+// The port Housekeeping in memory: deletes what is older than its retention.
+#pragma once
+
+#include "common/ports/store/housekeeping.h"
+#include "tests/twins/memory_tables.h"
+
+namespace carillon::memory {
+
+class MemoryHousekeeping final : public Housekeeping {
+ public:
+  explicit MemoryHousekeeping(MemoryTables& tables) : tables_(tables) {}
+
+  Result<Upkeep> Maintain(WallTime now, Duration retention) override;
+
+ private:
+  MemoryTables& tables_;
+};
+
+}  // namespace carillon::memory

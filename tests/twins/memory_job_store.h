@@ -1,0 +1,65 @@
+// The port JobStore in memory: jobs and their schedules.
+//
+// Always   Every write advances the version of the job, of its schedules and of its unclaimed runs
+//          together, because claims and plans compare these (P8 of docs/semantics.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/ports/store/job_store.h"
+#include "tests/twins/memory_tables.h"
+
+namespace carillon::memory {
+
+class MemoryJobStore final : public JobStore {
+ public:
+  explicit MemoryJobStore(MemoryTables& tables) : tables_(tables) {}
+
+  Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
+                              const WriteContext& context) override;
+  Result<StoredJobs> CreateJobs(const NewJobs& jobs, const WriteContext& context) override;
+  Result<StoredJob> GetJob(const JobId& id) override;
+  Result<FoundJobs> FindJobs(const JobKeys& keys) override;
+  Result<JobHead> GetJobHead(const JobId& id) override;
+  Result<JobPage> ListJobs(const JobFilter& filter) override;
+  Result<BoundedCount> CountJobs(const JobFilter& filter) override;
+  Result<std::vector<std::string>> ListNamespaces(const std::string& after, size_t limit) override;
+  Result<BoundedCount> CountNamespaces() override;
+  Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
+                                               size_t limit) override;
+  Result<BoundedCount> CountVersions(const JobId& id) override;
+  Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
+                               const JobDefinition& definition,
+                               const WriteContext& context) override;
+  Result<StoredJob> PauseJob(const JobId& id, const std::string& reason,
+                             const WriteContext& context) override;
+  Result<StoredJob> ResumeJob(const JobId& id, const std::string& reason,
+                              const WriteContext& context) override;
+  Status DeleteJob(const JobId& id, int64_t expected_version, const WriteContext& context) override;
+
+ private:
+  Result<JobEntry*> FindAtVersion(const JobId& id, int64_t version) REQUIRES(tables_.mu);
+  StoredJob ToStored(const JobEntry& job) const REQUIRES(tables_.mu);
+  StoredJob AddJob(const NewJob& wanted, const WriteContext& context) REQUIRES(tables_.mu);
+  ScheduleId AddSchedule(const JobEntry& job, const ScheduleSpec& spec, WallTime now)
+      REQUIRES(tables_.mu);
+  void NextVersion(JobEntry& job, const WriteContext& context) REQUIRES(tables_.mu);
+  void TouchSchedules(const JobEntry& job) REQUIRES(tables_.mu);
+  void RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason reason, WallTime now)
+      REQUIRES(tables_.mu);
+  void ReplaceSchedules(JobEntry& job, const JobDefinition& old, WallTime now) REQUIRES(tables_.mu);
+  void ChangePending(JobEntry& job, JobChange change, std::string_view why, WallTime now)
+      REQUIRES(tables_.mu);
+  void ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
+                        std::string_view why, WallTime now) REQUIRES(tables_.mu);
+  void StampPending(const JobEntry& job) REQUIRES(tables_.mu);
+  bool Unplan(const RunRow& row, WallTime now) REQUIRES(tables_.mu);
+  void Pause(JobEntry& job, const std::string& reason, WallTime now) REQUIRES(tables_.mu);
+  void Resume(JobEntry& job, WallTime now) REQUIRES(tables_.mu);
+
+  MemoryTables& tables_;
+};
+
+}  // namespace carillon::memory

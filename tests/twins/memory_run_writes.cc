@@ -1,0 +1,151 @@
+#include "tests/twins/memory_run_writes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace carillon::memory {
+namespace {
+
+// Changes the columns of the row and its earlier attempts. The state implies whether the overlap
+// slot is free.
+void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& result) {
+  RunRow& row = entry.row;
+  if (change.record_attempt) {
+    RecordAttempt(entry, {.attempt = row.attempt,
+                          .state = result.state,
+                          .executor = row.executor,
+                          .claimed = row.claimed,
+                          .result = result});
+  }
+  if (change.store_result) {
+    // The text about who cancelled the run, and why, was written before its end and is kept.
+    const std::string why = change.state == RunState::kCancelled ? entry.result.error : "";
+    entry.result = result;
+    if (!why.empty()) entry.result.error = why;
+    // A late success takes its attempt back from the list of earlier ones.
+    std::erase_if(entry.attempts,
+                  [&](const RunAttempt& earlier) { return earlier.attempt >= change.attempt; });
+  } else if (change.state == RunState::kHeld) {
+    // The text of a cancel is kept until the end.
+    std::string why = std::move(entry.result.error);
+    entry.result = result;
+    entry.result.error = std::move(why);
+  } else if (change.state == RunState::kPending) {
+    entry.result = {};
+  }
+  entry.result.reason = change.reason;
+  row.state = change.state;
+  row.attempt = change.attempt;
+  if (change.state == RunState::kPending) {
+    row.due = change.due;
+    row.def_version = change.def_version;
+    row.priority = change.priority;
+  }
+  if (IsFinal(change.state) || change.state == RunState::kPending) row.cancel_requested.reset();
+}
+
+void AddDeadLetter(MemoryTables& tables, const RunEntry& entry, int attempts, WallTime now)
+    REQUIRES(tables.mu) {
+  const uint64_t id = ++tables.last_dead_letter_id;
+  tables.dead_letters[id] = {.id = id,
+                             .key = entry.row.key,
+                             .job_id = tables.FindJob(entry.row.job_no)->id,
+                             .state = entry.row.state,
+                             .attempts = attempts,
+                             .reason = entry.result.reason,
+                             .created = now};
+  AddNotice(tables, {.kind = NoticeKind::kFailed,
+                     .segment = entry.row.segment,
+                     .job_no = entry.row.job_no,
+                     .key = entry.row.key,
+                     .attempt = entry.row.attempt,
+                     .state = entry.row.state,
+                     .reason = entry.result.reason,
+                     .created = now});
+}
+
+}  // namespace
+
+JobRow ToJobRow(const JobEntry& job) {
+  return {.job_no = job.job_no,
+          .version = job.version,
+          .paused = !job.definition.enabled,
+          .deleted = job.deleted,
+          .priority = job.definition.priority,
+          .overlap = job.definition.overlap_policy,
+          .retry = RetryRulesOf(job.definition)};
+}
+
+RunDetail ToDetail(MemoryTables& tables, const RunEntry& entry, bool with_attempts) {
+  const JobEntry& job = *tables.FindJob(entry.row.job_no);
+  const auto version = job.versions.find(entry.row.def_version);
+  const JobDefinition& definition =
+      version == job.versions.end() ? job.definition : version->second;
+  RunDetail detail{.row = entry.row,
+                   .job_id = job.id,
+                   .job_name = definition.name,
+                   .planned = entry.planned,
+                   .result = entry.result,
+                   .parameters_json = entry.parameters_json,
+                   .trace_id = entry.trace_id};
+  if (with_attempts) detail.attempts = entry.attempts;
+  return detail;
+}
+
+void AddNotice(MemoryTables& tables, Notice notice) {
+  if (!tables.notice_keys.insert(NoticeKeyOf(notice)).second) return;
+  notice.id = ++tables.last_notice_id;
+  const uint64_t id = notice.id;
+  tables.notices[id] = {.notice = std::move(notice)};
+}
+
+void AddGap(MemoryTables& tables, ScheduleId schedule_id, JobNo job_no, const GapRange& range) {
+  tables.gaps[++tables.last_gap_id] = {schedule_id, job_no, range};
+}
+
+void WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
+                 const AttemptResult& result, WallTime now) {
+  const int attempts = entry.row.attempt;
+  // The run was final and is reopened or ends otherwise: a dead letter of the old end is wrong.
+  if (IsFinal(entry.row.state)) {
+    std::erase_if(tables.dead_letters,
+                  [&](const auto& letter) { return letter.second.key == entry.row.key; });
+  }
+  ApplyChange(entry, change, result);
+  if (change.dead_letter) AddDeadLetter(tables, entry, attempts, now);
+  tables.PutRun(std::move(entry));
+}
+
+void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallTime now) {
+  entry.row.state = RunState::kSkipped;
+  entry.result.reason = std::string(why);
+  entry.result.ended = now;
+  if (SkipLeavesDeadLetter(entry.row)) AddDeadLetter(tables, entry, entry.row.attempt - 1, now);
+  tables.PutRun(std::move(entry));
+}
+
+void RecordAttempt(RunEntry& entry, RunAttempt attempt) {
+  const auto place = std::lower_bound(
+      entry.attempts.begin(), entry.attempts.end(), attempt.attempt,
+      [](const RunAttempt& earlier, int number) { return earlier.attempt < number; });
+  if (place == entry.attempts.end() || place->attempt != attempt.attempt) {
+    entry.attempts.insert(place, std::move(attempt));
+    return;
+  }
+  if (place->state != RunState::kLost) return;
+  attempt.executor = place->executor;
+  attempt.claimed = place->claimed;
+  *place = std::move(attempt);
+}
+
+void PutEnded(MemoryTables& tables, RunEntry entry) {
+  ++tables.ended[entry.row.state];
+  tables.PutRun(std::move(entry));
+}
+
+void ReportEnds(MemoryTables& tables, const WriteContext& context) {
+  if (context.ended != nullptr) *context.ended = tables.ended;
+  tables.ended.clear();
+}
+
+}  // namespace carillon::memory

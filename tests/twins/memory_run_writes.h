@@ -1,0 +1,37 @@
+// Writes of runs that several stores share, with the notices, gaps and dead letters they leave.
+//
+// Threads  The caller holds the lock of the tables.
+#pragma once
+
+#include <string_view>
+
+#include "common/ports/store/job_store.h"
+#include "tests/twins/memory_tables.h"
+
+namespace carillon::memory {
+
+// Returns the part of a job's row that the decisions of run_state.h use.
+JobRow ToJobRow(const JobEntry& job);
+RunDetail ToDetail(MemoryTables& tables, const RunEntry& entry, bool with_attempts)
+    REQUIRES(tables.mu);
+
+// Adds the notice, unless there is one of the same attempt and kind.
+void AddNotice(MemoryTables& tables, Notice notice) REQUIRES(tables.mu);
+void AddGap(MemoryTables& tables, ScheduleId schedule_id, JobNo job_no, const GapRange& range)
+    REQUIRES(tables.mu);
+
+// Applies a RunChange (run_state.h) to a run; `result` is the result of the attempt that ended.
+void WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
+                 const AttemptResult& result, WallTime now) REQUIRES(tables.mu);
+void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallTime now)
+    REQUIRES(tables.mu);
+// Records the report of a superseded attempt. The first report stays, except that a real end
+// replaces LOST.
+void RecordAttempt(RunEntry& entry, RunAttempt attempt);
+
+// Writes a run that was ended by a user's request.
+void PutEnded(MemoryTables& tables, RunEntry entry) REQUIRES(tables.mu);
+// Tells the caller of that request which runs it ended.
+void ReportEnds(MemoryTables& tables, const WriteContext& context) REQUIRES(tables.mu);
+
+}  // namespace carillon::memory

@@ -1,0 +1,65 @@
+// The in-memory twin of the store: one adapter per port, all over the same tables.
+//
+// Place    Unit tests and the simulator. Passes the same contract suite as the MariaDB adapters.
+// Threads  Thread-safe: each call holds the lock of the tables.
+#pragma once
+
+#include <string>
+
+#include "common/base/clock.h"
+#include "tests/twins/memory_audit_store.h"
+#include "tests/twins/memory_auth_store.h"
+#include "tests/twins/memory_bulk_store.h"
+#include "tests/twins/memory_executor_store.h"
+#include "tests/twins/memory_firing_store.h"
+#include "tests/twins/memory_housekeeping.h"
+#include "tests/twins/memory_idempotency_store.h"
+#include "tests/twins/memory_identity_store.h"
+#include "tests/twins/memory_job_store.h"
+#include "tests/twins/memory_log_store.h"
+#include "tests/twins/memory_notice_store.h"
+#include "tests/twins/memory_run_store.h"
+#include "tests/twins/memory_secret_store.h"
+#include "tests/twins/memory_segment_store.h"
+#include "tests/twins/memory_settings_store.h"
+#include "tests/twins/memory_tables.h"
+
+namespace carillon::memory {
+
+struct MemoryStores {
+  struct Options {
+    uint32_t segment_count = 64;
+    std::string store_id = "memory";
+    std::string server_id = "memory";
+  };
+  MemoryStores(const Clock& clock, const Options& options);
+  MemoryStores(const MemoryStores&) = delete;
+  MemoryStores& operator=(const MemoryStores&) = delete;
+
+  // `observer` is called after each change of a run's row, with the tables locked.
+  void ObserveRuns(MemoryTables::RunObserver observer);
+  // Makes a stored definition, or the row of a schedule, unreadable (or readable again).
+  void DamageDefinition(const JobId& id, int64_t version, bool damaged);
+  void DamageSchedule(ScheduleId id, bool damaged);
+  // From now on the store has this id, mark and server, as after a restore or a failover.
+  void ChangeIdentity(const StoreIdentity& changed);
+
+  MemoryTables tables;
+  MemoryIdentityStore identity{tables};
+  MemorySegmentStore segments;
+  MemoryFiringStore firing{tables};
+  MemoryJobStore jobs{tables};
+  MemoryRunStore runs{tables};
+  MemoryLogStore logs{tables};
+  MemoryNoticeStore notices{tables};
+  MemoryExecutorStore executors{tables};
+  MemoryIdempotencyStore idempotency{tables};
+  MemorySettingsStore settings{tables};
+  MemoryAuditStore audit{tables};
+  MemoryHousekeeping housekeeping{tables};
+  MemoryAuthStore auth{tables};
+  MemorySecretStore secrets{tables};
+  MemoryBulkStore bulk{tables};
+};
+
+}  // namespace carillon::memory
