@@ -27,13 +27,7 @@ class SteadyLoad final : public executor::LoadSource {
 
 struct SchedulerProcess::Ports {
   Ports(SchedulerProcess& self, World& world, const std::string& name)
-      : store({.segments = world.stores.segments,
-               .firing = world.stores.firing,
-               .executors = world.stores.executors,
-               .settings = world.stores.settings,
-               .housekeeping = world.stores.housekeeping,
-               .identity = world.stores.identity,
-               .gate = self}),
+      : stores(world.stores, self),
         producer({world.network, name, self.alive_}, world.bus.NewProducer(),
                  [&self](std::string_view topic) { self.Published(topic); }),
         results({world.network, name, self.alive_},
@@ -50,7 +44,7 @@ struct SchedulerProcess::Ports {
         guard(self.clock()),
         signer(world.SignerOf(self.number_)) {}
 
-  test::FaultStore store;
+  test::FaultStores stores;
   test::FaultProducer producer;
   test::FaultConsumer results;
   test::FaultConsumer logs;
@@ -87,10 +81,23 @@ void SchedulerProcess::Create() {
   options.self = {.id = MemberId(name()), .incarnation = incarnation_};
   options.seed = world_.rng.Next();
   member_ = std::make_unique<scheduler::Member>(
-      scheduler::MemberPorts{clock(), ports_->store, ports_->store, ports_->store, ports_->store,
-                             ports_->store, world_.stores.logs, ports_->store, ports_->guard,
-                             ports_->producer, ports_->results, ports_->logs, ports_->hub,
-                             *ports_->coordinator, ports_->signer, *metrics_, ports_->settings},
+      scheduler::MemberPorts{.clock = clock(),
+                             .firing = ports_->stores.firing,
+                             .segments = ports_->stores.segments,
+                             .executors = ports_->stores.executors,
+                             .settings_store = ports_->stores.settings,
+                             .housekeeping = ports_->stores.housekeeping,
+                             .log_store = world_.stores.logs,
+                             .identity = ports_->stores.identity,
+                             .guard = ports_->guard,
+                             .producer = ports_->producer,
+                             .results = ports_->results,
+                             .logs = ports_->logs,
+                             .hub = ports_->hub,
+                             .coordinator = *ports_->coordinator,
+                             .signer = ports_->signer,
+                             .metrics = *metrics_,
+                             .settings = ports_->settings},
       options);
   for (const scheduler::NamedStepper& stepper : member_->steppers()) {
     Turn& turn = AddTurn(stepper.name, *stepper.stepper);

@@ -14,7 +14,7 @@
 #include "tests/sim/sim_warden.h"
 #include "tests/sim/world.h"
 #include "tests/support/fault_messages.h"
-#include "tests/support/fault_store.h"
+#include "tests/support/fault_stores.h"
 #include "tests/support/seeded_tokens.h"
 
 namespace carillon::sim {

@@ -1,7 +1,7 @@
 // The store ports of one process, with faults: calls that take time, fail before they take effect,
 // or take effect, now or later, while their answer is lost.
 //
-// Place    Between a member of the scheduler and the memory store, in the simulator.
+// Place    Between a member of the scheduler and the stores in memory, in the simulator.
 // Threads  Not thread-safe; the simulator's one thread.
 // Errors   kUnavailable, kBrokenStore: the call had no effect. kTimeout: it had, had none, or will
 //          have one.
@@ -43,39 +43,39 @@ class CallGate {
   virtual void Answered(const std::vector<ClaimRequest>&, const std::vector<ClaimReply>&) {}
 };
 
-struct FaultStorePorts {
-  SegmentStore& segments;
-  FiringStore& firing;
-  ExecutorStore& executors;
-  SettingsStore& settings;
-  Housekeeping& housekeeping;
-  IdentityStore& identity;
-  CallGate& gate;
-};
-
-class FaultStore final : public IdentityStore,
-                         public SegmentStore,
-                         public FiringStore,
-                         public ExecutorStore,
-                         public SettingsStore,
-                         public Housekeeping {
+class FaultIdentityStore final : public IdentityStore {
  public:
-  explicit FaultStore(const FaultStorePorts& ports) : p_(ports) {}
+  FaultIdentityStore(IdentityStore& store, CallGate& gate) : store_(store), gate_(gate) {}
 
-  // IdentityStore
   Result<StoreIdentity> Identify() override;
   Result<uint64_t> AdvanceMark(const StoreIdentity& seen) override;
   Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) override;
-  void Forget() override { p_.identity.Forget(); }
+  void Forget() override { store_.Forget(); }
 
-  // SegmentStore
+ private:
+  IdentityStore& store_;
+  CallGate& gate_;
+};
+
+class FaultSegmentStore final : public SegmentStore {
+ public:
+  FaultSegmentStore(SegmentStore& store, CallGate& gate) : store_(store), gate_(gate) {}
+
   Result<WallTime> Now() override;
   Result<TakenSegments> Take(const TakeRequest& request) override;
   Status Release(const Fence& fence) override;
   Result<std::vector<SegmentRecord>> ReadEpochs(const std::vector<SegmentId>& segments) override;
   Result<std::vector<SegmentRecord>> ListSegments() override;
 
-  // FiringStore
+ private:
+  SegmentStore& store_;
+  CallGate& gate_;
+};
+
+class FaultFiringStore final : public FiringStore {
+ public:
+  FaultFiringStore(FiringStore& store, CallGate& gate) : store_(store), gate_(gate) {}
+
   Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments, WallTime until,
                                            size_t limit) override;
   Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) override;
@@ -101,7 +101,15 @@ class FaultStore final : public IdentityStore,
                                           const Fence& fence, WallTime now) override;
   Result<OverdueReport> ReadOverdue(WallTime now) override;
 
-  // ExecutorStore
+ private:
+  FiringStore& store_;
+  CallGate& gate_;
+};
+
+class FaultExecutorStore final : public ExecutorStore {
+ public:
+  FaultExecutorStore(ExecutorStore& store, CallGate& gate) : store_(store), gate_(gate) {}
+
   Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override;
   Status UpdateExecutors(const std::vector<ExecutorRecord>& records) override;
   Result<std::vector<ExecutorRecord>> ListExecutors() override;
@@ -110,20 +118,52 @@ class FaultStore final : public IdentityStore,
   Result<ExecutorRecord> SetExecutorDraining(const ExecutorId& id, bool draining) override;
   Result<ExecutorRecord> SetExecutorLabels(const LabelEdit& edit) override;
 
-  // SettingsStore
+ private:
+  ExecutorStore& store_;
+  CallGate& gate_;
+};
+
+class FaultSettingsStore final : public SettingsStore {
+ public:
+  FaultSettingsStore(SettingsStore& store, CallGate& gate) : store_(store), gate_(gate) {}
+
   Result<ClusterSettings> ReadSettings() override;
   Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) override;
 
-  // Housekeeping
+ private:
+  SettingsStore& store_;
+  CallGate& gate_;
+};
+
+class FaultHousekeeping final : public Housekeeping {
+ public:
+  FaultHousekeeping(Housekeeping& store, CallGate& gate) : store_(store), gate_(gate) {}
+
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
  private:
-  template <typename Call>
-  auto Run(std::string_view name, Call call) -> decltype(call());
-  template <typename Call>
-  auto RunFenced(std::string_view name, const Fence& fence, Call call) -> decltype(call());
+  Housekeeping& store_;
+  CallGate& gate_;
+};
 
-  const FaultStorePorts p_;
+// The ports of one process whose calls go through its gate.
+struct FaultStores {
+  // `stores` names its members as mysql::MysqlStores does.
+  template <typename Stores>
+  FaultStores(Stores& stores, CallGate& gate)
+      : identity(stores.identity, gate),
+        segments(stores.segments, gate),
+        firing(stores.firing, gate),
+        executors(stores.executors, gate),
+        settings(stores.settings, gate),
+        housekeeping(stores.housekeeping, gate) {}
+
+  FaultIdentityStore identity;
+  FaultSegmentStore segments;
+  FaultFiringStore firing;
+  FaultExecutorStore executors;
+  FaultSettingsStore settings;
+  FaultHousekeeping housekeeping;
 };
 
 }  // namespace carillon::test

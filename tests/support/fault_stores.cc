@@ -1,0 +1,201 @@
+#include "tests/support/fault_stores.h"
+
+#include <string>
+
+namespace carillon::test {
+namespace {
+
+Error Unavailable(std::string_view call) {
+  return {ErrorCode::kUnavailable, std::string(call) + ": the store is not reachable"};
+}
+Error Broken(std::string_view call) {
+  return {ErrorCode::kBrokenStore, std::string(call) + ": a table is missing"};
+}
+Error Unknown(std::string_view call) {
+  return {ErrorCode::kTimeout, std::string(call) + ": the answer was lost"};
+}
+
+template <typename Call>
+auto Run(CallGate& gate, std::string_view name, Call call) -> decltype(call()) {
+  const CallFate fate = gate.Enter(name, false);
+  if (fate == CallFate::kUnavailable) return Unavailable(name);
+  if (fate == CallFate::kBroken) return Broken(name);
+  if (fate == CallFate::kLostBefore) return Unknown(name);
+  auto result = call();
+  if (!gate.Leave()) return Unavailable(name);
+  if (fate == CallFate::kLostAfter) return Unknown(name);
+  return result;
+}
+
+template <typename Call>
+auto RunFenced(CallGate& gate, std::string_view name, const Fence& fence, Call call)
+    -> decltype(call()) {
+  const CallFate fate = gate.Enter(name, true);
+  if (fate == CallFate::kUnavailable) return Unavailable(name);
+  if (fate == CallFate::kBroken) return Broken(name);
+  if (fate == CallFate::kLostBefore) return Unknown(name);
+  const auto write = [&gate, name, fence, call] {
+    auto result = call();
+    if (result.ok()) gate.Wrote(name, fence);
+    return result;
+  };
+  if (fate == CallFate::kLandsLater) {
+    gate.Later([write] { static_cast<void>(write()); });
+    return Unknown(name);
+  }
+  auto result = write();
+  if (!gate.Leave()) return Unavailable(name);
+  if (fate == CallFate::kLostAfter) return Unknown(name);
+  return result;
+}
+
+}  // namespace
+
+// ---- IdentityStore -----------------------------------------------------------------------------
+
+Result<StoreIdentity> FaultIdentityStore::Identify() {
+  return Run(gate_, "identify", [&] { return store_.Identify(); });
+}
+Result<uint64_t> FaultIdentityStore::AdvanceMark(const StoreIdentity& seen) {
+  return Run(gate_, "mark", [&] { return store_.AdvanceMark(seen); });
+}
+Result<uint64_t> FaultIdentityStore::Accept(const StoreIdentity& seen, Epoch above) {
+  return Run(gate_, "accept", [&] { return store_.Accept(seen, above); });
+}
+
+// ---- SegmentStore ------------------------------------------------------------------------------
+
+Result<WallTime> FaultSegmentStore::Now() {
+  return Run(gate_, "now", [&] { return store_.Now(); });
+}
+Result<TakenSegments> FaultSegmentStore::Take(const TakeRequest& request) {
+  return Run(gate_, "take", [&] {
+    auto taken = store_.Take(request);
+    if (taken.ok()) gate_.Taken(taken->fence);
+    return taken;
+  });
+}
+Status FaultSegmentStore::Release(const Fence& fence) {
+  return Run(gate_, "release", [&] { return store_.Release(fence); });
+}
+Result<std::vector<SegmentRecord>> FaultSegmentStore::ReadEpochs(
+    const std::vector<SegmentId>& segments) {
+  return Run(gate_, "read_epochs", [&] { return store_.ReadEpochs(segments); });
+}
+Result<std::vector<SegmentRecord>> FaultSegmentStore::ListSegments() {
+  return Run(gate_, "list_segments", [&] { return store_.ListSegments(); });
+}
+
+// ---- FiringStore -------------------------------------------------------------------------------
+
+Result<std::vector<DueSchedule>> FaultFiringStore::ScanDue(const std::vector<SegmentId>& segments,
+                                                           WallTime until, size_t limit) {
+  return Run(gate_, "scan_due", [&] { return store_.ScanDue(segments, until, limit); });
+}
+Status FaultFiringStore::Plan(const PlanBatch& batch, const Fence& fence, WallTime now) {
+  return RunFenced(gate_, "plan", fence,
+                   [&store = store_, batch, fence, now] { return store.Plan(batch, fence, now); });
+}
+Result<PendingPage> FaultFiringStore::ScanPending(const std::vector<SegmentId>& segments,
+                                                  WallTime until,
+                                                  std::optional<std::pair<WallTime, RunKey>> after,
+                                                  size_t limit) {
+  return Run(gate_, "scan_pending",
+             [&] { return store_.ScanPending(segments, until, after, limit); });
+}
+Result<JobPendingPage> FaultFiringStore::ScanPendingOfJob(const JobWindow& window,
+                                                          std::optional<RunKey> after,
+                                                          size_t limit) {
+  return Run(gate_, "scan_pending", [&] { return store_.ScanPendingOfJob(window, after, limit); });
+}
+Result<RunningPage> FaultFiringStore::ScanRunning(const std::vector<SegmentId>& segments,
+                                                  std::optional<RunCursor> after, size_t limit) {
+  return Run(gate_, "scan_running", [&] { return store_.ScanRunning(segments, after, limit); });
+}
+Result<RunningPage> FaultFiringStore::ScanCancelRequests(const std::vector<SegmentId>& segments,
+                                                         std::optional<RunCursor> after,
+                                                         size_t limit) {
+  return Run(gate_, "scan_cancels",
+             [&] { return store_.ScanCancelRequests(segments, after, limit); });
+}
+Result<std::vector<JobVersionRecord>> FaultFiringStore::LoadDefinitions(
+    const std::vector<JobVersionKey>& keys) {
+  return Run(gate_, "load_definitions", [&] { return store_.LoadDefinitions(keys); });
+}
+Result<RunRequest> FaultFiringStore::LoadRunRequest(const RunKey& key) {
+  return Run(gate_, "load_run_request", [&] { return store_.LoadRunRequest(key); });
+}
+Result<std::vector<ClaimReply>> FaultFiringStore::Claim(const std::vector<ClaimRequest>& requests,
+                                                        const Fence& fence, WallTime now) {
+  return RunFenced(gate_, "claim", fence, [&gate = gate_, &store = store_, requests, fence, now] {
+    auto replies = store.Claim(requests, fence, now);
+    if (replies.ok()) gate.Answered(requests, *replies);
+    return replies;
+  });
+}
+Result<size_t> FaultFiringStore::Skip(const std::vector<SkipItem>& items, const Fence& fence,
+                                      WallTime now) {
+  return RunFenced(gate_, "skip", fence,
+                   [&store = store_, items, fence, now] { return store.Skip(items, fence, now); });
+}
+Result<std::vector<RunEffect>> FaultFiringStore::ApplyResults(
+    const std::vector<ResultReport>& reports, const Fence& fence, WallTime now) {
+  return RunFenced(gate_, "results", fence, [&store = store_, reports, fence, now] {
+    return store.ApplyResults(reports, fence, now);
+  });
+}
+Result<std::vector<RunEffect>> FaultFiringStore::MarkLost(const std::vector<LostReport>& reports,
+                                                          const Fence& fence, WallTime now) {
+  gate_.LosingBegins(reports);
+  auto effects = RunFenced(gate_, "lost", fence, [&store = store_, reports, fence, now] {
+    return store.MarkLost(reports, fence, now);
+  });
+  gate_.LosingEnded(reports, effects.ok());
+  return effects;
+}
+Result<OverdueReport> FaultFiringStore::ReadOverdue(WallTime now) {
+  return Run(gate_, "read_overdue", [&] { return store_.ReadOverdue(now); });
+}
+
+// ---- ExecutorStore -----------------------------------------------------------------------------
+
+Result<ExecutorRecord> FaultExecutorStore::RegisterExecutor(const ExecutorRecord& record) {
+  return Run(gate_, "register", [&] { return store_.RegisterExecutor(record); });
+}
+Status FaultExecutorStore::UpdateExecutors(const std::vector<ExecutorRecord>& records) {
+  return Run(gate_, "update_executors", [&] { return store_.UpdateExecutors(records); });
+}
+Result<std::vector<ExecutorRecord>> FaultExecutorStore::ListExecutors() {
+  return Run(gate_, "list_executors", [&] { return store_.ListExecutors(); });
+}
+Result<ExecutorRecord> FaultExecutorStore::GetExecutor(const ExecutorId& id) {
+  return Run(gate_, "get_executor", [&] { return store_.GetExecutor(id); });
+}
+Result<ExecutorRecord> FaultExecutorStore::SetExecutorEnabled(const ExecutorId& id, bool enabled) {
+  return Run(gate_, "enable", [&] { return store_.SetExecutorEnabled(id, enabled); });
+}
+Result<ExecutorRecord> FaultExecutorStore::SetExecutorDraining(const ExecutorId& id,
+                                                               bool draining) {
+  return Run(gate_, "drain", [&] { return store_.SetExecutorDraining(id, draining); });
+}
+Result<ExecutorRecord> FaultExecutorStore::SetExecutorLabels(const LabelEdit& edit) {
+  return Run(gate_, "label", [&] { return store_.SetExecutorLabels(edit); });
+}
+
+// ---- SettingsStore -----------------------------------------------------------------------------
+
+Result<ClusterSettings> FaultSettingsStore::ReadSettings() {
+  return Run(gate_, "settings", [&] { return store_.ReadSettings(); });
+}
+Result<ClusterSettings> FaultSettingsStore::WriteSettings(int64_t expected,
+                                                          const ClusterSettings& next) {
+  return Run(gate_, "settings", [&] { return store_.WriteSettings(expected, next); });
+}
+
+// ---- Housekeeping ------------------------------------------------------------------------------
+
+Result<Upkeep> FaultHousekeeping::Maintain(WallTime now, Duration retention) {
+  return Run(gate_, "maintain", [&] { return store_.Maintain(now, retention); });
+}
+
+}  // namespace carillon::test
