@@ -236,14 +236,15 @@ class TidyTest(unittest.TestCase):
                      if len(units[folder]) > FOLDER_UNITS_MAX or lines[folder] > FOLDER_LINES_MAX])
 
     def test_a_class_has_one_source_file(self):
-        """Looks for the definitions of members in the room that declares the class."""
+        """Looks for the definitions of members in the folder that declares the class."""
+        looked_at = self.product + [f for f in self.sources if f.startswith(("tests/twins/", "tests/support/"))]
         declared = {}
-        for path in self.product:
+        for path in looked_at:
             if path.endswith(".h"):
                 for name in re.findall(r"^(?:  )?class (\w+)\b[^;{]*\{", read(path), re.M):
                     declared.setdefault(name, set()).add(os.path.dirname(path))
         sources = {}
-        for path in self.product:
+        for path in looked_at:
             if path.endswith(".cc"):
                 for name in re.findall(r"^[^\s/#][^=;(]*?\b([A-Z]\w+)::~?\w+\(", read(path), re.M):
                     if os.path.dirname(path) in declared.get(name, ()):
