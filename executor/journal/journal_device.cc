@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 namespace carillon::executor {
 namespace {
@@ -80,6 +81,12 @@ void Read(DeviceOrder& order) {
 }
 
 }  // namespace
+
+Error DeviceError(const std::string& what, int error) {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return {full ? ErrorCode::kExhausted : ErrorCode::kUnavailable,
+          what + ": " + std::strerror(error)};
+}
 
 void ExecuteOrder(DeviceOrder& order) {
   switch (order.kind) {

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <string>
 
+#include "common/base/result.h"
+
 namespace carillon::executor {
 
 // One order: its kind, the arguments of that kind, and its outcome.
@@ -42,6 +44,9 @@ struct DeviceOrder {
   uint64_t free_bytes = 0;   // kSpace
   uint64_t free_inodes = 0;  // kSpace; UINT64_MAX if the file system has no inode limit
 };
+
+// kExhausted if `error`, an errno, means that the device is full; otherwise kUnavailable.
+Error DeviceError(const std::string& what, int error);
 
 void ExecuteOrder(DeviceOrder& order);
 using OrderExecutor = void (*)(DeviceOrder&);

@@ -9,6 +9,8 @@
 
 namespace carillon::executor {
 
+using RecordId = uint64_t;  // ascending, never used twice
+
 // The numbers are on disk.
 enum class RecordKind : uint8_t {
   kPut = 1,
@@ -22,7 +24,7 @@ inline constexpr size_t kRecordPayloadBytesMax = 1u << 20;
 
 // One record as read; `payload` points into the bytes given to ParseRecord.
 struct RawRecord {
-  uint64_t id = 0;
+  RecordId id = 0;
   RecordKind kind = RecordKind::kPut;
   std::string_view payload;
 };

@@ -53,7 +53,7 @@ Result<std::unique_ptr<WardenJournal>> WardenJournal::Open(const std::string& di
 Result<std::optional<SegmentLog::RecordId>> WardenJournal::PrepareStart(const StartAttempt& start,
                                                                         WallTime now, Asked asked) {
   const size_t reserve = ReserveFor(start.output_bytes_max);
-  if (log_->live_bytes() > bytes_max_) {
+  if (log_->index().live_bytes() > bytes_max_) {
     return {ErrorCode::kExhausted, "too many results are waiting for the scheduler"};
   }
   if (asked == Asked::kFirst) log_->ForgetRefusal();
@@ -106,7 +106,7 @@ std::optional<Result<AttemptEnded>> WardenJournal::ReadEnd(SegmentLog::RecordId 
 }
 
 Result<bool> WardenJournal::EnsureHeadroom() {
-  if (log_->live_bytes() > bytes_max_ / 4 * 3) {
+  if (log_->index().live_bytes() > bytes_max_ / 4 * 3) {
     return {ErrorCode::kExhausted, "too many results are waiting for the scheduler"};
   }
   if (headroom_ && log_->short_of_room()) {  // a write failed: leave the room to the ends

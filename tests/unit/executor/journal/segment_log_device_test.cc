@@ -155,7 +155,7 @@ TEST_F(SegmentLogDeviceTest, WhatFailedToSyncIsReadableAndWrittenElsewhere) {
     EXPECT_EQ(log->Commit().code(), ErrorCode::kUnavailable);
     faults_.failing = {};
     ASSERT_TRUE(log->Commit().ok());
-    EXPECT_EQ(log->live_bytes(), std::string("safetried twice").size());
+    EXPECT_EQ(log->index().live_bytes(), std::string("safetried twice").size());
     log.reset();
     EXPECT_EQ(Reloaded(), (Map{{safe, "safe"}, {id, "tried twice"}}));
   }
@@ -216,7 +216,7 @@ TEST_F(SegmentLogDeviceTest, WhatADeadProcessOnlyWroteIsSyncedWhenItIsLoaded) {
     ASSERT_LT(log->synced(), log->last());
   }
   faults_.done.clear();
-  EXPECT_EQ(Open()->live_records(), 1u);
+  EXPECT_EQ(Open()->index().live_records(), 1u);
   EXPECT_EQ(std::count(faults_.done.begin(), faults_.done.end(), Kind::kSync), 1);
   faults_.failing = {Kind::kSync};
   const auto log = SegmentLog::Open({.directory = scratch_ / "log", .segment_bytes = 2u << 20},
@@ -235,13 +235,13 @@ TEST_F(SegmentLogDeviceTest, PowerCutLosesOnlyWhatWasNotSynced) {
     told = *log->Append("told");
     removed = *log->Append("removed after");
     ASSERT_TRUE(log->Commit().ok());
-    synced_bytes = log->disk_bytes();
+    synced_bytes = log->index().disk_bytes();
     ASSERT_TRUE(log->Append("a start").ok());
     log->Remove(removed);
     ASSERT_TRUE(log->Step().ok());
-    ASSERT_GT(log->disk_bytes(), synced_bytes);
+    ASSERT_GT(log->index().disk_bytes(), synced_bytes);
     written = test::ReadFile(FirstSegment());
-    written.resize(log->disk_bytes());
+    written.resize(log->index().disk_bytes());
   }
   for (size_t cut = synced_bytes; cut <= written.size(); ++cut) {
     // Allocated but not written reads as zeros.
@@ -267,7 +267,7 @@ TEST_F(SegmentLogDeviceTest, HoleBehindTheSyncedEndHidesOnlyWhatFollows) {
     auto log = Open();
     told = *log->Append("told");
     ASSERT_TRUE(log->Commit().ok());
-    synced_bytes = log->disk_bytes();
+    synced_bytes = log->index().disk_bytes();
     ASSERT_TRUE(log->Append("first").ok());
     ASSERT_TRUE(log->Append("second").ok());
     ASSERT_TRUE(log->Commit().ok());
@@ -357,9 +357,9 @@ TEST_F(SegmentLogDeviceTest, AgreesWithAMapOnADiskThatIsSlowAndFails) {
       }
       while (!log->Commit().ok()) {
       }
-      ASSERT_EQ(log->live_records(), model.size());
+      ASSERT_EQ(log->index().live_records(), model.size());
       faults_.random = nullptr;
-      EXPECT_LT(log->disk_bytes(), 3 * log->live_bytes() + 8 * kSegmentBytes);
+      EXPECT_LT(log->index().disk_bytes(), 3 * log->index().live_bytes() + 8 * kSegmentBytes);
     }
   }
 }
@@ -395,7 +395,7 @@ TEST(ThreadDeviceTest, LogOnAThreadOfItsOwn) {
   }
   auto log = SegmentLog::Open({.directory = scratch / "log"}, *ThreadDevice::Create());
   ASSERT_TRUE(log.ok());
-  EXPECT_EQ((*log)->live_records(), 200u);
+  EXPECT_EQ((*log)->index().live_records(), 200u);
   EXPECT_EQ(*(*log)->Read(id), "record");
 }
 

@@ -147,7 +147,7 @@ TEST_F(SegmentLogTest, AgreesWithAMapThroughCrashesAndStaysSmall) {
       }
       ASSERT_TRUE(log->Commit().ok());
     }
-    EXPECT_LT(log->disk_bytes(), 3 * log->live_bytes() + 4 * kSegmentBytes);
+    EXPECT_LT(log->index().disk_bytes(), 3 * log->index().live_bytes() + 4 * kSegmentBytes);
   }
 }
 

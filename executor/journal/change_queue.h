@@ -1,0 +1,76 @@
+// The changes of a segment log on their way to the device, in the order of their positions.
+//
+// A change is pending, then in writing (its bytes are in an order), then unsynced (in the active
+// segment, and in the index), and leaves when it is synced. After a failed write or sync all of
+// them are pending again.
+//
+// Place    Under segment_log, which adds changes; segment_orders moves them along.
+// Threads  Not thread-safe; the log owns it.
+// Always   A change is written, and synced, before those with a higher position.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "executor/journal/segment_index.h"
+
+namespace carillon::executor {
+
+class ChangeQueue {
+ public:
+  using Position = ChangePosition;
+  struct Change {
+    RecordId id = 0;
+    RecordKind kind = RecordKind::kPut;
+    Position position = 0;  // set by Add
+    // A copy may be on disk, so that only a written removal undoes the put.
+    bool on_disk = false;
+    std::string payload = {};
+    RecordPlace place = {};  // set when writing begins
+  };
+
+  void Add(Change change);
+  // Removes a record that is not in the index yet. An unknown id is ignored.
+  void Withdraw(RecordId id);
+  // nullptr: no pending change, and none in writing, puts the record.
+  const std::string* FindPayload(RecordId id) const;
+
+  Position last() const { return last_; }  // of the newest change
+  Position written() const;                // this change and all before it are written
+  Position synced() const;
+  // Asks for a sync up to `position`.
+  void WantSync(Position position);
+  // A sync up to a written change was asked for.
+  bool sync_is_due() const;
+
+  bool has_pending() const { return !pending_.empty(); }
+  // Of the first pending change: its size on disk.
+  size_t next_bytes() const { return kRecordHeaderBytes + pending_.front().payload.size(); }
+  bool has_unsynced() const { return !unsynced_.empty(); }
+  Position last_unsynced() const { return unsynced_.back().position; }
+  bool moving() const { return moving_ > 0; }
+  size_t queued_bytes() const { return queued_bytes_; }
+  size_t unindexed_bytes() const { return unindexed_bytes_; }
+
+  // Takes as much as fits into the segment, from the front of the pending changes, and appends it
+  // to `bytes`.
+  void BeginWrite(const SegmentIndex::Segment& segment, std::string* bytes);
+  // These bytes were written; the index now has the changes.
+  void FinishWrite(size_t bytes, SegmentIndex& index);
+  void FinishSync();
+  // Makes everything unsynced pending again; the index forgets it.
+  void TakeBack(SegmentIndex& index);
+
+ private:
+  Position last_ = 0;
+  Position wanted_ = 0;  // the next sync a caller waits for
+  std::deque<Change> pending_;
+  std::vector<Change> writing_;
+  std::vector<Change> unsynced_;
+  size_t unindexed_bytes_ = 0;  // payloads of puts not in the index yet
+  size_t queued_bytes_ = 0;     // of pending_ and writing_, with headers
+  size_t moving_ = 0;           // unsynced moves
+};
+
+}  // namespace carillon::executor
