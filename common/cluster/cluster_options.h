@@ -8,7 +8,7 @@
 
 #include "common/adapters/kafka/kafka_bus.h"
 #include "common/adapters/kafka/kafka_topics.h"
-#include "common/adapters/zookeeper/zookeeper_coordinator.h"
+#include "common/adapters/zookeeper/zookeeper_membership.h"
 #include "common/config/load.h"
 
 namespace carillon::cluster {

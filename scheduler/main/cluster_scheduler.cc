@@ -10,6 +10,7 @@
 #include "common/adapters/http/curl_transport.h"
 #include "common/adapters/mysql/mysql_stores.h"
 #include "common/adapters/system/system_clock.h"
+#include "common/adapters/zookeeper/zookeeper_coordinator.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
 #include "common/cluster/cluster_options.h"

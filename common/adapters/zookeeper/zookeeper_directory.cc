@@ -2,9 +2,10 @@
 
 namespace carillon::zookeeper {
 
-Result<std::unique_ptr<ZookeeperDirectory>> ZookeeperDirectory::Make(CoordinatorOptions options) {
-  CARILLON_ASSIGN_OR_RETURN(auto coordinator, ZookeeperCoordinator::Make(std::move(options)));
-  return std::unique_ptr<ZookeeperDirectory>(new ZookeeperDirectory(std::move(coordinator)));
+Result<std::unique_ptr<ZookeeperDirectory>> ZookeeperDirectory::Make(
+    const CoordinatorOptions& options) {
+  CARILLON_ASSIGN_OR_RETURN(auto membership, ZookeeperMembership::Make(options));
+  return std::unique_ptr<ZookeeperDirectory>(new ZookeeperDirectory(std::move(membership)));
 }
 
 }  // namespace carillon::zookeeper

@@ -1,7 +1,7 @@
 // One session with a ZooKeeper ensemble: the C client's asynchronous calls as blocking calls with a
 // limit, so that no caller hangs for as long as a server does.
 //
-// Place    ZookeeperCoordinator opens one, and another after an expiry.
+// Place    ZookeeperMembership opens one, and another after an expiry.
 // Threads  Thread-safe. The client owns an I/O thread and one for completions, which calls
 //          `on_event`: the callback must not use or destroy the session.
 // Errors   kNotFound, kExists, kConflict (version), kDenied (ACL); kUnavailable: no contact or no

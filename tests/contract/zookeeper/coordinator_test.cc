@@ -1,6 +1,7 @@
 // The coordinator's contract on a real ZooKeeper server.
 #include <atomic>
 
+#include "common/adapters/zookeeper/zookeeper_coordinator.h"
 #include "common/adapters/zookeeper/zookeeper_directory.h"
 #include "tests/support/process_wait.h"
 #include "tests/support/zookeeper_server.h"
