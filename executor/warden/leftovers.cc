@@ -16,6 +16,7 @@ namespace {
 // The time in which a keeper whose warden died must kill its tree and exit. A stopped keeper
 // (SIGSTOP) cannot, so afterwards its tree is killed here.
 constexpr Duration kKeeperPatience = 2s;
+constexpr Duration kStepEvery = 50ms;
 
 struct Mark {
   std::string run;
@@ -96,7 +97,8 @@ bool Leftovers::KeepersLeft(const std::vector<ProcessEntry>& processes, SteadyTi
 }
 
 std::vector<OpenStart> Leftovers::Step(SteadyTime now) {
-  if (waiting_.empty()) return {};
+  if (waiting_.empty() || now < next_step_) return {};
+  next_step_ = now + kStepEvery;
   const std::vector<ProcessEntry> processes = ReadProcesses();
   const bool keepers_left = KeepersLeft(processes, now);
   std::vector<bool> alive(waiting_.size(), keepers_left);

@@ -23,14 +23,17 @@ class Leftovers {
   explicit Leftovers(std::vector<OpenStart> starts);
   bool empty() const { return waiting_.empty(); }
   const std::vector<OpenStart>& waiting() const { return waiting_; }
-  // Kills the processes it finds; returns the attempts of which nothing lives any more.
+  // Kills the processes it finds; returns the attempts of which nothing lives any more. Does
+  // nothing before NextStep.
   std::vector<OpenStart> Step(SteadyTime now);
+  SteadyTime NextStep() const { return waiting_.empty() ? SteadyTime::max() : next_step_; }
 
  private:
   bool KeepersLeft(const std::vector<ProcessEntry>& processes, SteadyTime now);
 
   std::vector<OpenStart> waiting_;
   WardenDirectory own_;
+  SteadyTime next_step_{};
   SteadyTime keepers_killed_at_ = SteadyTime::max();  // end of the patience with keepers
 };
 

@@ -1,7 +1,7 @@
 // The logs of all attempts on their way to the daemon, of running ones and of ended ones until they
 // are confirmed.
 //
-// Place    Behind AttemptTable.
+// Place    Under WardenCore; RunningAttempts opens the logs.
 // Threads  The warden's loop.
 // Owns     Every AttemptLog, shared with the run that fills it, within one budget. In memory only:
 //          unconfirmed text is lost when the warden dies.

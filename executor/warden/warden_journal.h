@@ -86,6 +86,9 @@ class WardenJournal {
   // Reserves some space for starts that were claimed before the device was full. kExhausted: none
   // is left, so nothing should be claimed. False while the space is being made.
   Result<bool> EnsureHeadroom();
+  // Writes a line to the warden's log. The loop itself never writes to a file: a hanging disk would
+  // keep it from enforcing leases.
+  void Complain(const std::string& what) { log_->Log("warden: " + what); }
   SegmentLog& log() { return *log_; }
 
  private:

@@ -43,7 +43,7 @@ Result<std::unique_ptr<WardenServer>> WardenServer::Create(const Clock& clock,
   server->epoll_ = FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
   if (!server->epoll_.open()) return SystemError("epoll");
   CARILLON_TRY(server->PrepareSignals());
-  CARILLON_TRY(server->PrepareBook());
+  CARILLON_TRY(server->PrepareCore());
   CARILLON_ASSIGN_OR_RETURN(const int listener,
                             ListenInDirectory(server->directory_.get(), kWardenSocket));
   server->channel_ = std::make_unique<DaemonChannel>(FileDescriptor(listener));
@@ -86,7 +86,7 @@ Status WardenServer::PrepareSignals() {
   return Watch(signals_.get(), kSignalsToken, EPOLLIN);
 }
 
-Status WardenServer::PrepareBook() {
+Status WardenServer::PrepareCore() {
   CARILLON_ASSIGN_OR_RETURN(auto device, ThreadDevice::Create(options_.execute));
   CARILLON_TRY(Watch(device->done_fd(), kDeviceToken, EPOLLIN | EPOLLET));
   WardenJournal::Contents contents;
@@ -104,11 +104,10 @@ Status WardenServer::PrepareBook() {
   const std::string old = options_.directory + "/work.old";
   const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;
   if (mkdir(work.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("mkdir " + work);
-  table_ = std::make_unique<AttemptTable>(
+  core_ = std::make_unique<WardenCore>(
       clock_, std::move(journal), std::move(contents),
-      AttemptTable::Options{
-          .work_directory = work, .epoll = epoll_.get(), .open_files = open_files});
-  if (had_work) table_->RemoveInBackground(old);
+      WardenCore::Options{.work_directory = work, .epoll = epoll_.get(), .open_files = open_files});
+  if (had_work) core_->running().RemoveInBackground(old);
   return {};
 }
 
@@ -133,27 +132,27 @@ void WardenServer::Turn() {
   for (int i = 0; i < count; ++i) {
     Dispatch(events[static_cast<size_t>(i)].data.u64, events[static_cast<size_t>(i)].events);
   }
-  if (table_->wants_more()) table_->ReadMore();
-  table_->Tick(clock_.Steady());
-  table_->Commit(clock_.Steady());
+  if (core_->running().wants_more()) core_->running().ReadMore();
+  core_->Tick(clock_.Steady());
+  core_->Commit(clock_.Steady());
   CheckReady(clock_.Steady());
   Tell(clock_.Steady());
-  table_->StepJournal(clock_.Steady());
+  core_->StepJournal(clock_.Steady());
 }
 
 int WardenServer::WaitMillis() const {
-  if (table_->wants_more()) return 0;
+  if (core_->running().wants_more()) return 0;
   const SteadyTime now = clock_.Steady();
-  SteadyTime next = std::min(table_->NextTick(), next_ready_check_);
-  if (channel_->attached() && channel_->CanSend()) next = std::min(next, table_->NextOutput());
+  SteadyTime next = std::min(core_->NextTick(), next_ready_check_);
+  if (channel_->attached() && channel_->CanSend()) next = std::min(next, core_->NextOutput());
   if (next <= now) return 0;
   const int64_t millis = (next - now + 999us) / 1ms;
   return static_cast<int>(std::min<int64_t>(millis, kWaitMillisMax));
 }
 
 void WardenServer::Dispatch(uint64_t token, uint32_t events) {
-  if (token >= AttemptTable::kFirstToken) {
-    table_->OnReady(token, (events & (EPOLLHUP | EPOLLERR)) != 0);
+  if (token >= RunningAttempts::kFirstToken) {
+    core_->running().OnReady(token, (events & (EPOLLHUP | EPOLLERR)) != 0);
   } else if (token == kListenerToken) {
     Attach();
   } else if (token == kConnectionToken) {
@@ -168,15 +167,15 @@ void WardenServer::OnSignals() {
   while (read(signals_.get(), &info, sizeof(info)) == static_cast<ssize_t>(sizeof(info))) {
     if (info.ssi_signo == SIGCHLD || stopping_) continue;
     stopping_ = true;
-    table_->Stop();
+    core_->Stop();
   }
-  table_->ReapChildren();
+  core_->running().ReapChildren();
 }
 
 void WardenServer::Attach() {
   if (!channel_->Accept()) return;
   listings_.clear();
-  table_->DropEvents();
+  core_->DropReports();
   ready_told_ = false;
   left_ = false;
   watching_writes_ = false;
@@ -186,7 +185,7 @@ void WardenServer::Attach() {
 void WardenServer::Detach() {
   channel_->Close();
   listings_.clear();
-  table_->DropEvents();
+  core_->DropReports();
   idle_since_ = clock_.Steady();
 }
 
@@ -197,30 +196,30 @@ void WardenServer::OnConnection(uint32_t events) {
   const bool open = channel_->Read();
   WardenMessage message;
   while (channel_->Next(&message)) Handle(std::move(message));
-  if (const std::string why = channel_->TakeComplaint(); !why.empty()) table_->Complain(why);
+  if (const std::string why = channel_->TakeComplaint(); !why.empty()) core_->Complain(why);
   if (!open || channel_->connection() < 0) Detach();
 }
 
 void WardenServer::Handle(WardenMessage message) {
   using namespace warden_message;
   if (auto* start = std::get_if<Start>(&message)) {
-    table_->Start(std::move(start->start));
+    core_->Start(std::move(start->start));
   } else if (auto* masked = std::get_if<StartMasked>(&message)) {
-    table_->Start(std::move(masked->start));
+    core_->Start(std::move(masked->start));
   } else if (const auto* renew = std::get_if<Renew>(&message)) {
-    table_->Renew(renew->attempts, renew->lease_end);
+    core_->Renew(renew->attempts, renew->lease_end);
   } else if (const auto* cancel = std::get_if<Cancel>(&message)) {
-    table_->Cancel(cancel->attempt, CancelMode::kGraceful);
+    core_->Cancel(cancel->attempt, CancelMode::kGraceful);
   } else if (const auto* killed = std::get_if<Kill>(&message)) {
-    table_->Cancel(killed->attempt, CancelMode::kKill);
+    core_->Cancel(killed->attempt, CancelMode::kKill);
   } else if (const auto* forget = std::get_if<Forget>(&message)) {
-    table_->Forget(forget->attempts);
+    core_->reporter().Forget(forget->attempts);
   } else if (const auto* list = std::get_if<List>(&message)) {
-    if (listings_.size() < kListingsMax) listings_.push_back({list->request, table_->Names()});
+    if (listings_.size() < kListingsMax) listings_.push_back({list->request, core_->Names()});
   } else if (const auto* follow = std::get_if<Follow>(&message)) {
-    table_->Follow(follow->log_bytes_max);
+    core_->Follow(follow->log_bytes_max);
   } else if (const auto* kept = std::get_if<OutputKept>(&message)) {
-    table_->ConfirmOutput(kept->confirmed);
+    core_->ConfirmOutput(kept->confirmed);
   } else if (std::holds_alternative<Ping>(message)) {
     channel_->Send(Pong{});
   } else if (std::holds_alternative<Leave>(message)) {
@@ -236,7 +235,7 @@ void WardenServer::CheckReady(SteadyTime now) {
   if (!channel_->attached()) return;
   const Result<bool> known = stopping_
                                  ? Result<bool>(ErrorCode::kUnavailable, "the warden is stopping")
-                                 : table_->Ready(now);
+                                 : core_->Ready(now);
   if (known.ok() && !*known) {  // a request to the disk is under way
     next_ready_check_ = now + kReadyAgain;
     return;
@@ -252,12 +251,12 @@ void WardenServer::Tell(SteadyTime now) {
   if (channel_->connection() < 0) return;
   if (channel_->attached()) {
     while (channel_->CanSend()) {
-      std::optional<WardenMessage> event = table_->TakeEvent();
+      std::optional<WardenMessage> event = core_->reporter().TakeEvent();
       if (!event) break;
       channel_->Send(*event);
     }
     while (channel_->CanSend()) {
-      const std::optional<WardenMessage> output = table_->TakeOutput(now);
+      const std::optional<WardenMessage> output = core_->TakeOutput(now);
       if (!output) break;
       channel_->Send(*output);
     }
@@ -283,16 +282,16 @@ void WardenServer::TellList() {
       continue;
     }
     const AttemptName name = listing.names.back();
-    if (!table_->Fetch(name)) return;  // continues when it has been read
+    if (!core_->reporter().Fetch(name)) return;  // continues when it has been read
     listing.names.pop_back();
-    if (const auto item = table_->Describe(name, listing.request)) channel_->Send(*item);
+    if (const auto item = core_->reporter().Describe(name, listing.request)) channel_->Send(*item);
   }
 }
 
 bool WardenServer::Done(SteadyTime now) {
-  if (table_->running() || !table_->clean()) return false;
+  if (!core_->running().empty() || !core_->clean()) return false;
   if (stopping_) return true;
-  if (channel_->connection() >= 0 || !table_->empty()) {
+  if (channel_->connection() >= 0 || !core_->empty()) {
     idle_since_ = now;
     return false;
   }

@@ -15,8 +15,8 @@
 
 #include "common/base/clock.h"
 #include "executor/journal/thread_device.h"
-#include "executor/warden/attempt_table.h"
 #include "executor/warden/channel/daemon_channel.h"
+#include "executor/warden/warden_core.h"
 
 namespace carillon::executor {
 
@@ -45,7 +45,7 @@ class WardenServer {
       : clock_(clock), options_(std::move(options)) {}
   Status Lock();
   Status PrepareSignals();
-  Status PrepareBook();
+  Status PrepareCore();
   Status Watch(int fd, uint64_t token, uint32_t events);
   void Turn();
   int WaitMillis() const;
@@ -67,7 +67,7 @@ class WardenServer {
   FileDescriptor epoll_;
   FileDescriptor signals_;
   std::unique_ptr<DaemonChannel> channel_;
-  std::unique_ptr<AttemptTable> table_;
+  std::unique_ptr<WardenCore> core_;
   bool watching_writes_ = false;
   struct Listing {
     uint64_t request = 0;

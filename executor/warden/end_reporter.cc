@@ -1,0 +1,126 @@
+#include "executor/warden/end_reporter.h"
+
+#include <utility>
+
+namespace carillon::executor {
+
+void EndReporter::Record(const AttemptName& name, AttemptEntry& entry, AttemptEnded ended) {
+  entry.start.reset();
+  const Result<SegmentLog::RecordId> record = journal_.PrepareEnd(ended, entry.start_record);
+  // Without space for its record, the end of an attempt that never ran may be reported from memory:
+  // if it is lost, the lease expires with the same result.
+  entry.memory = std::move(ended);
+  entry.end_record = record.ok() ? *record : 0;
+  entry.stage = AttemptStage::kEnding;
+  ending_.push_back({name, journal_.last()});
+}
+
+void EndReporter::RecordRefused(const AttemptName& name, AttemptEntry& entry,
+                                const StartRefusal& refusal) {
+  AttemptEnded ended{entry.held,
+                     {.state = refusal.state,
+                      .reason = std::string(refusal.reason),
+                      .error = refusal.error,
+                      .ended = clock_.Wall()}};
+  if (entry.start) ended.job_id = entry.start->job_id;
+  Record(name, entry, std::move(ended));
+}
+
+void EndReporter::RecordLeftOver(const OpenStart& start) {
+  const AttemptName name = NameOf(start.attempt);
+  AttemptEnded ended{start.attempt,
+                     {.state = RunState::kLost,
+                      .reason = std::string(reason::kWardenDied),
+                      .error = "the warden died during the run",
+                      .started = start.started,
+                      .ended = clock_.Wall()},
+                     start.job_id};
+  Record(name, *table_.Find(name), std::move(ended));
+}
+
+void EndReporter::ReleaseSynced() {
+  while (!ending_.empty() && ending_.front().position <= journal_.synced()) {
+    const AttemptName name = ending_.front().name;
+    ending_.pop_front();
+    AttemptEntry& entry = *table_.Find(name);
+    // Nothing is reserved for an attempt of an earlier warden: its reservation died with that one.
+    if (entry.reserved) journal_.ReleaseReserve(entry.output_bytes_max);
+    entry.reserved = false;
+    entry.stage = AttemptStage::kEnded;
+    entry.counted = entry.end_record != 0;
+    if (entry.counted) untold_bytes_ += entry.memory->result.output.size();
+    if (untold_bytes_ > kUntoldBytesMax) DropMemory(entry);
+    events_.push_back({name, true});
+  }
+  if (!ending_.empty()) journal_.WantSync(ending_.front().position);
+}
+
+std::optional<WardenMessage> EndReporter::TakeEvent() {
+  while (!events_.empty()) {
+    const Event event = events_.front();
+    AttemptEntry* entry = table_.Find(event.name);
+    if (entry != nullptr && event.ended && !Fetch(event.name)) return std::nullopt;
+    events_.pop_front();
+    if (entry == nullptr) continue;
+    if (!event.ended) {
+      return warden_message::Started{{entry->held, entry->started}};
+    }
+    std::optional<WardenMessage> described = Describe(event.name, 0);
+    auto* listed = described ? std::get_if<warden_message::ListEnded>(&*described) : nullptr;
+    if (listed != nullptr) return warden_message::Ended{std::move(listed->ended)};
+  }
+  return std::nullopt;
+}
+
+void EndReporter::DropEvents() {
+  for (const Event& event : std::exchange(events_, {})) {
+    AttemptEntry* entry = table_.Find(event.name);
+    if (entry != nullptr && entry->stage == AttemptStage::kEnded) DropMemory(*entry);
+  }
+}
+
+bool EndReporter::Fetch(const AttemptName& name) {
+  AttemptEntry* entry = table_.Find(name);
+  if (entry == nullptr || entry->stage != AttemptStage::kEnded || entry->memory) return true;
+  std::optional<Result<AttemptEnded>> ended = journal_.ReadEnd(entry->end_record);
+  if (!ended) return false;
+  if (!ended->ok()) {
+    journal_.Complain(ended->error().message);
+    *ended = AttemptEnded{entry->held,
+                          {.state = RunState::kLost,
+                           .reason = std::string(reason::kWardenDied),
+                           .error = "the record of its result cannot be read",
+                           .ended = clock_.Wall()}};
+  }
+  entry->memory = **std::move(ended);
+  return true;
+}
+
+std::optional<WardenMessage> EndReporter::Describe(const AttemptName& name, uint64_t request) {
+  AttemptEntry* entry = table_.Find(name);
+  if (entry == nullptr) return std::nullopt;
+  if (entry->stage != AttemptStage::kEnded) {
+    return warden_message::ListRunning{request, {entry->held, entry->started}};
+  }
+  warden_message::ListEnded told{request, *entry->memory};
+  DropMemory(*entry);
+  return told;
+}
+
+void EndReporter::Forget(const std::vector<HeldAttempt>& attempts) {
+  for (const HeldAttempt& held : attempts) {
+    AttemptEntry* entry = table_.Find(NameOf(held));
+    if (entry == nullptr || entry->stage != AttemptStage::kEnded) continue;
+    if (entry->end_record != 0) journal_.Remove(entry->end_record);
+    DropMemory(*entry);
+    table_.Forget(held);
+  }
+}
+
+void EndReporter::DropMemory(AttemptEntry& entry) {
+  if (entry.counted) untold_bytes_ -= entry.memory->result.output.size();
+  if (entry.end_record != 0) entry.memory.reset();
+  entry.counted = false;
+}
+
+}  // namespace carillon::executor

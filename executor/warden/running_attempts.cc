@@ -1,0 +1,180 @@
+#include "executor/warden/running_attempts.h"
+
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "executor/warden/process/process_tree.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr Duration kStrayLook = 10ms;
+
+enum TokenKind : uint64_t { kOut = 0, kErr = 1, kReport = 2 };
+
+}  // namespace
+
+RunningAttempts::RunningAttempts(const Clock& clock, Rooms rooms, Options options)
+    : clock_(clock), rooms_(rooms), options_(std::move(options)) {
+  for (size_t spare = kSparesMax; spare > 0; --spare) free_spares_.push_back(spare);
+}
+
+std::string RunningAttempts::WorkDirectoryOf(const AttemptName& name) const {
+  return fmt::format("{}/{}.{}", options_.work_directory, EncodeRunId(name.key), name.attempt);
+}
+
+Status RunningAttempts::Spawn(const AttemptName& name, AttemptEntry& entry) {
+  const LiveRun::Now now = Now();
+  auto log = rooms_.logs.Open(entry.held, entry.start->job_id);
+  if (const size_t given_up = rooms_.logs.TakeGivenUp(); given_up > 0) {
+    rooms_.journal.Complain(fmt::format(
+        "dropped the logs of {} ended attempts: they were not collected in time", given_up));
+  }
+  auto live = std::make_unique<LiveRun>(*std::move(entry.start), std::move(log));
+  WorkDirectory::Place place{WorkDirectoryOf(name)};
+  const size_t spare = free_spares_.empty() ? 0 : free_spares_.back();
+  if (spare != 0) place.spare = fmt::format("{}/spare-{}", options_.work_directory, spare);
+  const Status spawned = live->Spawn(place, options_.open_files, now);
+  if (!spawned.ok()) {
+    entry.start = live->start();
+    rooms_.logs.Drop(entry.held);
+    return spawned;
+  }
+  entry.start.reset();
+  entry.live = std::move(live);
+  entry.started = now.wall;
+  entry.stage = AttemptStage::kRunning;
+  if (spare != 0) free_spares_.pop_back();
+  Watch(name, entry, spare);
+  return {};
+}
+
+void RunningAttempts::Watch(const AttemptName& name, AttemptEntry& entry, size_t spare) {
+  entry.run_no = next_run_no_++;
+  by_run_no_[entry.run_no] = name;
+  children_[entry.live->keeper()] = {entry.run_no, spare};
+  const struct {
+    int fd;
+    TokenKind kind;
+  } watched[] = {{entry.live->fd(OutputStream::kOut), kOut},
+                 {entry.live->fd(OutputStream::kErr), kErr},
+                 {entry.live->report_fd(), kReport}};
+  for (const auto& [fd, kind] : watched) {
+    // Edge-triggered: the kernel then reports the streams in the order of their writes.
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLET;
+    event.data.u64 = entry.run_no * 4 + kind;
+    CARILLON_CHECK(epoll_ctl(options_.epoll, EPOLL_CTL_ADD, fd, &event) == 0, "epoll_ctl");
+  }
+}
+
+void RunningAttempts::KillAll() {
+  for (const auto& [run_no, name] : by_run_no_) {
+    LiveOf(name).End(RunState::kLost, reason::kWardenDied, LiveRun::Grace::kNone, clock_.Steady());
+  }
+}
+
+void RunningAttempts::OnReady(uint64_t token, bool writers_gone) {
+  const auto found = by_run_no_.find(token / 4);
+  if (found == by_run_no_.end()) return;
+  const AttemptName name = found->second;
+  LiveRun& live = LiveOf(name);
+  if (token % 4 == kReport) {
+    live.ReadReport();
+    if (live.TakeStarted()) rooms_.reporter.Started(name);
+    FinishIfOver(name);
+    return;
+  }
+  const OutputStream stream = token % 4 == kErr ? OutputStream::kErr : OutputStream::kOut;
+  if (live.ReadOutput(stream, writers_gone, Now())) more_.push_back(token);
+}
+
+void RunningAttempts::ReadMore() {
+  for (const uint64_t token : std::exchange(more_, {})) OnReady(token, false);
+}
+
+void RunningAttempts::FinishIfOver(const AttemptName& name) {
+  AttemptEntry* entry = rooms_.table.Find(name);
+  if (entry == nullptr || !entry->live || !entry->live->finished()) return;
+  if (entry->live->keeper_killed()) RemoveInBackground(WorkDirectoryOf(name));
+  AttemptEnded ended = entry->live->Finish(Now());
+  by_run_no_.erase(entry->run_no);
+  entry->live.reset();
+  rooms_.logs.DropIfEmpty(entry->held);
+  rooms_.reporter.Record(name, *entry, std::move(ended));
+}
+
+void RunningAttempts::ReapChildren() {
+  for (;;) {
+    int status = 0;
+    const pid_t pid = waitpid(-1, &status, WNOHANG);
+    if (pid <= 0) return;
+    const auto child = children_.find(pid);
+    if (child == children_.end()) continue;
+    const auto run = by_run_no_.find(child->second.run_no);
+    if (child->second.spare != 0) free_spares_.push_back(child->second.spare);
+    children_.erase(child);
+    if (run == by_run_no_.end()) continue;
+    const AttemptName name = run->second;
+    LiveRun& live = LiveOf(name);
+    live.KeeperExited();
+    if (live.TakeStarted()) rooms_.reporter.Started(name);
+    if (live.keeper_killed()) {
+      // Its tree was reparented to this process and must die first: KillStrays.
+      ++keepers_killed_;
+    } else {
+      FinishIfOver(name);
+    }
+  }
+}
+
+// Children that are not keepers were reparented to the warden when their keeper was killed.
+void RunningAttempts::KillStrays() {
+  const pid_t self = getpid();
+  const std::vector<ProcessEntry> processes = ReadProcesses();
+  bool found = false;
+  for (const ProcessEntry& entry : processes) {
+    if (entry.parent != self || entry.state == 'Z' || children_.count(entry.pid) > 0) continue;
+    KillDescendants(entry.pid);
+    kill(entry.pid, SIGKILL);
+    found = true;
+  }
+  if (found) return;
+  keepers_killed_ = 0;
+  std::vector<AttemptName> over;
+  for (const auto& [run_no, name] : by_run_no_) {
+    if (LiveOf(name).keeper_killed()) over.push_back(name);
+  }
+  for (const AttemptName& name : over) FinishIfOver(name);
+}
+
+void RunningAttempts::Tick(SteadyTime now) {
+  for (const auto& [run_no, name] : by_run_no_) LiveOf(name).Tick(now);
+  if (keepers_killed_ > 0) KillStrays();
+}
+
+SteadyTime RunningAttempts::NextTick() const {
+  SteadyTime next = SteadyTime::max();
+  for (const auto& [run_no, name] : by_run_no_) next = std::min(next, LiveOf(name).NextTick());
+  if (keepers_killed_ > 0) next = std::min(next, clock_.Steady() + kStrayLook);
+  return next;
+}
+
+void RunningAttempts::RemoveInBackground(const std::string& directory) {
+  const pid_t cleaner = fork();
+  if (cleaner == 0) {
+    close_range(3, ~0u, 0);
+    RemoveTree(directory);
+    _exit(0);
+  }
+  if (cleaner > 0) children_[cleaner] = {};
+}
+
+}  // namespace carillon::executor

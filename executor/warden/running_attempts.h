@@ -1,0 +1,87 @@
+// The attempts whose processes live: starts their keepers, reads their pipes, keeps their
+// deadlines, reaps and ends them.
+//
+// Place    Step 8 of docs/life-of-a-run.md; under WardenCore.
+// Threads  The warden's loop. A kill never waits for the disk.
+// Owns     The children of the warden, and the working directories. Each run is in its entry.
+// Always   An attempt ends here only when no process of it lives.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "executor/warden/attempt_table.h"
+#include "executor/warden/end_reporter.h"
+#include "executor/warden/log_relay.h"
+
+namespace carillon::executor {
+
+class RunningAttempts {
+ public:
+  static constexpr size_t kSparesMax = 64;  // working directories that are reused
+
+  struct Rooms {
+    WardenJournal& journal;
+    AttemptTable& table;
+    LogRelay& logs;
+    EndReporter& reporter;
+  };
+  struct Options {
+    std::string work_directory;  // must exist
+    int epoll = -1;
+    // RLIMIT_NOFILE of the commands; the warden raises its own.
+    rlimit open_files{};
+  };
+  RunningAttempts(const Clock& clock, Rooms rooms, Options options);
+
+  // Starts a prepared attempt. After an error nothing was started and the entry is as before.
+  Status Spawn(const AttemptName& name, AttemptEntry& entry);
+  // Kills every attempt, because the warden stops.
+  void KillAll();
+
+  // ---- events of epoll; `token` as registered
+  static constexpr uint64_t kFirstToken = 4;
+  void OnReady(uint64_t token, bool writers_gone);
+  void ReadMore();  // reads the pipes that had more than one turn's worth
+  bool wants_more() const { return !more_.empty(); }
+  void ReapChildren();
+
+  // Acts on the deadlines of the attempts, and on what a killed keeper left.
+  void Tick(SteadyTime now);
+  SteadyTime NextTick() const;
+  // Deletes a directory in a child process, which the warden reaps.
+  void RemoveInBackground(const std::string& directory);
+
+  size_t size() const { return by_run_no_.size(); }
+  bool empty() const { return by_run_no_.empty(); }
+
+ private:
+  struct Child {
+    uint64_t run_no = 0;  // 0: it only deletes a directory
+    size_t spare = 0;     // directory that its keeper may reuse; 0: none
+  };
+
+  void Watch(const AttemptName& name, AttemptEntry& entry, size_t spare);
+  void FinishIfOver(const AttemptName& name);
+  void KillStrays();
+  LiveRun& LiveOf(const AttemptName& name) const { return *rooms_.table.Find(name)->live; }
+  std::string WorkDirectoryOf(const AttemptName& name) const;
+  LiveRun::Now Now() const { return {clock_.Steady(), clock_.Wall()}; }
+
+  const Clock& clock_;
+  const Rooms rooms_;
+  const Options options_;
+  std::unordered_map<uint64_t, AttemptName> by_run_no_;
+  std::unordered_map<pid_t, Child> children_;
+  std::vector<size_t> free_spares_;  // taken from the back
+  std::vector<uint64_t> more_;
+  uint64_t next_run_no_ = 1;
+  size_t keepers_killed_ = 0;  // runs that wait for KillStrays
+};
+
+}  // namespace carillon::executor

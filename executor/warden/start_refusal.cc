@@ -1,0 +1,33 @@
+#include "executor/warden/start_refusal.h"
+
+#include "executor/warden/lease_watch.h"
+
+namespace carillon::executor {
+
+std::optional<StartRefusal> RefusalAtArrival(const ArrivedStart& start) {
+  if (start.ran_before) {
+    return StartRefusal{RunState::kLost, reason::kLeaseEnded,
+                        "this attempt already ran here under another claim"};
+  }
+  if (start.running >= kRunningMax) {
+    return StartRefusal{RunState::kFailed, reason::kSpawn, "too many processes are running"};
+  }
+  return std::nullopt;
+}
+
+std::optional<StartRefusal> RefusalWhenDue(const DueStart& start, SteadyTime now) {
+  if (start.warden_stops) {
+    return StartRefusal{RunState::kLost, reason::kWardenDied, "the warden is stopping"};
+  }
+  if (start.cancelled) {
+    return StartRefusal{RunState::kCancelled, reason::kCancelRequested,
+                        "cancelled before it started"};
+  }
+  if (DecideAtStart({start.lease_end, true}, now) != LeaseAction::kNone) {
+    return StartRefusal{RunState::kLost, reason::kLeaseEnded,
+                        "its lease expired before it could start"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace carillon::executor

@@ -1,0 +1,99 @@
+#include "executor/warden/warden_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "executor/warden/lease_watch.h"
+
+namespace carillon::executor {
+namespace {
+
+// What an earlier warden left in the journal. Returns the starts without an end.
+std::vector<OpenStart> Adopt(WardenJournal::Contents contents, WardenJournal& journal,
+                             AttemptTable& table) {
+  for (const RecordedEnd& end : contents.ends) table.AddEnded(end);
+  std::vector<OpenStart> open;
+  for (OpenStart& start : contents.open_starts) {
+    if (table.AddLeftOver(start)) {
+      open.push_back(std::move(start));
+    } else {  // the warden died between the two records of one commit
+      journal.Remove(start.record);
+    }
+  }
+  return open;
+}
+
+}  // namespace
+
+WardenCore::WardenCore(const Clock& clock, std::unique_ptr<WardenJournal> journal,
+                       WardenJournal::Contents contents, Options options)
+    : clock_(clock),
+      journal_(std::move(journal)),
+      driver_(*journal_, options.work_directory),
+      reporter_(clock, *journal_, table_),
+      running_(clock, {.journal = *journal_, .table = table_, .logs = logs_, .reporter = reporter_},
+               std::move(options)),
+      launcher_(
+          clock,
+          {.journal = *journal_, .table = table_, .reporter = reporter_, .running = running_}),
+      leftovers_(Adopt(std::move(contents), *journal_, table_)) {}
+
+void WardenCore::Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) {
+  for (const HeldAttempt& held : attempts) {
+    AttemptEntry* entry = table_.FindHeld(held);
+    if (entry == nullptr) continue;
+    if (entry->start) entry->start->lease_end = RenewedEnd(entry->start->lease_end, lease_end);
+    if (entry->live) entry->live->Renew(lease_end);
+  }
+}
+
+void WardenCore::Cancel(const HeldAttempt& attempt, CancelMode mode) {
+  AttemptEntry* entry = table_.FindHeld(attempt);
+  if (entry == nullptr) return;
+  entry->cancelled = true;
+  if (!entry->live) return;
+  const auto grace = mode == CancelMode::kKill ? LiveRun::Grace::kNone : LiveRun::Grace::kGiven;
+  entry->live->End(RunState::kCancelled, reason::kCancelRequested, grace, clock_.Steady());
+}
+
+void WardenCore::Follow(size_t log_bytes_max) {
+  logs_.SetLimit(log_bytes_max);
+  followed_ = true;
+}
+
+void WardenCore::Stop() {
+  launcher_.Stop();
+  running_.KillAll();
+}
+
+void WardenCore::Tick(SteadyTime now) {
+  running_.Tick(now);
+  for (const OpenStart& start : leftovers_.Step(now)) reporter_.RecordLeftOver(start);
+}
+
+void WardenCore::Commit(SteadyTime now) {
+  launcher_.PrepareWaiting();
+  driver_.Step(now);
+  launcher_.LaunchPrepared();
+  reporter_.ReleaseSynced();
+  driver_.SyncOverdue(now);
+  driver_.Step(now);
+}
+
+SteadyTime WardenCore::NextTick() const {
+  return std::min({driver_.NextStep(), running_.NextTick(), leftovers_.NextStep()});
+}
+
+std::optional<WardenMessage> WardenCore::TakeOutput(SteadyTime now) {
+  std::optional<AttemptOutput> output = followed_ ? logs_.Take(now) : std::nullopt;
+  if (!output) return std::nullopt;
+  return warden_message::Output{std::move(*output)};
+}
+
+void WardenCore::DropReports() {
+  followed_ = false;
+  logs_.TellAgain();
+  reporter_.DropEvents();
+}
+
+}  // namespace carillon::executor
