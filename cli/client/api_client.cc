@@ -155,8 +155,9 @@ Failure FailureOf(const ApiResponse& response) {
     if (!error.is_object()) continue;
     const std::string detail = TextMember(error, "detail");
     const std::string pointer = TextMember(error, "pointer");
-    failure.details.push_back(RepeatsDetail(failure.message, detail) ? "at " + pointer
-                                                                     : pointer + ": " + detail);
+    failure.details.push_back(RepeatsDetail(failure.message, detail)
+                                  ? "at " + pointer
+                                  : fmt::format("{}: {}", pointer, detail));
   }
   return failure;
 }

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <filesystem>
 #include <fstream>
 #include <ostream>
@@ -52,7 +54,8 @@ Outcome<ExitCode> WriteFiles(Session& session, const std::vector<json>& jobs,
   if (error) return UsageFailure("cannot create " + directory + ": " + error.message());
   const std::string ending = form == Form::kJson ? ".json" : ".yaml";
   for (const json& job : jobs) {
-    const std::string path = directory + "/" + job.value("job_id", std::string("job")) + ending;
+    const std::string id = job.value("job_id", std::string("job"));
+    const std::string path = fmt::format("{}/{}{}", directory, id, ending);
     std::ofstream out(path, std::ios::binary);
     out << TextOf(job, form);
     out.close();

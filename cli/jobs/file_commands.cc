@@ -1,4 +1,6 @@
 // apply, diff and validate: compare job files with a server, apply them, or check them locally.
+#include <fmt/core.h>
+
 #include <ostream>
 #include <set>
 
@@ -168,7 +170,8 @@ ExitCode TellErrors(Session& session, const json& applied, const Documents& docu
         const std::string detail = error.value("detail", std::string());
         // The message already contains the first error, with its line.
         if (!pointers.empty() || !RepeatsDetail(failure.message, detail)) {
-          failure.details.push_back(document.Place(pointer) + ": " + pointer + ": " + detail);
+          failure.details.push_back(
+              fmt::format("{}: {}: {}", document.Place(pointer), pointer, detail));
         }
         pointers.push_back(std::move(pointer));
       }

@@ -279,10 +279,10 @@ std::string Printer::Show(const json& value, const Column& column) const {
   if (column.share && value.is_number()) {
     return std::to_string(std::lround(value.get<double>() * 100)) + "%";
   }
-  if (options_.show_time && value.is_string()) {
+  if (time_text_ && value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();
     const auto time = LooksLikeTime(text) ? ParseRfc3339(text) : Error{ErrorCode::kInvalid, ""};
-    if (time.ok()) return options_.show_time(*time);
+    if (time.ok()) return time_text_(*time);
   }
   return column.exact ? ExactCell(value) : Cell(value);
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/result.h"
@@ -44,13 +45,16 @@ struct PrinterOptions {
   bool quiet = false;  // ids only
   bool color = false;
   bool wide = false;  // a table with all columns and untruncated texts
-  // Formats a time in tables; empty: UTC, to the second.
-  std::function<std::string(WallTime)> show_time = {};
 };
+
+// Formats a time in tables.
+using TimeText = std::function<std::string(WallTime)>;
 
 class Printer {
  public:
-  Printer(std::ostream& out, PrinterOptions options) : out_(out), options_(options) {}
+  // `time_text`: empty for UTC, to the second.
+  Printer(std::ostream& out, const PrinterOptions& options, TimeText time_text = {})
+      : out_(out), options_(options), time_text_(std::move(time_text)) {}
 
   // Prints {"items": [...], …}: a row per item; as JSON the whole object.
   void List(const nlohmann::json& page, const View& view);
@@ -67,7 +71,8 @@ class Printer {
   std::string Show(const nlohmann::json& value, const Column& column) const;
 
   std::ostream& out_;
-  const PrinterOptions options_;
+  PrinterOptions options_;
+  TimeText time_text_;
 };
 
 // "1 job", "2 jobs".

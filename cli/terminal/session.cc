@@ -131,19 +131,18 @@ Outcome<ApiResponse> Session::Call(const ApiRequest& request) {
 Printer Session::Print() const {
   const auto no_color = host_.environment.find("NO_COLOR");
   const bool wanted = no_color == host_.environment.end() || no_color->second.empty();
-  PrinterOptions options{.form = form_,
-                         .quiet = flags_.quiet,
-                         .color = host_.out_is_tty && wanted,
-                         .wide = flags_.output == "wide"};
+  const PrinterOptions options{.form = form_,
+                               .quiet = flags_.quiet,
+                               .color = host_.out_is_tty && wanted,
+                               .wide = flags_.output == "wide"};
+  TimeText time_text;
   if (flags_.time == "relative") {
-    options.show_time = [now = host_.clock.Wall()](WallTime time) {
-      return RelativeTime(time, now);
-    };
+    time_text = [now = host_.clock.Wall()](WallTime time) { return RelativeTime(time, now); };
   } else if (flags_.time == "local") {
     const auto zone = Zone::Load(LocalZone(host_));
-    if (zone.ok()) options.show_time = [zone = *zone](WallTime t) { return ZonedTime(t, *zone); };
+    if (zone.ok()) time_text = [zone = *zone](WallTime t) { return ZonedTime(t, *zone); };
   }
-  return {host_.out, std::move(options)};
+  return {host_.out, options, std::move(time_text)};
 }
 
 void Session::Say(const std::string& sentence) {

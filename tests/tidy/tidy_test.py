@@ -77,7 +77,7 @@ DIVIDED_CLASSES = {
 }
 # Structs of options that carry behaviour, likewise: values belong in Options, collaborators in Ports.
 OPTIONS_WITH_BEHAVIOUR = {
-    "cli/terminal/output.h", "common/adapters/grpc/grpc_link.h", "scheduler/notify/notify_options.h",
+    "common/adapters/grpc/grpc_link.h", "scheduler/notify/notify_options.h",
 }
 LOOSE_NAMES = re.compile(r"(^|[/_])(util|utils|helper|helpers|misc|manager)([_./]|$)")
 
