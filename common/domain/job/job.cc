@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "common/domain/enum_names.h"
 #include "common/domain/executor_state.h"
 #include "common/domain/job/job_mistakes.h"
 #include "common/domain/job/template.h"
@@ -204,56 +205,18 @@ Status CheckOwner(const std::string& user_id) {
   return CheckText("/user_id", user_id, kUserIdBytesMax);
 }
 
-template <typename Enum>
-struct NameOf {
-  Enum value;
-  std::string_view name;
-};
-
 constexpr std::array<NameOf<JobType>, 2> kJobTypes{
     {{JobType::kShell, "shell"}, {JobType::kNoop, "noop"}}};
-constexpr std::array<NameOf<MisfirePolicy>, 3> kMisfirePolicies{{{MisfirePolicy::kSkip, "skip"},
-                                                                 {MisfirePolicy::kLatest, "latest"},
-                                                                 {MisfirePolicy::kAll, "all"}}};
 constexpr std::array<NameOf<OverlapPolicy>, 2> kOverlapPolicies{
     {{OverlapPolicy::kAllow, "allow"}, {OverlapPolicy::kSkip, "skip"}}};
 constexpr std::array<NameOf<RetryBackoff>, 2> kRetryBackoffs{
     {{RetryBackoff::kFixed, "fixed"}, {RetryBackoff::kExponential, "exponential"}}};
 constexpr std::array<NameOf<OnLost>, 3> kOnLosts{
     {{OnLost::kRetry, "retry"}, {OnLost::kFail, "fail"}, {OnLost::kHold, "hold"}}};
-constexpr std::array<NameOf<DstGap>, 2> kDstGaps{
-    {{DstGap::kFire, "fire"}, {DstGap::kSkip, "skip"}}};
-constexpr std::array<NameOf<DstRepeat>, 4> kDstRepeats{{{DstRepeat::kAuto, "auto"},
-                                                        {DstRepeat::kBoth, "both"},
-                                                        {DstRepeat::kEarly, "early"},
-                                                        {DstRepeat::kLate, "late"}}};
 constexpr std::array<NameOf<Routing>, 4> kRoutings{{{Routing::kRoundRobin, "round_robin"},
                                                     {Routing::kRandom, "random"},
                                                     {Routing::kLeastLoaded, "least_loaded"},
                                                     {Routing::kFirstHealthy, "first_healthy"}}};
-constexpr std::array<NameOf<ScheduleKind>, 4> kScheduleKinds{{{ScheduleKind::kCron, "cron"},
-                                                              {ScheduleKind::kRate, "rate"},
-                                                              {ScheduleKind::kOnce, "once"},
-                                                              {ScheduleKind::kManual, "manual"}}};
-
-template <typename Enum, size_t kSize>
-std::string_view NameIn(const std::array<NameOf<Enum>, kSize>& table, Enum value) {
-  for (const auto& row : table) {
-    if (row.value == value) return row.name;
-  }
-  return "unknown";
-}
-
-template <typename Enum, size_t kSize>
-Result<Enum> ValueIn(const std::array<NameOf<Enum>, kSize>& table, std::string_view text) {
-  std::string known;
-  for (const auto& row : table) {
-    if (row.name == text) return row.value;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
-  }
-  return Error{ErrorCode::kInvalid,
-               fmt::format("'{}' is not one of {}", text.substr(0, 64), known)};
-}
 
 }  // namespace
 
@@ -320,22 +283,14 @@ Status ValidateJobId(std::string_view text) {
 }
 
 std::string_view Name(JobType value) { return NameIn(kJobTypes, value); }
-std::string_view Name(MisfirePolicy value) { return NameIn(kMisfirePolicies, value); }
 std::string_view Name(OverlapPolicy value) { return NameIn(kOverlapPolicies, value); }
 std::string_view Name(RetryBackoff value) { return NameIn(kRetryBackoffs, value); }
 std::string_view Name(OnLost value) { return NameIn(kOnLosts, value); }
-std::string_view Name(DstGap value) { return NameIn(kDstGaps, value); }
-std::string_view Name(DstRepeat value) { return NameIn(kDstRepeats, value); }
 std::string_view Name(Routing value) { return NameIn(kRoutings, value); }
-std::string_view Name(ScheduleKind value) { return NameIn(kScheduleKinds, value); }
 
 template <>
 Result<JobType> ParseName(std::string_view text) {
   return ValueIn(kJobTypes, text);
-}
-template <>
-Result<MisfirePolicy> ParseName(std::string_view text) {
-  return ValueIn(kMisfirePolicies, text);
 }
 template <>
 Result<OverlapPolicy> ParseName(std::string_view text) {
@@ -350,20 +305,8 @@ Result<OnLost> ParseName(std::string_view text) {
   return ValueIn(kOnLosts, text);
 }
 template <>
-Result<DstGap> ParseName(std::string_view text) {
-  return ValueIn(kDstGaps, text);
-}
-template <>
-Result<DstRepeat> ParseName(std::string_view text) {
-  return ValueIn(kDstRepeats, text);
-}
-template <>
 Result<Routing> ParseName(std::string_view text) {
   return ValueIn(kRoutings, text);
-}
-template <>
-Result<ScheduleKind> ParseName(std::string_view text) {
-  return ValueIn(kScheduleKinds, text);
 }
 
 }  // namespace carillon

@@ -84,22 +84,14 @@ inline constexpr std::string_view kDefaultNamespace = "default";
 inline constexpr std::string_view kNamespaceRule =
     "must be 1 to 63 characters of a-z, 0-9 and -, neither beginning nor ending with -";
 
-// Stable lower-case names as in REST ("latest"); parsing is case-sensitive, kInvalid otherwise.
+// As in schedule_spec.h.
 std::string_view Name(JobType value);
-std::string_view Name(MisfirePolicy value);
 std::string_view Name(OverlapPolicy value);
 std::string_view Name(RetryBackoff value);
 std::string_view Name(OnLost value);
-std::string_view Name(DstGap value);
-std::string_view Name(DstRepeat value);
 std::string_view Name(Routing value);
-std::string_view Name(ScheduleKind value);
-template <typename Enum>
-Result<Enum> ParseName(std::string_view text);  // specialised for each enum above, in job.cc
 template <>
 Result<JobType> ParseName(std::string_view text);
-template <>
-Result<MisfirePolicy> ParseName(std::string_view text);
 template <>
 Result<OverlapPolicy> ParseName(std::string_view text);
 template <>
@@ -107,12 +99,6 @@ Result<RetryBackoff> ParseName(std::string_view text);
 template <>
 Result<OnLost> ParseName(std::string_view text);
 template <>
-Result<DstGap> ParseName(std::string_view text);
-template <>
-Result<DstRepeat> ParseName(std::string_view text);
-template <>
 Result<Routing> ParseName(std::string_view text);
-template <>
-Result<ScheduleKind> ParseName(std::string_view text);
 
 }  // namespace carillon

@@ -1,10 +1,12 @@
 // One schedule of a job as its owner wrote it, and the choices that decide its fires.
 //
-// Place    Part of JobDefinition; Schedule::Compile reads it. The names of the values are in job.h.
+// Place    Part of JobDefinition; Schedule::Compile reads it.
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "common/base/result.h"
 #include "common/base/time.h"
 
 namespace carillon {
@@ -30,5 +32,21 @@ struct ScheduleSpec {
 
   bool operator==(const ScheduleSpec&) const = default;
 };
+
+// Stable lower-case names as in REST ("latest"); parsing is case-sensitive, kInvalid otherwise.
+std::string_view Name(MisfirePolicy value);
+std::string_view Name(DstGap value);
+std::string_view Name(DstRepeat value);
+std::string_view Name(ScheduleKind value);
+template <typename Enum>
+Result<Enum> ParseName(std::string_view text);  // specialised for each enum
+template <>
+Result<MisfirePolicy> ParseName(std::string_view text);
+template <>
+Result<DstGap> ParseName(std::string_view text);
+template <>
+Result<DstRepeat> ParseName(std::string_view text);
+template <>
+Result<ScheduleKind> ParseName(std::string_view text);
 
 }  // namespace carillon
