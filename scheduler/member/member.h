@@ -21,14 +21,7 @@
 #include "common/ports/coordinator.h"
 #include "common/ports/executor_link.h"
 #include "common/ports/message_bus.h"
-#include "common/ports/store/executor_store.h"
-#include "common/ports/store/firing_store.h"
-#include "common/ports/store/housekeeping.h"
-#include "common/ports/store/identity_store.h"
-#include "common/ports/store/log_store.h"
-#include "common/ports/store/notice_store.h"
-#include "common/ports/store/segment_store.h"
-#include "common/ports/store/settings_store.h"
+#include "common/ports/store/stores.h"
 #include "common/wire/messages/signature.h"
 #include "scheduler/guard/store_guard.h"
 #include "scheduler/leader/member_urls.h"
@@ -42,13 +35,8 @@ namespace carillon::scheduler {
 // `guard` must be in front of every store except `identity`, which must also read a held store.
 struct MemberPorts {
   const Clock& clock;
-  FiringStore& firing;
-  SegmentStore& segments;
-  ExecutorStore& executors;
-  SettingsStore& settings_store;
-  Housekeeping& housekeeping;
-  LogStore& log_store;
-  IdentityStore& identity;
+  Stores stores;            // behind the guard, except for the next
+  IdentityStore& identity;  // of the store that answers, trusted or not
   StoreGuard& guard;
   BusProducer& producer;  // tasks and dead letters
   BusConsumer& results;   // kResultsTopic, this member's own position
@@ -59,9 +47,7 @@ struct MemberPorts {
   Metrics& metrics;
   LiveSettings& settings;  // kept up to date by the member; the daemon passes changed ones to Tune
   const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
-  // Set both or neither; without them no notifications are sent.
-  NoticeStore* notices = nullptr;
-  const NoticeSender* sender = nullptr;
+  const NoticeSender* sender = nullptr;     // null: no notifications are sent
 };
 
 // A loop of the member.

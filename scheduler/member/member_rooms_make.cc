@@ -11,7 +11,7 @@ constexpr size_t BacklogMax(size_t capacity) { return capacity / 4 * 3; }
 
 SegmentOwner Member::Rooms::MakeOwner() {
   return SegmentOwner({.clock = ports.clock,
-                       .segments = ports.segments,
+                       .segments = ports.stores.segments,
                        .coordinator = ports.coordinator,
                        .cluster = cluster,
                        .table = segments,
@@ -30,7 +30,7 @@ SegmentOwner Member::Rooms::MakeOwner() {
 LeaderLoop Member::Rooms::MakeLeader() {
   return LeaderLoop({.clock = ports.clock,
                      .coordinator = ports.coordinator,
-                     .segments = ports.segments,
+                     .segments = ports.stores.segments,
                      .metrics = ports.metrics,
                      .fit = [this] { return owner.clock_trusted(); },
                      .store_trusted = [this] { return ports.guard.trusted(); }},
@@ -54,7 +54,7 @@ GuardLoop Member::Rooms::MakeGuardLoop() {
 
 SettingsFollower Member::Rooms::MakeSettings() {
   return SettingsFollower({.coordinator = ports.coordinator,
-                           .store = ports.settings_store,
+                           .store = ports.stores.settings,
                            .settings = ports.settings,
                            .metrics = ports.metrics},
                           [this] { return leader.is_leader(); });
@@ -63,7 +63,7 @@ SettingsFollower Member::Rooms::MakeSettings() {
 Takeover Member::Rooms::MakeTakeover() {
   return Takeover(
       {.clock = ports.clock,
-       .store = ports.firing,
+       .store = ports.stores.firing,
        .segments = segments,
        .leases = leases,
        .applied = applied,
@@ -73,7 +73,7 @@ Takeover Member::Rooms::MakeTakeover() {
 
 LeaseReaper Member::Rooms::MakeReaper() {
   return LeaseReaper({.clock = ports.clock,
-                      .store = ports.firing,
+                      .store = ports.stores.firing,
                       .cluster = cluster,
                       .segments = segments,
                       .fences = fences,
@@ -85,7 +85,7 @@ LeaseReaper Member::Rooms::MakeReaper() {
 }
 
 CancelPusher Member::Rooms::MakeCancels() {
-  return CancelPusher({.store = ports.firing,
+  return CancelPusher({.store = ports.stores.firing,
                        .segments = segments,
                        .leases = leases,
                        .executors = executors,
@@ -95,7 +95,7 @@ CancelPusher Member::Rooms::MakeCancels() {
 
 ExecutorRegistry Member::Rooms::MakeRegistry() {
   return ExecutorRegistry({.clock = ports.clock,
-                           .store = ports.executors,
+                           .store = ports.stores.executors,
                            .hub = ports.hub,
                            .cluster = cluster,
                            .executors = executors,
@@ -143,7 +143,7 @@ FiringLoop Member::Rooms::MakeFiring() {
 SegmentPlanner Member::Rooms::MakePlanner() {
   return SegmentPlanner(
       {.clock = ports.clock,
-       .store = ports.firing,
+       .store = ports.stores.firing,
        .cluster = cluster,
        .segments = segments,
        .fences = fences,
@@ -163,7 +163,7 @@ SegmentPlanner Member::Rooms::MakePlanner() {
 
 Sweep Member::Rooms::MakeSweep() {
   return Sweep({.clock = ports.clock,
-                .store = ports.firing,
+                .store = ports.stores.firing,
                 .cluster = cluster,
                 .segments = segments,
                 .feed = feed,
@@ -178,7 +178,7 @@ Sweep Member::Rooms::MakeSweep() {
 
 SkipWriter Member::Rooms::MakeSkipWriter() {
   return SkipWriter({.clock = ports.clock,
-                     .store = ports.firing,
+                     .store = ports.stores.firing,
                      .cluster = cluster,
                      .segments = segments,
                      .fences = fences,
@@ -206,7 +206,7 @@ LinkService Member::Rooms::MakeLink() {
 ClaimApplier Member::Rooms::MakeClaimApplier() {
   return ClaimApplier(
       {.clock = ports.clock,
-       .store = ports.firing,
+       .store = ports.stores.firing,
        .cluster = cluster,
        .segments = segments,
        .fences = fences,
@@ -228,7 +228,7 @@ ClaimApplier Member::Rooms::MakeClaimApplier() {
 void Member::Rooms::MakeNotify() {
   if (ports.sender == nullptr) return;
   notifier = std::make_unique<Notifier>(Notifier::Ports{.clock = ports.clock,
-                                                        .store = *ports.notices,
+                                                        .store = ports.stores.notices,
                                                         .cluster = cluster,
                                                         .segments = segments,
                                                         .fences = fences,
@@ -237,8 +237,8 @@ void Member::Rooms::MakeNotify() {
   std::vector<Stepper*> steppers = {notifier.get()};
   if (ports.sender->options().enabled()) {
     late_watch = std::make_unique<LateWatch>(
-        LateWatch::Ports{.firing = ports.firing,
-                         .notices = *ports.notices,
+        LateWatch::Ports{.firing = ports.stores.firing,
+                         .notices = ports.stores.notices,
                          .cluster = cluster,
                          .segments = segments,
                          .fences = fences,
@@ -273,7 +273,7 @@ Duration Member::Rooms::LateLimit(const ClaimRequest& request) {
 
 ResultApplier Member::Rooms::MakeResultApplier() {
   return ResultApplier({.clock = ports.clock,
-                        .store = ports.firing,
+                        .store = ports.stores.firing,
                         .cluster = cluster,
                         .segments = segments,
                         .fences = fences,
@@ -295,7 +295,7 @@ ResultApplier Member::Rooms::MakeResultApplier() {
 
 LogKeeper Member::Rooms::MakeLogKeeper() {
   return LogKeeper({.clock = ports.clock,
-                    .store = ports.log_store,
+                    .store = ports.stores.logs,
                     .logs = ports.logs,
                     .executors = executors,
                     .hub = ports.hub,

@@ -14,8 +14,7 @@
 #include "common/base/loops.h"
 #include "common/config/load.h"
 #include "common/ops/ops_server.h"
-#include "common/ports/store/job_store.h"
-#include "common/ports/store/run_store.h"
+#include "common/ports/store/stores.h"
 #include "scheduler/api/server/api_server.h"
 #include "scheduler/member/member.h"
 #include "scheduler/server/certificate_watch.h"
@@ -25,24 +24,9 @@ namespace carillon::scheduler {
 
 class SchedulerServer {
  public:
-  // The stores of the API. Reads work also while the store is held; writes are behind the guard.
-  struct ApiStores {
-    JobStore& jobs;
-    RunStore& runs;
-    LogStore& logs;
-    NoticeStore& notices;
-    ExecutorStore& executors;
-    IdempotencyStore& idempotency;
-    SettingsStore& settings_store;
-    AuditStore& audit;
-    AuthStore& auth;
-    SecretStore& secrets;
-    BulkStore& bulk;
-    SegmentStore& segments;
-  };
   struct Ports {
     MemberPorts member;
-    ApiStores api;
+    Stores api;  // reads work also while the store is held; writes are behind the guard
     const KeySource& secret_keys;
   };
   // Facts about this build and its configuration that the API reports.

@@ -82,12 +82,7 @@ void SchedulerProcess::Create() {
   options.seed = world_.rng.Next();
   member_ = std::make_unique<scheduler::Member>(
       scheduler::MemberPorts{.clock = clock(),
-                             .firing = ports_->stores.firing,
-                             .segments = ports_->stores.segments,
-                             .executors = ports_->stores.executors,
-                             .settings_store = ports_->stores.settings,
-                             .housekeeping = ports_->stores.housekeeping,
-                             .log_store = world_.stores.logs,
+                             .stores = ports_->stores.Ports(world_.stores.Ports()),
                              .identity = ports_->stores.identity,
                              .guard = ports_->guard,
                              .producer = ports_->producer,

@@ -16,6 +16,7 @@
 #include "common/ports/store/identity_store.h"
 #include "common/ports/store/segment_store.h"
 #include "common/ports/store/settings_store.h"
+#include "common/ports/store/stores.h"
 
 namespace carillon::test {
 
@@ -149,14 +150,21 @@ class FaultHousekeeping final : public Housekeeping {
 // The ports of one process whose calls go through its gate.
 struct FaultStores {
   // `stores` names its members as mysql::MysqlStores does.
-  template <typename Stores>
-  FaultStores(Stores& stores, CallGate& gate)
+  template <typename Adapters>
+  FaultStores(Adapters& stores, CallGate& gate)
       : identity(stores.identity, gate),
         segments(stores.segments, gate),
         firing(stores.firing, gate),
         executors(stores.executors, gate),
         settings(stores.settings, gate),
         housekeeping(stores.housekeeping, gate) {}
+
+  // `stores` with these ports in place of its own.
+  Stores Ports(const Stores& stores) {
+    return {identity,     segments,       firing,      stores.jobs,        stores.runs,
+            stores.logs,  stores.notices, executors,   stores.idempotency, settings,
+            stores.audit, housekeeping,   stores.auth, stores.secrets,     stores.bulk};
+  }
 
   FaultIdentityStore identity;
   FaultSegmentStore segments;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/ports/store/stores.h"
 #include "tests/twins/memory_audit_store.h"
 #include "tests/twins/memory_auth_store.h"
 #include "tests/twins/memory_bulk_store.h"
@@ -43,6 +44,11 @@ struct MemoryStores {
   void DamageSchedule(ScheduleId id, bool damaged);
   // From now on the store has this id, mark and server, as after a restore or a failover.
   void ChangeIdentity(const StoreIdentity& changed);
+
+  Stores Ports() {
+    return {identity,    segments, firing, jobs,         runs, logs,    notices, executors,
+            idempotency, settings, audit,  housekeeping, auth, secrets, bulk};
+  }
 
   MemoryTables tables;
   MemoryIdentityStore identity{tables};

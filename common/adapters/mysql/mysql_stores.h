@@ -23,6 +23,7 @@
 #include "common/adapters/mysql/operations/mysql_settings_store.h"
 #include "common/adapters/mysql/runs/mysql_log_store.h"
 #include "common/adapters/mysql/runs/mysql_run_store.h"
+#include "common/ports/store/stores.h"
 
 namespace carillon::mysql {
 
@@ -35,6 +36,11 @@ struct MysqlStores {
   // Returns the same store for callers that may only use the store that is trusted. The gate must
   // outlive it.
   std::unique_ptr<MysqlStores> Behind(StoreGate& gate, Gated gated) const;
+
+  Stores Ports() {
+    return {identity,    segments, firing, jobs,         runs, logs,    notices, executors,
+            idempotency, settings, audit,  housekeeping, auth, secrets, bulk};
+  }
 
   MysqlDatabase db;
   MysqlIdentityStore identity{db};

@@ -59,7 +59,7 @@ void Tell(const Call& call, std::string actor, std::string action, std::string o
 
 // Records a failed sign-in. An unknown name is not recorded, because people type passwords there.
 void TellFailure(const Call& call, const std::optional<UserRecord>& user) {
-  const auto passed_over = call.sign_in.TellFailure();
+  const auto passed_over = call.services.sign_in.TellFailure();
   if (!passed_over) return;
   const std::string more =
       *passed_over == 0 ? "" : fmt::format("; {} earlier ones were not recorded", *passed_over);
@@ -72,8 +72,8 @@ Outcome<bool> IsPassword(const Call& call, const std::optional<UserRecord>& user
                          const std::string& password) {
   const bool able = user && !user->disabled;
   CARILLON_ASSIGN_OR_RETURN(
-      const bool right,
-      call.sign_in.Verify(able ? user->password_hash : std::string(kNobodysPassword), password));
+      const bool right, call.services.sign_in.Verify(
+                            able ? user->password_hash : std::string(kNobodysPassword), password));
   return right && able;
 }
 
@@ -82,14 +82,14 @@ Outcome<bool> IsPassword(const Call& call, const std::optional<UserRecord>& user
 Outcome<bool> CheckAttempt(const Call& call, const std::string& name,
                            const std::optional<UserRecord>& user, const std::string& password) {
   const std::string address = NetworkOf(AddressOf(call.request));
-  if (const auto wait = call.sign_in.Admit(name, address)) return TooManyAttempts(*wait);
+  if (const auto wait = call.services.sign_in.Admit(name, address)) return TooManyAttempts(*wait);
   const auto right = IsPassword(call, user, password);
   if (!right.ok()) {
-    call.sign_in.Withdraw(name, address);
+    call.services.sign_in.Withdraw(name, address);
     return right.error();
   }
   if (*right) {
-    call.sign_in.Succeeded(name, address);
+    call.services.sign_in.Succeeded(name, address);
     return true;
   }
   TellFailure(call, user);
@@ -116,7 +116,7 @@ std::string SetupPath(const std::string& token) { return "/setup#token=" + token
 
 Reply AuthState(const Call& call) {
   CARILLON_TRY(Query::Read(call.request, {}));
-  CARILLON_ASSIGN_OR_RETURN(const bool needed, call.api.auth.NeedsSetup());
+  CARILLON_ASSIGN_OR_RETURN(const bool needed, call.stores.auth.NeedsSetup());
   return JsonResponse(200, {{"setup_needed", needed}});
 }
 
@@ -126,17 +126,18 @@ Reply SetUp(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const std::string token, RequiredText(body, "setup_token", 200));
   CARILLON_ASSIGN_OR_RETURN(const std::string name, ReadUserName(body));
   CARILLON_ASSIGN_OR_RETURN(const std::string password, ReadNewPassword(body, "password", name));
-  CARILLON_ASSIGN_OR_RETURN(const bool needed, call.api.auth.NeedsSetup());
+  CARILLON_ASSIGN_OR_RETURN(const bool needed, call.stores.auth.NeedsSetup());
   if (!needed) return SetupRefused({ErrorCode::kConflict, "an administrator already exists"});
   const std::string address = NetworkOf(AddressOf(call.request));
   const std::string account = "setup from " + address;
-  if (const auto wait = call.sign_in.Admit(account, address)) return TooManyAttempts(*wait);
-  const WallTime now = call.authenticator.Wall();
+  if (const auto wait = call.services.sign_in.Admit(account, address))
+    return TooManyAttempts(*wait);
+  const WallTime now = call.services.authenticator.Wall();
   CARILLON_ASSIGN_OR_RETURN(UserRecord user,
                             NewUser(call, {.name = name, .role = "admin", .password = password}));
-  const Status made = call.api.auth.Setup(HashSecret(token), user, now);
+  const Status made = call.stores.auth.Setup(HashSecret(token), user, now);
   if (!made.ok()) return SetupRefused(made.error());
-  call.sign_in.Succeeded(account, address);
+  call.services.sign_in.Succeeded(account, address);
   Tell(call, user.name, "auth.setup", user.user_id);
   return OpenSession(call, user, 201);
 }
@@ -149,7 +150,7 @@ Reply Login(const Call& call) {
                             RequiredText(body, "password", kPasswordCharactersMax));
   std::optional<UserRecord> user;
   if (CheckUserName(name).ok()) {
-    CARILLON_ASSIGN_OR_RETURN(user, call.api.auth.FindUser(name));
+    CARILLON_ASSIGN_OR_RETURN(user, call.stores.auth.FindUser(name));
   }
   CARILLON_ASSIGN_OR_RETURN(const bool right, CheckAttempt(call, name, user, password));
   if (!right) return WrongCredentials();
@@ -168,17 +169,17 @@ Reply RefreshSession(const Call& call) {
   }
   const std::string old_token = RefreshTokenOf(call.request);
   if (old_token.empty()) return NoSession(call, "refresh_invalid", "There is no session. Sign in.");
-  const WallTime now = call.authenticator.Wall();
+  const WallTime now = call.services.authenticator.Wall();
   const std::string new_token = RandomText(kSecretBytes);
   CARILLON_ASSIGN_OR_RETURN(
       const Rotation rotation,
-      call.api.auth.RotateSession(HashSecret(old_token), HashSecret(new_token), now,
-                                  now + kRefreshTokenLife));
+      call.stores.auth.RotateSession(HashSecret(old_token), HashSecret(new_token), now,
+                                     now + kRefreshTokenLife));
   switch (rotation.verdict) {
     case RefreshVerdict::kRotated:
       return SessionAnswer(call, *rotation.user, rotation.family, new_token, 200);
     case RefreshVerdict::kReused:
-      call.authenticator.Forget(rotation.family);
+      call.services.authenticator.Forget(rotation.family);
       Tell(call, rotation.user->name, "auth.refresh_reused", rotation.user->user_id);
       return NoSession(call, "refresh_reused",
                        "This refresh token was already used, so its session was ended. Sign in.");
@@ -191,10 +192,10 @@ Reply RefreshSession(const Call& call) {
 Reply Logout(const Call& call) {
   const std::string token = RefreshTokenOf(call.request);
   if (!token.empty()) {
-    CARILLON_ASSIGN_OR_RETURN(const auto ended, call.api.auth.EndSession(HashSecret(token)));
+    CARILLON_ASSIGN_OR_RETURN(const auto ended, call.stores.auth.EndSession(HashSecret(token)));
     if (ended) {
-      call.authenticator.Forget(ended->family);
-      const auto user = call.api.auth.GetUser(ended->user_id);
+      call.services.authenticator.Forget(ended->family);
+      const auto user = call.stores.auth.GetUser(ended->user_id);
       Tell(call, user.ok() ? user->name : std::string(kNobody), "auth.logout", ended->user_id);
     }
   }
@@ -208,7 +209,7 @@ Reply WhoAmI(const Call& call) {
   Caller caller = call.caller;
   // The cached caller may be older than a preference that the user has set on another member.
   if (caller.kind == CallerKind::kUser) {
-    const auto user = call.api.auth.GetUser(caller.user_id);
+    const auto user = call.stores.auth.GetUser(caller.user_id);
     if (user.ok()) caller.preferences = user->preferences;
   }
   return JsonResponse(200, CallerToJson(caller));
@@ -225,13 +226,13 @@ Reply ChangeMe(const Call& call) {
                             ReadObject(call.request, Body::kRequired, {"preferences"}));
   PreferenceChange change{.user_id = call.caller.user_id, .changes = {}};
   CARILLON_ASSIGN_OR_RETURN(change.changes, ReadPreferenceChanges(body));
-  const auto changed = RetryIfUnknown([&] { return call.api.auth.ChangePreferences(change); });
+  const auto changed = RetryIfUnknown([&] { return call.stores.auth.ChangePreferences(change); });
   if (IsUnknown(changed)) {
     return OutcomeUnknown("It is unknown whether this was stored. Retrying is safe.",
                           changed.error());
   }
   if (!changed.ok()) return changed.error();
-  call.authenticator.ForgetUser(change.user_id);
+  call.services.authenticator.ForgetUser(change.user_id);
   Caller caller = call.caller;
   caller.preferences = *changed;
   return JsonResponse(200, CallerToJson(caller));
@@ -249,26 +250,26 @@ Reply ChangePassword(const Call& call) {
                             RequiredText(body, "old_password", kPasswordCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const std::string new_password,
                             ReadNewPassword(body, "new_password", call.caller.name));
-  CARILLON_ASSIGN_OR_RETURN(UserRecord user, call.api.auth.GetUser(call.caller.user_id));
+  CARILLON_ASSIGN_OR_RETURN(UserRecord user, call.stores.auth.GetUser(call.caller.user_id));
   CARILLON_ASSIGN_OR_RETURN(const bool right, CheckAttempt(call, user.name, user, old_password));
   if (!right)
     return InvalidField("/old_password", "wrong_password", "The current password is wrong.");
   if (new_password == old_password) {
     return InvalidField("/new_password", "bad_password", "Must differ from the current password.");
   }
-  CARILLON_ASSIGN_OR_RETURN(user.password_hash, call.sign_in.Hash(new_password));
+  CARILLON_ASSIGN_OR_RETURN(user.password_hash, call.services.sign_in.Hash(new_password));
   CARILLON_ASSIGN_OR_RETURN(const UserRecord changed,
-                            call.api.auth.UpdateUser(user, call.authenticator.Wall()));
-  call.authenticator.ForgetUser(user.user_id);
+                            call.stores.auth.UpdateUser(user, call.services.authenticator.Wall()));
+  call.services.authenticator.ForgetUser(user.user_id);
   Tell(call, user.name, "auth.password", user.user_id);
   return OpenSession(call, changed, 200);
 }
 
 Reply CreateSetupLink(const Call& call) {
   CARILLON_TRY(ReadObject(call.request, Body::kOptional, {}));
-  const WallTime expires = call.authenticator.Wall() + kSetupLinkLife;
+  const WallTime expires = call.services.authenticator.Wall() + kSetupLinkLife;
   const std::string token = RandomText(kSecretBytes);
-  const Status put = call.api.auth.PutSetupLink(HashSecret(token), expires);
+  const Status put = call.stores.auth.PutSetupLink(HashSecret(token), expires);
   if (!put.ok()) return SetupRefused(put.error());
   return JsonResponse(201, {{"path", SetupPath(token)}, {"expires_at", FormatRfc3339(expires)}});
 }

@@ -64,12 +64,12 @@ std::string RefreshTokenOf(const HttpRequest& request) {
 
 Reply SessionAnswer(const Call& call, const UserRecord& user, const std::string& session,
                     const std::string& refresh_token, int status) {
-  CARILLON_ASSIGN_OR_RETURN(const std::string key, call.authenticator.SigningKey());
+  CARILLON_ASSIGN_OR_RETURN(const std::string key, call.services.authenticator.SigningKey());
   CARILLON_ASSIGN_OR_RETURN(
       const std::string access_token,
       IssueAccessToken(
           key, {.user_id = user.user_id, .name = user.name, .role = user.role, .session = session},
-          call.authenticator.Wall()));
+          call.services.authenticator.Wall()));
   HttpResponse response = JsonResponse(status, {{"access_token", access_token},
                                                 {"token_type", "Bearer"},
                                                 {"expires_in", Seconds(kAccessTokenLife)},
@@ -79,15 +79,15 @@ Reply SessionAnswer(const Call& call, const UserRecord& user, const std::string&
 }
 
 Reply OpenSession(const Call& call, const UserRecord& user, int status) {
-  const WallTime now = call.authenticator.Wall();
+  const WallTime now = call.services.authenticator.Wall();
   const std::string refresh_token = RandomText(kSecretBytes);
   const std::string session = "ses-" + RandomHex(16);
-  CARILLON_TRY(call.api.auth.CreateSession({.token_hash = HashSecret(refresh_token),
-                                            .family = session,
-                                            .user_id = user.user_id,
-                                            .session_epoch = user.session_epoch,
-                                            .created = now,
-                                            .expires = now + kRefreshTokenLife}));
+  CARILLON_TRY(call.stores.auth.CreateSession({.token_hash = HashSecret(refresh_token),
+                                               .family = session,
+                                               .user_id = user.user_id,
+                                               .session_epoch = user.session_epoch,
+                                               .created = now,
+                                               .expires = now + kRefreshTokenLife}));
   return SessionAnswer(call, user, session, refresh_token, status);
 }
 

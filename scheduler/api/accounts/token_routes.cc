@@ -104,7 +104,7 @@ Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body)
 std::optional<Problem> TooManyTokens(const Call& call) {
   if (call.caller.user_id.empty()) return std::nullopt;  // an administrator's, without an owner
   const auto own =
-      call.api.auth.ListTokens({.user_id = call.caller.user_id, .limit = kTokensOfUserMax});
+      call.stores.auth.ListTokens({.user_id = call.caller.user_id, .limit = kTokensOfUserMax});
   if (!own.ok()) return ToProblem(own.error());
   if (own->size() < kTokensOfUserMax) return std::nullopt;
   return Problem{
@@ -123,11 +123,11 @@ Reply ListTokens(const Call& call) {
   TokenFilter filter{
       .user_id = query.Text("user_id"), .after_token_id = page.cursor(), .limit = page.size() + 1};
   if (!call.owns_all) filter.user_id = call.caller.user_id;
-  CARILLON_ASSIGN_OR_RETURN(const auto tokens, call.api.auth.ListTokens(filter));
+  CARILLON_ASSIGN_OR_RETURN(const auto tokens, call.stores.auth.ListTokens(filter));
   for (const TokenRecord& token : tokens) {
     if (!page.Add(TokenToJson(call, token), token.token_id)) break;
   }
-  return page.Finish(false, [&] { return call.api.auth.CountTokens(filter); });
+  return page.Finish(false, [&] { return call.stores.auth.CountTokens(filter); });
 }
 
 // Does not support Idempotency-Key, because the stored answer would contain the token.
@@ -136,7 +136,7 @@ Reply CreateToken(const Call& call) {
                             ReadObject(call.request, Body::kRequired,
                                        {"name", "role", "scopes", "expires_at", "reason"}));
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
-  const WallTime now = call.authenticator.Wall();
+  const WallTime now = call.services.authenticator.Wall();
   const std::string whole = NewToken();
   TokenRecord token = DescribeToken(whole, now);
   CARILLON_ASSIGN_OR_RETURN(token.name, RequiredText(body, "name", kTokenNameCharactersMax));
@@ -145,7 +145,7 @@ Reply CreateToken(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(token.scopes, ReadScopes(call, body));
   token.user_id = call.caller.user_id;
   if (auto too_many = TooManyTokens(call)) return std::move(*too_many);
-  CARILLON_TRY(call.api.auth.CreateToken(token));
+  CARILLON_TRY(call.stores.auth.CreateToken(token));
   call.note.reason = token.name + " as " + token.role;
   if (!token.scopes.empty()) {
     call.note.reason += fmt::format(", restricted to {}", fmt::join(token.scopes, " "));
@@ -159,13 +159,13 @@ Reply CreateToken(const Call& call) {
 
 Reply DeleteToken(const Call& call) {
   const std::string& id = call.arguments.at(0);
-  const auto token = call.api.auth.GetToken(id);
+  const auto token = call.stores.auth.GetToken(id);
   if (!token.ok() && token.code() == ErrorCode::kNotFound) {
     return NotFound("No such token. GET /api/tokens lists yours.");
   }
   if (!token.ok()) return token.error();
-  CARILLON_TRY(call.api.auth.DeleteToken(id));
-  call.authenticator.Forget(id);
+  CARILLON_TRY(call.stores.auth.DeleteToken(id));
+  call.services.authenticator.Forget(id);
   call.note.reason = token->name;
   return HttpResponse{.status = 204};
 }

@@ -55,7 +55,7 @@ Outcome<std::vector<Share>> ReadShares(const json& body) {
 }
 
 Outcome<UserRecord> NewUser(const Call& call, const UserFields& fields) {
-  const WallTime now = call.authenticator.Wall();
+  const WallTime now = call.services.authenticator.Wall();
   UserRecord user{.user_id = "user-" + RandomHex(8),
                   .name = fields.name,
                   .display_name = fields.display_name,
@@ -63,7 +63,7 @@ Outcome<UserRecord> NewUser(const Call& call, const UserFields& fields) {
                   .shares = fields.shares,
                   .created = now,
                   .updated = now};
-  CARILLON_ASSIGN_OR_RETURN(user.password_hash, call.sign_in.Hash(fields.password));
+  CARILLON_ASSIGN_OR_RETURN(user.password_hash, call.services.sign_in.Hash(fields.password));
   return user;
 }
 

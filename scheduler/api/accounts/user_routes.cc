@@ -57,7 +57,7 @@ Problem LastAdministrator() {
 }
 
 Outcome<UserRecord> ReadUser(const Call& call) {
-  const auto user = call.api.auth.GetUser(call.arguments.at(0));
+  const auto user = call.stores.auth.GetUser(call.arguments.at(0));
   if (!user.ok() && user.code() == ErrorCode::kNotFound) {
     return NotFound("No such user. GET /api/users lists them.");
   }
@@ -113,7 +113,7 @@ Outcome<UserRecord> Patched(const Call& call, UserRecord user, const json& body)
   if (body.contains("password")) {
     CARILLON_ASSIGN_OR_RETURN(const std::string password,
                               ReadNewPassword(body, "password", user.name));
-    CARILLON_ASSIGN_OR_RETURN(user.password_hash, call.sign_in.Hash(password));
+    CARILLON_ASSIGN_OR_RETURN(user.password_hash, call.services.sign_in.Hash(password));
   }
   return user;
 }
@@ -129,11 +129,11 @@ Reply ListUsers(const Call& call) {
                             .descending = sort && sort->descending,
                             .after = page.cursor(),
                             .limit = page.size() + 1};
-  CARILLON_ASSIGN_OR_RETURN(const auto users, call.api.auth.ListUsers(listing));
+  CARILLON_ASSIGN_OR_RETURN(const auto users, call.stores.auth.ListUsers(listing));
   for (const UserRecord& user : users) {
     if (!page.Add(UserToJson(call, user), listing.by_name ? user.name : user.user_id)) break;
   }
-  return page.Finish(false, [&] { return call.api.auth.CountUsers(); });
+  return page.Finish(false, [&] { return call.stores.auth.CountUsers(); });
 }
 
 Reply CreateUser(const Call& call) {
@@ -149,7 +149,7 @@ Reply CreateUser(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(fields.shares, ReadShares(body));
   CARILLON_ASSIGN_OR_RETURN(fields.password, ReadNewPassword(body, "password", fields.name));
   CARILLON_ASSIGN_OR_RETURN(const UserRecord user, NewUser(call, fields));
-  const Status made = call.api.auth.CreateUser(user);
+  const Status made = call.stores.auth.CreateUser(user);
   if (!made.ok() && made.code() == ErrorCode::kExists) {
     return Problem{.status = 409,
                    .code = "exists",
@@ -180,20 +180,20 @@ Reply PatchUser(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const UserRecord wanted, Patched(call, user, body));
   NotePatch(call, user, wanted);
   if (wanted == user) return UserResponse(call, 200, user);
-  const auto changed = call.api.auth.UpdateUser(wanted, call.authenticator.Wall());
+  const auto changed = call.stores.auth.UpdateUser(wanted, call.services.authenticator.Wall());
   if (!changed.ok()) return Refused(call, changed.error());
-  call.authenticator.ForgetUser(user.user_id);
+  call.services.authenticator.ForgetUser(user.user_id);
   // A new password is usually set because the user failed to sign in with the old one, so the
   // failures are forgotten.
-  if (wanted.password_hash != user.password_hash) call.sign_in.Forgive(user.name);
+  if (wanted.password_hash != user.password_hash) call.services.sign_in.Forgive(user.name);
   return UserResponse(call, 200, *changed);
 }
 
 Reply DeleteUser(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const UserRecord user, ReadAtVersion(call));
-  const Status deleted = call.api.auth.DeleteUser(user.user_id, user.version);
+  const Status deleted = call.stores.auth.DeleteUser(user.user_id, user.version);
   if (!deleted.ok()) return Refused(call, deleted.error());
-  call.authenticator.ForgetUser(user.user_id);
+  call.services.authenticator.ForgetUser(user.user_id);
   call.note.reason = user.name;
   return HttpResponse{.status = 204};
 }

@@ -20,16 +20,9 @@ enum class Asking { kDo, kOnlyMay };
 Call Single(const Call& call, const HttpRequest& request, const RouteMatch& match, AuditNote& note,
             const std::optional<ItemKey>& key) {
   const ItemKey none;
-  return {.routes = call.routes,
+  return {.stores = call.stores,
           .api = call.api,
-          .identifiers = call.identifiers,
-          .store = call.store,
-          .streams = call.streams,
-          .log_reads = call.log_reads,
-          .changes = call.changes,
-          .authenticator = call.authenticator,
-          .sign_in = call.sign_in,
-          .nudge_bulk = call.nudge_bulk,
+          .services = call.services,
           .request = request,
           .caller = call.caller,
           .arguments = match.arguments,
@@ -42,7 +35,7 @@ Call Single(const Call& call, const HttpRequest& request, const RouteMatch& matc
 
 Reply Ask(const Call& call, const HttpRequest& request, AuditNote& note, Asking asking,
           const std::optional<ItemKey>& key) {
-  const RouteMatch match = call.routes.Match(request.method, request.segments);
+  const RouteMatch match = call.services.routes.Match(request.method, request.segments);
   if (match.route == nullptr) return NotFound("No such id.");
   const Permission permission = match.route->permission;
   if (call.caller.ReachFor(permission) == Reach::kNone) return Forbidden(permission);

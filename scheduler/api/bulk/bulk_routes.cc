@@ -130,7 +130,7 @@ StoredAnswer CreatedAnswer(const Caller& caller, const BulkAction& action) {
 
 BulkOrder OrderOf(const Call& call, const BulkRequest& bulk, WallTime now) {
   const Caller& caller = call.caller;
-  return {.bulk_id = "bulk-" + call.identifiers.TraceId({}).substr(0, kIdCharacters),
+  return {.bulk_id = "bulk-" + call.services.identifiers.TraceId({}).substr(0, kIdCharacters),
           .action = std::string(bulk.verb->action),
           .kind = std::string(bulk.verb->kind),
           .reason = bulk.reason,
@@ -153,7 +153,7 @@ Reply StartInBackground(const Call& call, const BulkRequest& bulk, const Selecte
   if (!call.idempotency_key.empty()) {
     keyed = {.scope = call.idempotency_scope, .key = call.idempotency_key, .answer = answer};
   }
-  const auto made = call.api.bulk.CreateBulk(OrderOf(call, bulk, now), selected.ids, keyed);
+  const auto made = call.stores.bulk.CreateBulk(OrderOf(call, bulk, now), selected.ids, keyed);
   if (IsUnknown(made)) {
     return OutcomeUnknown(
         "It is unknown whether the action was accepted. Check GET /api/bulk before retrying.",
@@ -168,7 +168,7 @@ Reply StartInBackground(const Call& call, const BulkRequest& bulk, const Selecte
             kBulkOpenMax)};
   }
   if (!made.ok()) return made.error();
-  call.nudge_bulk();
+  call.services.nudge_bulk();
   return FromStored(answer(*made));
 }
 
@@ -229,16 +229,16 @@ Reply ListBulk(const Call& call) {
       Query::Read(call.request, {"state", "user_id", "page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "bulk"));
   CARILLON_ASSIGN_OR_RETURN(const BulkFilter filter, ReadBulkFilter(query, page));
-  CARILLON_ASSIGN_OR_RETURN(const auto actions, call.api.bulk.ListBulk(filter));
+  CARILLON_ASSIGN_OR_RETURN(const auto actions, call.stores.bulk.ListBulk(filter));
   for (const BulkAction& action : actions) {
     if (!page.Add(BulkToJson(call.caller, action), std::to_string(action.number))) break;
   }
-  return page.Finish(false, [&] { return call.api.bulk.CountBulk(filter); });
+  return page.Finish(false, [&] { return call.stores.bulk.CountBulk(filter); });
 }
 
 Reply GetBulk(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
-  const auto action = call.api.bulk.GetBulk(call.arguments.at(0));
+  const auto action = call.stores.bulk.GetBulk(call.arguments.at(0));
   if (!action.ok() && action.code() == ErrorCode::kNotFound) return NoSuchBulk();
   if (!action.ok()) return action.error();
   return JsonResponse(200, BulkToJson(call.caller, *action));
@@ -250,13 +250,13 @@ Reply ListBulkItems(const Call& call) {
   const std::string& bulk_id = call.arguments.at(0);
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "bulk/" + bulk_id));
   CARILLON_ASSIGN_OR_RETURN(const BulkItemFilter filter, ReadItemFilter(query, page));
-  const auto items = call.api.bulk.ListBulkItems(bulk_id, filter);
+  const auto items = call.stores.bulk.ListBulkItems(bulk_id, filter);
   if (!items.ok() && items.code() == ErrorCode::kNotFound) return NoSuchBulk();
   if (!items.ok()) return items.error();
   for (const BulkItem& item : *items) {
     if (!page.Add(ItemToJson(item), std::to_string(item.position))) break;
   }
-  return page.Finish(false, [&] { return call.api.bulk.CountBulkItems(bulk_id, filter); });
+  return page.Finish(false, [&] { return call.stores.bulk.CountBulkItems(bulk_id, filter); });
 }
 
 Reply CancelBulk(const Call& call) {
@@ -264,7 +264,7 @@ Reply CancelBulk(const Call& call) {
   CARILLON_TRY(TextMember(body, "reason", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const std::string& bulk_id = call.arguments.at(0);
-  const auto cancelled = RetryIfUnknown([&] { return call.api.bulk.CancelBulk(bulk_id, now); });
+  const auto cancelled = RetryIfUnknown([&] { return call.stores.bulk.CancelBulk(bulk_id, now); });
   if (IsUnknown(cancelled)) {
     return OutcomeUnknown("It is unknown whether it was cancelled. Retrying is safe.",
                           cancelled.error());

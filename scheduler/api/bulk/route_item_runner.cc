@@ -33,7 +33,7 @@ Result<bool> IsRecorded(const Call& call, const BulkVerb& verb, const BulkOrder&
                         const BulkItem& item) {
   CARILLON_ASSIGN_OR_RETURN(
       const auto records,
-      call.api.audit.ListAudit({.object_id = item.id, .limit = kAuditLookedAt}));
+      call.stores.audit.ListAudit({.object_id = item.id, .limit = kAuditLookedAt}));
   return std::any_of(records.begin(), records.end(), [&](const AuditRecord& record) {
     return record.at >= order.created && record.trace_id == call.trace_id &&
            record.action == verb.AuditAction();
@@ -62,7 +62,7 @@ Problem NotRecorded(const Error& error) {
 // returns what the earlier attempt did; if the conflict was the item's own, it simply occurs again.
 Reply DoAnew(const Call& call, const BulkOperation& operation, const BulkItem& item,
              AuditNote& note, const ItemKey& key) {
-  CARILLON_TRY(call.api.idempotency.AbandonRequest(key.scope, key.key));
+  CARILLON_TRY(call.stores.idempotency.AbandonRequest(key.scope, key.key));
   Reply reply = DoItem(call, operation, item.id, note, key);
   if (reply.ok() || reply.error().code != "conflict") return reply;
   return DoItem(call, operation, item.id, note, key);

@@ -20,12 +20,13 @@ json Allowed(const Caller& caller, const Routes::Actions& actions, bool within) 
 }  // namespace
 
 json AllowedActions(const Call& call, Owned kind, const JobAccessScope& job) {
-  return Allowed(call.caller, call.routes.ActionsOn(kind), MayAct(call.caller, job));
+  return Allowed(call.caller, call.services.routes.ActionsOn(kind), MayAct(call.caller, job));
 }
 
 json AllowedActions(const Call& call, std::string_view thing, const std::string& owner) {
   const Caller& caller = call.caller;
-  return Allowed(caller, call.routes.ActionsOn(thing), !owner.empty() && owner == caller.user_id);
+  return Allowed(caller, call.services.routes.ActionsOn(thing),
+                 !owner.empty() && owner == caller.user_id);
 }
 
 Outcome<json> AllowedActions(const Call& call, Owned kind, const JobId& id) {

@@ -34,7 +34,7 @@ void RecordAudits(const Call& call, std::vector<AuditRecord> records) {
     record.at = at;
     record.trace_id = call.trace_id;
   }
-  const Status kept = call.api.audit.RecordAudits(records);
+  const Status kept = call.stores.audit.RecordAudits(records);
   if (kept.ok()) return;
   for (AuditRecord& record : records) {
     // After an unknown outcome some may be stored already, and must not be stored twice.
@@ -58,7 +58,7 @@ void NoteCancelMode(const Call& call, CancelMode mode) {
 Status TryRecordAudit(const Call& call, AuditRecord record) {
   record.at = call.api.cluster_now().value_or(call.api.clock.Wall());
   record.trace_id = call.trace_id;
-  const Status kept = call.api.audit.RecordAudit(record);
+  const Status kept = call.stores.audit.RecordAudit(record);
   if (kept.ok()) return kept;
   WarnNotKept(record, kept.error());
   return kept;

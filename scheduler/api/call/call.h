@@ -29,19 +29,25 @@ struct AuditNote {
   bool told = false;              // the handler wrote its own records
 };
 
-// What a handler gets: the request, its caller, and the services of the API. The references live at
-// least until the handler returns.
-struct Call {
-  const Routes& routes;  // for handlers that call another route for the caller
-  const ApiContext& api;
+// The objects of the API server that handlers use beside the stores. The references live at least
+// until the handler returns.
+struct Services {
+  const Routes& routes;                     // for handlers that call another route for the caller
   Identifiers& identifiers;                 // generates job ids
-  StoreProbe& store;                        // reads of the store with a bounded wait
+  StoreProbe& probe;                        // reads of the store with a bounded wait
   StreamHub& streams;                       // for answers that are live streams
   LogReads& log_reads;                      // limits reads of long logs
   ChangeWatch& changes;                     // the source of change streams
   Authenticator& authenticator;             // to issue tokens and drop cached credentials
   SignIn& sign_in;                          // hashes passwords, limits attempts
   const std::function<void()>& nudge_bulk;  // call it after creating a bulk action; never blocks
+};
+
+// What a handler gets: a request, its caller, and what it may use to answer.
+struct Call {
+  const Stores& stores;
+  const ApiContext& api;  // the member: cluster time, nudges, settings, configuration
+  const Services& services;
   const HttpRequest& request;
   Caller caller;                       // kNobody on routes with the permission kAnyone
   std::vector<std::string> arguments;  // the values of the {} in the path, decoded

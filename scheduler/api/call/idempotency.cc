@@ -19,7 +19,7 @@ HttpResponse Replay(const StoredAnswer& answer) {
 bool IsReplay(const HttpResponse& response) { return !HeaderOf(response, kReplayed).empty(); }
 
 Reply RunOnce(const Route& route, const Call& call, const std::string& fingerprint) {
-  IdempotencyStore& store = call.api.idempotency;
+  IdempotencyStore& store = call.stores.idempotency;
   const std::string& scope = call.idempotency_scope;
   const std::string& key = call.idempotency_key;
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());

@@ -20,13 +20,14 @@ Result<JobId> JobOf(Owned owned, const Call& call) {
     case Owned::kRun: {
       const auto key = DecodeRunId(id);
       if (!key.ok()) return kUnknown;
-      CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(*key));
+      CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.stores.runs.GetRun(*key));
       return run.job_id;
     }
     default: {
       const auto letter_id = DeadLetterId(id);
       if (!letter_id) return kUnknown;
-      CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.api.runs.GetDeadLetter(*letter_id));
+      CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter,
+                                call.stores.runs.GetDeadLetter(*letter_id));
       return letter.job_id;
     }
   }
@@ -35,20 +36,20 @@ Result<JobId> JobOf(Owned owned, const Call& call) {
 Result<std::string> OwnerOf(Owned owned, const Call& call) {
   const std::string& id = call.arguments.at(0);
   if (owned == Owned::kToken) {
-    CARILLON_ASSIGN_OR_RETURN(const TokenRecord token, call.api.auth.GetToken(id));
+    CARILLON_ASSIGN_OR_RETURN(const TokenRecord token, call.stores.auth.GetToken(id));
     return token.user_id;
   }
   if (owned == Owned::kBulk) {
-    CARILLON_ASSIGN_OR_RETURN(const BulkAction action, call.api.bulk.GetBulk(id));
+    CARILLON_ASSIGN_OR_RETURN(const BulkAction action, call.stores.bulk.GetBulk(id));
     return action.order.user_id;
   }
-  CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, call.api.secrets.GetSecret(id));
+  CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, call.stores.secrets.GetSecret(id));
   return secret.record.user_id;
 }
 
 // Reads the labels only if the decision may depend on them.
 Result<JobAccessScope> ReadPlace(const Call& call, const JobId& id) {
-  CARILLON_ASSIGN_OR_RETURN(JobHead head, call.api.jobs.GetJobHead(id));
+  CARILLON_ASSIGN_OR_RETURN(JobHead head, call.stores.jobs.GetJobHead(id));
   // A deleted job is returned as well, because its runs still have an owner. For the job itself the
   // handler answers 404.
   JobAccessScope place{.user_id = std::move(head.user_id),
@@ -58,7 +59,7 @@ Result<JobAccessScope> ReadPlace(const Call& call, const JobId& id) {
                        call.caller.shared.Cover(place.name_space, nullptr) ||
                        !call.caller.shared.CoverSomeOf(place.name_space);
   if (settled) return place;
-  const auto job = call.api.jobs.GetJob(id);
+  const auto job = call.stores.jobs.GetJob(id);
   if (job.ok()) return ScopeOf(job->definition);
   const bool unreadable = job.code() == ErrorCode::kCorrupt || job.code() == ErrorCode::kNotFound;
   if (!unreadable) return job.error();

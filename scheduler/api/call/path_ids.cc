@@ -26,7 +26,7 @@ Outcome<RunKey> PathRunKey(const Call& call) {
 std::optional<uint64_t> DeadLetterId(const std::string& text) { return ParseCursor(text); }
 
 Outcome<JobHead> LiveHead(const Call& call, const JobId& id) {
-  CARILLON_ASSIGN_OR_RETURN(JobHead head, call.api.jobs.GetJobHead(id));
+  CARILLON_ASSIGN_OR_RETURN(JobHead head, call.stores.jobs.GetJobHead(id));
   if (head.deleted) return Error{ErrorCode::kNotFound, "no job " + id.value()};
   return head;
 }

@@ -8,7 +8,7 @@ std::string LastEventIdOf(const HttpRequest& request) {
 }
 
 Reply EventStream(const Call& call, std::function<std::unique_ptr<StreamSource>()> make) {
-  if (call.streams.IsFull()) {
+  if (call.services.streams.IsFull()) {
     Problem problem{.status = 503,
                     .code = "too_many_streams",
                     .detail = "This member has reached its limit of event streams. Retry shortly."};
@@ -20,10 +20,9 @@ Reply EventStream(const Call& call, std::function<std::unique_ptr<StreamSource>(
   response.body = "retry: 1000\n\n";
   StreamHub::Who who{.account = call.caller.Subject(),
                      .credential = call.caller.credential,
-                     .stands = [&authenticator = call.authenticator, caller = call.caller] {
-                       return authenticator.Stands(caller);
-                     }};
-  response.stream = [&streams = call.streams, who = std::move(who),
+                     .stands = [&authenticator = call.services.authenticator,
+                                caller = call.caller] { return authenticator.Stands(caller); }};
+  response.stream = [&streams = call.services.streams, who = std::move(who),
                      make = std::move(make)](std::shared_ptr<HttpStream> stream) {
     streams.Add(std::move(stream), make(), who);
   };

@@ -11,19 +11,7 @@
 #include "common/config/load.h"
 #include "common/domain/store_trust.h"
 #include "common/ops/health.h"
-#include "common/ports/store/audit_store.h"
-#include "common/ports/store/auth_store.h"
-#include "common/ports/store/bulk_store.h"
-#include "common/ports/store/executor_store.h"
-#include "common/ports/store/firing_store.h"
-#include "common/ports/store/idempotency_store.h"
-#include "common/ports/store/job_store.h"
-#include "common/ports/store/log_store.h"
-#include "common/ports/store/notice_store.h"
-#include "common/ports/store/run_store.h"
-#include "common/ports/store/secret_store.h"
-#include "common/ports/store/segment_store.h"
-#include "common/ports/store/settings_store.h"
+#include "common/ports/store/stores.h"
 #include "scheduler/explain/status_source.h"
 #include "scheduler/notify/notice_sender.h"
 #include "scheduler/secrets/keyring.h"
@@ -32,21 +20,10 @@ namespace carillon::scheduler {
 
 // The references must outlive the server. The functions are called on several threads at once.
 struct ApiContext {
-  // The stores. Reads work also while the store is held; writes are then refused.
-  JobStore& jobs;
-  RunStore& runs;
-  LogStore& logs;
-  NoticeStore& notices;
-  ExecutorStore& executors;
-  IdempotencyStore& idempotency;
-  SettingsStore& settings_store;
-  AuditStore& audit;
-  AuthStore& auth;
-  SecretStore& secrets;
-  BulkStore& bulk;
+  // Reads work also while the store is held; writes are then refused.
+  Stores stores;
   const KeySource& secret_keys;  // seals and opens secrets
-  SegmentStore& segments;
-  StatusSource& status;  // what only the member knows
+  StatusSource& status;          // what only the member knows
   // Tells whether the store that answers is the trusted one; must not block.
   std::function<StoreStanding()> store_standing;
   // Trusts the store that was shown to an operator, who accepted it; blocks like a write.

@@ -65,7 +65,7 @@ json ForTheAudit(const ExecutorRecord& executor) {
 using SetFlag = Result<ExecutorRecord> (ExecutorStore::*)(const ExecutorId&, bool);
 Outcome<ExecutorRecord> Set(const Call& call, const ExecutorRecord& before, SetFlag set,
                             bool value) {
-  auto changed = RetryIfUnknown([&] { return (call.api.executors.*set)(before.id, value); });
+  auto changed = RetryIfUnknown([&] { return (call.stores.executors.*set)(before.id, value); });
   if (IsUnknown(changed)) {
     return OutcomeUnknown("It is unknown whether the executor was changed. Retrying is safe.",
                           changed.error());
@@ -82,7 +82,7 @@ Outcome<ExecutorRecord> ReadAction(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
                             TextMember(body, "reason", kReasonCharactersMax));
-  CARILLON_ASSIGN_OR_RETURN(ExecutorRecord before, call.api.executors.GetExecutor(id));
+  CARILLON_ASSIGN_OR_RETURN(ExecutorRecord before, call.stores.executors.GetExecutor(id));
   return before;
 }
 
@@ -125,7 +125,7 @@ Reply ListExecutors(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const ExecutorFilter filter, ExecutorFilter::Read(query));
   CARILLON_ASSIGN_OR_RETURN(const auto sort,
                             ReadSort(query, {"executor_id", "last_heartbeat_time"}));
-  CARILLON_ASSIGN_OR_RETURN(auto executors, call.api.executors.ListExecutors());
+  CARILLON_ASSIGN_OR_RETURN(auto executors, call.stores.executors.ListExecutors());
   const LiveExecutors heard(call.api.status.Read());
   for (ExecutorRecord& executor : executors) executor = heard.Latest(std::move(executor));
   std::erase_if(executors, [&](const auto& executor) { return !filter.Matches(executor); });
@@ -158,7 +158,7 @@ Reply ListExecutors(const Call& call) {
 Reply GetExecutor(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const ExecutorId id, PathExecutorId(call));
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
-  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor, call.api.executors.GetExecutor(id));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord executor, call.stores.executors.GetExecutor(id));
   return ExecutorResponse(call, executor);
 }
 
@@ -168,17 +168,18 @@ Reply PatchExecutor(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired, {"labels"}));
   if (!body.contains("labels")) return InvalidField("/labels", "missing", "Labels are required.");
   CARILLON_ASSIGN_OR_RETURN(const auto labels, ReadLabels(body["labels"]));
-  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.api.executors.GetExecutor(id));
+  CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord before, call.stores.executors.GetExecutor(id));
   if (!wanted.MatchesStrongly(ExecutorTag(before))) return StaleExecutor(call, before);
   const LabelEdit edit{.id = id, .labels = labels, .expected = before.labels};
-  const auto changed = RetryIfUnknown([&] { return call.api.executors.SetExecutorLabels(edit); });
+  const auto changed =
+      RetryIfUnknown([&] { return call.stores.executors.SetExecutorLabels(edit); });
   if (IsUnknown(changed)) {
     return OutcomeUnknown(
         "It is unknown whether the labels were stored. GET the executor before retrying.",
         changed.error());
   }
   if (!changed.ok() && changed.code() == ErrorCode::kConflict) {
-    CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord now, call.api.executors.GetExecutor(id));
+    CARILLON_ASSIGN_OR_RETURN(const ExecutorRecord now, call.stores.executors.GetExecutor(id));
     return StaleExecutor(call, now);
   }
   if (!changed.ok()) return changed.error();

@@ -42,14 +42,14 @@ Reply CreateJoinToken(const Call& call) {
                        "(docs/security.md)."};
   }
   CARILLON_ASSIGN_OR_RETURN(const auto authority, tls::Describe(call.api.link_authority));
-  const WallTime now = call.authenticator.Wall();
+  const WallTime now = call.services.authenticator.Wall();
   const std::string secret = NewToken();
   TokenRecord token = DescribeToken(secret, now);
   token.name = executor;
   token.role = std::string(kJoinRole);
   token.expires = now + std::chrono::seconds(life.value_or(kLifeSeconds));
   token.user_id = call.caller.user_id;
-  CARILLON_TRY(call.api.auth.CreateToken(token));
+  CARILLON_TRY(call.stores.auth.CreateToken(token));
   call.note.object_id = executor;
   call.note.reason = token.token_id;
   const tls::JoinToken whole{.secret = secret, .authority = call.api.link_authority};

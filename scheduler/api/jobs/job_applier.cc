@@ -125,7 +125,7 @@ void JobApplier::LookUp(const json& documents, size_t first, size_t end) {
     keys.names.emplace_back(name_space, name);
     keys.ids.push_back(FirstIdOf(name_space, name));
   }
-  known_.LookUp(call_.api.jobs, keys);
+  known_.LookUp(call_.stores.jobs, keys);
 }
 
 Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& document) {
@@ -196,7 +196,7 @@ Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
   } else {
     CARILLON_ASSIGN_OR_RETURN(
         JobPage named,
-        call_.api.jobs.ListJobs({.namespaces = {name_space}, .name = name, .limit = 2}));
+        call_.stores.jobs.ListJobs({.namespaces = {name_space}, .name = name, .limit = 2}));
     found = std::move(named.jobs);
   }
   if (found.empty()) return std::optional<JobBase>();
@@ -297,7 +297,7 @@ Outcome<JobApplier::Fate> JobApplier::StoreAlone(const Queued& queued) {
 Outcome<bool> JobApplier::CheckNotMoved(const JobDefinition& definition) const {
   const JobId id = FirstIdOf(definition.name_space, definition.name);
   if (known_.IsFree(id)) return true;
-  const auto made = call_.api.jobs.GetJob(id);
+  const auto made = call_.stores.jobs.GetJob(id);
   if (!made.ok()) {
     const bool none = made.code() == ErrorCode::kNotFound || made.code() == ErrorCode::kCorrupt;
     if (none) return true;
@@ -317,14 +317,14 @@ Outcome<StoredJob> JobApplier::StoreUnnamed(const JobDefinition& definition) {
   for (int attempt = 0;; ++attempt) {
     auto made = StoreNew(call_, id, definition, now_);
     if (made.ok() || made.error().code != "exists") return made;
-    const auto found = call_.api.jobs.ListJobs(
+    const auto found = call_.stores.jobs.ListJobs(
         {.namespaces = {definition.name_space}, .name = definition.name, .limit = 1});
     if (found.ok() && !found->jobs.empty()) {
       return Item(409, "conflict", "/name",
                   "Another request has just created a job with this name. Apply again.");
     }
     if (attempt + 1 == kUnnamedAttempts) return made;
-    id = call_.identifiers.NewJobId(definition.name);
+    id = call_.services.identifiers.NewJobId(definition.name);
   }
 }
 
@@ -364,7 +364,7 @@ void JobApplier::Prune() {
   // user must not extend what the user's existing pipelines delete.
   if (!call_.owns_all && !options_.name_space) filter.user_id = call_.caller.user_id;
   for (size_t seen = 0; seen < kPruneScanMax;) {
-    const auto page = call_.api.jobs.ListJobs(filter);
+    const auto page = call_.stores.jobs.ListJobs(filter);
     if (!page.ok()) {
       if (!store_away_) store_away_ = ToProblem(page.error());
       return Add(nullptr, nullptr, nullptr, ToProblem(page.error()));

@@ -26,7 +26,7 @@ constexpr std::string_view kReservedJobId = "new";
 Result<std::vector<StoredJob>> FindMade(const Call& call, const std::vector<NewJob>& jobs) {
   JobKeys keys;
   for (const NewJob& job : jobs) keys.ids.push_back(job.job_id);
-  auto found = call.api.jobs.FindJobs(keys);
+  auto found = call.stores.jobs.FindJobs(keys);
   if (!found.ok()) return {ErrorCode::kTimeout, found.error().message};
   std::map<JobId, StoredJob> by_id;
   for (StoredJob& job : found->jobs) by_id.emplace(job.job_id, std::move(job));
@@ -64,7 +64,7 @@ HttpResponse JobResponse(const Call& call, int status, const StoredJob& job, Wal
 }
 
 Outcome<JobBase> ReadBase(const Call& call, const JobId& id) {
-  auto job = call.api.jobs.GetJob(id);
+  auto job = call.stores.jobs.GetJob(id);
   if (job.ok()) return JobBase{.job = std::move(job).value()};
   if (job.code() != ErrorCode::kCorrupt) return job.error();
   CARILLON_ASSIGN_OR_RETURN(const JobHead head, LiveHead(call, id));
@@ -150,7 +150,7 @@ Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& d
 Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<NewJob>& jobs,
                                            WallTime now) {
   AuditedWrite write(call, now);
-  auto created = call.api.jobs.CreateJobs(jobs, write.context());
+  auto created = call.stores.jobs.CreateJobs(jobs, write.context());
   if (IsUnknown(created)) created = FindMade(call, jobs);
   if (!created.ok()) return created;
   for (const StoredJob& job : *created) call.api.nudge({job.job_no, job.segment});
@@ -161,9 +161,9 @@ Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefiniti
                             WallTime now) {
   CARILLON_TRY(CheckNew(call, id, definition));
   AuditedWrite write(call, now);
-  auto created = call.api.jobs.CreateJob(id, definition, write.context());
+  auto created = call.stores.jobs.CreateJob(id, definition, write.context());
   if (IsUnknown(created)) {
-    auto found = call.api.jobs.GetJob(id);
+    auto found = call.stores.jobs.GetJob(id);
     if (!found.ok() || found->version != 1 || !(found->definition == definition)) {
       return OutcomeUnknown(
           fmt::format("It is unknown whether job {} was created. GET it before retrying.",
@@ -191,10 +191,10 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
   if (base.readable && definition == job.definition) return job;
   CARILLON_TRY(CheckEdit(call, &base, definition));
   AuditedWrite write(call, now);
-  auto written =
-      write.Count(call.api.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));
+  auto written = write.Count(
+      call.stores.jobs.ReplaceJob(job.job_id, job.version, definition, write.context()));
   if (IsUnknown(written)) {
-    auto found = call.api.jobs.GetJob(job.job_id);
+    auto found = call.stores.jobs.GetJob(job.job_id);
     const bool ours =
         found.ok() && found->version == job.version + 1 && found->definition == definition;
     if (!ours) {
@@ -229,9 +229,9 @@ Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now) {
   }
   AuditedWrite write(call, now);
   const Status deleted =
-      write.Count(call.api.jobs.DeleteJob(job.job_id, job.version, write.context()));
+      write.Count(call.stores.jobs.DeleteJob(job.job_id, job.version, write.context()));
   if (IsUnknown(deleted)) {
-    const auto found = call.api.jobs.GetJob(job.job_id);
+    const auto found = call.stores.jobs.GetJob(job.job_id);
     if (found.ok() || found.code() != ErrorCode::kNotFound) {
       return OutcomeUnknown("It is unknown whether the job was deleted. GET it before retrying.",
                             deleted.error());

@@ -42,7 +42,7 @@ HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime no
 // Returns the job that already has this id, if it equals the one to be created.
 std::optional<StoredJob> FindSame(const Call& call, const JobId& id,
                                   const JobDefinition& definition) {
-  auto found = call.api.jobs.GetJob(id);
+  auto found = call.stores.jobs.GetJob(id);
   if (!found.ok() || !(found->definition == definition)) return std::nullopt;
   return std::move(found).value();
 }
@@ -66,7 +66,8 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
     }
   }
   for (int attempt = 0; attempt < kIdAttempts; ++attempt) {
-    auto reply = CreateNamed(call, call.identifiers.NewJobId(definition.name), definition, now);
+    auto reply =
+        CreateNamed(call, call.services.identifiers.NewJobId(definition.name), definition, now);
     if (reply.ok() || reply.error().code != "exists") return reply;
   }
   return Problem{
@@ -91,7 +92,7 @@ Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector,
     return found;
   };
   for (size_t seen = 0; seen < kLookedThroughMax; seen += kBatch) {
-    CARILLON_ASSIGN_OR_RETURN(const JobPage found, call.api.jobs.ListJobs(filter));
+    CARILLON_ASSIGN_OR_RETURN(const JobPage found, call.stores.jobs.ListJobs(filter));
     bool full = false;
     for (const StoredJob& job : found.jobs) {
       if (!selector.Matches(job.definition.labels)) {
@@ -121,7 +122,7 @@ Reply ChangeState(const Call& call, StateChange change) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   AuditedWrite write(call, now, why);
   const auto changed = RetryIfUnknown(
-      [&] { return write.Count((call.api.jobs.*change)(id, why, write.context())); });
+      [&] { return write.Count((call.stores.jobs.*change)(id, why, write.context())); });
   if (IsUnknown(changed)) {
     return OutcomeUnknown(
         "It is unknown whether the state of the job was changed. Retrying is safe.",
@@ -149,7 +150,7 @@ Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
                             TextMember(body, "executor_id", kReasonCharactersMax));
   if (IsExecutorId(executor)) {
     request.executor = ExecutorId(executor);
-    const auto known = call.api.executors.GetExecutor(request.executor);
+    const auto known = call.stores.executors.GetExecutor(request.executor);
     if (known.ok()) return request;
     if (known.code() != ErrorCode::kNotFound) return known.error();
   }
@@ -197,13 +198,13 @@ Reply ListJobs(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const auto selector, ReadSelector(query));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   if (selector) return ListSelected(call, filter, *selector, std::move(page));
-  CARILLON_ASSIGN_OR_RETURN(const JobPage found, call.api.jobs.ListJobs(filter));
+  CARILLON_ASSIGN_OR_RETURN(const JobPage found, call.stores.jobs.ListJobs(filter));
   for (const StoredJob& job : found.jobs) {
     if (!page.Add(ShowJob(call, job, now), JobCursor(filter, job))) break;
   }
   if (found.searched_to) page.SearchEnded(JobCursor(filter, *found.searched_to));
   return page.Finish(found.searched_to.has_value(),
-                     [&] { return call.api.jobs.CountJobs(filter); });
+                     [&] { return call.stores.jobs.CountJobs(filter); });
 }
 
 Reply CreateJob(const Call& call) {
@@ -221,7 +222,7 @@ Reply GetJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const auto job = call.api.jobs.GetJob(id);
+  const auto job = call.stores.jobs.GetJob(id);
   if (!job.ok()) return Explain(call, id, job.error());
   return JobResponse(call, 200, *job, now);
 }
@@ -281,7 +282,7 @@ Reply ExecuteJob(const Call& call) {
   }
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   AuditedWrite write(call, now);
-  const auto created = call.api.runs.ExecuteJob(request, write.context());
+  const auto created = call.stores.runs.ExecuteJob(request, write.context());
   if (IsUnknown(created)) {
     return OutcomeUnknown(
         fmt::format(
@@ -306,14 +307,14 @@ Reply CancelJobRuns(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   NoteCancelMode(call, mode);
   AuditedWrite write(call, now, why, confirm, mode);
-  const auto cancelled = write.Count(call.api.runs.CancelJobRuns(id, write.context()));
+  const auto cancelled = write.Count(call.stores.runs.CancelJobRuns(id, write.context()));
   if (IsUnknown(cancelled)) {
     return OutcomeUnknown("It is unknown how many runs were cancelled. Retrying is safe.",
                           cancelled.error());
   }
   if (!cancelled.ok()) return cancelled.error();
   // Only speeds up the cancel; the segment's owner finds the request with its next scan anyway.
-  const auto job = call.api.jobs.GetJobHead(id);
+  const auto job = call.stores.jobs.GetJobHead(id);
   if (job.ok()) call.api.nudge({job->job_no, job->segment});
   return JsonResponse(202, {{"cancelled", *cancelled}});
 }
@@ -323,7 +324,7 @@ Reply NextFires(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {"n"}));
   CARILLON_ASSIGN_OR_RETURN(const auto count, query.Number("n", {.low = 1, .high = kFiresMax}));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const auto read = call.api.jobs.GetJob(id);
+  const auto read = call.stores.jobs.GetJob(id);
   if (!read.ok()) return Explain(call, id, read.error());
   const StoredJob& job = *read;
   json body = {{"job_id", id.value()},

@@ -11,11 +11,11 @@ Reply ListNamespaces(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "namespaces"));
   if (!page.cursor().empty() && !IsNamespace(page.cursor())) return BadPageToken();
   CARILLON_ASSIGN_OR_RETURN(const auto names,
-                            call.api.jobs.ListNamespaces(page.cursor(), page.size() + 1));
+                            call.stores.jobs.ListNamespaces(page.cursor(), page.size() + 1));
   for (const std::string& name : names) {
     if (!page.Add({{"namespace", name}}, name)) break;
   }
-  return page.Finish(false, [&] { return call.api.jobs.CountNamespaces(); });
+  return page.Finish(false, [&] { return call.stores.jobs.CountNamespaces(); });
 }
 
 }  // namespace carillon::scheduler

@@ -40,7 +40,7 @@ Problem NoSuchVersion(int64_t version) {
 }
 
 Outcome<JobVersion> ReadVersion(const Call& call, const JobId& id, int64_t version) {
-  CARILLON_ASSIGN_OR_RETURN(auto found, call.api.jobs.ListVersions(id, version + 1, 1));
+  CARILLON_ASSIGN_OR_RETURN(auto found, call.stores.jobs.ListVersions(id, version + 1, 1));
   if (found.empty() || found[0].version != version) return NoSuchVersion(version);
   return std::move(found[0]);
 }
@@ -82,7 +82,7 @@ Reply ListJobVersions(const Call& call) {
   }
   // Reads one version more than is shown, because each one is compared with the version before it.
   CARILLON_ASSIGN_OR_RETURN(const auto versions,
-                            call.api.jobs.ListVersions(id, before, page.size() + 1));
+                            call.stores.jobs.ListVersions(id, before, page.size() + 1));
   for (size_t i = 0; i < versions.size() && i < page.size(); ++i) {
     json item = VersionToJson(versions[i]);
     const bool follows =
@@ -92,7 +92,7 @@ Reply ListJobVersions(const Call& call) {
     if (!page.Add(item, std::to_string(versions[i].version))) break;
   }
   return page.Finish(versions.size() > page.size(),
-                     [&] { return call.api.jobs.CountVersions(id); });
+                     [&] { return call.stores.jobs.CountVersions(id); });
 }
 
 Reply GetJobVersion(const Call& call) {
@@ -111,7 +111,7 @@ Reply GetJobVersion(const Call& call) {
     CARILLON_ASSIGN_OR_RETURN(JobVersion compared, ReadVersion(call, id, *against));
     other = std::move(compared.definition);
   } else if (number > 1) {
-    CARILLON_ASSIGN_OR_RETURN(auto previous, call.api.jobs.ListVersions(id, number, 1));
+    CARILLON_ASSIGN_OR_RETURN(auto previous, call.stores.jobs.ListVersions(id, number, 1));
     const bool kept = !previous.empty() && previous[0].version + 1 == number;
     if (kept) other = std::move(previous[0].definition);
   }

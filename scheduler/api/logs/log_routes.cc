@@ -76,8 +76,9 @@ Outcome<Part> ReadPart(const Call& call, const Wanted& wanted, uint64_t end) {
   std::unique_ptr<LogReads::Place> place;
   for (;;) {
     const size_t bytes = place == nullptr ? LogReads::kShortLogBytes : kReadBytes;
-    CARILLON_ASSIGN_OR_RETURN(const auto chunks, call.api.logs.ReadLog(wanted.key, wanted.attempt,
-                                                                       part.last_seq + 1, bytes));
+    CARILLON_ASSIGN_OR_RETURN(
+        const auto chunks,
+        call.stores.logs.ReadLog(wanted.key, wanted.attempt, part.last_seq + 1, bytes));
     const uint64_t before = part.last_seq;
     for (const LogChunk& chunk : chunks) {
       if (chunk.first_seq > part.last_seq + 1) {
@@ -108,7 +109,7 @@ Outcome<Part> ReadPart(const Call& call, const Wanted& wanted, uint64_t end) {
       return part;
     }
     if (place == nullptr) {
-      CARILLON_ASSIGN_OR_RETURN(place, call.log_reads.Enter(call.caller.Account()));
+      CARILLON_ASSIGN_OR_RETURN(place, call.services.log_reads.Enter(call.caller.Account()));
     }
   }
 }
@@ -202,7 +203,7 @@ Reply RunLogs(const Call& call) {
   if (tail && offset) {
     return InvalidField("?tail", "bad_value", "tail and offset cannot be combined.");
   }
-  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.stores.runs.GetRun(key));
   Wanted wanted{.key = key,
                 .attempt = static_cast<int>(attempt.value_or(run.row.attempt)),
                 .only = only,
@@ -214,7 +215,7 @@ Reply RunLogs(const Call& call) {
   wanted.over = wanted.attempt != run.row.attempt || IsFinal(run.row.state) ||
                 run.row.state == RunState::kHeld;
   CARILLON_ASSIGN_OR_RETURN(const LogExtent extent,
-                            call.api.logs.GetLogExtent(key, wanted.attempt));
+                            call.stores.logs.GetLogExtent(key, wanted.attempt));
   if (tail) wanted.offset = OffsetOfTail(extent, *tail);
   const std::string tag = TagOf(wanted, extent);
   const auto range = wanted.format == LogFormat::kText ? RangeOf(call.request, tag) : std::nullopt;
@@ -244,7 +245,7 @@ Reply StreamRunLogs(const Call& call) {
                             query.Number("attempt", {.low = 1, .high = kAttemptMax}));
   CARILLON_ASSIGN_OR_RETURN(const auto only, ReadStream(query));
   CARILLON_ASSIGN_OR_RETURN(const auto tail, query.Number("tail", {.low = 1, .high = kLinesMax}));
-  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.stores.runs.GetRun(key));
   LogFollower::Wanted wanted{
       .key = key, .attempt = static_cast<int>(attempt.value_or(run.row.attempt)), .only = only};
   const auto seen = ParseEventId(LastEventIdOf(call.request));
@@ -256,12 +257,13 @@ Reply StreamRunLogs(const Call& call) {
     wanted.after_seq = seen->seq;
   } else if (tail) {
     CARILLON_ASSIGN_OR_RETURN(const LogExtent extent,
-                              call.api.logs.GetLogExtent(key, wanted.attempt));
+                              call.stores.logs.GetLogExtent(key, wanted.attempt));
     wanted.after_seq = OffsetOfTail(extent, *tail);
   }
   return EventStream(call, [&api = call.api, wanted] {
     return std::make_unique<LogFollower>(
-        LogFollower::Ports{.runs = api.runs, .logs = api.logs, .cluster_now = api.cluster_now},
+        LogFollower::Ports{
+            .runs = api.stores.runs, .logs = api.stores.logs, .cluster_now = api.cluster_now},
         wanted);
   });
 }

@@ -69,11 +69,11 @@ Reply ListDeliveries(const Call& call) {
       Query::Read(call.request, {"state", "kind", "job_id", "page_size", "page_token"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "deliveries"));
   CARILLON_ASSIGN_OR_RETURN(const DeliveryFilter filter, ReadDeliveryFilter(query, page));
-  CARILLON_ASSIGN_OR_RETURN(const auto deliveries, call.api.notices.ListDeliveries(filter));
+  CARILLON_ASSIGN_OR_RETURN(const auto deliveries, call.stores.notices.ListDeliveries(filter));
   for (const Delivery& delivery : deliveries) {
     if (!page.Add(DeliveryToJson(delivery), std::to_string(delivery.id))) break;
   }
-  return page.Finish(false, [&] { return call.api.notices.CountDeliveries(filter); });
+  return page.Finish(false, [&] { return call.stores.notices.CountDeliveries(filter); });
 }
 
 // Idempotent: while the delivery is pending, a repetition only restarts the day in which it
@@ -84,7 +84,7 @@ Reply ResendDelivery(const Call& call) {
   const auto id = ParseCursor(call.arguments.at(0));
   if (!id) return NotFound("No such delivery. GET /api/deliveries lists them.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const auto resent = call.api.notices.ResendDelivery(*id, now);
+  const auto resent = call.stores.notices.ResendDelivery(*id, now);
   if (!resent.ok() && resent.code() == ErrorCode::kNotFound) {
     return NotFound("No such delivery. GET /api/deliveries lists them.");
   }

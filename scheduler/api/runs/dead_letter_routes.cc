@@ -45,17 +45,17 @@ Reply ListDeadLetters(const Call& call) {
     if (!before) return BadPageToken();
     filter.before_id = *before;
   }
-  CARILLON_ASSIGN_OR_RETURN(const auto letters, call.api.runs.ListDeadLetters(filter));
+  CARILLON_ASSIGN_OR_RETURN(const auto letters, call.stores.runs.ListDeadLetters(filter));
   for (const DeadLetter& letter : letters) {
     if (!page.Add(DeadLetterToJson(letter), std::to_string(letter.id))) break;
   }
-  return page.Finish(false, [&] { return call.api.runs.CountDeadLetters(filter); });
+  return page.Finish(false, [&] { return call.stores.runs.CountDeadLetters(filter); });
 }
 
 Reply GetDeadLetter(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const uint64_t id, PathId(call));
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
-  CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.api.runs.GetDeadLetter(id));
+  CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.stores.runs.GetDeadLetter(id));
   json shown = DeadLetterToJson(letter);
   CARILLON_ASSIGN_OR_RETURN(shown["allowed_actions"],
                             AllowedActions(call, Owned::kDeadLetter, letter.job_id));
@@ -64,8 +64,8 @@ Reply GetDeadLetter(const Call& call) {
 
 Reply DiscardDeadLetter(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const uint64_t id, PathId(call));
-  CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.api.runs.GetDeadLetter(id));
-  const Status discarded = call.api.runs.DiscardDeadLetter(id);
+  CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.stores.runs.GetDeadLetter(id));
+  const Status discarded = call.stores.runs.DiscardDeadLetter(id);
   if (discarded.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown(
         "It is unknown whether the dead letter was discarded. GET it before retrying.",
@@ -78,7 +78,7 @@ Reply DiscardDeadLetter(const Call& call) {
 
 Reply RetryDeadLetter(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const uint64_t id, PathId(call));
-  CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.api.runs.GetDeadLetter(id));
+  CARILLON_ASSIGN_OR_RETURN(const DeadLetter letter, call.stores.runs.GetDeadLetter(id));
   const std::string run_id = EncodeRunId(letter.key);
   Call of_run = call;
   of_run.arguments = {run_id};

@@ -29,7 +29,7 @@ Outcome<FailureStreak> ReadStreak(const Call& call, const JobId& job_id, Failure
     if (streak.settled()) break;
     CARILLON_ASSIGN_OR_RETURN(
         const auto recent,
-        call.api.runs.ListRecentRuns({.job_ids = {job_id}, .runs_max = runs_max, .until = now}));
+        call.stores.runs.ListRecentRuns({.job_ids = {job_id}, .runs_max = runs_max, .until = now}));
     if (recent.empty()) return FailureStreak{};  // deleted in the meantime
     const std::vector<RunSummary>& runs = recent.front().runs;
     streak = StreakOf(runs, ReachOf(runs.size(), runs_max));
@@ -54,7 +54,7 @@ Outcome<Picked> PickFailing(const Call& call, const std::vector<DeadLetterJob>& 
                             WallTime now) {
   RecentFilter filter{.runs_max = kRunsRead, .until = now};
   for (const DeadLetterJob& job : jobs) filter.job_ids.push_back(job.job_id);
-  CARILLON_ASSIGN_OR_RETURN(const auto recent, call.api.runs.ListRecentRuns(filter));
+  CARILLON_ASSIGN_OR_RETURN(const auto recent, call.stores.runs.ListRecentRuns(filter));
   std::map<JobId, FailureStreak> streaks;
   for (const RecentRuns& job : recent) {
     streaks.emplace(job.job_id, StreakOf(job.runs, ReachOf(job.runs.size(), kRunsRead)));
@@ -79,7 +79,7 @@ Outcome<Picked> PickFailing(const Call& call, const std::vector<DeadLetterJob>& 
 
 // null when counting took too long.
 json LettersOf(const Call& call, const JobId& job_id) {
-  const auto counted = call.api.runs.CountDeadLetters({.job_id = job_id});
+  const auto counted = call.stores.runs.CountDeadLetters({.job_id = job_id});
   return counted.ok() ? json(counted->seen) : json(nullptr);
 }
 
@@ -111,7 +111,7 @@ Reply ListFailingJobs(const Call& call) {
     filter.before_id = *before;
   }
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const auto looked_at, call.api.runs.ListDeadLetterJobs(filter));
+  CARILLON_ASSIGN_OR_RETURN(const auto looked_at, call.stores.runs.ListDeadLetterJobs(filter));
   CARILLON_ASSIGN_OR_RETURN(const Picked picked,
                             PickFailing(call, looked_at.jobs, page.size() + 1, now));
   const std::vector<Failing>& failing = picked.failing;

@@ -47,7 +47,7 @@ Reply ListRecentRuns(const Call& call) {
   RecentFilter filter{.runs_max = static_cast<size_t>(runs_max.value_or(kRunsDefault))};
   CARILLON_ASSIGN_OR_RETURN(filter.job_ids, ReadJobIds(query));
   CARILLON_ASSIGN_OR_RETURN(filter.until, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const auto recent, call.api.runs.ListRecentRuns(filter));
+  CARILLON_ASSIGN_OR_RETURN(const auto recent, call.stores.runs.ListRecentRuns(filter));
   json items = json::array();
   for (const RecentRuns& job : recent) {
     json runs = json::array();

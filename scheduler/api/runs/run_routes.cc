@@ -103,7 +103,7 @@ Outcome<GapFilter> ReadGapFilter(const Query& query, const Page& page) {
 // Wakes the owner of the run's segment. This only saves time: the owner finds the change with its
 // next scan anyway.
 void NudgeOwner(const Call& call, const RunKey& key) {
-  const auto run = call.api.runs.GetRun(key);
+  const auto run = call.stores.runs.GetRun(key);
   if (run.ok()) call.api.nudge({run->row.job_no, run->row.segment, key});
 }
 
@@ -121,7 +121,7 @@ Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(
       const auto waiting,
-      ExplainWaiting({.jobs = call.api.jobs, .executors = call.api.executors},
+      ExplainWaiting({.jobs = call.stores.jobs, .executors = call.stores.executors},
                      {.now = now, .row = run.row, .cluster_paused = call.api.settings.paused()},
                      run.job_id));
   if (!waiting) return json(nullptr);
@@ -176,14 +176,14 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
                             Page::Read(query, job_id ? "runs/" + job_id->value() : "runs"));
   CARILLON_ASSIGN_OR_RETURN(const RunFilter filter, ReadFilter(query, page, job_id));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const auto found = call.api.runs.ListRuns(filter, now);
+  const auto found = call.stores.runs.ListRuns(filter, now);
   if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
   const bool none = !found.ok() || (found->runs.empty() && !found->searched_to);
   if (job_id && page.cursor().empty() && none) {
     // An empty history: 404 unless there is such a job. A deleted job keeps its history.
     CARILLON_TRY(LiveHead(call, *job_id));
   }
-  const auto count = [&] { return call.api.runs.CountRuns(filter, now); };
+  const auto count = [&] { return call.stores.runs.CountRuns(filter, now); };
   if (!found.ok()) return page.Finish(false, count);
   for (const RunDetail& run : found->runs) {
     if (!page.Add(RunToJson(run, false), EncodeRunId(run.row.key))) break;
@@ -205,7 +205,7 @@ Reply JobHistory(const Call& call) {
 Reply GetRun(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const RunKey key, PathRunKey(call));
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
-  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.api.runs.GetRun(key));
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.stores.runs.GetRun(key));
   CARILLON_ASSIGN_OR_RETURN(json shown, ShowRun(call, run));
   CARILLON_ASSIGN_OR_RETURN(shown["waiting"], ShowWaiting(call, run));
   HttpResponse response = JsonResponse(200, shown);
@@ -225,7 +225,7 @@ Reply CancelRun(const Call& call) {
   NoteCancelMode(call, mode);
   AuditedWrite write(call, now, why, confirm, mode);
   const auto cancelled =
-      RetryIfUnknown([&] { return write.Count(call.api.runs.CancelRun(key, write.context())); });
+      RetryIfUnknown([&] { return write.Count(call.stores.runs.CancelRun(key, write.context())); });
   if (IsUnknown(cancelled)) {
     return OutcomeUnknown("It is unknown whether the run was cancelled. Retrying is safe.",
                           cancelled.error());
@@ -241,7 +241,7 @@ Reply RetryRun(const Call& call) {
                             ReadObject(call.request, Body::kOptional, {"confirm_overlap"}));
   CARILLON_ASSIGN_OR_RETURN(const bool confirm, FlagMember(body, "confirm_overlap"));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.api.runs.GetRun(key));
+  CARILLON_ASSIGN_OR_RETURN(const RunDetail before, call.stores.runs.GetRun(key));
   CARILLON_ASSIGN_OR_RETURN(const json allowed, AllowedActions(call, Owned::kRun, before.job_id));
   const AuditedWrite write(call, now, "", confirm);
   RetryRequest request{.key = key};
@@ -251,13 +251,13 @@ Reply RetryRun(const Call& call) {
         .key = call.idempotency_key,
         .answer = [&allowed](const RunDetail& run) { return KeptAnswer(run, allowed); }};
   }
-  const auto retried = call.api.runs.RetryRun(request, write.context());
+  const auto retried = call.stores.runs.RetryRun(request, write.context());
   if (retried.ok()) return RetriedResponse(call, *retried, allowed);
   if (retried.code() != ErrorCode::kTimeout) return retried.error();
   // With a key, its next use reveals whether this request took effect. Without one, the run's state
   // is the best evidence, although another request may have caused it.
   if (call.idempotency_key.empty()) {
-    const auto after = call.api.runs.GetRun(key);
+    const auto after = call.stores.runs.GetRun(key);
     if (after.ok() && IsRetried(before.row, after->row))
       return RetriedResponse(call, *after, allowed);
   }
@@ -273,9 +273,9 @@ Reply ListGaps(const Call& call) {
                   {"reason"}));
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "gaps"));
   CARILLON_ASSIGN_OR_RETURN(const GapFilter filter, ReadGapFilter(query, page));
-  const auto gaps = call.api.runs.ListGaps(filter);
+  const auto gaps = call.stores.runs.ListGaps(filter);
   if (!gaps.ok() && gaps.code() != ErrorCode::kNotFound) return gaps.error();
-  const auto count = [&] { return call.api.runs.CountGaps(filter); };
+  const auto count = [&] { return call.stores.runs.CountGaps(filter); };
   if (!gaps.ok()) return page.Finish(false, count);
   const std::string next = gaps->next ? std::to_string(*gaps->next) : "";
   // Gaps are small, so a whole page always fits, and the store's cursor is that of its last item.

@@ -51,7 +51,7 @@ void AddNeighbours(const Call& call, const json& fires, const std::string& own, 
   if (!first.ok()) return;
   const WallTime minute{std::chrono::floor<std::chrono::minutes>(*first)};
   const auto load =
-      CountFires(call.api.jobs, {.from = minute, .until = minute + 60s, .bucket = 60s},
+      CountFires(call.stores.jobs, {.from = minute, .until = minute + 60s, .bucket = 60s},
                  {.jobs = kNeighboursReadMax});
   if (!load.ok()) return;
   const auto others = static_cast<size_t>(
@@ -203,7 +203,7 @@ Reply PreviewSchedule(const Call& call) {
 
 Reply ScheduleLoad(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const LoadQuestion asked, ReadLoadQuestion(call));
-  CARILLON_ASSIGN_OR_RETURN(const FireLoad load, CountFires(call.api.jobs, asked.span));
+  CARILLON_ASSIGN_OR_RETURN(const FireLoad load, CountFires(call.stores.jobs, asked.span));
   json body = {{"from", FormatRfc3339(asked.span.from)},
                {"until", FormatRfc3339(asked.span.until)},
                {"buckets", json::array()},

@@ -28,7 +28,7 @@ Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, 
   int64_t low = 1;
   while (low <= newest) {
     const int64_t middle = low + (newest - low) / 2;
-    CARILLON_ASSIGN_OR_RETURN(auto found, call.api.jobs.ListVersions(id, middle + 1, 1));
+    CARILLON_ASSIGN_OR_RETURN(auto found, call.stores.jobs.ListVersions(id, middle + 1, 1));
     if (found.empty() || found[0].version < low) {  // versions this old are no longer stored
       low = middle + 1;
     } else if (found[0].created <= at) {
@@ -46,7 +46,7 @@ Outcome<std::optional<RunDetail>> RunAt(const Call& call, const JobId& id, WallT
                                         WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(
       RunPage page,
-      call.api.runs.ListRuns(
+      call.stores.runs.ListRuns(
           {.job_id = id, .since = at, .until = at + kWhyWindow, .limit = kRunsLookedAt}, now));
   std::optional<RunDetail> best;
   for (RunDetail& run : page.runs) {
@@ -59,7 +59,7 @@ Outcome<std::optional<RunDetail>> RunAt(const Call& call, const JobId& id, WallT
 Outcome<std::optional<GapRecord>> GapAt(const Call& call, const JobId& id, WallTime at) {
   CARILLON_ASSIGN_OR_RETURN(
       const GapPage gaps,
-      call.api.runs.ListGaps(
+      call.stores.runs.ListGaps(
           {.job_id = id, .since = at, .until = at + kWhyWindow, .limit = kGapsLookedAt}));
   return gaps.gaps.empty() ? std::nullopt : std::optional(gaps.gaps.front());
 }
@@ -79,7 +79,7 @@ Outcome<std::vector<AuditRecord>> PausesAndResumes(const Call& call) {
   for (const char* object : {"pause", "resume"}) {  // as the audit names them
     CARILLON_ASSIGN_OR_RETURN(
         const auto found,
-        call.api.audit.ListAudit({.object_id = object, .limit = kPausesLookedAt}));
+        call.stores.audit.ListAudit({.object_id = object, .limit = kPausesLookedAt}));
     for (const AuditRecord& record : found) {
       const bool changed = !record.changes_json.empty();  // a repeated pause changed nothing
       if (changed && record.action.starts_with("system.")) records.push_back(record);
@@ -128,7 +128,7 @@ Reply WhyJob(const Call& call) {
     return InvalidField("?at", "missing",
                         "The parameter at is required, e.g. at=2026-03-01T02:30:00Z.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const auto job = call.api.jobs.GetJob(id);
+  const auto job = call.stores.jobs.GetJob(id);
   if (!job.ok()) return Explain(call, id, job.error());
   FireEvidence evidence{.at = *at, .now = now, .created = job->created};
   CARILLON_ASSIGN_OR_RETURN(auto version, VersionAt(call, id, job->version, *at));
@@ -149,7 +149,7 @@ Reply WhyJob(const Call& call) {
     CARILLON_ASSIGN_OR_RETURN(
         const auto waiting,
         ExplainWaiting(
-            {.jobs = call.api.jobs, .executors = call.api.executors},
+            {.jobs = call.stores.jobs, .executors = call.stores.executors},
             {.now = later, .row = evidence.run->row, .cluster_paused = call.api.settings.paused()},
             evidence.run->job_id));
     if (waiting) evidence.run_waits_for = waiting->detail;

@@ -16,7 +16,7 @@ Outcome<bool> CheckSecrets(const Call& call, const JobDefinition& definition,
   if (used.empty()) return true;
   std::vector<std::string> names;
   for (const auto& [name, variable] : used) names.push_back(name);
-  CARILLON_ASSIGN_OR_RETURN(const auto found, call.api.secrets.FindSecrets(names));
+  CARILLON_ASSIGN_OR_RETURN(const auto found, call.stores.secrets.FindSecrets(names));
   Problem problem{.status = 422, .code = "unknown_secret"};
   for (const auto& [name, variable] : used) {
     const auto at = std::find_if(

@@ -42,7 +42,7 @@ Problem NoSuchSecret() { return NotFound("No such secret. GET /api/secrets lists
 Outcome<StoredSecret> ReadSecret(const Call& call) {
   const std::string& name = call.arguments.at(0);
   if (!IsSecretName(name)) return NoSuchSecret();
-  auto secret = call.api.secrets.GetSecret(name);
+  auto secret = call.stores.secrets.GetSecret(name);
   if (!secret.ok() && secret.code() == ErrorCode::kNotFound) return NoSuchSecret();
   if (!secret.ok()) return secret.error();
   return std::move(secret).value();
@@ -140,7 +140,7 @@ struct Rewrapping {
 // Seals one secret again with the first key. A conflict is not an error: the write that came first
 // has sealed the secret with the first key already.
 Outcome<bool> RewrapOne(Rewrapping& work, const std::string& name) {
-  const auto secret = work.call.api.secrets.GetSecret(name);
+  const auto secret = work.call.stores.secrets.GetSecret(name);
   if (!secret.ok() && secret.code() == ErrorCode::kNotFound) return true;
   if (!secret.ok()) return secret.error();
   const auto value = work.keys.Open(name, secret->value);
@@ -149,7 +149,7 @@ Outcome<bool> RewrapOne(Rewrapping& work, const std::string& name) {
     return true;
   }
   const Status written =
-      work.call.api.secrets.RewrapSecret(name, secret->value, work.keys.Seal(name, *value));
+      work.call.stores.secrets.RewrapSecret(name, secret->value, work.keys.Seal(name, *value));
   if (written.ok()) {
     ++work.rewrapped;
     return true;
@@ -166,11 +166,11 @@ Reply ListSecrets(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(Page page, Page::Read(query, "secrets"));
   CARILLON_ASSIGN_OR_RETURN(
       const auto secrets,
-      call.api.secrets.ListSecrets({.after_name = page.cursor(), .limit = page.size() + 1}));
+      call.stores.secrets.ListSecrets({.after_name = page.cursor(), .limit = page.size() + 1}));
   for (const SecretRecord& secret : secrets) {
     if (!page.Add(SecretToJson(call, secret), secret.name)) break;
   }
-  return page.Finish(false, [&] { return call.api.secrets.CountSecrets(); });
+  return page.Finish(false, [&] { return call.stores.secrets.CountSecrets(); });
 }
 
 // Does not support Idempotency-Key, because the fingerprint would be a hash of the value.
@@ -193,7 +193,7 @@ Reply CreateSecret(const Call& call) {
   record.updated = now;
   const SealedValue sealed = keys->Seal(record.name, *value);
   record.key_id = sealed.key_id;
-  const Status made = call.api.secrets.CreateSecret({.record = record, .value = sealed});
+  const Status made = call.stores.secrets.CreateSecret({.record = record, .value = sealed});
   if (!made.ok() && made.code() == ErrorCode::kExists) {
     return Problem{
         .status = 409,
@@ -237,14 +237,15 @@ Reply UpdateSecret(const Call& call) {
   if (told == ForTheAudit(secret.record)) return SecretResponse(call, 200, secret.record);
   NoteChanges(call, ForTheAudit(secret.record), told);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  const auto updated = call.api.secrets.UpdateSecret(wanted, now);
+  const auto updated = call.stores.secrets.UpdateSecret(wanted, now);
   if (!updated.ok()) return Refused(call, updated.error());
   return SecretResponse(call, 200, *updated);
 }
 
 Reply DeleteSecret(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const StoredSecret secret, ReadAtVersion(call));
-  const Status deleted = call.api.secrets.DeleteSecret(secret.record.name, secret.record.version);
+  const Status deleted =
+      call.stores.secrets.DeleteSecret(secret.record.name, secret.record.version);
   if (!deleted.ok()) return Refused(call, deleted.error());
   return HttpResponse{.status = 204};
 }
@@ -257,7 +258,7 @@ Reply RewrapSecrets(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const auto keys, ReadKeys(call));
   CARILLON_ASSIGN_OR_RETURN(
       const auto secrets,
-      call.api.secrets.ListSecrets(
+      call.stores.secrets.ListSecrets(
           {.after_name = after, .not_under_key = keys->current(), .limit = kRewrappedMax}));
   Rewrapping work{.call = call, .keys = *keys};
   for (const SecretRecord& secret : secrets) CARILLON_TRY(RewrapOne(work, secret.name));

@@ -182,22 +182,22 @@ ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
     : context_(context),
       identifiers_(context.seed),
       aside_(context.clock),
-      authenticator_(context.auth, context.clock, aside_, context.store_patience,
+      authenticator_(context.stores.auth, context.clock, aside_, context.store_patience,
                      context.cluster_now),
       sign_in_(context.clock),
       account_rate_(context.account_rate),
       address_rate_(context.address_rate),
       lookup_rate_(context.account_rate),
-      store_({.segments = context.segments,
-              .executors = context.executors,
-              .runs = context.runs,
+      probe_({.segments = context.stores.segments,
+              .executors = context.stores.executors,
+              .runs = context.stores.runs,
               .clock = context.clock},
              context.store_patience),
-      changes_({.audit = context.audit,
-                .runs = context.runs,
-                .executors = context.executors,
-                .notices = context.notices,
-                .bulk = context.bulk,
+      changes_({.audit = context.stores.audit,
+                .runs = context.stores.runs,
+                .executors = context.stores.executors,
+                .notices = context.stores.notices,
+                .bulk = context.stores.bulk,
                 .cluster_now = context.cluster_now},
                identifiers_.TraceId({}).substr(0, 12)),
       streams_(context.clock),
@@ -207,7 +207,7 @@ ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
           [this](const HttpRequest& request, const Caller& caller, std::string_view trace_id,
                  AuditNote& note) { return CallOf(request, caller, trace_id, note); }),
       bulk_({.clock = context_.clock,
-             .store = context_.bulk,
+             .store = context_.stores.bulk,
              .cluster_now = context_.cluster_now,
              .store_trusted =
                  [this] { return context_.store_standing().state == StoreState::kTrusted; },
@@ -219,6 +219,15 @@ ApiHandler::ApiHandler(const ApiContext& context, size_t workers)
         bulk_loop_.Wake();
       }),
       console_(context.console, context.version),
+      services_{.routes = RouteTable(),
+                .identifiers = identifiers_,
+                .probe = probe_,
+                .streams = streams_,
+                .log_reads = log_reads_,
+                .changes = changes_,
+                .authenticator = authenticator_,
+                .sign_in = sign_in_,
+                .nudge_bulk = nudge_bulk_},
       bulk_loop_("api.bulk", context.clock, bulk_) {
   streams_.OnAdd([this] { stream_loop_.Wake(); });
 }
@@ -234,7 +243,7 @@ void ApiHandler::Stop() {
   authenticator_.Stop();
   sign_in_.Stop();
   aside_.Stop();
-  store_.Stop();
+  probe_.Stop();
 }
 
 bool ApiHandler::Urgent(const HttpRequest& request) const {
@@ -349,16 +358,9 @@ Reply ApiHandler::AnswerProbe(const HttpRequest& request, Trace& trace) const {
 
 Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::string_view trace_id,
                         AuditNote& note) {
-  return {.routes = RouteTable(),
+  return {.stores = context_.stores,
           .api = context_,
-          .identifiers = identifiers_,
-          .store = store_,
-          .streams = streams_,
-          .log_reads = log_reads_,
-          .changes = changes_,
-          .authenticator = authenticator_,
-          .sign_in = sign_in_,
-          .nudge_bulk = nudge_bulk_,
+          .services = services_,
           .request = request,
           .caller = caller,
           .arguments = {},

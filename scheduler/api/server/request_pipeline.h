@@ -68,7 +68,7 @@ class ApiHandler : public HttpHandler {
   RateLimit address_rate_ GUARDED_BY(rates_mu_);
   // Limits store look-ups by addresses whose credentials are not known yet.
   RateLimit lookup_rate_ GUARDED_BY(rates_mu_);
-  StoreProbe store_;
+  StoreProbe probe_;
   ChangeWatch changes_;  // declared before the streams that use it
   StreamHub streams_;
   LogReads log_reads_;
@@ -77,6 +77,7 @@ class ApiHandler : public HttpHandler {
   BulkWorker bulk_;
   const std::function<void()> nudge_bulk_;
   const ConsolePages console_;
+  const Services services_;
   LoopRunner bulk_loop_;  // declared last, because it uses the rest
 };
 

@@ -57,7 +57,7 @@ Reply ListAudit(const Call& call) {
     if (!last) return BadPageToken();
     (filter.oldest_first ? filter.after_id : filter.before_id) = *last;
   }
-  CARILLON_ASSIGN_OR_RETURN(const auto records, call.api.audit.ListAudit(filter));
+  CARILLON_ASSIGN_OR_RETURN(const auto records, call.stores.audit.ListAudit(filter));
   for (const AuditRecord& record : records) {
     const json item = {{"id", std::to_string(record.id)},
                        {"time", FormatRfc3339(record.at)},
@@ -69,7 +69,7 @@ Reply ListAudit(const Call& call) {
                        {"changes", ReadChanges(record.changes_json)}};
     if (!page.Add(item, std::to_string(record.id))) break;
   }
-  return page.Finish(false, [&] { return call.api.audit.CountAudit(filter); });
+  return page.Finish(false, [&] { return call.stores.audit.CountAudit(filter); });
 }
 
 }  // namespace carillon::scheduler

@@ -8,7 +8,7 @@ namespace carillon::scheduler {
 
 Reply StreamChanges(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
-  return EventStream(call, [&changes = call.changes, last = LastEventIdOf(call.request)] {
+  return EventStream(call, [&changes = call.services.changes, last = LastEventIdOf(call.request)] {
     return std::make_unique<ChangeFeed>(changes, last);
   });
 }

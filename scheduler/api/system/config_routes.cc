@@ -118,7 +118,7 @@ Outcome<json> ReadSettingsMember(const Call& call) {
 // After an unknown outcome: reads the settings again to find out whether they were written.
 Outcome<ClusterSettings> LookAgain(const Call& call, const ClusterSettings& wanted,
                                    const Error& unknown) {
-  const auto found = call.api.settings_store.ReadSettings();
+  const auto found = call.stores.settings.ReadSettings();
   if (found.ok() && *found == wanted) return *found;
   return OutcomeUnknown(
       "It is unknown whether the change was stored. GET the configuration before retrying.",
@@ -137,7 +137,7 @@ Outcome<std::optional<ClusterSettings>> Store(const Call& call, const ClusterSet
                                               const Values& values) {
   const ClusterSettings next{.version = std::max(stored.version, call.api.settings.version()) + 1,
                              .values = values};
-  const auto written = call.api.settings_store.WriteSettings(stored.version, next);
+  const auto written = call.stores.settings.WriteSettings(stored.version, next);
   if (!written.ok() && written.code() == ErrorCode::kConflict) {
     return std::optional<ClusterSettings>();
   }
@@ -162,7 +162,7 @@ HttpResponse PauseResponse(const ClusterSettings& settings) {
 // pause stays.
 Reply SetPauseTo(const Call& call, const std::optional<ClusterPause>& pause) {
   for (int i = 0; i < kPauseTries; ++i) {
-    CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.api.settings_store.ReadSettings());
+    CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.stores.settings.ReadSettings());
     call.api.settings.Adopt(stored);
     const auto before = PauseOf(stored);
     if (before.has_value() == pause.has_value() && InForce(call, stored)) {
@@ -206,7 +206,7 @@ Reply ResumeCluster(const Call& call) {
 
 Reply GetConfig(const Call& call) {
   CARILLON_TRY(Query::Read(call.request, {}));
-  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.api.settings_store.ReadSettings());
+  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.stores.settings.ReadSettings());
   call.api.settings.Adopt(stored);
   return ConfigResponse(call, stored);
 }
@@ -215,15 +215,14 @@ Reply GetConfig(const Call& call) {
 Reply ChangeConfig(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const EntityTags tags, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const json settings, ReadSettingsMember(call));
-  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.api.settings_store.ReadSettings());
+  CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.stores.settings.ReadSettings());
   if (!tags.MatchesStrongly(VersionTag(stored.version))) return StaleVersion(call, stored);
   CARILLON_ASSIGN_OR_RETURN(const Values wanted, ReadChange(settings, stored.values));
   if (wanted == stored.values && InForce(call, stored)) return ConfigResponse(call, stored);
   NoteChanges(call, stored.values, wanted);
   CARILLON_ASSIGN_OR_RETURN(const auto changed, Store(call, stored, wanted));
   if (!changed) {
-    CARILLON_ASSIGN_OR_RETURN(const ClusterSettings current,
-                              call.api.settings_store.ReadSettings());
+    CARILLON_ASSIGN_OR_RETURN(const ClusterSettings current, call.stores.settings.ReadSettings());
     return StaleVersion(call, current);
   }
   return ConfigResponse(call, *changed);

@@ -121,7 +121,7 @@ json DescribeStanding(const StoreStanding& standing) {
 // Data from the store is null while it does not answer; `unknown_since` is the start of that time.
 Reply SystemStatus(const Call& call) {
   const ClusterView view = call.api.status.Read();
-  const StoreSnapshot snapshot = call.store.Look();
+  const StoreSnapshot snapshot = call.services.probe.Look();
   json status = {
       {"leader", view.leader ? json(view.leader->value()) : json(nullptr)},
       {"members", DescribeMembers(view, nullptr)},

@@ -38,7 +38,7 @@ std::vector<ExecutorRecord> Sorted(std::vector<ExecutorRecord> executors) {
 
 Reply SystemTopology(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {}));
-  StoreSnapshot store = call.store.Look();
+  StoreSnapshot store = call.services.probe.Look();
   TopologyInputs inputs{.at = call.api.clock.Wall(),
                         .cluster = call.api.status.Read(),
                         .one_process = call.api.one_process,

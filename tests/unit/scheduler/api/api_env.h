@@ -53,18 +53,18 @@ class FixedStatus : public scheduler::StatusSource {
 };
 
 inline scheduler::StoreProbe::Ports WatchPorts(const scheduler::ApiContext& context) {
-  return {.segments = context.segments,
-          .executors = context.executors,
-          .runs = context.runs,
+  return {.segments = context.stores.segments,
+          .executors = context.stores.executors,
+          .runs = context.stores.runs,
           .clock = context.clock};
 }
 
 inline scheduler::ChangeWatch::Ports ChangePorts(const scheduler::ApiContext& context) {
-  return {.audit = context.audit,
-          .runs = context.runs,
-          .executors = context.executors,
-          .notices = context.notices,
-          .bulk = context.bulk,
+  return {.audit = context.stores.audit,
+          .runs = context.stores.runs,
+          .executors = context.stores.executors,
+          .notices = context.stores.notices,
+          .bulk = context.stores.bulk,
           .cluster_now = context.cluster_now};
 }
 
@@ -85,20 +85,17 @@ class ApiEnv : public ::testing::Test {
     server_ = std::move(started).value();
   }
 
+  // The stores whose calls a test can make fail, and the plain ones.
+  Stores Wired() {
+    return {stores_.identity,    stores_.segments, stores_.firing,  faults_.jobs,
+            faults_.runs,        faults_.logs,     stores_.notices, stores_.executors,
+            faults_.idempotency, faults_.settings, faults_.audit,   stores_.housekeeping,
+            faults_.auth,        stores_.secrets,  faults_.bulk};
+  }
+
   scheduler::ApiContext Context(const std::string& link_authority) {
-    return {.jobs = faults_.jobs,
-            .runs = faults_.runs,
-            .logs = faults_.logs,
-            .notices = stores_.notices,
-            .executors = stores_.executors,
-            .idempotency = faults_.idempotency,
-            .settings_store = faults_.settings,
-            .audit = faults_.audit,
-            .auth = faults_.auth,
-            .secrets = stores_.secrets,
-            .bulk = faults_.bulk,
+    return {.stores = Wired(),
             .secret_keys = secret_keys_,
-            .segments = stores_.segments,
             .status = status_,
             .store_standing = [this] { return Standing(); },
             .accept_store = [this](const StoreIdentity& shown) { return Accept(shown); },

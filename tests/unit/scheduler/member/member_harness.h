@@ -58,12 +58,7 @@ class TestMember {
     options.self = {.id = MemberId(id), .incarnation = Incarnation(incarnation)};
     member_ = std::make_unique<scheduler::Member>(
         scheduler::MemberPorts{.clock = world.clock,
-                               .firing = world.stores.firing,
-                               .segments = world.stores.segments,
-                               .executors = world.stores.executors,
-                               .settings_store = world.stores.settings,
-                               .housekeeping = world.stores.housekeeping,
-                               .log_store = world.stores.logs,
+                               .stores = world.stores.Ports(),
                                .identity = world.stores.identity,
                                .guard = guard_,
                                .producer = *producer_,

@@ -135,12 +135,7 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
   auto coordinator = ensemble.NewClient();
   StoreGuard guard(clock);
   Member member({.clock = clock,
-                 .firing = stores.firing,
-                 .segments = stores.segments,
-                 .executors = stores.executors,
-                 .settings_store = stores.settings,
-                 .housekeeping = stores.housekeeping,
-                 .log_store = stores.logs,
+                 .stores = stores.Ports(),
                  .identity = stores.identity,
                  .guard = guard,
                  .producer = *producer,

@@ -22,16 +22,9 @@ class BulkByHandTest : public BulkEnv {
 
   Call MakeCall(const HttpRequest& request, const Caller& caller, std::string_view trace_id,
                 AuditNote& note) {
-    return {.routes = scheduler::RouteTable(),
+    return {.stores = context_.stores,
             .api = context_,
-            .identifiers = identifiers_,
-            .store = watch_,
-            .streams = streams_,
-            .log_reads = log_reads_,
-            .changes = changes_,
-            .authenticator = authenticator_,
-            .sign_in = sign_in_,
-            .nudge_bulk = nudge_,
+            .services = services_,
             .request = request,
             .caller = caller,
             .arguments = {},
@@ -99,6 +92,15 @@ class BulkByHandTest : public BulkEnv {
   scheduler::StreamHub streams_{server_clock_};
   scheduler::LogReads log_reads_{1};
   const std::function<void()> nudge_ = [] {};
+  const scheduler::Services services_{.routes = scheduler::RouteTable(),
+                                      .identifiers = identifiers_,
+                                      .probe = watch_,
+                                      .streams = streams_,
+                                      .log_reads = log_reads_,
+                                      .changes = changes_,
+                                      .authenticator = authenticator_,
+                                      .sign_in = sign_in_,
+                                      .nudge_bulk = nudge_};
   RouteItemRunner runner_{
       [this](const HttpRequest& request, const Caller& caller, std::string_view trace_id,
              AuditNote& note) { return MakeCall(request, caller, trace_id, note); }};

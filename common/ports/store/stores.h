@@ -1,0 +1,41 @@
+// The ports of one store together, for the places that hand them on: composition roots, the member,
+// the REST API. A class that uses a few of them takes those.
+#pragma once
+
+#include "common/ports/store/audit_store.h"
+#include "common/ports/store/auth_store.h"
+#include "common/ports/store/bulk_store.h"
+#include "common/ports/store/executor_store.h"
+#include "common/ports/store/firing_store.h"
+#include "common/ports/store/housekeeping.h"
+#include "common/ports/store/idempotency_store.h"
+#include "common/ports/store/identity_store.h"
+#include "common/ports/store/job_store.h"
+#include "common/ports/store/log_store.h"
+#include "common/ports/store/notice_store.h"
+#include "common/ports/store/run_store.h"
+#include "common/ports/store/secret_store.h"
+#include "common/ports/store/segment_store.h"
+#include "common/ports/store/settings_store.h"
+
+namespace carillon {
+
+struct Stores {
+  IdentityStore& identity;
+  SegmentStore& segments;
+  FiringStore& firing;
+  JobStore& jobs;
+  RunStore& runs;
+  LogStore& logs;
+  NoticeStore& notices;
+  ExecutorStore& executors;
+  IdempotencyStore& idempotency;
+  SettingsStore& settings;
+  AuditStore& audit;
+  Housekeeping& housekeeping;
+  AuthStore& auth;
+  SecretStore& secrets;
+  BulkStore& bulk;
+};
+
+}  // namespace carillon
