@@ -10,11 +10,26 @@ namespace {
 constexpr size_t kFeedBatchesPerStep = 32;
 constexpr size_t kEventBatchesPerStep = 1024;
 constexpr size_t kDuePerStep = 8192;
-constexpr Duration kSettledKept = 2s;     // the answers of scans are younger than this
 constexpr Duration kClaimedChecked = 5s;  // before a claimed run without a lease is dropped
+constexpr Duration kIdle = 1s;
 
 bool SameTask(const PendingRun& a, const PendingRun& b) {
   return a.def_version == b.def_version && a.due == b.due && a.priority == b.priority;
+}
+
+// Whether an offered run replaces the one that is known by its key.
+bool Supersedes(const PendingRun& run, const TrackedRun& known, SteadyTime now) {
+  if (run.epoch != known.run.epoch) return true;
+  if (run.attempt != known.run.attempt) return run.attempt > known.run.attempt;
+  switch (known.place) {
+    case Place::kInFlight:
+    case Place::kClaimed: return false;  // the claim decides, or the scan is old
+    case Place::kSettled:
+      return !SameTask(run, known.run) || now - known.since >= RunPlaces::kSettledKept;
+    default: break;
+  }
+  if (NeedsExtras(known.run) && !NeedsExtras(run)) return true;
+  return !SameTask(run, known.run) && run.def_version >= known.run.def_version;
 }
 
 }  // namespace
@@ -22,17 +37,13 @@ bool SameTask(const PendingRun& a, const PendingRun& b) {
 FiringLoop::FiringLoop(const Ports& ports, Options options)
     : ports_(ports),
       options_(std::move(options)),
-      dispatch_timeout_(options_.dispatch_timeout),
-      bus_format_(options_.bus_format),
-      dispatch_delay_(ports_.metrics.histogram("carillon_dispatch_delay_seconds")),
       wheel_depth_(ports_.metrics.gauge("carillon_queue_depth", "wheel")),
       ready_depth_(ports_.metrics.gauge("carillon_queue_depth", "ready")),
       in_flight_depth_(ports_.metrics.gauge("carillon_queue_depth", "in_flight")),
-      wheel_(ports_.cluster, ports_.clock.Steady(), options_.capacity),
-      runs_(options_.capacity),
-      credits_(options_.prefetch_max),
-      router_(options_.seed),
-      dispatcher_(ports_.producer, ports_.signer, ports_.metrics) {}
+      places_(ports_, options_),
+      skips_(ports_, places_),
+      preparation_(ports_, places_, skips_),
+      dispatch_(ports_, options_, places_, skips_) {}
 
 SteadyTime FiringLoop::Step(SteadyTime now) {
   // Taken before the executors' reports but handled after them, so that a report that is older than
@@ -44,13 +55,13 @@ SteadyTime FiringLoop::Step(SteadyTime now) {
   TakeFeed(now);
   more_input_ = more_input_ || events.size() == kEventBatchesPerStep;
   DrainWheel(now);
-  LoadDefinitions(now);
-  ReturnTimedOut(now);
-  AskAgain(now);
-  LookAtWaiting(now);
-  Dispatch(now);
-  FlushSkips(now);
-  ForgetSettled(now);
+  preparation_.LoadDefinitions(now);
+  dispatch_.ReturnTimedOut(now);
+  preparation_.AskAgain(now);
+  dispatch_.LookAtWaiting(now);
+  dispatch_.Dispatch(now);
+  skips_.Flush(now);
+  places_.ForgetSettled(now);
   PublishCounts();
   return NextWake(now);
 }
@@ -60,43 +71,37 @@ void FiringLoop::FollowOwnership() {
   if (version == view_version_) return;
   view_version_ = version;
   view_ = ports_.segments.View();
-  for (const RunKey& key : runs_.Keys()) {
-    const TrackedRun* tracked = runs_.Find(key);
-    if (!view_->Holds(tracked->run.segment, tracked->run.epoch)) Forget(key);
+  for (const RunKey& key : places_.runs().Keys()) {
+    const TrackedRun* tracked = places_.runs().Find(key);
+    if (!view_->Holds(tracked->run.segment, tracked->run.epoch)) places_.Forget(key);
   }
 }
 
 void FiringLoop::FollowExecutors(SteadyTime now) {
-  credits_.RemoveForgotten();
+  ExecutorCredits& credits = places_.credits();
+  credits.RemoveForgotten();
   for (const ExecutorView& view : ports_.executors.TakeChanges()) {
     if (view.forgotten) {
-      credits_.Forget(view.id);
+      credits.Forget(view.id);
       continue;
     }
-    const ExecutorCredits::Index known = credits_.Find(view.id);
+    const ExecutorCredits::Index known = credits.Find(view.id);
     const bool heard =
-        known == ExecutorCredits::kNone || credits_.heartbeats(known) != view.heartbeats;
-    const bool gone = credits_.Update({.id = view.id,
-                                       .incarnation = view.incarnation,
-                                       .usable = view.usable,
-                                       .labels = view.labels,
-                                       .slots = view.slots,
-                                       .free_slots = view.free_slots,
-                                       .free_light_slots = view.free_light_slots,
-                                       .heartbeats = view.heartbeats,
-                                       .takes_secrets = view.takes_secrets});
-    const ExecutorCredits::Index executor = credits_.Find(view.id);
+        known == ExecutorCredits::kNone || credits.heartbeats(known) != view.heartbeats;
+    const bool gone = credits.Update({.id = view.id,
+                                      .incarnation = view.incarnation,
+                                      .usable = view.usable,
+                                      .labels = view.labels,
+                                      .slots = view.slots,
+                                      .free_slots = view.free_slots,
+                                      .free_light_slots = view.free_light_slots,
+                                      .heartbeats = view.heartbeats,
+                                      .takes_secrets = view.takes_secrets});
+    const ExecutorCredits::Index executor = credits.Find(view.id);
     if (heard) FollowReport(executor, view);
-    if (!gone) continue;
     // Runs that it has not claimed go to other executors at once. If it claims one after all, the
     // claim decides.
-    for (const Noted& noted : in_flight_) {
-      TrackedRun* tracked = runs_.Find(noted.key, noted.stamp);
-      if (tracked == nullptr || tracked->executor != executor) continue;
-      Release(*tracked);
-      tracked->avoid = executor;
-      EnterLane(*tracked, now);
-    }
+    if (gone) dispatch_.ReturnFrom(executor, now);
   }
 }
 
@@ -107,27 +112,27 @@ void FiringLoop::FollowReport(ExecutorCredits::Index executor, const ExecutorVie
 }
 
 void FiringLoop::Follow(ExecutorCredits::Index executor, const HeldAttempt& held, Mention mention) {
-  TrackedRun* tracked = runs_.Find(held.key);
+  TrackedRun* tracked = places_.runs().Find(held.key);
   if (tracked == nullptr || tracked->run.attempt < held.attempt) return;
   const SlotClass slots = tracked->slots;
   // An in-process attempt keeps its slot until the executor has the result's acknowledgement.
   if (mention == Mention::kEnded && slots == SlotClass::kLight) mention = Mention::kHolding;
   if (tracked->run.attempt > held.attempt || tracked->place == Place::kSettled) {
-    return credits_.MentionOver(executor, slots, mention);
+    return places_.credits().MentionOver(executor, slots, mention);
   }
   if (tracked->executor != executor) return;
   if (tracked->place == Place::kInFlight) {
-    credits_.MentionPublished(executor, mention, tracked->charge);
+    places_.credits().MentionPublished(executor, mention, tracked->charge);
   } else if (tracked->place == Place::kClaimed) {
-    credits_.MentionClaimed(executor, slots, mention, tracked->charge);
+    places_.credits().MentionClaimed(executor, slots, mention, tracked->charge);
   }
 }
 
 void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime now) {
   for (const RunEvents& batch : batches) {
     const auto executor =
-        batch.executor.empty() ? ExecutorCredits::kNone : credits_.Find(batch.executor);
-    if (executor != ExecutorCredits::kNone) credits_.Answers(executor);
+        batch.executor.empty() ? ExecutorCredits::kNone : places_.credits().Find(batch.executor);
+    if (executor != ExecutorCredits::kNone) places_.credits().Answers(executor);
     for (const RunEvent& event : batch.events) Handle(event, executor, now);
   }
   if (ports_.events.TakeLost()) {
@@ -139,7 +144,7 @@ void FiringLoop::TakeEvents(const std::vector<RunEvents>& batches, SteadyTime no
 }
 
 void FiringLoop::Handle(const RunEvent& event, ExecutorCredits::Index executor, SteadyTime now) {
-  TrackedRun* tracked = runs_.Find(event.key);
+  TrackedRun* tracked = places_.runs().Find(event.key);
   if (tracked == nullptr || tracked->run.attempt != event.attempt) return;
   switch (event.what) {
     case RunEvent::What::kClaimed: return HandleClaimed(*tracked, executor, now);
@@ -149,10 +154,11 @@ void FiringLoop::Handle(const RunEvent& event, ExecutorCredits::Index executor, 
     case RunEvent::What::kEnded:
       if (event.ran && tracked->place == Place::kClaimed &&
           tracked->executor != ExecutorCredits::kNone) {
-        credits_.HeardOfEnd(tracked->executor, tracked->slots, now - tracked->since - *event.ran);
+        places_.credits().HeardOfEnd(tracked->executor, tracked->slots,
+                                     now - tracked->since - *event.ran);
       }
-      Release(*tracked);
-      return Settle(*tracked, now);
+      places_.Release(*tracked);
+      return places_.Settle(*tracked, now);
   }
 }
 
@@ -160,16 +166,16 @@ void FiringLoop::HandleClaimed(TrackedRun& tracked, ExecutorCredits::Index execu
                                SteadyTime now) {
   if (tracked.place == Place::kClaimed || tracked.place == Place::kSettled) return;
   if (tracked.place == Place::kInFlight && tracked.executor == executor) {
-    credits_.Claimed(executor, tracked.slots, tracked.charge, now - tracked.since, now);
+    places_.credits().Claimed(executor, tracked.slots, tracked.charge, now - tracked.since, now);
   } else {
     // It had timed out here and is ready, or published to another executor, again.
-    Release(tracked);
+    places_.Release(tracked);
     if (executor != ExecutorCredits::kNone && tracked.definition) {
-      credits_.ClaimedLate(executor, tracked.slots, tracked.charge);
+      places_.credits().ClaimedLate(executor, tracked.slots, tracked.charge);
     }
   }
   tracked.executor = tracked.definition ? executor : ExecutorCredits::kNone;
-  runs_.Move(tracked, Place::kClaimed, now);
+  places_.runs().Move(tracked, Place::kClaimed, now);
 }
 
 void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
@@ -179,13 +185,13 @@ void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
   if (!here && tracked.place != Place::kReady) return;
   if (event.what == RunEvent::What::kReturned) {
     if (!here) return;
-    Release(tracked);
+    places_.Release(tracked);
     tracked.avoid = executor;
-    return EnterLane(tracked, now);
+    return places_.EnterLane(tracked, now);
   }
-  Release(tracked);
-  if (event.what == RunEvent::What::kRefused) return Settle(tracked, now);
-  runs_.Erase(tracked.run.key);
+  places_.Release(tracked);
+  if (event.what == RunEvent::What::kRefused) return places_.Settle(tracked, now);
+  places_.runs().Erase(tracked.run.key);
   if (ports_.look_again) ports_.look_again();
 }
 
@@ -199,127 +205,43 @@ void FiringLoop::TakeFeed(SteadyTime now) {
 
 void FiringLoop::Offer(PendingRun run, SteadyTime now) {
   if (!view_->Holds(run.segment, run.epoch)) return;
-  TrackedRun* known = runs_.Find(run.key);
+  TrackedRun* known = places_.runs().Find(run.key);
   if (known == nullptr) return Admit(std::move(run), now);
   if (Supersedes(run, *known, now)) {
     if (NeedsExtras(run) && !NeedsExtras(known->run)) run.extras = known->run.extras;
-    Forget(run.key);
+    places_.Forget(run.key);
     return Admit(std::move(run), now);
   }
   // The run is due by now although it is in the wheel: cluster time was corrected.
-  if (known->place == Place::kWheel && wheel_.IsDue(known->run.due)) {
-    wheel_.Erase(run.key);
-    MakeReady(*known, now);
+  if (known->place == Place::kWheel && places_.wheel().IsDue(known->run.due)) {
+    places_.wheel().Erase(run.key);
+    preparation_.MakeReady(*known, now);
   }
-}
-
-bool FiringLoop::Supersedes(const PendingRun& run, const TrackedRun& known, SteadyTime now) const {
-  if (run.epoch != known.run.epoch) return true;
-  if (run.attempt != known.run.attempt) return run.attempt > known.run.attempt;
-  switch (known.place) {
-    case Place::kInFlight:
-    case Place::kClaimed: return false;  // the claim decides, or is newer than the scan
-    case Place::kSettled: return !SameTask(run, known.run) || now - known.since >= kSettledKept;
-    default: break;
-  }
-  if (NeedsExtras(known.run) && !NeedsExtras(run)) return true;
-  return !SameTask(run, known.run) && run.def_version >= known.run.def_version;
 }
 
 void FiringLoop::Admit(PendingRun run, SteadyTime now) {
-  TrackedRun* tracked = runs_.Add(std::move(run));
+  TrackedRun* tracked = places_.runs().Add(std::move(run));
   if (tracked == nullptr) {
     ports_.metrics.counter("carillon_queue_rejections_total", "wheel").Add();
     return ports_.feed.NoteDropped();
   }
-  if (wheel_.IsDue(tracked->run.due)) return MakeReady(*tracked, now);
-  if (!wheel_.Insert(tracked->run.key, tracked->run.due).ok()) {
+  if (places_.wheel().IsDue(tracked->run.due)) return preparation_.MakeReady(*tracked, now);
+  if (!places_.wheel().Insert(tracked->run.key, tracked->run.due).ok()) {
     ports_.metrics.counter("carillon_queue_rejections_total", "wheel").Add();
     ports_.feed.NoteDropped();
-    return runs_.Erase(tracked->run.key);
+    return places_.runs().Erase(tracked->run.key);
   }
-  runs_.Move(*tracked, Place::kWheel, now);
+  places_.runs().Move(*tracked, Place::kWheel, now);
 }
 
 void FiringLoop::DrainWheel(SteadyTime now) {
   const auto due_of = [this](const RunKey& key) {
-    const TrackedRun* tracked = runs_.Find(key);
+    const TrackedRun* tracked = places_.runs().Find(key);
     const bool waits = tracked != nullptr && tracked->place == Place::kWheel;
     return waits ? tracked->run.due : kNever;
   };
-  for (const RunKey& key : wheel_.Drain(now, kDuePerStep, due_of)) {
-    MakeReady(*runs_.Find(key), now);
-  }
-}
-
-void FiringLoop::MakeReady(TrackedRun& tracked, SteadyTime now) {
-  if (NeedsExtras(tracked.run)) return AskParameters(tracked, now);
-  tracked.definition = ports_.definitions.Get({tracked.run.job_no, tracked.run.def_version});
-  if (tracked.definition != nullptr) return EnterLane(tracked, now);
-  runs_.Move(tracked, Place::kUndefined, now);
-  undefined_.push_back(tracked.run.key);
-}
-
-void FiringLoop::AskParameters(TrackedRun& tracked, SteadyTime now) {
-  const uint32_t stamp = runs_.Move(tracked, Place::kLoading, now);
-  loading_.push_back({now, tracked.run.key, stamp});
-  if (!ports_.loads.Push(tracked.run).ok()) {
-    ports_.metrics.counter("carillon_queue_rejections_total", ports_.loads.name()).Add();
-  }
-}
-
-// An executor that was named for this run takes precedence over its job's constraints.
-FiringLoop::LaneKey FiringLoop::LaneOf(const TrackedRun& tracked) {
-  const JobDefinition& job = tracked.definition->job();
-  LaneKey key{.slots = tracked.definition->slots(),
-              .pinned = {},
-              .selector = {},
-              .secrets = !tracked.definition->secrets().empty()};
-  if (tracked.run.extras) key.pinned = tracked.run.extras->pinned_executor;
-  if (!key.pinned.empty()) return key;
-  key.pinned = ExecutorId(job.executor_id);
-  key.selector = job.executor_selector;
-  return key;
-}
-
-void FiringLoop::EnterLane(TrackedRun& tracked, SteadyTime now) {
-  const uint32_t stamp = runs_.Move(tracked, Place::kReady, now);
-  tracked.slots = tracked.definition->slots();
-  const auto lane = lanes_.try_emplace(LaneOf(tracked), options_.ageing_per_priority).first;
-  lane->second.heap.Push(tracked.run, stamp);
-}
-
-// Removes the run from the wheel and returns its credit; the caller then moves or erases it.
-void FiringLoop::Release(TrackedRun& tracked) {
-  if (tracked.place == Place::kWheel) wheel_.Erase(tracked.run.key);
-  if (tracked.executor != ExecutorCredits::kNone) {
-    if (tracked.place == Place::kInFlight) credits_.Returned(tracked.executor, tracked.slots);
-    if (tracked.place == Place::kClaimed) {
-      credits_.Ended(tracked.executor, tracked.slots, tracked.charge);
-    }
-  }
-  tracked.executor = ExecutorCredits::kNone;
-}
-
-void FiringLoop::Settle(TrackedRun& tracked, SteadyTime now) {
-  tracked.definition.reset();
-  const uint32_t stamp = runs_.Move(tracked, Place::kSettled, now);
-  settled_.push_back({now, tracked.run.key, stamp});
-}
-
-void FiringLoop::Forget(const RunKey& key) {
-  TrackedRun* tracked = runs_.Find(key);
-  if (tracked == nullptr) return;
-  Release(*tracked);
-  runs_.Erase(key);
-}
-
-void FiringLoop::ForgetSettled(SteadyTime now) {
-  while (!settled_.empty() && now - settled_.front().at >= kSettledKept) {
-    if (runs_.Find(settled_.front().key, settled_.front().stamp) != nullptr) {
-      runs_.Erase(settled_.front().key);
-    }
-    settled_.pop_front();
+  for (const RunKey& key : places_.wheel().Drain(now, kDuePerStep, due_of)) {
+    preparation_.MakeReady(*places_.runs().Find(key), now);
   }
 }
 
@@ -328,16 +250,41 @@ void FiringLoop::ForgetSettled(SteadyTime now) {
 // lost events.
 void FiringLoop::CheckClaimed(SteadyTime now) {
   check_again_.reset();
-  for (const RunKey& key : runs_.Keys()) {
-    TrackedRun* tracked = runs_.Find(key);
+  for (const RunKey& key : places_.runs().Keys()) {
+    TrackedRun* tracked = places_.runs().Find(key);
     if (tracked->place != Place::kClaimed || ports_.leases.Knows(key)) continue;
     if (now - tracked->since < kClaimedChecked) {
       check_again_ = now + kClaimedChecked;
       continue;
     }
-    Release(*tracked);
-    Settle(*tracked, now);
+    places_.Release(*tracked);
+    places_.Settle(*tracked, now);
   }
+}
+
+void FiringLoop::PublishCounts() {
+  const RunTable& runs = places_.runs();
+  const size_t waiting = runs.count(Place::kWheel);
+  const size_t ready =
+      runs.count(Place::kReady) + runs.count(Place::kUndefined) + runs.count(Place::kLoading);
+  const size_t in_flight = runs.count(Place::kInFlight);
+  ready_.store(ready, std::memory_order_relaxed);
+  due_.store(ready + in_flight, std::memory_order_relaxed);
+  backlog_.store(waiting + ready + in_flight, std::memory_order_relaxed);
+  wheel_depth_.Set(static_cast<double>(waiting));
+  ready_depth_.Set(static_cast<double>(ready));
+  in_flight_depth_.Set(static_cast<double>(in_flight));
+}
+
+SteadyTime FiringLoop::NextWake(SteadyTime now) const {
+  if (more_input_) return now;
+  SteadyTime next = std::min({now + kIdle, dispatch_.NextStep(now), preparation_.NextStep()});
+  // Nothing is dispatched within the gap, so the wheel can wait until its end.
+  if (const auto due = places_.wheel().NextDue()) {
+    next = std::min(next, std::max(*due, dispatch_.gap_end()));
+  }
+  if (const auto flush = skips_.NextFlush(now)) next = std::min(next, *flush);
+  return next;
 }
 
 }  // namespace carillon::scheduler

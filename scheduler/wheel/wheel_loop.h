@@ -1,7 +1,7 @@
 // The timing wheel in cluster time: takes runs by their wall-clock due time and returns them when
 // cluster time has reached it.
 //
-// Place    Step 3 of docs/life-of-a-run.md, a part of fire/firing_loop.h.
+// Place    Step 3 of docs/life-of-a-run.md, a part of fire/run_places.h.
 // Threads  Not thread-safe; the firing loop owns it.
 // Time     A due time is mapped to the steady clock on insertion and compared with cluster time
 //          again on removal, because the mapping may have changed meanwhile: a run that is not due

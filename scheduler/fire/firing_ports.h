@@ -1,0 +1,51 @@
+// The collaborators and values that the firing loop and its parts share.
+//
+// Place    firing_loop has them; run_preparation, run_skips and lane_dispatch refer to them.
+#pragma once
+
+#include <functional>
+
+#include "common/base/clock.h"
+#include "common/base/metrics.h"
+#include "scheduler/fire/definition_cache.h"
+#include "scheduler/fire/dispatcher.h"
+#include "scheduler/handover/cluster_clock.h"
+#include "scheduler/handover/run_queues.h"
+#include "scheduler/liveness/executor_table.h"
+#include "scheduler/liveness/lease_table.h"
+
+namespace carillon::scheduler {
+
+struct FiringPorts {
+  const Clock& clock;
+  const ClusterClock& cluster;
+  const SegmentTable& segments;
+  const LeaseTable& leases;
+  ExecutorTable& executors;
+  DefinitionCache& definitions;
+  RunFeed& feed;
+  RunEventQueue& events;
+  LoadQueue& loads;
+  SkipQueue& skips;
+  BusProducer& producer;
+  const Signer& signer;
+  Metrics& metrics;
+  // True while the whole cluster is paused. Due runs then wait here; whether they still run is
+  // decided when the pause ends.
+  std::function<bool()> paused = [] { return false; };
+  std::function<void()> look_again = {};  // wakes the sweep: a run was edited meanwhile
+};
+
+struct FiringOptions {
+  MemberId self;
+  size_t capacity = 400'000;          // runs in memory
+  Duration dispatch_timeout = 5s;     // a run not claimed within this is published elsewhere
+  Duration dispatch_gap = 5ms;        // between two dispatches, so that bundles fill
+  size_t dispatch_per_step = 4096;    // runs
+  Duration ageing_per_priority = 1s;  // waiting time worth one point (ready_heap.h)
+  int prefetch_max = 1024;            // tasks of an executor beyond its free slots
+  uint64_t seed = 1;
+  BusFormat bus_format = BusFormat::kBinary;
+};
+
+}  // namespace carillon::scheduler

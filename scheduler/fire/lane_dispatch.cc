@@ -1,0 +1,190 @@
+#include "scheduler/fire/lane_dispatch.h"
+
+#include <algorithm>
+
+#include "common/base/failpoint.h"
+#include "common/base/log.h"
+#include "scheduler/fire/firing_plan.h"
+#include "scheduler/fire/task_builder.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kBusRetry = 10ms;
+constexpr Duration kLookEvery = 100ms;
+constexpr size_t kLooksPerLane = 1000;
+
+}  // namespace
+
+LaneDispatch::LaneDispatch(const FiringPorts& ports, const FiringOptions& options,
+                           RunPlaces& places, RunSkips& skips)
+    : ports_(ports),
+      options_(options),
+      places_(places),
+      skips_(skips),
+      dispatch_delay_(ports.metrics.histogram("carillon_dispatch_delay_seconds")),
+      dispatch_timeout_(options.dispatch_timeout),
+      bus_format_(options.bus_format),
+      router_(options.seed),
+      dispatcher_(ports.producer, ports.signer, ports.metrics) {}
+
+void LaneDispatch::ReturnTimedOut(SteadyTime now) {
+  ExecutorCredits& credits = places_.credits();
+  const Duration timeout = dispatch_timeout_.load();
+  while (!in_flight_.empty() && now - in_flight_.front().at >= timeout) {
+    const PlaceNote note = in_flight_.front();
+    in_flight_.pop_front();
+    TrackedRun* tracked = places_.runs().Find(note.key, note.stamp);
+    if (tracked == nullptr) continue;
+    ports_.metrics.counter("carillon_dispatch_timeouts_total").Add();
+    const ExecutorCredits::Index silent = std::exchange(tracked->executor, ExecutorCredits::kNone);
+    if (credits.TimedOut(silent, tracked->slots)) {
+      log::Warn(
+          "fire",
+          "executor claims none of its tasks; it gets one at a time until it does executor_id={}",
+          credits.id(silent).value());
+    }
+    tracked->avoid = silent;
+    places_.EnterLane(*tracked, now);
+  }
+}
+
+void LaneDispatch::ReturnFrom(ExecutorCredits::Index executor, SteadyTime now) {
+  for (const PlaceNote& note : in_flight_) {
+    TrackedRun* tracked = places_.runs().Find(note.key, note.stamp);
+    if (tracked == nullptr || tracked->executor != executor) continue;
+    places_.Release(*tracked);
+    tracked->avoid = executor;
+    places_.EnterLane(*tracked, now);
+  }
+}
+
+void LaneDispatch::LookAtWaiting(SteadyTime now) {
+  const auto cluster_now = ports_.cluster.Now();
+  if (now < next_look_ || !cluster_now) return;
+  next_look_ = now + kLookEvery;
+  const bool paused = ports_.paused();
+  for (auto& [key, lane] : places_.lanes().all()) {
+    places_.lanes().Prune(lane);
+    if (!paused) LookAtLane(lane, *cluster_now, now);
+  }
+}
+
+// Looks at a bounded number of entries and continues there the next time.
+void LaneDispatch::LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, SteadyTime now) {
+  const std::vector<ReadyHeap::Entry>& entries = lane.heap.entries();
+  const size_t looks = std::min(entries.size(), kLooksPerLane);
+  for (size_t i = 0; i < looks && !skips_.full(); ++i) {
+    lane.look_at = lane.look_at + 1 < entries.size() ? lane.look_at + 1 : 0;
+    const ReadyHeap::Entry& entry = entries[lane.look_at];
+    TrackedRun* tracked = places_.runs().Find(entry.key, entry.stamp);
+    if (tracked == nullptr || !AgesOut(tracked->run, *tracked->definition)) continue;
+    const std::string_view why = Judge(*tracked, cluster_now);
+    if (!why.empty()) skips_.Skip(*tracked, why, now);
+  }
+}
+
+std::string_view LaneDispatch::Judge(const TrackedRun& tracked, WallTime cluster_now) const {
+  const bool overlap = tracked.definition->job().overlap_policy == OverlapPolicy::kSkip;
+  return DecideFiring(tracked.run, *tracked.definition,
+                      {.now = cluster_now,
+                       .another_run_active = overlap && ports_.leases.AnotherRunActive(
+                                                            tracked.run.job_no, tracked.run.key)});
+}
+
+void LaneDispatch::Dispatch(SteadyTime now) {
+  more_ready_ = false;
+  skips_full_ = false;
+  const auto cluster_now = ports_.cluster.Now();
+  const bool paused = ports_.paused() && !failpoint::Broken("pause.publish");
+  if (!cluster_now || now < dispatch_pause_ || paused) return;
+  // Under load, tasks are gathered for a moment, so that many share one signature and one record.
+  if (now < gap_end()) {
+    more_ready_ = places_.runs().count(Place::kReady) > 0;
+    return;
+  }
+  places_.lanes().Unblock();
+  dispatcher_.SetFormat(bus_format_.load());
+  size_t published = 0;
+  while (auto* best = places_.lanes().Best()) {
+    if (skips_.full()) {
+      skips_full_ = true;
+      break;
+    }
+    if (published >= options_.dispatch_per_step) {
+      more_ready_ = true;
+      break;
+    }
+    if (DispatchTop(best->first, best->second, *cluster_now, now)) ++published;
+  }
+  if (published > 0) last_dispatch_ = now;
+  TakeBack(dispatcher_.Flush(places_.credits(), *cluster_now), now);
+}
+
+// Dispatches or skips the lane's first run, or blocks the lane. True if the run was published.
+bool LaneDispatch::DispatchTop(const ReadyLanes::Key& key, ReadyLanes::Lane& lane,
+                               WallTime cluster_now, SteadyTime now) {
+  ExecutorCredits& credits = places_.credits();
+  TrackedRun& tracked = *places_.runs().Find(lane.heap.Top().key);
+  const std::string_view why = Judge(tracked, cluster_now);
+  if (!why.empty()) {
+    skips_.Skip(tracked, why, now);
+    return false;
+  }
+  const bool selects = !key.selector.empty();
+  const auto executor =
+      router_.Pick(credits, {.slots = key.slots,
+                             .routing = tracked.definition->job().routing,
+                             .pinned = key.pinned,
+                             .selector = selects ? tracked.definition->selector() : nullptr,
+                             .secrets = key.secrets,
+                             .avoid = tracked.avoid});
+  if (!executor) {
+    lane.blocked = true;
+    return false;
+  }
+  auto task = BuildTask(tracked.run, *tracked.definition, options_.self, cluster_now);
+  if (!task.ok()) {
+    log::Warn("fire", "run {} cannot be dispatched: {}", EncodeRunId(tracked.run.key),
+              task.error().message);
+    skips_.Skip(tracked, reason::kBadDefinition, now);
+    return false;
+  }
+  lane.heap.Pop();
+  dispatch_delay_.Observe(std::chrono::duration<double>(cluster_now - tracked.run.due).count());
+  const uint32_t stamp = places_.runs().Move(tracked, Place::kInFlight, now);
+  tracked.executor = *executor;
+  tracked.charge = {};
+  credits.Published(*executor, key.slots);
+  in_flight_.push_back({now, tracked.run.key, stamp});
+  dispatcher_.Add(credits, *executor, std::move(*task), cluster_now);
+  return true;
+}
+
+void LaneDispatch::TakeBack(const std::vector<RunKey>& refused, SteadyTime now) {
+  if (refused.empty()) return;
+  dispatch_pause_ = now + kBusRetry;
+  for (const RunKey& key : refused) {
+    TrackedRun* tracked = places_.runs().Find(key);
+    if (tracked == nullptr || tracked->place != Place::kInFlight) continue;
+    places_.Release(*tracked);
+    places_.EnterLane(*tracked, now);
+  }
+}
+
+SteadyTime LaneDispatch::NextStep(SteadyTime now) const {
+  SteadyTime next = SteadyTime::max();
+  if (more_ready_) next = std::max({now, gap_end(), dispatch_pause_});
+  if (places_.runs().count(Place::kReady) > 0) {
+    next = std::min(next, std::max(next_look_, now + Duration(1)));
+    if (dispatch_pause_ > now) next = std::min(next, dispatch_pause_);
+  }
+  // It continues at once when the skips are flushed.
+  if (skips_full_ && !skips_.NextFlush(now)) next = std::min(next, now);
+  if (!in_flight_.empty()) {
+    next = std::min(next, in_flight_.front().at + dispatch_timeout_.load());
+  }
+  return next;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,68 @@
+// Takes ready runs from their lanes: skips those that must not run any more, and publishes the
+// others, each to an executor with room. A run that is not claimed in time goes back to its lane.
+//
+// Place    Steps 4 to 6 of docs/life-of-a-run.md, a part of firing_loop.
+// Threads  Not thread-safe, except for the two setters; the firing loop owns it.
+// Always   Publishes nothing while cluster time is unknown or the cluster is paused.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <string_view>
+#include <vector>
+
+#include "common/base/metrics.h"
+#include "scheduler/fire/dispatcher.h"
+#include "scheduler/fire/firing_ports.h"
+#include "scheduler/fire/run_places.h"
+#include "scheduler/fire/run_skips.h"
+#include "scheduler/route/router.h"
+
+namespace carillon::scheduler {
+
+class LaneDispatch {
+ public:
+  LaneDispatch(const FiringPorts& ports, const FiringOptions& options, RunPlaces& places,
+               RunSkips& skips);
+
+  // Returns to their lanes the runs that were not claimed in time.
+  void ReturnTimedOut(SteadyTime now);
+  // Likewise all runs that this executor has not claimed; they prefer another one.
+  void ReturnFrom(ExecutorCredits::Index executor, SteadyTime now);
+  // Skips waiting runs that have become too old.
+  void LookAtWaiting(SteadyTime now);
+  void Dispatch(SteadyTime now);
+  // When there may be something to do; SteadyTime::max(): nothing waits.
+  SteadyTime NextStep(SteadyTime now) const;
+  // Nothing is dispatched before this, so that bundles fill.
+  SteadyTime gap_end() const { return last_dispatch_ + options_.dispatch_gap; }
+
+  // Thread-safe. They take effect with the next step.
+  void SetDispatchTimeout(Duration timeout) { dispatch_timeout_ = timeout; }
+  void SetBusFormat(BusFormat format) { bus_format_ = format; }
+
+ private:
+  void LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, SteadyTime now);
+  std::string_view Judge(const TrackedRun& tracked, WallTime cluster_now) const;
+  bool DispatchTop(const ReadyLanes::Key& key, ReadyLanes::Lane& lane, WallTime cluster_now,
+                   SteadyTime now);
+  void TakeBack(const std::vector<RunKey>& refused, SteadyTime now);
+
+  const FiringPorts& ports_;
+  const FiringOptions& options_;
+  RunPlaces& places_;
+  RunSkips& skips_;
+  Histogram& dispatch_delay_;
+  std::atomic<Duration> dispatch_timeout_;
+  std::atomic<BusFormat> bus_format_;
+  Router router_;
+  Dispatcher dispatcher_;
+  std::deque<PlaceNote> in_flight_;
+  SteadyTime last_dispatch_{};
+  SteadyTime dispatch_pause_{};  // the bus refused a bundle: no dispatch before this
+  SteadyTime next_look_{};
+  bool skips_full_ = false;  // dispatching stopped because of the held skips
+  bool more_ready_ = false;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,66 @@
+#include "scheduler/fire/ready_lanes.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kStaleEntriesMax = 4096;  // per lane, in addition to the number of ready runs
+
+// An executor that was named for this run takes precedence over its job's constraints.
+ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
+  const JobDefinition& job = tracked.definition->job();
+  ReadyLanes::Key key{.slots = tracked.definition->slots(),
+                      .pinned = {},
+                      .selector = {},
+                      .secrets = !tracked.definition->secrets().empty()};
+  if (tracked.run.extras) key.pinned = tracked.run.extras->pinned_executor;
+  if (!key.pinned.empty()) return key;
+  key.pinned = ExecutorId(job.executor_id);
+  key.selector = job.executor_selector;
+  return key;
+}
+
+}  // namespace
+
+void ReadyLanes::Enter(const TrackedRun& tracked, uint32_t stamp) {
+  const auto lane = lanes_.try_emplace(KeyOf(tracked), ageing_per_priority_).first;
+  lane->second.heap.Push(tracked.run, stamp);
+}
+
+std::pair<const ReadyLanes::Key, ReadyLanes::Lane>* ReadyLanes::Best() {
+  std::pair<const Key, Lane>* best = nullptr;
+  for (auto at = lanes_.begin(); at != lanes_.end();) {
+    ReadyHeap& heap = at->second.heap;
+    while (!heap.empty() && runs_.Find(heap.Top().key, heap.Top().stamp) == nullptr) heap.Pop();
+    if (heap.empty() && !at->first.AnyExecutor()) {
+      at = lanes_.erase(at);  // or lanes of every executor and selector ever named would pile up
+      continue;
+    }
+    if (!heap.empty() && !at->second.blocked &&
+        (best == nullptr || heap.Top() < best->second.heap.Top())) {
+      best = &*at;
+    }
+    ++at;
+  }
+  return best;
+}
+
+void ReadyLanes::Unblock() {
+  for (auto& [key, lane] : lanes_) lane.blocked = false;
+}
+
+// While a run waits at the top for hours (no executor has room, and it does not age out), stale
+// entries below it are never popped.
+void ReadyLanes::Prune(Lane& lane) {
+  if (lane.heap.size() <= 2 * runs_.count(Place::kReady) + kStaleEntriesMax) return;
+  lane.heap.Prune([this](const ReadyHeap::Entry& entry) {
+    return runs_.Find(entry.key, entry.stamp) != nullptr;
+  });
+}
+
+size_t ReadyLanes::entries() const {
+  size_t entries = 0;
+  for (const auto& [key, lane] : lanes_) entries += lane.heap.size();
+  return entries;
+}
+
+}  // namespace carillon::scheduler

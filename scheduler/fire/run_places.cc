@@ -1,0 +1,44 @@
+#include "scheduler/fire/run_places.h"
+
+namespace carillon::scheduler {
+
+void RunPlaces::EnterLane(TrackedRun& tracked, SteadyTime now) {
+  const uint32_t stamp = runs_.Move(tracked, Place::kReady, now);
+  tracked.slots = tracked.definition->slots();
+  lanes_.Enter(tracked, stamp);
+}
+
+void RunPlaces::Release(TrackedRun& tracked) {
+  if (tracked.place == Place::kWheel) wheel_.Erase(tracked.run.key);
+  if (tracked.executor != ExecutorCredits::kNone) {
+    if (tracked.place == Place::kInFlight) credits_.Returned(tracked.executor, tracked.slots);
+    if (tracked.place == Place::kClaimed) {
+      credits_.Ended(tracked.executor, tracked.slots, tracked.charge);
+    }
+  }
+  tracked.executor = ExecutorCredits::kNone;
+}
+
+void RunPlaces::Settle(TrackedRun& tracked, SteadyTime now) {
+  tracked.definition.reset();
+  const uint32_t stamp = runs_.Move(tracked, Place::kSettled, now);
+  settled_.push_back({now, tracked.run.key, stamp});
+}
+
+void RunPlaces::Forget(const RunKey& key) {
+  TrackedRun* tracked = runs_.Find(key);
+  if (tracked == nullptr) return;
+  Release(*tracked);
+  runs_.Erase(key);
+}
+
+void RunPlaces::ForgetSettled(SteadyTime now) {
+  while (!settled_.empty() && now - settled_.front().at >= kSettledKept) {
+    if (runs_.Find(settled_.front().key, settled_.front().stamp) != nullptr) {
+      runs_.Erase(settled_.front().key);
+    }
+    settled_.pop_front();
+  }
+}
+
+}  // namespace carillon::scheduler

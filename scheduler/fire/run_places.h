@@ -1,0 +1,61 @@
+// The runs in memory, and the moves between their places: what a move means for the wheel, the lanes
+// and the executors' credits.
+//
+// Place    The state of firing_loop, which its parts share.
+// Threads  Not thread-safe; the firing loop owns it.
+// Always   A run in kWheel is in the wheel, and one in kReady in a lane. One in kInFlight or kClaimed
+//          is charged to its executor.
+#pragma once
+
+#include <deque>
+
+#include "scheduler/fire/firing_ports.h"
+#include "scheduler/fire/ready_lanes.h"
+#include "scheduler/fire/run_table.h"
+#include "scheduler/wheel/wheel_loop.h"
+
+namespace carillon::scheduler {
+
+// A note that a run came to a place; stale once the run has another stamp.
+struct PlaceNote {
+  SteadyTime at;
+  RunKey key;
+  uint32_t stamp = 0;
+};
+
+class RunPlaces {
+ public:
+  static constexpr Duration kSettledKept = 2s;  // longer than the age of any scan's answer
+
+  RunPlaces(const FiringPorts& ports, const FiringOptions& options)
+      : runs_(options.capacity),
+        wheel_(ports.cluster, ports.clock.Steady(), options.capacity),
+        credits_(options.prefetch_max),
+        lanes_(runs_, options.ageing_per_priority) {}
+
+  RunTable& runs() { return runs_; }
+  const RunTable& runs() const { return runs_; }
+  WheelLoop& wheel() { return wheel_; }
+  const WheelLoop& wheel() const { return wheel_; }
+  ExecutorCredits& credits() { return credits_; }
+  ReadyLanes& lanes() { return lanes_; }
+  const ReadyLanes& lanes() const { return lanes_; }
+
+  // To kReady. Its definition must be set.
+  void EnterLane(TrackedRun& tracked, SteadyTime now);
+  // Removes the run from the wheel and returns its credit; the caller then moves or erases it.
+  void Release(TrackedRun& tracked);
+  // To kSettled. Release it before.
+  void Settle(TrackedRun& tracked, SteadyTime now);
+  void Forget(const RunKey& key);
+  void ForgetSettled(SteadyTime now);
+
+ private:
+  RunTable runs_;
+  WheelLoop wheel_;
+  ExecutorCredits credits_;
+  ReadyLanes lanes_;
+  std::deque<PlaceNote> settled_;
+};
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,97 @@
+#include "scheduler/fire/run_preparation.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kDefinitionsPerRead = 200;
+constexpr size_t kDefinitionReadsPerStep = 8;
+constexpr Duration kStoreRetry = 200ms;
+constexpr Duration kParametersRetry = 2s;
+
+}  // namespace
+
+void RunPreparation::MakeReady(TrackedRun& tracked, SteadyTime now) {
+  if (NeedsExtras(tracked.run)) return AskParameters(tracked, now);
+  tracked.definition = ports_.definitions.Get({tracked.run.job_no, tracked.run.def_version});
+  if (tracked.definition != nullptr) return places_.EnterLane(tracked, now);
+  places_.runs().Move(tracked, Place::kUndefined, now);
+  undefined_.push_back(tracked.run.key);
+}
+
+void RunPreparation::AskParameters(TrackedRun& tracked, SteadyTime now) {
+  const uint32_t stamp = places_.runs().Move(tracked, Place::kLoading, now);
+  loading_.push_back({now, tracked.run.key, stamp});
+  if (!ports_.loads.Push(tracked.run).ok()) {
+    ports_.metrics.counter("carillon_queue_rejections_total", ports_.loads.name()).Add();
+  }
+}
+
+void RunPreparation::AskAgain(SteadyTime now) {
+  while (!loading_.empty() && now - loading_.front().at >= kParametersRetry) {
+    const PlaceNote note = loading_.front();
+    loading_.pop_front();
+    TrackedRun* tracked = places_.runs().Find(note.key, note.stamp);
+    if (tracked != nullptr) AskParameters(*tracked, now);
+  }
+}
+
+void RunPreparation::LoadDefinitions(SteadyTime now) {
+  for (size_t read = 0; read < kDefinitionReadsPerStep; ++read) {
+    if (undefined_.empty() || now < definitions_retry_) return;
+    LoadSomeDefinitions(now);
+  }
+}
+
+void RunPreparation::LoadSomeDefinitions(SteadyTime now) {
+  const size_t count = std::min(undefined_.size(), kDefinitionsPerRead);
+  std::vector<TrackedRun*> waiting;
+  std::vector<JobVersionKey> keys;
+  for (size_t i = 0; i < count; ++i) {
+    TrackedRun* tracked = places_.runs().Find(undefined_[i]);
+    if (tracked == nullptr || tracked->place != Place::kUndefined) continue;
+    waiting.push_back(tracked);
+    keys.push_back({tracked->run.job_no, tracked->run.def_version});
+  }
+  const auto found = ports_.definitions.Load(keys);
+  if (!found.ok()) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(found.code())).Add();
+    definitions_retry_ = now + kStoreRetry;
+    return;
+  }
+  undefined_.erase(undefined_.begin(), undefined_.begin() + static_cast<long>(count));
+  for (TrackedRun* tracked : waiting) {
+    if (tracked->place != Place::kUndefined) continue;  // listed twice
+    TakeDefinition(*tracked, *found, now);
+  }
+}
+
+void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::Found& found,
+                                    SteadyTime now) {
+  const JobVersionKey key{tracked.run.job_no, tracked.run.def_version};
+  if (found.unreadable.contains(key)) {
+    // It stays due in the store; the sweep offers it again until the row is repaired.
+    ports_.metrics.counter("carillon_runs_waiting_total", "unreadable_definition").Add();
+    return places_.Settle(tracked, now);
+  }
+  const auto at = found.definitions.find(key);
+  if (at == found.definitions.end()) {
+    log::Error("fire", "no definition job_no={} version={}", tracked.run.job_no.value(),
+               tracked.run.def_version);
+    return skips_.Skip(tracked, reason::kBadDefinition, now);
+  }
+  tracked.definition = at->second;
+  places_.EnterLane(tracked, now);
+}
+
+SteadyTime RunPreparation::NextStep() const {
+  SteadyTime next = SteadyTime::max();
+  if (!undefined_.empty()) next = std::min(next, definitions_retry_);
+  if (!loading_.empty()) next = std::min(next, loading_.front().at + kParametersRetry);
+  return next;
+}
+
+}  // namespace carillon::scheduler

@@ -1,0 +1,46 @@
+// The due runs that cannot enter a lane yet: the parameters of a manual run, or the definition of
+// any run, are read first.
+//
+// Place    Step 4 of docs/life-of-a-run.md, a part of firing_loop. plan/parameter_loader reads
+//          parameters and offers the run again through the feed.
+// Threads  Not thread-safe; the firing loop owns it.
+// Errors   While the store cannot be read, the runs wait; LoadDefinitions tries again.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "scheduler/fire/firing_ports.h"
+#include "scheduler/fire/run_places.h"
+#include "scheduler/fire/run_skips.h"
+
+namespace carillon::scheduler {
+
+class RunPreparation {
+ public:
+  RunPreparation(const FiringPorts& ports, RunPlaces& places, RunSkips& skips)
+      : ports_(ports), places_(places), skips_(skips) {}
+
+  // The run is due: it enters a lane, now or when what it lacks has been read.
+  void MakeReady(TrackedRun& tracked, SteadyTime now);
+  // Blocks on the store.
+  void LoadDefinitions(SteadyTime now);
+  // Repeats requests for parameters that were not answered.
+  void AskAgain(SteadyTime now);
+  // SteadyTime::max(): nothing waits.
+  SteadyTime NextStep() const;
+
+ private:
+  void AskParameters(TrackedRun& tracked, SteadyTime now);
+  void LoadSomeDefinitions(SteadyTime now);
+  void TakeDefinition(TrackedRun& tracked, const DefinitionCache::Found& found, SteadyTime now);
+
+  const FiringPorts& ports_;
+  RunPlaces& places_;
+  RunSkips& skips_;
+  std::vector<RunKey> undefined_;
+  SteadyTime definitions_retry_{};
+  std::deque<PlaceNote> loading_;
+};
+
+}  // namespace carillon::scheduler
