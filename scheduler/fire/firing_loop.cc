@@ -23,7 +23,7 @@ bool Supersedes(const PendingRun& run, const TrackedRun& known, SteadyTime now) 
   if (run.attempt != known.run.attempt) return run.attempt > known.run.attempt;
   switch (known.place) {
     case Place::kInFlight:
-    case Place::kClaimed: return false;  // the claim decides, or the scan is old
+    case Place::kClaimed: return false;  // the claim decides, or is newer than the scan
     case Place::kSettled:
       return !SameTask(run, known.run) || now - known.since >= RunPlaces::kSettledKept;
     default: break;

@@ -43,7 +43,7 @@ struct FiringOptions {
   Duration dispatch_gap = 5ms;        // between two dispatches, so that bundles fill
   size_t dispatch_per_step = 4096;    // runs
   Duration ageing_per_priority = 1s;  // waiting time worth one point (ready_heap.h)
-  int prefetch_max = 1024;            // tasks of an executor beyond its free slots
+  int prefetch_max = 1024;            // tasks sent to an executor beyond its free slots
   uint64_t seed = 1;
   BusFormat bus_format = BusFormat::kBinary;
 };

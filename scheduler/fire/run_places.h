@@ -25,7 +25,7 @@ struct PlaceNote {
 
 class RunPlaces {
  public:
-  static constexpr Duration kSettledKept = 2s;  // longer than the age of any scan's answer
+  static constexpr Duration kSettledKept = 2s;  // the answers of scans are younger
 
   RunPlaces(const FiringPorts& ports, const FiringOptions& options)
       : runs_(options.capacity),

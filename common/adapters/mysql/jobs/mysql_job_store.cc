@@ -7,6 +7,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/jobs/edited_job.h"
 #include "common/adapters/mysql/jobs/job_edit.h"
 #include "common/adapters/mysql/jobs/job_search.h"
 #include "common/adapters/mysql/rows/count_rows.h"
@@ -97,6 +98,12 @@ Result<std::vector<StoredJob>> ReadNumbered(Session& session, const std::set<Job
                "BIGINT UNSIGNED PATH '$[0]')) k)",
                {wanted}, numbers.size(), {.listed = "j.job_no"}));
   return std::move(read.jobs);
+}
+
+Result<JobEdit> BeginEdit(Session& session, const JobId& id, WallTime now,
+                          Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(EditedJob rows, LockEdited(session, id, now, incarnations));
+  return JobEdit(std::move(rows), now);
 }
 
 Status CheckVersion(const StoredJobRow& job, int64_t expected) {
@@ -291,10 +298,10 @@ Result<StoredJob> MysqlJobStore::ReplaceJob(const JobId& id, int64_t expected_ve
   return InTransaction(
       db_.pool(), {.operation = "replace job"}, [&](Session& session) -> Result<StoredJob> {
         CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
-                                  JobEdit::Begin(session, id, context, db_.caches().incarnations));
+                                  BeginEdit(session, id, context.now, db_.caches().incarnations));
         CARILLON_TRY(CheckVersion(edit.job(), expected_version));
         edit.Replace(definition, ids);
-        CARILLON_TRY(edit.Write(session));
+        CARILLON_TRY(WriteEdited(session, edit.rows(), context));
         return edit.ToStored();
       });
 }
@@ -304,13 +311,13 @@ Result<StoredJob> MysqlJobStore::PauseJob(const JobId& id, const std::string& re
   return InTransaction(
       db_.pool(), {.operation = "pause job"}, [&](Session& session) -> Result<StoredJob> {
         CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
-                                  JobEdit::Begin(session, id, context, db_.caches().incarnations));
+                                  BeginEdit(session, id, context.now, db_.caches().incarnations));
         CARILLON_TRY(MustBeReadable(edit.job()));
         const bool paused = !edit.job().definition.enabled;
         const bool news = !reason.empty() && reason != edit.job().pause_reason;
         if (paused && !news) return edit.ToStored();
         paused ? edit.ExplainPause(reason) : edit.Pause(reason);
-        CARILLON_TRY(edit.Write(session));
+        CARILLON_TRY(WriteEdited(session, edit.rows(), context));
         return edit.ToStored();
       });
 }
@@ -320,11 +327,11 @@ Result<StoredJob> MysqlJobStore::ResumeJob(const JobId& id, const std::string& /
   return InTransaction(
       db_.pool(), {.operation = "resume job"}, [&](Session& session) -> Result<StoredJob> {
         CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
-                                  JobEdit::Begin(session, id, context, db_.caches().incarnations));
+                                  BeginEdit(session, id, context.now, db_.caches().incarnations));
         CARILLON_TRY(MustBeReadable(edit.job()));
         if (edit.job().definition.enabled) return edit.ToStored();
         edit.Resume();
-        CARILLON_TRY(edit.Write(session));
+        CARILLON_TRY(WriteEdited(session, edit.rows(), context));
         return edit.ToStored();
       });
 }
@@ -333,10 +340,10 @@ Status MysqlJobStore::DeleteJob(const JobId& id, int64_t expected_version,
                                 const WriteContext& context) {
   return InTransaction(db_.pool(), {.operation = "delete job"}, [&](Session& session) -> Status {
     CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
-                              JobEdit::Begin(session, id, context, db_.caches().incarnations));
+                              BeginEdit(session, id, context.now, db_.caches().incarnations));
     CARILLON_TRY(CheckVersion(edit.job(), expected_version));
     edit.Delete();
-    return edit.Write(session);
+    return WriteEdited(session, edit.rows(), context);
   });
 }
 

@@ -1,0 +1,174 @@
+#include "common/adapters/mysql/jobs/edited_job.h"
+
+#include <algorithm>
+
+#include "common/adapters/mysql/rows/run_writer.h"
+
+namespace carillon::mysql {
+namespace {
+
+// While the rows of the job and its schedules are locked, nobody can add a PENDING run of the job,
+// and runs added before are committed. So a read without locks finds all keys; the states are then
+// read from the locked rows.
+Status LoadOpenRuns(Session& session, Incarnations& incarnations, EditedJob* edited) {
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> keys,
+                            ReadOpenKeys(session, edited->job.job_no, edited->job.segment));
+  CARILLON_ASSIGN_OR_RETURN(LockedRuns locked, LockRuns(session, keys, incarnations));
+  for (auto& [key, run] : locked) {
+    if (run.row.state == RunState::kPending) {
+      edited->pending.push_back({.run = std::move(run)});
+    } else if (!IsFinal(run.row.state)) {
+      edited->active.push_back(std::move(run));
+    }
+  }
+  std::sort(edited->pending.begin(), edited->pending.end(),
+            [](const EditedRun& a, const EditedRun& b) { return a.run.row.key < b.run.row.key; });
+  return {};
+}
+
+Status LoadPastRecall(Session& session, WallTime now, EditedJob* edited) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT r.schedule_id, MAX(r.fire_us) FROM job_runs r FORCE INDEX (by_job) "
+                    "WHERE r.job_no = ? AND r.fire_us > ? AND (r.state <> 'PENDING' OR "
+                    "r.attempt > 1) GROUP BY r.schedule_id",
+                    {edited->job.job_no.value(), ToUnixMicros(now)}));
+  while (rows.Next()) edited->past_recall[ScheduleId(rows.Unsigned(1))] = rows.Time(2);
+  return {};
+}
+
+// Copies the data of the job that planning needs to one of its schedules.
+void Fill(const StoredJobRow& job, EditedSchedule& schedule) {
+  DueSchedule& due = schedule.row.due;
+  const JobDefinition& definition = job.definition;
+  due.job_no = job.job_no;
+  due.segment = job.segment;
+  due.version += 1;
+  due.job_version = job.version;
+  due.dst_gap = definition.dst_gap;
+  due.dst_repeat = definition.dst_repeat;
+  due.misfire = MisfireRulesOf(definition);
+  due.priority = definition.priority;
+  schedule.row.set_place(schedule.next, definition.enabled);
+}
+
+Status WriteSchedules(Session& session, EditedJob& edited) {
+  std::vector<StoredScheduleRow> kept;
+  std::vector<StoredScheduleRow> added;
+  for (size_t i = 0; i < edited.schedules.size(); ++i) {
+    EditedSchedule& schedule = edited.schedules[i];
+    Fill(edited.job, schedule);
+    schedule.row.position = static_cast<uint32_t>(i);
+    (schedule.added ? added : kept).push_back(schedule.row);
+  }
+  CARILLON_TRY(DeleteSchedules(session, edited.removed));
+  CARILLON_TRY(UpdateSchedules(session, kept));
+  return InsertSchedules(session, added);
+}
+
+Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& context) {
+  static const std::string erase =
+      "DELETE r FROM " + kKeysJoinRuns + " WHERE r.state = 'PENDING' AND r.attempt = 1";
+  static const std::string stamp =
+      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
+      "h INT UNSIGNED PATH '$[2]', u BIGINT PATH '$[3]', p INT PATH '$[4]')) k STRAIGHT_JOIN "
+      "job_runs r "
+      "FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s AND r.shard = k.h "
+      "SET r.due_us = k.u, r.priority = k.p, r.def_version = ? WHERE r.state = 'PENDING'";
+  const StoredJobRow& job = edited.job;
+  JsonRows erased;
+  JsonRows stamped;
+  RunWriter writer(session);
+  for (EditedRun& pending : edited.pending) {
+    RunRow& row = pending.run.row;
+    if (pending.erased) {
+      erased.Begin().Add(row.key);
+    } else if (pending.ended) {
+      CARILLON_TRY(writer.End(pending.run, *pending.ended, pending.reason, context.now));
+    } else {
+      if (pending.held_back) row.due = kNever;
+      if (pending.released) row.due = context.now;
+      // Only manual runs may have a priority of their own.
+      if (row.kind != RunKind::kManual && job.readable) row.priority = job.definition.priority;
+      stamped.Begin().Add(row.key).Add(row.due).Add(row.priority);
+    }
+  }
+  if (!erased.empty()) CARILLON_TRY(session.Execute(erase, {erased.Take()}));
+  if (!stamped.empty()) CARILLON_TRY(session.Execute(stamp, {stamped.Take(), job.version}));
+  CARILLON_TRY(writer.Flush());
+  if (context.ended != nullptr) *context.ended = writer.ended();
+  return {};
+}
+
+// If an edit forbids overlap while runs of the job are active (some of them between two attempts),
+// these runs take slots, which claims then respect. Slot 0 is reserved for claims, whose inserts
+// must collide there, so these slots begin at 1.
+Status TakeSlots(Session& session, const EditedJob& edited) {
+  const StoredJobRow& job = edited.job;
+  if (job.definition.overlap_policy != OverlapPolicy::kSkip ||
+      edited.old_overlap == OverlapPolicy::kSkip) {
+    return {};
+  }
+  uint64_t slot = 0;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Query("SELECT slot_no FROM run_slots WHERE job_no = ? "
+                                            "ORDER BY slot_no DESC LIMIT 1 FOR UPDATE",
+                                            {job.job_no.value()}));
+    if (rows.Next()) slot = rows.Unsigned(1);
+  }
+  std::vector<RunKey> keys;
+  for (const StoredRun& run : edited.active) {
+    if (!run.slot_taken) keys.push_back(run.row.key);
+  }
+  for (const EditedRun& pending : edited.pending) {
+    if (!pending.ended && pending.run.active && !pending.run.slot_taken) {
+      keys.push_back(pending.run.row.key);
+    }
+  }
+  for (const RunKey& key : keys) {
+    CARILLON_TRY(
+        session.Execute("INSERT INTO run_slots (job_no, slot_no, fire_us, schedule_id, shard) "
+                        "VALUES (?, ?, ?, ?, ?)",
+                        {job.job_no.value(), ++slot, ToUnixMicros(key.fire),
+                         key.schedule_id.value(), uint64_t{key.shard}}));
+    CARILLON_TRY(session.Execute(
+        "UPDATE job_runs SET slot_taken = 1 WHERE fire_us = ? AND schedule_id = ? AND shard = ?",
+        {ToUnixMicros(key.fire), key.schedule_id.value(), uint64_t{key.shard}}));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<EditedJob> LockEdited(Session& session, const JobId& id, WallTime now,
+                             Incarnations& incarnations) {
+  EditedJob edited;
+  CARILLON_ASSIGN_OR_RETURN(edited.job, LockLiveJob(session, id, JobLock::kUpdate));
+  const JobDefinition& definition = edited.job.definition;
+  edited.old_overlap = definition.overlap_policy;
+  CARILLON_ASSIGN_OR_RETURN(std::vector<StoredScheduleRow> rows,
+                            LockSchedules(session, edited.job.job_no));
+  std::sort(rows.begin(), rows.end(), [](const StoredScheduleRow& a, const StoredScheduleRow& b) {
+    return a.position < b.position;
+  });
+  for (StoredScheduleRow& row : rows) {
+    const std::vector<ScheduleSpec>& specs = definition.schedules;
+    if (!row.due.readable && row.position < specs.size()) row.due.spec = specs[row.position];
+    const WallTime next = row.place(definition.enabled);
+    edited.schedules.push_back({std::move(row), next});
+  }
+  CARILLON_TRY(LoadOpenRuns(session, incarnations, &edited));
+  CARILLON_TRY(LoadPastRecall(session, now, &edited));
+  return edited;
+}
+
+Status WriteEdited(Session& session, EditedJob& edited, const WriteContext& context) {
+  CARILLON_TRY(UpdateJob(session, edited.job, context.actor));
+  CARILLON_TRY(WriteSchedules(session, edited));
+  CARILLON_TRY(WriteRuns(session, edited, context));
+  CARILLON_TRY(TakeSlots(session, edited));
+  return InsertGaps(session, edited.gaps);
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,58 @@
+// The rows that an edit of a job changes together, in one transaction: its own row, its schedules
+// and its unclaimed runs (P8 of docs/semantics.md).
+//
+// Place    mysql_job_store locks them, job_edit decides what becomes of them, and WriteEdited writes
+//          it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/rows/schedule_rows.h"
+#include "common/adapters/mysql/schema/incarnations.h"
+
+namespace carillon::mysql {
+
+struct EditedSchedule {
+  StoredScheduleRow row;
+  WallTime next;  // the first fire that is neither planned nor in a gap
+  bool added = false;
+};
+
+// A PENDING run of the job.
+struct EditedRun {
+  StoredRun run;
+  bool erased = false;
+  bool held_back = false;  // due = kNever
+  bool released = false;   // due = now
+  std::optional<RunState> ended = {};
+  std::string_view reason = {};
+};
+
+struct EditedJob {
+  StoredJobRow job = {};
+  OverlapPolicy old_overlap = OverlapPolicy::kAllow;
+  std::vector<EditedSchedule> schedules = {};  // in the definition's order
+  std::vector<ScheduleId> removed = {};
+  std::vector<PlannedGap> gaps = {};
+  std::vector<EditedRun> pending = {};
+  std::vector<StoredRun> active = {};  // RUNNING, HELD
+  // The last fire of each schedule that cannot be unplanned: it is after `now`, but its run is no
+  // longer merely planned.
+  std::map<ScheduleId, WallTime> past_recall = {};
+};
+
+// Locks the job, its schedules and its open runs, in this order (see mysql_firing_store.h).
+// kNotFound: as LockLiveJob.
+Result<EditedJob> LockEdited(Session& session, const JobId& id, WallTime now,
+                             Incarnations& incarnations);
+
+// Writes everything that the edit has changed, as a new version of the job. Fills in what schedules
+// and runs copy from the job.
+Status WriteEdited(Session& session, EditedJob& edited, const WriteContext& context);
+
+}  // namespace carillon::mysql
