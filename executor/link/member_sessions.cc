@@ -87,6 +87,7 @@ void MemberSessions::OnRegistered(const MemberId& member, const Registered& mess
 }
 
 void MemberSessions::OnHeartbeatReply(const MemberId& member, const HeartbeatReply& reply) {
+  lease_ = reply.lease;
   const auto found = sessions_.find(member);
   if (found == sessions_.end() || reply.registered) return;
   found->second.registered = false;
@@ -117,9 +118,12 @@ void MemberSessions::OnAskedAgain(const MemberId& member) {
   found->second.patience = std::min(2 * found->second.patience, kAskAgainMax);
 }
 
-void MemberSessions::OnClaimsAnswered(const MemberId& member, Duration took) {
+void MemberSessions::OnClaimsAnswered(const MemberId& member, const ClaimBatchReply& reply,
+                                      SteadyTime now) {
+  lease_ = reply.lease;
   const auto found = sessions_.find(member);
   if (found == sessions_.end()) return;
+  const Duration took = now - SteadyTime(Duration(reply.sent_us));
   found->second.patience = std::clamp(2 * took, kAskAgain, kAskAgainMax);
 }
 

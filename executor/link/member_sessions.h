@@ -54,8 +54,9 @@ class MemberSessions {
   Duration Patience(const MemberId& member) const;
   // Claims to this member were sent again; doubles its patience.
   void OnAskedAgain(const MemberId& member);
-  // The member answered claims that were sent `took` ago.
-  void OnClaimsAnswered(const MemberId& member, Duration took);
+  void OnClaimsAnswered(const MemberId& member, const ClaimBatchReply& reply, SteadyTime now);
+  // How long leases last, as a member said last.
+  Duration lease() const { return lease_; }
 
   // Sends a heartbeat to each registered member whose heartbeat is due, or to all with kChange.
   using Fill = std::function<void(const MemberId& member, Heartbeat* heartbeat)>;
@@ -83,6 +84,7 @@ class MemberSessions {
   const ExecutorRecord record_;
   std::map<MemberId, Session> sessions_;
   std::string refusal_;
+  Duration lease_ = 20s;
   SteadyTime next_sync_{};
   uint64_t next_batch_ = 1;
 };

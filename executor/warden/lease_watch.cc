@@ -20,6 +20,11 @@ SteadyTime NextLeaseCheck(const WatchedLease& lease) {
   return lease.kill_at_lease_end ? lease.lease_end - kLeaseMargin : SteadyTime::max();
 }
 
+SteadyTime GrantedEnd(int64_t sent_us, Duration lease, SteadyTime now) {
+  if (failpoint::Broken("lease.from_receipt")) return now + lease;
+  return SteadyTime(Duration(sent_us)) + lease;
+}
+
 SteadyTime RenewedEnd(SteadyTime current, SteadyTime renewed) { return std::max(current, renewed); }
 
 }  // namespace carillon::executor

@@ -71,11 +71,8 @@ SOURCE_LINES_MAX = 500
 # A folder that one can read. A header and its source count as one unit.
 FOLDER_UNITS_MAX = 28
 FOLDER_LINES_MAX = 3000
-# Classes in more than one source file. The list only shrinks; a class that no longer needs its place fails as well.
-DIVIDED_CLASSES = {
-    "ExecutorCore",
-}
-# Structs of options that carry behaviour, likewise: values belong in Options, collaborators in Ports.
+# Structs of options that carry behaviour: values belong in Options, collaborators in Ports. The list only shrinks; a
+# struct that no longer needs its place fails as well.
 OPTIONS_WITH_BEHAVIOUR = {
     "common/adapters/grpc/grpc_link.h", "scheduler/notify/notify_options.h",
 }
@@ -250,8 +247,7 @@ class TidyTest(unittest.TestCase):
                     if os.path.dirname(path) in declared.get(name, ()):
                         sources.setdefault((name, os.path.dirname(path)), set()).add(path)
         divided = {name: sorted(paths) for (name, _), paths in sources.items() if len(paths) > 1}
-        self.assertEqual(set(divided), DIVIDED_CLASSES,
-                         {n: divided.get(n) for n in set(divided) ^ DIVIDED_CLASSES})
+        self.assertEqual(divided, {})
 
     def test_options_are_values(self):
         found = {path for path in self.product if path.endswith(".h")

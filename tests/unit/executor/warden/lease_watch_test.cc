@@ -24,6 +24,14 @@ TEST(LeaseWatchTest, KillsInTheMarginWhatItsPolicyWouldRetry) {
   EXPECT_EQ(DecideWhileRunning({At(20s), false}, At(1000s)), LeaseAction::kNone);
 }
 
+TEST(LeaseWatchTest, GrantedLeaseAgesFromItsRequest) {
+  const int64_t sent_us = Duration(5s).count();
+  EXPECT_EQ(GrantedEnd(sent_us, 20s, At(9s)), At(25s));
+  failpoint::Break("lease.from_receipt");
+  EXPECT_EQ(GrantedEnd(sent_us, 20s, At(9s)), At(29s));
+  failpoint::Reset();
+}
+
 TEST(LeaseWatchTest, RenewalNeverShortens) {
   EXPECT_EQ(RenewedEnd(At(20s), At(30s)), At(30s));
   EXPECT_EQ(RenewedEnd(At(20s), At(10s)), At(20s));

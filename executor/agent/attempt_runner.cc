@@ -1,0 +1,196 @@
+#include "executor/agent/attempt_runner.h"
+
+#include <utility>
+
+#include "common/base/failpoint.h"
+#include "common/base/log.h"
+#include "common/domain/trace.h"
+#include "executor/tasks/task_kinds.h"
+#include "executor/warden/lease_watch.h"
+
+namespace carillon::executor {
+
+void AttemptRunner::Begin(RunEntry& entry, SteadyTime now) {
+  if (entry.lane == Lane::kProcess) {
+    entry.asked = SteadyTime{};
+    starting_.push_back(entry.id);
+    StartDue(now);
+    return;
+  }
+  AttemptResult result = KindOf(entry.task.type).run(entry.task, ports_.clock.Wall());
+  End(entry, {entry.held, std::move(result), entry.task.job_id}, ResultHome::kMemory);
+}
+
+// Asking again heals a start that was lost with the warden or could not be sent, because the warden
+// ignores a second start of an attempt.
+void AttemptRunner::StartDue(SteadyTime now) {
+  const size_t count = starting_.size();
+  for (size_t i = 0; i < count; ++i) {
+    const AttemptId id = starting_.front();
+    starting_.pop_front();
+    RunEntry* entry = rooms_.runs.Find(id);
+    if (entry == nullptr || entry->stage != RunStage::kStarting) continue;
+    const bool asked_before = entry->asked != SteadyTime{};
+    if (asked_before && now < entry->asked + kStartAgain) {
+      starting_.push_back(id);
+      continue;
+    }
+    if (StartOne(*entry, now)) starting_.push_back(id);
+  }
+}
+
+// Returns false if the attempt ended instead of starting. An attempt that was passed to the warden
+// before may already be running, so only the warden may end it.
+bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
+  const bool asked_before = entry.asked != SteadyTime{};
+  const auto secrets = FillSecretsOf(entry.task, entry.secrets);
+  if (!secrets.ok()) {
+    const bool missing = secrets.code() == ErrorCode::kNotFound;
+    FailUnstarted(entry, missing ? reason::kSecretMissing : reason::kSpawn,
+                  secrets.error().message);
+    return false;
+  }
+  const Status asked = ports_.warden.Start(
+      StartOf(entry.task, entry.held, entry.lease_end,
+              {.env = options_.base_env, .output_bytes_max = output_bytes_max_.load()}, *secrets));
+  if (asked.ok()) {
+    if (!asked_before) LogTrace(entry, "starts");
+    entry.asked = now;
+  } else if (!asked_before && asked.code() == ErrorCode::kInvalid) {
+    FailUnstarted(entry, reason::kSecretUnsupported, asked.error().message);
+    return false;
+  } else if (!asked_before && now >= entry.lease_end - kLeaseMargin) {
+    EndUnstarted(entry);  // the warden never received it
+    return false;
+  }
+  return true;
+}
+
+// Lets a user find a run by its trace id; costs nothing at other log levels. An attempt found at
+// the warden after a restart has no task, and so only the default trace id of its run.
+void AttemptRunner::LogTrace(const RunEntry& entry, std::string_view what) const {
+  if (!log::Enabled(log::Level::kDebug)) return;
+  log::Debug("executor", "run {} attempt {} {} (trace {})", EncodeRunId(entry.id.key),
+             entry.id.attempt, what, TraceIdOf(entry.id.key, entry.task.trace_id));
+}
+
+void AttemptRunner::EndUnstarted(RunEntry& entry) {
+  const AttemptResult result{.state = RunState::kLost,
+                             .reason = std::string(reason::kLeaseEnded),
+                             .error = "its lease expired before it could start",
+                             .ended = ports_.clock.Wall()};
+  End(entry, {entry.held, result, entry.task.job_id}, ResultHome::kMemory);
+}
+
+void AttemptRunner::FailUnstarted(RunEntry& entry, std::string_view reason, std::string error) {
+  const AttemptResult result{.state = RunState::kFailed,
+                             .reason = std::string(reason),
+                             .error = std::move(error),
+                             .ended = ports_.clock.Wall()};
+  End(entry, {entry.held, result, entry.task.job_id}, ResultHome::kMemory);
+}
+
+void AttemptRunner::Renew(const MemberId& member, const HeartbeatReply& reply, SteadyTime now) {
+  const SteadyTime lease_end = GrantedEnd(reply.sent_us, reply.lease, now);
+  std::vector<HeldAttempt> processes;
+  for (const HeldAttempt& held : reply.renewed) {
+    RunEntry* entry = rooms_.runs.FindHeld(held);
+    if (entry == nullptr) continue;
+    entry->member = member;
+    entry->renewed = now;
+    entry->lease_end = RenewedEnd(entry->lease_end, lease_end);
+    if (entry->lane == Lane::kProcess && entry->stage != RunStage::kReporting) {
+      processes.push_back(entry->held);
+    }
+  }
+  if (processes.empty()) return;
+  const Status renewed = ports_.warden.RenewLeases(processes, lease_end);
+  // The next heartbeat renews again, well before the lease ends.
+  if (!renewed.ok()) log::Debug("executor", "renew: {}", renewed.error().message);
+}
+
+void AttemptRunner::Cancel(const CancelAttempts& message) {
+  for (const HeldAttempt& held : message.attempts) {
+    RunEntry* entry = rooms_.runs.FindHeld(held);
+    if (entry == nullptr || entry->lane == Lane::kLight) continue;
+    if (Next(entry->stage, RunEvent::kCancelAsked).action != RunAction::kCancel) continue;
+    const Status cancelled = ports_.warden.Cancel(entry->held, message.mode);
+    // The owner repeats the request until the run is over.
+    if (!cancelled.ok()) log::Debug("executor", "cancel: {}", cancelled.error().message);
+  }
+}
+
+void AttemptRunner::Applied(const ResultsApplied& message) {
+  std::vector<HeldAttempt> applied;
+  for (const HeldAttempt& held : message.applied) {
+    RunEntry* entry = rooms_.runs.FindHeld(held);
+    if (entry == nullptr) continue;
+    const RunStep step = Next(entry->stage, RunEvent::kApplied);
+    if (step.action != RunAction::kForget) continue;
+    applied.push_back(entry->held);
+  }
+  // The sender's queue is full only with thousands of entries; the owner repeats the message.
+  std::vector<HeldAttempt> refused = applied;
+  rooms_.sender.Applied(refused);
+  applied.resize(applied.size() - refused.size());
+  for (const HeldAttempt& held : applied) {
+    RunEntry* entry = rooms_.runs.FindHeld(held);
+    if (entry != nullptr) rooms_.runs.Move(*entry, Next(entry->stage, RunEvent::kApplied).stage);
+  }
+}
+
+void AttemptRunner::Started(const AttemptStarted& started) {
+  RunEntry* entry = rooms_.runs.Find(IdOf(started.attempt));
+  if (entry != nullptr) {
+    const RunStep step = Next(entry->stage, RunEvent::kStarted);
+    if (step.stage != entry->stage) {
+      rooms_.runs.Move(*entry, step.stage);
+      entry->task.command = {};  // the warden has it now; it may hold secrets
+      entry->task.env = {};
+      entry->secrets = {};
+    }
+    return;
+  }
+  RunEntry found;  // started by an earlier daemon on this host
+  found.id = IdOf(started.attempt);
+  found.held = started.attempt;
+  found.stage = RunStage::kRunning;
+  rooms_.runs.Insert(std::move(found));
+}
+
+void AttemptRunner::Ended(AttemptEnded ended, ResultHome home) {
+  RunEntry* entry = rooms_.runs.Find(IdOf(ended.attempt));
+  if (entry == nullptr) {
+    RunEntry found;
+    found.id = IdOf(ended.attempt);
+    found.held = ended.attempt;
+    found.stage = RunStage::kRunning;
+    found.lane = home == ResultHome::kWarden ? Lane::kProcess : Lane::kLight;
+    entry = &rooms_.runs.Insert(std::move(found));
+  }
+  End(*entry, std::move(ended), home);
+}
+
+void AttemptRunner::End(RunEntry& entry, AttemptEnded ended, ResultHome home) {
+  const RunStep step = Next(entry.stage, RunEvent::kEnded);
+  if (step.action != RunAction::kReport) return;  // reported before
+  LogTrace(entry, Name(ended.result.state));
+  if (ended.job_id.empty()) ended.job_id = entry.task.job_id;
+  entry.task = TaskMessage{};
+  entry.secrets = {};
+  rooms_.runs.Move(entry, step.stage);
+  rooms_.runs.AddOutput(entry, ended.result.output.size());
+  to_sender_.push_back({std::move(ended), home});
+}
+
+void AttemptRunner::CheckLeases(SteadyTime now) {
+  if (!failpoint::Broken("lease.daemon_checks")) return;
+  rooms_.runs.ForEach([&](const RunEntry& entry) {
+    const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
+    if (!runs || !entry.kill_at_lease_end || entry.lease_end == SteadyTime{}) return;
+    if (now < entry.lease_end - kLeaseMargin) return;
+    static_cast<void>(ports_.warden.Cancel(entry.held, CancelMode::kGraceful).ok());
+  });
+}
+
+}  // namespace carillon::executor

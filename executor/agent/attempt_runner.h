@@ -1,0 +1,80 @@
+// Runs the attempts whose claims were accepted: starts, renews, cancels and ends them, and hands
+// their results to the sender.
+//
+// Place    Steps 8 and 9 of docs/life-of-a-run.md; under ExecutorCore.
+// Threads  The core loop; SetOutputMax is thread-safe.
+// Time     Steady for leases; wall for the times of in-process attempts.
+// Errors   A start or a cancellation that the warden did not take is tried again; an attempt lost
+//          after it ends with its lease.
+// Always   Starts nothing later than 3 s before the end of its lease, and only the warden ends an
+//          attempt that was passed to it.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "executor/agent/executor_daemon.h"
+#include "executor/report/result_sender.h"
+#include "executor/runs/run_table.h"
+
+namespace carillon::executor {
+
+class AttemptRunner {
+ public:
+  static constexpr Duration kStartAgain = 1s;
+
+  struct Rooms {
+    RunTable& runs;
+    ResultSender& sender;
+  };
+  AttemptRunner(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options, Rooms rooms)
+      : ports_(ports),
+        options_(options),
+        rooms_(rooms),
+        output_bytes_max_(options.tuning.output_bytes_max) {}
+
+  // Applies to attempts that are started from now on.
+  void SetOutputMax(size_t bytes) { output_bytes_max_.store(bytes); }
+
+  // ---- an accepted claim; `entry` is in kStarting
+  void Begin(RunEntry& entry, SteadyTime now);
+  void EndUnstarted(RunEntry& entry);
+  void FailUnstarted(RunEntry& entry, std::string_view reason, std::string error);
+  // Passes starts to the warden again until it confirms them.
+  void StartDue(SteadyTime now);
+
+  // ---- messages of members
+  void Renew(const MemberId& member, const HeartbeatReply& reply, SteadyTime now);
+  void Cancel(const CancelAttempts& message);
+  void Applied(const ResultsApplied& message);
+
+  // ---- events of the warden, also of attempts that an earlier daemon started
+  void Started(const AttemptStarted& started);
+  void Ended(AttemptEnded ended, ResultHome home);
+
+  // Passes everything that ended in this Step at once, so that the sender is woken once. What its
+  // queue has no room for stays here, and nothing is claimed meanwhile.
+  void HandOver() { rooms_.sender.Report(to_sender_); }
+  bool handed_over() const { return to_sender_.empty(); }
+  // Something is to be tried again soon.
+  bool waiting() const { return !starting_.empty() || !to_sender_.empty(); }
+  // Runs only with the failpoint that shows why the warden must enforce leases: a stopped daemon
+  // checks nothing.
+  void CheckLeases(SteadyTime now);
+
+ private:
+  bool StartOne(RunEntry& entry, SteadyTime now);
+  void End(RunEntry& entry, AttemptEnded ended, ResultHome home);
+  void LogTrace(const RunEntry& entry, std::string_view what) const;
+
+  const ExecutorDaemon::Ports& ports_;
+  const ExecutorOptions& options_;
+  const Rooms rooms_;
+  std::deque<AttemptId> starting_;         // passed to the warden, not confirmed yet
+  std::vector<ReportedResult> to_sender_;  // ended in this Step, or refused by the full queue
+  std::atomic<size_t> output_bytes_max_;
+};
+
+}  // namespace carillon::executor

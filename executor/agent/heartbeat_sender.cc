@@ -1,0 +1,118 @@
+#include "executor/agent/heartbeat_sender.h"
+
+#include <algorithm>
+
+#include "executor/warden/lease_watch.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr Duration kSampleEvery = 1s;
+// Freed slots are reported at once if a member was last told of at most 1 slot in 4.
+constexpr int kNearlyFull = 4;
+// A change is reported at once, but not more often than this.
+constexpr Duration kChangeBeatEvery = 200ms;
+// A lease that its member did not renew for this long, and for longer than one heartbeat interval,
+// is offered to every member, because the segment may have a new owner. That happens with the
+// second heartbeat after the last renewal at the latest, before the shortest configurable lease
+// (three heartbeats and a margin) ends.
+constexpr Duration kOwnerSilent = 5s;
+constexpr Duration SilenceAt(Duration heartbeat_every) {
+  return std::max(kOwnerSilent, heartbeat_every * 3 / 2);
+}
+
+}  // namespace
+
+void HeartbeatSender::Beat(SteadyTime now) {
+  Sample(now);
+  auto cause = MemberSessions::Cause::kTime;
+  if (now >= next_change_beat_) {
+    const Told current = Current();
+    if (current != told_ || RoomFreed(current)) {
+      told_ = current;
+      next_change_beat_ = now + kChangeBeatEvery;
+      cause = MemberSessions::Cause::kChange;
+    }
+  }
+  rooms_.sessions.SendHeartbeats(
+      now, cause,
+      [this, now](const MemberId& member, Heartbeat* heartbeat) { Fill(member, now, heartbeat); });
+}
+
+void HeartbeatSender::Leave(SteadyTime now) {
+  rooms_.sessions.SendHeartbeats(now, MemberSessions::Cause::kChange,
+                                 [this, now](const MemberId& member, Heartbeat* heartbeat) {
+                                   Fill(member, now, heartbeat);
+                                   heartbeat->leaving = true;
+                                 });
+}
+
+void HeartbeatSender::Sample(SteadyTime now) {
+  if (now < next_sample_) return;
+  next_sample_ = now + kSampleEvery;
+  load_ = ports_.load.Sample();
+  tasks_behind_ = ports_.tasks.Look().behind;
+  ports_.metrics.gauge("carillon_consumer_lag", kTasksTopic).Set(GaugeOf(tasks_behind_));
+}
+
+HeartbeatSender::Told HeartbeatSender::Current() const {
+  Told current{.trouble = !rooms_.warden.trouble().empty()};
+  for (const Lane lane : {Lane::kProcess, Lane::kLight}) {
+    current.accepting[static_cast<size_t>(lane)] = rooms_.gate.Accepts(lane);
+  }
+  return current;
+}
+
+// True if a heartbeat should be sent early. A result tells only the member that owns the run that
+// a slot is free; the others learn from a heartbeat of free slots and of lanes that open or close.
+bool HeartbeatSender::RoomFreed(const Told& current) const {
+  const int told = rooms_.sessions.LeastRoomTold();
+  return rooms_.sessions.several() && told <= rooms_.gate.slots() / kNearlyFull &&
+         rooms_.gate.FreeSlots(Lane::kProcess) > told &&
+         current.accepting[static_cast<size_t>(Lane::kProcess)];
+}
+
+// Returns the number of free slots to report to this member. The member itself deducts the tasks
+// that it published until their claims are answered. So the slot of a claim that it has not
+// answered counts as free here; otherwise the task would be deducted twice.
+int HeartbeatSender::RoomFor(const MemberId& member, Lane lane) const {
+  if (!rooms_.gate.Accepts(lane)) return 0;
+  return rooms_.gate.FreeSlots(lane) + rooms_.claims.SlotsOf(member, lane);
+}
+
+// A dead warden took its processes with it, and a live one without a connection kills them by
+// itself. The end of the lease then tells the owner what nobody here can.
+bool HeartbeatSender::TellsRunning(const RunEntry& entry, SteadyTime now) const {
+  const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
+  if (!runs) return false;
+  if (entry.lane == Lane::kLight) return true;
+  return rooms_.warden.Away(now) < rooms_.sessions.lease() - kLeaseMargin;
+}
+
+void HeartbeatSender::Fill(const MemberId& member, SteadyTime now, Heartbeat* heartbeat) const {
+  heartbeat->load = load_;
+  heartbeat->slots = rooms_.gate.slots();
+  heartbeat->config_version = ports_.settings.version();
+  heartbeat->takes_secrets = true;
+  heartbeat->tasks_behind = tasks_behind_;
+  heartbeat->trouble = rooms_.warden.trouble();
+  // Counted as the store counts: RUNNING from the claim, whose answer may be lost, until the end is
+  // applied. At zero the host may be switched off.
+  const RunTable& runs = rooms_.runs;
+  heartbeat->running_count = runs.count(RunStage::kClaiming) + runs.count(RunStage::kStarting) +
+                             runs.count(RunStage::kRunning) + runs.count(RunStage::kReporting);
+  heartbeat->free_slots = RoomFor(member, Lane::kProcess);
+  heartbeat->free_light_slots = RoomFor(member, Lane::kLight);
+  heartbeat->claiming = rooms_.claims.SentTo(member);
+  rooms_.runs.ForEach([&](const RunEntry& entry) {
+    const bool tells = TellsRunning(entry, now);
+    if (!tells && entry.stage != RunStage::kReporting) return;
+    const bool owner_silent =
+        now - entry.renewed > SilenceAt(rooms_.sessions.HeartbeatEvery(entry.member)) ||
+        !rooms_.sessions.Connected(entry.member);
+    if (entry.member != member && !owner_silent) return;
+    (tells ? heartbeat->running : heartbeat->reporting).push_back(entry.held);
+  });
+}
+
+}  // namespace carillon::executor

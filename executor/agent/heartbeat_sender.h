@@ -1,0 +1,63 @@
+// Tells the members what this executor holds and how much more it accepts.
+//
+// Place    Step 8 of docs/life-of-a-run.md; under ExecutorCore.
+// Threads  The core loop.
+// Errors   A heartbeat that is lost is made up for by the next one.
+// Always   Attempts of a warden that has been away for as long as a lease lasts are left out, so
+//          that their leases are not renewed.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "executor/agent/claim_gate.h"
+#include "executor/agent/executor_daemon.h"
+#include "executor/agent/open_claims.h"
+#include "executor/agent/warden_watch.h"
+#include "executor/link/member_sessions.h"
+#include "executor/runs/run_table.h"
+
+namespace carillon::executor {
+
+class HeartbeatSender {
+ public:
+  struct Rooms {
+    RunTable& runs;
+    MemberSessions& sessions;
+    const OpenClaims& claims;
+    const ClaimGate& gate;
+    const WardenWatch& warden;
+  };
+  HeartbeatSender(const ExecutorDaemon::Ports& ports, Rooms rooms) : ports_(ports), rooms_(rooms) {}
+
+  // Sends the heartbeats that are due, or one to every member after a change.
+  void Beat(SteadyTime now);
+  // Notifies every member that this process stops on purpose.
+  void Leave(SteadyTime now);
+
+ private:
+  // As sent with the last heartbeat that reported a change.
+  struct Told {
+    std::array<bool, 2> accepting{};
+    bool trouble = false;
+
+    bool operator==(const Told&) const = default;
+  };
+
+  void Sample(SteadyTime now);
+  Told Current() const;
+  bool RoomFreed(const Told& current) const;
+  int RoomFor(const MemberId& member, Lane lane) const;
+  bool TellsRunning(const RunEntry& entry, SteadyTime now) const;
+  void Fill(const MemberId& member, SteadyTime now, Heartbeat* heartbeat) const;
+
+  const ExecutorDaemon::Ports& ports_;
+  const Rooms rooms_;
+  Told told_;
+  SteadyTime next_change_beat_{};
+  SteadyTime next_sample_{};
+  ExecutorLoad load_;
+  std::optional<int64_t> tasks_behind_;
+};
+
+}  // namespace carillon::executor

@@ -1,0 +1,168 @@
+#include "executor/agent/open_claims.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "common/base/log.h"
+#include "executor/warden/lease_watch.h"
+
+namespace carillon::executor {
+namespace {
+
+bool Accepted(ClaimVerdict verdict) {
+  return verdict == ClaimVerdict::kAccepted || verdict == ClaimVerdict::kAcceptedAgain;
+}
+
+}  // namespace
+
+void OpenClaims::ClaimFree(SteadyTime now) {
+  for (const Lane lane : {Lane::kLight, Lane::kProcess}) {
+    LaneQueues::Queue& queue = rooms_.queues.Of(lane);
+    if (queue.size() == 0 || !rooms_.gate.Accepts(lane)) continue;
+    while (rooms_.gate.FreeSlots(lane) > 0) {
+      const std::optional<AttemptId> id = queue.Pop();
+      if (!id) break;
+      RunEntry* entry = rooms_.runs.Find(*id);
+      if (entry == nullptr) continue;
+      if (!rooms_.sessions.Connected(entry->member)) {
+        // No member to claim from: the segment's next owner publishes the task again.
+        rooms_.runs.Move(*entry, RunStage::kGone);
+        continue;
+      }
+      rooms_.runs.Move(*entry, Next(entry->stage, RunEvent::kSlotTaken).stage);
+      entry->held.token = tokens_.Next();
+      entry->since = now;
+      claims_[entry->held.token] = *id;
+      SendClaim(*entry, now);
+    }
+  }
+}
+
+void OpenClaims::SendClaim(RunEntry& entry, SteadyTime now) {
+  entry.asked = now;
+  ClaimRequest request;
+  request.key = entry.held.key;
+  request.segment = entry.held.segment;
+  request.job_no = entry.held.job_no;
+  request.attempt = entry.held.attempt;
+  request.def_version = entry.task.def_version;
+  request.token = entry.held.token;
+  request.executor = options_.executor_id;
+  request.incarnation = options_.incarnation;
+  request.overlap = entry.task.overlap;
+  request.wants_secrets = !entry.task.secret_env.empty();
+  rooms_.sessions.QueueClaim(entry.member, std::move(request), now);
+}
+
+void OpenClaims::AskAgain(SteadyTime now) {
+  if (now < next_ask_) return;
+  next_ask_ = now + kAskAgain / 2;
+  std::set<MemberId> asked_again;
+  for (const AttemptId& id : rooms_.runs.InStage(RunStage::kClaiming)) {
+    RunEntry& entry = *rooms_.runs.Find(id);
+    if (now >= entry.since + rooms_.sessions.lease() - kLeaseMargin) {
+      GiveUp(entry);
+      continue;
+    }
+    if (now >= entry.since + kSlotPatience) rooms_.runs.SetSlot(entry, false);
+    if (now < entry.asked + rooms_.sessions.Patience(entry.member)) continue;
+    // Zero: the claim has just moved to this member and is sent to it for the first time. That does
+    // not mean that the member is slow to answer.
+    if (entry.asked != SteadyTime{}) asked_again.insert(entry.member);
+    SendClaim(entry, now);
+  }
+  for (const MemberId& member : asked_again) rooms_.sessions.OnAskedAgain(member);
+}
+
+void OpenClaims::GiveUp(RunEntry& entry) {
+  log::Warn("executor", "claim of run {} attempt {} was never answered", EncodeRunId(entry.id.key),
+            entry.id.attempt);
+  claims_.erase(entry.held.token);
+  rooms_.runs.Move(entry, Next(entry.stage, RunEvent::kGivenUp).stage);
+}
+
+SteadyTime OpenClaims::NextDue() const {
+  return rooms_.runs.count(RunStage::kClaiming) > 0 ? next_ask_ : SteadyTime::max();
+}
+
+void OpenClaims::OnAnswers(const MemberId& member, const ClaimBatchReply& reply, SteadyTime now) {
+  for (const ClaimBatchReply::Item& item : reply.items) {
+    const auto claim = claims_.find(item.token);
+    if (claim == claims_.end()) continue;  // already answered
+    RunEntry& entry = *rooms_.runs.Find(claim->second);
+    if (entry.id.key != item.key || entry.stage != RunStage::kClaiming) continue;
+    if (Accepted(item.verdict)) {
+      entry.member = member;
+      Accept(entry, item, GrantedEnd(reply.sent_us, reply.lease, now), now);
+    } else if (entry.member == member && item.reason == ClaimReason::kNotOwner) {
+      // The segment moved, perhaps after this claim was committed; then its current owner answers
+      // "accepted again". AskAgain gives up in time.
+      entry.member = rooms_.sessions.After(member);
+      entry.asked = SteadyTime{};
+      next_ask_ = std::min(next_ask_, now + kAskOther);
+    } else if (entry.member == member) {
+      claims_.erase(claim);
+      rooms_.runs.Move(entry, Next(entry.stage, RunEvent::kRefused).stage);
+    }
+  }
+}
+
+void OpenClaims::Accept(RunEntry& entry, const ClaimBatchReply::Item& answer, SteadyTime lease_end,
+                        SteadyTime now) {
+  const bool late = now >= lease_end - kLeaseMargin;
+  const RunStep step = Next(entry.stage, late ? RunEvent::kAcceptedLate : RunEvent::kAccepted);
+  if (step.action == RunAction::kClaim) {
+    // "Accepted again" carries a fresh lease; AskAgain gives up when that is never in time either.
+    if (now < entry.since + rooms_.sessions.lease() - kLeaseMargin) {
+      SendClaim(entry, now);
+      return;
+    }
+    // The attempt is certainly ours and was never started: reporting that at once makes the
+    // retry prompt.
+    claims_.erase(entry.held.token);
+    rooms_.runs.Move(entry, RunStage::kStarting);
+    rooms_.runner.EndUnstarted(entry);
+    return;
+  }
+  claims_.erase(entry.held.token);
+  entry.lease_end = lease_end;
+  entry.renewed = now;
+  rooms_.runs.Move(entry, step.stage);
+  if (!answer.secret_failure.empty()) {
+    return rooms_.runner.FailUnstarted(entry, answer.secret_failure, answer.secret_error);
+  }
+  if (!entry.task.secret_env.empty() && answer.secrets.empty()) {
+    return rooms_.runner.FailUnstarted(
+        entry, reason::kSecretUnsupported,
+        "the member that accepted the claim runs a version without secrets");
+  }
+  entry.secrets = answer.secrets;
+  rooms_.runner.Begin(entry, now);
+}
+
+void OpenClaims::MoveTo(const MemberId& member, RunEntry& entry, SteadyTime now) {
+  entry.member = member;
+  entry.asked = SteadyTime{};
+  next_ask_ = now;
+}
+
+int OpenClaims::SlotsOf(const MemberId& member, Lane lane) const {
+  int held = 0;
+  for (const auto& [token, id] : claims_) {
+    const RunEntry& entry = *rooms_.runs.Find(id);
+    if (entry.lane == lane && entry.member == member && entry.holds_slot) ++held;
+  }
+  return held;
+}
+
+std::vector<HeldAttempt> OpenClaims::SentTo(const MemberId& member) const {
+  std::vector<HeldAttempt> sent;
+  for (const auto& [token, id] : claims_) {
+    const RunEntry& entry = *rooms_.runs.Find(id);
+    if (entry.member == member) sent.push_back(entry.held);
+  }
+  return sent;
+}
+
+}  // namespace carillon::executor

@@ -1,0 +1,68 @@
+// Claims that wait for an answer: sends them when a slot is free, repeats them, obeys the verdicts.
+//
+// Place    Step 7 of docs/life-of-a-run.md; under ExecutorCore.
+// Threads  The core loop.
+// Time     Never reads a clock.
+// Errors   A claim that is never answered is dropped when its lease would have ended; then whoever
+//          owns the segment decides by the lease.
+// Always   A claim is repeated with its own token only, so that the owner can recognise it and
+//          answer "accepted again". An attempt begins only under an accepted claim.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "executor/agent/attempt_runner.h"
+#include "executor/agent/claim_gate.h"
+#include "executor/agent/executor_daemon.h"
+#include "executor/agent/lane_queues.h"
+#include "executor/link/member_sessions.h"
+#include "executor/runs/run_table.h"
+
+namespace carillon::executor {
+
+class OpenClaims {
+ public:
+  static constexpr Duration kAskOther = 20ms;    // delay before a claim goes to another member
+  static constexpr Duration kSlotPatience = 2s;  // after it, an unanswered claim frees its slot
+
+  struct Rooms {
+    RunTable& runs;
+    LaneQueues& queues;
+    MemberSessions& sessions;
+    const ClaimGate& gate;
+    AttemptRunner& runner;
+  };
+  OpenClaims(TokenSource& tokens, const ExecutorOptions& options, Rooms rooms)
+      : tokens_(tokens), options_(options), rooms_(rooms) {}
+
+  // Claims waiting tasks while there are free slots.
+  void ClaimFree(SteadyTime now);
+  // Repeats unanswered claims, and gives up those that are too old.
+  void AskAgain(SteadyTime now);
+  SteadyTime NextDue() const;
+
+  void OnAnswers(const MemberId& member, const ClaimBatchReply& reply, SteadyTime now);
+  // The segment has a new owner, who published the task again.
+  void MoveTo(const MemberId& member, RunEntry& entry, SteadyTime now);
+  // The attempt turned out to have run before.
+  void Drop(const RunEntry& entry) { claims_.erase(entry.held.token); }
+
+  // ---- claims that this member has not answered
+  int SlotsOf(const MemberId& member, Lane lane) const;
+  std::vector<HeldAttempt> SentTo(const MemberId& member) const;
+
+ private:
+  void SendClaim(RunEntry& entry, SteadyTime now);
+  void GiveUp(RunEntry& entry);
+  void Accept(RunEntry& entry, const ClaimBatchReply::Item& answer, SteadyTime lease_end,
+              SteadyTime now);
+
+  TokenSource& tokens_;
+  const ExecutorOptions& options_;
+  const Rooms rooms_;
+  std::map<ClaimToken, AttemptId> claims_;  // an answer carries only the token
+  SteadyTime next_ask_{};
+};
+
+}  // namespace carillon::executor

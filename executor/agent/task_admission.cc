@@ -1,0 +1,108 @@
+#include "executor/agent/task_admission.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/base/log.h"
+#include "executor/tasks/task_kinds.h"
+
+namespace carillon::executor {
+namespace {
+
+constexpr Duration kClockTolerance = 10s;
+
+// Approximate memory that a task holds.
+size_t BytesOf(const TaskMessage& task) {
+  constexpr size_t kFixed = 512;
+  size_t bytes = kFixed + task.command.size();
+  for (const auto& [name, value] : task.env) bytes += name.size() + value.size();
+  return bytes;
+}
+
+}  // namespace
+
+TaskAdmission::TaskAdmission(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options,
+                             Rooms rooms)
+    : ports_(ports),
+      rooms_(rooms),
+      intake_({.bus = ports.tasks, .metrics = ports.metrics, .public_keys = ports.public_keys},
+              {.executor = options.executor_id, .incarnation = options.incarnation}) {}
+
+void TaskAdmission::LearnTime(const std::optional<WallTime>& told, SteadyTime now) {
+  if (!told) return;
+  cluster_time_.Tell(*told, now);
+  const Duration ahead = ports_.clock.Wall() - *told;
+  const bool wrong = ahead > kClockTolerance || ahead < -kClockTolerance;
+  if (wrong && !told_clock_) {
+    log::Warn("executor", "this host's clock is {} s {} cluster time: times of runs are wrong",
+              (ahead < Duration{} ? -ahead : ahead) / 1s,
+              ahead < Duration{} ? "behind" : "ahead of");
+  }
+  told_clock_ = wrong;
+}
+
+bool TaskAdmission::TakeTasks(SteadyTime now) {
+  const size_t records = std::min({kRecordsPerStep, rooms_.queues.room() / kBundleTasksMax,
+                                   rooms_.queues.bytes_room() / kRecordBytesMax});
+  if (records == 0) return false;  // the tasks wait on the bus
+  const WallTime cluster_now = cluster_time_.At(now).value_or(ports_.clock.Wall());
+  std::vector<TaskMessage> tasks = intake_.Take(records, cluster_now);
+  for (TaskMessage& task : tasks) Admit(std::move(task), now);
+  return !tasks.empty();
+}
+
+void TaskAdmission::Admit(TaskMessage task, SteadyTime now) {
+  RunEntry* const known = rooms_.runs.Find({task.key, task.attempt});
+  if (known == nullptr) return Enqueue(std::move(task), now);
+  // Published again, as a newer version of the job or by the segment's new owner. An open claim
+  // keeps its token and goes to the current owner; an accepted one keeps what it has.
+  if (known->stage == RunStage::kQueued) {
+    // An older version that arrived late.
+    if (task.def_version < known->task.def_version) return;
+    // Everything may differ, even the queue.
+    rooms_.queues.Of(known->lane).Remove(known->id);
+    rooms_.runs.Move(*known, RunStage::kGone);
+    Enqueue(std::move(task), now);
+  } else if (known->stage == RunStage::kClaiming && known->member != task.member &&
+             known->task.def_version == task.def_version) {
+    rooms_.claims.MoveTo(task.member, *known, now);
+  }
+}
+
+void TaskAdmission::Enqueue(TaskMessage task, SteadyTime now) {
+  const AttemptId id{task.key, task.attempt};
+  const Lane lane = KindOf(task.type).in_process ? Lane::kLight : Lane::kProcess;
+  const LaneQueues::Queue::Waiting waiting{.priority = task.priority,
+                                           .arrived = now,
+                                           .expires = now + kQueueWaitMax,
+                                           .bytes = BytesOf(task)};
+  if (rooms_.gate.draining() || !rooms_.queues.Of(lane).Push(id, waiting).ok()) {
+    ports_.metrics.counter("carillon_queue_rejections_total", "executor").Add();
+    return;
+  }
+  RunEntry entry;
+  entry.id = id;
+  entry.held = {
+      .key = task.key, .segment = task.segment, .job_no = task.job_no, .attempt = task.attempt};
+  entry.lane = lane;
+  entry.member = task.member;
+  entry.since = now;
+  entry.kill_at_lease_end = task.on_lost == OnLost::kRetry;
+  entry.task = std::move(task);
+  rooms_.runs.Insert(std::move(entry));
+}
+
+void TaskAdmission::DropExpired(SteadyTime now) {
+  for (LaneQueues::Queue& queue : rooms_.queues.all()) {
+    for (const AttemptId& id : queue.PopExpired(now)) {
+      RunEntry* entry = rooms_.runs.Find(id);
+      if (entry != nullptr) {
+        rooms_.runs.Move(*entry, Next(entry->stage, RunEvent::kQueueExpired).stage);
+      }
+      ports_.metrics.counter("carillon_queue_rejections_total", "executor").Add();
+    }
+  }
+}
+
+}  // namespace carillon::executor
