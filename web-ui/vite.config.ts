@@ -20,7 +20,7 @@ export default defineConfig({
             { name: 'opening', test: /src\/(auth\/(boot|bootstrap_requests|token_storage)|api\/url)\./ },
             {
               name: 'base',
-              test: /node_modules|src\/(api|auth|lib|ui|i18n)\/(?!more|seldom)/,
+              test: /node_modules|src\/(api|auth|lib|ui|i18n)\/(?!texts\.zh)/,
               minShareCount: 18,
             },
             { name: 'icons', test: /lucide-react\/dist\/esm\/icons/, minShareCount: 2 },

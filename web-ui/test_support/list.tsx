@@ -6,7 +6,7 @@ import { parseSearch, stringifySearch } from '../src/app/search_params';
 import { queryClient, type totalOf } from '../src/api/queries';
 import { useColumns } from '../src/features/lists/columns';
 import { ListBar, useSelectable, useTickColumn } from '../src/features/lists/list_bar';
-import '../src/i18n/more';
+import './texts';
 // What is fetched when it is needed is there from the beginning: no test waits for it.
 import '../src/features/lists/list_tools';
 import '../src/features/bulk/bulk_dialog';

@@ -1,7 +1,10 @@
 // Tabs of the administration pages. Each is a link, so that it can be opened in another
 // browser tab.
-import '../i18n/more';
-import '../i18n/seldom';
+import '../features/dead_letters/texts.en';
+import '../features/notices/texts.en';
+import '../features/secrets/texts.en';
+import '../features/tokens/texts.en';
+import '../features/users/texts.en';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from '../i18n/use_translation';
 

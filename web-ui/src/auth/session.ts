@@ -1,6 +1,7 @@
 // The signed-in user and their credential: a name and password (a short access token in memory, renewed with
 // a cookie that scripts cannot read), or an API token (in this tab's sessionStorage until it is closed). GET
 // /api/auth/state is asked until it is known whether anybody has a password yet.
+import './texts.en';
 import { useSyncExternalStore } from 'react';
 import type { Reachable } from '../api/types';
 import { READ_LONGEST_MS, ask, inTurn, refreshAnswer, stateAnswer } from './bootstrap_requests';

@@ -1,6 +1,7 @@
 // Sign-in page: name and password if the server has users, else (or by choice) an API token; behind
 // the one-time setup link, the name and password of the first administrator.
-import '../i18n/seldom';
+import './texts.en';
+import '../features/account/texts.en';
 import { KeyRound, LogIn } from 'lucide-react';
 import { useEffect, useId, useState, type FormEvent, type InputHTMLAttributes } from 'react';
 import { useTranslation } from '../i18n/use_translation';

@@ -1,8 +1,8 @@
-// Texts by key: one flat catalogue per language. English is the reference; Chinese is fetched when it is chosen.
-// English is split, so that the first page does not wait for the texts of all pages (./more, ./seldom).
+// Texts by key: a flat catalogue a language, in a file a feature. English is the measure and comes with the feature; the
+// other language is fetched as a whole when it is used.
 import i18next from 'i18next';
 import { onPreferences, preferences } from '../lib/preferences';
-import { en } from './en';
+import { en } from './texts.en';
 
 let english: Record<string, string> = en;
 
@@ -18,14 +18,8 @@ export const addTexts = (language: string, texts: Record<string, string>): void 
 
 async function show(language: string): Promise<void> {
   if (language === 'zh-CN' && !i18next.hasResourceBundle(language, 'translation')) {
-    const [{ zhCN }, { zhCNMore }, { zhCNSeldom }, { zhCNOutages }, { zhCNProblems }] = await Promise.all([
-      import('./zh_cn'),
-      import('./more/zh_cn'),
-      import('./seldom/zh_cn'),
-      import('./outages/zh_cn'),
-      import('./problems/zh_cn'),
-    ]);
-    addTexts(language, { ...zhCN, ...zhCNMore, ...zhCNSeldom, ...zhCNOutages, ...zhCNProblems });
+    const { zhCN } = await import('./zh_cn');
+    addTexts(language, zhCN);
   }
   if (language !== preferences().language) return; // another language was chosen while these texts were loading
   await i18next.changeLanguage(language);

@@ -1,20 +1,15 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { en as enFirst } from './en';
-import { enMore } from './more/en';
-import { zhCN as zhCNFirst } from './zh_cn';
-import { zhCNMore } from './more/zh_cn';
-import { enOutages } from './outages/en';
-import { zhCNOutages } from './outages/zh_cn';
-import { enSeldom } from './seldom/en';
-import { zhCNSeldom } from './seldom/zh_cn';
 import { enProblems } from './problems/en';
 import { zhCNProblems } from './problems/zh_cn';
 
-const en = { ...enFirst, ...enMore, ...enSeldom, ...enOutages, ...enProblems };
-const zhCN = { ...zhCNFirst, ...zhCNMore, ...zhCNSeldom, ...zhCNOutages, ...zhCNProblems };
-const plurals = Object.keys(en).filter((key) => !key.endsWith('_one')) as (keyof typeof zhCN)[];
+type Texts = Record<string, string>;
+const english = import.meta.glob<Texts>('../**/texts.en.ts', { eager: true, import: 'en' });
+const chinese = import.meta.glob<Texts>('../**/texts.zh_cn.ts', { eager: true, import: 'zhCN' });
+const en: Texts = Object.assign({}, ...Object.values(english), enProblems);
+const zhCN: Texts = Object.assign({}, ...Object.values(chinese), zhCNProblems);
+const plurals = Object.keys(en).filter((key) => !key.endsWith('_one'));
 const CJK = /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]/;
 const placeholders = (text: string) =>
   [...text.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1]!).toSorted();
@@ -34,7 +29,7 @@ describe('the catalogues', () => {
     const singulars = Object.entries(en).filter(([key]) => key.endsWith('_one'));
     expect(singulars.length).toBeGreaterThan(0);
     for (const [key, text] of singulars) {
-      const many: string | undefined = (en as Record<string, string>)[key.slice(0, -'_one'.length)];
+      const many: string | undefined = en[key.slice(0, -'_one'.length)];
       expect(many, key).toBeDefined();
       expect(placeholders(text), key).toEqual(
         placeholders(many!).filter((name) => name !== 'n' && name !== 'count'),
@@ -44,9 +39,9 @@ describe('the catalogues', () => {
 
   it('have no empty text, and the same placeholders', () => {
     for (const key of plurals) {
-      expect(en[key].trim(), key).not.toBe('');
-      expect(zhCN[key].trim(), key).not.toBe('');
-      expect(placeholders(zhCN[key]), key).toEqual(placeholders(en[key]));
+      expect(en[key]!.trim(), key).not.toBe('');
+      expect(zhCN[key]!.trim(), key).not.toBe('');
+      expect(placeholders(zhCN[key]!), key).toEqual(placeholders(en[key]!));
     }
   });
 
@@ -63,20 +58,25 @@ describe('the catalogues', () => {
     expect(missing).toEqual([]);
   });
 
-  it.each([
-    ['more', enMore],
-    ['seldom', enSeldom],
-  ])('come with whoever says them: those of %s are imported where they are named', (part, texts) => {
+  it('are in one file each', () => {
+    const all = Object.values(english).flatMap((texts) => Object.keys(texts));
+    expect(all.length).toBe(new Set(all).size);
+  });
+
+  it('come with whoever says them', () => {
     const missing: string[] = [];
-    for (const { path, text } of sources()) {
-      const named = [...text.matchAll(/'([a-z_]+(?:\.[A-Za-z0-9_-]+)+)'/g)]
-        .map((match) => match[1]!)
-        .filter((key) => key in texts);
-      const begun = [...text.matchAll(/(?:t\(`|textOr\(')([a-z_]+\.(?:[a-z_]+\.)?)[$']/g)]
-        .map((match) => match[1]!)
-        .filter((prefix) => Object.keys(texts).some((key) => key.startsWith(prefix)));
-      if (named.length + begun.length > 0 && !path.startsWith('i18n') && !text.includes('i18n/' + part))
-        missing.push(`${path}: ${[...named, ...begun]}`);
+    for (const [file, texts] of Object.entries(english)) {
+      const room = dirname(file).replace('../', '');
+      for (const { path, text } of sources().filter(
+        (one) => !/^i18n|texts\./.test(one.path) && room !== '.',
+      )) {
+        const says = [...text.matchAll(/'([a-z_]+(?:\.[A-Za-z0-9_-]+)+)'/g)].some(
+          ([, key]) => key !== undefined && key in texts,
+        );
+        const from = relative(dirname(path), room) || '.';
+        if (says && !text.includes(`'${from.startsWith('.') ? from : './' + from}/texts.en'`))
+          missing.push(`${path}: ${room}`);
+      }
     }
     expect(missing).toEqual([]);
   });

@@ -1,5 +1,5 @@
 // Banner shown while the whole cluster is paused: since when, by whom and why.
-import '../../i18n/seldom';
+import '../texts.en';
 import { Link } from '@tanstack/react-router';
 import { CirclePause } from 'lucide-react';
 import type { ClusterPause } from '../../api/types';

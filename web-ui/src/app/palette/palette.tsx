@@ -1,7 +1,12 @@
 // Command palette (Ctrl or Cmd with K): pages, jobs, executors, a run by its id, and actions that
 // are available everywhere.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import '../../features/dead_letters/texts.en';
+import '../../features/executors/texts.en';
+import '../../features/gaps/texts.en';
+import '../../features/notices/texts.en';
+import '../../features/secrets/texts.en';
+import '../../features/tokens/texts.en';
+import '../../features/users/texts.en';
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';

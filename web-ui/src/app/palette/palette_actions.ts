@@ -1,6 +1,8 @@
 // Actions of the palette: on the job whose page is open, on the cluster, and on the console's appearance.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import '../texts.en';
+import '../../features/jobs/form/texts.en';
+import '../../features/jobs/list/texts.en';
+import '../../features/system/texts.en';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState, type RegisteredRouter } from '@tanstack/react-router';
 import { CirclePause, CirclePlay, Languages, LogOut, Pause, Pencil, Play, SunMoon, Zap } from 'lucide-react';

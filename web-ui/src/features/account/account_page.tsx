@@ -1,5 +1,6 @@
 // Page of the signed-in user: profile, password, and preferences of this browser.
-import '../../i18n/more';
+import './texts.en';
+import '../users/texts.en';
 import { useState, type FormEvent } from 'react';
 import { changePassword, type SignInResult } from '../../auth/sign_in';
 import { useSession, type Person } from '../../auth/session';

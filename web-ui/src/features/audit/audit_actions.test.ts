@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { admin } from '../../i18n/more/en/admin';
+import { en as admin } from './texts.en';
 import { AUDIT_ACTIONS } from './audit_actions';
 
 test('each action that has a text can be chosen, and the other way round', () => {

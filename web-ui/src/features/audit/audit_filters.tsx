@@ -1,5 +1,5 @@
 // Filters of the audit; all of them are in the URL.
-import '../../i18n/more';
+import './texts.en';
 import { X } from 'lucide-react';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';

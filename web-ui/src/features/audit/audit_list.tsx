@@ -1,5 +1,7 @@
 // List of audit records, newest first, with the changed fields of a job.
-import '../../i18n/more';
+import './texts.en';
+import '../jobs/detail/texts.en';
+import '../jobs/form/texts.en';
 import { Link } from '@tanstack/react-router';
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useId, useState, type ReactNode } from 'react';

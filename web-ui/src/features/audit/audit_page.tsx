@@ -1,5 +1,5 @@
 // Page of the audit: actions, their author and reason.
-import '../../i18n/more';
+import './texts.en';
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from '../../i18n/use_translation';
 import { EmptyMatch, EmptyYet, PageHeader } from '../../ui/ui';

@@ -1,6 +1,5 @@
 // Dialog of a bulk action: asks first, then shows the progress and the result of each item.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import './texts.en';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX } from 'lucide-react';

@@ -1,5 +1,5 @@
 // Results of a bulk action's items, grouped by outcome.
-import '../../i18n/more';
+import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { itemsOf } from '../../api/queries';
 import { BULK_RESULTS, type BulkAction, type BulkItem, type BulkResult } from '../../api/types';

@@ -1,5 +1,7 @@
 // List of the bulk actions that the server executes: those in progress, and those of the last days.
-import '../../i18n/more';
+import '../audit/texts.en';
+import './texts.en';
+import '../notices/texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { itemsOf } from '../../api/queries';
 import { BULK_STATES, type BulkAction } from '../../api/types';

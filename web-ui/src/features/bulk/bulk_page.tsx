@@ -1,5 +1,6 @@
 // Page of one bulk action: live progress, the result of each item, and a button to cancel it.
-import '../../i18n/more';
+import '../audit/texts.en';
+import './texts.en';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Ban } from 'lucide-react';

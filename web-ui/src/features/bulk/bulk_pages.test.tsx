@@ -1,3 +1,4 @@
+import '../../../test_support/texts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import {
   RouterProvider,
@@ -19,7 +20,6 @@ import { useColumns } from '../lists/columns';
 import { ListBar, useSelectable } from '../lists/list_bar';
 import { signedInAs } from '../../../test_support/person';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
-import '../../i18n/more';
 import '../lists/list_tools';
 import './bulk_dialog';
 import '../../ui/dialogs/modal_dialog';

@@ -1,5 +1,5 @@
 // A bulk action and its progress in words.
-import '../../i18n/more';
+import './texts.en';
 import type { BulkAction } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { count } from '../../lib/format';

@@ -1,5 +1,5 @@
 // Progress of a bulk action: a bar with its numbers.
-import '../../i18n/more';
+import './texts.en';
 import type { BulkAction } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { leftOf, useProgressText } from './bulk_text';

@@ -1,5 +1,5 @@
 // Dialogs that retry the run of a dead letter, or discard the letter.
-import '../../i18n/seldom';
+import './texts.en';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { ApiError, call, get } from '../../api/client';

@@ -1,6 +1,8 @@
 // Page of the failing jobs and of the dead letters: retries or discards one, several, or all of a job.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import '../bulk/texts.en';
+import './texts.en';
+import '../lists/texts.en';
+import '../notices/texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { RotateCcw, Trash2, X } from 'lucide-react';
 import { Suspense, lazy, useRef, useState } from 'react';

@@ -1,5 +1,5 @@
 // Card of the failing jobs: since when, how often, and actions on all dead letters of a job.
-import '../../i18n/seldom';
+import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { RotateCcw, Trash2 } from 'lucide-react';
 import { itemsOf, totalOf, useFailingJobs } from '../../api/queries';

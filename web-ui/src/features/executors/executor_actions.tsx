@@ -1,5 +1,5 @@
 // Actions on an executor, for its row and its page.
-import '../../i18n/more';
+import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ban, Play, Tags, Wrench } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';

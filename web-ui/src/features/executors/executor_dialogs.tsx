@@ -1,5 +1,6 @@
 // Dialogs that label, drain or disable an executor; loaded with the first one.
-import '../../i18n/more';
+import './texts.en';
+import '../jobs/form/texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { ApiError, call } from '../../api/client';

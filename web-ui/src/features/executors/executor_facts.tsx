@@ -1,6 +1,5 @@
 // Load, slots and state of an executor, for its row and its page.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import './texts.en';
 import type { Executor } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { Bar } from '../../ui/bar';

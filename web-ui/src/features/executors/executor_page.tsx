@@ -1,6 +1,5 @@
 // Page of one executor: its host, its state, and its runs.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import './texts.en';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { get } from '../../api/client';

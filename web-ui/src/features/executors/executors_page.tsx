@@ -1,6 +1,5 @@
 // Page of the executors: state, last heartbeat, labels, load; enable, disable, drain, label, and add one.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Plus, X } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';

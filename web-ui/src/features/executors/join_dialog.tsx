@@ -1,5 +1,6 @@
 // Dialog that adds an executor: a one-time token, shown only once, and the commands to run on its host.
-import '../../i18n/more';
+import './texts.en';
+import '../tokens/texts.en';
 import { Copy } from 'lucide-react';
 import { useState } from 'react';
 import { ApiError, call } from '../../api/client';

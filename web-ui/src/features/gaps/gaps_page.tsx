@@ -1,6 +1,7 @@
 // Page of missed fires and their reasons; all filters are in the URL.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import '../dead_letters/texts.en';
+import './texts.en';
+import '../jobs/list/texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';

@@ -1,4 +1,5 @@
 // Visible columns of a list, as chosen in this browser. The column with the name is always visible.
+import './texts.en';
 import { useState } from 'react';
 import type { Kind } from '../bulk/bulk';
 import { keep, kept } from './list_settings';

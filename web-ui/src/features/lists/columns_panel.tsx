@@ -1,5 +1,5 @@
 // Panel that chooses the visible columns.
-import '../../i18n/more';
+import './texts.en';
 import { Columns3 } from 'lucide-react';
 import { useTranslation } from '../../i18n/use_translation';
 import { choice, type Columns } from './columns';

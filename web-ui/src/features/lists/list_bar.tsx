@@ -1,4 +1,5 @@
 // Bar above a list of jobs or runs, and the checkboxes of its rows.
+import './texts.en';
 import { Suspense, useState } from 'react';
 import { useTranslation } from '../../i18n/use_translation';
 import type { Column } from '../../ui/data_table';

@@ -1,5 +1,6 @@
 // Tools above a list of jobs or runs: actions on the selection, saved views, columns. Loaded after the page.
-import '../../i18n/more';
+import '../bulk/texts.en';
+import './texts.en';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Ban, Layers, Pause, Play, RotateCcw, Trash2, X, Zap, type LucideIcon } from 'lucide-react';

@@ -1,5 +1,5 @@
 // Panel of the saved views: save, open, rename, delete.
-import '../../i18n/more';
+import './texts.en';
 import { Link, useRouterState } from '@tanstack/react-router';
 import { Bookmark, Check, Pencil, Trash2 } from 'lucide-react';
 import { useRef, useState, type FormEvent, type RefObject } from 'react';

@@ -1,3 +1,4 @@
+import '../../../test_support/texts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import {
   RouterProvider,
@@ -13,7 +14,6 @@ import { parseSearch, stringifySearch } from '../../app/search_params';
 import { DeliveriesPage } from './deliveries_page';
 import { TestNoticeDialog } from './send_test_dialog';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
-import '../../i18n/more';
 import '../../ui/dialogs/modal_dialog';
 
 const permissions = vi.hoisted(() => ({ of: ['config:write'] }));

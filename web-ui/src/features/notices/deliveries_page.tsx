@@ -1,5 +1,7 @@
 // Page of the notification deliveries: recipients, states and errors.
-import '../../i18n/more';
+import '../dead_letters/texts.en';
+import '../jobs/detail/texts.en';
+import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { RotateCw, Send, X } from 'lucide-react';

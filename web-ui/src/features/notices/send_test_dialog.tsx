@@ -1,5 +1,6 @@
 // Dialog that sends a test message through every channel and shows the response of each.
-import '../../i18n/more';
+import '../jobs/detail/texts.en';
+import './texts.en';
 import { useMutation } from '@tanstack/react-query';
 import { call } from '../../api/client';
 import type { TestOutcome } from '../../api/types';

@@ -1,5 +1,6 @@
 // Card of the problems that need a person, each with its reason and a link.
-import '../../i18n/seldom';
+import './texts.en';
+import '../system/texts.en';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';

@@ -1,5 +1,6 @@
 // Heat map of failed runs in the last seven days, by day and hour: a table whose cells link to the runs.
-import '../../i18n/more';
+import './texts.en';
+import '../schedule/texts.en';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get } from '../../api/client';

@@ -1,5 +1,6 @@
 // Shown for an empty store: three steps to the first successful run.
-import '../../i18n/more';
+import '../executors/texts.en';
+import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Circle, CircleCheck, Zap } from 'lucide-react';

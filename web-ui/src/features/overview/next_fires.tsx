@@ -1,6 +1,8 @@
 // Card of the fires in the next hour. The scheduler's own code computes them, for any number
 // of jobs.
-import '../../i18n/more';
+import '../jobs/list/texts.en';
+import './texts.en';
+import '../schedule/texts.en';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Zap } from 'lucide-react';

@@ -1,5 +1,6 @@
 // Overview: the health of the installation, current failures, next fires. Every number links
 // to its details.
+import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
 import { Suspense, lazy } from 'react';

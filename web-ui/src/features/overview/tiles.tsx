@@ -1,4 +1,5 @@
 // Four figures about the whole installation; each links to its details.
+import './texts.en';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactElement, ReactNode } from 'react';

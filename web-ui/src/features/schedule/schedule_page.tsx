@@ -1,5 +1,7 @@
 // Calendar of all fires: a day or a week, their density, and the jobs of an hour.
-import '../../i18n/more';
+import '../jobs/form/texts.en';
+import '../jobs/list/texts.en';
+import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, Plus } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';

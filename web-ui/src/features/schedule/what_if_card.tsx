@@ -1,6 +1,5 @@
 // Counts the fires that a pause of everything would skip; changes nothing.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from '../../i18n/use_translation';

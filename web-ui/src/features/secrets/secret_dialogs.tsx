@@ -1,6 +1,6 @@
 // Dialogs that create, edit and delete a secret. Its value is sent to the server and never
 // read back.
-import '../../i18n/more';
+import './texts.en';
 import { useState } from 'react';
 import { call } from '../../api/client';
 import type { Secret } from '../../api/types';

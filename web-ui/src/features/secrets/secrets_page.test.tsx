@@ -1,3 +1,4 @@
+import '../../../test_support/texts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor } from '@testing-library/react';
@@ -8,7 +9,6 @@ import { CreateSecretDialog, DeleteSecretDialog, EditSecretDialog } from './secr
 import { changeOf, mayChange, mayShare } from './secret_values';
 import { SecretsPage } from './secrets_page';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
-import '../../i18n/more';
 import '../../ui/dialogs/modal_dialog';
 
 // Of a server that does not say which actions are allowed.

@@ -1,5 +1,5 @@
 // Page of the secrets for jobs; it shows everything except their values.
-import '../../i18n/more';
+import './texts.en';
 import { useQueryClient } from '@tanstack/react-query';
 import { Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';

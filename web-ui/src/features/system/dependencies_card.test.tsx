@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../api/queries';
 import { DependenciesCard } from './dependencies_card';
-import { enOutages as en } from '../../i18n/outages/en';
-import { zhCNOutages as zhCN } from '../../i18n/outages/zh_cn';
+import { en } from './texts.en';
+import { zhCN } from './texts.zh_cn';
 import { HttpResponse, at, http, server } from '../../../test_support/server';
 
 const effect = (code: string, after_s = 0, until_s: number | null = null) => {

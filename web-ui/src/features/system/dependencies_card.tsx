@@ -1,7 +1,6 @@
 // Dependencies of the installation: the state of each part, the features that need it, and the effect of an
 // outage.
-import '../../i18n/more';
-import '../../i18n/outages';
+import './texts.en';
 import { CircleCheck, CircleHelp, CircleX, Crown, TriangleAlert, type LucideIcon } from 'lucide-react';
 import { useTopology } from '../../api/queries';
 import type { OutageEffect, Topology, TopologyNode } from '../../api/types';

@@ -1,6 +1,6 @@
 // Lateness and queues since this page was opened, as lines and as a table.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import '../audit/texts.en';
+import './texts.en';
 import { useEffect, useSyncExternalStore } from 'react';
 import type { SystemStatus } from '../../api/types';
 import { RANGES, type Range } from '../../app/search_params';

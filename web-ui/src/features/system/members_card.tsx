@@ -1,6 +1,5 @@
 // Card of the members: the leader, their segments, clocks and versions.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import './texts.en';
 import { Crown, TriangleAlert } from 'lucide-react';
 import type { Member, SystemStatus } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';

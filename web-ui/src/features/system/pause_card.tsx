@@ -1,5 +1,5 @@
 // State of the cluster's pause, with the buttons that pause and resume it.
-import '../../i18n/seldom';
+import './texts.en';
 import { getRouteApi } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
 import { Suspense, lazy } from 'react';

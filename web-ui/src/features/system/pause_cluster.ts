@@ -1,5 +1,5 @@
 // Pauses and resumes the whole cluster; the response updates the pages.
-import '../../i18n/seldom';
+import './texts.en';
 import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { call } from '../../api/client';
 import type { ClusterPause, SystemStatus } from '../../api/types';

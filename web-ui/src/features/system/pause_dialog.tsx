@@ -1,5 +1,5 @@
 // Dialog that pauses the whole cluster: says what stops and what continues, and asks for a reason.
-import '../../i18n/seldom';
+import './texts.en';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from '../../i18n/use_translation';

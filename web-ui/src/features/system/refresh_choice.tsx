@@ -1,5 +1,5 @@
 // Choice of the page's refresh interval. It is in the URL, so that a wall display keeps it.
-import '../../i18n/seldom';
+import './texts.en';
 import { REFRESHES, type Refresh } from '../../app/search_params';
 import { useTranslation } from '../../i18n/use_translation';
 import { useOwnPace, type Pace } from '../../lib/poll_interval';

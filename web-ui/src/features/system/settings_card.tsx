@@ -1,5 +1,6 @@
 // Card of all settings in force; live settings can be edited here.
-import '../../i18n/more';
+import '../executors/texts.en';
+import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState, type FormEvent } from 'react';
 import { ApiError, call } from '../../api/client';

@@ -1,7 +1,5 @@
 // Page of the scheduler's own state: problems, pause, leader, members, segments, lateness, store, settings.
-import '../../i18n/more';
-import '../../i18n/outages';
-import '../../i18n/seldom';
+import './texts.en';
 import { getRouteApi } from '@tanstack/react-router';
 import { Suspense } from 'react';
 import { useStatus } from '../../api/queries';

@@ -1,6 +1,7 @@
 // Dialogs that create an API token, which is shown only once, and revoke one.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import '../account/texts.en';
+import './texts.en';
+import '../users/texts.en';
 import { Check, Copy } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { call } from '../../api/client';

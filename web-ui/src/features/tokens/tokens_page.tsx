@@ -1,6 +1,7 @@
 // Page of API tokens: the user's own; for administrators, those of all users.
-import '../../i18n/more';
-import '../../i18n/seldom';
+import '../account/texts.en';
+import './texts.en';
+import '../users/texts.en';
 import { useQueryClient } from '@tanstack/react-query';
 import { Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';

@@ -1,5 +1,5 @@
 // Name of an owner, if the viewer may read it.
-import '../../i18n/more';
+import './texts.en';
 import { itemsOf, useUsers } from '../../api/queries';
 import { useMay, useSession } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';

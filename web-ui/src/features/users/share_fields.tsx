@@ -1,6 +1,6 @@
 // Fields for jobs of others that a user may treat as their own: a row per share, with
 // namespace and labels.
-import '../../i18n/more';
+import './texts.en';
 import { Plus, X } from 'lucide-react';
 import { useRef } from 'react';
 import { useNamespaces } from '../../api/queries';

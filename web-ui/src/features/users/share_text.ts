@@ -1,5 +1,5 @@
 // A share in words.
-import '../../i18n/more';
+import './texts.en';
 import type { Share } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { EVERYWHERE } from './share_values';

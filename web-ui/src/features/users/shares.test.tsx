@@ -1,3 +1,4 @@
+import '../../../test_support/texts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -9,7 +10,6 @@ import { pointersOf, sameShares, sharesFrom } from './share_values';
 import { CreateUserDialog, EditUserDialog } from './user_dialogs';
 import { signedInAs } from '../../../test_support/person';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
-import '../../i18n/more';
 import '../../ui/dialogs/modal_dialog';
 
 const uma = {

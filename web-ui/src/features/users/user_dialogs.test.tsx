@@ -1,3 +1,4 @@
+import '../../../test_support/texts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -7,7 +8,6 @@ import { MadeTokenDialog } from '../tokens/token_dialogs';
 import { expiryOf } from '../tokens/token_values';
 import { DeleteUserDialog, EditUserDialog } from './user_dialogs';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
-import '../../i18n/more';
 
 const anna = {
   user_id: 'user-1',

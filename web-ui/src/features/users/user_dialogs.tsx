@@ -1,5 +1,6 @@
 // Dialogs that create, edit and delete a user, and set a new password.
-import '../../i18n/more';
+import '../account/texts.en';
+import './texts.en';
 import { useState } from 'react';
 import { call } from '../../api/client';
 import type { Share, User } from '../../api/types';

@@ -1,5 +1,7 @@
 // Page of the users and their roles.
-import '../../i18n/more';
+import '../account/texts.en';
+import '../jobs/list/texts.en';
+import './texts.en';
 import { useQueryClient } from '@tanstack/react-query';
 import { KeyRound, Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';

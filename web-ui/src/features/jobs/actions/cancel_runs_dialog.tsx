@@ -1,5 +1,5 @@
 // Dialog that cancels all runs of a job that have not ended; it shows how many there are.
-import '../../../i18n/seldom';
+import './texts.en';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call, get } from '../../../api/client';

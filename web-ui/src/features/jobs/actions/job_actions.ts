@@ -1,4 +1,5 @@
 // Actions on a job, for its row, its page and the palette.
+import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef } from 'react';

@@ -1,4 +1,5 @@
 // Dialogs that pause a job (with a reason) and delete one (after confirmation).
+import './texts.en';
 import { useId, useState } from 'react';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';

@@ -1,6 +1,6 @@
 // Dialog for one manual run with other parameters, executor or priority than the job's. Opened from
 // a run, it begins with that run's values.
-import '../../../i18n/seldom';
+import './texts.en';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';

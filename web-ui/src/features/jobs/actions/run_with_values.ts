@@ -1,5 +1,5 @@
 // Overrides for a manual run. Pure.
-import '../../../i18n/seldom';
+import './texts.en';
 import type { Job, Run } from '../../../api/types';
 import { parametersOf } from '../form/form_values';
 

@@ -1,10 +1,11 @@
 // Audit records of this job.
+import '../../audit/texts.en';
+import './texts.en';
 import { Link } from '@tanstack/react-router';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { EmptyYet } from '../../../ui/ui';
 import { AuditList } from '../../audit/audit_list';
-import '../../../i18n/more';
 
 export default function AuditTab({ job }: { job: Job }) {
   const { t } = useTranslation();

@@ -1,5 +1,5 @@
 // Durations of the last runs, as bars with the median and the 95th percentile, and as a table.
-import '../../../i18n/more';
+import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { itemsOf, useRuns } from '../../../api/queries';
 import type { Job } from '../../../api/types';

@@ -1,5 +1,8 @@
 // Page of one job: its next fires, its last runs, its definition.
-import '../../../i18n/more';
+import '../../gaps/texts.en';
+import './texts.en';
+import '../form/texts.en';
+import '../list/texts.en';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Ban, Copy, Pause, Pencil, Play, SlidersHorizontal, Trash2, Zap } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';

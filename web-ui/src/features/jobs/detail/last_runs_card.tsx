@@ -1,5 +1,5 @@
 // Card of a job's last runs, with the share that succeeded.
-import '../../../i18n/seldom';
+import './texts.en';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { percent } from '../../../lib/format';

@@ -1,5 +1,6 @@
 // Fact on a job's page: which events are notified, to whom, and a link to the deliveries.
-import '../../../i18n/more';
+import './texts.en';
+import '../form/texts.en';
 import { Link } from '@tanstack/react-router';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';

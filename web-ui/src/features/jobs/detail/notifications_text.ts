@@ -1,5 +1,6 @@
 // Describes a job's notification settings in words.
-import '../../../i18n/more';
+import './texts.en';
+import '../form/texts.en';
 import { useConfig } from '../../../api/queries';
 import type { Notify } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';

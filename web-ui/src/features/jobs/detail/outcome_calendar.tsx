@@ -1,6 +1,6 @@
 // Results of twelve weeks: a calendar whose days link to their runs, and the same as a table.
-import '../../../i18n/more';
-import '../../../i18n/seldom';
+import './texts.en';
+import '../../schedule/texts.en';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get } from '../../../api/client';

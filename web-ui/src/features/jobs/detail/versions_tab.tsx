@@ -1,5 +1,7 @@
 // Versions of a job: authors and times, comparison of two versions, and revert.
-import '../../../i18n/more';
+import '../../audit/texts.en';
+import './texts.en';
+import '../form/texts.en';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Undo2 } from 'lucide-react';

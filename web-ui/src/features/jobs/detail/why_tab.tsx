@@ -1,5 +1,6 @@
 // Tab that explains from the records why a job ran, or did not run, at a time.
-import '../../../i18n/more';
+import '../../gaps/texts.en';
+import './texts.en';
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Search } from 'lucide-react';

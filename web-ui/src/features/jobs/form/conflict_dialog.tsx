@@ -1,6 +1,6 @@
 // Dialog shown if somebody else has saved the job first: the differences, and the choice of a
 // version.
-import '../../../i18n/more';
+import './texts.en';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Modal } from '../../../ui/dialogs/modal';

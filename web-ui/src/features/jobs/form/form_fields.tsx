@@ -1,6 +1,5 @@
 // Fields of the job form: labelled, registered, with their errors.
-import '../../../i18n/more';
-import '../../../i18n/seldom';
+import './texts.en';
 import type { ReactNode } from 'react';
 import { get, useFormContext, type FieldError, type FieldPath } from 'react-hook-form';
 import { useTextOr } from '../../../i18n/text_or';

@@ -1,5 +1,5 @@
 // Page that creates or edits a job, as a form or as YAML.
-import '../../../i18n/more';
+import './texts.en';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { call } from '../../../api/client';

@@ -1,7 +1,6 @@
 // Sections of the form: what to run, when, where, and on failure. Notifications are in
 // ./notifications_section.
-import '../../../i18n/more';
-import '../../../i18n/seldom';
+import './texts.en';
 import { useEffect, useRef, type ReactNode } from 'react';
 import { useFormContext, useWatch, type FieldPath } from 'react-hook-form';
 import { useNamespaces } from '../../../api/queries';

@@ -1,5 +1,5 @@
 // The editor around the form and the YAML text: saving, conflicts, warning about unsaved changes.
-import '../../../i18n/more';
+import './texts.en';
 import { useQueryClient } from '@tanstack/react-query';
 import { useBlocker, useNavigate } from '@tanstack/react-router';
 import { Save } from 'lucide-react';

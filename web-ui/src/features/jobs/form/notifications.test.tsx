@@ -1,3 +1,4 @@
+import '../../../../test_support/texts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
@@ -10,7 +11,6 @@ import { JobEditor } from './job_editor';
 import { notifyFrom, tellValuesOf, tellingOf } from './notifications_values';
 import { TellFact } from '../detail/notifications_fact';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
-import '../../../i18n/more';
 
 const settings = {
   'notify.on': 'failed,late',

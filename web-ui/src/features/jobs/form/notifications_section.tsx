@@ -1,5 +1,6 @@
 // Section of the form about notifications: which events, and to whom.
-import '../../../i18n/more';
+import '../detail/texts.en';
+import './texts.en';
 import { useController, useWatch } from 'react-hook-form';
 import { NOTICE_KINDS } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';

@@ -1,6 +1,5 @@
 // Field of a job's owner, for users who may change it.
-import '../../../i18n/more';
-import '../../../i18n/seldom';
+import './texts.en';
 import { useFormContext, useWatch } from 'react-hook-form';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';

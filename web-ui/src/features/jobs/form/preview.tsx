@@ -1,6 +1,5 @@
 // Preview of a schedule: its description and next fires, from the scheduler's own code.
-import '../../../i18n/more';
-import '../../../i18n/seldom';
+import './texts.en';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';

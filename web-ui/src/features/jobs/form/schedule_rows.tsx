@@ -1,6 +1,5 @@
 // Several schedules of a job, each with its own kind.
-import '../../../i18n/more';
-import '../../../i18n/seldom';
+import './texts.en';
 import { Plus, Trash2 } from 'lucide-react';
 import { useEffect } from 'react';
 import { useFieldArray, useFormContext, useWatch, type FieldPath } from 'react-hook-form';

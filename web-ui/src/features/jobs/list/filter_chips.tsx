@@ -1,6 +1,6 @@
 // Chips of the label and owner filters, each of which can be removed, and a field that adds a
 // label.
-import '../../../i18n/seldom';
+import './texts.en';
 import { Plus, X } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { useTranslation } from '../../../i18n/use_translation';

@@ -1,6 +1,6 @@
 // List of all jobs, with next fires and the most frequent actions on one or many.
-import '../../../i18n/more';
-import '../../../i18n/seldom';
+import '../detail/texts.en';
+import './texts.en';
 import { Menu } from '@base-ui/react/menu';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Copy, Ellipsis, Pause, Pencil, Play, Plus, SlidersHorizontal, Trash2, Upload } from 'lucide-react';

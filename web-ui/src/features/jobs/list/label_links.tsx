@@ -1,5 +1,5 @@
 // Labels of a job. Each adds a filter for the jobs that have it.
-import '../../../i18n/seldom';
+import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from '../../../i18n/use_translation';
 import { conditionFor, withCondition } from './selector_values';

@@ -1,5 +1,5 @@
 // Filter by namespace. The user chooses one; a URL may name several.
-import '../../../i18n/more';
+import './texts.en';
 import { useNamespaces } from '../../../api/queries';
 import { useTranslation } from '../../../i18n/use_translation';
 

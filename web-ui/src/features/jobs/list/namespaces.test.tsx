@@ -1,3 +1,4 @@
+import '../../../../test_support/texts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import {
   RouterProvider,
@@ -17,7 +18,6 @@ import { JobEditor } from '../form/job_editor';
 import { JobsPage } from './jobs_page';
 import { filterOf } from '../../bulk/bulk';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
-import '../../../i18n/more';
 
 const job = {
   job_id: 'backup',

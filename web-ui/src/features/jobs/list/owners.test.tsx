@@ -1,3 +1,4 @@
+import '../../../../test_support/texts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { render, screen } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,7 +8,6 @@ import { ImportResult } from '../transfer/import_result';
 import { useOwnerText } from './owners';
 import { signedInAs } from '../../../../test_support/person';
 import { HttpResponse, at, http, server } from '../../../../test_support/server';
-import '../../../i18n/more';
 
 const GENERATED = 'user-b3710a1dd3e1c59c';
 

@@ -1,5 +1,5 @@
 // The users, requested only if the caller may read them, and the names of owners.
-import '../../../i18n/more';
+import './texts.en';
 import { itemsOf, useUsers } from '../../../api/queries';
 import type { User } from '../../../api/types';
 import { useSession } from '../../../auth/session';

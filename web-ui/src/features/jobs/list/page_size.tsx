@@ -1,5 +1,5 @@
 // Choice of the number of rows per page.
-import '../../../i18n/seldom';
+import './texts.en';
 import { PAGE_SIZES } from '../../../app/search_params';
 import { useTranslation } from '../../../i18n/use_translation';
 

@@ -1,5 +1,5 @@
 // Button that downloads the selected jobs, or else all that match the filter, as a file.
-import '../../../i18n/seldom';
+import './texts.en';
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import type { Query } from '../../../api/url';

@@ -1,7 +1,6 @@
 // Page that imports jobs from files: shows first what would happen to each job, and applies
 // exactly that.
-import '../../../i18n/more';
-import '../../../i18n/seldom';
+import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Upload } from 'lucide-react';
 import { useRef, useState } from 'react';

@@ -1,5 +1,5 @@
 // Result or preview of an import, with the changes of each job.
-import '../../../i18n/seldom';
+import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useTextOr } from '../../../i18n/text_or';
 import { problemText } from '../../../i18n/problems';

@@ -1,5 +1,5 @@
 // Reads files of jobs as the command line does, and makes the requests of an import. Pure.
-import '../../../i18n/seldom';
+import './texts.en';
 import { parseAllDocuments } from 'yaml';
 import type { Problem } from '../../../api/types';
 import type { Definition } from '../form/definition';

@@ -1,4 +1,5 @@
 // Card of a run's attempts. Choosing one shows its output.
+import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import type { Attempt, Run } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';

@@ -1,5 +1,6 @@
 // Page of one run: the steps of its life with the delays between them, its attempts, its output.
 // Refreshed while the run is active.
+import './texts.en';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Ban, RotateCcw, SlidersHorizontal } from 'lucide-react';

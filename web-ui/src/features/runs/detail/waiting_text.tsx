@@ -1,4 +1,5 @@
 // Text about a run that waits for its retry: the attempt that failed, why, and when the next one starts.
+import './texts.en';
 import type { ReactNode } from 'react';
 import { useJob } from '../../../api/queries';
 import type { Attempt, Run } from '../../../api/types';

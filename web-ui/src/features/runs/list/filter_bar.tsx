@@ -1,5 +1,5 @@
 // Filters of the list of runs; all of them are in the URL.
-import '../../../i18n/more';
+import './texts.en';
 import { X } from 'lucide-react';
 import { itemsOf, useExecutors } from '../../../api/queries';
 import { RUN_STATES } from '../../../api/types';

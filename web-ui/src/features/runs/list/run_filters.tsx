@@ -1,5 +1,5 @@
 // Filters of runs by trigger and by the job's owner.
-import '../../../i18n/more';
+import './texts.en';
 import type { User } from '../../../api/types';
 import { useSession } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';

@@ -1,6 +1,6 @@
 // The last runs of a job as small bars, oldest first. Height, mark and colour show how each ended;
 // its label says it in words, and a click opens the run.
-import '../../../i18n/seldom';
+import './texts.en';
 import { Link } from '@tanstack/react-router';
 import type { RecentRun } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';

@@ -1,4 +1,5 @@
 // Page of all runs; all filters are in the URL.
+import './texts.en';
 import { getRouteApi } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
 import { Suspense, useRef } from 'react';

@@ -1,5 +1,5 @@
 // Choice of a time range, in the time zone in which local times are shown.
-import '../../../i18n/more';
+import './texts.en';
 import { CalendarRange } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from '../../../i18n/use_translation';

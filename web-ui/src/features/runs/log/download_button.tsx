@@ -1,4 +1,5 @@
 // Downloads the whole log of an attempt.
+import './texts.en';
 import { Download } from 'lucide-react';
 import { send } from '../../../api/client';
 import { useTranslation } from '../../../i18n/use_translation';

@@ -1,4 +1,5 @@
 // Filters a log by level.
+import './texts.en';
 import { useMemo } from 'react';
 import { useTranslation } from '../../../i18n/use_translation';
 import { LEVELS, countFrom, type Level } from './log_levels';

@@ -1,4 +1,5 @@
 // One line of a log, in its colours, with its links, number and time. React writes each part as text.
+import './texts.en';
 import { Copy } from 'lucide-react';
 import { useTranslation } from '../../../i18n/use_translation';
 import type { LogLine } from './log_lines';

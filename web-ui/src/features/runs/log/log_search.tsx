@@ -1,4 +1,5 @@
 // Searches a log: the text, and the hits one after the other.
+import './texts.en';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { useTranslation } from '../../../i18n/use_translation';
 

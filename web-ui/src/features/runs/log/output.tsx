@@ -1,5 +1,6 @@
 // Live output of a run: only the visible lines are in the document. It is followed or read, searched,
 // filtered by level, wrapped, copied.
+import './texts.en';
 import { ArrowDownToLine, Clock, Copy, Maximize2, Play, WrapText } from 'lucide-react';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { useTranslation } from '../../../i18n/use_translation';

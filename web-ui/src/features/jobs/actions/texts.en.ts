@@ -1,0 +1,47 @@
+import { addEnglish } from '../../../i18n';
+
+export const en = {
+  'jobs.paused': '{{name}} paused',
+  'jobs.resumed': '{{name}} resumed',
+  'jobs.deleted': '{{name}} deleted',
+  'jobs.pause_title': 'Pause {{name}}?',
+  'jobs.pause_explain':
+    'No new runs start while the job is paused; running attempts continue. The skipped fires are recorded as missed fires when the job is resumed.',
+  'jobs.delete_title': 'Delete {{name}}?',
+  'jobs.delete_explain':
+    'Running attempts finish and the history stays readable. The job ID cannot be used again. This cannot be undone.',
+  'jobs.changed_meanwhile': 'Someone else changed the job in the meantime. Review it and try again.',
+  // Running a job with options.
+  'run_with.title': 'Run {{name}} with options',
+  'run_with.again_title': 'Run {{name}} again',
+  'run_with.start': 'Run',
+  'run_with.parameters': 'Parameters',
+  'run_with.parameters_hint':
+    'A JSON object with string, number and boolean values. The command receives each value as CARILLON_PARAM_<NAME>. Merged over the parameters of the job.',
+  'run_with.no_object': 'Must be a JSON object.',
+  'run_with.kept': 'The job defines these parameters, so they can be changed but not removed: {{names}}',
+  'run_with.executor': 'Executor',
+  'run_with.executor_job': 'Job default: {{where}}',
+  'run_with.executor_any': 'any executor',
+  'run_with.executor_labels': 'any executor with {{labels}}',
+  'run_with.executor_hint': 'Overrides the executor and selector of the job.',
+  'run_with.priority': 'Priority',
+  'run_with.priority_hint': '0 to 100; higher runs first. Leave empty for the job default.',
+  'run_with.whole': 'Must be a whole number from 0 to 100.',
+  'run_with.paused': 'The job is paused. This run starts anyway.',
+  'run_with.new_run': 'Starts a new run with the current version of the job. The old run stays unchanged.',
+  // Cancelling all runs of a job.
+  'cancel_runs.title': 'Cancel all runs of {{name}}?',
+  'cancel_runs.do': 'Cancel runs',
+  'cancel_runs.counts': '{{running}} running, {{pending}} pending, {{held}} held',
+  'cancel_runs.none': 'This job has no active runs.',
+  'cancel_runs.unknown': 'The number of active runs is unknown: {{why}}',
+  'cancel_runs.at_least': 'more than {{n}}',
+  'cancel_runs.explain':
+    'Pending runs never start; the processes of running runs are terminated. The schedule keeps firing: pause the job to prevent new runs.',
+  'cancel_runs.reason': 'Reason (optional)',
+  'cancel_runs.done': 'Cancelling {{n}} runs of {{name}}',
+  'cancel_runs.done_one': 'Cancelling 1 run of {{name}}',
+  'cancel_runs.nothing': '{{name}} had no active runs',
+} as const;
+addEnglish(en);

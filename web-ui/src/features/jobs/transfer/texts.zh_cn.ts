@@ -1,0 +1,36 @@
+import type { TwinOf } from '../../../i18n/catalogue_type';
+import type { en } from './texts.en';
+
+export const zhCN: TwinOf<typeof en> = {
+  // Importing jobs from files.
+  'import.title': '导入任务',
+  'import.under': 'YAML 或 JSON 格式的任务文件，例如导出的文件或 carillon apply 使用的文件',
+  'import.files': '文件',
+  'import.text': '任务',
+  'import.text_hint': '一个任务、任务列表或多个文档。按 job_id 查找任务，或在命名空间内按名称查找。',
+  'import.namespace_hint': '用于未指定命名空间的任务',
+  'import.prune': '删除文件中没有的任务',
+  'import.prune_hint': '仅限此命名空间，且仅限带有以下标签的任务。',
+  'import.prune_where': '请先选择命名空间：不会删除其外的任何任务。',
+  'import.selector': '仅删除带有这些标签的任务',
+  'import.selector_hint': '条件以逗号分隔',
+  'import.look': '预览更改',
+  'import.look_first': '请先预览更改，再应用。',
+  'import.apply': '应用',
+  'import.would': '计划的更改',
+  'import.did': '已应用的更改',
+  'import.outcome': '结果',
+  'import.changes': '更改',
+  'import.changes_many': '内容过多，无法显示',
+  'import.prune_rest': '仍有任务需要删除：请再次应用以继续。',
+  'import.too_big': '一次最多 {{n}} kB。',
+  'import.too_many': '共 {{n}} 个任务；一次最多 {{most}} 个。',
+  'import.unreadable': '第 {{line}} 行：{{why}}',
+  'import.no_job': '第 {{n}} 项不是任务：必须由名称和值组成。',
+  'import.empty': '没有找到任务。',
+  'jobs.export': '导出',
+  'jobs.export_all': '将所有匹配的任务导出为 YAML 文件',
+  'jobs.export_ticked': '将选中的 {{n}} 个任务导出为 YAML 文件',
+  'jobs.exported': '已导出 {{n}} 个任务',
+  'jobs.not_exported': '导出失败',
+};

@@ -1,0 +1,38 @@
+import { addEnglish } from '../../../i18n';
+
+export const en = {
+  'output.search': 'Search the output',
+  'output.hits': '{{at}} of {{of}}',
+  'output.previous': 'Previous match',
+  'output.next': 'Next match',
+  'output.wrap': 'Wrap',
+  'output.download': 'Download',
+  'output.download_failed': 'Download failed',
+  'output.copy': 'Copy the lines shown',
+  'output.copy_line': 'Copy line {{n}}',
+  'output.copied': 'Lines copied: {{n}}',
+  'output.copy_failed': 'The browser blocked access to the clipboard',
+  'output.follow': 'Follow',
+  'output.paused': 'Updates are paused. New lines are not shown.',
+  'output.times': 'Times',
+  'output.full': 'Full screen',
+  'output.incomplete': 'Part of this log was not received.',
+  'output.nothing_yet': 'No output yet.',
+  'output.link_to': 'Link to line {{n}}',
+  'output.said_live': 'Following the log: {{count}} lines.',
+  'output.said_waiting': 'The server is not responding. The log continues when the server is back.',
+  'output.said_end': 'The log is complete: {{count}} lines.',
+  'output.keys':
+    'c copies the linked line or all lines shown, w toggles wrapping, f toggles full screen, n and N go to the next and previous match, Home and End go to the first and last line.',
+  'output.level': 'Level',
+  'output.level_all': 'All levels',
+  'output.level_ERROR': 'Errors',
+  'output.level_WARN': 'Warnings and above',
+  'output.level_INFO': 'Info and above',
+  'output.level_DEBUG': 'Debug and above',
+  'output.level_counts': 'Counted in the {{n}} lines received so far',
+  'output.level_shown': '{{shown}} of the {{n}} lines received so far',
+  'output.level_none': 'No line received so far has this level.',
+  'output.none': 'No output.',
+} as const;
+addEnglish(en);

@@ -1,0 +1,38 @@
+import type { TwinOf } from '../../../i18n/catalogue_type';
+import type { en } from './texts.en';
+
+export const zhCN: TwinOf<typeof en> = {
+  'output.search': '搜索输出',
+  'output.hits': '第 {{at}} 个，共 {{of}} 个',
+  'output.previous': '上一个匹配',
+  'output.next': '下一个匹配',
+  'output.wrap': '自动换行',
+  'output.download': '下载',
+  'output.download_failed': '下载失败',
+  'output.copy': '复制显示的行',
+  'output.copy_line': '复制第 {{n}} 行',
+  'output.copied': '已复制 {{n}} 行',
+  'output.copy_failed': '浏览器不允许复制',
+  'output.follow': '跟随',
+  'output.paused': '更新已暂停：不显示新的行。',
+  'output.times': '时间',
+  'output.full': '全屏',
+  'output.incomplete': '此日志有一部分未送达。',
+  'output.nothing_yet': '尚无输出。',
+  'output.link_to': '链接到第 {{n}} 行',
+  'output.said_live': '正在跟随日志：{{count}} 行。',
+  'output.said_waiting': '服务器无响应；恢复后日志继续。',
+  'output.said_end': '日志完整：{{count}} 行。',
+  'output.keys':
+    'c 复制所链接的行或全部显示的内容，w 换行，f 全屏，n 和 N 在匹配间移动，Home 和 End 到首尾。',
+  'output.level': '级别',
+  'output.level_all': '所有级别',
+  'output.level_ERROR': '错误',
+  'output.level_WARN': '警告及以上',
+  'output.level_INFO': '信息及以上',
+  'output.level_DEBUG': '调试及以上',
+  'output.level_counts': '按已收到的 {{n}} 行统计',
+  'output.level_shown': '已收到 {{n}} 行，显示 {{shown}} 行',
+  'output.level_none': '已收到的行中没有此级别。',
+  'output.none': '没有输出。',
+};

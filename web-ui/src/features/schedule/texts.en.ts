@@ -1,0 +1,46 @@
+import { addEnglish } from '../../i18n';
+
+export const en = {
+  'plan.under': 'All scheduled fires, in the time zone {{zone}}',
+  'plan.day': 'Day',
+  'plan.week': 'Week',
+  'plan.before': 'Previous',
+  'plan.after': 'Next',
+  'plan.date': 'Date',
+  'plan.today': 'Today',
+  'plan.truncated':
+    'There are too many jobs or fires to count them all: only the first {{n}} jobs are included.',
+  'plan.density': 'Density',
+  'plan.sum': '{{fires}} fires of {{jobs}} jobs.',
+  'plan.busiest_minute': 'Busiest minute: {{at}} with {{fires}} fires.',
+  'plan.busiest_hour': 'Busiest hour: {{at}} with {{fires}} fires.',
+  'plan.by_job': 'Fires by job and hour',
+  'plan.by_hour': 'Fires by day and hour',
+  'plan.more_jobs': 'and {{n}} more jobs; choose an hour to see its jobs',
+  'plan.none_day': 'No fires on this day.',
+  'plan.none_week': 'No fires in this week.',
+  'plan.none_hour': 'No fires in this hour.',
+  'plan.hour': 'Hour from {{at}}',
+  'plan.hour_named': '{{at}}: {{fires}} fires',
+  'plan.in_hour': 'Jobs in this hour',
+  'plan.fires': 'Fires',
+  'plan.minutes': 'Minutes',
+  // Preview of a pause.
+  'what_if.title': 'What if the cluster were paused?',
+  'what_if.explain':
+    'Counts the fires that a pause in this period would skip. This is only a preview: nothing is paused or changed. After a real pause, each job’s misfire policy applies.',
+  'what_if.from': 'Pause start ({{zone}})',
+  'what_if.until': 'Pause end ({{zone}})',
+  'what_if.show': 'Preview',
+  'what_if.clear': 'Clear',
+  'what_if.no_time': 'Enter a start and an end.',
+  'what_if.backwards': 'The end must be after the start.',
+  'what_if.too_long': 'At most {{n}} days.',
+  'what_if.none': 'No fires in this period.',
+  'what_if.sum': '{{fires}} fires of {{jobs}} jobs would be skipped.',
+  'what_if.hour': 'Hour',
+  'what_if.by_hour': 'Skipped fires by hour',
+  'what_if.by_job': 'Skipped fires by job',
+  'what_if.more': 'and {{n}} more jobs',
+} as const;
+addEnglish(en);

@@ -1,0 +1,46 @@
+import { addEnglish } from '../../i18n';
+
+export const en = {
+  'admin.users': 'Users',
+  'denied.users': 'Only administrators can manage users.',
+  'role_hint.admin': 'Full access',
+  'role_hint.user': 'Can view everything; can create, edit and run their own jobs',
+  'role_hint.read_only': 'Can view everything; cannot change anything',
+  'users.under': 'People who can sign in with a name and password',
+  'users.none': 'No users yet',
+  'users.none_hint':
+    'You are signed in with an API token. Create a user to sign in with a name and password.',
+  'users.new': 'New user',
+  'users.create': 'Create user',
+  'users.created': 'User {{name}} created',
+  'users.changed': 'User {{name}} changed',
+  'users.deleted': 'User {{name}} deleted',
+  'users.role': 'Role',
+  'users.name_hint': 'Letters, digits and . _ @ -; cannot be changed later',
+  'users.display_name': 'Display name (optional)',
+  'users.password_hint': 'At least 10 characters',
+  'users.edit_named': 'Edit {{name}}',
+  'users.password_of': 'Set a new password for {{name}}',
+  'users.set_password': 'Set password',
+  'users.password_set': 'Password of {{name}} changed',
+  'users.password_explain': 'At least 10 characters. All sessions of this user end.',
+  'users.disabled': 'Disabled',
+  'users.disabled_hint': 'The user cannot sign in; their sessions and tokens stop working. Their jobs stay.',
+  'users.delete_named': 'Delete {{name}}',
+  'users.delete_title': 'Delete {{name}}?',
+  'users.delete_explain':
+    'The sessions and tokens of this user end immediately. Their jobs stay and keep firing.',
+  'tokens.nobody': 'None',
+  'tokens.you': 'You',
+  'shares.title': 'Shared jobs',
+  'shares.hint':
+    'This user can edit, run, pause and delete these jobs. Choose a namespace and optionally labels. * (all namespaces) requires labels.',
+  'shares.row': 'Share {{n}}',
+  'shares.selector': 'Labels (empty: all jobs)',
+  'shares.add': 'Add a share',
+  'shares.remove': 'Remove share {{n}}',
+  'shares.whole': '{{namespace}}: all jobs',
+  'shares.selected': '{{namespace}}: {{selector}}',
+  'shares.selected_anywhere': 'All namespaces: {{selector}}',
+} as const;
+addEnglish(en);
