@@ -151,7 +151,7 @@ Outcome<json> SendAll(Session& session, const Documents& documents, const Applyi
 }
 
 // Reports each error with its file and line; returns the exit code of the first one.
-ExitCode TellErrors(Session& session, const json& applied, const Documents& documents) {
+ExitCode PrintErrors(Session& session, const json& applied, const Documents& documents) {
   ExitCode exit = ExitCode::kDone;
   for (const json& item : applied["items"]) {
     if (!item.is_object() || !item.value("error", json()).is_object()) continue;
@@ -260,7 +260,7 @@ Outcome<ExitCode> Apply(Session& session, const FileArguments& arguments) {
   if (documents.empty()) return ExitCode::kDone;
   CARILLON_ASSIGN_OR_RETURN(const json applied, SendAll(session, documents, how));
   PrintApplied(session, applied);
-  const ExitCode exit = TellErrors(session, applied, documents);
+  const ExitCode exit = PrintErrors(session, applied, documents);
   session.Say(Total(applied) + (how.dry_run ? " (dry run, nothing was changed)" : ""));
   return exit;
 }
@@ -295,7 +295,7 @@ Outcome<ExitCode> Diff(Session& session, const FileArguments& arguments) {
       if (result != "unchanged" && result != "error") PrintDifference(print, item);
     }
   }
-  if (TellErrors(session, would, documents) != ExitCode::kDone) return ExitCode::kUsage;
+  if (PrintErrors(session, would, documents) != ExitCode::kDone) return ExitCode::kUsage;
   const int64_t alike = Count(would, "unchanged");
   return alike == static_cast<int64_t>(would["items"].size()) ? ExitCode::kDone
                                                               : ExitCode::kFailure;

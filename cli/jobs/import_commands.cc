@@ -31,7 +31,7 @@ std::string NotImported(const json& job, const Failure& failure) {
                 : failure.message);
 }
 
-void TellLines(Session& session, const std::string& what, const std::vector<CrontabLine>& lines) {
+void PrintLines(Session& session, const std::string& what, const std::vector<CrontabLine>& lines) {
   for (const CrontabLine& line : lines) {
     session.Say("line " + std::to_string(line.number) + what + ": " + line.why + "  (" +
                 Cell(line.text) + ")");
@@ -140,8 +140,8 @@ Outcome<ExitCode> ImportCrontab(Session& session, const ImportArguments& argumen
   if (!arguments.name_space.empty()) {
     for (json& job : import.jobs) job["namespace"] = arguments.name_space;
   }
-  TellLines(session, "", import.remarks);
-  TellLines(session, " skipped", import.refused);
+  PrintLines(session, "", import.remarks);
+  PrintLines(session, " skipped", import.refused);
   if (arguments.apply || arguments.dry_run) {
     CARILLON_ASSIGN_OR_RETURN(const ExitCode applied, arguments.dry_run
                                                           ? Rehearse(session, import.jobs)

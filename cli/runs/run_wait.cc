@@ -52,12 +52,12 @@ class Waiter {
     while (true) {
       CARILLON_ASSIGN_OR_RETURN(const bool ended, Look());
       if (ended) return Finish();
-      if (state_ == RunState::kPending && clock_.Steady() - started >= kAskWhyAfter) TellPause();
+      if (state_ == RunState::kPending && clock_.Steady() - started >= kAskWhyAfter) PrintPause();
       Duration nap = pause;
       if (options_.longest) {
         const Duration left = *options_.longest - (clock_.Steady() - started);
         if (left <= Duration::zero()) {
-          if (state_ == RunState::kPending) TellPause();
+          if (state_ == RunState::kPending) PrintPause();
           session_.Say(run_id_ + ": still " + TextOf(run_, "state"));
           return ExitCode::kWaitTimedOut;
         }
@@ -93,7 +93,7 @@ class Waiter {
 
   // Reports once that the cluster is paused, because then the run does not start. If the status
   // cannot be read, the wait continues.
-  void TellPause() {
+  void PrintPause() {
     if (std::exchange(asked_why_, true)) return;
     const auto status = session_.Call({.path = "/api/system/status"});
     if (!status.ok() || !status->body.is_object()) return;

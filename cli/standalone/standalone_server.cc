@@ -80,7 +80,7 @@ Status StandaloneServer::Parts::StartAll(const config::Config& config,
                                          const process::Interrupted& interrupted) {
   CARILLON_TRY(OpenKeys(config));
   CARILLON_TRY(StartStore(config));
-  if (interrupted()) return process::ToldToStop();
+  if (interrupted()) return process::InterruptedError();
   CARILLON_TRY(MakeSender(config));
   MakeScheduler(config);
   CARILLON_TRY(scheduler->Listen(scheduler::ApiOptionsOf(config), scheduler::OpsOptionsOf(config),
@@ -185,7 +185,7 @@ Status StandaloneServer::Parts::AwaitReady(const process::Interrupted& interrupt
     return stop || (scheduler->ready() && !scheduler->view().GetStatus().executors.empty() &&
                     executor->warden_pid() > 0);
   });
-  if (stop) return process::ToldToStop();
+  if (stop) return process::InterruptedError();
   if (ready) return {};
   return {ErrorCode::kUnavailable, "the server did not become ready in time; see its log"};
 }

@@ -99,7 +99,7 @@ bool IsWanted(NoticeKind kind, const NotifyRules& rules, const NotifyDefaults& d
   return std::find(on.begin(), on.end(), kind) != on.end();
 }
 
-Duration TellsLateAfter(const NotifyRules& rules, const NotifyDefaults& defaults) {
+Duration LateNoticeAfter(const NotifyRules& rules, const NotifyDefaults& defaults) {
   if (!IsWanted(NoticeKind::kLate, rules, defaults)) return {};
   return rules.late_after_s ? Duration(std::chrono::seconds(*rules.late_after_s))
                             : defaults.late_after;
@@ -108,7 +108,7 @@ Duration TellsLateAfter(const NotifyRules& rules, const NotifyDefaults& defaults
 NoticeVerdict DecideNotice(NoticeKind kind, const NoticeMemory& memory, Duration repeat_after,
                            WallTime now) {
   if (kind == NoticeKind::kRecovered || memory.told == WallTime{}) return NoticeVerdict::kTell;
-  if (memory.recovered) repeat_after = std::min(repeat_after, kFlappingToldEvery);
+  if (memory.recovered) repeat_after = std::min(repeat_after, kFlappingNoticeEvery);
   return now - memory.told >= repeat_after ? NoticeVerdict::kTell : NoticeVerdict::kHoldBack;
 }
 

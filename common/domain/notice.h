@@ -50,7 +50,7 @@ struct NotifyDefaults {
 
 bool IsWanted(NoticeKind kind, const NotifyRules& rules, const NotifyDefaults& defaults);
 // Returns the delay from which a late start is notified; zero: never.
-Duration TellsLateAfter(const NotifyRules& rules, const NotifyDefaults& defaults);
+Duration LateNoticeAfter(const NotifyRules& rules, const NotifyDefaults& defaults);
 
 // The last notice of one kind about a job.
 struct NoticeMemory {
@@ -65,9 +65,9 @@ enum class NoticeVerdict {
   kDrop,      // not wanted
 };
 // The least time between two notified failures of a job, even if it recovers in between.
-inline constexpr Duration kFlappingToldEvery = 1min;
+inline constexpr Duration kFlappingNoticeEvery = 1min;
 // Decides whether a notice is sent now. A recovery always is, because it follows a notified
-// failure. After a success, the next failure is news: it waits for kFlappingToldEvery at most, and
+// failure. After a success, the next failure is news: it waits for kFlappingNoticeEvery at most, and
 // not for `repeat_after`.
 NoticeVerdict DecideNotice(NoticeKind kind, const NoticeMemory& memory, Duration repeat_after,
                            WallTime now);

@@ -27,7 +27,7 @@ struct MemberInfo {
   std::string rest_url;
   std::string grpc_address;
   std::string version = {};         // build version; empty: an older member
-  std::optional<bool> paused = {};  // latest TellPaused; not part of Join
+  std::optional<bool> paused = {};  // latest AnnouncePaused; not part of Join
   std::string ops_url = {};         // health and metrics; empty: an older member
 
   bool operator==(const MemberInfo&) const = default;
@@ -65,7 +65,7 @@ class Coordinator {
   virtual std::vector<MemberInfo> Members() = 0;
   // Publishes whether the pause of the cluster is in force at this member. Members() shows it until
   // the member leaves, rejoins or publishes another value.
-  virtual Status TellPaused(bool paused) = 0;
+  virtual Status AnnouncePaused(bool paused) = 0;
 
   virtual Result<Assignment> ReadAssignment() = 0;
   // Only for the leader. The write itself checks that this member still leads (otherwise kFenced),

@@ -47,7 +47,7 @@ Status Live(const std::string& name, Daemon& daemon, const sigset_t& signals, bo
 
 }  // namespace
 
-Error ToldToStop() { return {ErrorCode::kUnavailable, "stopped before it was ready"}; }
+Error InterruptedError() { return {ErrorCode::kUnavailable, "stopped before it was ready"}; }
 
 bool AtTerminal() { return isatty(STDIN_FILENO) == 1; }
 

@@ -43,6 +43,6 @@ int RunDaemon(const std::string& name, const config::LoadRequest& request, const
               bool at_terminal = AtTerminal());
 
 // The error that a waiting part returns when the process was told to stop.
-Error ToldToStop();
+Error InterruptedError();
 
 }  // namespace carillon::process

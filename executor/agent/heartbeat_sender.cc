@@ -66,7 +66,7 @@ HeartbeatSender::Told HeartbeatSender::Current() const {
 // True if a heartbeat should be sent early. A result tells only the member that owns the run that
 // a slot is free; the others learn from a heartbeat of free slots and of lanes that open or close.
 bool HeartbeatSender::RoomFreed(const Told& current) const {
-  const int told = rooms_.sessions.LeastRoomTold();
+  const int told = rooms_.sessions.LeastReportedFreeSlots();
   return rooms_.sessions.several() && told <= rooms_.gate.slots() / kNearlyFull &&
          rooms_.gate.FreeSlots(Lane::kProcess) > told &&
          current.accepting[static_cast<size_t>(Lane::kProcess)];
@@ -82,7 +82,7 @@ int HeartbeatSender::RoomFor(const MemberId& member, Lane lane) const {
 
 // A dead warden took its processes with it, and a live one without a connection kills them by
 // itself. The end of the lease then tells the owner what nobody here can.
-bool HeartbeatSender::TellsRunning(const RunEntry& entry, SteadyTime now) const {
+bool HeartbeatSender::ReportsRunning(const RunEntry& entry, SteadyTime now) const {
   const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
   if (!runs) return false;
   if (entry.lane == Lane::kLight) return true;
@@ -105,7 +105,7 @@ void HeartbeatSender::Fill(const MemberId& member, SteadyTime now, Heartbeat* he
   heartbeat->free_light_slots = RoomFor(member, Lane::kLight);
   heartbeat->claiming = rooms_.claims.SentTo(member);
   rooms_.runs.ForEach([&](const RunEntry& entry) {
-    const bool tells = TellsRunning(entry, now);
+    const bool tells = ReportsRunning(entry, now);
     if (!tells && entry.stage != RunStage::kReporting) return;
     const bool owner_silent =
         now - entry.renewed > SilenceAt(rooms_.sessions.HeartbeatEvery(entry.member)) ||

@@ -48,7 +48,7 @@ class HeartbeatSender {
   Told Current() const;
   bool RoomFreed(const Told& current) const;
   int RoomFor(const MemberId& member, Lane lane) const;
-  bool TellsRunning(const RunEntry& entry, SteadyTime now) const;
+  bool ReportsRunning(const RunEntry& entry, SteadyTime now) const;
   void Fill(const MemberId& member, SteadyTime now, Heartbeat* heartbeat) const;
 
   const ExecutorDaemon::Ports& ports_;

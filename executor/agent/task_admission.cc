@@ -34,12 +34,12 @@ void TaskAdmission::LearnTime(const std::optional<WallTime>& told, SteadyTime no
   cluster_time_.Tell(*told, now);
   const Duration ahead = ports_.clock.Wall() - *told;
   const bool wrong = ahead > kClockTolerance || ahead < -kClockTolerance;
-  if (wrong && !told_clock_) {
+  if (wrong && !clock_logged_) {
     log::Warn("executor", "this host's clock is {} s {} cluster time: times of runs are wrong",
               (ahead < Duration{} ? -ahead : ahead) / 1s,
               ahead < Duration{} ? "behind" : "ahead of");
   }
-  told_clock_ = wrong;
+  clock_logged_ = wrong;
 }
 
 bool TaskAdmission::TakeTasks(SteadyTime now) {

@@ -48,7 +48,7 @@ class TaskAdmission {
   const Rooms rooms_;
   TaskIntake intake_;
   ClusterTime cluster_time_;
-  bool told_clock_ = false;  // the wrong clock of this host has been logged
+  bool clock_logged_ = false;  // the wrong clock of this host has been logged
 };
 
 }  // namespace carillon::executor

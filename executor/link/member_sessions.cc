@@ -49,10 +49,10 @@ Duration MemberSessions::HeartbeatEvery(const MemberId& member) const {
   return found == sessions_.end() ? kHeartbeatEvery : found->second.heartbeat_every;
 }
 
-int MemberSessions::LeastRoomTold() const {
+int MemberSessions::LeastReportedFreeSlots() const {
   int least = INT_MAX;
   for (const auto& [member, session] : sessions_) {
-    if (session.registered) least = std::min(least, session.room_told);
+    if (session.registered) least = std::min(least, session.reported_free_slots);
   }
   return least;
 }
@@ -145,7 +145,7 @@ void MemberSessions::SendHeartbeats(SteadyTime now, Cause cause, const Fill& fil
     Heartbeat heartbeat;
     heartbeat.sent_us = now.time_since_epoch().count();
     fill(member, &heartbeat);
-    session.room_told = heartbeat.free_slots;
+    session.reported_free_slots = heartbeat.free_slots;
     const Status sent = link_.Send(member, std::move(heartbeat));
     if (!sent.ok()) log::Debug("link", "heartbeat: {}", sent.error().message);
   }

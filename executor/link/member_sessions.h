@@ -38,7 +38,7 @@ class MemberSessions {
   Duration HeartbeatEvery(const MemberId& member) const;
   bool several() const { return sessions_.size() > 1; }
   // The fewest free process slots that the last heartbeat reported to any registered member.
-  int LeastRoomTold() const;
+  int LeastReportedFreeSlots() const;
   // The next connected member in rotation; `member` itself if there is no other.
   MemberId After(const MemberId& member) const;
 
@@ -73,7 +73,7 @@ class MemberSessions {
     SteadyTime register_at{};  // next try
     Duration heartbeat_every = kHeartbeatEvery;
     SteadyTime heartbeat_at{};
-    int room_told = 0;
+    int reported_free_slots = 0;
     std::vector<ClaimRequest> claims;
     SteadyTime claims_at{};  // when the next batch may be sent
     Duration patience = kAskAgain;

@@ -88,7 +88,7 @@ Status LinkIdentity::JoinWithToken(const process::Interrupted& interrupted) {
     log::Warn("link", "not joined yet: {}", joined.error().message);
     process::Await(clock_, kAskAgainEvery, interrupted);
   }
-  return process::ToldToStop();
+  return process::InterruptedError();
 }
 
 Status LinkIdentity::AskMembers(const tls::Identity& shown, const std::string& token) {

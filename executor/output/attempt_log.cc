@@ -112,11 +112,11 @@ void AttemptLog::End(Now now) {
 const LogChunk* AttemptLog::Take(SteadyTime now) {
   CloseOldLines(now);
   if (open_.count > 0 && now >= open_since_ + kGather) CloseChunk(false);
-  return told_ < chunks_.size() ? &chunks_[told_++] : nullptr;
+  return reported_ < chunks_.size() ? &chunks_[reported_++] : nullptr;
 }
 
 SteadyTime AttemptLog::NextDue() const {
-  if (told_ < chunks_.size()) return SteadyTime{};
+  if (reported_ < chunks_.size()) return SteadyTime{};
   SteadyTime next = open_.count > 0 ? open_since_ + kGather : SteadyTime::max();
   for (const Line& line : lines_) {
     if (!line.text.empty()) next = std::min(next, line.waiting_since + kLinePatience);
@@ -131,7 +131,7 @@ void AttemptLog::Confirm(uint64_t first_seq) {
   if (found == chunks_.end()) return;
   waiting_ -= found->entries.size();
   budget_.used -= found->entries.size();
-  if (static_cast<size_t>(found - chunks_.begin()) < told_) --told_;
+  if (static_cast<size_t>(found - chunks_.begin()) < reported_) --reported_;
   chunks_.erase(found);
 }
 

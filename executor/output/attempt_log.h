@@ -60,7 +60,7 @@ class AttemptLog {
   // The time at which Take next has a chunk; SteadyTime::max() for never.
   SteadyTime NextDue() const;
   // Sends every unconfirmed chunk again, because the previous receiver is gone.
-  void TellAgain() { told_ = 0; }
+  void ReportAllAgain() { reported_ = 0; }
   // Discards the chunk that begins with this entry, because the receiver has stored it.
   void Confirm(uint64_t first_seq);
 
@@ -88,7 +88,7 @@ class AttemptLog {
   LogChunk open_;
   SteadyTime open_since_{};
   std::deque<LogChunk> chunks_;  // closed, unconfirmed
-  size_t told_ = 0;              // how many of chunks_ were taken
+  size_t reported_ = 0;          // how many of chunks_ were taken
   uint64_t next_seq_ = 1;
   size_t total_ = 0;    // bytes of both streams that were kept
   size_t waiting_ = 0;  // bytes in chunks_ and open_

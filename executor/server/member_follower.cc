@@ -24,9 +24,9 @@ SteadyTime MemberFollower::Step(SteadyTime now) {
   const bool there = !gone || Announce(now);
   if (shown_) {
     std::vector<MemberInfo> members = directory_.Members();
-    if (members != told_) {
+    if (members != reported_) {
       set_members_(members);
-      told_ = std::move(members);
+      reported_ = std::move(members);
     }
   }
   return now + (there ? kLookEvery : backoff_.Next(rng_));

@@ -43,7 +43,7 @@ class MemberFollower final : public Stepper {
   Backoff backoff_{{.first = 100ms, .longest = 1s}};
   bool shown_ = false;  // announced at least once
   std::optional<SteadyTime> conflict_since_;
-  std::vector<MemberInfo> told_;
+  std::vector<MemberInfo> reported_;
   mutable Mutex mu_;
   std::string refusal_ GUARDED_BY(mu_);
 };

@@ -48,8 +48,8 @@ void EndReporter::ReleaseSynced() {
     entry.reserved = false;
     entry.stage = AttemptStage::kEnded;
     entry.counted = entry.end_record != 0;
-    if (entry.counted) untold_bytes_ += entry.memory->result.output.size();
-    if (untold_bytes_ > kUntoldBytesMax) DropMemory(entry);
+    if (entry.counted) unreported_bytes_ += entry.memory->result.output.size();
+    if (unreported_bytes_ > kUnreportedBytesMax) DropMemory(entry);
     events_.push_back({name, true});
   }
   if (!ending_.empty()) journal_.WantSync(ending_.front().position);
@@ -118,7 +118,7 @@ void EndReporter::Forget(const std::vector<HeldAttempt>& attempts) {
 }
 
 void EndReporter::DropMemory(AttemptEntry& entry) {
-  if (entry.counted) untold_bytes_ -= entry.memory->result.output.size();
+  if (entry.counted) unreported_bytes_ -= entry.memory->result.output.size();
   if (entry.end_record != 0) entry.memory.reset();
   entry.counted = false;
 }

@@ -20,7 +20,7 @@ class EndReporter {
  public:
   // Outputs kept in memory of ends that are recorded but not reported; beyond it they are
   // read back.
-  static constexpr size_t kUntoldBytesMax = 16u << 20;
+  static constexpr size_t kUnreportedBytesMax = 16u << 20;
 
   EndReporter(const Clock& clock, WardenJournal& journal, AttemptTable& table)
       : clock_(clock), journal_(journal), table_(table) {}
@@ -61,7 +61,7 @@ class EndReporter {
   AttemptTable& table_;
   std::deque<AttemptAtDisk> ending_;  // reported once they are synced
   std::deque<Event> events_;
-  size_t untold_bytes_ = 0;
+  size_t unreported_bytes_ = 0;
 };
 
 }  // namespace carillon::executor

@@ -213,8 +213,8 @@ void LiveRun::Renew(SteadyTime lease_end) {
 }
 
 bool LiveRun::TakeStarted() {
-  if (!started_report_ || started_told_) return false;
-  started_told_ = true;
+  if (!started_report_ || start_reported_) return false;
+  start_reported_ = true;
   return true;
 }
 

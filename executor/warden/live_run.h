@@ -96,7 +96,7 @@ class LiveRun {
   WallTime started_wall_{};
   SteadyTime deadline_;
   bool started_report_ = false;
-  bool started_told_ = false;
+  bool start_reported_ = false;
   std::optional<ShimReport> spawn_failure_;
   std::optional<int> wait_status_;
   bool ended_report_ = false;

@@ -78,8 +78,8 @@ void LogRelay::Confirm(const std::vector<StoredOutput>& confirmed) {
   }
 }
 
-void LogRelay::TellAgain() {
-  for (auto& [number, item] : logs_) item.log->TellAgain();
+void LogRelay::ReportAllAgain() {
+  for (auto& [number, item] : logs_) item.log->ReportAllAgain();
 }
 
 }  // namespace carillon::executor

@@ -42,7 +42,7 @@ class LogRelay {
   std::optional<AttemptOutput> Take(SteadyTime now);
   SteadyTime NextDue() const;
   void Confirm(const std::vector<StoredOutput>& confirmed);
-  void TellAgain();
+  void ReportAllAgain();
 
   size_t size() const { return logs_.size(); }
   size_t bytes() const { return budget_.used; }

@@ -92,7 +92,7 @@ std::optional<WardenMessage> WardenCore::TakeOutput(SteadyTime now) {
 
 void WardenCore::DropReports() {
   followed_ = false;
-  logs_.TellAgain();
+  logs_.ReportAllAgain();
   reporter_.DropEvents();
 }
 

@@ -176,7 +176,7 @@ void WardenServer::Attach() {
   if (!channel_->Accept()) return;
   listings_.clear();
   core_->DropReports();
-  ready_told_ = false;
+  ready_sent_ = false;
   left_ = false;
   watching_writes_ = false;
   if (!Watch(channel_->connection(), kConnectionToken, EPOLLIN).ok()) Detach();
@@ -240,9 +240,9 @@ void WardenServer::CheckReady(SteadyTime now) {
     next_ready_check_ = now + kReadyAgain;
     return;
   }
-  if (ready_told_ && known.ok() == ready_) return;
+  if (ready_sent_ && known.ok() == ready_) return;
   ready_ = known.ok();
-  ready_told_ = true;
+  ready_sent_ = true;
   channel_->Send(
       warden_message::Readiness{ready_, known.ok() ? std::string() : known.error().message});
 }
@@ -260,7 +260,7 @@ void WardenServer::Tell(SteadyTime now) {
       if (!output) break;
       channel_->Send(*output);
     }
-    TellList();
+    SendList();
   }
   if (!channel_->Flush()) return Detach();
   if (channel_->unsent() == watching_writes_) return;
@@ -271,12 +271,12 @@ void WardenServer::Tell(SteadyTime now) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, channel_->connection(), &event);
 }
 
-void WardenServer::TellList() {
+void WardenServer::SendList() {
   while (!listings_.empty() && channel_->CanSend()) {
     Listing& listing = listings_.front();
     if (listing.names.empty()) {
       // A daemon starts to claim after the end of the list, so it must know the readiness by then.
-      if (!ready_told_) return;
+      if (!ready_sent_) return;
       channel_->Send(warden_message::ListEnd{listing.request});
       listings_.erase(listings_.begin());
       continue;

@@ -56,7 +56,7 @@ class WardenServer {
   void Detach();
   void Handle(WardenMessage message);
   void Tell(SteadyTime now);
-  void TellList();
+  void SendList();
   void CheckReady(SteadyTime now);
   bool Done(SteadyTime now);
 
@@ -75,7 +75,7 @@ class WardenServer {
   };
   std::vector<Listing> listings_;  // oldest first
   bool ready_ = true;
-  bool ready_told_ = false;
+  bool ready_sent_ = false;
   SteadyTime next_ready_check_{};
   bool stopping_ = false;
   bool left_ = false;  // the last daemon sent Leave

@@ -12,7 +12,7 @@ constexpr Duration kSampleEvery = 1s;
 constexpr Duration kFirstSamplesEvery = 20ms;  // at first, for a short round trip
 constexpr size_t kFirstSamples = 5;
 constexpr Duration kLookEvery = 100ms;        // between reads of the assignment
-constexpr Duration kTellTwiceEvery = 10s;     // between log lines about a second process
+constexpr Duration kLogDuplicateEvery = 10s;  // between log lines about a second process
 constexpr Duration kReleaseLookEvery = 10ms;  // while a former owner is about to release
 
 }  // namespace
@@ -154,7 +154,7 @@ bool SegmentOwner::IsTwice(const std::vector<MemberInfo>& members, SteadyTime no
     return false;
   }
   if (!twice_since_) twice_since_ = now;
-  if (now - *twice_since_ >= kTellTwiceEvery) {
+  if (now - *twice_since_ >= kLogDuplicateEvery) {
     twice_since_ = now;
     log::Error("assign",
                "another process with scheduler.id {} is a member, at {}: this one takes no "

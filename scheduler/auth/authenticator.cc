@@ -186,7 +186,7 @@ Result<Resumed> Authenticator::Resume(const Grant& grant) {
   return Resumed{.caller = std::move(caller)};
 }
 
-std::optional<bool> Authenticator::Stands(const Caller& caller) {
+std::optional<bool> Authenticator::StillValid(const Caller& caller) {
   if (caller.kind == CallerKind::kToken) {
     const auto resumed =
         Resume({.user_id = caller.user_id, .token_id = caller.credential, .role = caller.role});

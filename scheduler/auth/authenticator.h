@@ -101,7 +101,7 @@ class Authenticator {
   Result<Resumed> Resume(const Grant& grant);
   // For live streams: returns whether the caller's credential is still valid; nullopt if the
   // store failed.
-  std::optional<bool> Stands(const Caller& caller);
+  std::optional<bool> StillValid(const Caller& caller);
   // The key that signs access tokens; created if the store has none.
   Result<std::string> SigningKey();
   // Drops the credential from the cache, so that its next use is looked up in the store.

@@ -60,7 +60,7 @@ void SignIn::Forgive(const std::string& account) {
   lock_out_.Forgive(AccountOf(account));
 }
 
-std::optional<int64_t> SignIn::TellFailure() {
+std::optional<int64_t> SignIn::FailuresToReport() {
   const MutexLock lock(mu_);
   int64_t passed_over = 0;
   if (!failures_.Take(clock_.Steady(), passed_over)) return std::nullopt;

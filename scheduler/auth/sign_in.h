@@ -32,7 +32,7 @@ class SignIn {
   void Forgive(const std::string& account);
   // Call it for each failure. nullopt: do not record it in the audit. Otherwise the number of
   // failures left out since the last recorded one.
-  std::optional<int64_t> TellFailure();
+  std::optional<int64_t> FailuresToReport();
 
   void Stop() { hashing_.Stop(); }
 

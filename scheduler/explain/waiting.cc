@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kNamesShown = 3;
 
 // The reason for which the executor takes no work; empty if it does.
-std::string_view AwayBecause(const ExecutorRecord& executor) {
+std::string_view DownReason(const ExecutorRecord& executor) {
   switch (executor.state) {
     case ExecutorState::kLost: return "lost";
     case ExecutorState::kOffline: return "offline";
@@ -25,11 +25,11 @@ std::string_view AwayBecause(const ExecutorRecord& executor) {
   return {};
 }
 
-std::string Away(const std::vector<const ExecutorRecord*>& matching) {
+std::string DownExecutors(const std::vector<const ExecutorRecord*>& matching) {
   std::string list;
   for (size_t i = 0; i < std::min(matching.size(), kNamesShown); ++i) {
     if (i > 0) list += ", ";
-    list += fmt::format("{} is {}", matching[i]->id.value(), AwayBecause(*matching[i]));
+    list += fmt::format("{} is {}", matching[i]->id.value(), DownReason(*matching[i]));
   }
   if (matching.size() > kNamesShown) {
     list += fmt::format(", and {} more", matching.size() - kNamesShown);
@@ -42,7 +42,7 @@ Waiting OnlyOn(const ExecutorId& pinned, const std::vector<const ExecutorRecord*
     return {"pinned_unknown",
             fmt::format("The job is restricted to executor {}, which is unknown.", pinned.value())};
   }
-  return {"away", Away(matching)};
+  return {"away", DownExecutors(matching)};
 }
 
 Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
@@ -59,7 +59,7 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
   }
   std::vector<const ExecutorRecord*> usable;
   std::copy_if(matching.begin(), matching.end(), std::back_inserter(usable),
-               [](const ExecutorRecord* executor) { return AwayBecause(*executor).empty(); });
+               [](const ExecutorRecord* executor) { return DownReason(*executor).empty(); });
   if (usable.empty() && !pinned.empty()) return OnlyOn(pinned, matching);
   if (matching.empty()) {
     return {"no_match", fmt::format("No executor matches the selector \"{}\"; {} registered.",
@@ -68,7 +68,7 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
                                         ? "one is"
                                         : fmt::format("{} are", evidence.executors.size()))};
   }
-  if (usable.empty()) return {"away", Away(matching)};
+  if (usable.empty()) return {"away", DownExecutors(matching)};
   // No-ops do not need a process slot.
   const bool full = job.type != JobType::kNoop &&
                     std::all_of(usable.begin(), usable.end(), [](const ExecutorRecord* executor) {

@@ -154,8 +154,8 @@ void FiringLoop::Handle(const RunEvent& event, ExecutorCredits::Index executor, 
     case RunEvent::What::kEnded:
       if (event.ran && tracked->place == Place::kClaimed &&
           tracked->executor != ExecutorCredits::kNone) {
-        places_.credits().HeardOfEnd(tracked->executor, tracked->slots,
-                                     now - tracked->since - *event.ran);
+        places_.credits().OnEnd(tracked->executor, tracked->slots,
+                                now - tracked->since - *event.ran);
       }
       places_.Release(*tracked);
       return places_.Settle(*tracked, now);

@@ -39,8 +39,8 @@ GuardLoop::Record GuardLoop::ReadRecord() {
   Record record = ports_.coordinator.ReadTrust();
   const std::string said =
       record.ok() || record.code() == ErrorCode::kUnavailable ? "" : record.error().message;
-  if (said != told_ && !said.empty()) log::Error(kRoom, "record of trust: {}", said);
-  told_ = said;
+  if (said != logged_ && !said.empty()) log::Error(kRoom, "record of trust: {}", said);
+  logged_ = said;
   return record;
 }
 

@@ -63,7 +63,7 @@ class GuardLoop final : public Stepper {
   SteadyTime next_look_ GUARDED_BY(mu_) = {};
   SteadyTime next_mark_ GUARDED_BY(mu_) = {};
   uint32_t segment_count_ GUARDED_BY(mu_) = 0;  // of the store that this process was started with
-  std::string told_ GUARDED_BY(mu_);            // the last logged error of the record
+  std::string logged_ GUARDED_BY(mu_);          // the last logged error of the record
 };
 
 }  // namespace carillon::scheduler

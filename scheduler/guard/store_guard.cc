@@ -35,7 +35,7 @@ Status StoreGuard::Admit(const Result<StoreIdentity>& seen) {
     MutexLock lock(mu_);
     sound = JudgeLocked(seen, &began);
   }
-  if (began) TellHeld();
+  if (began) ReportHeld();
   CARILLON_TRY(Check());
   if (!sound) return seen.error();
   return {};
@@ -48,7 +48,7 @@ bool StoreGuard::Look(const Result<StoreIdentity>& seen) {
     MutexLock lock(mu_);
     sound = JudgeLocked(seen, &began);
   }
-  if (began) TellHeld();
+  if (began) ReportHeld();
   return sound;
 }
 
@@ -92,7 +92,7 @@ void StoreGuard::HoldLocked(StoreDoubt doubt, std::string reason) {
              standing_.reason);
 }
 
-void StoreGuard::TellHeld() {
+void StoreGuard::ReportHeld() {
   MutexLock lock(telling_mu_);
   if (held_) held_();
 }

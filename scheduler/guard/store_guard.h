@@ -44,7 +44,7 @@ class StoreGuard final : public StoreGate {
  private:
   bool JudgeLocked(const Result<StoreIdentity>& seen, bool* began) REQUIRES(mu_);
   void HoldLocked(StoreDoubt doubt, std::string reason) REQUIRES(mu_);
-  void TellHeld();
+  void ReportHeld();
 
   const Clock& clock_;
   Mutex telling_mu_;  // never taken while mu_ is held

@@ -46,7 +46,7 @@ void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
   const bool same = known.record.incarnation == record.incarnation;
   if (fresh || known.record.state != ExecutorState::kOnline) {
     state_changed_ = true;
-    untold_.insert(record.id);
+    unreported_.insert(record.id);
   }
   known.record = record;
   known.record.state = ExecutorState::kOnline;
@@ -64,8 +64,8 @@ void ExecutorTable::AcceptLocked(const ExecutorRecord& record, SteadyTime now) {
   changed_.insert(record.id);
 }
 
-bool ExecutorTable::Heard(const ExecutorId& id, const Incarnation& incarnation,
-                          const Heartbeat& heartbeat, WallTime wall, SteadyTime now) {
+bool ExecutorTable::HeartbeatFrom(const ExecutorId& id, const Incarnation& incarnation,
+                                  const Heartbeat& heartbeat, WallTime wall, SteadyTime now) {
   MutexLock lock(mu_);
   const auto found = known_.find(id);
   if (found == known_.end() || found->second.record.incarnation != incarnation) return false;
@@ -91,8 +91,8 @@ bool ExecutorTable::Heard(const ExecutorId& id, const Incarnation& incarnation,
   return true;
 }
 
-bool ExecutorTable::HeardFrom(const ExecutorId& id, const Incarnation& incarnation,
-                              SteadyTime now) {
+bool ExecutorTable::MessageFrom(const ExecutorId& id, const Incarnation& incarnation,
+                                SteadyTime now) {
   MutexLock lock(mu_);
   const auto found = known_.find(id);
   if (found == known_.end() || found->second.record.incarnation != incarnation) return false;
@@ -134,7 +134,7 @@ void ExecutorTable::SetState(Known& known, ExecutorState state) {
   if (state == known.record.state) return;
   known.record.state = state;
   changed_.insert(known.record.id);
-  untold_.insert(known.record.id);
+  unreported_.insert(known.record.id);
   state_changed_ = true;
 }
 
@@ -168,11 +168,11 @@ std::vector<ExecutorView> ExecutorTable::TakeChanges() {
 std::vector<ExecutorRecord> ExecutorTable::TakeStateChanges() {
   std::vector<ExecutorRecord> records;
   MutexLock lock(mu_);
-  for (const ExecutorId& id : untold_) {
+  for (const ExecutorId& id : unreported_) {
     const auto known = known_.find(id);
     if (known != known_.end()) records.push_back(known->second.record);
   }
-  untold_.clear();
+  unreported_.clear();
   return records;
 }
 

@@ -61,10 +61,10 @@ class ExecutorTable {
   void Accept(const ExecutorRecord& record, SteadyTime now);
 
   // False if this incarnation is not the accepted one; it must register again.
-  bool Heard(const ExecutorId& id, const Incarnation& incarnation, const Heartbeat& heartbeat,
-             WallTime wall, SteadyTime now);
+  bool HeartbeatFrom(const ExecutorId& id, const Incarnation& incarnation,
+                     const Heartbeat& heartbeat, WallTime wall, SteadyTime now);
   // The same for any other message, which is a sign of life too.
-  bool HeardFrom(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
+  bool MessageFrom(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
 
   // Adopts enabled, draining and labels as the store has them.
   void Refresh(const std::vector<ExecutorRecord>& stored);
@@ -109,9 +109,9 @@ class ExecutorTable {
   mutable Mutex mu_;
   std::map<ExecutorId, Known> known_ GUARDED_BY(mu_);
   std::map<ExecutorId, Newcomer> newcomers_ GUARDED_BY(mu_);
-  std::set<ExecutorId> changed_ GUARDED_BY(mu_);   // for TakeChanges; not in known_ = forgotten
-  std::set<ExecutorId> switched_ GUARDED_BY(mu_);  // for TakeSwitched
-  std::set<ExecutorId> untold_ GUARDED_BY(mu_);    // for TakeStateChanges
+  std::set<ExecutorId> changed_ GUARDED_BY(mu_);     // for TakeChanges; not in known_ = forgotten
+  std::set<ExecutorId> switched_ GUARDED_BY(mu_);    // for TakeSwitched
+  std::set<ExecutorId> unreported_ GUARDED_BY(mu_);  // for TakeStateChanges
   bool state_changed_ GUARDED_BY(mu_) = false;
 };
 

@@ -92,7 +92,8 @@ void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
   const WallTime wall = cluster_now.value_or(WallTime{});
   HeartbeatReply reply{.sent_us = message.sent_us, .lease = options_.lease, .renewed = {}};
   reply.cluster_time = cluster_now;
-  reply.registered = ports_.executors.Heard(from.executor, from.incarnation, message, wall, now);
+  reply.registered =
+      ports_.executors.HeartbeatFrom(from.executor, from.incarnation, message, wall, now);
   // A process that is not accepted gets no lease: it has to register first.
   if (reply.registered) {
     reply.renewed = ports_.leases.Renew(from, message.running, now);
@@ -113,7 +114,7 @@ void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
 
 void LinkService::Handle(const LeaseHolder& from, ClaimBatch& message) {
   const SteadyTime now = ports_.clock.Steady();
-  if (!ports_.executors.HeardFrom(from.executor, from.incarnation, now)) {
+  if (!ports_.executors.MessageFrom(from.executor, from.incarnation, now)) {
     ports_.metrics.counter("carillon_rejected_messages_total", "unregistered").Add();
     return;
   }

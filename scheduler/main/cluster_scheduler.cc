@@ -191,7 +191,7 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
     } else {
       log::Warn("store", "{}; store.host is {}", opened.error().message, options.session.host);
       process::Await(clock, kAskStoreEvery, interrupted);
-      if (interrupted()) return process::ToldToStop();
+      if (interrupted()) return process::InterruptedError();
     }
   }
   trusted = store->Behind(guard, mysql::Gated::kEverything);

@@ -257,7 +257,7 @@ std::vector<Duration> Member::Rooms::LateLimits(const std::vector<JobVersionKey>
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto place = found->definitions.find(keys[i]);
     if (place == found->definitions.end()) continue;
-    limits[i] = TellsLateAfter(place->second->job().notify, defaults);
+    limits[i] = LateNoticeAfter(place->second->job().notify, defaults);
   }
   return limits;
 }
@@ -267,8 +267,8 @@ std::vector<Duration> Member::Rooms::LateLimits(const std::vector<JobVersionKey>
 Duration Member::Rooms::LateLimit(const ClaimRequest& request) {
   if (ports.sender == nullptr || !ports.sender->options().enabled()) return {};
   const auto definition = definitions.Get({request.job_no, request.def_version});
-  return TellsLateAfter(definition ? definition->job().notify : NotifyRules{},
-                        ports.sender->options().defaults);
+  return LateNoticeAfter(definition ? definition->job().notify : NotifyRules{},
+                         ports.sender->options().defaults);
 }
 
 ResultApplier Member::Rooms::MakeResultApplier() {

@@ -23,7 +23,7 @@ SteadyTime LateWatch::Step(SteadyTime now) {
 
 void LateWatch::EndRound() {
   cursor_.reset();
-  told_ = std::exchange(still_late_, {});
+  notified_ = std::exchange(still_late_, {});
 }
 
 bool LateWatch::LookAtPage(WallTime cluster_now) {
@@ -52,7 +52,7 @@ std::vector<Notice> LateWatch::LateOnes(const std::vector<RunRow>& rows, WallTim
   std::vector<JobVersionKey> keys;
   for (const RunRow& row : rows) {
     if (row.attempt != 1) continue;
-    if (told_.contains(row.key)) {
+    if (notified_.contains(row.key)) {
       still_late_.insert(row.key);
       continue;
     }

@@ -50,7 +50,7 @@ class LateWatch final : public Stepper {
   const Ports ports_;
   const Limits limits_;
   std::optional<std::pair<WallTime, RunKey>> cursor_;
-  std::set<RunKey> told_;        // late runs of the previous round; they have their notice
+  std::set<RunKey> notified_;    // late runs of the previous round; they have their notice
   std::set<RunKey> still_late_;  // late runs of this round so far
   SteadyTime next_{};
 };

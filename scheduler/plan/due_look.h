@@ -31,7 +31,7 @@ inline Duration LeftToMemory(const DueLookFacts& facts) {
 // True if the round's next page should be read at once, not in the next round: runs are known to
 // have been dropped, or the round saw more rows than memory has, so some of them were new. False
 // while memory has at least `busy` due runs.
-inline bool GoesOnAtOnce(const DueLookFacts& facts) {
+inline bool ContinuesAtOnce(const DueLookFacts& facts) {
   return facts.in_memory < facts.busy && (facts.dropped || facts.seen > facts.in_memory);
 }
 

@@ -60,7 +60,7 @@ bool SegmentPlanner::PlanRound(SteadyTime now) {
   }
   if (now - asides_looked_at_ >= options_.set_aside) ForgetOldAsides(now);
   if (ScanIsOld(version, now)) scan_.reset();
-  if (!scan_ && !ScanAnew(segments, *cluster_now, now)) return false;
+  if (!scan_ && !StartScan(segments, *cluster_now, now)) return false;
   scan_->segments_version = version;
   scan_->times.now = *cluster_now;
   const size_t batches = pace_.urgent() ? options_.batches_per_step : 1;
@@ -85,8 +85,8 @@ bool SegmentPlanner::ScanIsOld(uint64_t segments_version, SteadyTime now) const 
          (now - scan_->at >= options_.scan_every || scan_->segments_version != segments_version);
 }
 
-bool SegmentPlanner::ScanAnew(const std::vector<SegmentId>& segments, WallTime cluster_now,
-                              SteadyTime now) {
+bool SegmentPlanner::StartScan(const std::vector<SegmentId>& segments, WallTime cluster_now,
+                               SteadyTime now) {
   const SteadyTime before = std::exchange(paced_at_, now);
   pace_.Grow(now - before, horizon_.load(), ports_.busy());
   const size_t limit = options_.batch_rows + aside_.size();

@@ -89,7 +89,7 @@ class SegmentPlanner final : public Stepper {
   };
 
   bool PlanRound(SteadyTime now);
-  bool ScanAnew(const std::vector<SegmentId>& segments, WallTime cluster_now, SteadyTime now);
+  bool StartScan(const std::vector<SegmentId>& segments, WallTime cluster_now, SteadyTime now);
   bool ScanIsOld(uint64_t segments_version, SteadyTime now) const;
   std::vector<PlannedSchedule> TakeBatch(const std::vector<DueSchedule>& due, size_t* at,
                                          const PlanTimes& times, SteadyTime now);

@@ -170,7 +170,7 @@ bool Sweep::LookAtDue(const OwnedView& view, SteadyTime now) {
   }
   round_->after = page->next;
   round_->seen += page->runs.size();
-  if (GoesOnAtOnce(FactsOfDue(now))) next_due_look_ = now + options_.page_gap;
+  if (ContinuesAtOnce(FactsOfDue(now))) next_due_look_ = now + options_.page_gap;
   return true;
 }
 

@@ -133,7 +133,7 @@ void ExecutorCredits::ClaimedLate(Index index, SlotClass slots, Charge& charge) 
 
 void ExecutorCredits::ChargeHere(Index index, SlotClass slots, Charge& charge) {
   ++RoomOf(index, slots).claimed_since;
-  charge = {Charge::In::kBook, executors_[index].heartbeats};
+  charge = {Charge::In::kSinceReport, executors_[index].heartbeats};
 }
 
 void ExecutorCredits::Returned(Index index, SlotClass slots) {
@@ -150,13 +150,13 @@ void ExecutorCredits::Ended(Index index, SlotClass slots, const Charge& charge) 
   Room& room = RoomOf(index, slots);
   // A report that does not mention the run, or mentions it as ended, counted its slot as free.
   if (charge.report == executors_[index].heartbeats) {
-    if (charge.in == Charge::In::kBook) --room.claimed_since;
+    if (charge.in == Charge::In::kSinceReport) --room.claimed_since;
     if (charge.in == Charge::In::kReport) ++room.ended_since;
   }
   --executors_[index].open;
 }
 
-void ExecutorCredits::HeardOfEnd(Index index, SlotClass slots, Duration idle) {
+void ExecutorCredits::OnEnd(Index index, SlotClass slots, Duration idle) {
   if (slots == SlotClass::kLight) return;
   Room& room = RoomOf(index, slots);
   room.idle_charged += std::clamp<Duration>(idle, Duration{}, kTripMax);

@@ -48,10 +48,10 @@ enum class Mention {
 // Where a run that was given to an executor is counted: here, or in the executor's latest report.
 struct Charge {
   enum class In {
-    kNothing,  // neither here nor in the report
-    kBook,     // here, as claimed since the report
-    kReport,   // in the report, as an occupied slot
-    kOver,     // in the report, as a slot that is free again
+    kNothing,      // neither here nor in the report
+    kSinceReport,  // here, as claimed since the report
+    kReport,       // in the report, as an occupied slot
+    kOver,         // in the report, as a slot that is free again
   };
   In in = In::kNothing;
   uint64_t report = 0;  // its number; if there is a later one, the run had ended by then
@@ -123,7 +123,7 @@ class ExecutorCredits {
   void Ended(Index index, SlotClass slots, const Charge& charge);
   // Measures for how long the run was charged without running; call it before Ended. `idle`: that
   // time, from the claim until now.
-  void HeardOfEnd(Index index, SlotClass slots, Duration idle);
+  void OnEnd(Index index, SlotClass slots, Duration idle);
 
  private:
   struct Room {

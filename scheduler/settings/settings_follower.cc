@@ -40,8 +40,8 @@ void SettingsFollower::Compare(SteadyTime now) {
 // while this member has not joined; it is then repeated at the next Step.
 void SettingsFollower::Tell() {
   const Told now{.joins = ports_.coordinator.Joins(), .paused = ports_.settings.paused()};
-  if (now.joins == 0 || now == told_ || failpoint::Broken("pause.told")) return;
-  if (ports_.coordinator.TellPaused(now.paused).ok()) told_ = now;
+  if (now.joins == 0 || now == announced_ || failpoint::Broken("pause.told")) return;
+  if (ports_.coordinator.AnnouncePaused(now.paused).ok()) announced_ = now;
 }
 
 }  // namespace carillon::scheduler

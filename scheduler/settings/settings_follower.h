@@ -53,7 +53,7 @@ class SettingsFollower final : public Stepper {
 
     bool operator==(const Told&) const = default;
   };
-  Told told_;
+  Told announced_;
 };
 
 }  // namespace carillon::scheduler

@@ -23,7 +23,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kTopics{
      {"bulk", "bulk"}}};
 
 // True for topics that every user may read; only their changes carry the id of the object.
-bool TellsWhich(std::string_view topic) {
+bool NamesObject(std::string_view topic) {
   constexpr std::array<std::string_view, 5> kOpen{"jobs", "runs", "executors", "deliveries",
                                                   "bulk"};
   return std::find(kOpen.begin(), kOpen.end(), topic) != kOpen.end();
@@ -35,7 +35,7 @@ std::optional<Change> ChangeOf(const AuditRecord& record) {
   for (const auto& [prefix, topic] : kTopics) {
     if (prefix != subject) continue;
     return Change{.topic = std::string(topic),
-                  .id = TellsWhich(topic) ? record.object_id : std::string()};
+                  .id = NamesObject(topic) ? record.object_id : std::string()};
   }
   return std::nullopt;
 }

@@ -47,7 +47,7 @@ SteadyTime StreamHub::Step(SteadyTime now) {
     if (too_many > 0) {
       --too_many;
       open.stream->Close();
-    } else if (!Stands(open.who, now, &asks)) {
+    } else if (!StillValid(open.who, now, &asks)) {
       open.stream->Close();
     } else if (Turn(open, now, &more)) {
       return false;
@@ -67,7 +67,7 @@ SteadyTime StreamHub::Step(SteadyTime now) {
   return more ? now : now + kPollEvery;
 }
 
-bool StreamHub::Stands(const Who& who, SteadyTime now, int* asks) {
+bool StreamHub::StillValid(const Who& who, SteadyTime now, int* asks) {
   const auto known = confirmed_.find(who.credential);
   const bool stood = known == confirmed_.end() || known->second.stands;
   const bool fresh = known != confirmed_.end() && now < known->second.at + kConfirmEvery;

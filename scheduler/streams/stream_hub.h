@@ -83,7 +83,7 @@ class StreamHub final : public Stepper {
     bool stands = true;
   };
 
-  bool Stands(const Who& who, SteadyTime now, int* asks);
+  bool StillValid(const Who& who, SteadyTime now, int* asks);
   // Polls one stream. False: it has ended.
   bool Turn(Open& open, SteadyTime now, bool* more);
 

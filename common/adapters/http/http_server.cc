@@ -325,13 +325,13 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     incoming_.close(ignored);
     ++refused_;
     const SteadyTime now = clock_.Steady();
-    if (refused_told_ && now - *refused_told_ < kRefusalEvery) return;
+    if (refusal_logged_at_ && now - *refusal_logged_at_ < kRefusalEvery) return;
     log::Warn("http",
               "{}: {} connections refused: {} has {} already, the most of one address; of a proxy "
               "see rest.trusted_proxies",
               options_.name, std::exchange(refused_, 0), AddressText(peer),
               options_.address_connections_max);
-    refused_told_ = now;
+    refusal_logged_at_ = now;
   }
 
   // ---- requests ----
@@ -402,8 +402,9 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   const Clock& clock_;
   restinio::endpoint_t endpoint_;
   uint16_t port_ = 0;
-  size_t refused_ = 0;                      // refusals since refused_told_; used by the accept loop
-  std::optional<SteadyTime> refused_told_;  // time of the last log line; used by the accept loop
+  size_t refused_ = 0;  // refusals since refusal_logged_at_; used by the accept loop
+  std::optional<SteadyTime>
+      refusal_logged_at_;  // time of the last log line; used by the accept loop
   std::atomic<bool> stopping_{false};
 
   const std::shared_ptr<InProgress> in_progress_ = std::make_shared<InProgress>();

@@ -34,7 +34,7 @@ class MemoryCoordinator final : public Coordinator {
   bool IsLeader() override;
   std::optional<MemberId> Leader() override;
   std::vector<MemberInfo> Members() override;
-  Status TellPaused(bool paused) override;
+  Status AnnouncePaused(bool paused) override;
   Result<Assignment> ReadAssignment() override;
   Status WriteAssignment(const Assignment& assignment) override;
   Result<ClusterSettings> ReadSettings() override;
@@ -112,7 +112,7 @@ std::vector<MemberInfo> MemoryCoordinator::Members() {
   return ensemble_.ViewOf(Self()).members;
 }
 
-Status MemoryCoordinator::TellPaused(bool paused) {
+Status MemoryCoordinator::AnnouncePaused(bool paused) {
   std::vector<std::function<void()>> wakes;
   {
     MutexLock lock(ensemble_.mu_);

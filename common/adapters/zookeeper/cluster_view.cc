@@ -26,7 +26,7 @@ std::optional<uint64_t> NumberOf(std::string_view name) {
 std::optional<bool> PausedOf(const std::vector<std::string>& names,
                              const Incarnation& incarnation) {
   const auto told = [&](bool paused) {
-    return std::find(names.begin(), names.end(), ToldName(incarnation, paused)) != names.end();
+    return std::find(names.begin(), names.end(), AnnouncedName(incarnation, paused)) != names.end();
   };
   if (told(true) == told(false)) return std::nullopt;
   return told(true);

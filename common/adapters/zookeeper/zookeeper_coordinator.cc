@@ -19,10 +19,10 @@ Result<std::unique_ptr<ZookeeperCoordinator>> ZookeeperCoordinator::Make(
 }
 
 // The old state is removed first: a partial update reads as unknown, and is repeated.
-Status ZookeeperCoordinator::TellPaused(bool paused) {
+Status ZookeeperCoordinator::AnnouncePaused(bool paused) {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, membership_->OwnStanding());
   const auto path = [&standing, this](bool word) {
-    return tree_.Path("election/" + ToldName(standing.incarnation, word));
+    return tree_.Path("election/" + AnnouncedName(standing.incarnation, word));
   };
   const Status gone = standing.session->Delete(path(!paused));
   if (!gone.ok() && gone.code() != ErrorCode::kNotFound) return gone;

@@ -35,7 +35,7 @@ class ZookeeperCoordinator final : public Coordinator {
   Result<ClusterSettings> ReadSettings() override { return membership_->LastSettings(); }
   void OnChange(std::function<void()> wake) override { membership_->OnChange(std::move(wake)); }
 
-  Status TellPaused(bool paused) override;
+  Status AnnouncePaused(bool paused) override;
   Status WriteAssignment(const Assignment& assignment) override;
   Status WriteSettings(const ClusterSettings& settings) override;
   Result<Generation> ProveSession() override;

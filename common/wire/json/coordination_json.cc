@@ -33,7 +33,7 @@ bool AddOwner(const json& pair, const std::vector<MemberId>& members, Assignment
 
 }  // namespace
 
-std::string ToldName(const Incarnation& incarnation, bool paused) {
+std::string AnnouncedName(const Incarnation& incarnation, bool paused) {
   return incarnation.value() + (paused ? "-paused" : "-running");
 }
 

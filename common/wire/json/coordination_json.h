@@ -14,7 +14,7 @@ namespace carillon {
 // Returns the name of the node by which a member publishes whether the pause of the cluster is in
 // force on it (`paused`) or not. The name does not end in a number, so that it cannot be mistaken
 // for the node of a member.
-std::string ToldName(const Incarnation& incarnation, bool paused);
+std::string AnnouncedName(const Incarnation& incarnation, bool paused);
 
 // {"id": "scheduler-1", "incarnation": "…", "rest_url": "…", "grpc_address": "…"}
 std::string MemberText(const MemberInfo& member);

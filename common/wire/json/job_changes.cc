@@ -40,9 +40,9 @@ void Compare(const std::string& path, const json& from, const json& to, json& ch
 
 json Told(const json& value) {
   const std::string text = value.is_string() ? value.get<std::string>() : JsonToText(value);
-  if (text.size() <= kToldValueBytesMax) return value;
+  if (text.size() <= kAuditedValueBytesMax) return value;
   // The cut may split a character; ToValidUtf8 replaces the rest of it.
-  return ToValidUtf8(text.substr(0, kToldValueBytesMax)) + "…";
+  return ToValidUtf8(text.substr(0, kAuditedValueBytesMax)) + "…";
 }
 
 }  // namespace
@@ -63,10 +63,10 @@ json JobChanges(const JobDefinition& made) {
   return changes;
 }
 
-json ToldChanges(const json& changes) {
+json AuditedChanges(const json& changes) {
   json told = json::array();
   for (const json& change : changes) {
-    if (told.size() == kToldChangesMax) break;
+    if (told.size() == kAuditedChangesMax) break;
     const std::string path = change.value("path", std::string());
     const bool hidden = path.starts_with(kEnvironment);
     json entry = {{"path", path}};

@@ -19,10 +19,10 @@ nlohmann::json JobChanges(const JobDefinition& from, const JobDefinition& to);
 nlohmann::json JobChanges(const JobDefinition& made);
 
 // A reduced form for records that are kept for long and have other readers than the job: at most
-// `kToldChangesMax` changes, long values truncated, and values of environment variables, which may
+// `kAuditedChangesMax` changes, long values truncated, and values of environment variables, which may
 // contain passwords, replaced by "***".
-inline constexpr size_t kToldChangesMax = 100;
-inline constexpr size_t kToldValueBytesMax = 200;
-nlohmann::json ToldChanges(const nlohmann::json& changes);
+inline constexpr size_t kAuditedChangesMax = 100;
+inline constexpr size_t kAuditedValueBytesMax = 200;
+nlohmann::json AuditedChanges(const nlohmann::json& changes);
 
 }  // namespace carillon

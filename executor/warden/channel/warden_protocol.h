@@ -22,7 +22,7 @@ inline constexpr size_t kFrameBytesMax = 4u << 20;
 inline constexpr size_t kHeldPerFrameMax = 4096;
 // Versions that a warden sends in its Welcome. From this one on it sends logs, once asked
 // to Follow.
-inline constexpr uint32_t kWardenTellsLogs = 2;
+inline constexpr uint32_t kWardenReportsLogs = 2;
 // From this version on it accepts StartMasked.
 inline constexpr uint32_t kWardenMasks = 3;
 // From this version on it accepts Kill.
@@ -88,7 +88,7 @@ struct Readiness {
   std::string text;
 };
 
-// ---- logs; only with a peer that knows them, see kWardenTellsLogs
+// ---- logs; only with a peer that knows them, see kWardenReportsLogs
 // daemon -> warden
 struct Follow {
   uint64_t log_bytes_max = 0;  // of one attempt

@@ -428,7 +428,7 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
   listings_[0] = Listing{};
   unsent_.append(EncodeFrame(warden_message::List{0}));
   // A warden from before an upgrade of this daemon would disconnect on Follow.
-  if (welcome.version >= kWardenTellsLogs) {
+  if (welcome.version >= kWardenReportsLogs) {
     unsent_.append(EncodeFrame(warden_message::Follow{options_.log_bytes_max}));
   }
 }

@@ -58,8 +58,8 @@ void Tell(const Call& call, std::string actor, std::string action, std::string o
 }
 
 // Records a failed sign-in. An unknown name is not recorded, because people type passwords there.
-void TellFailure(const Call& call, const std::optional<UserRecord>& user) {
-  const auto passed_over = call.services.sign_in.TellFailure();
+void FailuresToReport(const Call& call, const std::optional<UserRecord>& user) {
+  const auto passed_over = call.services.sign_in.FailuresToReport();
   if (!passed_over) return;
   const std::string more =
       *passed_over == 0 ? "" : fmt::format("; {} earlier ones were not recorded", *passed_over);
@@ -92,7 +92,7 @@ Outcome<bool> CheckAttempt(const Call& call, const std::string& name,
     call.services.sign_in.Succeeded(name, address);
     return true;
   }
-  TellFailure(call, user);
+  FailuresToReport(call, user);
   return false;
 }
 

@@ -60,8 +60,8 @@ Problem NotRecorded(const Error& error) {
 // take over the key at once. If the earlier attempt is only slow, and settles or drops the key
 // meanwhile, this one gets a conflict and changes nothing. Executing the item once more then
 // returns what the earlier attempt did; if the conflict was the item's own, it simply occurs again.
-Reply DoAnew(const Call& call, const BulkOperation& operation, const BulkItem& item,
-             AuditNote& note, const ItemKey& key) {
+Reply CallAgain(const Call& call, const BulkOperation& operation, const BulkItem& item,
+                AuditNote& note, const ItemKey& key) {
   CARILLON_TRY(call.stores.idempotency.AbandonRequest(key.scope, key.key));
   Reply reply = DoItem(call, operation, item.id, note, key);
   if (reply.ok() || reply.error().code != "conflict") return reply;
@@ -73,7 +73,7 @@ ItemOutcome DoOne(const Call& call, const BulkOperation& operation, const BulkOr
   const ItemKey key{.scope = "bulk " + order.bulk_id, .key = std::to_string(item.position)};
   AuditNote note;
   const Reply reply = tried == EarlierAttempt::kPossibly
-                          ? DoAnew(call, operation, item, note, key)
+                          ? CallAgain(call, operation, item, note, key)
                           : DoItem(call, operation, item.id, note, key);
   const Verdict verdict = JudgeItem(*operation.verb, reply, tried);
   if (verdict != Verdict::kDone) {

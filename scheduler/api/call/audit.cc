@@ -21,7 +21,7 @@ void WarnNotKept(const AuditRecord& record, const Error& error) {
 
 void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann::json& after) {
   const nlohmann::json changes = Changes(before, after);
-  call.note.changes_json = changes.empty() ? "" : JsonToText(ToldChanges(changes));
+  call.note.changes_json = changes.empty() ? "" : JsonToText(AuditedChanges(changes));
 }
 
 void RecordAudit(const Call& call, AuditRecord record) {

@@ -21,7 +21,7 @@ Reply EventStream(const Call& call, std::function<std::unique_ptr<StreamSource>(
   StreamHub::Who who{.account = call.caller.Subject(),
                      .credential = call.caller.credential,
                      .stands = [&authenticator = call.services.authenticator,
-                                caller = call.caller] { return authenticator.Stands(caller); }};
+                                caller = call.caller] { return authenticator.StillValid(caller); }};
   response.stream = [&streams = call.services.streams, who = std::move(who),
                      make = std::move(make)](std::shared_ptr<HttpStream> stream) {
     streams.Add(std::move(stream), make(), who);

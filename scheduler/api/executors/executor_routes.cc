@@ -96,13 +96,13 @@ Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
 
 // Heartbeat times change constantly. In a list ordered by them, executors heard within this time
 // before the first page count as heard at the same moment, so that paging cannot skip one.
-constexpr Duration kHeardLately = 10s;
+constexpr Duration kRecentHeartbeat = 10s;
 
 // The position of an executor in a list, as text; also the cursor after it. `begun`: time of the
 // first page.
 std::string CursorOf(const ExecutorRecord& executor, WallTime begun, bool by_heartbeat) {
   if (!by_heartbeat) return executor.id.value();
-  const WallTime heard = std::min(executor.last_heartbeat, begun - kHeardLately);
+  const WallTime heard = std::min(executor.last_heartbeat, begun - kRecentHeartbeat);
   return fmt::format("{:020} {:020} {}", ToUnixMicros(begun), ToUnixMicros(heard),
                      executor.id.value());
 }

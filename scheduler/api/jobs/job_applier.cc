@@ -43,7 +43,7 @@ Outcome<std::optional<int64_t>> VersionOf(const json& document) {
   return NumberMember(document, "version", {.low = 1, .high = INT64_MAX - 1});
 }
 
-bool IsStoreAway(const Problem& problem) { return problem.status >= 503; }
+bool IsStoreDown(const Problem& problem) { return problem.status >= 503; }
 
 // The first generated id is derived from the name, so that two clients that apply the same list at
 // the same time do not create two jobs.
@@ -62,13 +62,13 @@ Problem NotTried() {
 }  // namespace
 
 Outcome<json> JobApplier::Apply(const json& documents) {
-  FindTwins(documents);
+  FindAmbiguous(documents);
   for (size_t first = 0; first < documents.size(); first += kJobsCreatedMax) {
     const size_t end = std::min(first + kJobsCreatedMax, documents.size());
     LookUp(documents, first, end);
     for (size_t i = first; i < end; ++i) {
       call_.note.changes_json.clear();
-      Settle(i, store_away_ ? Outcome<Fate>(NotTried()) : ApplyOne(i, documents[i]));
+      Settle(i, store_down_ ? Outcome<Fate>(NotTried()) : ApplyOne(i, documents[i]));
     }
     StoreQueued();
     for (const auto& [i, fate] : std::exchange(fates_, {})) {
@@ -77,7 +77,7 @@ Outcome<json> JobApplier::Apply(const json& documents) {
   }
   if (options_.prune) Prune();
   const bool nothing_done = counts_["error"] == items_.size();
-  if (store_away_ && nothing_done) return *store_away_;
+  if (store_down_ && nothing_done) return *store_down_;
   return json{{"dry_run", options_.dry_run},
               {"items", std::move(items_)},
               {"counts", std::move(counts_)},
@@ -86,7 +86,7 @@ Outcome<json> JobApplier::Apply(const json& documents) {
 
 // Finds documents without a job_id whose name and namespace another document has too: which of them
 // means which job would depend on the jobs that exist already.
-void JobApplier::FindTwins(const json& documents) {
+void JobApplier::FindAmbiguous(const json& documents) {
   std::map<std::pair<std::string, std::string>, std::vector<size_t>> by_name;
   for (size_t i = 0; i < documents.size(); ++i) {
     const std::string name = TextOf(documents[i], "name");
@@ -95,13 +95,13 @@ void JobApplier::FindTwins(const json& documents) {
   for (const auto& [name, indices] : by_name) {
     if (indices.size() < 2) continue;
     for (const size_t i : indices) {
-      if (!documents[i].contains("job_id")) twins_.insert(i);
+      if (!documents[i].contains("job_id")) ambiguous_.insert(i);
     }
   }
 }
 
 void JobApplier::Settle(size_t index, Outcome<Fate> fate) {
-  if (!fate.ok() && !store_away_ && IsStoreAway(fate.error())) store_away_ = fate.error();
+  if (!fate.ok() && !store_down_ && IsStoreDown(fate.error())) store_down_ = fate.error();
   fates_.insert_or_assign(index, std::move(fate));
 }
 
@@ -109,11 +109,11 @@ void JobApplier::Settle(size_t index, Outcome<Fate> fate) {
 // the document is applied.
 void JobApplier::LookUp(const json& documents, size_t first, size_t end) {
   known_ = {};
-  if (end - first < 2 || store_away_) return;
+  if (end - first < 2 || store_down_) return;
   JobKeys keys;
   for (size_t i = first; i < end; ++i) {
     const json& document = documents[i];
-    if (!document.is_object() || twins_.contains(i)) continue;
+    if (!document.is_object() || ambiguous_.contains(i)) continue;
     if (document.contains("job_id")) {
       const std::string id = TextOf(document, "job_id");
       if (ValidateJobId(id).ok()) keys.ids.emplace_back(id);
@@ -132,14 +132,14 @@ Outcome<JobApplier::Fate> JobApplier::ApplyOne(size_t index, const json& documen
   if (!document.is_object()) {
     return Item(400, "invalid", "", "A job must be an object of names and values.");
   }
-  if (twins_.contains(index)) {
+  if (ambiguous_.contains(index)) {
     return Item(400, "duplicate", "/name",
                 "Another job in the list has the same name. Set the job_id of each.");
   }
   CARILLON_TRY(VersionOf(document));
   CARILLON_ASSIGN_OR_RETURN(const auto base, FindBase(document));
   if (base && !MayChange(*base)) return NotOwner(Permission::kWriteJobs);
-  if (base && !meant_.insert(base->job.job_id.value()).second) {
+  if (base && !documented_.insert(base->job.job_id.value()).second) {
     return Item(400, "duplicate", "/job_id", "This job appears more than once in the list.");
   }
   Outcome<Fate> fate = ApplyTo(base, index, document);
@@ -179,9 +179,9 @@ Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
     if (base.error().status != 404) return base.error();
   }
   // An earlier document has the same id, and its job has not been created yet.
-  if (meant_.contains(id))
+  if (documented_.contains(id))
     return Item(400, "duplicate", "/job_id", "This job appears more than once in the list.");
-  meant_.insert(id);
+  documented_.insert(id);
   return std::optional<JobBase>();
 }
 
@@ -241,7 +241,7 @@ Outcome<JobApplier::Fate> JobApplier::Create(size_t index, const json& document,
   }
   const JobId id = given.empty() ? FirstIdOf(definition.name_space, definition.name) : JobId(given);
   CARILLON_TRY(CheckNew(call_, id, definition));
-  meant_.insert(id.value());
+  documented_.insert(id.value());
   queued_.push_back({.index = index, .unnamed = given.empty(), .job = {id, definition}});
   return fate;
 }
@@ -258,7 +258,7 @@ void JobApplier::StoreQueued() {
              OutcomeUnknown("It is unknown whether the job was created. Apply again; that is safe.",
                             together.error()));
     } else {
-      Settle(one.index, store_away_ ? Outcome<Fate>(NotTried()) : StoreAlone(one));
+      Settle(one.index, store_down_ ? Outcome<Fate>(NotTried()) : StoreAlone(one));
     }
   }
 }
@@ -273,7 +273,7 @@ Status JobApplier::StoreTogether(const std::vector<Queued>& queued) {
     Fate& fate = fates_.at(queued[i].index).value();
     fate.id = made->at(i).job_id;
     fate.version = made->at(i).version;
-    records.push_back(RecordOf("job.apply", *fate.id, JsonToText(ToldChanges(fate.changes))));
+    records.push_back(RecordOf("job.apply", *fate.id, JsonToText(AuditedChanges(fate.changes))));
   }
   RecordAudits(call_, std::move(records));
   return {};
@@ -285,7 +285,7 @@ Outcome<JobApplier::Fate> JobApplier::StoreAlone(const Queued& queued) {
                                                       ? StoreUnnamed(definition)
                                                       : StoreNew(call_, id, definition, now_));
   RecordAudit(call_, RecordOf("job.apply", made.job_id, call_.note.changes_json));
-  meant_.insert(made.job_id.value());
+  documented_.insert(made.job_id.value());
   Fate fate = fates_.at(queued.index).value();
   fate.id = made.job_id;
   fate.version = made.version;
@@ -342,7 +342,7 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
   }
   // Keeps the list's order: documents before this one are stored first.
   StoreQueued();
-  if (store_away_) return NotTried();
+  if (store_down_) return NotTried();
   call_.note.changes_json.clear();
   CARILLON_ASSIGN_OR_RETURN(const StoredJob written,
                             StoreDefinition(call_, base, definition, now_));
@@ -366,17 +366,17 @@ void JobApplier::Prune() {
   for (size_t seen = 0; seen < kPruneScanMax;) {
     const auto page = call_.stores.jobs.ListJobs(filter);
     if (!page.ok()) {
-      if (!store_away_) store_away_ = ToProblem(page.error());
+      if (!store_down_) store_down_ = ToProblem(page.error());
       return Add(nullptr, nullptr, nullptr, ToProblem(page.error()));
     }
     for (const StoredJob& job : page->jobs) {
-      const bool listed = meant_.contains(job.job_id.value());
+      const bool listed = documented_.contains(job.job_id.value());
       if (listed || !options_.prune->Matches(job.definition.labels)) continue;
       if (!MayChange({.job = job})) continue;
       if (counts_["pruned"] == kPrunedMax) return;
       const Outcome<Fate> fate = PruneOne(job);
       Add(nullptr, job.job_id.value(), job.definition.name, fate);
-      if (!fate.ok() && IsStoreAway(fate.error())) return;
+      if (!fate.ok() && IsStoreDown(fate.error())) return;
     }
     filter.after = PlaceAfter(*page, filter);
     prune_complete_ = !filter.after && counts_["error"] == 0;

@@ -61,7 +61,7 @@ class JobApplier {
     NewJob job;
   };
 
-  void FindTwins(const nlohmann::json& documents);
+  void FindAmbiguous(const nlohmann::json& documents);
   void LookUp(const nlohmann::json& documents, size_t first, size_t end);
   // Applies a document. A job that has to be created is only queued; its result is then the one
   // that it has if StoreQueued succeeds.
@@ -95,10 +95,10 @@ class JobApplier {
   const Call& call_;
   const ApplyOptions options_;
   const WallTime now_;
-  std::optional<Problem> store_away_;
-  std::set<std::string> meant_;  // ids of jobs with a document; they are not pruned
-  std::set<size_t> twins_;       // indexes of documents that are ambiguous (FindTwins)
-  KnownJobs known_;              // of the current piece
+  std::optional<Problem> store_down_;
+  std::set<std::string> documented_;  // ids of jobs with a document; they are not pruned
+  std::set<size_t> ambiguous_;        // indexes of documents that are ambiguous (FindAmbiguous)
+  KnownJobs known_;                   // of the current piece
   std::vector<Queued> queued_;
   std::map<size_t, Outcome<Fate>> fates_;  // of the current piece, by index
   size_t changes_bytes_ = 0;

@@ -180,7 +180,7 @@ Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefiniti
         .errors = {{"/job_id", "exists", "This job_id is already used."}}};
   }
   if (!created.ok()) return created.error();
-  call.note.changes_json = JsonToText(ToldChanges(JobChanges(definition)));
+  call.note.changes_json = JsonToText(AuditedChanges(JobChanges(definition)));
   call.api.nudge({created->job_no, created->segment});
   return std::move(created).value();
 }
@@ -210,7 +210,7 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
   }
   if (!written.ok()) return written.error();
   if (base.readable) {
-    call.note.changes_json = JsonToText(ToldChanges(JobChanges(job.definition, definition)));
+    call.note.changes_json = JsonToText(AuditedChanges(JobChanges(job.definition, definition)));
   }
   call.api.nudge({written->job_no, written->segment});
   return std::move(written).value();

@@ -30,7 +30,7 @@ json TimeOrNull(WallTime time) {
   return time == WallTime{} ? json(nullptr) : json(FormatRfc3339(time));
 }
 
-json GlanceToJson(const RunSummary& run) {
+json SummaryToJson(const RunSummary& run) {
   return {{"run_id", EncodeRunId(run.key)},
           {"state", Name(run.state)},
           {"fire_time", FormatRfc3339(run.key.fire)},
@@ -51,7 +51,7 @@ Reply ListRecentRuns(const Call& call) {
   json items = json::array();
   for (const RecentRuns& job : recent) {
     json runs = json::array();
-    for (const RunSummary& run : job.runs) runs.push_back(GlanceToJson(run));
+    for (const RunSummary& run : job.runs) runs.push_back(SummaryToJson(run));
     items.push_back({{"job_id", job.job_id.value()}, {"runs", std::move(runs)}});
   }
   return JsonResponse(200, {{"items", std::move(items)}});

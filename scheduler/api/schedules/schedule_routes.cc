@@ -23,7 +23,7 @@ constexpr size_t kBucketsMax = 4'320;     // three days of minutes
 constexpr size_t kBucketsByJobMax = 200;  // a week of hours
 constexpr size_t kJobsShown = 100;
 constexpr size_t kNeighboursReadMax = 2'000;
-constexpr size_t kNeighboursTold = 5;
+constexpr size_t kNeighboursReported = 5;
 
 json ErrorsOf(const Error& error) {
   return json::array(
@@ -57,7 +57,7 @@ void AddNeighbours(const Call& call, const json& fires, const std::string& own, 
   const auto others = static_cast<size_t>(
       std::count_if(load->jobs.begin(), load->jobs.end(),
                     [&own](const JobLoad& job) { return job.job_id.value() != own; }));
-  if (others < kNeighboursTold) return;
+  if (others < kNeighboursReported) return;
   warnings->push_back(
       {{"schedule", fires[0]["schedule"]},
        {"code", "crowded_minute"},

@@ -109,18 +109,18 @@ TYPED_TEST(CoordinatorContract, MembersTellWhetherTheyArePausedUntilTheyJoinAnew
     return members.size() == 2 && members[0].paused == of_a && members[1].paused == of_b;
   };
   this->Settle([&] { return seen(std::nullopt, std::nullopt); });
-  ASSERT_TRUE(a->TellPaused(true).ok());
-  ASSERT_TRUE(a->TellPaused(true).ok());
+  ASSERT_TRUE(a->AnnouncePaused(true).ok());
+  ASSERT_TRUE(a->AnnouncePaused(true).ok());
   this->Settle([&] { return seen(true, std::nullopt); });
-  ASSERT_TRUE(b->TellPaused(false).ok());
-  ASSERT_TRUE(a->TellPaused(false).ok());
+  ASSERT_TRUE(b->AnnouncePaused(false).ok());
+  ASSERT_TRUE(a->AnnouncePaused(false).ok());
   this->Settle([&] { return seen(false, false); });
   EXPECT_EQ(b->Leader(), MemberId("a"));
-  ASSERT_TRUE(b->TellPaused(true).ok());
+  ASSERT_TRUE(b->AnnouncePaused(true).ok());
   ASSERT_TRUE(b->Join(this->Info("b")).ok());
   this->Settle([&] { return seen(false, std::nullopt); });
   const auto outside = this->factory_.Client();
-  EXPECT_EQ(outside->TellPaused(true).code(), ErrorCode::kUnavailable);
+  EXPECT_EQ(outside->AnnouncePaused(true).code(), ErrorCode::kUnavailable);
 }
 
 TYPED_TEST(CoordinatorContract, AnyMemberWritesNewerSettingsAndAllSeeThem) {

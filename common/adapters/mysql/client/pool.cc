@@ -102,7 +102,7 @@ Result<Pool::Lease> Pool::Borrow(std::string_view operation, Use use) {
   lock.unlock();
   // If this fails, the server has closed the connection: a new one replaces it.
   const bool closed = lease.session_ && use == Use::kRead && !lease.session_->Autocommit().ok();
-  if (closed || use == Use::kWriteAnew) lease.session_.reset();
+  if (closed || use == Use::kWriteOnNewConnection) lease.session_.reset();
   lease.reused_ = lease.session_ != nullptr;
   if (!lease.reused_) {
     CARILLON_ASSIGN_OR_RETURN(lease.session_, Open(lease.slot_));

@@ -37,7 +37,7 @@ struct PoolOptions {
 enum class Use {
   kRead,
   kWrite,
-  kWriteAnew,  // as kWrite, on a newly opened connection
+  kWriteOnNewConnection,  // as kWrite, on a newly opened connection
 };
 // The calls that ask the gate first.
 enum class Gated { kWrites, kEverything };

@@ -87,7 +87,7 @@ Status RunTransaction(Pool& pool, const TransactionOptions& options,
       if (outcome.ok()) return {};
       if (outcome.code() == ErrorCode::kTimeout) return outcome;
     } else if (WasClosed(lease)) {
-      use = Use::kWriteAnew;
+      use = Use::kWriteOnNewConnection;
       continue;
     } else {
       Undo(lease);

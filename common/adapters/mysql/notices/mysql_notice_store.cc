@@ -91,7 +91,7 @@ Status InsertDelivery(Session& session, const Notice& notice, const NewDelivery&
 }
 
 // Remembers that a notice was sent. After a failure this starts the watch for a success.
-Status RememberTold(Session& session, const Notice& notice, WallTime now) {
+Status RememberNotice(Session& session, const Notice& notice, WallTime now) {
   const bool failed = notice.kind == NoticeKind::kFailed;
   const auto segment = static_cast<uint64_t>(notice.segment.value());
   const Param watched = failed ? Param(segment) : Param(nullptr);
@@ -186,7 +186,7 @@ Status DecideAll(Session& session, const std::vector<NoticeDecision>& decisions,
     for (const NewDelivery& delivery : decision.deliveries) {
       CARILLON_TRY(InsertDelivery(session, decision.notice, delivery, now));
     }
-    CARILLON_TRY(RememberTold(session, decision.notice, now));
+    CARILLON_TRY(RememberNotice(session, decision.notice, now));
   }
   return RememberHeldBack(session, held);
 }

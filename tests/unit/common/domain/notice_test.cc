@@ -24,9 +24,9 @@ TEST(NoticeTest, AJobsListTakesThePlaceOfTheClusters) {
   const NotifyRules rules{.on = std::vector{NoticeKind::kRecovered}, .late_after_s = 7};
   EXPECT_TRUE(IsWanted(NoticeKind::kRecovered, rules, defaults));
   EXPECT_FALSE(IsWanted(NoticeKind::kFailed, rules, defaults));
-  EXPECT_EQ(TellsLateAfter({}, defaults), Duration(5min));
-  EXPECT_EQ(TellsLateAfter({.late_after_s = 7}, defaults), Duration(7s));
-  EXPECT_EQ(TellsLateAfter(rules, defaults), Duration::zero()) << "late is not wanted";
+  EXPECT_EQ(LateNoticeAfter({}, defaults), Duration(5min));
+  EXPECT_EQ(LateNoticeAfter({.late_after_s = 7}, defaults), Duration(7s));
+  EXPECT_EQ(LateNoticeAfter(rules, defaults), Duration::zero()) << "late is not wanted";
 }
 
 TEST(NoticeTest, OneOfAKindIsToldInATime) {

@@ -168,7 +168,7 @@ TEST_F(AttemptLogTest, NewListenerHearsWhatWasNotConfirmed) {
   log.Append(kOut, "b\n", At(1s));
   Take(log, 2s);
   log.Confirm(1);
-  log.TellAgain();
+  log.ReportAllAgain();
   EXPECT_EQ(Take(log, 2s), (Lines{"2 stdout:b\n"}));
   log.Confirm(77);  // there is no such entry
   log.Confirm(2);

@@ -111,7 +111,7 @@ class WardenVersionTest : public ::testing::Test {
 };
 
 TEST_F(WardenVersionTest, OneThatCannotMaskIsNeverSentASecret) {
-  OldWarden warden(directory(), kWardenTellsLogs);
+  OldWarden warden(directory(), kWardenReportsLogs);
   const auto client = Attach();
   EXPECT_EQ(client->Start(Attempt(1, "hunter22")).code(), ErrorCode::kInvalid);
   EXPECT_TRUE(client->Start(Attempt(2, "")).ok());

@@ -93,8 +93,9 @@ class FiringCreditTest : public FiringLoopTest, public ::testing::WithParamInter
     if (!executors_.IncarnationOf(id)) {
       executors_.Accept({.id = id, .incarnation = Incarnation("e1")}, clock_.Steady());
     }
-    executors_.Heard(id, Incarnation("e1"), std::get<ModelExecutor::Report>(message).heartbeat,
-                     clock_.Wall(), clock_.Steady());
+    executors_.HeartbeatFrom(id, Incarnation("e1"),
+                             std::get<ModelExecutor::Report>(message).heartbeat, clock_.Wall(),
+                             clock_.Steady());
   }
   void DecideClaim() {
     const auto key = TakeOne(asking_);

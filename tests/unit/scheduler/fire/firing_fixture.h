@@ -49,9 +49,9 @@ class FiringLoopTest : public test::RoomTest {
           {.id = executor, .incarnation = Incarnation("e1"), .labels = std::move(labels)},
           clock_.Steady());
     }
-    executors_.Heard(executor, *executors_.IncarnationOf(executor),
-                     {.free_slots = free_slots, .free_light_slots = light}, clock_.Wall(),
-                     clock_.Steady());
+    executors_.HeartbeatFrom(executor, *executors_.IncarnationOf(executor),
+                             {.free_slots = free_slots, .free_light_slots = light}, clock_.Wall(),
+                             clock_.Steady());
   }
   PendingRun Pending(const StoredJob& job, Duration ahead, int priority = 0) {
     return {.key = {.fire = clock_.Wall() + ahead, .schedule_id = ScheduleId(++schedules_)},

@@ -52,8 +52,9 @@ class ExecutorRegistryTest : public test::RoomTest {
     registry_.Step(clock_.Steady());
   }
   bool Beat(const char* id, bool leaving = false) {
-    return known_.Heard(ExecutorId(id), Incarnation("e1"), {.running_count = 3, .leaving = leaving},
-                        clock_.Wall(), clock_.Steady());
+    return known_.HeartbeatFrom(ExecutorId(id), Incarnation("e1"),
+                                {.running_count = 3, .leaving = leaving}, clock_.Wall(),
+                                clock_.Steady());
   }
   ExecutorRecord Stored(const char* id) {
     return stores_.executors.GetExecutor(ExecutorId(id)).value();

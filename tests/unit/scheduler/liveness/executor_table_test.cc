@@ -14,8 +14,8 @@ ExecutorRecord Record(const std::string& incarnation) {
 class ExecutorTableTest : public ::testing::Test {
  protected:
   bool Beat(const std::string& incarnation, SteadyTime now, int free_slots = 4) {
-    return table_.Heard(ExecutorId("x1"), Incarnation(incarnation), {.free_slots = free_slots},
-                        WallTime{}, now);
+    return table_.HeartbeatFrom(ExecutorId("x1"), Incarnation(incarnation),
+                                {.free_slots = free_slots}, WallTime{}, now);
   }
   using Admission = ExecutorTable::Admission;
   ExecutorTable table_{{}};
@@ -34,8 +34,8 @@ TEST_F(ExecutorTableTest, OneThatIsInTroubleIsUnhealthyAndGetsNothing) {
   EXPECT_TRUE(table_.TakeChanges().at(0).usable);
   table_.JudgeHealth(kStart);
   const auto beat = [this](const std::string& trouble, SteadyTime now) {
-    EXPECT_TRUE(table_.Heard(ExecutorId("x1"), Incarnation("e1"),
-                             {.free_light_slots = 9, .trouble = trouble}, WallTime{}, now));
+    EXPECT_TRUE(table_.HeartbeatFrom(ExecutorId("x1"), Incarnation("e1"),
+                                     {.free_light_slots = 9, .trouble = trouble}, WallTime{}, now));
   };
   beat("the warden does not respond", kStart + 1s);
   EXPECT_FALSE(table_.TakeChanges().at(0).usable);
@@ -69,8 +69,8 @@ TEST_F(ExecutorTableTest, OneThatLeavesGetsNothingAndItsSuccessorIsAdmittedAtOnc
   Beat("e1", kStart);
   table_.TakeChanges();
   EXPECT_TRUE(table_.JudgeHealth(kStart));
-  EXPECT_TRUE(table_.Heard(ExecutorId("x1"), Incarnation("e1"), {.leaving = true}, WallTime{},
-                           kStart + 1s));
+  EXPECT_TRUE(table_.HeartbeatFrom(ExecutorId("x1"), Incarnation("e1"), {.leaving = true},
+                                   WallTime{}, kStart + 1s));
   ASSERT_EQ(table_.TakeChanges().size(), 1u);
   EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kOffline);
   EXPECT_TRUE(table_.JudgeHealth(kStart + 1s));
@@ -80,15 +80,15 @@ TEST_F(ExecutorTableTest, OneThatLeavesGetsNothingAndItsSuccessorIsAdmittedAtOnc
   table_.Accept(Record("e2"), kStart + 61s);
   EXPECT_TRUE(Beat("e2", kStart + 61s));
   EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kOnline);
-  EXPECT_FALSE(table_.Heard(ExecutorId("x1"), Incarnation("e1"), {.leaving = true}, WallTime{},
-                            kStart + 62s))
+  EXPECT_FALSE(table_.HeartbeatFrom(ExecutorId("x1"), Incarnation("e1"), {.leaving = true},
+                                    WallTime{}, kStart + 62s))
       << "a goodbye that comes late is of another process";
   EXPECT_EQ(table_.Records().at(0).state, ExecutorState::kOnline);
 }
 
 TEST_F(ExecutorTableTest, OneThatLeftIsForgottenLikeALostOne) {
   table_.Accept(Record("e1"), kStart);
-  table_.Heard(ExecutorId("x1"), Incarnation("e1"), {.leaving = true}, WallTime{}, kStart);
+  table_.HeartbeatFrom(ExecutorId("x1"), Incarnation("e1"), {.leaving = true}, WallTime{}, kStart);
   table_.TakeChanges();
   table_.JudgeHealth(kStart + 59min);
   EXPECT_EQ(table_.Records().size(), 1u);

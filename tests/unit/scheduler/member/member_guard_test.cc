@@ -20,13 +20,13 @@ class MemberGuardTest : public MemberTest {
     return runs->runs.size();
   }
   // Sends a heartbeat every two seconds. Returns the renewed leases and the tasks received.
-  struct Heard {
+  struct HeartbeatFrom {
     size_t renewed = 0;
     size_t tasks = 0;
   };
-  Heard RunBeating(TestExecutor& executor, Duration length,
-                   const std::vector<HeldAttempt>& running) {
-    Heard heard;
+  HeartbeatFrom RunBeating(TestExecutor& executor, Duration length,
+                           const std::vector<HeldAttempt>& running) {
+    HeartbeatFrom heard;
     for (Duration done{}; done < length; done += 2s) {
       executor.Beat(3, running);
       Run(2s, 50ms);
@@ -71,14 +71,14 @@ TEST_F(MemberGuardTest, HeldStoreStopsFiresAndKeepsWhatRuns) {
   EXPECT_TRUE(member.member().GetStatus().owned_segments.empty());
   executor.TakeTasks();
   const size_t planned = Planned();
-  const Heard heard = RunBeating(executor, 60s, running);
+  const HeartbeatFrom heard = RunBeating(executor, 60s, running);
   EXPECT_EQ(heard.tasks, 0u) << "published while the store is held";
   EXPECT_EQ(Planned(), planned);
   EXPECT_GE(heard.renewed, 25u) << "the session vouches for the owner";
   EXPECT_EQ(Get(running[0].key).row.state, RunState::kRunning);
 
   ASSERT_TRUE(member.member().AcceptStore(Seen()).ok());
-  const Heard after = RunBeating(executor, 10s, running);
+  const HeartbeatFrom after = RunBeating(executor, 10s, running);
   EXPECT_EQ(member.member().GetStatus().owned_segments.size(), 8u);
   EXPECT_TRUE(member.member().ready());
   EXPECT_GT(after.tasks, 10u);

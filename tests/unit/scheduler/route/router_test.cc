@@ -312,7 +312,7 @@ TEST_F(RouterTest, ProcessesWhoseEndIsHeardOfLateEarnPrefetchForThatToo) {
       credits_.Published(index, slots);
       Charge charge;
       credits_.Claimed(index, slots, charge, 10ms, kStart + 10ms * i);
-      credits_.HeardOfEnd(index, slots, idle);
+      credits_.OnEnd(index, slots, idle);
       credits_.Ended(index, slots, charge);
     }
     return credits_.Available(index, slots) - 4;

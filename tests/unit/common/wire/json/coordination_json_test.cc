@@ -15,8 +15,8 @@ TEST(CoordinationJsonTest, MemberComesBackAsItWas) {
 
 // The two texts of a member differ, and neither looks like a sequence number of the election.
 TEST(CoordinationJsonTest, WhatAMemberTellsIsNoMember) {
-  EXPECT_EQ(ToldName(Incarnation("00ff"), true), "00ff-paused");
-  EXPECT_EQ(ToldName(Incarnation("00ff"), false), "00ff-running");
+  EXPECT_EQ(AnnouncedName(Incarnation("00ff"), true), "00ff-paused");
+  EXPECT_EQ(AnnouncedName(Incarnation("00ff"), false), "00ff-running");
 }
 
 TEST(CoordinationJsonTest, MemberOfANewerVersionIsRead) {

@@ -130,11 +130,11 @@ TEST_F(CacheTest, AKnownTokenDoesNotWaitForAStoreThatHangs) {
 
 TEST_F(CacheTest, WhoseTokenIsGoneStandsNoLonger) {
   const scheduler::Caller caller = **authenticator_.Authenticate(token_);
-  EXPECT_EQ(authenticator_.Stands(caller), true);
+  EXPECT_EQ(authenticator_.StillValid(caller), true);
   faults_.plan.Arm("GetToken", Fault::kUnavailable, 1);
-  EXPECT_EQ(authenticator_.Stands(caller), std::nullopt);
+  EXPECT_EQ(authenticator_.StillValid(caller), std::nullopt);
   ASSERT_TRUE(stores_.auth.DeleteToken(caller.credential).ok());
-  EXPECT_EQ(authenticator_.Stands(caller), false);
+  EXPECT_EQ(authenticator_.StillValid(caller), false);
 }
 
 TEST_F(CacheTest, AsksTheStoreAgainAfterKFresh) {
