@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 
 #include <fmt/core.h>
@@ -34,7 +33,7 @@ struct Upload {
 size_t OnRead(char* buffer, size_t size, size_t count, void* user) {
   auto& upload = *static_cast<Upload*>(user);
   const size_t bytes = std::min(size * count, upload.message.size() - upload.sent);
-  std::memcpy(buffer, upload.message.data() + upload.sent, bytes);
+  upload.message.copy(buffer, bytes, upload.sent);
   upload.sent += bytes;
   return bytes;
 }

@@ -360,7 +360,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   }
 
   void Respond(restinio::request_t& handle, const HttpRequest& request, HttpResponse response) {
-    if (response.stream) return RespondInParts(handle, request, std::move(response));
+    if (response.stream) return RespondInParts(handle, request, response);
     const bool keep_alive =
         handle.header().should_keep_alive() && !stopping_ && !EndsConnection(request.defect);
     restinio::writable_items_container_t items;
@@ -383,7 +383,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
 
   // Runs on a worker.
   void RespondInParts(restinio::request_t& handle, const HttpRequest& request,
-                      HttpResponse response) {
+                      const HttpResponse& response) {
     const auto connection = std::move(restinio::impl::access_req_connection(handle));
     const auto stream = std::make_shared<Stream>(connection, handle.request_id(), in_progress_);
     stream->Write(HeaderText(response, false, clock_.Wall()) + response.body);

@@ -25,7 +25,7 @@ struct AuditRecord {
   std::string trace_id = {};
   std::string changes_json = {};  // of a job's fields, a JSON list; empty = not recorded
 };
-inline constexpr size_t kAuditChangesBytesMax = 32 * 1024;
+inline constexpr size_t kAuditChangesBytesMax = size_t{32} * 1024;
 
 struct AuditFilter {
   std::string object_id = {};             // empty = all

@@ -263,7 +263,7 @@ Result<UserRecord> MysqlAuthStore::UpdateUser(const UserRecord& wanted, WallTime
 }
 
 Result<Preferences> MysqlAuthStore::ChangePreferences(const PreferenceChange& change) {
-  const Error none(ErrorCode::kNotFound, "no user " + change.user_id);
+  const Error none{ErrorCode::kNotFound, "no user " + change.user_id};
   if (!IsAscii(change.user_id)) return none;
   return InTransaction(
       db_.pool(), {.operation = "preferences"}, [&](Session& session) -> Result<Preferences> {

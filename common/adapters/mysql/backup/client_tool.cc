@@ -25,7 +25,7 @@ constexpr std::string_view kPasswordVariable = "MYSQL_PWD=";
 std::string PathOf(const std::string& name, const std::string& search) {
   for (size_t at = 0; at <= search.size();) {
     const size_t end = std::min(search.find(':', at), search.size());
-    const std::string path = search.substr(at, end - at) + "/" + name;
+    std::string path = search.substr(at, end - at) + "/" + name;
     struct stat info {};
     const bool file = stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
     if (end > at && file && access(path.c_str(), X_OK) == 0) return path;

@@ -78,10 +78,12 @@ Result<ResultBatchState> LockLosses(Session& session, Incarnations& incarnations
                                     const std::vector<LostReport>& reports, const Fence& fence) {
   CARILLON_TRY(LockFence(session, fence));
   std::vector<JobNo> jobs;
+  jobs.reserve(reports.size());
   for (const LostReport& report : reports) jobs.push_back(report.job_no);
   ResultBatchState state;
   CARILLON_TRY(LockJobs(session, std::move(jobs), &state.jobs));
   std::vector<RunKey> keys;
+  keys.reserve(reports.size());
   for (const LostReport& report : reports) keys.push_back(report.key);
   CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), incarnations));
   return state;

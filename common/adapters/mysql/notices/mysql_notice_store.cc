@@ -272,6 +272,7 @@ Status MysqlNoticeStore::DecideNotices(const std::vector<NoticeDecision>& decisi
                                        const Fence& fence, WallTime now) {
   if (decisions.empty()) return {};
   std::vector<Notice> notices;
+  notices.reserve(decisions.size());
   for (const NoticeDecision& decision : decisions) notices.push_back(decision.notice);
   CARILLON_TRY(CheckBatch(notices, fence, "notices"));
   return InTransaction(db_.pool(), {.operation = "decide notices"},

@@ -16,7 +16,7 @@ Result<Upkeep> MysqlHousekeeping::Maintain(WallTime now, Duration retention) {
   Status partitions = AddPartitions(db_.pool(), now, queue);
   if (partitions.ok()) partitions = DropPartitions(db_.pool(), now - retention, queue);
   db_.caches().tables_refused = partitions.ok() ? 0 : db_.caches().tables_refused + 1;
-  CARILLON_TRY(partitions);
+  if (!partitions.ok()) return partitions.error();
   const OldRows old{.runs_before = now - retention,
                     .request_keys_before = now - kRequestKeyKept,
                     .audit_before = now - kAuditKept,

@@ -62,7 +62,7 @@ Preferences PreferencesOf(const std::string& text) {
 
 std::string PreferencesText(const Preferences& preferences) {
   std::vector<std::string> words;
-  for (const auto& [name, value] : preferences) words.push_back(name + "=" + value);
+  for (const auto& [name, value] : preferences) words.push_back(fmt::format("{}={}", name, value));
   return fmt::format("{}", fmt::join(words, " "));
 }
 
