@@ -55,7 +55,7 @@ struct Setting {
   std::string value;
 };
 
-// Reads NAME = value; nullopt if the line is not a setting, which is decided as cron does.
+// Reads NAME = value by cron's rules; nullopt if the line is not a setting.
 std::optional<Setting> AsSetting(std::string_view line) {
   const size_t equals = line.find('=');
   if (equals == std::string_view::npos) return std::nullopt;

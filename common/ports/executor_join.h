@@ -18,8 +18,8 @@ struct JoinRequest {
   std::string request;  // PEM certificate request for the executor's name
 };
 
-// Returns the certificate as PEM. Blocks like a write of the store. kDenied: invalid token
-// or request.
+// Returns the certificate as PEM. Blocks as long as a write to the store may take. kDenied: invalid
+// token or request.
 using IssueCertificate = std::function<Result<std::string>(const JoinRequest& request)>;
 
 }  // namespace carillon

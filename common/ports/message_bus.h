@@ -89,8 +89,8 @@ class BusConsumer {
   virtual Status Commit(const std::vector<ReceivedRecord>& handled) = 0;
   // `wake` is called (on any thread) when Poll may return something. Set it before the first use.
   virtual void OnReadable(std::function<void()> wake) = 0;
-  // Returns the lag behind the sent records, as of the last Commit. Thread-safe; never waits for
-  // the bus.
+  // Returns the state of the bus, in which every Commit so far is counted. Thread-safe; never waits
+  // for the bus.
   virtual BusHealth Look() = 0;
 };
 

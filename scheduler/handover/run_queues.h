@@ -107,7 +107,8 @@ class RunFeed {
   BoundedQueue<std::vector<PendingRun>> queue_;
   std::atomic<bool> dropped_{false};
 };
-// Manual runs whose requests have to be read; plan/parameter_loader.h returns them over the feed.
+// Manual runs whose parameters are still to be read. plan/parameter_loader.h reads them and returns
+// the runs through the feed.
 using LoadQueue = BoundedQueue<PendingRun>;
 
 // A run to be recorded as SKIPPED without going to an executor; plan/skip_writer.h writes it.

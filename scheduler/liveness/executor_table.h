@@ -30,7 +30,8 @@ struct ExecutorView {
   int free_light_slots = 0;  // in-process slots, likewise
   uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
   bool takes_secrets = false;
-  // The attempts listed in the last heartbeat; empty if an earlier view had them.
+  // The attempts listed in the last heartbeat, by stage; empty if an earlier view has returned the
+  // lists of this heartbeat.
   std::vector<HeldAttempt> claiming = {};
   std::vector<HeldAttempt> running = {};
   std::vector<HeldAttempt> reporting = {};

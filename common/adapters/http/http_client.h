@@ -24,8 +24,8 @@ struct HttpClientOptions {
   Duration total_timeout = 30s;
   size_t response_bytes_max = 64u << 20;
   std::string ca_file = {};  // PEM, CAs trusted for servers; empty = the system's
-  // Once true, a Send in progress ends within about a second, as without a response. Null = not
-  // used. Must outlive the client.
+  // Once true, a Send in progress ends within about a second, as if no response had arrived. Null =
+  // not used. Must outlive the client.
   const std::atomic<bool>* stopped = nullptr;
 };
 

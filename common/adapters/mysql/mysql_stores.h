@@ -33,8 +33,8 @@ struct MysqlStores {
   MysqlStores(const MysqlStores&) = delete;
   MysqlStores& operator=(const MysqlStores&) = delete;
 
-  // Returns the same store for callers that may only use the store that is trusted. The gate must
-  // outlive it.
+  // Returns the same store behind `gate`, for callers that may use it only while it is trusted:
+  // otherwise writes (kWrites) or all calls (kEverything) fail. The gate must outlive it.
   std::unique_ptr<MysqlStores> Behind(StoreGate& gate, Gated gated) const;
 
   Stores Ports() {

@@ -41,9 +41,9 @@ class Page {
   // As SearchEnded; the answer also has the time reached, as `searched_to`.
   void SearchedTo(std::string cursor, WallTime time);
   using Counter = std::function<Result<BoundedCount>()>;
-  // `more`: the list continues after the last item added (also true after a refused Add). `count`
-  // is called for the total, only for the first page and only if that page does not show the whole
-  // list; if it fails, the answer has the count that is known.
+  // `more`: the list continues after the last item added (assumed after a refused Add). `count`
+  // counts the whole list; it is called only for a first page that does not show all of it and
+  // whose search was not ended. If it fails, total_at_least is the number of items of this page.
   HttpResponse Finish(bool more, const Counter& count);
 
  private:

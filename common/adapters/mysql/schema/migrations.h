@@ -1,13 +1,13 @@
 // The schema's versions: sql/migrations/NNNN_name.up.sql, compiled into the program.
 //
-// A newer schema may be compatible with this program: each migration says in its header the oldest
-// version that a program must know to use the schema (sql/README.md). So members of two versions
-// can be restarted in any order while the cluster is upgraded.
+// A newer schema may be compatible with this program: the header of each migration names the oldest
+// schema version whose programs can work with the migrated schema (sql/README.md). So members of two
+// versions can be restarted in any order while the cluster is upgraded.
 //
 // Errors   kConflict: the store's schema is newer than this program and not compatible with it, or
 //          a migration that was applied differs from ours. kUnavailable: another member has been
 //          migrating for too long.
-// Always   One member at a time applies them; an interrupted migration is started over.
+// Always   One member at a time applies them; an interrupted migration is repeated.
 #pragma once
 
 #include <string>
