@@ -89,7 +89,8 @@ void AddContextCommands(CLI::App& app, Session& session) {
       context->add_subcommand("set", "Save --addr, --token-file and --ca-file under a name");
   set->add_option("name", *name, "Context name")->required();
   session.On(set, [&session, name] { return SetContext(session, *name); });
-  CLI::App* use = context->add_subcommand("use", "Use this context; without a name, unset it");
+  CLI::App* use =
+      context->add_subcommand("use", "Select the default context; without a name, clear it");
   use->add_option("name", *name, "Context name");
   session.On(use, [&session, name] { return UseContext(session, *name); });
   CLI::App* remove = context->add_subcommand("delete", "Delete a context");

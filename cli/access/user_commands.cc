@@ -232,7 +232,8 @@ void AddUserCommands(CLI::App& app, Session& session) {
   }
   edit->add_flag("--no-shares", a->no_shares, "Remove all shares")->excludes(share);
   CLI::Option* disable =
-      edit->add_flag("--disable", a->disable, "Disable the user; ends their sessions and tokens");
+      edit->add_flag("--disable", a->disable,
+                     "Disable the user: ends their sessions, and their tokens stop working");
   edit->add_flag("--enable", a->enable, "Enable a disabled user")->excludes(disable);
   edit->add_flag("--password", a->password, "Set a new password, from a prompt or standard input");
   edit->add_option("--reason", a->reason, "Reason, kept in the audit log");

@@ -218,8 +218,9 @@ void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArgume
   cancel->add_option("job", a->ids, "Job IDs")->required();
   cancel->add_option("--reason", a->reason, "Reason, kept in the audit log");
   cancel->add_flag("--kill", a->kill, kKillHelp);
-  cancel->add_flag("--confirm-overlap", a->confirm_overlap,
-                   "Include runs whose process may still be alive; two may then run at once");
+  cancel->add_flag(
+      "--confirm-overlap", a->confirm_overlap,
+      "Include runs whose process may still be alive; another may then start beside it");
   session.On(cancel, [&session, a] { return Cancel(session, *a); });
 
   CLI::App* run = job.add_subcommand("run", "Run a job now");

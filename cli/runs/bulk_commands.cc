@@ -257,8 +257,9 @@ void AddBulkCommands(CLI::App& app, Session& session) {
       verb->add_flag("--kill", a->kill, kKillHelp);
     }
     if (action == "cancel" || action == "retry") {
-      verb->add_flag("--confirm-overlap", a->confirm_overlap,
-                     "Include runs whose process may still be alive; two may then run at once");
+      verb->add_flag(
+          "--confirm-overlap", a->confirm_overlap,
+          "Include runs whose process may still be alive; another may then start beside it");
     }
     session.On(verb, [&session, a, action = action] { return Bulk(session, action, *a); });
   }

@@ -155,8 +155,9 @@ void AddDeadLetterCommands(CLI::App& app, Session& session) {
   replay->alias("retry");
   replay->add_option("id", a->ids, "Dead letter IDs");
   replay->add_option("--job-id,--job", a->job_id, "All dead letters of this job");
-  replay->add_flag("--confirm-overlap", a->confirm_overlap,
-                   "Include runs whose process may still be alive; two may then run at once");
+  replay->add_flag(
+      "--confirm-overlap", a->confirm_overlap,
+      "Include runs whose process may still be alive; another may then start beside it");
   session.On(replay, [&session, a] { return ReplayLetters(session, *a); });
   CLI::App* discard = letter->add_subcommand("discard", "Remove dead letters from the list");
   discard->add_option("id", a->ids, "Dead letter IDs");

@@ -179,8 +179,9 @@ void AddRunCommands(CLI::App& app, Session& session) {
       verb("retry", "Retry runs that have ended; a run that waits for its retry starts it now",
            true, &Retry);
   for (CLI::App* added : {cancel, retry}) {
-    added->add_flag("--confirm-overlap", a->confirm_overlap,
-                    "Include runs whose process may still be alive; two may then run at once");
+    added->add_flag(
+        "--confirm-overlap", a->confirm_overlap,
+        "Include runs whose process may still be alive; another may then start beside it");
   }
   CLI::App* wait = verb("wait", "Wait for runs; the exit code is their result", true, &Wait);
   wait->add_option("--wait-timeout,--timeout", a->longest, "Maximum time to wait, e.g. 5m");
