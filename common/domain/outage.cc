@@ -100,9 +100,9 @@ std::vector<OutageRow> MakeTable() {
 
       {kWebhook, kNotices, kDelayed, kAtOnce, kDay, "Notifications to the webhook are retried."},
       {kWebhook, kNotices, kStops, kDay, kReturn,
-       "Older notifications to the webhook are given up."},
+       "Older notifications to the webhook are no longer retried."},
       {kMail, kNotices, kDelayed, kAtOnce, kDay, "Mails are retried."},
-      {kMail, kNotices, kStops, kDay, kReturn, "Older mails are given up."},
+      {kMail, kNotices, kStops, kDay, kReturn, "Older mails are no longer retried."},
   };
 }
 

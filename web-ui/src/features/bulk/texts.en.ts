@@ -63,7 +63,7 @@ export const en = {
   'bulk.title_cancel_jobs': 'Cancel all runs of these jobs?',
   'bulk.title_retry': 'Retry these runs?',
   'bulk.title_discard': 'Discard these dead letters?',
-  'bulk.explain_run': 'Each job is started once, manually.',
+  'bulk.explain_run': 'Each job gets one manual run.',
   'bulk.explain_pause': 'No new runs of these jobs start while they are paused; running attempts continue.',
   'bulk.explain_resume':
     'The jobs fire on their schedules again. Fires skipped during the pause are recorded as missed fires.',

@@ -54,7 +54,7 @@ export const en = {
     'Active runs continue, including output, timeouts and cancellation. The console and notifications keep working.',
   'pause.waits': 'Manual runs and retries are accepted, but wait.',
   'pause.after':
-    'After the resume, fires that were due in the meantime follow the misfire policy of each job.',
+    'After you resume, fires that became due during the pause follow the misfire policy of their job.',
   'pause.reason': 'Reason',
   'pause.reason_hint': 'Shown to everyone on every page.',
   'pause.since': 'Paused since',
@@ -189,8 +189,8 @@ export const en = {
   'outage.last_executor.running.stops':
     'Active runs on it are lost. What follows depends on on_lost and retry_count of their job.',
   'outage.webhook.notices.delayed': 'Notifications to the webhook are retried.',
-  'outage.webhook.notices.stops': 'Older notifications to the webhook are given up.',
+  'outage.webhook.notices.stops': 'Older notifications to the webhook are no longer retried.',
   'outage.mail.notices.delayed': 'Mails are retried.',
-  'outage.mail.notices.stops': 'Older mails are given up.',
+  'outage.mail.notices.stops': 'Older mails are no longer retried.',
 } as const;
 addEnglish(en);
