@@ -1,5 +1,5 @@
-// Language, theme and time format are also stored with the user who is signed in by a password: read at the
-// sign-in, written when one is changed.
+// Language, theme and time format are also stored with the user who is signed in by a password: read when the
+// user becomes known, which undoes what was chosen before, and written when one is changed.
 import {
   LANGUAGES,
   THEMES,
