@@ -38,7 +38,7 @@ export const zhCN: TwinOf<typeof en> = {
   // Permissions of an API token.
   'scopes.title': '权限',
   'scopes.some': '限制为所选权限',
-  'scopes.some_hint': '例如，仅有 jobs:run 权限的令牌可以启动任务，但不能列出任务。',
+  'scopes.some_hint': '例如，只有启动权限的令牌可以启动任务，但不能列出任务。',
   'scopes.none': '请至少选择一项权限，或取消限制。',
   'scopes.all': '角色的全部权限',
   'scopes.column': '权限',
