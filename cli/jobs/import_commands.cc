@@ -75,8 +75,8 @@ const View& PlannedView() {
   return view;
 }
 
-// What --apply would do with an item of a dry run. Import never replaces a job, so an existing
-// one stays.
+// Converts an item of a dry run to the result that --apply would have. An existing job stays as it
+// is, because import never replaces one.
 json Planned(const json& item, const json& job) {
   const std::string result = item.value("result", "");
   const bool there = result != "created" && result != "error";

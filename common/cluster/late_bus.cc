@@ -7,7 +7,7 @@
 namespace carillon::cluster {
 namespace {
 
-// How long the startup waits for a broker. Short, because the daemon serves nothing meanwhile.
+// The wait of the startup for a broker. Short, because the daemon serves nothing meanwhile.
 constexpr Duration kFirstAnswer = 2s;
 constexpr Duration kAnswer = 5s;
 constexpr Duration kTryAgain = 1s;

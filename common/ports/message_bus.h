@@ -43,8 +43,8 @@ struct ReceivedRecord {
   int64_t offset = 0;
 };
 
-// Where a consumer begins: at the first record that was sent at this time or later; without such a
-// record, at the next one to be sent. Times are those of the senders' clocks.
+// The first record that a consumer reads: the first one sent at this time or later or, without such
+// a record, the next one to be sent. Times are those of the senders' clocks.
 struct BusBegin {
   enum class Of {
     kNewGroup,  // a group with a stored position continues there

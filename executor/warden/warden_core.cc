@@ -8,7 +8,7 @@
 namespace carillon::executor {
 namespace {
 
-// What an earlier warden left in the journal. Returns the starts without an end.
+// Takes over what an earlier warden left in the journal. Returns the starts without an end.
 std::vector<OpenStart> Adopt(WardenJournal::Contents contents, WardenJournal& journal,
                              AttemptTable& table) {
   for (const RecordedEnd& end : contents.ends) table.AddEnded(end);

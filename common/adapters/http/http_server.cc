@@ -403,8 +403,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   restinio::endpoint_t endpoint_;
   uint16_t port_ = 0;
   size_t refused_ = 0;  // refusals since refusal_logged_at_; used by the accept loop
-  std::optional<SteadyTime>
-      refusal_logged_at_;  // time of the last log line; used by the accept loop
+  std::optional<SteadyTime> refusal_logged_at_;  // used by the accept loop
   std::atomic<bool> stopping_{false};
 
   const std::shared_ptr<InProgress> in_progress_ = std::make_shared<InProgress>();

@@ -43,7 +43,7 @@ struct Services {
   const std::function<void()>& nudge_bulk;  // call it after creating a bulk action; never blocks
 };
 
-// What a handler gets: a request, its caller, and what it may use to answer.
+// The argument of every handler: a request, its caller, and what it may use to answer.
 struct Call {
   const Stores& stores;
   const ApiContext& api;  // the member: cluster time, nudges, settings, configuration

@@ -105,7 +105,7 @@ Status RememberNotice(Session& session, const Notice& notice, WallTime now) {
   return {};
 }
 
-// What the held-back notices of one job and kind add to its memory: their number, and for failures
+// The addition of one job's held-back notices of a kind to its memory: their number, and for failures
 // also the fire and time after which a success counts as a recovery.
 struct HeldBack {
   int64_t count = 0;
