@@ -17,6 +17,7 @@
 #include "executor/server/executor_server.h"
 #include "executor/server/executor_settings.h"
 #include "scheduler/server/admin_token.h"
+#include "scheduler/server/notify_secret_files.h"
 #include "scheduler/server/scheduler_server.h"
 #include "scheduler/server/scheduler_settings.h"
 #include "scheduler/server/secret_keys.h"
@@ -41,6 +42,7 @@ struct StandaloneServer::Parts {
   std::unique_ptr<mysql::MysqlStores> trusted;  // behind the guard; for the member
   std::unique_ptr<mysql::MysqlStores> for_api;  // reads any store, writes to the trusted one only
   std::unique_ptr<CurlTransport> transport;
+  std::unique_ptr<scheduler::NotifySecretFiles> notify_secrets;
   std::unique_ptr<scheduler::NoticeSender> sender;
   Signer signer = Signer::Generate();
   LiveSettings settings;
@@ -127,7 +129,9 @@ Status StandaloneServer::Parts::StartStore(const config::Config& config) {
 Status StandaloneServer::Parts::MakeSender(const config::Config& config) {
   CARILLON_ASSIGN_OR_RETURN(auto options, scheduler::NotifyOptionsOf(config));
   transport = std::make_unique<CurlTransport>(config.Text("notify.tls_ca_file"));
-  sender = std::make_unique<scheduler::NoticeSender>(clock, *transport, std::move(options));
+  notify_secrets = std::make_unique<scheduler::NotifySecretFiles>(config);
+  sender = std::make_unique<scheduler::NoticeSender>(clock, *transport, *notify_secrets,
+                                                     std::move(options));
   return {};
 }
 

@@ -117,7 +117,7 @@ Status ClusterExecutor::Parts::OpenMembers(const config::Config& config,
   CARILLON_ASSIGN_OR_RETURN(const std::string secret, cluster::JoinSecretOf(config));
   CARILLON_ASSIGN_OR_RETURN(const auto ensemble, cluster::CoordinatorOptionsOf(config));
   CARILLON_ASSIGN_OR_RETURN(members, zookeeper::ZookeeperDirectory::Make(ensemble));
-  std::function<tls::Identity()> shown;
+  rpc::CurrentIdentity current_identity;
   if (cluster::LinkHasTls(config)) {
     identity = std::make_unique<LinkIdentity>(
         LinkIdentity::Options{.executor = options.executor_id,
@@ -131,14 +131,13 @@ Status ClusterExecutor::Parts::OpenMembers(const config::Config& config,
           return members->Members();
         });
     CARILLON_TRY(identity->Open(interrupted));
-    shown = [this] { return identity->current(); };
+    current_identity = [this] { return identity->current(); };
   }
   link = rpc::GrpcLink::Make({.executor = options.executor_id,
                               .incarnation = options.incarnation,
                               .join_secret = secret,
-                              .identity = shown,
                               .seed = RandomSeed()},
-                             clock);
+                             clock, std::move(current_identity));
   follower = std::make_unique<MemberFollower>(
       *members, [this](const std::vector<MemberInfo>& seen) { link->SetMembers(seen); },
       MemberFollower::Options{.executor = options.executor_id,

@@ -21,6 +21,7 @@
 #include "common/tls/certificates.h"
 #include "scheduler/auth/enrollment.h"
 #include "scheduler/server/admin_token.h"
+#include "scheduler/server/notify_secret_files.h"
 #include "scheduler/server/scheduler_server.h"
 #include "scheduler/server/scheduler_settings.h"
 #include "scheduler/server/secret_keys.h"
@@ -90,6 +91,7 @@ struct ClusterScheduler::Parts {
   std::unique_ptr<mysql::MysqlStores> trusted;  // behind the guard, for the member
   std::unique_ptr<mysql::MysqlStores> for_api;  // only its writes are behind the guard
   std::unique_ptr<CurlTransport> transport;
+  std::unique_ptr<NotifySecretFiles> notify_secrets;
   std::unique_ptr<NoticeSender> sender;
   const Signer signer = Signer::Generate();
   LiveSettings settings;
@@ -139,7 +141,8 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
   secret_resolver = std::make_unique<SecretResolver>(trusted->secrets, *secret_keys);
   CARILLON_ASSIGN_OR_RETURN(auto notify, NotifyOptionsOf(config));
   transport = std::make_unique<CurlTransport>(config.Text("notify.tls_ca_file"));
-  sender = std::make_unique<NoticeSender>(clock, *transport, std::move(notify));
+  notify_secrets = std::make_unique<NotifySecretFiles>(config);
+  sender = std::make_unique<NoticeSender>(clock, *transport, *notify_secrets, std::move(notify));
   server = std::make_unique<SchedulerServer>(
       SchedulerServer::Ports{.member = {.clock = clock,
                                         .stores = trusted->Ports(),

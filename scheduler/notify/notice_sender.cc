@@ -89,7 +89,7 @@ std::vector<ChannelHealth> NoticeSender::Channels() const {
 }
 
 SendOutcome NoticeSender::Post(const std::string& id, const std::string& body) const {
-  const auto text = options_.webhook_secrets();
+  const auto text = secrets_.WebhookSecrets();
   if (!text.ok()) return Unsent(text.error().message);
   const auto secrets = ParseWebhookSecrets(*text);
   if (!secrets.ok()) return Unsent("notify.webhook_secret_file: " + secrets.error().message);
@@ -121,7 +121,7 @@ SendOutcome NoticeSender::Mail(const std::vector<std::string>& to,
                   .to = to,
                   .message = message};
   if (!mail.user.empty()) {
-    const auto password = options_.mail_password();
+    const auto password = secrets_.MailPassword();
     if (!password.ok()) return Unsent(password.error().message);
     mail.password = *password;
   }

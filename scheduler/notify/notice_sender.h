@@ -15,6 +15,7 @@
 #include "common/ports/notice_transport.h"
 #include "common/ports/store/notice_store.h"
 #include "scheduler/notify/notify_options.h"
+#include "scheduler/notify/notify_secrets.h"
 
 namespace carillon::scheduler {
 
@@ -44,8 +45,9 @@ struct TestOutcome {
 
 class NoticeSender {
  public:
-  NoticeSender(const Clock& clock, NoticeTransport& transport, NotifyOptions options)
-      : clock_(clock), transport_(transport), options_(std::move(options)) {}
+  NoticeSender(const Clock& clock, NoticeTransport& transport, const NotifySecrets& secrets,
+               NotifyOptions options)
+      : clock_(clock), transport_(transport), secrets_(secrets), options_(std::move(options)) {}
 
   const NotifyOptions& options() const { return options_; }
 
@@ -67,6 +69,7 @@ class NoticeSender {
 
   const Clock& clock_;
   NoticeTransport& transport_;
+  const NotifySecrets& secrets_;
   const NotifyOptions options_;
   mutable Mutex mu_;
   mutable std::map<DeliveryChannel, ChannelHealth> seen_ GUARDED_BY(mu_);

@@ -1,8 +1,7 @@
-// Destinations and recipients of notifications: the settings notify.*. They are read once at the
-// start, except the files with secrets, which are read each time.
+// Destinations and recipients of notifications: the settings notify.*, read once at the start. The
+// secrets are read by NotifySecrets, anew for each message.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "common/domain/notice.h"
@@ -12,12 +11,9 @@ namespace carillon::scheduler {
 
 struct NotifyOptions {
   std::string webhook_url = {};  // empty: no webhook
-  // Reads the file with the webhook's secrets.
-  std::function<Result<std::string>()> webhook_secrets = {};
   std::string mail_server = {};  // empty: no mail
   MailTls mail_tls = MailTls::kStartTls;
   std::string mail_user = {};
-  std::function<Result<std::string>()> mail_password = {};
   std::string mail_from = {};
   NotifyDefaults defaults = {};
 

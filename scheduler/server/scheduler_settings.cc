@@ -81,15 +81,9 @@ ops::OpsOptions OpsOptionsOf(const config::Config& config) {
 Result<NotifyOptions> NotifyOptionsOf(const config::Config& config) {
   NotifyOptions options;
   options.webhook_url = config.Text("notify.webhook_url");
-  options.webhook_secrets = [file = config.Text("notify.webhook_secret_file")] {
-    return process::ReadSecretLines(file, "notify.webhook_secret_file", 2);
-  };
   options.mail_server = config.Text("notify.mail_server");
   options.mail_tls = MailTlsOf(config.Text("notify.mail_tls"));
   options.mail_user = config.Text("notify.mail_user");
-  options.mail_password = [file = config.Text("notify.mail_password_file")] {
-    return process::ReadSecretFile(file, "notify.mail_password_file");
-  };
   options.mail_from = config.Text("notify.mail_from");
   if (options.HasMail() && !IsMailAddress(options.mail_from)) {
     return WrongSetting("notify.mail_from", "is not a mail address (user@host)");

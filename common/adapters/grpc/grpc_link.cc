@@ -32,7 +32,7 @@ class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
   LinkStream(Link& link, MemberId member, std::string address, const StreamOutbox::Limits& limits)
       : link_(link), member_(std::move(member)), address_(std::move(address)), outbox_(limits) {}
 
-  void Begin(const LinkOptions& options);
+  void Begin(const LinkOptions& options, const tls::Identity& identity);
   Status Send(const std::string& bytes);
   void Cancel() { context_.TryCancel(); }
   // Ends sending; the member ends the call once it has read everything.
@@ -64,8 +64,12 @@ class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
 
 class Link final : public GrpcLink {
  public:
-  Link(const LinkOptions& options, const Clock& clock)
-      : options_(options), clock_(clock), rng_(options.seed), dialler_([this] { Dial(); }) {}
+  Link(const LinkOptions& options, const Clock& clock, CurrentIdentity identity)
+      : options_(options),
+        clock_(clock),
+        identity_(std::move(identity)),
+        rng_(options.seed),
+        dialler_([this] { Dial(); }) {}
   ~Link() override;
 
   void SetMembers(const std::vector<MemberInfo>& members) override;
@@ -101,6 +105,7 @@ class Link final : public GrpcLink {
 
   const LinkOptions options_;
   const Clock& clock_;
+  const CurrentIdentity identity_;
   std::mutex mu_;
   std::condition_variable changed_;
   Rng rng_;
@@ -130,10 +135,9 @@ grpc::ChannelArguments ChannelArguments() {
   return arguments;
 }
 
-void LinkStream::Begin(const LinkOptions& options) {
+void LinkStream::Begin(const LinkOptions& options, const tls::Identity& identity) {
   context_.AddMetadata(kExecutorMetadata, options.executor.value());
   context_.AddMetadata(kIncarnationMetadata, options.incarnation.value());
-  const tls::Identity identity = options.identity ? options.identity() : tls::Identity{};
   if (identity.empty()) context_.AddMetadata(kSecretMetadata, "Bearer " + options.join_secret);
   self_ = shared_from_this();
   grpc::ChannelArguments arguments = ChannelArguments();
@@ -300,7 +304,9 @@ void Link::Dial() {
     if (!streams.empty() || !ended.empty()) {
       lock.unlock();
       ended.clear();
-      for (const auto& stream : streams) stream->Begin(options_);
+      for (const auto& stream : streams) {
+        stream->Begin(options_, identity_ ? identity_() : tls::Identity{});
+      }
       lock.lock();
     } else if (next == SteadyTime::max()) {
       changed_.wait(lock);
@@ -419,8 +425,9 @@ void Link::OnReadable(std::function<void()> wake) {
 
 }  // namespace
 
-std::unique_ptr<GrpcLink> GrpcLink::Make(const LinkOptions& options, const Clock& clock) {
-  return std::make_unique<Link>(options, clock);
+std::unique_ptr<GrpcLink> GrpcLink::Make(const LinkOptions& options, const Clock& clock,
+                                         CurrentIdentity identity) {
+  return std::make_unique<Link>(options, clock, std::move(identity));
 }
 
 }  // namespace carillon::rpc

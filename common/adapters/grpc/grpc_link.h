@@ -23,9 +23,6 @@ struct LinkOptions {
   ExecutorId executor;
   Incarnation incarnation;
   std::string join_secret = {};
-  // If set, called for each new stream. If the result is not empty, the stream uses TLS with it,
-  // and accepts only a member with a certificate of its authority for that member's name.
-  std::function<tls::Identity()> identity = {};
   size_t inbox_max = 16'384;   // messages of all members
   size_t outbox_max = 16'384;  // messages of one stream
   // Limit of the inbox, and of each stream's queue. A full inbox accepts one more message
@@ -34,9 +31,16 @@ struct LinkOptions {
   uint64_t seed = 1;  // of the jitter of the back-off
 };
 
+// Returns the executor's certificate and key. Called for each new stream, so that the stream after
+// a renewal uses the new certificate. If the identity is not empty, the stream uses TLS, and accepts
+// only a member with a certificate of the same authority for that member's name.
+using CurrentIdentity = std::function<tls::Identity()>;
+
 class GrpcLink : public ExecutorLink {
  public:
-  static std::unique_ptr<GrpcLink> Make(const LinkOptions& options, const Clock& clock);
+  // Without `identity` the streams do not use TLS.
+  static std::unique_ptr<GrpcLink> Make(const LinkOptions& options, const Clock& clock,
+                                        CurrentIdentity identity = {});
   // Sets the members to keep a stream to: those with a grpc_address. A working stream to a member
   // that is no longer listed stays until it ends, since the member may still own segments.
   virtual void SetMembers(const std::vector<MemberInfo>& members) = 0;

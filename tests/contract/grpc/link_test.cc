@@ -52,9 +52,8 @@ struct GrpcTlsLinkFactory : GrpcLinkFactory {
   }
   std::unique_ptr<ExecutorLink> Link(const ExecutorId& id, const Incarnation& incarnation) {
     const tls::Identity identity = TheAuthority().Executor(id.value());
-    auto link = rpc::GrpcLink::Make(
-        {.executor = id, .incarnation = incarnation, .identity = [identity] { return identity; }},
-        clock);
+    auto link = rpc::GrpcLink::Make({.executor = id, .incarnation = incarnation}, clock,
+                                    [identity] { return identity; });
     link->SetMembers(members);
     return link;
   }

@@ -27,21 +27,18 @@ class GrpcTlsTest : public GrpcLinkTest {
   }
   std::unique_ptr<rpc::GrpcLink> LinkWith(const tls::Identity& identity,
                                           const std::string& member = "m1") {
-    auto link = rpc::GrpcLink::Make({.executor = ExecutorId("e1"),
-                                     .incarnation = Incarnation("x"),
-                                     .join_secret = "secret",
-                                     .identity = [identity] { return identity; }},
-                                    clock_);
+    auto link = rpc::GrpcLink::Make(
+        {.executor = ExecutorId("e1"), .incarnation = Incarnation("x"), .join_secret = "secret"},
+        clock_, [identity] { return identity; });
     link->SetMembers({Info(member, hub_->endpoint())});
     return link;
   }
   // Waits until an accepted link has connected and ended, so that the refused one had enough time.
   void ExpectRefused(rpc::GrpcLink& link) {
     const tls::Identity good = TheAuthority().Executor("e2");
-    auto other = rpc::GrpcLink::Make({.executor = ExecutorId("e2"),
-                                      .incarnation = Incarnation("x"),
-                                      .identity = [good] { return good; }},
-                                     clock_);
+    auto other =
+        rpc::GrpcLink::Make({.executor = ExecutorId("e2"), .incarnation = Incarnation("x")}, clock_,
+                            [good] { return good; });
     other->SetMembers({Info("m1", hub_->endpoint())});
     EXPECT_TRUE(Up(*other));
     EXPECT_TRUE(link.Members().empty());
@@ -122,14 +119,10 @@ TEST_F(GrpcTlsTest, TheCertificateOfAnExecutorIsNotOneOfAMember) {
 
 TEST_F(GrpcTlsTest, ANewStreamTakesTheNewCertificate) {
   std::atomic<bool> renewed = false;
-  auto link = rpc::GrpcLink::Make({.executor = ExecutorId("e1"),
-                                   .incarnation = Incarnation("x"),
-                                   .identity =
-                                       [&renewed] {
-                                         return renewed ? TheAuthority().Executor("e1")
-                                                        : TheAuthority().Executor("e3");
-                                       }},
-                                  clock_);
+  auto link = rpc::GrpcLink::Make(
+      {.executor = ExecutorId("e1"), .incarnation = Incarnation("x")}, clock_, [&renewed] {
+        return renewed ? TheAuthority().Executor("e1") : TheAuthority().Executor("e3");
+      });
   link->SetMembers({Info("m1", hub_->endpoint())});
   EXPECT_TRUE(WaitUntil([&] { return Refused() > 0; }, 20s));
   renewed = true;

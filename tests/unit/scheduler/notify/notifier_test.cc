@@ -18,11 +18,17 @@ std::string HeaderOf(const NoticePost& post, const std::string& name) {
   return {};
 }
 
+struct FakeSecrets : NotifySecrets {
+  Result<std::string> WebhookSecrets() const override { return webhook; }
+  Result<std::string> MailPassword() const override { return std::string("password"); }
+
+  Result<std::string> webhook = std::string(kSecret);
+};
+
 class NotifierTest : public test::RoomTest {
  protected:
   static NotifyOptions Both() {
     NotifyOptions options{.webhook_url = "http://127.0.0.1:1/hook",
-                          .webhook_secrets = [] { return Result<std::string>(kSecret); },
                           .mail_server = "127.0.0.1:25",
                           .mail_from = "c@d.example"};
     options.defaults = {
@@ -38,7 +44,7 @@ class NotifierTest : public test::RoomTest {
     return options;
   }
   void Use(NotifyOptions options) {
-    sender_ = std::make_unique<NoticeSender>(clock_, transport_, std::move(options));
+    sender_ = std::make_unique<NoticeSender>(clock_, transport_, secrets_, std::move(options));
     notifier_ = std::make_unique<Notifier>(Notifier::Ports{.clock = clock_,
                                                            .store = forgetful_,
                                                            .cluster = cluster_,
@@ -85,6 +91,7 @@ class NotifierTest : public test::RoomTest {
   }
 
   FakeTransport transport_;
+  FakeSecrets secrets_;
   ForgetfulStore forgetful_{stores_.notices};
   std::unique_ptr<NoticeSender> sender_;
   std::unique_ptr<Notifier> notifier_;
@@ -404,11 +411,8 @@ TEST_F(NotifierTest, AnotherOwnersNoticesAreLeftAlone) {
 }
 
 TEST_F(NotifierTest, AMissingSecretIsAFailedTryNotAnUnsignedMessage) {
-  NotifyOptions options = OnlyWebhook();
-  options.webhook_secrets = [] {
-    return Result<std::string>(Error{ErrorCode::kUnavailable, "cannot be read"});
-  };
-  Use(options);
+  secrets_.webhook = Error{ErrorCode::kUnavailable, "cannot be read"};
+  Use(OnlyWebhook());
   End(CreateNoop("job"), RunState::kFailed);
   Settle();
   EXPECT_TRUE(transport_.posts.empty());
