@@ -53,8 +53,8 @@ ClaimApplier::ClaimApplier(const Ports& ports, Options options)
 SteadyTime ClaimApplier::Step(SteadyTime now) {
   Gather();
   if (arrivals_.empty()) return now + kIdle;
-  const SteadyTime next_write = last_write_ + options_.gap;
-  if (gathered_ < options_.gap_rows && now < next_write) return next_write;
+  const SteadyTime next_write = last_write_ + options_.interval;
+  if (gathered_ < options_.full_rows && now < next_write) return next_write;
   last_write_ = now;
   std::vector<Item> items;
   size_t taken = 0;

@@ -4,7 +4,7 @@
 //          transaction with the row locked; this class forms batches, files leases and sends the
 //          answers.
 // Threads  One loop calls Step.
-// Time     Writes begin at least `gap` apart, unless a batch is full, so that claims that arrive
+// Time     Writes begin `interval` apart, unless many claims wait, so that claims that arrive
 //          meanwhile share a commit.
 // Errors   Without a decision no answer is sent: the executor repeats the claim with the same
 //          token, and a claim that had been accepted is accepted again. kTimeout, kFenced: the
@@ -56,9 +56,9 @@ class ClaimApplier final : public Stepper {
     };
   };
   struct Options {
-    Duration lease = 20s;   // granted with each accepted claim
-    Duration gap = 4ms;     // least time between the begins of two writes
-    size_t gap_rows = 256;  // with this many claims waiting, a write does not wait for the gap
+    Duration lease = 20s;     // granted with each accepted claim
+    Duration interval = 4ms;  // least time between the begins of two writes
+    size_t full_rows = 256;   // with this many claims waiting, a write begins at once
   };
   ClaimApplier(const Ports& ports, Options options);
 

@@ -281,7 +281,7 @@ SteadyTime FiringLoop::NextWake(SteadyTime now) const {
   SteadyTime next = std::min({now + kIdle, dispatch_.NextStep(now), preparation_.NextStep()});
   // Nothing is dispatched within the gap, so the wheel can wait until its end.
   if (const auto due = places_.wheel().NextDue()) {
-    next = std::min(next, std::max(*due, dispatch_.gap_end()));
+    next = std::min(next, std::max(*due, dispatch_.next_allowed()));
   }
   if (const auto flush = skips_.NextFlush(now)) next = std::min(next, *flush);
   return next;

@@ -40,7 +40,7 @@ struct FiringOptions {
   MemberId self;
   size_t capacity = 400'000;          // runs in memory
   Duration dispatch_timeout = 5s;     // a run not claimed within this is published elsewhere
-  Duration dispatch_gap = 5ms;        // between two dispatches, so that bundles fill
+  Duration dispatch_interval = 5ms;   // between two dispatches, so that bundles fill
   size_t dispatch_per_step = 4096;    // runs
   Duration ageing_per_priority = 1s;  // waiting time worth one point (ready_heap.h)
   int prefetch_max = 1024;            // tasks sent to an executor beyond its free slots

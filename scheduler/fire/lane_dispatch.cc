@@ -99,7 +99,7 @@ void LaneDispatch::Dispatch(SteadyTime now) {
   const bool paused = ports_.paused() && !failpoint::Broken("pause.publish");
   if (!cluster_now || now < dispatch_pause_ || paused) return;
   // Under load, tasks are gathered for a moment, so that many share one signature and one record.
-  if (now < gap_end()) {
+  if (now < next_allowed()) {
     more_ready_ = places_.runs().count(Place::kReady) > 0;
     return;
   }
@@ -174,7 +174,7 @@ void LaneDispatch::TakeBack(const std::vector<RunKey>& refused, SteadyTime now) 
 
 SteadyTime LaneDispatch::NextStep(SteadyTime now) const {
   SteadyTime next = SteadyTime::max();
-  if (more_ready_) next = std::max({now, gap_end(), dispatch_pause_});
+  if (more_ready_) next = std::max({now, next_allowed(), dispatch_pause_});
   if (places_.runs().count(Place::kReady) > 0) {
     next = std::min(next, std::max(next_look_, now + Duration(1)));
     if (dispatch_pause_ > now) next = std::min(next, dispatch_pause_);

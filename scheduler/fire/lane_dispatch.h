@@ -35,7 +35,7 @@ class LaneDispatch {
   // When there may be something to do; SteadyTime::max(): nothing waits.
   SteadyTime NextStep(SteadyTime now) const;
   // Nothing is dispatched before this, so that bundles fill.
-  SteadyTime gap_end() const { return last_dispatch_ + options_.dispatch_gap; }
+  SteadyTime next_allowed() const { return last_dispatch_ + options_.dispatch_interval; }
 
   // Thread-safe. They take effect with the next step.
   void SetDispatchTimeout(Duration timeout) { dispatch_timeout_ = timeout; }

@@ -31,15 +31,15 @@ struct MemberOptions {
   size_t schedule_cache_max = 50'000;
 
   // Firing.
-  Duration dispatch_gap = 5ms;        // between dispatches, so that bundles fill
+  Duration dispatch_interval = 5ms;   // between dispatches, so that bundles fill
   Duration ageing_per_priority = 1s;  // one point of priority is worth this much waiting
   size_t dispatch_per_step = 4096;    // runs
   int prefetch_max = 1024;            // tasks an executor may hold beyond its free slots
 
   // Claims and results.
-  size_t claim_queue_max = 1024;  // batches
-  Duration claim_gap = 4ms;       // between two writes of batches that are not full
-  Duration result_gap = 25ms;     // longer, because a result is less urgent than a start
+  size_t claim_queue_max = 1024;    // batches
+  Duration claim_interval = 4ms;    // between two writes of batches that are not full
+  Duration result_interval = 25ms;  // longer, because a result is less urgent than a start
   size_t result_records_held_max = 10'000;
   size_t result_bytes_held_max = 64u << 20;  // of results in memory while the store is unavailable
 

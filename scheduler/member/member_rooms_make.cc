@@ -132,7 +132,7 @@ FiringLoop Member::Rooms::MakeFiring() {
                     {.self = options.self.id,
                      .capacity = options.wheel_capacity,
                      .dispatch_timeout = options.tuning.dispatch_timeout,
-                     .dispatch_gap = options.dispatch_gap,
+                     .dispatch_interval = options.dispatch_interval,
                      .dispatch_per_step = options.dispatch_per_step,
                      .ageing_per_priority = options.ageing_per_priority,
                      .prefetch_max = options.prefetch_max,
@@ -222,7 +222,7 @@ ClaimApplier Member::Rooms::MakeClaimApplier() {
        .paused = [this] { return ports.settings.paused(); },
        .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
        .late_after = [this](const ClaimRequest& request) { return LateLimit(request); }},
-      {.lease = options.lease, .gap = options.claim_gap});
+      {.lease = options.lease, .interval = options.claim_interval});
 }
 
 void Member::Rooms::MakeNotify() {
@@ -287,7 +287,7 @@ ResultApplier Member::Rooms::MakeResultApplier() {
                         .events = events,
                         .metrics = ports.metrics,
                         .wants = [this](SegmentId segment) { return assignment.Wants(segment); }},
-                       {.gap = options.result_gap,
+                       {.interval = options.result_interval,
                         .records_held_max = options.result_records_held_max,
                         .bytes_held_max = options.result_bytes_held_max,
                         .seed = seeds.Next()});

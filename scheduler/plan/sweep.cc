@@ -37,7 +37,7 @@ void Sweep::Nudge(const ChangedWork& work) {
 SteadyTime Sweep::Step(SteadyTime now) {
   if (now < retry_at_) return retry_at_;
   const auto view = ports_.segments.View();
-  if (!ports_.cluster.Now()) return now + options_.page_gap;
+  if (!ports_.cluster.Now()) return now + options_.page_interval;
   TakeNudged();
   if (!LookAhead(*view) || !LookAtNudged(*view)) {
     Failed({ErrorCode::kUnavailable, "the look-ahead is not finished"}, now);
@@ -170,7 +170,7 @@ bool Sweep::LookAtDue(const OwnedView& view, SteadyTime now) {
   }
   round_->after = page->next;
   round_->seen += page->runs.size();
-  if (ContinuesAtOnce(FactsOfDue(now))) next_due_look_ = now + options_.page_gap;
+  if (ContinuesAtOnce(FactsOfDue(now))) next_due_look_ = now + options_.page_interval;
   return true;
 }
 

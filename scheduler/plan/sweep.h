@@ -49,9 +49,9 @@ class Sweep final : public Stepper {
     std::function<void(const std::vector<PendingRun>&)> warm = {};
   };
   struct Options {
-    Duration every = 500ms;    // between rounds of the scan for due runs
-    Duration page_gap = 20ms;  // between pages of one round
-    Duration horizon = 30s;    // how far ahead the scan after a takeover reads
+    Duration every = 500ms;         // between rounds of the scan for due runs
+    Duration page_interval = 20ms;  // between pages of one round
+    Duration horizon = 30s;         // how far ahead the scan after a takeover reads
     size_t page_rows = kBatchRowsMax;
     size_t pages_per_step = 4;       // for takeovers and for nudges, each
     size_t nudges_max = 10'000;      // jobs and runs that wait for their scan

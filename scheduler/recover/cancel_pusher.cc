@@ -9,7 +9,7 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kLookEvery = 500ms;
-constexpr Duration kSayAgain = 2s;  // repeated in case the message was lost
+constexpr Duration kRepeatAfter = 2s;  // repeated in case the message was lost
 
 }  // namespace
 
@@ -19,7 +19,7 @@ SteadyTime CancelPusher::Step(SteadyTime now) {
   const auto view = ports_.segments.View();
   const std::vector<SegmentId> segments = view->ActiveSegments();
   if (segments.empty()) return next_;
-  Said said;
+  SentCancels sent;
   std::optional<RunCursor> after;
   do {
     const auto asked = ports_.store.ScanCancelRequests(segments, after, kBatchRowsMax);
@@ -27,27 +27,27 @@ SteadyTime CancelPusher::Step(SteadyTime now) {
       ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(asked.code())).Add();
       return next_;
     }
-    Say(asked->runs, now, &said);
+    SendPage(asked->runs, now, &sent);
     after = asked->next;
     // More than a page: scanning them is expensive, so do it less often.
-    if (after) next_ = now + kSayAgain;
+    if (after) next_ = now + kRepeatAfter;
   } while (after);
-  said_ = std::move(said);
+  sent_ = std::move(sent);
   return next_;
 }
 
-void CancelPusher::Say(const std::vector<RunRow>& asked, SteadyTime now, Said* said) {
+void CancelPusher::SendPage(const std::vector<RunRow>& asked, SteadyTime now, SentCancels* sent) {
   std::map<std::pair<ExecutorId, CancelMode>, CancelAttempts> messages;
   for (const RunRow& row : asked) {
     const CancelMode mode = row.cancel_requested.value_or(CancelMode::kGraceful);
-    const auto before = said_.find(row.key);
+    const auto before = sent_.find(row.key);
     // A request that was escalated to a harder mode is sent at once.
-    if (before != said_.end() && before->second.mode >= mode &&
-        now - before->second.at < kSayAgain) {
-      said->insert(*before);
+    if (before != sent_.end() && before->second.mode >= mode &&
+        now - before->second.at < kRepeatAfter) {
+      sent->insert(*before);
       continue;
     }
-    (*said)[row.key] = {now, mode};
+    (*sent)[row.key] = {now, mode};
     CancelAttempts& message = messages[{row.executor, mode}];
     message.mode = mode;
     message.attempts.push_back({row.key, row.segment, row.job_no, row.attempt, row.claim_token});
@@ -57,8 +57,8 @@ void CancelPusher::Say(const std::vector<RunRow>& asked, SteadyTime now, Said* s
     // The executor's current process, which may have adopted the attempt from an earlier one.
     const auto incarnation = ports_.executors.IncarnationOf(executor);
     if (!incarnation) continue;
-    const Status sent = ports_.hub.Send(executor, *incarnation, std::move(message));
-    if (!sent.ok()) log::Debug("recover", "cancel: {}", sent.error().message);
+    const Status result = ports_.hub.Send(executor, *incarnation, std::move(message));
+    if (!result.ok()) log::Debug("recover", "cancel: {}", result.error().message);
   }
 }
 

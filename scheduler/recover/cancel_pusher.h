@@ -33,17 +33,17 @@ class CancelPusher final : public Stepper {
   void Nudge() { nudged_ = true; }
 
  private:
-  struct Word {
+  struct SentCancel {
     SteadyTime at;
     CancelMode mode;
   };
-  using Said = std::unordered_map<RunKey, Word>;
-  void Say(const std::vector<RunRow>& asked, SteadyTime now, Said* said);
+  using SentCancels = std::unordered_map<RunKey, SentCancel>;
+  void SendPage(const std::vector<RunRow>& asked, SteadyTime now, SentCancels* sent);
 
   const Ports ports_;
   std::atomic<bool> nudged_{false};
   SteadyTime next_{};
-  Said said_;  // what was sent when, for the runs of the last scan
+  SentCancels sent_;  // what was sent when, for the runs of the last scan
 };
 
 }  // namespace carillon::scheduler

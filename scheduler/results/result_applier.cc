@@ -84,7 +84,7 @@ SteadyTime ResultApplier::Step(SteadyTime now) {
     return more ? now : now + kIdle;
   }
   if (now < retry_at_) return retry_at_;
-  const SteadyTime next_write = last_write_ + options_.gap;
+  const SteadyTime next_write = last_write_ + options_.interval;
   if (open_.size() < kBatchRowsMax && now < next_write) return next_write;
   last_write_ = now;
   const bool answered = ApplyOpen();
@@ -256,7 +256,7 @@ void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error,
                EncodeRunId(report.key), report.attempt, error.message);
   }
   if (SplitHelps(error.code) && !IsBare(report.result)) {
-    if (!item.lettered && !DeadLetterTexts(item, error)) {
+    if (!item.in_topic && !DeadLetterTexts(item, error)) {
       // Its executor keeps the result and sends it again; the other results do not wait for it.
       round->refused.push_back(std::move(item));
       return;
@@ -275,7 +275,7 @@ void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error,
 bool ResultApplier::DeadLetterTexts(Item& item, const Error& error) {
   const Status kept = DeadLetter(EncodeResults({item.message}), error.message);
   if (!kept.ok()) log::Error("results", "dead letter not sent: {}", kept.error().message);
-  item.lettered = kept.ok();
+  item.in_topic = kept.ok();
   return kept.ok();
 }
 

@@ -57,7 +57,7 @@ class ResultApplier final : public Stepper {
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
   };
   struct Options {
-    Duration gap = 25ms;  // least time between the begins of two writes, unless a batch is full
+    Duration interval = 25ms;  // least time between two writes, unless a batch is full
     size_t records_held_max = 10'000;
     size_t bytes_held_max = 64u << 20;  // at least kRecordRoom
     uint64_t seed = 1;
@@ -86,7 +86,7 @@ class ResultApplier final : public Stepper {
     ResultMessage message;
     size_t bytes = 0;
     bool refused = false;   // the store refused it on its own before (logged once)
-    bool lettered = false;  // its texts are in the dead letters topic
+    bool in_topic = false;  // its texts are in the topic of dead letters
   };
   // What a Step has learned about the store so far.
   struct Round {

@@ -119,7 +119,8 @@ Problem OutOfReach(const Caller& caller, const JobDefinition& definition) {
 
 // True if the caller may leave the job in this scope: their own job may be in `default`, within
 // their shares, or stay in the namespace into which another user has put it.
-bool MayStand(const Caller& caller, const JobAccessScope* before, const JobAccessScope& after) {
+bool MayAssignScope(const Caller& caller, const JobAccessScope* before,
+                    const JobAccessScope& after) {
   if (caller.shared.Cover(after.name_space, &*after.labels)) return true;
   if (before != nullptr && !IsOwn(caller, *before)) return false;
   if (after.name_space == kDefaultNamespace) return true;
@@ -183,7 +184,7 @@ Outcome<bool> CheckWrite(const Call& call, const JobAccessScope* before,
   const bool own = before == nullptr || IsOwn(call.caller, *before);
   if (own && definition.user_id != call.caller.user_id) return NotYours();
   if (!own && definition.user_id != before->user_id) return OwnerStays();
-  if (MayStand(call.caller, before, ScopeOf(definition))) return true;
+  if (MayAssignScope(call.caller, before, ScopeOf(definition))) return true;
   return OutOfReach(call.caller, definition);
 }
 

@@ -31,7 +31,7 @@ std::string TextOf(const json& document, const char* name) {
 }
 
 // A text member of the document; null if it is absent.
-json Said(const json& document, const char* name) {
+json TextOrNull(const json& document, const char* name) {
   const std::string text = TextOf(document, name);
   return text.empty() ? json(nullptr) : json(text);
 }
@@ -72,7 +72,7 @@ Outcome<json> JobApplier::Apply(const json& documents) {
     }
     StoreQueued();
     for (const auto& [i, fate] : std::exchange(fates_, {})) {
-      Add(i, Said(documents[i], "job_id"), Said(documents[i], "name"), fate);
+      Add(i, TextOrNull(documents[i], "job_id"), TextOrNull(documents[i], "name"), fate);
     }
   }
   if (options_.prune) Prune();

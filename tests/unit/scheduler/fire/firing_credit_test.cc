@@ -59,7 +59,7 @@ class FiringCreditTest : public FiringLoopTest, public ::testing::WithParamInter
     asking_.clear();
     claimed_.clear();
     SampleClock();
-    loop_ = Make({.dispatch_gap = {}, .prefetch_max = 0});
+    loop_ = Make({.dispatch_interval = {}, .prefetch_max = 0});
     executor_.Beat(light());
     DeliverToMember();
   }

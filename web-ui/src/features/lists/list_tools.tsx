@@ -105,7 +105,7 @@ function Chosen(props: List & { onHanded: (bulk: BulkAction) => void }) {
         {t('lists.select_shown', { n: rows.length })}
       </label>
       <p role="status" className={count > 0 ? 'font-medium' : 'sr-only'}>
-        {count > 0 && <Said selection={selection} />}
+        {count > 0 && <SelectionCount selection={selection} />}
       </p>
       {ticked && props.hasMore && selection.all === null && <AllMatching {...props} />}
       {count > 0 && (
@@ -144,7 +144,7 @@ function Chosen(props: List & { onHanded: (bulk: BulkAction) => void }) {
   );
 }
 
-function Said({ selection }: { selection: Selection }) {
+function SelectionCount({ selection }: { selection: Selection }) {
   const { t } = useTranslation();
   if (selection.all === null) return t('lists.selected', { n: selection.ids.size });
   return t(selection.more ? 'lists.first_selected' : 'lists.all_selected', { n: selection.all });
