@@ -2,15 +2,16 @@
 //
 // A sample is (steady time before the query, steady time after it, the database's answer). When the
 // answer arrives, the database's clock shows the answer or later, so `answer - received` is a lower
-// bound of (cluster - steady). Of the recent samples the largest bound is the best one; it comes
-// from the shortest round trip. A lower bound is the safe side: nothing fires before its time.
+// bound of (cluster - steady). The largest bound among the recent samples is the most accurate; it
+// normally comes from the shortest round trip. A lower bound is safe: cluster time is never ahead
+// of the database's clock, so no run fires before its time.
 //
 // Place    Step 3 of docs/life-of-a-run.md; assign/segment_owner.h takes the samples.
 // Threads  Thread-safe.
-// Time     Reads the injected clock; this host's wall time only to detect steps of it and to report
-//          the offset.
-// Always   Between two samples Now() never runs ahead of the mapping, and it goes back only when
-//          the database's clock, or this host's, was set back.
+// Time     Reads the injected clock. This host's wall time serves only to detect that the host's
+//          clock was set, and to report the offset.
+// Always   Between two samples Now() is never ahead of the mapping, and it goes back only when this
+//          host's clock, and so perhaps the database's, was set back.
 #pragma once
 
 #include <deque>
@@ -24,9 +25,9 @@ namespace carillon::scheduler {
 class ClusterClock {
  public:
   struct Limits {
-    size_t samples = 8;               // the most recent ones are kept
+    size_t samples = 8;               // the number of recent samples that are kept
     Duration round_trip_max = 250ms;  // slower answers are used only while there is no better one
-    Duration jump = 20ms;  // a change of (wall - steady) by more: the host's clock was set
+    Duration jump = 20ms;  // if (wall - steady) changes by more, the host's clock was set
   };
   explicit ClusterClock(const Clock& clock);
   ClusterClock(const Clock& clock, Limits limits);
@@ -38,7 +39,8 @@ class ClusterClock {
   // The steady time at which cluster time will be `t`, by the current mapping; nullopt before the
   // first sample.
   std::optional<SteadyTime> ToSteady(WallTime t) const;
-  // True if this host's clock was stepped since the last sample: take a new one at once.
+  // True if there is no sample yet, or if this host's clock was set since the last one. The caller
+  // must then take a sample at once.
   bool needs_sample() const;
   // This host's wall clock minus the database's, measured at the middle of the best round trip.
   std::optional<Duration> Offset() const;

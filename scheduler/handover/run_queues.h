@@ -44,7 +44,7 @@ PendingRun ToPendingRun(const RunRow& row, Epoch epoch);
 // News about a tracked run, from the claims, results and recovery rooms to the firing loop.
 struct RunEvent {
   enum class What {
-    kClaimed,   // the claim was accepted, perhaps repeatedly: the executor's slot is taken
+    kClaimed,   // the claim was accepted, or confirmed again: the executor's slot is taken
     kRefused,   // forget the run: the store has a newer state of it
     kStale,     // forget the run and let the sweep read it again: it was edited, or is not due
     kReturned,  // this executor may not run it: dispatch it to another one
@@ -57,12 +57,12 @@ struct RunEvent {
 };
 
 struct RunEvents {
-  ExecutorId executor = {};  // the one that claimed; empty for kEnded
+  ExecutorId executor = {};  // the executor that sent the claim; empty for kEnded
   std::vector<RunEvent> events;
 };
 
-// Queue of events to the firing loop. Losing an event must be noticed, because a run whose end was
-// lost would occupy its slot for ever; so Push into a full queue sets a flag.
+// Queue of events to the firing loop. A Push into a full queue loses the events and sets a flag: if
+// nobody noticed the loss of an end, that run would occupy its slot for ever.
 class RunEventQueue {
  public:
   RunEventQueue(std::string name, size_t capacity) : queue_(std::move(name), capacity) {}
@@ -80,8 +80,8 @@ class RunEventQueue {
   std::atomic<bool> lost_{false};
 };
 
-// Queue of runs on their way into the firing loop's memory. The store has all of them, so dropping
-// some is safe, but must be noticed: the sweep then reads due runs more closely.
+// Queue of runs on their way into the firing loop's memory. Dropping some of them is safe, because
+// the store has them all. A drop sets a flag, so that the sweep then reads all due runs.
 class RunFeed {
  public:
   RunFeed(std::string name, size_t capacity) : queue_(std::move(name), capacity) {}
@@ -92,8 +92,8 @@ class RunFeed {
     if (!pushed.ok()) dropped_ = true;
     return pushed;
   }
-  // Like Push, for a caller that reads the same rows again if there is no room: a failure does not
-  // count as a drop.
+  // Like Push, but a failure does not count as a drop. For a caller that reads the same rows again
+  // if the queue is full.
   Status Offer(std::vector<PendingRun> runs) { return queue_.Push(std::move(runs)); }
   std::vector<std::vector<PendingRun>> PopUpTo(size_t max) { return queue_.PopUpTo(max); }
   // The consumer had no room in memory for runs that it took from the queue.
@@ -119,7 +119,7 @@ struct SkipRequest {
   Epoch epoch;
   int attempt = 1;
   int64_t def_version = 0;
-  std::string_view reason;  // run.h reason::…
+  std::string_view reason;  // a constant of namespace `reason` in run.h
 };
 using SkipQueue = BoundedQueue<std::vector<SkipRequest>>;
 
