@@ -1,15 +1,15 @@
 // Holds future fires and hands back those that are due.
 //
-// A hashed wheel of kWheelSlots buckets, one tick (1 ms) a bucket; entries of later revolutions
-// wait in their bucket. Example with 8 slots, cursor at tick 10:
+// A hashed wheel of kWheelSlots buckets, each one tick (1 ms) wide. Entries of later revolutions
+// stay in their bucket meanwhile. Example with 8 slots and the cursor at tick 10:
 //
 //   Insert(a, 11)  Insert(b, 13)  Insert(c, 19)      bucket 3: a(11) c(19)   bucket 5: b(13)
-//   Advance(12) -> a       buckets 3 and 4 are visited; c stays, its tick is a revolution later
-//   Advance(40) -> b c     more than a revolution: every bucket is visited once
+//   Advance(12) -> a       buckets 3 and 4 are visited; c stays until the next revolution
+//   Advance(40) -> b c     more than one revolution has passed: every bucket is visited once
 //
 // Place    Step 3 of docs/life-of-a-run.md: wheel_loop fills it and drains it.
 // Threads  Not thread-safe; one loop owns it.
-// Time     Never reads a clock. Times come from the caller; `now` may stall, never go back.
+// Time     Never reads a clock. Times come from the caller; `now` may repeat but must not go back.
 // Owns     Its buckets. Keys are copied in; nothing must outlive the wheel.
 // Errors   Insert: kExhausted above `capacity` (the caller leaves the row for the sweep).
 // Always   A key is in at most one bucket; size() <= capacity; nothing is returned before its time.
@@ -39,7 +39,8 @@ class TimingWheel {
   // `slots` is a power of two, at least 64.
   TimingWheel(SteadyTime start, size_t capacity, size_t slots = kWheelSlots);
 
-  // A key that is already held keeps its time (ok). A time in the past is due at the next Advance.
+  // A key that is already held keeps its time, and the call succeeds. An entry with a time in the
+  // past is due at the next Advance.
   Status Insert(const RunKey& key, SteadyTime due);
   // False when the key is not held.
   bool Erase(const RunKey& key);
@@ -49,8 +50,8 @@ class TimingWheel {
   // next call returns the rest.
   std::vector<Due> Advance(SteadyTime now, size_t max = SIZE_MAX);
 
-  // No entry is due before this; nullopt when empty. May be early (an entry of a later revolution),
-  // never late.
+  // The earliest time at which an entry may be due; nullopt when empty. It may be too early (the
+  // next bucket may hold only entries of later revolutions), but never too late.
   std::optional<SteadyTime> NextDue() const;
 
   size_t size() const { return ticks_.size(); }
@@ -74,7 +75,7 @@ class TimingWheel {
   int64_t cursor_;  // every tick <= cursor_ was visited
   std::vector<std::vector<Entry>> buckets_;
   std::vector<uint64_t> occupied_;  // a bit for each bucket
-  std::vector<Entry> backlog_;      // due already, beyond an Advance's `max`; latest first
+  std::vector<Entry> backlog_;      // due entries beyond the `max` of an Advance; latest first
   std::unordered_map<RunKey, int64_t> ticks_;
 };
 

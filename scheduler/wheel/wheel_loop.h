@@ -3,9 +3,9 @@
 //
 // Place    Step 3 of docs/life-of-a-run.md, a part of fire/run_places.h.
 // Threads  Not thread-safe; the firing loop owns it.
-// Time     A due time is mapped to the steady clock on insertion and compared with cluster time
-//          again on removal, because the mapping may have changed meanwhile: a run that is not due
-//          by the new mapping goes back in.
+// Time     A due time is mapped to the steady clock on insertion. On removal it is compared with
+//          cluster time again, because the mapping may have changed meanwhile; a run that is not
+//          due by the new mapping is inserted again.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,8 @@ class WheelLoop {
   Status Insert(const RunKey& key, WallTime due);
   bool Erase(const RunKey& key) { return wheel_.Erase(key); }
 
-  // Returns the runs due by cluster time, at most `max`. `due_of` maps a key to its due time
-  // (kNever: drop the key).
+  // Removes and returns at most `max` runs that are due by cluster time. `due_of` maps a key to its
+  // due time; a key for which it returns kNever is dropped.
   template <typename DueOf>
   std::vector<RunKey> Drain(SteadyTime now, size_t max, DueOf due_of) {
     std::vector<RunKey> ready;
