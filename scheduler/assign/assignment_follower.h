@@ -4,8 +4,8 @@
 // Place    Between the coordinator and segment_table.h. Two loops call it: segment_owner.h, which
 //          then releases and takes segments in the store, and session_proof.h, which never waits
 //          for the store.
-// Threads  Thread-safe. Never calls the store: while that hangs, the generation still advances, and
-//          segments that were given to other members must be dropped.
+// Threads  Thread-safe. Never calls the store, because the generation advances even while the store
+//          hangs, and segments that were given to other members must then be dropped.
 // Always   Assignments are applied in the order in which they were read.
 #pragma once
 
@@ -22,8 +22,8 @@ class AssignmentFollower {
   AssignmentFollower(Coordinator& coordinator, SegmentTable& table, MemberId self)
       : coordinator_(coordinator), table_(table), self_(std::move(self)) {}
 
-  // Reads and applies the assignment, and returns it. Without contact to the coordinator, or before
-  // the first assignment (generation 0), the member keeps what it has.
+  // Reads the assignment, applies it and returns it. Without contact to the coordinator, or before
+  // the first assignment (generation 0), the member keeps the segments that it has.
   Result<Assignment> Follow();
 
   // The segments dropped since the last call; the caller releases them in the store.
@@ -43,7 +43,7 @@ class AssignmentFollower {
   mutable Mutex mu_;
   std::vector<SegmentId> wanted_ GUARDED_BY(mu_);  // ascending
   bool assignment_known_ GUARDED_BY(mu_) = false;
-  Fence dropped_ GUARDED_BY(mu_);  // not released yet; at most all segments that were owned
+  Fence dropped_ GUARDED_BY(mu_);  // dropped, but not returned by TakeDropped yet
 };
 
 }  // namespace carillon::scheduler

@@ -1,6 +1,6 @@
-// Decides whether a batch that the store refused should be bisected: only if the error may concern
-// one of its items, and not the writer (kFenced), the moment (kUnavailable, kTimeout) or the store
-// as a whole (kBrokenStore).
+// Decides whether a batch that the store refused should be bisected. That helps only if a single
+// item may have caused the error. It does not help if the writer is fenced (kFenced), the store
+// does not answer (kUnavailable, kTimeout), or the store is broken as a whole (kBrokenStore).
 #pragma once
 
 #include "common/base/result.h"

@@ -1,5 +1,5 @@
 // Assigns each segment to a member by rendezvous hashing (highest random weight): a member that
-// joins or leaves moves only the segments that it gains or gives up. Pure.
+// joins or leaves changes the owner only of the segments that it gains or gives up. Pure.
 #pragma once
 
 #include <map>

@@ -31,7 +31,7 @@ class SegmentOwner final : public Stepper {
     MemberId self;
     Incarnation incarnation;
     Duration lease = 20s;               // the lease that this member grants; recorded with Take
-    Duration proof_every = 1s;          // between reads of the epochs in force
+    Duration proof_every = 1s;          // between reads of the current epochs
     Duration clock_offset_max = 500ms;  // of this host's clock against the database's
     Duration release_wait = 1s;  // how long a live owner may take to release before a forced Take
     uint64_t seed = 1;
@@ -82,8 +82,9 @@ class SegmentOwner final : public Stepper {
   SteadyTime next_proof_{};
   Generation waiting_for_;  // the assignment whose former owners may still release
   SteadyTime release_deadline_{};
-  bool waits_ = false;                     // a former owner has not released yet
-  std::optional<SteadyTime> twice_since_;  // since when, or when it was last logged
+  bool waits_ = false;  // a former owner has not released yet
+  // When another process with this member's id was first seen, or when that was last logged.
+  std::optional<SteadyTime> twice_since_;
   size_t samples_taken_ = 0;
   std::atomic<bool> clock_trusted_{false};
   std::atomic<int64_t> last_answer_us_{0};

@@ -2,9 +2,10 @@
 //
 // Place    segment_owner.h fills it; every room that writes takes its fence from here.
 // Threads  Thread-safe. View() hands out an immutable snapshot.
-// Time     Proofs age from when their request was sent, by this member's steady clock.
-// Always   A segment that was dropped and taken again has a higher epoch, by which anything in
-//          memory that belongs to the old one is recognised and ignored.
+// Time     The age of a proof counts from the sending of its request, by this member's steady
+//          clock.
+// Always   A segment that was dropped and taken again has a higher epoch. Data in memory that
+//          carries the old epoch is recognised by it and ignored.
 #pragma once
 
 #include <atomic>
@@ -23,12 +24,12 @@ namespace carillon::scheduler {
 struct OwnedSegment {
   SegmentId segment;
   Epoch epoch;
-  Generation generation;       // of the assignment it was taken under, or last kept under
+  Generation generation;       // of the assignment under which it was taken or last kept
   uint64_t joins = 0;          // Coordinator::Joins() when it was taken
   bool kept = false;           // kept under a later generation than it was taken under
-  SteadyTime taken;            // when Take had returned, so not before the epoch's commit
+  SteadyTime taken;            // when Take returned, so not before the commit of the epoch
   Duration lease_before = {};  // the longest lease of earlier owners that may still be valid
-  bool active = false;         // recovered, so it may be planned
+  bool active = false;         // recovered, so its jobs may be planned
 };
 
 // Ownership at one moment. Immutable.
@@ -47,7 +48,8 @@ class OwnedView {
   const std::vector<OwnedSegment>& all() const { return owned_; }  // ascending
   std::vector<SegmentId> Segments() const;
   std::vector<SegmentId> ActiveSegments() const;
-  // The fence of those of `segments` that are owned. They may be in any order and repeat.
+  // Returns the fence of the owned ones among `segments`, which may be in any order and contain
+  // duplicates.
   Fence FenceFor(std::vector<SegmentId> segments) const;
 
  private:
@@ -70,25 +72,28 @@ class SegmentTable {
   // Coordinator::Joins(), read before the Take.
   void Add(const Fence& taken, Generation generation, SteadyTime sent, SteadyTime returned,
            uint64_t joins, Duration lease_before = {});
-  // Drops those of the segments that are held under the epoch in `fence`. Returns how many left
-  // the view.
+  // Drops the segments that are held under the same epoch as in `fence`. Returns how many left the
+  // view.
   size_t Drop(const Fence& fence, DropCause cause);
   void Activate(const Fence& fence);
-  // A fenced operation that was sent at `sent` found these epochs in force.
+  // Call it after a fenced operation, sent at `sent`, found that these epochs are the current ones.
   void Proved(const Fence& fence, SteadyTime sent);
-  // The assignment with this generation gives `wanted` (ascending) to this member. Segments held
-  // under the generation just before are from now on held under this one, because no other member
-  // was ever told to take them. Segments that missed a generation are not: another member may have
-  // taken them under it. Nor are segments taken before this client joined again: while it was not a
-  // member, another process with the same id may have taken them.
+  // Call it when the assignment with this generation gives `wanted` (ascending) to this member.
+  // Segments held under the previous generation are now held under this one, because no other
+  // member was told to take them in between. This excludes segments that missed a generation, under
+  // which another member may have taken them, and segments taken before this client last joined:
+  // while it was not a member, another process with the same id may have taken them.
   void Keep(Generation generation, uint64_t joins, const std::vector<SegmentId>& wanted);
-  // Our session was alive after `sent` while `generation` was current. That proves segments taken
-  // or kept under exactly that generation; kept ones only if they were taken in the same session.
+  // Call it when this member's session was alive after `sent` while `generation` was current. That
+  // proves the ownership of segments taken or kept under exactly that generation; of kept ones only
+  // if they were taken in the same session.
   void ProvedBySession(Generation generation, uint64_t joins, SteadyTime sent);
 
-  // The oldest proof among all segments, suspended ones included; nullopt if there are no segments.
+  // The time of the oldest proof among all segments, including suspended ones; nullopt if there are
+  // no segments.
   std::optional<SteadyTime> OldestProof() const;
-  // True if leases may be renewed: owned under this epoch with a proof younger than the limit.
+  // True if the leases of the segment may be renewed: it is held under this epoch, and the last
+  // proof of that is younger than the limit.
   bool MayRenew(SegmentId segment, Epoch epoch, SteadyTime now) const;
 
   std::shared_ptr<const OwnedView> View() const;

@@ -1,12 +1,14 @@
-// Proves ownership by the coordinator's session while the store's proof is not fresh. Follows the
-// assignment for that, because the session proves only segments held under the current generation.
+// Proves ownership by the coordinator's session while the store gives no fresh proof. It also
+// follows the assignment, because the session proves only segments held under the current
+// generation.
 //
 // Place    Before step 1 of docs/life-of-a-run.md, beside segment_owner.h, which asks the store.
 // Threads  A loop of its own calls Step. Never calls the store: a store that hangs blocks every
 //          loop that calls it for longer than a proof is valid, and that would end all leases of
 //          this member.
-// Time     Blocks at most for the coordinator's time limit of a proof.
-// Errors   Retried soon. If neither store nor coordinator answers, leases expire.
+// Time     Blocks no longer than the coordinator's time limit for a proof.
+// Errors   Retried after a fraction of a second. Leases expire if both store and coordinator stay
+//          silent.
 #pragma once
 
 #include "common/base/clock.h"
