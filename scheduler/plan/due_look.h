@@ -1,4 +1,4 @@
-// Decides how far the sweep reads due runs, and when it reads the next page. Pure.
+// Decides which due runs the sweep reads, and when it reads the next page. Pure.
 //
 // The due runs in memory (the ready queue, bundles in flight) are PENDING in the store as well.
 // When there are many of them, reading them all in every round would take store capacity from the
@@ -20,8 +20,8 @@ struct DueLookFacts {
   Duration overdue_after{};  // runs in memory are claimed or published again within this time
 };
 
-// Returns how long a run must have been due before the sweep reads it; the firing loop, which has
-// the younger ones in memory, takes care of them. Zero (read everything due) while memory has at
+// Returns how long a run must have been due before the sweep reads it. Runs that became due later
+// are in memory, and the firing loop handles them. Zero (read all due runs) while memory has at
 // most a page of due runs, or after it dropped some.
 inline Duration LeftToMemory(const DueLookFacts& facts) {
   const bool calm = facts.in_memory <= facts.page_rows;

@@ -15,17 +15,17 @@ namespace carillon::scheduler {
 struct PlanTimes {
   WallTime now;        // cluster time
   Duration look{};     // a schedule whose next fire is within this time is due for planning
-  Duration horizon{};  // and is then planned this far ahead; at least `look`
+  Duration horizon{};  // how far ahead such a schedule is planned at most; at least `look`
 };
 
-// The rows of a batch that belong to one schedule. Kept apart so that a schedule that the store
-// refuses can be left out.
+// The rows of a batch that belong to one schedule. They are kept apart from those of the other
+// schedules, so that a schedule that the store refuses can be left out.
 struct PlannedSchedule {
   DueSchedule due;
   std::vector<PlannedRun> runs;
   std::vector<PlannedGap> gaps;
   ScheduleAdvance advance;
-  bool more = false;  // the row limit ended planning before the horizon did
+  bool more = false;  // the row limit was reached before the horizon
 
   size_t rows() const { return runs.size() + gaps.size() + 1; }
 };

@@ -4,13 +4,15 @@
 // If more schedules are due for planning than one scan returns (many were just created, or planning
 // is behind), the lead shrinks to `near` after the earliest fire. So the near fires of all
 // schedules are planned before the later fires of any of them. Then the lead grows by half of the
-// time that passes. Plans reach one and a half leads on average, so at most twice the necessary
-// rows are written. While due runs wait for executors, the lead grows only by an eighth of the
-// time, because the claims of these runs need the store more. Near fires are always planned.
+// time that passes. A schedule is planned one and a half leads ahead on average, so while the lead
+// grows, at most twice as many rows are written as fires become due. While due runs wait for
+// executors, the lead grows only by an eighth of the time, because the claims of these runs need
+// the store more. Near fires are always planned.
 //
-//   horizon 30 s, near 2 s, 12,000 new schedules of 1 s: lead 2 s at once, 15 s after 26 s
+//   horizon 30 s, near 2 s, 12,000 new schedules that fire every second: the lead is 2 s at first,
+//   and 15 s after 26 s
 //
-// Place    Step 1 of docs/life-of-a-run.md; segment_planner.h keeps the clock.
+// Place    Step 1 of docs/life-of-a-run.md; segment_planner.h reads the clock.
 // Threads  Not thread-safe; the planner owns it.
 #pragma once
 
@@ -32,9 +34,9 @@ class PlanPace {
     const Duration step = std::clamp(passed, Duration{}, kStepMax);
     lead_ = full ? longest_ : std::min(longest_, lead_ + step / (busy ? kBusyPart : kPart));
   }
-  // Returns the times to plan the schedules of a scan with. `first`: time until the earliest
-  // of their fires. `more`: the scan could not return all schedules within the lead; then the
-  // lead shrinks.
+  // Returns the times by which the schedules of a scan are planned. `first`: time until the
+  // earliest of their fires. `more`: the scan could not return all schedules that are due for
+  // planning; the lead may then shrink.
   PlanTimes Times(WallTime now, Duration first, bool more) {
     first_ = std::max(Duration{}, first);
     const Duration near = std::min(near_, longest_);
@@ -44,8 +46,8 @@ class PlanPace {
   }
   // True if fires are so near that the planner must not rest.
   bool urgent() const { return first_ < std::min(near_, longest_) / 2; }
-  // Returns how long to rest after a transaction that took `took`: as long as it took if planning
-  // is as far ahead as it should be, less if it is behind, zero if urgent.
+  // Returns how long to rest after a transaction that took `took`: equally long if planning is as
+  // far ahead as it should be, shorter if it is behind, not at all if it is urgent.
   Duration Rest(Duration took) const {
     if (urgent() || longest_ <= Duration{}) return {};
     return Duration(took.count() * std::min(first_, longest_).count() / longest_.count());

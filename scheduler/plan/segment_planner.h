@@ -3,10 +3,11 @@
 //
 // Place    Step 1 of docs/life-of-a-run.md; its runs go to the wheel's feed after the commit.
 // Threads  One loop calls Step; Nudge is thread-safe.
-// Errors   kConflict, kInvalid: the batch is split until one schedule is left, which is read again
-//          or set aside for a while, counted and logged; the others are planned. kFenced, kTimeout:
-//          the segments leave the table (fenced_writer.h). Above the backlog limit nothing is
-//          planned: fires stay on their schedules and the watchdog's metric shows them.
+// Errors   kConflict, kInvalid: the batch is bisected until the bad schedule is alone. That one is
+//          read again, or set aside for a while, counted and logged; the others are planned.
+//          kFenced, kTimeout: the segments leave the table (fenced_writer.h). Above the backlog
+//          limit nothing is planned: fires stay on their schedules, and the metric of the watchdog
+//          (maintain/) shows them.
 // Always   A batch has at most kBatchRowsMax rows; only committed runs are fed. A batch without
 //          near fires is followed by a rest (plan_pace.h).
 #pragma once
@@ -40,14 +41,14 @@ class SegmentPlanner final : public Stepper {
     std::function<size_t()> backlog = [] { return size_t{0}; };  // runs in memory
     // True while due runs wait for executors. Planning far ahead then slows down.
     std::function<bool()> busy = [] { return false; };
-    // True while the whole cluster is paused. Nothing is planned; due fires stay on their
-    // schedules, as while no member runs.
+    // True while the whole cluster is paused. Nothing is planned then; due fires stay on their
+    // schedules, as they do when no member runs.
     std::function<bool()> paused = [] { return false; };
     // Loads the definitions that these runs need into the cache; called before they are fed.
     std::function<void(const std::vector<PendingRun>&)> warm = {};
   };
   struct Options {
-    Duration horizon = 30s;  // planned ahead; a schedule with a fire in its first half is due
+    Duration horizon = 30s;  // how far ahead fires are planned
     Duration near = 2s;      // planned first while one scan cannot return all due schedules
     Duration scan_every = 500ms;
     Duration set_aside = 60s;       // for a schedule that the store or the parser refuses
@@ -65,8 +66,8 @@ class SegmentPlanner final : public Stepper {
   void Nudge() { nudged_ = true; }
   // Thread-safe. Takes effect with the next scan.
   void SetHorizon(Duration horizon) { horizon_ = horizon; }
-  // Thread-safe. The next scan drops everything remembered about schedules (the cache, and which
-  // are set aside).
+  // Thread-safe. The next scan drops all knowledge about schedules: the cache, and the list of the
+  // schedules that are set aside.
   void Forget() { forget_ = true; }
   // Thread-safe. False while a backlog stops planning.
   bool accepting() const { return accepting_.load(std::memory_order_relaxed); }

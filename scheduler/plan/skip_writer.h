@@ -2,11 +2,11 @@
 //
 // Place    Step 4 of docs/life-of-a-run.md.
 // Threads  One loop calls Step.
-// Errors   kUnavailable, kBrokenStore: the runs are kept, up to a limit, and written later; the
-//          sweep finds those beyond the limit again. kFenced, kTimeout (outcome unknown): the
-//          runs are dropped, because the segment's owner finds them again. kInvalid, kConflict:
-//          the batch is bisected; the bad run is dropped, and logged each time the sweep finds
-//          it again.
+// Errors   kUnavailable, kBrokenStore: the runs are kept, up to a limit, and written later; runs
+//          beyond the limit are dropped, and the sweep finds them again. kFenced, kTimeout (outcome
+//          unknown): the runs are dropped, because the segment's owner finds them again. kInvalid,
+//          kConflict: the batch is bisected; the bad run is dropped, and logged each time the sweep
+//          finds it again.
 #pragma once
 
 #include <deque>

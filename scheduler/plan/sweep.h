@@ -1,4 +1,4 @@
-// Finds PENDING runs that are not in memory: retries, manual runs, runs that an earlier owner
+// Finds PENDING runs that are not in memory: retries, manual runs, and runs that an earlier owner
 // planned, that did not fit into the wheel, or that a full queue dropped.
 //
 // There are three kinds of scan:
@@ -8,8 +8,8 @@
 //   some, a round reads all runs due by now; otherwise only those overdue for longer than memory
 //   needs to claim or republish them (due_look.h).
 // - After a nudge: one run, or the runs of one job.
-// Other future runs are not scanned again, because this process planned or found them
-// itself (docs/adr/0002-sweep-lookahead.md).
+// Other future runs are not scanned, because this process has planned or found them itself
+// (docs/adr/0002-sweep-lookahead.md).
 //
 // Place    Step 2 of docs/life-of-a-run.md. Results are offered to the firing loop, which
 //          recognises the runs that it already has.
@@ -62,22 +62,22 @@ class Sweep final : public Stepper {
   Sweep(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
-  // Requests a scan of the changed run, or of the changed job's runs up to the horizon, because an
-  // edit may have moved runs that are already planned. If `nudges_max` scans are waiting, requests
-  // a scan of all due runs instead. Thread-safe.
+  // Thread-safe. Requests a scan of the changed run, or of the changed job's runs up to the
+  // horizon, because an edit may have moved runs that are already planned. If `nudges_max` scans
+  // are waiting, requests a scan of all due runs instead.
   void Nudge(const ChangedWork& work);
-  // Scans all due runs now.
+  // Thread-safe. Requests a scan of all due runs in the next Step.
   void NudgeDue() { due_nudged_ = true; }
   // Thread-safe.
   void SetOverdueAfter(Duration after) { overdue_after_ = after; }
-  // Thread-safe. The horizon is never shortened, because runs that were planned under a longer one
-  // may lie beyond the new one.
+  // Thread-safe. Never shortens the horizon, because runs that were planned under a longer one may
+  // be due after the end of a shorter one.
   void RaiseHorizon(Duration horizon) { horizon_ = std::max(horizon_.load(), horizon); }
 
  private:
   using Cursor = std::optional<std::pair<WallTime, RunKey>>;
 
-  // An unfinished scan ahead, after a takeover.
+  // An unfinished scan after a takeover, of runs that are due up to the horizon.
   struct Ahead {
     std::map<SegmentId, Epoch> taken;
     WallTime until{};
@@ -118,7 +118,7 @@ class Sweep final : public Stepper {
   std::atomic<Duration> overdue_after_;
   Rng rng_;
   Backoff backoff_;
-  std::map<SegmentId, Epoch> seen_;  // takeovers that were scanned
+  std::map<SegmentId, Epoch> seen_;  // takeovers whose scan is done
   std::optional<Ahead> ahead_;
   std::deque<Nudged> looks_;  // taken from `nudged_` by the loop
   std::optional<Round> round_;
@@ -127,8 +127,8 @@ class Sweep final : public Stepper {
   SteadyTime retry_at_{};
   std::atomic<bool> due_nudged_{false};
   Mutex mu_;
-  // Requested scans that have not begun, including those in `looks_`; a job without a run stands
-  // for all its runs.
+  // Requested scans that have not begun, including those in `looks_`. A key without a run means all
+  // runs of the job.
   std::set<std::pair<JobNo, std::optional<RunKey>>> known_ GUARDED_BY(mu_);
   std::vector<ChangedWork> nudged_ GUARDED_BY(mu_);
 };
