@@ -3,8 +3,8 @@
 // Place    Step 4 of docs/life-of-a-run.md. The planner and the sweep warm it, so that the firing
 //          loop seldom has to wait for the store.
 // Threads  Thread-safe; Load blocks on the store, outside the lock.
-// Errors   Load: the store's error. A version that does not exist is absent from the answer; one
-//          that cannot be decoded is listed as unreadable, and is not read again before
+// Errors   Load: the store's error. A version that does not exist is absent from the result; a
+//          version that cannot be decoded is listed as unreadable, and is not read again before
 //          kUnreadableRetry has passed.
 // Always   Holds at most `entries_max` definitions of about `bytes_max` bytes in all; the least
 //          recently used are evicted first.
@@ -39,8 +39,8 @@ class Definition {
   }
   // The secrets that its runs use; see SecretsOf (template.h).
   const std::map<std::string, std::string>& secrets() const { return secrets_; }
-  // The schedule of this definition that fires at exactly `fire`; null when there is none (a manual
-  // run, or one whose schedule was edited away). Thread-safe.
+  // Thread-safe. Returns the schedule of this definition that fires at exactly `fire`; nullptr if
+  // there is none, because the run is manual or its schedule was removed by an edit.
   const Schedule* ScheduleAt(WallTime fire) const;
 
  private:
@@ -63,14 +63,14 @@ class DefinitionCache {
   DefinitionCache(const Clock& clock, FiringStore& store, Limits limits)
       : clock_(clock), store_(store), limits_(limits) {}
 
-  // nullptr if not cached; never reads the store. Shared, because the firing loop keeps the
-  // definition while the run is on its way, and the cache may evict it meanwhile.
+  // Returns nullptr if not cached; never reads the store. The pointer is shared, because the firing
+  // loop keeps the definition while it follows the run, and the cache may evict it meanwhile.
   std::shared_ptr<const Definition> Get(const JobVersionKey& key);
   struct Found {
     std::map<JobVersionKey, std::shared_ptr<const Definition>> definitions;
     std::set<JobVersionKey> unreadable;
   };
-  // Returns those of `keys` that exist; reads the ones that are not cached from the store.
+  // Returns the definitions of those `keys` that exist. Reads from the store what is not cached.
   Result<Found> Load(const std::vector<JobVersionKey>& keys);
   // Empties the cache: another history of the store may have other definitions under the same keys.
   void Forget();

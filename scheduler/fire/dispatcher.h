@@ -1,6 +1,6 @@
 // Gathers tasks into signed bundles, each for one executor, and publishes them on the bus.
 //
-// Place    Step 6 of docs/life-of-a-run.md. No write to the store on this path.
+// Place    Step 6 of docs/life-of-a-run.md. Never writes to the store.
 // Threads  Not thread-safe; the firing loop owns it.
 // Errors   Flush returns the runs of bundles that the bus refused, to be dispatched again.
 // Always   A bundle has at most TasksPerRecord tasks and about kBundleBytesMax bytes.
@@ -20,20 +20,21 @@ inline constexpr size_t kBundleBytesMax = size_t{512} << 10;
 
 class Dispatcher {
  public:
-  // Executors reject a bundle older than this: its runs have been published elsewhere by then.
+  // Executors reject a bundle older than this, because its runs have been published elsewhere by
+  // then.
   static constexpr Duration kBundleValid = 60s;
 
   Dispatcher(BusProducer& producer, const Signer& signer, Metrics& metrics)
       : producer_(producer), signer_(signer), metrics_(metrics) {}
 
-  // The format of tasks added from now on. Call it only after a Flush, because all tasks of a
+  // Sets the format of tasks added from now on. Call it only after a Flush, because all tasks of a
   // bundle have the same format.
   void SetFormat(BusFormat format) { format_ = format; }
 
-  // Adds the task to the executor's bundle, and sends the bundle if that fills it.
+  // Adds the task to the executor's bundle, and sends the bundle if it is then full.
   void Add(const ExecutorCredits& credits, ExecutorCredits::Index executor, TaskMessage task,
            WallTime now);
-  // Sends all bundles; returns the runs of refused ones, including those that Add sent.
+  // Sends all bundles. Returns the runs of the bundles that the bus refused since the last Flush.
   std::vector<RunKey> Flush(const ExecutorCredits& credits, WallTime now);
 
  private:

@@ -1,10 +1,10 @@
 // Fires runs: takes planned runs, waits until each is due, chooses an executor, publishes the task,
 // and follows the run until its attempt ends.
 //
-// Place    Steps 2 to 6 of docs/life-of-a-run.md. Decides which runs it follows and when they are
-//          due; run_places holds them, run_preparation completes them, and lane_dispatch publishes
-//          them, or gives those that must not start to run_skips.
-// Threads  One loop calls Step; counts are thread-safe. Meets the other rooms through queues.
+// Place    Steps 2 to 6 of docs/life-of-a-run.md. This class decides which runs it follows and when
+//          they are due; run_places holds them, run_preparation completes them, and lane_dispatch
+//          publishes them, or passes those that must not start to run_skips.
+// Threads  One loop calls Step; counts are thread-safe. Queues connect it with the other rooms.
 // Time     Due times are cluster time; timeouts are steady time.
 // Errors   Nothing here is authoritative: a run that is dropped (full queue, lost segment, refused
 //          bundle) is PENDING in the store, and the sweep offers it again. Definitions are read
@@ -42,27 +42,27 @@ class FiringLoop final : public Stepper {
 
   // Thread-safe. Number of runs in memory that no executor has claimed.
   size_t backlog() const { return backlog_.load(std::memory_order_relaxed); }
-  // Thread-safe. Number of those that are due.
+  // Thread-safe. Number of these runs that are due.
   size_t due() const { return due_.load(std::memory_order_relaxed); }
-  // Thread-safe. Number of due ones that are not published.
+  // Thread-safe. Number of these runs that are due but not published.
   size_t ready() const { return ready_.load(std::memory_order_relaxed); }
-  // Entries of all lanes, including stale ones of runs that left their lane.
+  // Number of entries in all lanes, including stale entries of runs that left their lane.
   size_t lane_entries() const { return places_.lanes().entries(); }
 
  private:
-  // ---- who may fire, and where
+  // ---- owned segments and executors
   void FollowOwnership();
   void FollowExecutors(SteadyTime now);
   void FollowReport(ExecutorCredits::Index executor, const ExecutorView& view);
   void Follow(ExecutorCredits::Index executor, const HeldAttempt& held, Mention mention);
-  // ---- what became of the runs
+  // ---- events about runs
   void TakeEvents(const std::vector<RunEvents>& batches, SteadyTime now);
   void Handle(const RunEvent& event, ExecutorCredits::Index executor, SteadyTime now);
   void HandleClaimed(TrackedRun& tracked, ExecutorCredits::Index executor, SteadyTime now);
   void HandleRefused(TrackedRun& tracked, const RunEvent& event, ExecutorCredits::Index executor,
                      SteadyTime now);
   void CheckClaimed(SteadyTime now);
-  // ---- runs that come in and become due
+  // ---- new runs and due runs
   void TakeFeed(SteadyTime now);
   void Offer(PendingRun run, SteadyTime now);
   void Admit(PendingRun run, SteadyTime now);

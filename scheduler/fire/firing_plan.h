@@ -1,5 +1,5 @@
-// Decides whether a due run should still run. Pure. This is a first check; the claim decides again
-// in the store's transaction, which alone can rule out a race.
+// Decides whether a due run should still start. Pure. This is only a first check: the claim checks
+// again in the store's transaction, because only there no other claim can interfere.
 //
 // Place    Step 4 of docs/life-of-a-run.md.
 #pragma once
@@ -13,15 +13,16 @@ namespace carillon::scheduler {
 
 struct FiringFacts {
   WallTime now;                     // cluster time
-  bool another_run_active = false;  // the job has another run with a lease; matters to overlap skip
+  bool another_run_active = false;  // another run of the job has a lease; for overlap policy skip
 };
 
-// Empty = run it; otherwise the reason to store on the SKIPPED run (run.h reason::…).
+// Returns the reason to store on the SKIPPED run (a constant of namespace `reason` in run.h); empty
+// if the run should start.
 std::string_view DecideFiring(const PendingRun& run, const Definition& definition,
                               const FiringFacts& facts);
 
-// True if the passage of time alone may change the decision, so that it should be made again while
-// the run waits.
+// True if the passage of time alone may change the decision. The caller then repeats it while the
+// run waits.
 bool AgesOut(const PendingRun& run, const Definition& definition);
 
 }  // namespace carillon::scheduler

@@ -1,6 +1,6 @@
-// The collaborators and values that the firing loop and its parts share.
+// The ports and options that the firing loop and its parts share.
 //
-// Place    firing_loop has them; run_preparation, run_skips and lane_dispatch refer to them.
+// Place    firing_loop owns them; run_preparation, run_skips and lane_dispatch refer to them.
 #pragma once
 
 #include <functional>
@@ -30,10 +30,10 @@ struct FiringPorts {
   BusProducer& producer;
   const Signer& signer;
   Metrics& metrics;
-  // True while the whole cluster is paused. Due runs then wait here; whether they still run is
-  // decided when the pause ends.
+  // True while the whole cluster is paused. Due runs then wait; when the pause ends, each of them
+  // is started or skipped.
   std::function<bool()> paused = [] { return false; };
-  std::function<void()> look_again = {};  // wakes the sweep: a run was edited meanwhile
+  std::function<void()> look_again = {};  // wakes the sweep after a run was edited
 };
 
 struct FiringOptions {

@@ -27,12 +27,13 @@ class LaneDispatch {
 
   // Returns to their lanes the runs that were not claimed in time.
   void ReturnTimedOut(SteadyTime now);
-  // Likewise all runs that this executor has not claimed; they prefer another one.
+  // Returns to their lanes all runs that were published to this executor and that it has not
+  // claimed. Another executor is then preferred for them.
   void ReturnFrom(ExecutorCredits::Index executor, SteadyTime now);
   // Skips waiting runs that have become too old.
   void LookAtWaiting(SteadyTime now);
   void Dispatch(SteadyTime now);
-  // When there may be something to do; SteadyTime::max(): nothing waits.
+  // The time of the next work; SteadyTime::max() if nothing waits.
   SteadyTime NextStep(SteadyTime now) const;
   // Nothing is dispatched before this, so that bundles fill.
   SteadyTime next_allowed() const { return last_dispatch_ + options_.dispatch_interval; }

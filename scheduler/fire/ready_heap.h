@@ -1,13 +1,13 @@
 // Due runs in the order in which they get a credit: by priority with ageing, then by due time.
 //
-// A point of priority is worth `ageing` of waiting, so the rank of a run never changes and the heap
-// never has to be reordered:  rank = due − priority × ageing, the least first.
+// One point of priority is worth `ageing` of waiting time. So the rank of a run never changes, and
+// the heap never has to be reordered:  rank = due − priority × ageing, the smallest first.
 //   ageing 1 s: priority 30 due at 10:00:20 goes before priority 0 due at 10:00:00 (rank 09:59:50),
-//   and after it when due at 10:00:31. Priorities end at 100, so no run waits for another one that
-//   became due more than 100 s after it.
+//   and after it when due at 10:00:31. The highest priority is 100, so no run waits for another run
+//   that became due more than 100 s after it.
 //
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   The entry of a run that left the lane stays; its outdated `stamp` marks it as stale.
+// Always   The entry of a run that left the lane remains; its outdated `stamp` marks it as stale.
 //          Stale entries are popped when they reach the top. Below a valid entry they accumulate
 //          until Prune removes them.
 #pragma once

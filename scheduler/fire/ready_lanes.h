@@ -1,7 +1,7 @@
-// The ready runs, in lanes. A lane holds the runs that the same executors may take: if none of these
-// executors has room for one of the runs, none has room for another.
+// The ready runs, in lanes. A lane holds the runs that may go to the same executors. If none of
+// these executors has room for one run of the lane, none has room for another.
 //
-// Place    Steps 4 and 5 of docs/life-of-a-run.md. run_places enters runs; lane_dispatch takes them.
+// Place    Steps 4 and 5 of docs/life-of-a-run.md. run_places adds runs; lane_dispatch takes them.
 // Threads  Not thread-safe; the firing loop owns it.
 // Always   An entry whose run has left the lane is stale (ready_heap.h).
 #pragma once
@@ -28,23 +28,23 @@ class ReadyLanes {
   struct Lane {
     explicit Lane(Duration ageing) : heap(ageing) {}
     ReadyHeap heap;
-    size_t look_at = 0;    // the entry at which the next look at waiting runs continues
-    bool blocked = false;  // no executor has room for this lane, in this step
+    size_t look_at = 0;    // the entry at which the next check of waiting runs continues
+    bool blocked = false;  // in this step, no executor has room for this lane
   };
 
   ReadyLanes(RunTable& runs, Duration ageing_per_priority)
       : runs_(runs), ageing_per_priority_(ageing_per_priority) {}
 
-  // `stamp` is that of its place kReady. Its definition must be set.
+  // `stamp` is the one with which the run was moved to kReady. The run's definition must be set.
   void Enter(const TrackedRun& tracked, uint32_t stamp);
-  // Of the lanes that are not blocked, the one whose first run ranks first; nullptr: none has a
-  // run. Valid until the next call.
+  // Returns the lane whose first run ranks first among the lanes that are not blocked; nullptr if
+  // none of them has a run. The pointer is valid until the next call.
   std::pair<const Key, Lane>* Best();
   void Unblock();
   // Removes the stale entries of the lane when there are many.
   void Prune(Lane& lane);
   std::map<Key, Lane>& all() { return lanes_; }
-  // Of all lanes, including stale ones.
+  // Number of entries in all lanes, including stale ones.
   size_t entries() const;
 
  private:

@@ -1,10 +1,10 @@
-// The runs in memory, and the moves between their places: what a move means for the wheel, the lanes
-// and the executors' credits.
+// The runs in memory, and their moves from one place to another. A move also updates the wheel, the
+// lanes and the executors' credits.
 //
-// Place    The state of firing_loop, which its parts share.
+// Place    The state that firing_loop shares with its parts.
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   A run in kWheel is in the wheel, and one in kReady in a lane. One in kInFlight or kClaimed
-//          is charged to its executor.
+// Always   A run in kWheel is in the wheel; a run in kReady is in a lane. A run in kInFlight or
+//          kClaimed is charged to its executor.
 #pragma once
 
 #include <deque>
@@ -16,7 +16,7 @@
 
 namespace carillon::scheduler {
 
-// A note that a run came to a place; stale once the run has another stamp.
+// Records when a run came to a place. It is stale once the run has another stamp.
 struct PlaceNote {
   SteadyTime at;
   RunKey key;
@@ -25,7 +25,7 @@ struct PlaceNote {
 
 class RunPlaces {
  public:
-  static constexpr Duration kSettledKept = 2s;  // the answers of scans are younger
+  static constexpr Duration kSettledKept = 2s;  // longer than the result of a scan takes to arrive
 
   RunPlaces(const FiringPorts& ports, const FiringOptions& options)
       : runs_(options.capacity),
@@ -41,11 +41,11 @@ class RunPlaces {
   ReadyLanes& lanes() { return lanes_; }
   const ReadyLanes& lanes() const { return lanes_; }
 
-  // To kReady. Its definition must be set.
+  // Moves the run to kReady. Its definition must be set.
   void EnterLane(TrackedRun& tracked, SteadyTime now);
   // Removes the run from the wheel and returns its credit; the caller then moves or erases it.
   void Release(TrackedRun& tracked);
-  // To kSettled. Release it before.
+  // Moves the run to kSettled. Call Release first.
   void Settle(TrackedRun& tracked, SteadyTime now);
   void Forget(const RunKey& key);
   void ForgetSettled(SteadyTime now);

@@ -1,5 +1,5 @@
-// The due runs that cannot enter a lane yet: the parameters of a manual run, or the definition of
-// any run, are read first.
+// The due runs that cannot enter a lane yet, because the parameters of a manual run, or the
+// definition of any run, must be read first.
 //
 // Place    Step 4 of docs/life-of-a-run.md, a part of firing_loop. plan/parameter_loader reads
 //          parameters and offers the run again through the feed.
@@ -21,13 +21,14 @@ class RunPreparation {
   RunPreparation(const FiringPorts& ports, RunPlaces& places, RunSkips& skips)
       : ports_(ports), places_(places), skips_(skips) {}
 
-  // The run is due: it enters a lane, now or when what it lacks has been read.
+  // Call it when the run is due. The run enters a lane at once, or as soon as its parameters and
+  // its definition have been read.
   void MakeReady(TrackedRun& tracked, SteadyTime now);
   // Blocks on the store.
   void LoadDefinitions(SteadyTime now);
   // Repeats requests for parameters that were not answered.
   void AskAgain(SteadyTime now);
-  // SteadyTime::max(): nothing waits.
+  // The time of the next work; SteadyTime::max() if nothing waits.
   SteadyTime NextStep() const;
 
  private:

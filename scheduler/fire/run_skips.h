@@ -1,4 +1,4 @@
-// The runs that must not start: held here until the skip writer's queue takes them.
+// The runs that must not start, held until the skip writer's queue has room for them.
 //
 // Place    Step 4 of docs/life-of-a-run.md, a part of firing_loop; plan/skip_writer writes them.
 // Threads  Not thread-safe; the firing loop owns it.
@@ -17,12 +17,12 @@ class RunSkips {
  public:
   RunSkips(const FiringPorts& ports, RunPlaces& places) : ports_(ports), places_(places) {}
 
-  // Settles the run.
+  // Adds the run to the held ones and moves it to kSettled.
   void Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now);
-  // No more skips may be decided until some are flushed.
+  // True if no more runs may be skipped before a flush.
   bool full() const;
   void Flush(SteadyTime now);
-  // nullopt: none is held.
+  // The time of the next flush; nullopt if no run is held.
   std::optional<SteadyTime> NextFlush(SteadyTime now) const;
 
  private:

@@ -21,7 +21,7 @@ enum class Place {
   kReady,      // due, waits for a credit
   kInFlight,   // published, not claimed
   kClaimed,    // claimed by an executor
-  kSettled,    // over; kept for a moment, because a scan begun earlier may return it as PENDING
+  kSettled,    // finished; kept for a moment, as a scan begun earlier may return it as PENDING
 };
 inline constexpr size_t kPlaces = 7;
 
@@ -31,7 +31,7 @@ struct TrackedRun {
   uint32_t stamp = 0;
   SteadyTime since{};                                        // when it came to this place
   ExecutorCredits::Index executor = ExecutorCredits::kNone;  // set in kInFlight and kClaimed
-  ExecutorCredits::Index avoid = ExecutorCredits::kNone;     // it timed out there, or was returned
+  ExecutorCredits::Index avoid = ExecutorCredits::kNone;     // the last to time out or return it
   Charge charge;                                             // how `executor` is charged for it
   SlotClass slots = SlotClass::kProcess;                     // valid once `definition` is set
   std::shared_ptr<const Definition> definition = {};
@@ -46,7 +46,7 @@ class RunTable {
     const auto found = runs_.find(key);
     return found == runs_.end() ? nullptr : &found->second;
   }
-  // nullptr also if the run has another stamp by now.
+  // Also nullptr if the run has another stamp by now.
   TrackedRun* Find(const RunKey& key, uint32_t stamp) {
     TrackedRun* found = Find(key);
     return found != nullptr && found->stamp == stamp ? found : nullptr;

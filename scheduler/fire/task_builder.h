@@ -14,7 +14,7 @@ namespace carillon::scheduler {
 Result<TaskMessage> BuildTask(const PendingRun& run, const Definition& definition,
                               const MemberId& member, WallTime now);
 
-// Returns approximately the number of bytes that the task adds to a bundle.
+// Returns the approximate number of bytes that the task adds to a bundle.
 size_t TaskBytes(const TaskMessage& task);
 
 }  // namespace carillon::scheduler
