@@ -5,24 +5,24 @@
 // A heartbeat may cross claims, answers and results in transit, so it also lists the attempts that
 // it counted; that way each run is charged once, either by the report or here (`Charge`).
 //
-// Prefetch follows Little's law, for each class of slots: completions a second × the time for
-// which a run is charged here without running there. So short runs find their successor waiting
-// at the executor, and long runs hold no tasks back. That time runs from publishing to the claim.
-// For a process, the transit times of the claim's answer and of the result are added, because its
-// slot at the executor is free meanwhile (the slot of an in-process run is not free until its
-// result is applied).
+// Prefetch follows Little's law, for each class of slots: completions per second × the time for
+// which a run is charged here without running at the executor. So when a short run ends, the next
+// task already waits at the executor; behind long runs, few tasks wait. The time is measured from
+// publishing to the claim. For a process, the transit times of the claim's answer and of the result
+// are added, because its slot at the executor is free meanwhile (the slot of an in-process run is
+// not free until its result is applied).
 //
 //   8 slots, runs of 5 ms, 20 ms until the claim, 55 ms more until the end is known here: without
-//   the 55 ms the 8 credits come back once in 60 ms, and the executor is idle meanwhile
+//   adding the 55 ms, the 8 credits would return only once in 60 ms, and the executor would be idle
 //
-//   reported 8 free; 5 published, 3 of them claimed, 1 of those ended: 8 − 2 − 2 = 4 free
+//   reported 8 free; 5 published, 3 of these claimed, 1 of the claimed ended: 8 − 2 − 2 = 4 free
 //
 // Place    Step 5 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   An executor that is not usable has no credit. One that let kSilentAfter tasks in a row
-//          time out is given one at a time until it claims again, which delays few runs and still
-//          notices its recovery. A wrong estimate only makes a run wait at the executor; it never
-//          affects correctness, because the claim decides.
+// Always   An executor that is not usable has no credit. After kSilentAfter tasks in a row have
+//          timed out at an executor, it gets one task at a time until it claims again: this delays
+//          few runs, and its recovery is still noticed. A wrong estimate only makes a run wait at
+//          the executor; it never affects correctness, because the claim decides.
 #pragma once
 
 #include <map>
@@ -35,17 +35,17 @@
 
 namespace carillon::scheduler {
 
-// The kind of slot that a task takes: kLight is for in-process types and has many slots.
+// The kind of slot that a task takes. In-process job types use kLight, of which there are many.
 enum class SlotClass { kProcess, kLight };
 
 // An executor's report on one attempt.
 enum class Mention {
-  kClaiming,  // its claim is not answered yet: the report counts its slot as free
-  kHolding,   // it occupies its slot
-  kEnded,     // it ended: the report counts its slot as free
+  kClaiming,  // the claim is not answered yet: the report counts the slot as free
+  kHolding,   // the attempt occupies its slot
+  kEnded,     // the attempt ended: the report counts its slot as free
 };
 
-// Where a run that was given to an executor is counted: here, or in the executor's latest report.
+// Says where a run that was published to an executor is counted: here, or in the executor's report.
 struct Charge {
   enum class In {
     kNothing,      // neither here nor in the report
@@ -54,7 +54,9 @@ struct Charge {
     kOver,         // in the report, as a slot that is free again
   };
   In in = In::kNothing;
-  uint64_t report = 0;  // its number; if there is a later one, the run had ended by then
+  // The number of that report. If the executor has sent a later report and this did not change, the
+  // later one did not list the run, so the run had ended by then.
+  uint64_t report = 0;
 };
 
 class ExecutorCredits {
@@ -79,10 +81,10 @@ class ExecutorCredits {
   };
   explicit ExecutorCredits(int prefetch_max) : prefetch_max_(prefetch_max) {}
 
-  // Returns true if the executor's process was replaced or became unusable: runs that are published
-  // to it and not claimed should be published elsewhere.
+  // Returns true if the executor's process was replaced or became unusable. Runs that were
+  // published to it and are not claimed should then be published elsewhere.
   bool Update(const Report& report);
-  // The executor is no longer known; it gets no credit.
+  // Call it when the executor is no longer known; it then gets no credit.
   void Forget(const ExecutorId& id);
   // Frees the indexes of forgotten executors that have no open runs, for reuse.
   void RemoveForgotten();
@@ -94,9 +96,9 @@ class ExecutorCredits {
   const Incarnation& incarnation(Index index) const { return executors_[index].incarnation; }
   uint64_t heartbeats(Index index) const { return executors_[index].heartbeats; }
   int Available(Index index, SlotClass slots) const;
-  // Returns how busy the executor is, without regard to prefetch; comparable between executors
-  // within one class of slots. For process slots it is the share that is taken; for light slots,
-  // which are many, it is minus the number of free ones.
+  // Returns how busy the executor is, not counting prefetch. Only values for the same class of
+  // slots are comparable: for process slots it is the share of slots that are taken; for light
+  // slots, which are many, it is the number of free slots with a minus sign.
   double Busy(Index index, SlotClass slots) const;
   bool Matches(Index index, const Selector& selector) const {
     return selector.Matches(executors_[index].labels);
@@ -105,24 +107,27 @@ class ExecutorCredits {
   const std::map<ExecutorId, Index>& by_id() const { return index_; }
 
   void Published(Index index, SlotClass slots);
-  // The latest report mentions a run. One function each for a run that is, as far as is known here,
-  // published, claimed, or over.
+  // Apply the mention of a run in the executor's latest report. The three functions are for a run
+  // that this member believes to be published, claimed, or finished.
   void MentionPublished(Index index, Mention mention, Charge& charge);
   void MentionClaimed(Index index, SlotClass slots, Mention mention, Charge& charge);
   void MentionOver(Index index, SlotClass slots, Mention mention);
-  // The run was claimed, `waited` after it was published to this executor.
+  // Call it when the run was claimed, `waited` after it was published to this executor.
   void Claimed(Index index, SlotClass slots, Charge& charge, Duration waited, SteadyTime now);
-  // The run was claimed although it no longer counted as published (it had timed out).
+  // Call it when the run was claimed although it no longer counted as published, because it had
+  // timed out.
   void ClaimedLate(Index index, SlotClass slots, Charge& charge);
-  // The run no longer counts as published here: it is dispatched again, or dropped.
+  // Call it when the run no longer counts as published to this executor, because it is dispatched
+  // again or dropped.
   void Returned(Index index, SlotClass slots);
-  // Like Returned, because the run was not claimed in time. True if this made the executor silent.
+  // Like Returned, for a run that was not claimed in time. Returns true if this makes the executor
+  // count as silent.
   bool TimedOut(Index index, SlotClass slots);
-  // The executor answered: it is not silent.
+  // Call it when the executor has answered, so that it does not count as silent.
   void Answers(Index index) { executors_[index].timeouts = 0; }
   void Ended(Index index, SlotClass slots, const Charge& charge);
-  // Measures for how long the run was charged without running; call it before Ended. `idle`: that
-  // time, from the claim until now.
+  // Measures for how long a run was charged without running. `idle` is the part of that time since
+  // the claim. Call it before Ended.
   void OnEnd(Index index, SlotClass slots, Duration idle);
 
  private:
@@ -135,7 +140,7 @@ class ExecutorCredits {
     SteadyTime window{};  // when it began
     int claims = 0;
     Duration claim_trip = kTripMax;  // the shortest: longer ones include waiting at the executor
-    Duration idle_charged{};         // sum over `ends`; includes no wait for a slot
+    Duration idle_charged{};         // sum over `ends`; does not include waiting for a slot
     int ends = 0;
     int prefetch = 0;  // from the previous window
   };
@@ -152,7 +157,7 @@ class ExecutorCredits {
     uint64_t heartbeats = 0;
     Room rooms[2];
   };
-  // Slots that no known run occupies, and to which none is on its way.
+  // Number of slots that no known run occupies and for which no run is published.
   static int Unused(const Room& room) {
     return room.free + room.ended_since - room.claimed_since - room.published;
   }

@@ -19,8 +19,8 @@ struct RouteRequest {
   Routing routing = Routing::kRoundRobin;
   ExecutorId pinned = {};              // empty = any
   const Selector* selector = nullptr;  // nullptr = any
-  bool secrets = false;                // only executors that accept secrets
-  // The executor that let this run time out or returned it; chosen only if there is no other.
+  bool secrets = false;                // true = only executors that accept secrets
+  // The executor at which the run timed out, or that returned it; chosen only if there is no other.
   ExecutorCredits::Index avoid = ExecutorCredits::kNone;
 };
 
