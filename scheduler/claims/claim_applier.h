@@ -1,4 +1,4 @@
-// Grants claims: one serial applier for all executors and segments of this member.
+// Decides claims, one batch after the other, for all executors and segments of this member.
 //
 // Place    Step 7 of docs/life-of-a-run.md. DecideClaim decides, inside the store's fenced
 //          transaction with the row locked; this class forms batches, files leases and sends the
@@ -6,8 +6,8 @@
 // Threads  One loop calls Step.
 // Time     Writes begin `interval` apart, unless many claims wait, so that claims that arrive
 //          meanwhile share a commit.
-// Errors   Without a decision no answer is sent: the executor repeats the claim with the same
-//          token, and a claim that had been accepted is accepted again. kTimeout, kFenced: the
+// Errors   Without a decision no answer is sent. The executor then repeats the claim with the same
+//          token, and a claim that was accepted before is accepted again. kTimeout, kFenced: the
 //          segments leave the table. kInvalid: the batch is bisected and the bad request refused.
 // Always   An attempt that was put into a LOST batch is never accepted again, even if its claim had
 //          been accepted before that.
@@ -79,15 +79,15 @@ class ClaimApplier final : public Stepper {
   void Gather();
   void Apply(std::vector<Item> items);
   void Screen(std::vector<Item>& items, const OwnedView& view);
-  // Notes on each item whether its job's definition lets its executor run it. Removes from `items`
-  // those for which that is not known; without an answer, their executors repeat the claim.
+  // Notes in each item whether the job's definition allows this executor. Removes the items for
+  // which that is unknown; they get no answer, so their executors repeat the claim.
   void Place(std::vector<Item*>& items);
   // Lets the store decide `items`; bisects them if the store refuses one of the requests.
   void Decide(std::vector<Item*>& items, const OwnedView& view);
   void File(std::vector<Item>& items);
   void FileOf(const LeaseHolder& holder, const std::vector<Item*>& items);
   void Grant(const LeaseHolder& holder, const std::vector<Item*>& items);
-  // Call it after the leases were filed: it may fail, and an accepted run without a lease would
+  // Call it after the leases were filed. It may fail, and an accepted run without a lease would
   // stay RUNNING for ever.
   void HandSecrets(std::vector<Item>& items);
   Result<std::vector<HandedSecrets>> Handed(const std::vector<JobVersionKey>& keys);
