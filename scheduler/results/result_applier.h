@@ -6,11 +6,11 @@
 // Errors   Store unavailable, broken as a whole, or segment not owned yet: the results are held,
 //          their positions are not committed, and they are retried. If the store refuses one
 //          result, the batch is bisected, and that result is stored without its texts, which go to
-//          the dead letters topic. If the store refuses it even so, while it accepts others, the
-//          result is dropped without an acknowledgement: its executor keeps it and sends it again.
-//          Undecodable records go to the dead letters. Held results are bounded in records and in
-//          bytes; the rest stays on the bus. A result that is open or applied already is not held a
-//          second time.
+//          the dead letters topic. If the store still refuses it but accepts others, the result is
+//          dropped without an acknowledgement: its executor keeps it and sends it again.
+//          Undecodable records go to the dead letters topic. Held results are bounded in records
+//          and in bytes; the rest stays on the bus. A result that is already open or applied is not
+//          held a second time.
 // Always   Bus positions are committed after the store's commit, in order within each partition. A
 //          result is acknowledged only after the store's commit. Results of segments that are
 //          assigned to another member are left to it: executors repeat a result until some member
@@ -53,7 +53,7 @@ class ResultApplier final : public Stepper {
     RunFeed& feed;
     RunEventQueue& events;
     Metrics& metrics;
-    // True if the assignment gives the segment to this member, though it may not own it yet.
+    // True if the assignment gives the segment to this member, even if it does not own it yet.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
   };
   struct Options {
@@ -62,7 +62,8 @@ class ResultApplier final : public Stepper {
     size_t bytes_held_max = 64u << 20;  // at least kRecordRoom
     uint64_t seed = 1;
   };
-  // Most bytes that one record can add to what is held: the largest record of the bus, decoded.
+  // Upper bound of the bytes that one record can add to the held results: the decoded size of the
+  // largest record of the bus.
   static constexpr size_t kRecordRoom = 2u << 20;
 
   ResultApplier(const Ports& ports, Options options);
@@ -88,14 +89,14 @@ class ResultApplier final : public Stepper {
     bool refused = false;   // the store refused it on its own before (logged once)
     bool in_topic = false;  // its texts are in the topic of dead letters
   };
-  // What a Step has learned about the store so far.
+  // The outcomes of the store calls of one Step so far.
   struct Round {
-    bool took_some = false;  // the store accepted a result, so a refusal concerns its own item
-    bool stopped = false;    // no further call in this Step makes sense
+    bool took_some = false;  // the store accepted a result, so a refusal concerns only that item
+    bool stopped = false;    // the store should not be called again in this Step
     std::vector<Item> refused;
   };
 
-  // Handles of metrics, so that a result costs no look-up by name.
+  // Handles of metrics, so that no metric is looked up by name for each result.
   struct Observed {
     explicit Observed(Metrics& metrics);
 
@@ -106,15 +107,15 @@ class ResultApplier final : public Stepper {
   };
 
   bool Receive();
-  // Returns how many more records are certain to fit.
+  // Returns how many more records fit in any case.
   size_t Room() const;
-  // A record holds results of several members' segments. Those of other members are skipped without
-  // decoding them.
+  // A record holds results for the segments of several members. Results for other members are
+  // skipped without decoding them.
   void Decode(ReceivedRecord record);
   // False: another member owns the segment and applies its results.
   bool Wants(const OwnedView& view, SegmentId segment) const;
   size_t Admit(uint64_t sequence, std::vector<ResultMessage> messages);
-  // Applies what can be applied; false if some results have to wait for the store.
+  // Applies all results of owned segments. Returns false if some results must wait for the store.
   bool ApplyOpen();
   Result<std::vector<RunEffect>> Apply(const OwnedView& view, const std::vector<Item>& items);
   void Write(const OwnedView& view, std::vector<Item> items, Round* round);
