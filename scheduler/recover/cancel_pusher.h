@@ -1,4 +1,4 @@
-// Sends requested cancels to the executors, repeatedly, until the run is final.
+// Sends cancel requests to the executors, repeatedly, until the run is final.
 //
 // Place    Beside step 8 of docs/life-of-a-run.md.
 // Threads  One loop calls Step; Nudge is thread-safe.

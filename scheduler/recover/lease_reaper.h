@@ -2,10 +2,10 @@
 //
 // Place    Step 10 of docs/life-of-a-run.md, for attempts whose result never arrives.
 // Threads  One loop calls Step.
-// Errors   If nothing was written, the attempts stay marked and are written later; a marked
-//          attempt is neither renewed nor granted. If the outcome is unknown, the segments are
-//          taken again and scanned. kInvalid: the batch is bisected; the bad attempt stays marked
-//          and is retried.
+// Errors   If nothing was written, the attempts stay marked and are written later; the lease of a
+//          marked attempt cannot be renewed or granted again. If the outcome is unknown, the
+//          segments are taken again and scanned. kInvalid: the batch is bisected; the bad attempt
+//          stays marked and is retried.
 // Always   An attempt is marked in the lease table before the store is written (lease_table.h,
 //          rule 2).
 #pragma once

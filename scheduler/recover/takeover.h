@@ -1,12 +1,12 @@
-// Recovers segments that were just taken: each RUNNING run gets a lease that outlasts every lease
-// that an earlier owner can have granted; then the segment is activated and may be planned.
+// Recovers segments that were just taken. Each RUNNING run gets a lease that ends after every lease
+// that an earlier owner can have granted. Then the segment is activated, so that it is planned.
 //
 // Place    Between ownership and step 1 of docs/life-of-a-run.md. The sweep (plan/sweep.h) finds
 //          the PENDING runs.
 // Threads  One loop calls Step.
 // Time     No run is declared lost before `taken + lease + margin` on this member's steady clock.
-//          `taken` is a time after the epoch's commit; `lease` is the longest that any owner so far
-//          may have granted.
+//          `taken` is a time after the epoch's commit; `lease` is the longest lease that this or an
+//          earlier owner may have granted.
 #pragma once
 
 #include "common/base/backoff.h"
