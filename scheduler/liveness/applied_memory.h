@@ -2,9 +2,9 @@
 // repeated without a query.
 //
 // Threads  Thread-safe.
-// Always   Holds at most `capacity` attempts; the oldest are evicted first. An executor that missed
-//          the acknowledgement of such an attempt sends the result over the bus again, and it is
-//          acknowledged then.
+// Always   Holds at most `capacity` attempts; the oldest are evicted first. If an executor missed
+//          the acknowledgement of an evicted attempt, it sends the result over the bus again, and
+//          that result is acknowledged.
 #pragma once
 
 #include <deque>
@@ -32,7 +32,7 @@ class AppliedMemory {
     }
   }
 
-  // Returns those of `reported` that are known to be applied, in the same order.
+  // Returns the attempts of `reported` that are known to be applied, in the same order.
   std::vector<HeldAttempt> Among(const std::vector<HeldAttempt>& reported) const {
     std::vector<HeldAttempt> applied;
     MutexLock lock(mu_);

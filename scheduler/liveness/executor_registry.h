@@ -1,9 +1,10 @@
-// The executors in the store: writes registrations, refreshes their switches (enabled, draining,
-// labels), and records their health.
+// Keeps the executors in the store and in memory in step: writes registrations and health to the
+// store, and reads the switches (enabled, draining, labels) from it.
 //
 // Threads  One loop calls Step; Nudge is thread-safe.
-// Errors   Store unavailable: an executor that was known already has been accepted by the link, and
-//          its registration is written once the store is back. Others repeat their request.
+// Errors   Store unavailable: the registration of an executor that was already known is written
+//          once the store is back; the link has accepted that executor meanwhile. Other executors
+//          repeat their request.
 #pragma once
 
 #include <atomic>
@@ -29,8 +30,8 @@ class ExecutorRegistry final : public Stepper {
   };
   struct Options {
     Duration heartbeat = 2s;      // the interval that executors are to use
-    Duration refresh_every = 2s;  // of the switches, from the store
-    Duration write_every = 5s;    // of the health of all executors, to the store
+    Duration refresh_every = 2s;  // between reads of the switches from the store
+    Duration write_every = 5s;    // between writes of the health of all executors to the store
     Duration lost_after = 10s;    // for executors in the store that never had a link to this member
   };
   ExecutorRegistry(const Ports& ports, Options options);
@@ -55,7 +56,7 @@ class ExecutorRegistry final : public Stepper {
   SteadyTime next_refresh_{};
   SteadyTime next_write_{};
   std::map<ExecutorId, RegisterArrival> waiting_;  // to be written; the latest of each executor
-  std::vector<ExecutorRecord> stored_;             // as of the last refresh
+  std::vector<ExecutorRecord> stored_;             // the store's executors at the last refresh
 };
 
 }  // namespace carillon::scheduler

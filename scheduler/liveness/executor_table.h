@@ -3,8 +3,8 @@
 // Place    Steps 5 and 7 of docs/life-of-a-run.md.
 // Threads  Thread-safe. TakeChanges has one consumer, the firing loop; TakeSwitched the link loop.
 // Time     `now` is this member's steady clock.
-// Always   One incarnation per id: a second one is accepted only after the first has fallen silent
-//          or has left, and refused if the first is heard again while the second waits.
+// Always   One incarnation per id. A second one is accepted only after the first has fallen silent
+//          or has left. It is refused if the first sends a message while the second waits.
 #pragma once
 
 #include <map>
@@ -18,12 +18,12 @@
 
 namespace carillon::scheduler {
 
-// What routing needs to know about an executor.
+// The facts about an executor that routing needs.
 struct ExecutorView {
   ExecutorId id;
   Incarnation incarnation = {};
   bool usable = false;     // online, not leaving, enabled, not draining
-  bool forgotten = false;  // no longer known; the other members are meaningless
+  bool forgotten = false;  // no longer known; the fields below are meaningless
   std::map<std::string, std::string> labels = {};
   int slots = 0;             // process slots
   int free_slots = 0;        // process slots, as of the last heartbeat
@@ -49,14 +49,14 @@ class ExecutorTable {
 
   enum class Admission {
     kAdmit,   // register it in the store, then Accept
-    kWait,    // another incarnation was heard recently and did not leave: no answer yet
+    kWait,    // another incarnation was heard recently and has not left: do not answer yet
     kRefuse,  // another incarnation is alive
     kFull,    // executors_max executors are known
   };
-  // Judges a registration. Accepts nothing, but remembers that this incarnation waits.
+  // Judges a registration. It does not accept it, but remembers that this incarnation waits.
   Admission Admit(const ExecutorRecord& record, SteadyTime now);
-  // Accepts a process of a known executor without asking the store, with the switches known here.
-  // nullopt: the executor is not known, and its switches have to come from the store.
+  // Accepts a process of a known executor without reading the store, with the switches in memory.
+  // nullopt: the executor is not known, so its switches have to be read from the store.
   std::optional<ExecutorRecord> AcceptKnown(ExecutorRecord record, SteadyTime now);
   // `record` comes from the store.
   void Accept(const ExecutorRecord& record, SteadyTime now);
@@ -64,16 +64,16 @@ class ExecutorTable {
   // False if this incarnation is not the accepted one; it must register again.
   bool HeartbeatFrom(const ExecutorId& id, const Incarnation& incarnation,
                      const Heartbeat& heartbeat, WallTime wall, SteadyTime now);
-  // The same for any other message, which is a sign of life too.
+  // Like HeartbeatFrom, for any other message, because each one shows that the executor is alive.
   bool MessageFrom(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
 
-  // Adopts enabled, draining and labels as the store has them.
+  // Adopts enabled, draining and labels from the store's records.
   void Refresh(const std::vector<ExecutorRecord>& stored);
   // Judges each executor by its silence, and forgets those silent for longer than `lost_kept`.
   // Returns true if a state changed since the last call.
   bool JudgeHealth(SteadyTime now);
 
-  // Executors that routing has to look at again: changed, heard or forgotten since the last call.
+  // Executors that routing must examine again: changed, heard or forgotten since the last call.
   std::vector<ExecutorView> TakeChanges();
   // Executors whose state changed since the last call and that are still known.
   std::vector<ExecutorRecord> TakeStateChanges();
@@ -110,7 +110,8 @@ class ExecutorTable {
   mutable Mutex mu_;
   std::map<ExecutorId, Known> known_ GUARDED_BY(mu_);
   std::map<ExecutorId, Newcomer> newcomers_ GUARDED_BY(mu_);
-  std::set<ExecutorId> changed_ GUARDED_BY(mu_);     // for TakeChanges; not in known_ = forgotten
+  // For TakeChanges. An executor in this set that is not in `known_` was forgotten.
+  std::set<ExecutorId> changed_ GUARDED_BY(mu_);
   std::set<ExecutorId> switched_ GUARDED_BY(mu_);    // for TakeSwitched
   std::set<ExecutorId> unreported_ GUARDED_BY(mu_);  // for TakeStateChanges
   bool state_changed_ GUARDED_BY(mu_) = false;

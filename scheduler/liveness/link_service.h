@@ -1,5 +1,5 @@
-// The scheduler's end of the control link: receives the executors' messages, answers those that can
-// be answered from memory, and sends executors changed switches and settings without being asked.
+// The scheduler's end of the control link. It receives the executors' messages, answers those that
+// can be answered from memory, and pushes changed switches and settings to the executors.
 //
 // Place    Step 7 of docs/life-of-a-run.md. Registrations are passed to executor_registry.h, claims
 //          to claims/claim_applier.h; heartbeats are answered here.
@@ -73,7 +73,7 @@ class LinkService final : public Stepper {
   const Ports ports_;
   const Options options_;
   SteadyTime next_health_{};
-  int64_t pushed_version_ = 0;  // of the settings
+  int64_t pushed_version_ = 0;  // the latest version of the settings that was sent to executors
 };
 
 }  // namespace carillon::scheduler
