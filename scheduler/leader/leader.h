@@ -1,11 +1,11 @@
-// Membership of this member and, on the leader, the assignment of segments.
+// Keeps this member's membership and, on the leader, writes the assignment of segments.
 //
 // Place    Before step 1 of docs/life-of-a-run.md. Correctness does not depend on it: the store
 //          decides which member owns a segment (segment_owner.h).
 // Threads  One loop calls Step; is_leader() is thread-safe.
 // Errors   Retried at the next Step. If the session has expired, the member joins again.
-// Always   A written generation is higher than every one in the store, so that segments can be
-//          taken under it, even after the coordinator lost its data.
+// Always   A written generation is higher than every generation in the store, so that segments can
+//          be taken under it even if the coordinator has lost its data.
 #pragma once
 
 #include <atomic>
@@ -29,8 +29,8 @@ class LeaderLoop final : public Stepper {
     Coordinator& coordinator;
     SegmentStore& segments;
     Metrics& metrics;
-    // While it returns false (this host's clock is off), the member leaves and does not join again,
-    // so that others take over.
+    // While it returns false (this host's clock is off), the member leaves and stays away, so that
+    // other members take over.
     std::function<bool()> fit = [] { return true; };
     // While it returns false, the member stays but writes no assignment: the records of segments
     // may come from another store.
@@ -45,12 +45,12 @@ class LeaderLoop final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
   bool is_leader() const { return is_leader_.load(std::memory_order_relaxed); }
-  // The URLs that the member announces when it joins. Call it before the first Step.
+  // Sets the URLs that the member announces when it joins. Call it before the first Step.
   void SetUrls(MemberUrls urls) {
     self_.rest_url = std::move(urls.rest);
     self_.ops_url = std::move(urls.ops);
   }
-  // Leaves the membership; the next Step would join again.
+  // Leaves the membership. At shutdown stop the loop first, because the next Step would join again.
   void Leave();
 
  private:
@@ -58,8 +58,8 @@ class LeaderLoop final : public Stepper {
   void Lead(SteadyTime now);
   Status WriteUpTo(Assignment assignment, Generation stored, Generation wanted);
   // True if some segment was already taken under the current generation or a later one, but not by
-  // the process to which it is assigned (for example by one that this process replaced). Such a
-  // segment can be taken only under a new generation.
+  // the process to which it is now assigned (for example by the predecessor of that process). Such
+  // a segment can be taken only under a new generation.
   bool NeedsNewGeneration(const Assignment& current, const std::vector<SegmentRecord>& records,
                           const std::vector<MemberInfo>& members) const;
 
