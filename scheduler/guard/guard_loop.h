@@ -1,13 +1,14 @@
 // Checks periodically that the store that answers is the trusted one, advances its mark, maintains
 // the record of trust, and carries out an operator's acceptance of another store.
 //
-// Place    docs/adr/0009. The gate checks each connection when it is opened; this loop also finds
-//          changes under open connections, such as a restore in place.
+// Place    docs/adr/0009-store-identity-guard.md. The gate checks each connection when it is
+//          opened. This loop also finds changes behind open connections, such as a restore in
+//          place.
 // Threads  One loop calls Step; Accept is thread-safe and waits for a Step in progress.
 // Time     Checks every kLookEvery; the leader advances the mark every kMarkEvery.
-// Errors   An unavailable store or coordinator proves nothing: what was trusted stays trusted.
-// Always   A mark is committed to the store before it is written to the record. Everything that is
-//          remembered from another history is dropped before the store is trusted again.
+// Errors   While the store or the coordinator is unavailable, a trusted store stays trusted.
+// Always   A mark is committed to the store before it is written to the record. All data in memory
+//          from another history is dropped before the store is trusted again.
 #pragma once
 
 #include <functional>
@@ -35,16 +36,16 @@ class GuardLoop final : public Stepper {
     StoreGuard& guard;
     Metrics& metrics;
     std::function<void()> suspend;  // suspends owned segments; called repeatedly while held
-    std::function<void()> forget;   // suspends, and drops everything remembered of the store's rows
+    std::function<void()> forget;   // suspends, and drops all data in memory read from the store
     std::function<void()> trusted;  // called after the store has become trusted
   };
   explicit GuardLoop(Ports ports) : ports_(std::move(ports)) {}
 
   SteadyTime Step(SteadyTime now) override;
 
-  // Trusts the store that was shown to an operator, who accepted it; all members follow.
-  // kConflict: another store answers, or it is trusted already. kTimeout: the outcome is unknown;
-  // read the standing.
+  // Trusts the store that was shown to an operator and that the operator accepted; all members
+  // follow. kConflict: another store answers, or it is already trusted. kTimeout: the outcome is
+  // unknown; the guard's standing shows it later.
   Status Accept(const StoreIdentity& shown);
 
  private:

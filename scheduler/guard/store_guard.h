@@ -1,9 +1,10 @@
 // This member's trust in its store, and the gate for the store's connections.
 //
-// Place    docs/adr/0009. GuardLoop feeds it; the store's adapter asks it (ports/store_gate.h).
-// Threads  Thread-safe; never blocks. The callback is called outside the lock, from any thread.
-// Always   Only Release ends the state Held. Release drops nothing that is remembered of the store;
-//          where another history was accepted, GuardLoop drops it before it calls Release.
+// Place    docs/adr/0009-store-identity-guard.md. GuardLoop updates it; the store's adapter calls
+//          it (ports/store_gate.h).
+// Threads  Thread-safe; never blocks. The callback is called without `mu_`, from any thread.
+// Always   Only Release ends the state Held. Release does not drop data in memory that was read
+//          from the store; if another history was accepted, GuardLoop drops it before the call.
 #pragma once
 
 #include <functional>
@@ -25,20 +26,20 @@ class StoreGuard final : public StoreGate {
   uint64_t Stamp() const override;
   Status Admit(const Result<StoreIdentity>& seen) override;
 
-  // Judges a store that was seen, as Admit does, but admits no connection; works while held too.
-  // Returns true if the store is sound.
+  // Judges a store like Admit, but admits no connection; also works while held. Returns true if the
+  // store is the trusted one, or if no store is trusted yet and this one can be read.
   bool Look(const Result<StoreIdentity>& seen);
   // Ends the state Held; `trust` is trusted from now on.
   void Release(const StoreTrust& trust);
-  // Adopts a newer record of trust: a higher mark, or a later acceptance, after which every
-  // connection is checked again.
+  // Adopts a newer record of trust, with a higher mark or a later acceptance. After a later
+  // acceptance every connection is checked again.
   void Trust(const StoreTrust& trust);
 
   StoreStanding standing() const;
   bool trusted() const;
 
-  // `held` is called when the store becomes held. Passing an empty function removes it; once that
-  // call has returned, the old one is no longer called.
+  // Sets the function to call when the store becomes held; an empty function removes it. Once
+  // OnHold has returned, the previous function is no longer called.
   void OnHold(std::function<void()> held);
 
  private:
