@@ -1,9 +1,9 @@
-// Housekeeping of the store (partitions and retention), and the watchdog that checks the planner
-// from outside: it reads from the store the oldest due run that is not claimed and the oldest due
-// fire that is not planned (overdue_watch.h publishes their ages).
+// Housekeeping of the store (partitions and retention), and a watchdog that checks planning and
+// firing independently of them: it reads the oldest due run that is not claimed, and the oldest due
+// fire that is not planned, from the store (overdue_watch.h publishes their ages).
 //
 // Threads  One loop calls Step.
-// Errors   Counted, logged, retried.
+// Errors   Counted, logged and retried.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ class Maintenance final : public Stepper {
     std::function<bool()> store_trusted = [] { return true; };
   };
   struct Options {
-    Duration every = 5min;          // between two runs of the housekeeping
+    Duration every = 5min;          // between two rounds of housekeeping
     Duration retention = 24h * 14;  // of finished runs
   };
   Maintenance(const Ports& ports, Options options)

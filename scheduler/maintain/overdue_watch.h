@@ -1,13 +1,13 @@
-// Publishes how overdue the oldest run and the oldest unplanned fire are, also while the store does
-// not answer.
+// Publishes by how much the oldest unclaimed run and the oldest unplanned fire are overdue, even
+// while the store does not answer.
 //
-// The ages come from the last reading of the store. Once that is stale, they grow with the clock:
-// what was overdue is still so, and a fire that has become due since cannot have been started.
+// The ages come from the last read of the store. Once that is stale, the ages grow with the clock,
+// because without the store no run can be claimed and no fire can be planned.
 //
-// Place    maintenance.h reads the store; the link's loop, which never waits for the store, calls
-//          Step.
-// Threads  Step by one loop; Looked and the ages are thread-safe.
-// Time     Steady.
+// Place    maintenance.h reads the store. The loop `link` calls Step, because it never waits for
+//          the store.
+// Threads  One loop calls Step; Looked and Ages are thread-safe.
+// Time     Steady time.
 #pragma once
 
 #include <optional>
@@ -26,11 +26,11 @@ struct OverdueAges {
 
 class OverdueWatch final : public Stepper {
  public:
-  // `stale_after`: a reading gets older than this only if the store does not answer.
+  // `stale_after`: the result of a read gets older than this only if the store does not answer.
   OverdueWatch(const Clock& clock, Metrics& metrics, Duration stale_after)
       : clock_(clock), metrics_(metrics), stale_after_(stale_after), looked_(clock.Steady()) {}
 
-  // Reports the result of a reading that began at `asked`.
+  // Reports the result of a read that began at `asked`.
   void Looked(const OverdueAges& found, SteadyTime asked);
   OverdueAges Ages() const;
 
