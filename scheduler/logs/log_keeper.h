@@ -3,9 +3,10 @@
 // Place    Beside step 9 of docs/life-of-a-run.md; no fire waits for it.
 // Threads  One loop calls Step.
 // Errors   Store unavailable or broken as a whole: the pieces are held and retried; the bus is not
-//          read meanwhile. A batch that the store refuses is bisected; a piece that it refuses on
-//          its own is replaced by a notice that says so. If it refuses that too, the piece is held
-//          until other pieces were stored, and then dropped: its executor sends it again.
+//          read meanwhile. A batch that the store refuses is bisected. A piece that it refuses in a
+//          batch of one is replaced by a line in the log that says so. If the store refuses that
+//          too, the piece is held until the store accepts others, and then dropped; its executor
+//          sends it again.
 // Always   A piece is acknowledged only after the store's commit. Pieces of segments that are
 //          assigned to another member are left to it: executors repeat a piece until some member
 //          acknowledges it.
@@ -50,14 +51,14 @@ class LogKeeper final : public Stepper {
  private:
   // Returns true if the bus may have more records now.
   bool Receive();
-  // What a Step has learned about the store so far.
+  // The outcomes of the store calls of one Step so far.
   struct Round {
-    bool took_some = false;  // the store accepted a piece, so a refusal concerns its own piece
-    bool stopped = false;    // no further call in this Step makes sense
+    bool took_some = false;  // the store accepted a piece, so a refusal concerns only that piece
+    bool stopped = false;    // the store should not be called again in this Step
     std::vector<LogMessage> refused;
   };
   Status Append(const std::vector<LogMessage>& messages);
-  // False: the store accepts nothing now; the pieces that were not stored are open again.
+  // Returns false if some pieces could not be stored; they are kept in `open_`.
   bool WriteOpen();
   void Write(std::vector<LogMessage> messages, Round* round);
   void WriteNotice(LogMessage message, const Error& error, Round* round);
