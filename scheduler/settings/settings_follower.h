@@ -1,13 +1,13 @@
-// Keeps this member's live settings, the coordinator's copy of them and the store in step.
+// Synchronises this member's live settings, the coordinator's copy of them and the store.
 //
-// A member that has a newer version than the coordinator's copy writes it there. Normally that is
-// the member whose API accepted the change, at once; if it fails in between, the leader finds the
-// change in the store. This member also reports to the others whether a pause of the cluster is in
-// force here.
+// A member that has a newer version than the coordinator's copy writes it there. Normally the
+// member whose API accepted the change does that at once. If it fails before, the leader finds the
+// change in the store. This member also reports to the other members whether it applies a pause of
+// the cluster.
 //
-// Place    docs/cluster.md; Member::Tune passes the settings to the rooms that they concern.
+// Place    docs/cluster.md; Member::Tune passes the settings to the rooms that use them.
 // Threads  One loop calls Step.
-// Errors   Retried; without coordinator or store the member continues with the settings it has.
+// Errors   Retried. Without coordinator or store, the member continues with the settings it has.
 #pragma once
 
 #include <functional>
@@ -45,7 +45,7 @@ class SettingsFollower final : public Stepper {
   const Ports ports_;
   const std::function<bool()> leads_;
   SteadyTime next_ask_{};
-  SteadyTime write_again_{};  // the coordinator refused a write: no further one before this
+  SteadyTime write_again_{};  // after a refused write: no further write before this time
 
   struct Told {
     uint64_t joins = 0;  // the report is repeated after each join
