@@ -1,12 +1,13 @@
-// One member of the scheduler: all rooms, connected to each other and to the ports. In a daemon its
-// loops run on threads; the simulator steps the same loops one after the other.
+// One member of the scheduler: all rooms, connected to each other and to the ports. In a daemon
+// each loop runs on its own thread; the simulator steps the same loops one after the other.
 //
-// Place    Composition of docs/life-of-a-run.md; the daemon gives each stepper a LoopRunner.
+// Place    Connects all steps of docs/life-of-a-run.md; the daemon runs each stepper in a
+//          LoopRunner.
 // Threads  Each stepper is called by one thread at a time, different steppers concurrently. The
 //          functions of MemberView are thread-safe.
-// Owns     All rooms. The ports must outlive it; stop every loop before destroying it.
-// Always   Its destruction writes nothing, so it looks like a crash. A clean stop calls Leave()
-//          first.
+// Owns     All rooms. The ports must outlive the member; stop every loop before destroying it.
+// Always   The destructor writes nothing, so other members see a crash. For a clean stop call
+//          Leave() first.
 #pragma once
 
 #include <memory>
@@ -35,12 +36,12 @@ namespace carillon::scheduler {
 // `guard` must be in front of every store except `identity`, which must also read a held store.
 struct MemberPorts {
   const Clock& clock;
-  Stores stores;            // behind the guard, except for the next
-  IdentityStore& identity;  // of the store that answers, trusted or not
+  Stores stores;            // all behind the guard
+  IdentityStore& identity;  // not behind the guard; the store that answers, trusted or not
   StoreGuard& guard;
   BusProducer& producer;  // tasks and dead letters
-  BusConsumer& results;   // kResultsTopic, this member's own position
-  BusConsumer& logs;      // kLogsTopic, likewise
+  BusConsumer& results;   // kResultsTopic, with a position of this member's own
+  BusConsumer& logs;      // kLogsTopic, with a position of this member's own
   ExecutorHub& hub;
   Coordinator& coordinator;
   const Signer& signer;
@@ -54,7 +55,7 @@ struct MemberPorts {
 struct NamedStepper {
   std::string name;  // "plan", "fire", "claims", "results", "link", "owner", "proof", …
   Stepper* stepper;
-  WakeSlot* wake;  // Set() the runner's Wake here before the first Step
+  WakeSlot* wake;  // before the first Step, set it to the Wake of the runner
 };
 
 class Member final : public MemberView {
@@ -62,7 +63,7 @@ class Member final : public MemberView {
   Member(const MemberPorts& ports, const MemberOptions& options);
   ~Member() override;
 
-  // All loops, in an order in which one Step of each makes progress. Valid as long as the member.
+  // All loops, in such an order that one Step of each makes progress. Valid as long as the member.
   std::vector<NamedStepper> steppers();
 
   // The URLs of this member's API and ops port. Call it before the first Step of any stepper.

@@ -22,7 +22,7 @@ struct MemberOptions {
   MemberTuning tuning = {};
 
   // Planning.
-  Duration scan_every = 500ms;  // for due schedules and due runs
+  Duration scan_every = 500ms;  // between scans for due schedules and for due runs
   size_t plan_batches_per_step = 4;
   size_t wheel_capacity = 400'000;  // runs in memory; planning stops at three quarters of it
   size_t feed_batches_max = 512;    // batches of at most kBatchRowsMax runs
@@ -45,8 +45,8 @@ struct MemberOptions {
 
   // Liveness and ownership.
   Duration lease = 20s;                // of an attempt
-  Duration proof_max_age = 4s;         // of ownership; older ones do not renew leases
-  Duration proof_every = 1s;           // of ownership, by the store
+  Duration proof_max_age = 4s;         // if the proof of ownership is older, leases are not renewed
+  Duration proof_every = 1s;           // between proofs of ownership by the store
   Duration own_loss_margin = 5s;       // from a lease's end until its attempt is declared lost
   Duration takeover_loss_margin = 6s;  // the same for leases of earlier owners
   Duration heartbeat = 2s;             // of executors
@@ -57,7 +57,7 @@ struct MemberOptions {
 
   // Housekeeping.
   Duration maintain_every = 5min;
-  Duration executor_write_every = 5s;  // of the health of executors, by the leader
+  Duration executor_write_every = 5s;  // between the leader's writes of the executors' health
 };
 
 }  // namespace carillon::scheduler

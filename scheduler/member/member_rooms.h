@@ -1,6 +1,7 @@
 // The rooms of a member, their shared state and the queues between them. Private to member/.
 //
-// Owns     Everything below, declared so that each part may use those above it.
+// Owns     Everything below. The order of the declarations matters: each part may use the parts
+//          above it.
 #pragma once
 
 #include <map>
@@ -44,8 +45,8 @@ struct Member::Rooms {
   // Suspends all segments: nothing more is planned, fired or claimed. Leases are still renewed,
   // because the session still proves ownership.
   void SuspendSegments();
-  // Suspends all segments and drops everything that was read from the store, because the store has
-  // another history now.
+  // Suspends all segments and drops all data in memory that was read from the store. Called when
+  // the store has another history.
   void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();
@@ -53,7 +54,7 @@ struct Member::Rooms {
   std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
   Duration LateLimit(const ClaimRequest& request);
 
-  // In member_rooms_make.cc. Each builds a room with its ports and options.
+  // Each of these builds a room with its ports and options (member_rooms_make.cc).
   SegmentOwner MakeOwner();
   LeaderLoop MakeLeader();
   SettingsFollower MakeSettings();
@@ -77,7 +78,7 @@ struct Member::Rooms {
   // Shared, because callbacks registered with the ports may outlive the member.
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
 
-  // Self-synchronised state.
+  // Shared state, thread-safe by itself.
   ClusterClock cluster;
   SegmentTable segments;
   AssignmentFollower assignment;
@@ -95,7 +96,7 @@ struct Member::Rooms {
   ClaimQueue claims;
   RegisterQueue registers;
 
-  // Rooms, by loop.
+  // Rooms, grouped by loop.
   SegmentOwner owner;
   SessionProof session_proof;
   LeaderLoop leader;

@@ -1,9 +1,9 @@
-// Interface from the API to the member that it runs in: queries, and nudges that make a change take
-// effect at once.
+// Interface through which the API queries the member that it runs in, and nudges it so that a
+// change takes effect at once.
 //
 // Place    member/member.h implements it; api/ and its tests see only this.
-// Threads  Thread-safe. GetStatus() copies under a few short locks. Nothing here blocks on a store,
-//          except AcceptStore.
+// Threads  Thread-safe. GetStatus() copies under a few short locks. Only AcceptStore waits for a
+//          store.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ struct MemberStatus {
   bool is_leader = false;
   std::optional<MemberId> leader = {};
   std::vector<MemberInfo> members = {};
-  std::vector<SegmentId> owned_segments = {};  // ascending; only those recovered, which are planned
+  std::vector<SegmentId> owned_segments = {};  // ascending; only recovered ones, which are planned
   size_t recovering_segments = 0;              // taken, not yet recovered
   std::vector<ExecutorRecord> executors = {};  // those with a link to this member, by id
   Duration clock_offset = {};                  // own wall clock minus the database's
@@ -44,17 +44,19 @@ struct MemberStatus {
   std::map<std::string, BusHealth> topics = {};  // that this member reads
   SessionState session = SessionState::kSuspended;
   bool paused = false;     // the pause of the whole cluster is in force here
-  bool accepting = false;  // no backlog stops planning
+  bool accepting = false;  // planning is not stopped by a backlog
 };
 
 class MemberView {
  public:
   virtual ~MemberView() = default;
   virtual MemberStatus GetStatus() const = 0;
-  // Something changed in the store (run now, edit, cancel, retry): scan it now instead of with the
-  // next periodic scan. Cheap, and harmless for a segment that this member does not own.
+  // Call it after a change in the store (run now, edit, cancel, retry), which is then scanned at
+  // once and not only by the next periodic scan. Cheap; a segment that this member does not own is
+  // ignored.
   virtual void Nudge(const ChangedWork& work) = 0;
-  // The enabled or draining switch of an executor changed in the store: read it now.
+  // Call it after the enabled or draining switch of an executor changed in the store, so that the
+  // member reads it at once.
   virtual void NudgeExecutors() = 0;
   // For /readyz: clock and store are trusted, the store answered recently, and every segment that
   // is assigned here is owned and recovered.
@@ -63,8 +65,8 @@ class MemberView {
   virtual Result<WallTime> ClusterNow() const = 0;
   // Returns whether the store that answers is the trusted one.
   virtual StoreStanding GetStoreStanding() const = 0;
-  // Trusts the store that was shown to an operator, who accepted it. Blocks on store and
-  // coordinator. kConflict: another store answers, or the store is not held.
+  // Trusts the store that was shown to an operator and that the operator accepted. Waits for store
+  // and coordinator. kConflict: another store answers, or the store is not held.
   virtual Status AcceptStore(const StoreIdentity& shown) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Runs several rooms on one loop: each Step steps all of them in order and returns the earliest of
-// their wake-ups.
+// Runs several rooms on one loop: each Step calls the Step of every room in order and returns the
+// earliest of their wake-up times.
 //
 // Threads  One loop calls Step.
 #pragma once
