@@ -35,8 +35,8 @@ void ClusterClock::AddSample(SteadyTime sent, SteadyTime received, WallTime answ
 std::optional<WallTime> ClusterClock::Now() const {
   MutexLock lock(mu_);
   if (samples_.empty()) return std::nullopt;
-  // If this host's clock was set back, the database's may have been as well (on the same machine).
-  // Until the next sample shows whether it was, the earlier of the two possible times is used.
+  // If this host's clock was set back, so may have been the database's, if it runs on the same
+  // machine. Until the next sample shows that, the earlier of the two possible times is used.
   Duration back = JumpLocked();
   if (back > -limits_.jump) back = Duration::zero();
   return WallTime(clock_.Steady().time_since_epoch() + MappingLocked() + back);
