@@ -40,7 +40,8 @@ TimingWheel::TimingWheel(SteadyTime start, size_t capacity, size_t slots)
 Status TimingWheel::Insert(const RunKey& key, SteadyTime due) {
   if (Contains(key)) return {};
   if (size() >= capacity_) return {ErrorCode::kExhausted, "the timing wheel is full"};
-  // An entry in a tick that was visited already would wait for a whole revolution.
+  // At least the next tick: an entry in a tick that was already visited would wait for a whole
+  // revolution.
   const int64_t tick = std::max(CeilTick(due), cursor_ + 1);
   buckets_[SlotOf(tick)].push_back({key, due, tick});
   SetOccupied(SlotOf(tick), true);
@@ -120,7 +121,8 @@ void TimingWheel::SetOccupied(size_t slot, bool occupied) {
 
 std::optional<size_t> TimingWheel::DistanceToOccupied(size_t from) const {
   const size_t words = occupied_.size();
-  // The first word is examined twice: first the bits from `from` on, at the end those below it.
+  // The first word is examined twice: at the beginning the bits from `from` on, at the end the bits
+  // below it.
   for (size_t i = 0; i <= words; ++i) {
     const size_t index = (from / kWordBits + i) % words;
     uint64_t word = occupied_[index];
