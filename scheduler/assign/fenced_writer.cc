@@ -36,7 +36,8 @@ Status FencedWriter::Check(const Fence& fence) {
 }
 
 void FencedWriter::Succeeded(const Fence& fence, SteadyTime sent) {
-  // A proof dates from its request: by the time of the reply another owner may have taken over.
+  // The proof counts from the time of the request, because another owner may have taken the segment
+  // before the reply arrived.
   const bool from_receipt = failpoint::Broken("proof.from_receipt");
   table_.Proved(fence, from_receipt ? clock_.Steady() : sent);
 }
@@ -46,7 +47,8 @@ void FencedWriter::Failed(std::string_view op, const Fence& fence, const Error& 
     metrics_.counter("carillon_fenced_writes_total", op).Add();
     log::Warn("assign", "{}: fenced: {}", op, error.message);
     const Status checked = Check(fence);
-    // Without an answer the next write is fenced again, and then the epochs are read again.
+    // If the epochs could not be read, the next write is refused as fenced too, and they are read
+    // then.
     if (!checked.ok())
       log::Warn("assign", "{}: cannot read epochs: {}", op, checked.error().message);
     return;

@@ -9,7 +9,7 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kSampleEvery = 1s;
-constexpr Duration kFirstSamplesEvery = 20ms;  // at first, for a short round trip
+constexpr Duration kFirstSamplesEvery = 20ms;  // at first, to find a short round trip soon
 constexpr size_t kFirstSamples = 5;
 constexpr Duration kLookEvery = 100ms;        // between reads of the assignment
 constexpr Duration kLogDuplicateEvery = 10s;  // between log lines about a second process
@@ -45,8 +45,9 @@ void SegmentOwner::MeasureClock(SteadyTime now) {
   ports_.cluster.AddSample(sent, ports_.clock.Steady(), *answer);
 }
 
-// Beyond the limit either clock may be wrong. A host whose clock is off must not own anything:
-// its wall times (start, end, logs) would contradict the times in the store.
+// Beyond the limit either of the two clocks may be wrong. A member on a host whose clock is off
+// must not own segments, because its wall times (start, end, logs) would contradict those in the
+// store.
 void SegmentOwner::JudgeClock() {
   const auto offset = ports_.cluster.Offset();
   if (!offset || ports_.cluster.needs_sample()) return;
@@ -74,11 +75,11 @@ void SegmentOwner::GiveUp(const Fence& fence, DropCause cause) {
   Release(fence);
 }
 
-// Call it after the table has dropped these epochs: nothing new begins under them then.
+// Call it after the table has dropped these epochs, so that nothing new begins under them.
 void SegmentOwner::Release(const Fence& fence) {
   if (fence.empty()) return;
   const Status released = ports_.segments.Release(fence);
-  // After a failure the next owner waits for a moment and takes them by force.
+  // After a failure the next owner waits for `release_wait` and then takes the segments by force.
   if (!released.ok()) log::Warn("assign", "release: {}", released.error().message);
 }
 
@@ -100,11 +101,11 @@ void SegmentOwner::FollowAssignment(SteadyTime now) {
   if (!missing.empty()) TakeMissing(*assignment, missing);
 }
 
-// Returns the segments to take now: those assigned to this member that it does not hold, and those
+// Returns the segments to take now: assigned segments that this member does not hold, and held ones
 // that its session could not prove while the store is unavailable (this member missed a generation,
-// or has joined again since it took them). Left out for `release_wait` are segments that a live
-// former owner has not released. It finishes what it has begun; a forced Take would end its
-// connections and disturb its other segments.
+// or has joined again since it took them). Segments that a live former owner has not released yet
+// are left out for `release_wait`, so that the owner can finish its work on them: a forced Take
+// would end its connections and disturb its other segments.
 std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, SteadyTime now) {
   const auto view = ports_.table.View();
   const uint64_t joins = ports_.coordinator.Joins();
@@ -118,8 +119,8 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
     if (!provable) missing.push_back(segment);
   }
   if (missing.empty()) return missing;
-  // While another process with this id is alive, nothing is taken: the session of that process may
-  // still prove the segments that it keeps.
+  // While another process with this member's id is alive, nothing is taken, because the session of
+  // that process may still prove the segments that it keeps.
   const std::vector<MemberInfo> members = ports_.coordinator.Members();
   if (IsTwice(members, now)) return {};
   if (waiting_for_ != assignment.generation) {
@@ -144,7 +145,8 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
   return missing;
 }
 
-// Logged only after a while: after a crash the old process is a member until its session ends.
+// The error is logged only after kLogDuplicateEvery, because after a crash the old process remains
+// a member until its session ends.
 bool SegmentOwner::IsTwice(const std::vector<MemberInfo>& members, SteadyTime now) {
   const auto other = std::find_if(members.begin(), members.end(), [this](const MemberInfo& info) {
     return info.id == options_.self && info.incarnation != options_.incarnation;
@@ -187,7 +189,7 @@ void SegmentOwner::TakeMissing(const Assignment& assignment,
                      taken->lease_before);
     CountOwned();
   }
-  // Segments that the store's rules refused have to wait for a newer assignment.
+  // Segments that the store refused to give can be taken only under a newer assignment.
   if (taken->fence.size() < missing.size()) {
     next_take_ = returned + backoff_.Next(rng_);
   } else {

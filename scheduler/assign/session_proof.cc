@@ -3,11 +3,11 @@
 namespace carillon::scheduler {
 namespace {
 
-// The store's proof is renewed once a second. The session's proof costs a quorum write, so it is
-// made only when the last proof is this old. Together with the time limit of a proof, this stays
-// below the age at which renewals of leases stop.
+// The store's proof is renewed once a second. A proof by the session costs a quorum write, so it is
+// requested only when the last proof is this old. The sum of this age and the time limit of a proof
+// is less than the age at which leases are no longer renewed.
 constexpr Duration kProofFresh = 1500ms;
-constexpr Duration kProveAgain = 500ms;  // also while the session cannot prove some segment
+constexpr Duration kProveAgain = 500ms;  // minimum between two proofs, also after a failed one
 constexpr Duration kLookEvery = 1s;      // while no segment is held
 
 }  // namespace
