@@ -8,10 +8,10 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr int kConflictsUntilAside = 5;  // of a schedule, in a row; edits alone cause fewer
+constexpr int kConflictsUntilAside = 5;  // of one schedule in a row; edits alone cause fewer
 constexpr Duration kConflictWait = 20ms;
 constexpr Duration kBacklogLookEvery = 200ms;
-constexpr size_t kRowsWorthWriting = 8;  // less room than this closes a batch
+constexpr size_t kRowsWorthWriting = 8;  // a batch with less room left is written
 
 }  // namespace
 
@@ -173,8 +173,8 @@ SegmentPlanner::Outcome SegmentPlanner::Split(const OwnedView& view,
   return Write(view, std::move(second), now);
 }
 
-// After a conflict (an edit, pause or delete came first) the next scan reads the schedule again. A
-// schedule that conflicts again and again has another problem, and is set aside.
+// After a conflict (an edit, pause or delete was written first) the next scan reads the schedule
+// again. A schedule that conflicts several times in a row has another problem and is set aside.
 void SegmentPlanner::RefuseOne(const PlannedSchedule& planned, const Error& error, SteadyTime now) {
   const ScheduleId id = planned.due.schedule_id;
   const bool moved = error.code == ErrorCode::kConflict || error.code == ErrorCode::kExists;
@@ -195,8 +195,8 @@ SegmentPlanner::Aside& SegmentPlanner::AsideOf(ScheduleId id, SteadyTime now) {
   return aside_[id];
 }
 
-// Forgets schedules that no scan has returned for `set_aside` after they could be planned again:
-// they have another owner now, or were deleted.
+// Forgets schedules that no scan has returned within `set_aside` after the end of their time aside.
+// They have another owner now, or were deleted.
 void SegmentPlanner::ForgetOldAsides(SteadyTime now) {
   std::erase_if(aside_,
                 [&](const auto& entry) { return now - entry.second.until >= options_.set_aside; });
