@@ -3,8 +3,8 @@
 namespace carillon::scheduler {
 namespace {
 
-// True if the run counts as a misfire when it is late. A manual run does not, nor does a later
-// attempt, because its run was started before.
+// True if the run counts as a misfire when it is late. Manual runs do not, and later attempts do
+// not, because their run was started before.
 bool CanMisfire(const PendingRun& run) { return run.kind != RunKind::kManual && run.attempt == 1; }
 
 bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now) {

@@ -70,7 +70,7 @@ void LaneDispatch::LookAtWaiting(SteadyTime now) {
   }
 }
 
-// Looks at a bounded number of entries and continues there the next time.
+// Checks a bounded number of entries; the next call continues after them.
 void LaneDispatch::LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, SteadyTime now) {
   const std::vector<ReadyHeap::Entry>& entries = lane.heap.entries();
   const size_t looks = std::min(entries.size(), kLooksPerLane);
@@ -179,7 +179,7 @@ SteadyTime LaneDispatch::NextStep(SteadyTime now) const {
     next = std::min(next, std::max(next_look_, now + Duration(1)));
     if (dispatch_pause_ > now) next = std::min(next, dispatch_pause_);
   }
-  // It continues at once when the skips are flushed.
+  // Dispatching continues as soon as the held skips are flushed.
   if (skips_full_ && !skips_.NextFlush(now)) next = std::min(next, now);
   if (!in_flight_.empty()) {
     next = std::min(next, in_flight_.front().at + dispatch_timeout_.load());

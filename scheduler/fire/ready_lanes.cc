@@ -5,7 +5,7 @@ namespace {
 
 constexpr size_t kStaleEntriesMax = 4096;  // per lane, in addition to the number of ready runs
 
-// An executor that was named for this run takes precedence over its job's constraints.
+// An executor that was named for this run takes precedence over the constraints of its job.
 ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
   const JobDefinition& job = tracked.definition->job();
   ReadyLanes::Key key{.slots = tracked.definition->slots(),
@@ -32,7 +32,7 @@ std::pair<const ReadyLanes::Key, ReadyLanes::Lane>* ReadyLanes::Best() {
     ReadyHeap& heap = at->second.heap;
     while (!heap.empty() && runs_.Find(heap.Top().key, heap.Top().stamp) == nullptr) heap.Pop();
     if (heap.empty() && !at->first.AnyExecutor()) {
-      at = lanes_.erase(at);  // or lanes of every executor and selector ever named would pile up
+      at = lanes_.erase(at);  // otherwise a lane would remain for each selector ever used
       continue;
     }
     if (!heap.empty() && !at->second.blocked &&
@@ -48,8 +48,8 @@ void ReadyLanes::Unblock() {
   for (auto& [key, lane] : lanes_) lane.blocked = false;
 }
 
-// While a run waits at the top for hours (no executor has room, and it does not age out), stale
-// entries below it are never popped.
+// Needed when a run waits at the top for hours because no executor has room and the run does not
+// age out: the stale entries below it are not popped meanwhile.
 void ReadyLanes::Prune(Lane& lane) {
   if (lane.heap.size() <= 2 * runs_.count(Place::kReady) + kStaleEntriesMax) return;
   lane.heap.Prune([this](const ReadyHeap::Entry& entry) {

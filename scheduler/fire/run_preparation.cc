@@ -64,7 +64,7 @@ void RunPreparation::LoadSomeDefinitions(SteadyTime now) {
   }
   undefined_.erase(undefined_.begin(), undefined_.begin() + static_cast<long>(count));
   for (TrackedRun* tracked : waiting) {
-    if (tracked->place != Place::kUndefined) continue;  // listed twice
+    if (tracked->place != Place::kUndefined) continue;  // the run was in the list twice
     TakeDefinition(*tracked, *found, now);
   }
 }
@@ -73,7 +73,7 @@ void RunPreparation::TakeDefinition(TrackedRun& tracked, const DefinitionCache::
                                     SteadyTime now) {
   const JobVersionKey key{tracked.run.job_no, tracked.run.def_version};
   if (found.unreadable.contains(key)) {
-    // It stays due in the store; the sweep offers it again until the row is repaired.
+    // The run stays due in the store, and the sweep offers it again until the row is repaired.
     ports_.metrics.counter("carillon_runs_waiting_total", "unreadable_definition").Add();
     return places_.Settle(tracked, now);
   }

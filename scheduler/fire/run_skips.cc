@@ -29,8 +29,8 @@ void RunSkips::Flush(SteadyTime now) {
   if (ports_.skips.Push(held_).ok()) {
     held_.clear();
   } else {
-    // The skip writer waits for the store. Until it continues, no more skips are decided than fit
-    // into `held_`.
+    // The queue is full because the skip writer waits for the store. Until it continues, at most
+    // kSkipsHeldMax skips are decided.
     ports_.metrics.counter("carillon_queue_rejections_total", ports_.skips.name()).Add();
     retry_ = now + kSkipsRetry;
   }
