@@ -6,9 +6,9 @@
 namespace carillon::scheduler {
 namespace {
 
-// Short, so that prefetch follows a burst while it lasts.
+// Short, so that prefetch adapts to a burst while the burst lasts.
 constexpr Duration kWindow = 250ms;
-// A window ends with the first claim after kWindow; its length counts as at most this.
+// A window ends with the first claim after kWindow. A longer window counts as this long.
 constexpr Duration kQuietMax = 10s;
 // Twice the measured number of tasks in transit, so that a slow window does not throttle the
 // next one.
@@ -63,7 +63,7 @@ void ExecutorCredits::Forget(const ExecutorId& id) {
 void ExecutorCredits::RemoveForgotten() {
   std::erase_if(leaving_, [this](Index index) {
     Executor& executor = executors_[index];
-    if (!executor.forgotten) return true;  // it has registered again
+    if (!executor.forgotten) return true;  // the executor has registered again
     if (executor.open > 0) return false;
     index_.erase(executor.id);
     executor = {};
@@ -100,7 +100,7 @@ void ExecutorCredits::Published(Index index, SlotClass slots) {
 }
 
 // If the mention is not kClaiming, the executor received the claim's answer and sent its report
-// before this loop has seen the claim. The charge is noted for Claimed.
+// before this loop handled the claim. `charge` records that for the later call of Claimed.
 void ExecutorCredits::MentionPublished(Index index, Mention mention, Charge& charge) {
   if (mention == Mention::kClaiming) return;
   charge = {mention == Mention::kHolding ? Charge::In::kReport : Charge::In::kOver,

@@ -55,7 +55,7 @@ std::optional<ExecutorCredits::Index> Router::Random(const ExecutorCredits& cred
   return choice;
 }
 
-// Equally busy executors alternate, so that several idle ones share the load.
+// Equally busy executors are chosen in turn, so that several idle ones share the load.
 std::optional<ExecutorCredits::Index> Router::LeastLoaded(const ExecutorCredits& credits,
                                                           const RouteRequest& request) {
   std::optional<ExecutorCredits::Index> choice;
