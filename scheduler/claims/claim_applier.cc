@@ -11,10 +11,10 @@ namespace {
 
 constexpr size_t kArrivalsPerStep = 256;
 constexpr Duration kIdle = 1s;
-// A message of the control link has a size limit; an answer with more bytes of secrets than this is
-// sent in several messages.
+// The most bytes of secrets in one message. A longer answer is sent in several messages, because
+// the control link limits the size of a message.
 constexpr size_t kSecretBytesPerReply = size_t{4} << 20;
-constexpr Duration kLateAsked = 1s;  // starts later than this may have to be notified
+constexpr Duration kLateAsked = 1s;  // a start later than this may require a notification
 
 bool Accepted(const ClaimReply& reply) {
   return reply.verdict == ClaimVerdict::kAccepted || reply.verdict == ClaimVerdict::kAcceptedAgain;
@@ -103,8 +103,8 @@ void ClaimApplier::Apply(std::vector<Item> items) {
   Answer(items);
 }
 
-// Decides the claims that need no look at the run's row, and marks the others for the store's
-// decision. A loss is checked first: it is final, while the other answers leave the claim open.
+// Decides the claims for which the run's row is not needed; the store decides the others. A loss is
+// checked first, because it is final; after any other answer the claim may still be accepted.
 void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   size_t room = ports_.leases.Room();
   const bool paused = ports_.paused() && !failpoint::Broken("pause.claim");
@@ -112,22 +112,22 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
     const OwnedSegment* owned = view.Find(item.request.segment);
     if (owned != nullptr) item.epoch = owned->epoch;
     const bool foreign = owned == nullptr && !ports_.wants(item.request.segment);
-    // The token of a lost attempt is refused permanently.
+    // A claim with the token of a lost attempt is refused for good.
     if (ports_.leases.IsLost(item.request.key, item.request.token)) {
       item.decided = true;
       item.reply = {ClaimVerdict::kRefused, ClaimReason::kGone};
       continue;
     }
-    // Refused without a decision about the run: this claim may have been accepted here before the
-    // segment moved, and only the present owner can tell.
+    // This refusal decides nothing about the run: the claim may have been accepted here before the
+    // segment moved, and only the present owner knows that.
     if (foreign) {
       item.decided = true;
       item.reply = {ClaimVerdict::kRefused, ClaimReason::kNotOwner};
       continue;
     }
-    // During a pause, new claims are held back. Only the row shows whether this claim was accepted
-    // before: the lease table cannot rule that out, because the segment may have moved since, or
-    // may not be recovered yet.
+    // During a pause the store refuses the claim unless it was accepted before. Only the row shows
+    // that. The lease table cannot rule it out, because the segment may have moved since, or may
+    // not be recovered yet.
     if (paused) {
       item.request.hold_back = ClaimReason::kClusterPaused;
       continue;
@@ -136,8 +136,8 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
       item.request.repeated = true;
       continue;
     }
-    // Without room for a lease, a new claim is refused: the run stays PENDING and is dispatched
-    // again. A RUNNING run without a lease would stay so for ever.
+    // Without room for a lease, a new claim is refused, and the run stays PENDING and is dispatched
+    // again. If it were accepted, the run would stay RUNNING for ever, because it has no lease.
     if (room == 0) {
       item.request.hold_back = ClaimReason::kNoLease;
       continue;
@@ -146,9 +146,9 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   }
 }
 
-// The overlap policy of a run, and the executors that may run it, are read from its job's
-// definition, not from the claim. The executor's labels are those in the store, which may have
-// changed since the task was published.
+// The overlap policy of a run, and the executors that may run it, are taken from its job's
+// definition, not from the claim. The executor's labels are taken from the store, because they may
+// have changed since the task was published.
 void ClaimApplier::Place(std::vector<Item*>& items) {
   std::vector<JobVersionKey> keys;
   for (const Item* item : items) keys.push_back({item->request.job_no, item->request.def_version});
@@ -164,8 +164,8 @@ void ClaimApplier::Place(std::vector<Item*>& items) {
     ClaimRequest& request = item->request;
     const auto at = found->definitions.find({request.job_no, request.def_version});
     if (at == found->definitions.end()) {
-      // The definition cannot be decoded, so nobody knows where the run may go: a new claim is
-      // refused, and only a repeated one is confirmed.
+      // The definition cannot be decoded, so it is unknown which executors may take the run. A new
+      // claim is refused; a repeated claim is confirmed.
       if (found->unreadable.contains({request.job_no, request.def_version})) {
         request.elsewhere = true;
       }
@@ -247,12 +247,13 @@ void ClaimApplier::Grant(const LeaseHolder& holder, const std::vector<Item*>& it
   for (size_t i = 0; i < accepted.size(); ++i) {
     if (accepted[i]->reply.verdict == ClaimVerdict::kAcceptedAgain) again.push_back(grants[i].held);
     if (answers[i] == LeaseTable::Grant::kGranted) continue;
-    // The attempt was lost meanwhile and must not start. If its segment is no longer owned, the
-    // next owner decides, so no answer is sent.
+    // Either the attempt was lost meanwhile and must not start, or its segment is no longer owned.
+    // In the second case no answer is sent, because the next owner decides.
     accepted[i]->decided = answers[i] != LeaseTable::Grant::kNotOwned;
     accepted[i]->reply = {ClaimVerdict::kRefused, ClaimReason::kNotPending};
   }
-  // A repeated claim that crossed its own run's result must not leave a lease behind.
+  // If the result of a run was applied before its repeated claim was granted, the new lease must be
+  // removed again.
   ports_.leases.Erase(ports_.applied.Among(again));
 }
 
@@ -274,7 +275,7 @@ void ClaimApplier::FileOf(const LeaseHolder& holder, const std::vector<Item*>& i
   ports_.events.Push(std::move(events));
 }
 
-// The secrets of a run follow from the definition named in its row, not from the executor's claim.
+// The definition named in the run's row determines its secrets, not the executor's claim.
 void ClaimApplier::HandSecrets(std::vector<Item>& items) {
   std::vector<Item*> asking;
   std::vector<JobVersionKey> keys;
@@ -347,7 +348,7 @@ void ClaimApplier::SendAll(std::map<size_t, ClaimBatchReply> replies) {
     reply.lease = options_.lease;
     const Status sent =
         ports_.hub.Send(arrival.from.executor, arrival.from.incarnation, std::move(reply));
-    // A lost answer does no harm: the executor repeats the claim and it is accepted again.
+    // A lost answer does no harm: the executor repeats the claim, and it is accepted again.
     if (!sent.ok()) log::Debug("claims", "answer: {}", sent.error().message);
   }
 }
