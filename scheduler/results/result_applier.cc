@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kRecordsPerPoll = 1000;
 constexpr Duration kOwnershipRetry = 50ms;
 constexpr Duration kIdle = 1s;
-// If this many results were refused on their own and none was accepted, the store is at fault, and
-// not the results.
+// If this many results were refused in batches of one and none was accepted, the fault is in the
+// store and not in the results.
 constexpr size_t kRefusedAloneMax = 3;
 
 HeldAttempt HeldOf(const ResultReport& report) {
@@ -25,15 +25,15 @@ HeldAttempt HeldOf(const ResultReport& report) {
           .token = report.token};
 }
 
-// Approximate size in memory.
+// Approximate size in memory, in bytes.
 size_t BytesOf(const ResultMessage& message) {
   const ResultReport& report = message.report;
   return sizeof(ResultMessage) + message.job_id.value().size() + report.executor.value().size() +
          report.result.output.size() + report.result.error.size() + report.result.reason.size();
 }
 
-// True if the error may concern a single result. A conflict does: the row of one of the results has
-// changed after it was read.
+// True if the error may concern a single result. A conflict does, because the row of one of the
+// results has changed after it was read.
 bool MayBeAboutOne(ErrorCode code) {
   return SplitHelps(code) || code == ErrorCode::kConflict || code == ErrorCode::kExists;
 }
@@ -151,14 +151,14 @@ void ResultApplier::Decode(ReceivedRecord record) {
     const Status kept = DeadLetter(record.record.payload, unreadable[0].message);
     if (!kept.ok()) log::Error("results", "dead letter not sent: {}", kept.error().message);
   }
-  // From here on only the record's position is needed.
+  // Frees the payload: from here on only the record's position is needed.
   record.record = {};
   const size_t open = Admit(sequence, std::move(messages).value());
   held_[sequence] = {.record = std::move(record), .open = open};
 }
 
-// Returns how many of `messages` have to be applied. The others are repetitions (executors send a
-// result until it is acknowledged): they are open here already, or in the database.
+// Returns how many of `messages` have to be applied. The others are repetitions, because executors
+// send a result until it is acknowledged: they are already open here, or in the database.
 size_t ResultApplier::Admit(uint64_t sequence, std::vector<ResultMessage> messages) {
   std::vector<HeldAttempt> reported;
   reported.reserve(messages.size());
@@ -200,7 +200,7 @@ bool ResultApplier::ApplyOpen() {
     } else if (ports_.wants(segment)) {
       waiting.push_back(std::move(item));
     } else {
-      Finish(item);  // the segment is another member's now
+      Finish(item);  // another member owns the segment now and applies the result
     }
   }
   open_ = std::move(waiting);
@@ -279,8 +279,8 @@ bool ResultApplier::DeadLetterTexts(Item& item, const Error& error) {
   return kept.ok();
 }
 
-// A result that the store cannot accept must not leave its run RUNNING. Without output and texts it
-// consists of a few numbers, which the store can hardly refuse.
+// A result that the store does not accept must not leave its run RUNNING. Without output and texts
+// it consists of a few numbers, so the store has hardly any reason to refuse it.
 Status ResultApplier::WriteWithoutTexts(const OwnedView& view, const Item& item, Round* round) {
   std::vector<Item> bare{item};
   AttemptResult& result = bare[0].message.report.result;
@@ -302,9 +302,9 @@ void ResultApplier::Applied(const OwnedView& view, const std::vector<Item>& item
   for (const Item& item : items) Finish(item);
 }
 
-// Decides what becomes of refused results. If the store accepted no result in this round, a refusal
-// says nothing about the result, so all of them are retried after the others. Otherwise they are
-// dropped without an acknowledgement. Returns false if some results must wait for the store.
+// Handles the refused results. If the store accepted no result in this round, the fault may be in
+// the store, so the refused results are retried after the others. Otherwise they are dropped
+// without an acknowledgement. Returns false if some results must wait for the store.
 bool ResultApplier::Settle(Round* round) {
   if (!round->took_some) {
     const bool answered = !round->stopped && round->refused.empty();
@@ -337,8 +337,8 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     const ResultReport& report = items[i].message.report;
     Observe(report, effects[i]);
     if (effects[i].verdict != ResultVerdict::kUnknownRun) ended.push_back(HeldOf(report));
-    // A result that changed nothing may have another claim token, or be old: it says nothing about
-    // the attempt that memory has under this key.
+    // A result that changed nothing may be old or carry another claim token. It says nothing about
+    // the attempt that is in memory under this key.
     if (effects[i].verdict != ResultVerdict::kApplied) continue;
     events.events.push_back(
         {RunEvent::What::kEnded, report.key, report.attempt, RanFor(report.result)});
@@ -347,8 +347,8 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     const OwnedSegment* owned = view.Find(after.segment);
     if (owned != nullptr && after.due != kNever) again.push_back(ToPendingRun(after, owned->epoch));
   }
-  // Remember before erasing: a caller that files a lease for one of these afterwards consults
-  // `applied` and erases it again.
+  // Add to `applied` before erasing the leases: a room that files a lease for one of these attempts
+  // checks `applied` afterwards and erases the lease again.
   ports_.applied.Add(ended);
   ports_.leases.Erase(ended);
   if (!events.events.empty()) ports_.events.Push(std::move(events));
@@ -383,7 +383,7 @@ void ResultApplier::Acknowledge(const std::vector<Item>& items) {
   }
   for (auto& [executor, applied] : by_executor) {
     const auto incarnation = ports_.executors.IncarnationOf(executor);
-    if (!incarnation) continue;  // it reports them again once it has registered here
+    if (!incarnation) continue;  // the executor reports them again once it has registered here
     const Status sent = ports_.hub.Send(executor, *incarnation, ResultsApplied{std::move(applied)});
     if (!sent.ok()) log::Debug("results", "applied: {}", sent.error().message);
   }
@@ -402,7 +402,8 @@ void ResultApplier::Finish(const Item& item) {
   if (found != held_.end() && found->second.open > 0) --found->second.open;
 }
 
-// Positions of a partition are committed in order: a record behind an open one waits for it.
+// Positions are committed in order within each partition: the position of a record is committed
+// only after all earlier records are done.
 void ResultApplier::CommitDone() {
   std::vector<ReceivedRecord> done;
   std::map<int, bool> blocked;
@@ -418,7 +419,7 @@ void ResultApplier::CommitDone() {
   }
   if (done.empty()) return;
   const Status committed = ports_.results.Commit(done);
-  // After a failure these records are delivered again, and their results are known as applied.
+  // After a failure these records are delivered again, and their results are recognised as applied.
   if (!committed.ok()) log::Warn("results", "commit: {}", committed.error().message);
 }
 
