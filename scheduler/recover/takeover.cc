@@ -55,7 +55,7 @@ Status Takeover::Recover(const OwnedView& view, const std::vector<SegmentId>& se
       const Duration lease = std::max(options_.lease, owned->lease_before);
       ports_.leases.AddFound(rows, owned->epoch, owned->taken + lease + options_.margin);
     }
-    // The scan takes no locks: a result may have been applied since it was read.
+    // The scan takes no locks, so a result may have been applied after the scan read its run.
     ports_.leases.Erase(ports_.applied.Among(held));
     found += page.runs.size();
     after = page.next;
