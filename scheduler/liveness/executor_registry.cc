@@ -29,7 +29,7 @@ SteadyTime ExecutorRegistry::Step(SteadyTime now) {
   WriteStates();
   if (now >= next_write_) WriteHealth(now);
   if (!waiting_.empty()) return std::min(now + kRegisterAgain, next_write_);
-  if (ports_.registers.size() > 0) return now;  // no wake-up follows for those left in the queue
+  if (ports_.registers.size() > 0) return now;  // nothing wakes the loop for items left in it
   return std::min(next_refresh_, next_write_);
 }
 
@@ -48,7 +48,7 @@ void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
         waiting_.erase(waiting_.begin());
         continue;
       }
-      // Drop executors that were not accepted yet: without an answer they register again.
+      // Executors that were not accepted yet are dropped; without an answer they register again.
       std::erase_if(waiting_, [this](const auto& entry) { return !IsAccepted(entry.second.from); });
       return;
     }
@@ -76,7 +76,7 @@ void ExecutorRegistry::Accept(const LeaseHolder& executor, const ExecutorRecord&
   if (ports_.executors_changed) ports_.executors_changed();
 }
 
-// Tells the executor why it is refused. Without this answer it would register again and again.
+// Sends the executor the reason for the refusal. Without an answer it would register repeatedly.
 void ExecutorRegistry::Refuse(const LeaseHolder& executor, const Error& error) {
   const Status sent = ports_.hub.Send(
       executor.executor, executor.incarnation,
@@ -103,7 +103,8 @@ void ExecutorRegistry::WriteHealth(SteadyTime now) {
   std::vector<ExecutorRecord> rows = ports_.executors.Records();
   std::map<ExecutorId, ExecutorState> states;
   for (const ExecutorRecord& record : rows) states[record.id] = record.state;
-  // Executors in the store that have had no link to this member since it started.
+  // Also marks executors as lost that are only in the store, because they have had no link to this
+  // member since it started.
   if (const auto cluster_now = ports_.cluster.Now()) {
     for (ExecutorRecord record : stored_) {
       const bool silent = *cluster_now - record.last_heartbeat >= options_.lost_after;
@@ -122,7 +123,7 @@ void ExecutorRegistry::WriteStates() {
   if (ports_.writes_health()) Write(changed);
 }
 
-// After an error the rest is left to the next WriteHealth, which writes all executors.
+// After an error the remaining rows are not written; the next WriteHealth writes all executors.
 void ExecutorRegistry::Write(const std::vector<ExecutorRecord>& rows) {
   for (size_t from = 0; from < rows.size(); from += kHealthRowsPerWrite) {
     const auto end =

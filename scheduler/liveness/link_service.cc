@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMessagesPerStep = 1024;
 constexpr Duration kHealthEvery = 500ms;
 
-// The reason for which the store could never keep this record; empty if it can.
+// Returns why the store can never keep this record; empty if it can.
 std::string WhyNotKept(const ExecutorRecord& record) {
   if (record.host.size() > kExecutorHostBytesMax) {
     return fmt::format("its host name has {} bytes; at most {} are allowed", record.host.size(),
@@ -46,7 +46,8 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
     message.record.registered = *wall;
     message.record.last_heartbeat = *wall;
   }
-  // Checked first, for known executors as well: the store would refuse the record again and again.
+  // Checked before anything else, also for known executors, because the store would refuse the
+  // record at every retry.
   if (std::string why = WhyNotKept(message.record); !why.empty()) {
     ports_.metrics.counter("carillon_rejected_messages_total", "executor_too_long").Add();
     log::Error("liveness", "executor refused: {} executor_id={}", why, from.executor.value());
@@ -74,8 +75,8 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
                                      " is running; give each its own executor_id"});
     return;
   }
-  // A known executor is accepted without waiting for the store. So its leases are renewed, and the
-  // runs of a restarted executor survive, while the store is unavailable.
+  // A known executor is accepted without waiting for the store. So while the store is unavailable,
+  // its leases are renewed, and the runs of a restarted executor survive.
   if (const auto known = ports_.executors.AcceptKnown(message.record, ports_.clock.Steady())) {
     SendStanding(*known);
     if (ports_.executors_changed) ports_.executors_changed();
@@ -86,7 +87,7 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
 }
 
 void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
-  // The current time, not that of the Step: earlier messages of the batch may have taken a while.
+  // Read again, because earlier messages of the batch may have taken a while since the Step began.
   const SteadyTime now = ports_.clock.Steady();
   const std::optional<WallTime> cluster_now = ports_.cluster.Now();
   const WallTime wall = cluster_now.value_or(WallTime{});
@@ -94,7 +95,7 @@ void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
   reply.cluster_time = cluster_now;
   reply.registered =
       ports_.executors.HeartbeatFrom(from.executor, from.incarnation, message, wall, now);
-  // A process that is not accepted gets no lease: it has to register first.
+  // A process that is not accepted has to register before its leases are renewed.
   if (reply.registered) {
     reply.renewed = ports_.leases.Renew(from, message.running, now);
     std::vector<HeldAttempt> reporting = ports_.leases.Renew(from, message.reporting, now);
@@ -125,7 +126,7 @@ void LinkService::Handle(const LeaseHolder& from, ClaimBatch& message) {
 
 void LinkService::Send(const LeaseHolder& to, ToExecutor message) {
   const Status sent = ports_.hub.Send(to.executor, to.incarnation, std::move(message));
-  // The stream broke: the executor repeats its request over the next one.
+  // If the stream broke, the executor repeats its request over the next stream.
   if (!sent.ok()) log::Debug("liveness", "send: {}", sent.error().message);
 }
 
