@@ -9,8 +9,8 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kLookEvery = 500ms;
-constexpr Duration kUnfitLookEvery = 50ms;      // short: the clock is measured soon after start
-constexpr uint64_t kGenerationsPerStep = 1000;  // when the coordinator has fallen behind the store
+constexpr Duration kUnfitLookEvery = 50ms;      // short, as the clock is measured soon after start
+constexpr uint64_t kGenerationsPerStep = 1000;  // written at most, if the coordinator is behind
 
 }  // namespace
 
@@ -92,9 +92,9 @@ void LeaderLoop::Lead(SteadyTime now) {
   log::Info("leader", "assignment written generation={} members={}", wanted, ids.size());
 }
 
-// The coordinator requires each generation to be one above its latest. If it lost its data (or is
-// new, as in standalone), this writes one generation after the other until they are above those in
-// the store.
+// The coordinator requires each generation to be one higher than its latest. If it has lost its
+// data (or is new, as in standalone), this writes one generation after the other until the latest
+// is higher than all generations in the store.
 Status LeaderLoop::WriteUpTo(Assignment assignment, Generation stored, Generation wanted) {
   const uint64_t last = std::min(wanted.value(), stored.value() + kGenerationsPerStep);
   for (uint64_t generation = stored.value() + 1; generation <= last; ++generation) {
@@ -112,7 +112,7 @@ bool LeaderLoop::NeedsNewGeneration(const Assignment& current,
   std::map<MemberId, Incarnation> alive;
   for (const MemberInfo& member : members) alive[member.id] = member.incarnation;
   return std::any_of(records.begin(), records.end(), [&](const SegmentRecord& record) {
-    if (record.assign_gen < current.generation) return false;  // can be taken
+    if (record.assign_gen < current.generation) return false;  // can be taken under this one
     const auto assigned = current.owners.find(record.segment);
     if (assigned == current.owners.end()) return true;
     return record.assign_gen > current.generation || record.owner != assigned->second ||
