@@ -32,7 +32,7 @@ SteadyTime GuardLoop::Step(SteadyTime now) {
 void GuardLoop::Show() {
   const bool held = ports_.guard.standing().state == StoreState::kHeld;
   ports_.metrics.gauge("carillon_store_held").Set(held ? 1 : 0);
-  if (held) ports_.suspend();  // again: a Take that was in progress may have succeeded since
+  if (held) ports_.suspend();  // each time, as a Take in progress may have succeeded since
 }
 
 GuardLoop::Record GuardLoop::ReadRecord() {
@@ -57,8 +57,8 @@ void GuardLoop::Follow(const StoreTrust& record) {
 
 void GuardLoop::Look(Record record, SteadyTime now) {
   const bool first = !ports_.guard.standing().trusted;
-  // Without a record, only the leader may begin trust, and only after it has read that there
-  // is none.
+  // If no store is trusted yet, only the leader may begin trust, and only after it has read that
+  // the coordinator has no record of trust.
   if (first && (!record.ok() || !ports_.coordinator.IsLeader())) return;
   const Result<StoreIdentity> seen = ports_.identity.Identify();
   if (!ports_.guard.Look(seen) || !BeginTrust(*seen, &record)) return;
@@ -67,7 +67,7 @@ void GuardLoop::Look(Record record, SteadyTime now) {
   AdvanceMark(*seen, record);
 }
 
-// False: the store is not trusted yet. `record` becomes the one that was written, if any.
+// Returns false if the store is not trusted yet. If a record is written, `record` is set to it.
 bool GuardLoop::BeginTrust(const StoreIdentity& seen, Record* record) {
   if (segment_count_ == 0) segment_count_ = seen.segment_count;
   const StoreStanding standing = ports_.guard.standing();
@@ -89,7 +89,7 @@ bool GuardLoop::BeginTrust(const StoreIdentity& seen, Record* record) {
 }
 
 // The record is written only after the store has committed the mark. While the coordinator is
-// unavailable the mark still advances; each member remembers the highest one it has seen.
+// unavailable, the mark still advances; each member remembers the highest mark that it has seen.
 void GuardLoop::AdvanceMark(const StoreIdentity& seen, const Record& record) {
   const auto mark = ports_.identity.AdvanceMark(seen);
   if (!mark.ok()) {

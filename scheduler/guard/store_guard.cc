@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kRoom = "guard";
 
-// True if a server answered, but it has no store that this program can read.
+// True if a server answered but has no store that this program can read.
 bool SaysNoStore(const Result<StoreIdentity>& seen) {
   return !seen.ok() && (seen.code() == ErrorCode::kBrokenStore ||
                         seen.code() == ErrorCode::kCorrupt || seen.code() == ErrorCode::kNotFound);
@@ -54,7 +54,7 @@ bool StoreGuard::Look(const Result<StoreIdentity>& seen) {
 
 // Sets `began` if the store has just become held.
 bool StoreGuard::JudgeLocked(const Result<StoreIdentity>& seen, bool* began) {
-  if (!seen.ok() && !SaysNoStore(seen)) return false;  // unavailable: proves nothing
+  if (!seen.ok() && !SaysNoStore(seen)) return false;  // the store is unavailable
   const bool held = standing_.state == StoreState::kHeld;
   std::optional<StoreDoubt> doubt;
   if (!seen.ok()) {
@@ -66,7 +66,7 @@ bool StoreGuard::JudgeLocked(const Result<StoreIdentity>& seen, bool* began) {
   }
   if (!standing_.trusted) return seen.ok();
   if (!doubt) {
-    // While held, the trust does not change: it must not advance on a store that is not in use.
+    // While held, the trust must not change, because the store that answers is not in use.
     if (!held) standing_.trusted = After(*standing_.trusted, *seen);
     return true;
   }
