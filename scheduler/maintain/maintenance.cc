@@ -8,7 +8,7 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kRetry = 30s;
-constexpr Duration kBehindRetry = 200ms;  // while there are more old rows than one call deletes
+constexpr Duration kBehindRetry = 200ms;  // if one call did not delete all old rows
 constexpr Duration kClockRetry = 100ms;
 constexpr Duration kTrustRetry = 200ms;
 
@@ -33,7 +33,7 @@ SteadyTime Maintenance::Step(SteadyTime now) {
     if (done.ok()) {
       ports_.metrics.gauge("carillon_retention_behind").Set(behind ? 1 : 0);
     } else {
-      // Whether old rows are left is unknown, so the gauge keeps its last value.
+      // It is unknown whether old rows are left, so the gauge keeps its last value.
       ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(done.code())).Add();
       log::Warn("maintain", "{}", done.error().message);
     }
