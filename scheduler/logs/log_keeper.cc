@@ -11,8 +11,8 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kIdle = 1s;
-// If this many pieces were refused on their own and none was accepted, the store is at fault, and
-// not the pieces.
+// If this many pieces were refused in batches of one and none was accepted, the fault is in the
+// store and not in the pieces.
 constexpr size_t kRefusedAloneMax = 3;
 
 }  // namespace
@@ -33,7 +33,7 @@ SteadyTime LogKeeper::Step(SteadyTime now) {
   backoff_.Reset();
   if (!received_.empty()) {
     const Status committed = ports_.logs.Commit(received_);
-    // After a failure these records are delivered again; their pieces are stored already.
+    // After a failure these records are delivered again, although their pieces are already stored.
     if (!committed.ok()) log::Warn("logs", "commit: {}", committed.error().message);
     received_.clear();
   }
@@ -48,7 +48,7 @@ bool LogKeeper::Receive() {
   }
   for (ReceivedRecord& record : *records) {
     auto messages = DecodeLogs(record.record.payload, ports_.wants);
-    // From here on only the record's position is needed.
+    // Frees the payload: from here on only the record's position is needed.
     record.record = {};
     if (!messages.ok()) {
       ports_.metrics.counter("carillon_rejected_messages_total", "corrupt").Add();
@@ -106,7 +106,7 @@ void LogKeeper::Write(std::vector<LogMessage> messages, Round* round) {
 }
 
 // Stores a notice in place of a refused piece, so that readers of the log see that something is
-// missing. If the store accepts the notice, it refuses only this piece, and not everything.
+// missing. If the store accepts the notice, the fault is in this piece and not in the store.
 void LogKeeper::WriteNotice(LogMessage message, const Error& error, Round* round) {
   LogMessage notice = message;
   notice.chunk.count = 1;
@@ -125,7 +125,7 @@ void LogKeeper::WriteNotice(LogMessage message, const Error& error, Round* round
   ports_.metrics.counter("carillon_rejected_messages_total", "unwritable").Add();
   log::Error("logs", "a log piece of run {} is dropped: {}", EncodeRunId(message.attempt.key),
              error.message);
-  Acknowledge({message});  // sent again, it would be refused again
+  Acknowledge({message});  // because it would be refused again if the executor sent it again
 }
 
 void LogKeeper::Reopen(std::vector<LogMessage> messages) {
