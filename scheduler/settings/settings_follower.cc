@@ -27,7 +27,7 @@ void SettingsFollower::AskStore(SteadyTime now) {
 
 void SettingsFollower::Compare(SteadyTime now) {
   const auto copy = ports_.coordinator.ReadSettings();
-  if (!copy.ok()) return;  // no contact
+  if (!copy.ok()) return;  // no contact; the next Step reads again
   ports_.settings.Adopt(*copy);
   if (copy->version >= ports_.settings.version() || now < write_again_) return;
   const Status written = ports_.coordinator.WriteSettings(ports_.settings.Current());
@@ -36,8 +36,8 @@ void SettingsFollower::Compare(SteadyTime now) {
   log::Warn("settings", "not published yet: {}", written.error().message);
 }
 
-// Reports to the other members whether a pause is in force here. The coordinator refuses the report
-// while this member has not joined; it is then repeated at the next Step.
+// Reports to the other members whether this member applies a pause. The coordinator refuses the
+// report while this member has not joined; the next Step then repeats it.
 void SettingsFollower::Tell() {
   const Told now{.joins = ports_.coordinator.Joins(), .paused = ports_.settings.paused()};
   if (now.joins == 0 || now == announced_ || failpoint::Broken("pause.told")) return;
