@@ -103,8 +103,8 @@ void Member::Rooms::ConnectWakes() {
   ports.results.OnReadable(Waker("results"));
   ports.logs.OnReadable(Waker("logs"));
   ports.coordinator.OnChange(Wakers({"owner", "proof", "leader", "guard"}));
-  // The settings concern this member's entry at the coordinator (leader), the executors (link), and
-  // everything that a pause stops (plan, fire).
+  // These loops use the settings: `leader` reports the pause to the coordinator, `link` sends
+  // settings to the executors, and a pause stops `plan` and `fire`.
   ports.settings.OnChange(
       [wake = Wakers({"leader", "link", "plan", "fire"})](const ClusterSettings&) { wake(); });
   ports.guard.OnHold([this] {
@@ -142,7 +142,7 @@ void Member::Rooms::ForgetStore() {
   planner.Forget();
 }
 
-// Best effort: a definition that is not read here is read by the firing loop when the run is due.
+// An error is only counted, because the firing loop reads a missing definition when the run is due.
 void Member::Rooms::WarmDefinitions(const std::vector<PendingRun>& runs) {
   std::vector<JobVersionKey> keys;
   keys.reserve(runs.size());
