@@ -47,8 +47,8 @@ void FencedWriter::Failed(std::string_view op, const Fence& fence, const Error& 
     metrics_.counter("carillon_fenced_writes_total", op).Add();
     log::Warn("assign", "{}: fenced: {}", op, error.message);
     const Status checked = Check(fence);
-    // If the epochs could not be read, the next write is refused as fenced too, and they are read
-    // then.
+    // If the epochs could not be read, the next write is refused as fenced as well, and then they
+    // are read again.
     if (!checked.ok())
       log::Warn("assign", "{}: cannot read epochs: {}", op, checked.error().message);
     return;

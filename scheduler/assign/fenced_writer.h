@@ -22,8 +22,8 @@ class FencedWriter {
   FencedWriter(const Clock& clock, SegmentStore& segments, SegmentTable& table, Metrics& metrics)
       : clock_(clock), segments_(segments), table_(table), metrics_(metrics) {}
 
-  // Runs `write`, a store call fenced by `fence`, and handles its outcome as described above.
-  // Returns what `write` returned. `op` is the label in metrics and log.
+  // Runs `write`, a store call fenced by `fence`, and updates the segment table by its outcome.
+  // Returns the result of `write`. `op` is the label in metrics and log.
   template <typename Write>
   auto Run(std::string_view op, const Fence& fence, Write write) {
     auto outcome = RunAside(op, fence, std::move(write));

@@ -46,8 +46,7 @@ void SegmentOwner::MeasureClock(SteadyTime now) {
 }
 
 // Beyond the limit either of the two clocks may be wrong. A member on a host whose clock is off
-// must not own segments, because its wall times (start, end, logs) would contradict those in the
-// store.
+// must not own segments: its wall times (start, end, logs) would contradict those in the store.
 void SegmentOwner::JudgeClock() {
   const auto offset = ports_.cluster.Offset();
   if (!offset || ports_.cluster.needs_sample()) return;

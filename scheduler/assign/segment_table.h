@@ -2,8 +2,7 @@
 //
 // Place    segment_owner.h fills it; every room that writes takes its fence from here.
 // Threads  Thread-safe. View() hands out an immutable snapshot.
-// Time     The age of a proof counts from the sending of its request, by this member's steady
-//          clock.
+// Time     A proof ages from the time when its request was sent, by this member's steady clock.
 // Always   A segment that was dropped and taken again has a higher epoch. Data in memory that
 //          carries the old epoch is recognised by it and ignored.
 #pragma once
@@ -48,8 +47,8 @@ class OwnedView {
   const std::vector<OwnedSegment>& all() const { return owned_; }  // ascending
   std::vector<SegmentId> Segments() const;
   std::vector<SegmentId> ActiveSegments() const;
-  // Returns the fence of the owned ones among `segments`, which may be in any order and contain
-  // duplicates.
+  // Returns the fence of the owned ones among `segments`. The list may be in any order and may
+  // contain duplicates.
   Fence FenceFor(std::vector<SegmentId> segments) const;
 
  private:
@@ -72,8 +71,8 @@ class SegmentTable {
   // Coordinator::Joins(), read before the Take.
   void Add(const Fence& taken, Generation generation, SteadyTime sent, SteadyTime returned,
            uint64_t joins, Duration lease_before = {});
-  // Drops the segments that are held under the same epoch as in `fence`. Returns how many left the
-  // view.
+  // Drops the segments that are held under the same epoch as in `fence`. Returns how many segments
+  // left the view.
   size_t Drop(const Fence& fence, DropCause cause);
   void Activate(const Fence& fence);
   // Call it after a fenced operation, sent at `sent`, found that these epochs are the current ones.
@@ -92,8 +91,8 @@ class SegmentTable {
   // The time of the oldest proof among all segments, including suspended ones; nullopt if there are
   // no segments.
   std::optional<SteadyTime> OldestProof() const;
-  // True if the leases of the segment may be renewed: it is held under this epoch, and the last
-  // proof of that is younger than the limit.
+  // True if the leases of the segment may be renewed: it is held under this epoch, and its last
+  // proof of ownership is younger than the limit.
   bool MayRenew(SegmentId segment, Epoch epoch, SteadyTime now) const;
 
   std::shared_ptr<const OwnedView> View() const;

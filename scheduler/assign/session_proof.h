@@ -1,14 +1,14 @@
 // Proves ownership by the coordinator's session while the store gives no fresh proof. It also
-// follows the assignment, because the session proves only segments held under the current
-// generation.
+// follows the assignment, because the session proves only the segments that are held under the
+// current generation.
 //
-// Place    Before step 1 of docs/life-of-a-run.md, beside segment_owner.h, which asks the store.
+// Place    Before step 1 of docs/life-of-a-run.md, beside segment_owner.h, which renews the proof
+//          by the store.
 // Threads  A loop of its own calls Step. Never calls the store: a store that hangs blocks every
 //          loop that calls it for longer than a proof is valid, and that would end all leases of
 //          this member.
 // Time     Blocks no longer than the coordinator's time limit for a proof.
-// Errors   Retried after a fraction of a second. Leases expire if both store and coordinator stay
-//          silent.
+// Errors   Retried after half a second. If neither store nor coordinator answers, leases expire.
 #pragma once
 
 #include "common/base/clock.h"
