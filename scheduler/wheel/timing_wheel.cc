@@ -40,8 +40,8 @@ TimingWheel::TimingWheel(SteadyTime start, size_t capacity, size_t slots)
 Status TimingWheel::Insert(const RunKey& key, SteadyTime due) {
   if (Contains(key)) return {};
   if (size() >= capacity_) return {ErrorCode::kExhausted, "the timing wheel is full"};
-  // At least the next tick: an entry in a tick that was already visited would wait for a whole
-  // revolution.
+  // At least the next tick, because an entry in a tick that was already visited would wait for a
+  // whole revolution.
   const int64_t tick = std::max(CeilTick(due), cursor_ + 1);
   buckets_[SlotOf(tick)].push_back({key, due, tick});
   SetOccupied(SlotOf(tick), true);
