@@ -14,8 +14,8 @@
 // Place    Step 2 of docs/life-of-a-run.md. Results are offered to the firing loop, which
 //          recognises the runs that it already has.
 // Threads  One loop calls Step; Nudge is thread-safe.
-// Always   A Step reads at most `pages_per_step` pages for takeovers and for nudges each, so that
-//          the planner, which shares the loop, gets its turn.
+// Always   A Step reads at most `pages_per_step` pages for takeovers and as many for nudges, so
+//          that the planner, which shares the loop, gets its turn.
 #pragma once
 
 #include <atomic>
