@@ -1,5 +1,5 @@
 // Decides whether a due run should still start. Pure. This is only a first check: the claim checks
-// again in the store's transaction, because only there no other claim can interfere.
+// again in the store's transaction, because only there a race with another claim is impossible.
 //
 // Place    Step 4 of docs/life-of-a-run.md.
 #pragma once

@@ -3,7 +3,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kStaleEntriesMax = 4096;  // per lane, in addition to the number of ready runs
+constexpr size_t kStaleEntriesMax = 4096;  // per lane, beyond twice the number of ready runs
 
 // An executor that was named for this run takes precedence over the constraints of its job.
 ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
@@ -32,7 +32,7 @@ std::pair<const ReadyLanes::Key, ReadyLanes::Lane>* ReadyLanes::Best() {
     ReadyHeap& heap = at->second.heap;
     while (!heap.empty() && runs_.Find(heap.Top().key, heap.Top().stamp) == nullptr) heap.Pop();
     if (heap.empty() && !at->first.AnyExecutor()) {
-      at = lanes_.erase(at);  // otherwise a lane would remain for each selector ever used
+      at = lanes_.erase(at);  // else a lane would remain for each executor or selector ever used
       continue;
     }
     if (!heap.empty() && !at->second.blocked &&
