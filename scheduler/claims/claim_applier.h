@@ -1,8 +1,8 @@
 // Decides claims, one batch after the other, for all executors and segments of this member.
 //
 // Place    Step 7 of docs/life-of-a-run.md. DecideClaim decides, inside the store's fenced
-//          transaction with the row locked; this class forms batches, files leases and sends the
-//          answers.
+//          transaction with the row locked. This class forms batches, files leases and sends
+//          answers to the executors.
 // Threads  One loop calls Step.
 // Time     Writes begin `interval` apart, unless many claims wait, so that claims that arrive
 //          meanwhile share a commit.
