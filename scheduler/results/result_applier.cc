@@ -347,8 +347,8 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     const OwnedSegment* owned = view.Find(after.segment);
     if (owned != nullptr && after.due != kNever) again.push_back(ToPendingRun(after, owned->epoch));
   }
-  // Add to `applied` before erasing the leases: a room that files a lease for one of these attempts
-  // checks `applied` afterwards and erases the lease again.
+  // `applied` is updated before the leases are erased, because a room that files a lease for one of
+  // these attempts checks `applied` afterwards and erases the lease again.
   ports_.applied.Add(ended);
   ports_.leases.Erase(ended);
   if (!events.events.empty()) ports_.events.Push(std::move(events));

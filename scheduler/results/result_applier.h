@@ -1,6 +1,6 @@
 // Applies results from the bus to the store and acknowledges them to the executors.
 //
-// Place    Steps 9 and 10 of docs/life-of-a-run.md. DecideResult decides what a result does to its
+// Place    Steps 9 and 10 of docs/life-of-a-run.md. DecideResult decides how a result changes its
 //          run, inside the store's fenced transaction.
 // Threads  One loop calls Step.
 // Errors   Store unavailable, broken as a whole, or segment not owned yet: the results are held,
@@ -80,7 +80,7 @@ class ResultApplier final : public Stepper {
   };
   struct Held {
     ReceivedRecord record;
-    size_t open = 0;  // results of this record that are still open
+    size_t open = 0;  // results of this record that still have to be applied
   };
   struct Item {
     uint64_t held = 0;  // sequence number of its record
