@@ -55,7 +55,7 @@ void CancelPusher::SendPage(const std::vector<RunRow>& asked, SteadyTime now, Se
   for (auto& [to, message] : messages) {
     const ExecutorId& executor = to.first;
     // Sent to the executor's current process, which may have adopted the attempt from an earlier
-    // one.
+    // process of the executor.
     const auto incarnation = ports_.executors.IncarnationOf(executor);
     if (!incarnation) continue;
     const Status result = ports_.hub.Send(executor, *incarnation, std::move(message));
