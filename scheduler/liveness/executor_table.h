@@ -23,7 +23,7 @@ struct ExecutorView {
   ExecutorId id;
   Incarnation incarnation = {};
   bool usable = false;     // online, not leaving, enabled, not draining
-  bool forgotten = false;  // no longer known; the fields below are meaningless
+  bool forgotten = false;  // no longer known; of the other fields only `id` is valid
   std::map<std::string, std::string> labels = {};
   int slots = 0;             // process slots
   int free_slots = 0;        // process slots, as of the last heartbeat

@@ -127,8 +127,8 @@ std::vector<ExpiredLease> LeaseTable::TakeExpired(SteadyTime now, size_t limit) 
     Lease& lease = at->second;
     if (!view->Holds(lease.held.segment, lease.epoch)) {
       // The segment was lost or taken again, and the takeover scan of the new epoch finds its
-      // RUNNING runs. The leases of a suspended segment stay, and are renewed, until it is taken
-      // again.
+      // RUNNING runs. The leases of a suspended segment stay, and are renewed, until the segment
+      // is taken again.
       at = view->IsSuspended(lease.held.segment, lease.epoch) ? std::next(at) : RemoveLocked(at);
       continue;
     }

@@ -123,8 +123,9 @@ class LeaseTable {
   mutable Mutex mu_;
   Leases leases_ GUARDED_BY(mu_);
   std::unordered_map<JobNo, int> runs_of_job_ GUARDED_BY(mu_);
-  std::set<ClaimToken> lost_ GUARDED_BY(mu_);  // tokens declared lost, until `lost_until_`
-  std::deque<std::pair<SteadyTime, ClaimToken>> lost_until_ GUARDED_BY(mu_);  // by time
+  std::set<ClaimToken> lost_ GUARDED_BY(mu_);  // tokens declared lost
+  // When each token of `lost_` is forgotten; ascending.
+  std::deque<std::pair<SteadyTime, ClaimToken>> lost_until_ GUARDED_BY(mu_);
 };
 
 }  // namespace carillon::scheduler

@@ -3,8 +3,8 @@
 //
 // Place    Step 7 of docs/life-of-a-run.md. Registrations are passed to executor_registry.h, claims
 //          to claims/claim_applier.h; heartbeats are answered here.
-// Threads  One loop calls Step. Never waits for the store, so that leases are renewed while it is
-//          unavailable.
+// Threads  One loop calls Step. It never waits for the store, so that leases are renewed while the
+//          store is unavailable.
 // Always   If a queue is full, the message is dropped and counted; executors send it again.
 #pragma once
 
