@@ -1,9 +1,8 @@
 // Checks periodically that the store that answers is the trusted one, advances its mark, maintains
 // the record of trust, and carries out an operator's acceptance of another store.
 //
-// Place    docs/adr/0009-store-identity-guard.md. The gate checks each connection when it is
-//          opened. This loop also finds changes behind open connections, such as a restore in
-//          place.
+// Place    docs/adr/0009-store-identity-guard.md. The gate checks each new connection. This loop
+//          also finds changes behind open connections, such as a restore in place.
 // Threads  One loop calls Step; Accept is thread-safe and waits for a Step in progress.
 // Time     Checks every kLookEvery; the leader advances the mark every kMarkEvery.
 // Errors   While the store or the coordinator is unavailable, a trusted store stays trusted.
