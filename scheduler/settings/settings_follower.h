@@ -22,8 +22,8 @@ namespace carillon::scheduler {
 
 class SettingsFollower final : public Stepper {
  public:
-  static constexpr Duration kLookEvery =
-      500ms;  // between reads of the coordinator's copy if nothing wakes the loop
+  // Between reads of the coordinator's copy, if nothing wakes the loop earlier.
+  static constexpr Duration kLookEvery = 500ms;
   static constexpr Duration kAskStoreEvery = 5s;
 
   struct Ports {
