@@ -1,8 +1,8 @@
 // One member of the scheduler: all rooms, connected to each other and to the ports. In a daemon
 // each loop runs on its own thread; the simulator steps the same loops one after the other.
 //
-// Place    Connects all steps of docs/life-of-a-run.md; the daemon runs each stepper in a
-//          LoopRunner.
+// Place    Connects all steps of docs/life-of-a-run.md. In the daemon, each stepper is run by a
+//          LoopRunner of its own.
 // Threads  Each stepper is called by one thread at a time, different steppers concurrently. The
 //          functions of MemberView are thread-safe.
 // Owns     All rooms. The ports must outlive the member; stop every loop before destroying it.

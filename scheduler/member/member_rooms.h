@@ -50,7 +50,8 @@ struct Member::Rooms {
   void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();
-  // Returns how late runs of these job versions may start; zero = no notice.
+  // Returns how late runs of these job versions may start without a notification. Zero means any
+  // lateness, so no notification is sent.
   std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
   Duration LateLimit(const ClaimRequest& request);
 

@@ -262,8 +262,8 @@ std::vector<Duration> Member::Rooms::LateLimits(const std::vector<JobVersionKey>
   return limits;
 }
 
-// Uses the cached definition, which runs that were dispatched here have. For runs that an earlier
-// owner dispatched, the cluster's defaults apply.
+// Uses the cached definition, which normally exists for runs that this member dispatched. Without
+// one, as for runs that an earlier owner dispatched, the cluster's defaults apply.
 Duration Member::Rooms::LateLimit(const ClaimRequest& request) {
   if (ports.sender == nullptr || !ports.sender->options().enabled()) return {};
   const auto definition = definitions.Get({request.job_no, request.def_version});

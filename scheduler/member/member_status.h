@@ -2,8 +2,8 @@
 // change takes effect at once.
 //
 // Place    member/member.h implements it; api/ and its tests see only this.
-// Threads  Thread-safe. GetStatus() copies under a few short locks. Only AcceptStore waits for a
-//          store.
+// Threads  Thread-safe. GetStatus() copies under a few short locks. Only AcceptStore blocks on the
+//          store and the coordinator.
 #pragma once
 
 #include <map>
@@ -41,7 +41,7 @@ struct MemberStatus {
   Duration oldest_overdue = {};    // due and not claimed; zero = none
   Duration oldest_unplanned = {};  // due and not planned; zero = none
   std::vector<QueueDepth> queues = {};
-  std::map<std::string, BusHealth> topics = {};  // that this member reads
+  std::map<std::string, BusHealth> topics = {};  // the topics that this member reads
   SessionState session = SessionState::kSuspended;
   bool paused = false;     // the pause of the whole cluster is in force here
   bool accepting = false;  // planning is not stopped by a backlog
@@ -51,9 +51,9 @@ class MemberView {
  public:
   virtual ~MemberView() = default;
   virtual MemberStatus GetStatus() const = 0;
-  // Call it after a change in the store (run now, edit, cancel, retry), which is then scanned at
-  // once and not only by the next periodic scan. Cheap; a segment that this member does not own is
-  // ignored.
+  // Call it after a change in the store (run now, edit, cancel, retry), so that the change is
+  // scanned at once and not only by the next periodic scan. Cheap, and harmless for a segment that
+  // this member does not own.
   virtual void Nudge(const ChangedWork& work) = 0;
   // Call it after the enabled or draining switch of an executor changed in the store, so that the
   // member reads it at once.
