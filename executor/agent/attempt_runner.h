@@ -4,9 +4,9 @@
 // Place    Steps 8 and 9 of docs/life-of-a-run.md; under ExecutorCore.
 // Threads  The core loop; SetOutputMax is thread-safe.
 // Time     Steady for leases; wall for the times of in-process attempts.
-// Errors   A start or a cancellation that the warden did not take is tried again; an attempt lost
-//          after it ends with its lease.
-// Always   Starts nothing later than 3 s before the end of its lease, and only the warden ends an
+// Errors   A start that the warden did not take is passed to it again; the owner repeats a
+//          cancellation. An attempt that is lost later ends with its lease.
+// Always   No attempt is started later than 3 s before its lease ends. Only the warden ends an
 //          attempt that was passed to it.
 #pragma once
 
@@ -38,7 +38,7 @@ class AttemptRunner {
   // Applies to attempts that are started from now on.
   void SetOutputMax(size_t bytes) { output_bytes_max_.store(bytes); }
 
-  // ---- an accepted claim; `entry` is in kStarting
+  // ---- after an accepted claim; `entry` is in kStarting
   void Begin(RunEntry& entry, SteadyTime now);
   void EndUnstarted(RunEntry& entry);
   void FailUnstarted(RunEntry& entry, std::string_view reason, std::string error);
@@ -54,14 +54,14 @@ class AttemptRunner {
   void Started(const AttemptStarted& started);
   void Ended(AttemptEnded ended, ResultHome home);
 
-  // Passes everything that ended in this Step at once, so that the sender is woken once. What its
-  // queue has no room for stays here, and nothing is claimed meanwhile.
+  // Passes the results of this Step to the sender in one call, so that it is woken only once.
+  // Results that do not fit into its queue stay here, and nothing is claimed until they do.
   void HandOver() { rooms_.sender.Report(to_sender_); }
   bool handed_over() const { return to_sender_.empty(); }
-  // Something is to be tried again soon.
+  // True if a start or a handover must be tried again soon.
   bool waiting() const { return !starting_.empty() || !to_sender_.empty(); }
-  // Runs only with the failpoint that shows why the warden must enforce leases: a stopped daemon
-  // checks nothing.
+  // Does nothing unless the failpoint lease.daemon_checks moves this check from the warden to the
+  // daemon. It shows why the warden must enforce leases: a stopped daemon checks nothing.
   void CheckLeases(SteadyTime now);
 
  private:
@@ -73,7 +73,7 @@ class AttemptRunner {
   const ExecutorOptions& options_;
   const Rooms rooms_;
   std::deque<AttemptId> starting_;         // passed to the warden, not confirmed yet
-  std::vector<ReportedResult> to_sender_;  // ended in this Step, or refused by the full queue
+  std::vector<ReportedResult> to_sender_;  // ended in this Step, or did not fit into the queue
   std::atomic<size_t> output_bytes_max_;
 };
 

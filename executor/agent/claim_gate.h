@@ -1,7 +1,7 @@
 // Decides whether a lane may claim more work, and counts its free slots.
 //
 // Place    Step 7 of docs/life-of-a-run.md; under ExecutorCore.
-// Threads  SetSlots, slots, Drain and draining are thread-safe; the rest is the core loop's.
+// Threads  SetSlots, slots, Drain and draining are thread-safe; the core loop calls the rest.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,8 @@ namespace carillon::executor {
 
 class ClaimGate {
  public:
-  // Unapplied results; at the limit no process is claimed.
+  // Limits of the results that are not applied yet: with so many results no process is claimed,
+  // with more output than this nothing is claimed.
   static constexpr int kReportingMax = 8192;
   static constexpr size_t kReportingBytesMax = 64u << 20;
 
@@ -30,11 +31,12 @@ class ClaimGate {
 
   void SetSlots(int slots) { slots_.store(slots); }
   int slots() const { return slots_.load(); }
-  // Nothing is accepted any more.
+  // From now on Accepts returns false.
   void Drain() { draining_.store(true); }
   bool draining() const { return draining_.load(); }
 
-  // Ask only when it is known what an earlier daemon left.
+  // Call both only after recovery: attempts of an earlier daemon may occupy slots. Accepts does not
+  // look at the free slots.
   bool Accepts(Lane lane) const;
   int FreeSlots(Lane lane) const;
 

@@ -1,8 +1,8 @@
-// The executor daemon: connects its rooms, without a thread, socket or clock of its own.
+// The executor daemon: connects its components, without a thread, socket or clock of its own.
 //
-// Place    Steps 7 to 9 of docs/life-of-a-run.md; executor/README.md draws the rooms.
+// Place    Steps 7 to 9 of docs/life-of-a-run.md; executor/README.md shows the components.
 // Threads  Each stepper runs on one thread at a time; everything else is thread-safe.
-// Owns     Its rooms. Everything in Ports outlives it.
+// Owns     Its components. Everything in Ports outlives it.
 // Always   An attempt is started only after its claim was accepted; a result is published only
 //          after it is on disk.
 #pragma once
@@ -29,7 +29,7 @@ namespace carillon::executor {
 // Settings that may change while the daemon runs (ExecutorDaemon::Tune).
 struct ExecutorTuning {
   int slots = 8;  // processes at once; the default of the setting is 4 * cores
-  // Output kept with a result, of each stream.
+  // Bytes of output kept with a result, per stream.
   size_t output_bytes_max = 64u << 10;
   // Format of published results.
   BusFormat bus_format = BusFormat::kBinary;
@@ -46,8 +46,8 @@ struct ExecutorOptions {
   std::string version;
   std::map<std::string, std::string> labels;
   ExecutorTuning tuning = {};
-  size_t log_bytes_max = 16u << 20;  // kept of one attempt's log
-  int light_slots = 4096;            // in-process attempts, each until its result is applied
+  size_t log_bytes_max = 16u << 20;  // bytes kept of one attempt's log
+  int light_slots = 4096;            // in-process attempts; each counts until its result is applied
   // Environment of every process; variables of the job override it.
   std::map<std::string, std::string> base_env = {
       {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
@@ -60,7 +60,7 @@ class ExecutorDaemon {
     const Clock& clock;
     TokenSource& tokens;
     BusConsumer& tasks;
-    BusProducer& results;  // and logs
+    BusProducer& results;  // for results and logs
     ExecutorLink& link;
     Warden& warden;
     ResultSpool& spool;
@@ -90,7 +90,8 @@ class ExecutorDaemon {
   void Leave(SteadyTime now);
   // True once nothing runs and every result was applied.
   bool drained() const;
-  // The text of a member's refusal because another executor with this id is alive; else empty.
+  // The text with which a member refused this executor, because another one with its id is alive;
+  // empty if none did.
   std::string refusal() const;
 
   struct Status {

@@ -1,10 +1,10 @@
-// Tells the members what this executor holds and how much more it accepts.
+// Reports to the members which attempts this executor holds and how many more it accepts.
 //
 // Place    Step 8 of docs/life-of-a-run.md; under ExecutorCore.
 // Threads  The core loop.
-// Errors   A heartbeat that is lost is made up for by the next one.
-// Always   Attempts of a warden that has been away for as long as a lease lasts are left out, so
-//          that their leases are not renewed.
+// Errors   Each heartbeat is complete, so the next one replaces one that was lost.
+// Always   The attempts of a warden that has not responded for the length of a lease, less 3 s, are
+//          left out, so that their leases are not renewed.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class HeartbeatSender {
   void Leave(SteadyTime now);
 
  private:
-  // As sent with the last heartbeat that reported a change.
+  // The state that the last heartbeat after a change reported.
   struct Told {
     std::array<bool, 2> accepting{};
     bool trouble = false;

@@ -16,14 +16,14 @@ namespace carillon::executor {
 class LaneQueues {
  public:
   static constexpr size_t kQueueMax = 8192;                   // tasks waiting for a slot, per lane
-  static constexpr size_t kQueueBytesMax = size_t{64} << 20;  // of the tasks in one lane's queue
+  static constexpr size_t kQueueBytesMax = size_t{64} << 20;  // of all tasks in one lane's queue
 
   using Queue = LocalQueue<AttemptId>;
 
   Queue& Of(Lane lane) { return queues_[static_cast<size_t>(lane)]; }
   std::array<Queue, 2>& all() { return queues_; }
 
-  // Room that any task finds, whatever its lane.
+  // The room in the fuller queue: the lane of a task is unknown until it is taken off the bus.
   size_t room() const { return kQueueMax - std::max(queues_[0].size(), queues_[1].size()); }
   size_t bytes_room() const { return std::min(queues_[0].bytes_room(), queues_[1].bytes_room()); }
   bool empty() const { return queues_[0].size() + queues_[1].size() == 0; }

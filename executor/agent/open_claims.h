@@ -1,10 +1,11 @@
-// Claims that wait for an answer: sends them when a slot is free, repeats them, obeys the verdicts.
+// Claims that wait for an answer: sends them when a slot is free, repeats them, and acts on the
+// answers.
 //
 // Place    Step 7 of docs/life-of-a-run.md; under ExecutorCore.
 // Threads  The core loop.
 // Time     Never reads a clock.
-// Errors   A claim that is never answered is dropped when its lease would have ended; then whoever
-//          owns the segment decides by the lease.
+// Errors   A claim that is never answered is dropped 3 s before its lease would have ended; if the
+//          owner had accepted it, the attempt is lost there when the lease ends.
 // Always   A claim is repeated with its own token only, so that the owner can recognise it and
 //          answer "accepted again". An attempt begins only under an accepted claim.
 #pragma once
@@ -24,7 +25,7 @@ namespace carillon::executor {
 class OpenClaims {
  public:
   static constexpr Duration kAskOther = 20ms;    // delay before a claim goes to another member
-  static constexpr Duration kSlotPatience = 2s;  // after it, an unanswered claim frees its slot
+  static constexpr Duration kSlotPatience = 2s;  // then an unanswered claim gives its slot back
 
   struct Rooms {
     RunTable& runs;
@@ -38,17 +39,17 @@ class OpenClaims {
 
   // Claims waiting tasks while there are free slots.
   void ClaimFree(SteadyTime now);
-  // Repeats unanswered claims, and gives up those that are too old.
+  // Repeats unanswered claims, and drops those that are too old.
   void AskAgain(SteadyTime now);
   SteadyTime NextDue() const;
 
   void OnAnswers(const MemberId& member, const ClaimBatchReply& reply, SteadyTime now);
-  // The segment has a new owner, who published the task again.
+  // Sends the claim to the new owner of the segment, who published the task again.
   void MoveTo(const MemberId& member, RunEntry& entry, SteadyTime now);
-  // The attempt turned out to have run before.
+  // Drops the claim of an attempt that an earlier daemon had already started.
   void Drop(const RunEntry& entry) { claims_.erase(entry.held.token); }
 
-  // ---- claims that this member has not answered
+  // ---- the claims that `member` has not answered
   int SlotsOf(const MemberId& member, Lane lane) const;
   std::vector<HeldAttempt> SentTo(const MemberId& member) const;
 
@@ -61,7 +62,7 @@ class OpenClaims {
   TokenSource& tokens_;
   const ExecutorOptions& options_;
   const Rooms rooms_;
-  std::map<ClaimToken, AttemptId> claims_;  // an answer carries only the token
+  std::map<ClaimToken, AttemptId> claims_;  // by token: answers carry no attempt number
   SteadyTime next_ask_{};
 };
 

@@ -1,9 +1,9 @@
-// Takes tasks off the bus and queues them: new ones, and those that were published again.
+// Takes tasks off the bus and queues them, both new ones and ones that were published again.
 //
 // Place    Between steps 6 and 7 of docs/life-of-a-run.md; under ExecutorCore.
 // Threads  The core loop.
-// Errors   A task that finds no room is counted and dropped; its owner publishes it again. While a
-//          queue is full, the tasks wait on the bus.
+// Errors   A task for which there is no room is counted and dropped; its owner publishes it again.
+//          While a queue is full, the tasks wait on the bus.
 #pragma once
 
 #include <optional>
@@ -33,11 +33,12 @@ class TaskAdmission {
   };
   TaskAdmission(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options, Rooms rooms);
 
-  // The time that a member told, by which expired tasks are recognised.
+  // Takes the cluster time that a member sent. Expired tasks on the bus are recognised by it.
   void LearnTime(const std::optional<WallTime>& told, SteadyTime now);
-  // True if the bus may have more.
+  // Returns true if the bus may have more.
   bool TakeTasks(SteadyTime now);
-  // The owner publishes expired tasks elsewhere; if it chooses this executor again, they come back.
+  // Drops tasks that waited longer than kQueueWaitMax. Their owner publishes them again, to another
+  // executor or to this one.
   void DropExpired(SteadyTime now);
 
  private:
@@ -48,7 +49,7 @@ class TaskAdmission {
   const Rooms rooms_;
   TaskIntake intake_;
   ClusterTime cluster_time_;
-  bool clock_logged_ = false;  // the wrong clock of this host has been logged
+  bool clock_logged_ = false;  // a wrong clock of this host was logged
 };
 
 }  // namespace carillon::executor

@@ -1,5 +1,5 @@
-// Notices a warden that does not respond: a hanging one keeps its attempts and does nothing, so the
-// members must be told.
+// Detects a warden that does not respond. A hanging warden keeps its attempts but starts nothing,
+// so the members must be notified.
 //
 // Threads  Not thread-safe; the core loop owns it.
 // Time     Never reads a clock.
@@ -15,15 +15,16 @@ namespace carillon::executor {
 
 class WardenWatch {
  public:
-  // A warden that died has been restarted by then; one silent for longer is reported as trouble.
+  // A warden that died is restarted within this time; one that is silent for longer is reported as
+  // trouble.
   static constexpr Duration kWardenPatience = 2s;
 
   // `can_start` is the warden's answer (Warden::CanStart). Only kUnavailable means that it does not
   // respond; a full disk is no trouble of the warden.
   void Observe(const Status& can_start, SteadyTime now);
-  // Why no process can be started; empty if one can, or if the warden has been away only briefly.
+  // The reason why the warden starts nothing; empty if it responds, or was silent only briefly.
   const std::string& trouble() const { return trouble_; }
-  // For how long it has not responded.
+  // The time since the warden last responded.
   Duration Away(SteadyTime now) const { return seen_ ? now - *seen_ : Duration::zero(); }
 
  private:

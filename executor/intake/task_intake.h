@@ -1,4 +1,4 @@
-// Takes task bundles off the bus and rejects those that must not be acted on.
+// Takes task bundles off the bus and rejects those that this executor must not act on.
 //
 // Place    Step 6 of docs/life-of-a-run.md, the receiving end; promise P9.
 // Threads  Not thread-safe; the core loop owns it.
@@ -29,7 +29,7 @@ class TaskIntake {
   };
   struct Options {
     ExecutorId executor;
-    // Tasks for another start of this executor are rejected.
+    // Tasks for another incarnation, an earlier process of this executor, are rejected.
     Incarnation incarnation;
   };
   TaskIntake(Ports ports, Options options)

@@ -6,7 +6,7 @@
 //          from it.
 // Errors   A message that cannot be sent is lost. Registration and heartbeats repeat on their own;
 //          the core repeats unanswered claims.
-// Always   A batch of claims is sent at 256 requests, or 2 ms after the batch before it.
+// Always   A batch of claims is sent when it has 256 requests, or 2 ms after the previous batch.
 #pragma once
 
 #include <functional>
@@ -22,15 +22,14 @@ inline constexpr size_t kClaimBatchMax = 256;
 inline constexpr Duration kClaimGap = 2ms;
 inline constexpr Duration kHeartbeatEvery = 2s;  // unless the member asks for another interval
 inline constexpr Duration kAskAgain = 500ms;     // shortest wait for the answer to a claim
-inline constexpr Duration kAskAgainMax = 4s;     // and the longest
+inline constexpr Duration kAskAgainMax = 4s;     // longest wait
 
 class MemberSessions {
  public:
   MemberSessions(ExecutorLink& link, ExecutorRecord record)
       : link_(link), record_(std::move(record)) {}
 
-  // Follows the members that are connected: one session for each. Sends the registrations that
-  // are due.
+  // Keeps one session for each connected member, and sends the registrations that are due.
   void Sync(SteadyTime now);
   bool Connected(const MemberId& member) const { return sessions_.count(member) > 0; }
   std::vector<MemberId> Members() const;
@@ -48,14 +47,14 @@ class MemberSessions {
   void QueueClaim(const MemberId& member, ClaimRequest request, SteadyTime now);
   void FlushClaims(SteadyTime now);
 
-  // The time in which the member may answer a claim before it is sent again. A slow member still
-  // has all of its claims, and every repetition slows it further. So the wait is twice as long as
-  // its last answer took, and doubles while no answer comes.
+  // The time to wait for the member's answer before a claim is sent again: twice as long as its
+  // last answer took, doubled after each repetition, between kAskAgain and kAskAgainMax. It adapts
+  // because a slow member still has all claims, and every repetition slows it further.
   Duration Patience(const MemberId& member) const;
   // Claims to this member were sent again; doubles its patience.
   void OnAskedAgain(const MemberId& member);
   void OnClaimsAnswered(const MemberId& member, const ClaimBatchReply& reply, SteadyTime now);
-  // How long leases last, as a member said last.
+  // The length of a lease according to the latest reply of a member.
   Duration lease() const { return lease_; }
 
   // Sends a heartbeat to each registered member whose heartbeat is due, or to all with kChange.

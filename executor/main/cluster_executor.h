@@ -1,9 +1,9 @@
 // The executor of one host, on Kafka, ZooKeeper and gRPC. It never touches the database.
 //
 // Place    The composition root of carillon-executor; the picture is in docs/architecture.md.
-// Threads  As process::Daemon.
+// Threads  See process::Daemon.
 // Errors   Start: kInvalid names the setting; kConflict if topics differ from the configuration, or
-//          if another executor uses the data directory. Unavailable brokers are connected to later.
+//          if another executor uses the data directory. Brokers may be unavailable at the start.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class ClusterExecutor final : public process::Daemon {
   Status Supervise() override;
   void BeginDrain() override;
   bool drained() const override;
-  // Processes still running are left to the warden and their leases.
+  // Processes that still run are left to the warden, which enforces their leases.
   void Stop() override;
 
  private:

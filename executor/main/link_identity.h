@@ -3,7 +3,7 @@
 //
 // Threads  Open before the loops run; one loop calls Step; current() is thread-safe.
 // Errors   Open: kInvalid without a valid certificate and a join token; kDenied if a member refused
-//          the token; kConflict if another start of this executor is alive. It waits while no
+//          the token; kConflict if another process of this executor is alive. It waits while no
 //          member is available. Renewals are retried every minute.
 // Always   The key is made here and never leaves this host. Key, certificate and authority are one
 //          file (0600) that is replaced as a whole.
@@ -27,7 +27,7 @@ class LinkIdentity final : public Stepper {
   struct Options {
     ExecutorId executor;
     std::string token_file;        // setting link.join_token_file; empty = none
-    Duration refused_after = 12s;  // another start still announced after this long is alive
+    Duration refused_after = 12s;  // an earlier process announced for longer is alive
   };
   // Finds the members to ask; called by Open and Step.
   using Members = std::function<Result<std::vector<MemberInfo>>()>;
@@ -39,7 +39,7 @@ class LinkIdentity final : public Stepper {
   tls::Identity current() const;
 
  private:
-  // Loads the file's identity, if it is valid now.
+  // Loads the identity from the file if its certificate is valid now.
   Status Load();
   Status JoinWithToken(const process::Interrupted& interrupted);
   // Asks the members one after the other; kDenied ends the search.

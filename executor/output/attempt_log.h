@@ -1,12 +1,12 @@
-// The log of one attempt on its way out: split into entries, gathered into chunks, kept until the
-// receiver confirms them.
+// The log of one attempt: output is split into entries and gathered into chunks, which are kept
+// until the receiver confirms them.
 //
 // Place    Between the pipes of a running attempt and the warden's channel to the daemon.
 // Threads  Not thread-safe; one owner.
 // Time     Never reads a clock.
 // Owns     At most Limits::waiting_bytes_max of unconfirmed text, within the budget that all
 //          attempts share; one unfinished line of each stream.
-// Always   Whenever text is left out, an entry of Carillon's own says how much. The log is over()
+// Always   Where text was left out, an entry of Carillon itself says how much. The log is over()
 //          once End was called and every chunk is confirmed.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace carillon::executor {
 
-// Bytes of text that wait in all logs together.
+// Limit and number of the unconfirmed bytes in all logs together.
 struct LogBudget {
   size_t bytes_max = 64u << 20;
   size_t used = 0;
@@ -31,15 +31,15 @@ class AttemptLog {
  public:
   struct Limits {
     size_t log_bytes_max = 16u << 20;      // of the whole attempt; later output is not kept
-    size_t waiting_bytes_max = 32u << 20;  // unconfirmed: half of the budget
+    size_t waiting_bytes_max = 32u << 20;  // of unconfirmed text; half of the budget
   };
   // Both clocks: steady for waits, wall for the times of entries.
   struct Now {
     SteadyTime steady;
     WallTime wall;
   };
-  // The wait of text for more text before it becomes a chunk, and of an unfinished line for
-  // its newline.
+  // How long text waits for more text before it becomes a chunk, and how long an unfinished line
+  // waits for its newline.
   static constexpr Duration kGather = 100ms;
   static constexpr Duration kLinePatience = 500ms;
   static constexpr size_t kChunkBytes = 64u << 10;  // a chunk is closed at this size
@@ -59,7 +59,7 @@ class AttemptLog {
   const LogChunk* Take(SteadyTime now);
   // The time at which Take next has a chunk; SteadyTime::max() for never.
   SteadyTime NextDue() const;
-  // Sends every unconfirmed chunk again, because the previous receiver is gone.
+  // Makes Take return every unconfirmed chunk again, because the previous receiver is gone.
   void ReportAllAgain() { reported_ = 0; }
   // Discards the chunk that begins with this entry, because the receiver has stored it.
   void Confirm(uint64_t first_seq);

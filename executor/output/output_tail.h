@@ -35,7 +35,7 @@ class OutputTail {
     size_t size = 0;
   };
   struct Stream {
-    std::string kept;  // may start with dead bytes: see `dead`
+    std::string kept;  // its first `dead` bytes are discarded already
     size_t dead = 0;
     uint64_t cut = 0;  // bytes that were discarded
     std::deque<Piece> pieces;

@@ -1,8 +1,8 @@
 // Masks the values of secrets in a stream of output.
 //
-// Every byte that belongs to an occurrence of a value, or of one line of a value, is left out, and
-// each such stretch becomes "***"; line ends stay. The result does not depend on how the stream is
-// split: bytes that may still turn out to be part of a value are held back.
+// Each stretch of bytes that belongs to a value, or to one line of a value, is replaced by "***";
+// line ends stay. The result does not depend on how the stream is split: bytes that may still turn
+// out to be part of a value are held back.
 //
 //   values "hunter22", fed "pass hun" "ter22!"   ->   "pass " "***!"
 //
@@ -26,7 +26,7 @@ namespace carillon::executor {
 // The patterns to find, as an Aho-Corasick automaton: one step per byte, however many values.
 class SecretPatterns {
  public:
-  // Shorter lines of a value are not searched for on their own: they would match everywhere.
+  // Shorter lines of a value are not patterns of their own: they would match everywhere.
   static constexpr size_t kLineBytesMin = 4;
 
   explicit SecretPatterns(const std::vector<std::string>& values);

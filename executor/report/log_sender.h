@@ -30,8 +30,8 @@ class LogSender final : public Stepper {
     BusProducer& producer;
     Metrics& metrics;
   };
-  // Wait for the confirmation of a chunk, doubled each time up to the longest, because a scheduler
-  // older than this protocol never confirms.
+  // How long to wait for the confirmation of a chunk; doubled after each sending up to the longest,
+  // because a scheduler of an older version never confirms.
   static constexpr Duration kResendFirst = 5s;
   static constexpr Duration kResendLongest = 60s;
   static constexpr Duration kRetryAfter = 100ms;
@@ -58,7 +58,7 @@ class LogSender final : public Stepper {
 
   void TakeAdded();
   void DropStored();
-  // False: the bus refused; the rest waits.
+  // Returns false if the bus refused a record; the remaining chunks wait.
   bool SendDue(SteadyTime now);
   bool SendRecord(const std::vector<Name>& names, SteadyTime now);
 

@@ -52,8 +52,8 @@ class ResultSender final : public Stepper {
   // They grow because repetitions only fill the topic while the database is unavailable.
   static constexpr std::array<Duration, 3> kResendAfter{5s, 10s, 20s};
   static constexpr Duration kRetryAfter = 100ms;
-  // The least time between two rounds of writing the spool and publishing: results may wait until
-  // there are more of them, unlike starts.
+  // The least time between two rounds of writing the spool and publishing, so that one round has
+  // more results. Unlike a start, a result may wait.
   static constexpr Duration kGap = 25ms;
   static constexpr size_t kResultsPerStep = 2048;
   static constexpr size_t kBundleBytesMax = 512u << 10;
@@ -68,7 +68,7 @@ class ResultSender final : public Stepper {
         reported_("results", queue_max),
         applied_("applied results", queue_max) {}
 
-  // Both take as much as fits, from the front; the caller keeps the rest.
+  // Both move as many as fit into the queue, from the front; the rest stays with the caller.
   void Report(std::vector<ReportedResult>& results) { reported_.PushFrom(results); }
   void Applied(std::vector<HeldAttempt>& attempts) { applied_.PushFrom(attempts); }
   void OnWork(const std::function<void()>& wake) {

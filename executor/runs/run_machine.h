@@ -4,17 +4,17 @@
 //
 //   queued -> claiming -> starting -> running -> reporting -> gone
 //
-// In-process attempts end without an observed kRunning.
+// An in-process attempt goes from starting directly to reporting.
 #pragma once
 
 #include <string_view>
 
 namespace carillon::executor {
 
-// Where an attempt is in its life.
+// The stage of an attempt at its executor.
 enum class RunStage {
   kQueued,    // waits for a slot
-  kClaiming,  // the owner was asked, once or more, always with the same token
+  kClaiming,  // the claim was sent, once or more, always with the same token
   kStarting,  // the claim was accepted; the warden has not confirmed the start
   kRunning,
   kReporting,  // ended; the result is not applied yet
@@ -28,9 +28,9 @@ enum class RunEvent {
   kQueueExpired,  // it waited too long; its owner publishes it again
   kAccepted,      // the owner accepted, and the lease still allows a start
   kAcceptedLate,  // the owner accepted, but the answer came too late to start
-  kRefused,       // final for its token
-  kNoAnswer,      // no answer within the wait for it; the claim is sent again
-  kGivenUp,       // no answer for so long that the owner has decided otherwise
+  kRefused,       // the owner refused; final for this token
+  kNoAnswer,      // no answer in time; the claim is sent again
+  kGivenUp,       // no answer until shortly before the lease would have ended
   kStartDue,      // time to try again a start that the warden did not take
   kStarted,
   kEnded,
@@ -41,11 +41,11 @@ enum class RunEvent {
 enum class RunAction {
   kNone,
   kClaim,   // send the claim (again)
-  kStart,   // pass it to the warden, or run it here
-  kCancel,  // tell the warden
+  kStart,   // pass the attempt to the warden, or run it here
+  kCancel,  // pass the cancellation to the warden
   kReport,  // send the result until it is applied
-  kForget,  // the result's files may be deleted
-  kDrop,    // nothing of it remains here
+  kForget,  // the stored result may be deleted
+  kDrop,    // forget the attempt; there is nothing to report
 };
 
 // The next stage, and what the caller must do.

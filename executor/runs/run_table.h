@@ -36,16 +36,16 @@ struct AttemptIdHash {
   }
 };
 
-// All that the daemon knows of one attempt. Members that name a stage are valid only in it.
+// All that the daemon knows of one attempt. Fields whose comment names a stage are valid only then.
 struct RunEntry {
   AttemptId id;
   HeldAttempt held;  // has a token from the claim on
   RunStage stage = RunStage::kQueued;
   Lane lane = Lane::kProcess;
-  TaskMessage task;  // its command is dropped once it is started
-  // From the accepted claim until the start.
+  TaskMessage task;  // its command is dropped once the attempt is started
+  // Kept from the accepted claim until the start.
   SecretValues secrets;
-  // The member that it was claimed from; later the one that last renewed its lease.
+  // The member that the attempt was claimed from; later the member that last renewed its lease.
   MemberId member;
   SteadyTime since{};    // kQueued: arrival; kClaiming: first request
   SteadyTime asked{};    // kClaiming: latest request
@@ -54,7 +54,7 @@ struct RunEntry {
   bool kill_at_lease_end = true;
   bool holds_slot = false;
   bool cancel_asked = false;
-  bool spooled = false;     // kReporting: the spool has it, not the warden
+  bool spooled = false;     // kReporting: the spool has the result, not the warden
   size_t output_bytes = 0;  // kReporting
 };
 

@@ -1,5 +1,5 @@
-// Converts the settings into the options of an executor. Pure, except for the host's name
-// and cores.
+// Converts the settings into the options of an executor. Pure, except that the name and the number
+// of cores of the host are read.
 #pragma once
 
 #include "common/config/load.h"

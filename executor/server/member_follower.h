@@ -2,8 +2,8 @@
 //
 // Threads  One loop calls Step; refusal() is thread-safe.
 // Errors   Retried at the next Step; without the directory the link keeps the members it knows.
-// Always   No member is dialled before this start is announced: another start of the same executor,
-//          which may still be alive, must be gone first.
+// Always   No member is contacted before this process is announced: an earlier process of the same
+//          executor, which may still be alive, must be gone first.
 #pragma once
 
 #include <functional>
@@ -23,14 +23,14 @@ class MemberFollower final : public Stepper {
   struct Options {
     ExecutorId executor;
     Incarnation incarnation;
-    Duration refused_after = 12s;  // another start still announced after this long is alive
+    Duration refused_after = 12s;  // an earlier process announced for longer is alive
     uint64_t seed = 1;
   };
   MemberFollower(MemberDirectory& directory,
                  std::function<void(const std::vector<MemberInfo>&)> set_members, Options options);
 
   SteadyTime Step(SteadyTime now) override;
-  // The reason why this start cannot continue: another one has its id. Empty if it can.
+  // The reason why this process cannot continue: another one has its id. Empty if it can.
   std::string refusal() const;
 
  private:

@@ -12,7 +12,7 @@
 
 namespace carillon::executor {
 
-// The execution of one type of job.
+// How attempts of one job type are executed.
 struct TaskKind {
   JobType type;
   // Runs inside the daemon: no process, no warden, a light slot.
@@ -23,7 +23,7 @@ struct TaskKind {
 
 const TaskKind& KindOf(JobType type);
 
-// Applied to processes unless the job or task says otherwise; the output limit is per stream.
+// The defaults of a process. The output limit is per stream.
 struct ProcessDefaults {
   // Environment of a process; the job's own variables override it.
   std::map<std::string, std::string> env;
@@ -36,12 +36,12 @@ struct FilledSecrets {
   // The values that its output must not show.
   std::vector<std::string> masked = {};
 };
-// The start that the warden is asked for. Its environment is the defaults, overridden by the task's
-// own variables, overridden by the names that Carillon promises (docs/executor.md: CARILLON_RUN_ID
-// and others).
+// Returns the start order for the warden. In its environment the task's variables override the
+// defaults, and the variables that Carillon sets (CARILLON_RUN_ID and others, docs/executor.md)
+// override both.
 StartAttempt StartOf(const TaskMessage& task, const HeldAttempt& held, SteadyTime lease_end,
                      const ProcessDefaults& defaults, const FilledSecrets& secrets = {});
-// Errors as FillSecrets (secret_text.h).
+// Same errors as FillSecrets (secret_text.h).
 Result<FilledSecrets> FillSecretsOf(const TaskMessage& task, const SecretValues& values);
 
 }  // namespace carillon::executor
