@@ -24,7 +24,7 @@ class ChangeQueue {
     RecordId id = 0;
     RecordKind kind = RecordKind::kPut;
     Position position = 0;  // set by Add
-    // A copy may be on disk, so that only a written removal undoes the put.
+    // A copy may already be on disk; then only a written removal undoes the put.
     bool on_disk = false;
     std::string payload = {};
     RecordPlace place = {};  // set when writing begins
@@ -33,19 +33,19 @@ class ChangeQueue {
   void Add(Change change);
   // Removes a record that is not in the index yet. An unknown id is ignored.
   void Withdraw(RecordId id);
-  // nullptr: no pending change, and none in writing, puts the record.
+  // The payload of the record if its put is pending or in writing; else nullptr.
   const std::string* FindPayload(RecordId id) const;
 
   Position last() const { return last_; }  // of the newest change
   Position written() const;                // this change and all before it are written
   Position synced() const;
-  // Asks for a sync up to `position`.
+  // Requests a sync up to `position`.
   void WantSync(Position position);
-  // A sync up to a written change was asked for.
+  // True if a requested sync can be done now, because the changes it covers are written.
   bool sync_is_due() const;
 
   bool has_pending() const { return !pending_.empty(); }
-  // Of the first pending change: its size on disk.
+  // Size on disk of the first pending change.
   size_t next_bytes() const { return kRecordHeaderBytes + pending_.front().payload.size(); }
   bool has_unsynced() const { return !unsynced_.empty(); }
   Position last_unsynced() const { return unsynced_.back().position; }
@@ -53,13 +53,13 @@ class ChangeQueue {
   size_t queued_bytes() const { return queued_bytes_; }
   size_t unindexed_bytes() const { return unindexed_bytes_; }
 
-  // Takes as much as fits into the segment, from the front of the pending changes, and appends it
-  // to `bytes`.
+  // Encodes pending changes into `bytes`, in order, as many as fit into the segment. They are then
+  // in writing.
   void BeginWrite(const SegmentIndex::Segment& segment, std::string* bytes);
-  // These bytes were written; the index now has the changes.
+  // Call it when these bytes are written: adds the changes to the index.
   void FinishWrite(size_t bytes, SegmentIndex& index);
   void FinishSync();
-  // Makes everything unsynced pending again; the index forgets it.
+  // Makes every unsynced change pending again, and removes it from the index.
   void TakeBack(SegmentIndex& index);
 
  private:

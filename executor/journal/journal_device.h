@@ -3,8 +3,8 @@
 // Place    Below segment_log. InlineDevice for owners that may block; ThreadDevice for the warden,
 //          whose loop must not.
 // Threads  ExecuteOrder: any one thread. It takes no lock and allocates nothing, only makes system
-//          calls on what the order already holds. A fork that happens meanwhile therefore never
-//          copies a lock of the library in the locked state.
+//          calls on what the order already holds. Therefore a process that forks meanwhile never
+//          copies a C library lock that this thread holds.
 // Errors   DeviceOrder::error is an errno.
 #pragma once
 
@@ -27,7 +27,7 @@ struct DeviceOrder {
     kDelete,    // deletes `path`
     kRead,      // reads `path` at `offset` into `bytes`, at most its size
     kLog,       // appends `bytes` to `fd`
-    kSpace,     // free space where `path` is
+    kSpace,     // reads the free space of the file system of `path`
   };
   Kind kind = Kind::kSync;
   int fd = -1;

@@ -1,4 +1,4 @@
-// Reads of live records: the window of a segment that is in memory, and the read that replaces it.
+// Reads live records. Each read replaces the window, the part of one segment that is in memory.
 //
 // A read covers neighbouring records too, up to kWindowBytes. It serves a request of a caller, or
 // moves records out of the oldest segment.
@@ -20,13 +20,14 @@ namespace carillon::executor {
 
 class RecordReads {
  public:
-  // Bytes per read. After a restart neighbouring records are requested together.
+  // Bytes per read: after a restart neighbouring records are requested one after the other.
   static constexpr size_t kWindowBytes = 256u << 10;
 
   RecordReads(std::string directory, const SegmentIndex& index)
       : directory_(std::move(directory)), index_(index) {}
 
-  // nullopt: it is not in memory and has been requested. A failed read is returned once.
+  // nullopt: the record is not in memory, and a read was requested. The error of a failed read is
+  // returned once.
   std::optional<Result<std::string>> Take(RecordId id, const RecordPlace& place);
   bool has_request() const { return requested_.has_value(); }
   // Frees the window.
@@ -40,7 +41,7 @@ class RecordReads {
   };
   // Handles the outcome of the order. Returns the records to move if that was its purpose.
   std::optional<std::vector<Moved>> Finish(DeviceOrder& order);
-  // A segment with records that cannot be moved; 0 = none.
+  // The number of a segment with records that cannot be moved; 0 = none.
   uint64_t unmovable_segment() const { return unmovable_segment_; }
 
  private:

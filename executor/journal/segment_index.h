@@ -36,9 +36,9 @@ class SegmentIndex {
   struct Segment {
     uint64_t number = 0;
     size_t used = 0;
-    size_t synced = 0;  // of used
+    size_t synced = 0;  // of the used bytes
     size_t allocated = 0;
-    size_t live = 0;
+    size_t live = 0;  // records
     // The latest change that removed or moved one of its records.
     ChangePosition emptied_by = 0;
     std::vector<RecordId> ids;
@@ -53,19 +53,19 @@ class SegmentIndex {
   // `number` must be above that of the newest one.
   void Begin(uint64_t number, size_t allocated);
   void DropOldest();
-  // Of the newest segment: bytes were written behind those used, all used ones were synced, or
-  // those that are not synced are given up.
+  // These change the newest segment: Grow adds bytes written behind the used ones, MarkSynced marks
+  // all used bytes as synced, CutUnsynced gives up the used bytes that are not synced.
   void Grow(size_t bytes);
   void MarkSynced() { segments_.back().synced = segments_.back().used; }
   void CutUnsynced();
 
   // ---- records
-  // nullptr: no live record in a segment. The pointer is valid until the next Put or Forget.
+  // nullptr: the record is live in no segment. The pointer is valid until the next Put or Forget.
   const RecordPlace* Find(RecordId id) const;
   void Put(RecordId id, const RecordPlace& place);
-  // `by`: the change that removed or moved it.
+  // `by`: the change that removed or moved the record.
   void Forget(RecordId id, ChangePosition by);
-  // Its place, if that is in this segment.
+  // The place of the record if it is in this segment; else nullptr.
   const RecordPlace* FindIn(const Segment& segment, RecordId id) const;
   std::vector<RecordId> Ids() const;  // ascending
 

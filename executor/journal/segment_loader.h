@@ -1,5 +1,5 @@
-// Loads the segments of a log from its directory, and syncs them: the process that wrote them may
-// have died before that.
+// Loads the segments of a log from its directory, and syncs them, because the process that wrote
+// them may have died before it did.
 //
 // Place    Under segment_log, which calls it once. Waits for the device.
 // Errors   kUnavailable: the directory cannot be read or written. A torn or corrupt record ends its
@@ -15,7 +15,7 @@
 namespace carillon::executor {
 
 struct LoadedSegments {
-  RecordId last_id = 0;  // the highest that was ever used
+  RecordId last_id = 0;  // the highest id that was ever used
   size_t corrupt_segments = 0;
 };
 

@@ -8,8 +8,8 @@
 // Owns     Its directory: segment files of fixed length, filled in turn and deleted oldest first
 //          once they hold nothing live. When less than a third of the bytes on disk is live, the
 //          live records of the oldest segment are copied to the newest.
-// Errors   Append, Reserve: kExhausted above bytes_max or on a full device. Step, Commit:
-//          kExhausted, kUnavailable; what is not on the device stays in memory and is tried again.
+// Errors   Append: kExhausted above bytes_max. Reserve: kExhausted on a full device. Step, Commit:
+//          kExhausted, kUnavailable; changes not on the device stay in memory and are retried.
 //          A torn or corrupt record ends its segment when it is loaded; the rest of it is ignored.
 // Always   Written changes survive kill -9, synced ones a power cut too; loaded records are synced.
 //          Reserved bytes can be written even when the device is full. Only Open, Commit, ForEach
@@ -64,22 +64,22 @@ class SegmentLog {
   // Collects the result of the device's last order and submits the next. On an error, call Step
   // again to retry.
   Status Step() { return orders_.Step(); }
-  // Asks for a sync up to `position`. Otherwise changes are written, but synced only when their
+  // Requests a sync up to `position`. Without it changes are written, but synced only when their
   // segment is full.
   void WantSync(Position position) { changes_.WantSync(position); }
-  // Sets space on the device aside for records appended later. False: a file for it is being
-  // created; ask again after a Step.
+  // Reserves space on the device for records appended later. False: a file for it is being created;
+  // call it again after a Step.
   Result<bool> Reserve(size_t bytes);
   void Unreserve(size_t bytes) { room_.Unreserve(bytes); }
   // Lets the next Reserve try again despite an earlier failure.
   void ForgetRefusal() { room_.ForgetRefusal(); }
-  // Part of the reserved space was lost with a failed file and has not been replaced yet.
+  // True while a part of the reserved space, lost with a failed file, is not replaced yet.
   bool short_of_room() const { return room_.short_of_room(); }
   size_t reserved_bytes() const { return room_.reserved_bytes(); }
-  // One live record; nullopt: it is being read; ask again after a Step.
+  // Reads one live record. nullopt: it is being read; call it again after a Step.
   std::optional<Result<std::string>> TryRead(RecordId id);
-  // Writes a line to standard error, which may be a file on the same device. Beyond a bound lines
-  // are dropped.
+  // Writes a line to standard error, through the device, because that may be a file on the same
+  // disk. Beyond a limit lines are dropped.
   void Log(std::string_view line);
   // A later Step reports the free space of the device that holds `path`.
   void AskSpace(std::string path) { errands_.space_path = std::move(path); }
@@ -95,7 +95,7 @@ class SegmentLog {
   Result<std::string> Read(RecordId id);
 
   const SegmentIndex& index() const { return index_; }
-  // With a torn or corrupt record, found by Open.
+  // The number of segments in which Open found a torn or corrupt record.
   size_t corrupt_segments() const { return corrupt_segments_; }
 
  private:

@@ -2,14 +2,16 @@
 //
 // Place    Under segment_log, whose Step drives it.
 // Threads  Not thread-safe; the log owns it. The device may execute orders on a thread of its own.
-// Errors   Step, Finish: of an order that serves a caller; upkeep fails silently and is repeated.
-// Always   One order at a time; use and upkeep alternate, so that neither starves.
+// Errors   Step, Finish: the error of an order that serves a caller. A failed order of the upkeep
+//          is repeated without an error.
+// Always   One order at a time. Orders for callers and for upkeep alternate, so that both progress.
 //
 // A segment is synced before the next is begun, and deleted only when the changes that emptied it
-// are synced. After a failed write or sync the state of everything unsynced is unknown, and a later
-// successful sync proves nothing about it: it is written again, to another segment. Until that is
-// done the failed segment is kept, because changes already reported as written must stay readable;
-// then its unsynced part is cut off. A tail that cannot be cut off only repeats records.
+// are synced. After a failed write or sync the state of all unsynced changes is unknown, and a
+// later successful sync proves nothing about them. So they are written again, to another segment.
+// Until then the failed segment is kept, because changes already reported as written must stay
+// readable; afterwards its unsynced tail is cut off. A tail that cannot be cut off only repeats
+// records.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +38,7 @@ struct DeviceSpace {
 // Requests to the device that are not about records.
 struct DeviceErrands {
   std::string log;         // lines for standard error
-  std::string space_path;  // empty: its free space is not asked for
+  std::string space_path;  // empty: no free space is requested
   std::optional<DeviceSpace> space = {};
 };
 
@@ -59,9 +61,10 @@ class SegmentOrders {
 
   // Never waits. Collects the result of the last order and submits the next.
   Status Step();
-  // Never waits. Creates a spare file; true if that is over already, false if the device is busy.
+  // Never waits. Submits the creation of a spare file. True if that is finished already, even if it
+  // failed; false while the device is busy.
   bool CreateSpare();
-  // Waits for the end of the current order, which the next Step applies.
+  // Waits for the end of the current order. The next Step applies its outcome.
   void AwaitDevice();
   // Waits. Deletes the oldest segments that hold nothing live.
   Status DeleteDead();
@@ -73,7 +76,7 @@ class SegmentOrders {
   using Kind = DeviceOrder::Kind;
   struct Next {
     Kind kind;
-    // Serves a caller rather than upkeep, so that its failure is returned by Step.
+    // The order serves a caller rather than upkeep, so Step returns its failure.
     bool for_use;
   };
   struct Failed {

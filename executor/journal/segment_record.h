@@ -11,7 +11,7 @@ namespace carillon::executor {
 
 using RecordId = uint64_t;  // ascending, never used twice
 
-// The numbers are on disk.
+// The numbers are stored on disk.
 enum class RecordKind : uint8_t {
   kPut = 1,
   kRemove = 2,

@@ -1,9 +1,10 @@
 // The space that a segment log has on its device: the file of the active segment, spare files that
-// wait to become segments, and how much of both is set aside.
+// wait to become segments, and how much of it is reserved.
 //
 // Place    Under segment_log, which reserves; segment_orders creates the files.
 // Threads  Not thread-safe; the log owns it.
-// Owns     Its files: deletes the spares at the end, and cuts off the unused rest of the active one.
+// Owns     Its files: the destructor deletes the spares and cuts off the unused end of the active
+//          one.
 // Always   Reserved bytes fit into files that exist, unless a file failed (short_of_room).
 #pragma once
 
@@ -33,18 +34,19 @@ class SegmentRoom {
   void Unreserve(size_t bytes) { reserved_bytes_ -= std::min(bytes, reserved_bytes_); }
   // Lets the next Reserve try again despite an earlier failure.
   void ForgetRefusal() { refusal_.reset(); }
-  // Part of the reserved space was lost with a failed file and has not been replaced yet.
+  // True while a part of the reserved space, lost with a failed file, is not replaced yet.
   bool short_of_room() const { return lost_ && Capacity() < reserved_bytes_; }
   size_t reserved_bytes() const { return reserved_bytes_; }
 
   // ---- spare files
-  // Another one is needed; `to_move`: records will be copied.
+  // True if another spare is needed. `to_move`: there are records to copy, which needs space too.
   bool WantsSpare(bool to_move) const;
-  // The last one could not be created; no other is tried before Reserve or ForgetRefusal.
+  // True after a spare could not be created. No other is tried until Reserve has returned the error
+  // or ForgetRefusal was called.
   bool refused() const { return refusal_.has_value(); }
   void Created(Result<std::string> path);
   bool has_spare() const { return !spares_.empty(); }
-  // The one that will be activated next. It may be renamed.
+  // The path of the spare that will be activated next. The caller changes it after a rename.
   std::string& next_spare() { return spares_.back(); }
 
   // ---- the active segment's file
@@ -55,7 +57,7 @@ class SegmentRoom {
   // The active segment failed and holds nothing of value.
   bool broken() const { return broken_; }
   void Break() { broken_ = true; }
-  // Leaves no active segment.
+  // Returns the file of the active segment; afterwards there is no active segment.
   FileDescriptor TakeActive();
   // The active segment failed; its space is lost.
   void Lose() { lost_ = true; }

@@ -30,8 +30,8 @@ class ThreadDevice : public JournalDevice {
   bool Done() override;
   void Wait() override;
 
-  // Rung after each order is over, and read by Wait only: watch it edge-triggered. A ring may
-  // arrive late, when the next order is already under way.
+  // An eventfd that is signalled when an order is finished. Only Wait reads it, so watch it
+  // edge-triggered. A signal may arrive late, when the next order is already under way.
   int done_fd() const { return done_event_.get(); }
 
  private:
@@ -41,7 +41,7 @@ class ThreadDevice : public JournalDevice {
   const OrderExecutor execute_;
   FileDescriptor work_event_;  // read by the thread, blocking
   FileDescriptor done_event_;
-  std::atomic<DeviceOrder*> order_{nullptr};  // null: nothing to do, or over
+  std::atomic<DeviceOrder*> order_{nullptr};  // null: no order, or finished
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };
