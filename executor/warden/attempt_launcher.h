@@ -1,10 +1,10 @@
 // Takes start orders: records each start, and starts its process once the record is written.
 //
 // Place    Step 8 of docs/life-of-a-run.md; under WardenCore.
-// Threads  The warden's loop. A start is delayed until its marker is written; nothing here waits.
+// Threads  The warden's loop. A start is delayed until its record is written; nothing here waits.
 // Errors   An attempt that cannot be started ends at once; none is refused silently.
 // Always   A (run, attempt) is started at most once, even across a restart of the warden, because
-//          its marker is written before the fork.
+//          its start record is written before the fork.
 #pragma once
 
 #include <deque>
@@ -28,10 +28,11 @@ class AttemptLauncher {
   AttemptLauncher(const Clock& clock, Rooms rooms) : clock_(clock), rooms_(rooms) {}
 
   void Start(StartAttempt start);
-  // Nothing is started any more; what waits ends as LOST.
+  // From now on nothing is started; starts that wait end as LOST.
   void Stop() { stopping_ = true; }
 
-  // Records starts in order: one whose end finds no space yet delays those behind it.
+  // Records the waiting starts in order. A start waits until space for its end is reserved, and
+  // delays the starts behind it.
   void PrepareWaiting();
   // Starts the attempts whose records are written.
   void LaunchPrepared();
@@ -45,7 +46,7 @@ class AttemptLauncher {
   const Rooms rooms_;
   std::deque<AttemptName> waiting_;     // starts that wait for space for their ends
   bool waiting_asked_ = false;          // space for the first one was requested
-  std::deque<AttemptAtDisk> prepared_;  // started once they are written
+  std::deque<AttemptAtDisk> prepared_;  // started once their records are written
   bool stopping_ = false;
 };
 

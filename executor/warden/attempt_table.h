@@ -1,6 +1,6 @@
 // Every attempt that the warden knows: prepared, running, left over by a dead warden, or ended.
 //
-// Place    Under WardenCore. The launcher, the running attempts and the reporter move an entry on.
+// Place    Under WardenCore. The launcher, the running attempts and the reporter change the stages.
 // Threads  Not thread-safe; the warden's loop owns it.
 // Owns     The entries, with the runs in them, and the names of forgotten attempts.
 // Always   An attempt is known once, by (run, attempt). A forgotten one is remembered for a while,
@@ -33,7 +33,7 @@ struct AttemptEntry {
   SegmentLog::RecordId start_record = 0;
   SegmentLog::RecordId end_record = 0;  // 0 = only in memory
   std::optional<AttemptEnded> memory;   // until it is reported
-  bool counted = false;                 // its output counts as not reported yet
+  bool counted = false;                 // its output counts as not reported
   WallTime started{};
 };
 
@@ -46,22 +46,24 @@ struct AttemptAtDisk {
 class AttemptTable {
  public:
   AttemptEntry* Find(const AttemptName& name);
-  // The entry of this attempt, only if it was started under this very token.
+  // The entry of this attempt if it was started under the same token; else null.
   AttemptEntry* FindHeld(const HeldAttempt& held);
   // The attempt must not be known yet.
   AttemptEntry& Insert(const HeldAttempt& held, AttemptStage stage);
-  // An end that an earlier warden recorded; of two, the later counts.
+  // Adds an end that an earlier warden recorded. If there are two, the later one counts.
   void AddEnded(const RecordedEnd& end);
-  // A start that an earlier warden recorded. False: its end is known as well, and counts.
+  // Adds a start that an earlier warden recorded. Returns false, and adds nothing, if the end of the
+  // attempt is known.
   bool AddLeftOver(const OpenStart& start);
-  // The database has its end. Invalidates the entry.
+  // Removes an attempt whose end is in the database. Invalidates its entry.
   void Forget(const HeldAttempt& held);
   // Token of the claim that a forgotten attempt was started under; nullopt if it is not known.
   std::optional<ClaimToken> ForgottenToken(const AttemptName& name) const {
     return forgotten_.TokenOf(name);
   }
 
-  // Neighbours on disk are neighbours in this list, which the caller reads from the back.
+  // The newest end on disk first. The caller takes names from the back, so that ends are read in
+  // their order on disk, several with one read.
   std::vector<AttemptName> Names() const;
   bool empty() const { return entries_.empty(); }
 

@@ -18,18 +18,18 @@ namespace carillon::executor {
 
 class EndReporter {
  public:
-  // Outputs kept in memory of ends that are recorded but not reported; beyond it they are
-  // read back.
+  // Limit of the output in memory of ends that are recorded but not reported. Beyond it an end is
+  // read back from the journal when it is reported.
   static constexpr size_t kUnreportedBytesMax = 16u << 20;
 
   EndReporter(const Clock& clock, WardenJournal& journal, AttemptTable& table)
       : clock_(clock), journal_(journal), table_(table) {}
 
-  // ---- what happened
+  // ---- starts and ends of attempts
   void Started(const AttemptName& name) { events_.push_back({name, false}); }
   void Record(const AttemptName& name, AttemptEntry& entry, AttemptEnded ended);
   void RecordRefused(const AttemptName& name, AttemptEntry& entry, const StartRefusal& refusal);
-  // Nothing of the attempt of a dead warden lives any more.
+  // Records as LOST an attempt of a dead warden, when no process of it lives any more.
   void RecordLeftOver(const OpenStart& start);
 
   // Queues the synced ends for reporting, and asks the journal to sync the others.
@@ -37,15 +37,18 @@ class EndReporter {
   bool all_synced() const { return ending_.empty(); }
 
   // ---- reports to the daemon
-  // The next event to report, oldest first. Nullopt also while it is being read from the disk.
+  // The next event to report, oldest first. nullopt if there is none, or while it is being read
+  // from the disk.
   std::optional<WardenMessage> TakeEvent();
-  // The daemon disconnected: the next one lists everything.
+  // Call it when the daemon disconnects. The events are dropped, because the next daemon asks for a
+  // list of everything.
   void DropEvents();
-  // False: it is being read from the disk; ask again after a Step. Call it before Describe.
+  // Loads the end of an ended attempt into memory; call it before Describe. False: the end is being
+  // read from the disk; call it again after a Step.
   bool Fetch(const AttemptName& name);
   // The answer to List for one attempt; nullopt if it is gone by now.
   std::optional<WardenMessage> Describe(const AttemptName& name, uint64_t request);
-  // The database has these ends.
+  // Removes ends that are in the database.
   void Forget(const std::vector<HeldAttempt>& attempts);
 
  private:

@@ -1,4 +1,4 @@
-// Drives the warden's journal: steps it, syncs it in time, and judges whether its disk works.
+// Drives the warden's journal: steps it, syncs it in time, and decides whether its disk works.
 //
 // Place    Under WardenCore.
 // Threads  The warden's loop; nothing here waits for the device.
@@ -22,11 +22,12 @@ class JournalDriver {
 
   // Submits what is due to the device and collects what is done.
   void Step(SteadyTime now);
-  // Asks for a sync of changes that nobody waits for (starts, removals), at most so often that
-  // each is synced after a short while.
+  // Requests a sync of changes that nobody waits for (starts, removals), 200 ms after the first of
+  // them, so that one sync covers many.
   void SyncOverdue(SteadyTime now);
   SteadyTime NextStep() const;
-  // Whether one more attempt could be started and recorded. False: not known yet.
+  // True if one more attempt could be started and recorded, false if that is not known yet. The
+  // error says why it could not.
   Result<bool> Ready(SteadyTime now);
 
  private:

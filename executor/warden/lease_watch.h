@@ -25,8 +25,8 @@ LeaseAction DecideAtStart(const WatchedLease& lease, SteadyTime now);
 LeaseAction DecideWhileRunning(const WatchedLease& lease, SteadyTime now);
 // The time at which DecideWhileRunning can next differ from kNone; SteadyTime::max() = never.
 SteadyTime NextLeaseCheck(const WatchedLease& lease);
-// When a lease ends that a member granted in its answer. It starts when its request was sent, by
-// this host's clock: the member cannot have granted it earlier.
+// The end of a lease that a member granted in its answer. The lease is counted from the sending of
+// the request, by this host's clock, because the member cannot have granted it earlier.
 SteadyTime GrantedEnd(int64_t sent_us, Duration lease, SteadyTime now);
 // A renewal moves the end later, never earlier.
 SteadyTime RenewedEnd(SteadyTime current, SteadyTime renewed);

@@ -34,11 +34,11 @@ class LiveRun {
   Status Spawn(const WorkDirectory::Place& directory, const rlimit& open_files, Now now);
 
   // ---- events of epoll and waitpid
-  // Reads one packet of a stream (more if the pipe was enlarged or its writers are gone). True if
-  // more may be readable although epoll reports no new event.
+  // Reads one packet of a stream (more if the pipe was enlarged or its writers are gone). Returns
+  // true if more may be readable although epoll reports no new event.
   bool ReadOutput(OutputStream stream, bool writers_gone, Now now);
   void ReadReport();
-  // Call it when the keeper has exited. If there is no end in its report, it was killed.
+  // Call it when the keeper has exited. A keeper that did not report an end was killed.
   void KeeperExited();
 
   // ---- ending it

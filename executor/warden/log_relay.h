@@ -1,5 +1,4 @@
-// The logs of all attempts on their way to the daemon, of running ones and of ended ones until they
-// are confirmed.
+// The logs of all attempts, running and ended, until the daemon has confirmed them.
 //
 // Place    Under WardenCore; RunningAttempts opens the logs.
 // Threads  The warden's loop.
@@ -35,8 +34,8 @@ class LogRelay {
   // The number of logs that were discarded since the last call.
   size_t TakeGivenUp();
   void Drop(const HeldAttempt& held);
-  // Drops the log if it has ended and nothing in it waits for a confirmation, as in a log
-  // without a byte.
+  // Drops the log if it has ended and no chunk of it waits for a confirmation. An empty log never
+  // has a chunk.
   void DropIfEmpty(const HeldAttempt& held);
 
   std::optional<AttemptOutput> Take(SteadyTime now);

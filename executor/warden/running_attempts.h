@@ -1,9 +1,9 @@
-// The attempts whose processes live: starts their keepers, reads their pipes, enforces
-// their deadlines, reaps and ends them.
+// Runs attempts: starts their keepers, reads their pipes, enforces their deadlines, reaps and ends
+// them.
 //
 // Place    Step 8 of docs/life-of-a-run.md; under WardenCore.
 // Threads  The warden's loop. A kill never waits for the disk.
-// Owns     The children of the warden, and the working directories. Each run is in its entry.
+// Owns     The children of the warden, and the working directories. A LiveRun belongs to its entry.
 // Always   An attempt ends here only when no process of it lives.
 #pragma once
 
@@ -47,11 +47,11 @@ class RunningAttempts {
   // ---- events of epoll; `token` as registered
   static constexpr uint64_t kFirstToken = 4;
   void OnReady(uint64_t token, bool writers_gone);
-  void ReadMore();  // reads the pipes that had more than one turn's worth
+  void ReadMore();  // continues with pipes that were not emptied in one turn
   bool wants_more() const { return !more_.empty(); }
   void ReapChildren();
 
-  // Acts on the deadlines of the attempts, and on what a killed keeper left.
+  // Acts on the deadlines of the attempts, and kills what a killed keeper left running.
   void Tick(SteadyTime now);
   SteadyTime NextTick() const;
   // Deletes a directory in a child process, which the warden reaps.

@@ -23,16 +23,17 @@ struct StartRefusal {
   std::string error;
 };
 
-// A start order that just arrived, of an attempt that the warden does not hold.
+// A start order that just arrived, for an attempt that the warden does not hold.
 struct ArrivedStart {
-  // Its end was forgotten, under the token of another claim: the database was restored to an
-  // earlier state.
+  // The attempt already ran under another claim token, and its end is forgotten. This happens after
+  // the database was restored to an earlier state.
   bool ran_before = false;
   size_t running = 0;  // processes that run or are about to be started
 };
 std::optional<StartRefusal> RefusalAtArrival(const ArrivedStart& start);
 
-// A start before its marker is written, and again after, because the disk may take long.
+// A start that is checked before its record is written, and again afterwards, because the disk may
+// take long.
 struct DueStart {
   bool warden_stops = false;
   bool cancelled = false;

@@ -1,11 +1,11 @@
-// The warden without its socket and its epoll loop: connects its rooms, and orders their work in
-// a turn.
+// The warden without its socket and its epoll loop: connects its components, and runs them in a
+// fixed order in each turn.
 //
 // Place    Step 8 of docs/life-of-a-run.md; behind WardenServer, which owns the loop.
 // Threads  The warden's loop. Nothing here waits for the disk.
-// Owns     The journal and the rooms.
-// Always   A room acts on what is durable: a start is written before its process, an end is synced
-//          before its report.
+// Owns     The journal and the components.
+// Always   Components act only on what is on disk: a start is written before its process begins, an
+//          end is synced before it is reported.
 #pragma once
 
 #include <memory>
@@ -35,31 +35,32 @@ class WardenCore {
   void Start(StartAttempt start) { launcher_.Start(std::move(start)); }
   void Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end);
   void Cancel(const HeldAttempt& attempt, CancelMode mode);
-  // A daemon takes logs from now on, at most so many bytes per attempt.
+  // From now on the daemon takes logs, at most `log_bytes_max` bytes of each new attempt.
   void Follow(size_t log_bytes_max);
   void ConfirmOutput(const std::vector<StoredOutput>& confirmed) { logs_.Confirm(confirmed); }
-  // The warden was ordered to stop: every attempt is killed and recorded, none is started any more.
+  // Call it when the warden is ordered to stop: kills and records all attempts, and starts no more.
   void Stop();
 
   // ---- once per turn, in this order
   void Tick(SteadyTime now);
-  // Journals what happened, and acts on what is durable: starts processes, queues ends
-  // for reporting.
+  // Journals what happened, and acts on what is on disk: starts processes, queues ends for
+  // reporting.
   void Commit(SteadyTime now);
-  // Runs once more at the end of the turn, after later steps submitted work to the disk.
+  // Call it once more at the end of the turn, because steps after Commit add work for the disk.
   void StepJournal(SteadyTime now) { driver_.Step(now); }
   SteadyTime NextTick() const;
 
   // ---- reports to the daemon
   // A chunk of a log, if the daemon takes logs. Call after the events, which are more urgent.
   std::optional<WardenMessage> TakeOutput(SteadyTime now);
-  // When TakeOutput next returns something.
+  // The time at which TakeOutput next returns something.
   SteadyTime NextOutput() const { return followed_ ? logs_.NextDue() : SteadyTime::max(); }
   // The daemon disconnected: log chunks sent but not confirmed are sent again to the next one.
   // Events are dropped, because the next one lists everything.
   void DropReports();
   std::vector<AttemptName> Names() const { return table_.Names(); }
-  // Whether one more attempt could be started and recorded. False: not known yet.
+  // True if one more attempt could be started and recorded, false if that is not known yet. The
+  // error says why it could not.
   Result<bool> Ready(SteadyTime now) { return driver_.Ready(now); }
   void Complain(const std::string& what) { journal_->Complain(what); }
 

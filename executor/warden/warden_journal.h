@@ -60,9 +60,9 @@ class WardenJournal {
                                                      std::unique_ptr<JournalDevice> device,
                                                      Contents* contents);
 
-  // Records a start, after reserving space for its end. Nullopt while that space is being
-  // made: call again after a Step, with kAgain. With kFirst the disk is tried again although
-  // it refused before.
+  // Records a start, after reserving space for its end. nullopt while that space is being made:
+  // call it again after a Step, with kAgain. With kFirst the disk is tried again even if it refused
+  // before.
   enum class Asked { kFirst, kAgain };
   Result<std::optional<SegmentLog::RecordId>> PrepareStart(const StartAttempt& start, WallTime now,
                                                            Asked asked);
@@ -70,17 +70,17 @@ class WardenJournal {
   Result<SegmentLog::RecordId> PrepareEnd(const AttemptEnded& ended, SegmentLog::RecordId start);
   void ReleaseReserve(size_t output_bytes_max);
   void Remove(SegmentLog::RecordId record) { log_->Remove(record); }
-  // Positions in the journal: of the newest change, and up to which changes are written and
-  // synced. A start may proceed when its record is written, an end when it is synced
-  // (docs/adr/0005 says why).
+  // Positions in the journal of the newest change, the last written one and the last synced one. A
+  // start may proceed when its record is written, an end when its record is synced (docs/adr/0005
+  // says why).
   SegmentLog::Position last() const { return log_->last(); }
   SegmentLog::Position written() const { return log_->written(); }
   SegmentLog::Position synced() const { return log_->synced(); }
   bool dirty() const { return log_->dirty(); }
   void WantSync(SegmentLog::Position position) { log_->WantSync(position); }
   Status Step() { return log_->Step(); }
-  // Reads a recorded end. Nullopt while it is being read: ask again after a Step. kCorrupt if its
-  // bytes are unreadable.
+  // Reads a recorded end. nullopt while it is being read: call it again after a Step. kCorrupt if
+  // the record cannot be decoded.
   std::optional<Result<AttemptEnded>> ReadEnd(SegmentLog::RecordId record);
 
   // Reserves some space for starts that were claimed before the device was full. kExhausted: none

@@ -1,7 +1,7 @@
 // The warden's loop: one epoll, one directory.
 //
-// Place    Run by carillon-warden's main; docs/executor.md describes its effect on
-//          users' processes.
+// Place    Run by carillon-warden's main; docs/executor.md describes its effect on the processes of
+//          users.
 // Threads  The caller's, which waits in epoll only, and the journal device's own (thread_device.h).
 // Owns     The directory (locked): journal, working directories, socket.
 // Errors   Create: kConflict if another warden holds the directory.
@@ -27,7 +27,7 @@ inline constexpr char kWardenLog[] = "log";
 
 struct WardenOptions {
   std::string directory;  // must exist
-  // The time that it waits for a daemon while it holds nothing.
+  // How long the warden waits for a daemon while it holds nothing.
   Duration idle_exit = 60s;
   size_t journal_bytes_max = 256u << 20;
   // Executes the journal's orders, on the device's thread.
@@ -37,7 +37,8 @@ struct WardenOptions {
 class WardenServer {
  public:
   static Result<std::unique_ptr<WardenServer>> Create(const Clock& clock, WardenOptions options);
-  // Returns when there is nothing left to do, or after SIGTERM once all is killed and recorded.
+  // Returns when there is nothing left to do, or after SIGTERM or SIGINT once every attempt is
+  // killed and recorded.
   void Run();
 
  private:

@@ -28,13 +28,13 @@ class DaemonChannel {
   int connection() const { return connection_.get(); }
   bool attached() const { return greeted_; }
 
-  // Accepts the newest caller and drops an older connection. True if there is a new one.
+  // Accepts the newest connection and closes an older one. True if there is a new one.
   bool Accept();
   // Reads the available bytes. False: the connection is gone.
   bool Read();
   // The next message, once Hello was answered. False: none, or disconnected.
   bool Next(WardenMessage* message);
-  // Room for one more frame; otherwise wait until Flush made some.
+  // True if there is room for one more frame; if not, wait until Flush has made room.
   bool CanSend() const { return connection_.open() && unsent_.size() < kSendBytesMax / 2; }
   void Send(const WardenMessage& message);
   // Writes as much as the socket takes. False: the connection is gone.

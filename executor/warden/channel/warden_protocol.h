@@ -20,8 +20,8 @@ namespace carillon::executor {
 inline constexpr uint32_t kWardenProtocolVersion = 1;
 inline constexpr size_t kFrameBytesMax = 4u << 20;
 inline constexpr size_t kHeldPerFrameMax = 4096;
-// Versions that a warden sends in its Welcome. From this one on it sends logs, once asked
-// to Follow.
+// The version that a warden sends in its Welcome says what it can do. From this version on it sends
+// logs, once it is asked to Follow.
 inline constexpr uint32_t kWardenReportsLogs = 2;
 // From this version on it accepts StartMasked.
 inline constexpr uint32_t kWardenMasks = 3;
@@ -69,8 +69,8 @@ struct Started {
 struct Ended {
   AttemptEnded ended;
 };
-// The answer to List: any number of these two, then ListEnd. A running attempt whose command has
-// not begun has a zero start time.
+// The answer to List: any number of ListRunning and ListEnded, then ListEnd. A running attempt
+// whose command has not begun has a zero start time.
 struct ListRunning {
   uint64_t request = 0;
   AttemptStarted running;

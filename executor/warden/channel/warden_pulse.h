@@ -1,7 +1,7 @@
 // Decides whether the warden at the other end of the socket still answers. Pure.
 //
 // A warden that is stopped, or hangs in the kernel, keeps its socket open: the connection does not
-// break, but nothing is done. So it is pinged, and any message from it counts as an answer.
+// break, but nothing is done. So the client pings it; any message from it counts as an answer.
 //
 // Threads  Not thread-safe; the client's thread owns it.
 // Time     Never reads a clock. Counts pings, not seconds: a daemon that was stopped itself finds
@@ -17,15 +17,15 @@ class WardenPulse {
   static constexpr Duration kPingEvery = 1s;
   static constexpr int kUnansweredMax = 3;
 
-  // A new connection.
+  // Call it for each new connection.
   void Begin(SteadyTime now) {
     unanswered_ = 0;
     next_ = now + kPingEvery;
   }
-  // A message of any kind arrived.
+  // Call it for each message that arrives, of any kind.
   void Heard() { unanswered_ = 0; }
-  // True if a ping must be sent. None is sent to a silent warden: earlier ones are
-  // still unanswered.
+  // True if a ping must be sent. A silent warden gets none, because earlier pings are still
+  // unanswered.
   bool Due(SteadyTime now) {
     if (now < next_) return false;
     next_ = now + kPingEvery;

@@ -1,4 +1,4 @@
-// The daemon's end of the warden: implements Warden over the warden's unix socket.
+// The daemon's client of the warden: implements the port Warden over the warden's unix socket.
 //
 // Place    Step 8 of docs/life-of-a-run.md, on the daemon's side.
 // Threads  Thread-safe. Owns one thread for the socket, which also starts the warden if none
@@ -36,7 +36,7 @@ class WardenClient : public Warden {
  public:
   struct Options {
     std::string directory;        // of the warden; created (0700) when missing
-    std::string executable = {};  // empty = beside this process's own
+    std::string executable = {};  // empty = beside this process's executable
     Duration idle_exit = 60s;     // the warden exits after being idle for so long
     Duration list_timeout = 5s;
     size_t log_bytes_max = 16u << 20;  // of one attempt
@@ -46,7 +46,7 @@ class WardenClient : public Warden {
   static constexpr size_t kUnsentBytesMax = 32u << 20;
 
   WardenClient(Options options, const Clock& clock, Metrics& metrics);
-  // Disconnects. What runs continues, and the warden keeps its end for the next daemon.
+  // Disconnects. Running attempts continue, and the warden keeps their ends for the next daemon.
   ~WardenClient() override;
 
   Status CanStart() override;
@@ -61,7 +61,7 @@ class WardenClient : public Warden {
 
   // Notifies the warden that this daemon stops for good: it exits as soon as it holds nothing.
   void Leave();
-  // 0 while none is attached.
+  // 0 while no warden is attached.
   int64_t warden_pid() const;
   bool answers() const;
   uint64_t restarts() const;

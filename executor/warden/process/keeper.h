@@ -1,11 +1,12 @@
 // The keeper of one attempt: a process between the warden and the command, forked without exec.
 //
-// It is the subreaper of everything the command starts, so that a process that forks twice, opens a
-// session or clears its environment remains a descendant. It waits for the command, kills what the
-// command leaves behind, and kills everything when the warden dies or orders it.
+// It is the subreaper of everything the command starts, so that a process that forks twice, creates
+// a session or clears its environment remains a descendant. It waits for the command, kills what
+// the command leaves behind, and kills everything when the warden dies or orders it to.
 //
 // Place    Step 8 of docs/life-of-a-run.md; the rules are in docs/executor.md.
-// Threads  A process of its own with one thread. Waits only in sigtimedwait and waitpid.
+// Threads  A process of its own with one thread. Waits for signals and children, and for the disk
+//          when it creates and removes the directory.
 // Owns     The attempt's working directory: creates it, removes it.
 // Always   Never exits while a descendant lives.
 //
@@ -25,8 +26,8 @@
 
 namespace carillon::executor {
 
-// The values that the keeper needs, made before the fork. The descriptors are the write ends
-// of the pipes.
+// The values that the keeper needs, prepared before the fork. The descriptors are the write ends of
+// the pipes.
 struct ShimSpec {
   std::string command;
   std::vector<std::string> env;  // "NAME=value"

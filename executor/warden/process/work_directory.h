@@ -4,9 +4,10 @@
 // Threads  Stateless.
 // Errors   Take: false, with the reason in errno.
 //
-// Making and removing a directory can cost more than everything else about a short process (a
-// journal, or ext4 without one, which skips every inode deleted within the last five seconds). So a
-// directory that its attempt left untouched is renamed to `spare`, and back for the next attempt.
+// Creating and deleting a directory can cost more than all the rest of a short process: either the
+// file system writes to its journal, or it is ext4 without one, which skips every inode deleted
+// within the last five seconds. So a directory that its attempt left untouched is renamed to
+// `spare`, and renamed back for the next attempt.
 #pragma once
 
 #include <sys/stat.h>
@@ -19,14 +20,14 @@ class WorkDirectory {
  public:
   struct Place {
     std::string path;
-    std::string spare = {};  // nobody else may use it meanwhile; empty: no spare
+    std::string spare = {};  // used by this attempt alone; empty: no spare
   };
   explicit WorkDirectory(const Place& place) : place_(place) {}
 
-  // Removes a remainder at its path first.
+  // Creates the directory, or renames the spare to its path. A remainder at that path is deleted.
   bool Take();
-  // Renames it to the spare if it is as good as new, else deletes it with its contents. No process
-  // of the attempt may be alive.
+  // Renames the directory to the spare if it is as good as new, else deletes it with its contents.
+  // No process of the attempt may be alive.
   void GiveBack();
 
  private:
