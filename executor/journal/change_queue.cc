@@ -33,7 +33,7 @@ const std::string* ChangeQueue::FindPayload(RecordId id) const {
 }
 
 void ChangeQueue::Withdraw(RecordId id) {
-  if (FindPut(writing_, id) != writing_.end()) {  // it is being written at the moment
+  if (FindPut(writing_, id) != writing_.end()) {  // its put is being written now
     return Add({.id = id, .kind = RecordKind::kRemove});
   }
   const auto pending = FindPut(pending_, id);

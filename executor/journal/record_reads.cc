@@ -56,7 +56,7 @@ std::optional<std::vector<RecordReads::Moved>> RecordReads::Finish(DeviceOrder& 
     return std::nullopt;
   }
   window_ = {reading_from_.segment, reading_from_.offset, std::move(order.bytes)};
-  // If the record was requested again meanwhile, do not read twice, or it would never be delivered.
+  // A record that was requested during this read and is in the new window needs no read of its own.
   const RecordPlace* asked = requested_ ? index_.Find(*requested_) : nullptr;
   if (asked != nullptr && InWindow(*asked)) requested_.reset();
   if (!reading_to_move_) return std::nullopt;
@@ -69,7 +69,7 @@ void RecordReads::Fail(Error error) {
     return;
   }
   failed_.emplace(reading_, std::move(error));
-  // Requested again meanwhile: this is the answer.
+  // A request for the same record made during the read is answered by this error too.
   if (requested_ == reading_) requested_.reset();
 }
 

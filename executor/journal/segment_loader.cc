@@ -32,7 +32,7 @@ Result<std::string> ReadWhole(const std::string& path) {
   return std::move(order.bytes);
 }
 
-// Afterwards all of the newest segment counts as synced.
+// Syncs the file of the newest segment and marks all of it as synced.
 Status SyncNewest(const FileDescriptor& file, JournalDevice& device, SegmentIndex* index) {
   DeviceOrder order;
   order.kind = DeviceOrder::Kind::kSync;

@@ -40,7 +40,7 @@ SegmentLog::SegmentLog(Options options, std::unique_ptr<JournalDevice> device)
 
 SegmentLog::~SegmentLog() {
   orders_.AwaitDevice();
-  // Losing this line loses no state.
+  // The result is ignored: these lines are only messages.
   const std::string& lines = errands_.log;
   if (!lines.empty()) static_cast<void>(!write(STDERR_FILENO, lines.data(), lines.size()));
 }

@@ -9,7 +9,8 @@
 namespace carillon::executor {
 namespace {
 
-// The oldest segment is copied once the disk holds more than this many bytes per live byte.
+// The oldest segment is copied once the disk holds more than this many bytes per live byte, and two
+// segments more.
 constexpr size_t kDiskPerLiveMax = 3;
 
 const char* NameOf(DeviceOrder::Kind kind) {
@@ -45,7 +46,7 @@ bool SegmentOrders::CreateSpare() {
   if (active_) return false;
   Begin({Kind::kCreate, false});
   if (!parts_.device.Done()) return false;
-  static_cast<void>(Finish().ok());  // the room keeps a failure
+  static_cast<void>(Finish().ok());  // SegmentRoom keeps the error
   return true;
 }
 
@@ -211,7 +212,7 @@ void SegmentOrders::FinishCreate() {
 }
 
 void SegmentOrders::FinishActivate() {
-  // It is still a spare until every step has worked.
+  // The file remains a spare, under its new name, until every step of the order has worked.
   if (order_.renamed) parts_.room.next_spare() = order_.target;
   if (order_.error != 0) return;
   parts_.room.Activate(FileDescriptor(order_.opened));
@@ -230,15 +231,16 @@ void SegmentOrders::FinishRead() {
   parts_.changes.WantSync(parts_.changes.last());
 }
 
-// Data around a failure cannot be trusted; everything unsynced is written again, elsewhere.
+// After a failure the state of unsynced changes is unknown; all of them are written again, to
+// another segment.
 void SegmentOrders::TakeBackUnsynced() {
   GiveUpActive();
   parts_.changes.TakeBack(parts_.index);
 }
 
-// Changes reported as written have been acted on, so the next process must find them: the failed
-// segment stays until they are written elsewhere. If an earlier failed segment is still waiting for
-// that, it holds all of them already.
+// Keeps the failed segment until its changes are written to another one: changes reported as
+// written have been acted on, so the next process must find them. If an earlier failed segment is
+// still kept, it holds all of these changes already.
 void SegmentOrders::GiveUpActive() {
   const auto& [device, index, changes, room, reads, errands] = parts_;
   if (!changes.has_unsynced() || failed_) {

@@ -11,13 +11,13 @@ namespace carillon::executor {
 SegmentRoom::~SegmentRoom() {
   for (const std::string& spare : spares_) unlink(spare.c_str());
   if (active_.open()) {
-    // A failure only wastes space until the log is loaded.
+    // A failure only wastes space until the log is loaded again.
     static_cast<void>(!ftruncate(active_.get(), static_cast<off_t>(index_.newest().used)));
   }
 }
 
-// The bytes that certainly fit into the active segment and the spares. A record never straddles two
-// segments, so the end of each may stay unused.
+// The bytes that certainly fit into the active segment and the spares. A record is never split
+// between two segments, so the end of each segment may stay unused.
 size_t SegmentRoom::Capacity() const {
   size_t capacity = spares_.size() * (segment_bytes_ - kRecordPayloadBytesMax);
   if (active_.open() && !broken_) {
@@ -41,7 +41,7 @@ Result<bool> SegmentRoom::Reserve(size_t bytes) {
   return false;
 }
 
-// Copies must not use space that is reserved for ends.
+// Records to move need space of their own: they must not use what is reserved.
 bool SegmentRoom::WantsSpare(bool to_move) const {
   const size_t taken = reserved_bytes_ + changes_.queued_bytes();
   if (wanted_bytes_ > 0 && Capacity() < taken + wanted_bytes_) return true;
