@@ -46,7 +46,7 @@ void AttemptLauncher::PrepareWaiting() {
   }
 }
 
-// False: space for its end is being made.
+// Records one start. Returns false while space for its end is being made.
 bool AttemptLauncher::Prepare(const AttemptName& name, AttemptEntry& entry) {
   const auto asked = std::exchange(waiting_asked_, true) ? WardenJournal::Asked::kAgain
                                                          : WardenJournal::Asked::kFirst;

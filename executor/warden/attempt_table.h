@@ -52,8 +52,8 @@ class AttemptTable {
   AttemptEntry& Insert(const HeldAttempt& held, AttemptStage stage);
   // Adds an end that an earlier warden recorded. If there are two, the later one counts.
   void AddEnded(const RecordedEnd& end);
-  // Adds a start that an earlier warden recorded. Returns false, and adds nothing, if the end of the
-  // attempt is known.
+  // Adds a start that an earlier warden recorded. Returns false, and adds nothing, if the end of
+  // the attempt is known.
   bool AddLeftOver(const OpenStart& start);
   // Removes an attempt whose end is in the database. Invalidates its entry.
   void Forget(const HeldAttempt& held);

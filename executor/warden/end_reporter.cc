@@ -7,8 +7,8 @@ namespace carillon::executor {
 void EndReporter::Record(const AttemptName& name, AttemptEntry& entry, AttemptEnded ended) {
   entry.start.reset();
   const Result<SegmentLog::RecordId> record = journal_.PrepareEnd(ended, entry.start_record);
-  // Without space for its record, the end of an attempt that never ran may be reported from memory:
-  // if it is lost, the lease expires with the same result.
+  // An end for whose record there is no space is of an attempt that never ran. It may be reported
+  // from memory: if it is lost, the lease ends with the same result.
   entry.memory = std::move(ended);
   entry.end_record = record.ok() ? *record : 0;
   entry.stage = AttemptStage::kEnding;
@@ -43,7 +43,7 @@ void EndReporter::ReleaseSynced() {
     const AttemptName name = ending_.front().name;
     ending_.pop_front();
     AttemptEntry& entry = *table_.Find(name);
-    // Nothing is reserved for an attempt of an earlier warden: its reservation died with that one.
+    // Nothing is reserved for an attempt of an earlier warden: that warden's reservations are gone.
     if (entry.reserved) journal_.ReleaseReserve(entry.output_bytes_max);
     entry.reserved = false;
     entry.stage = AttemptStage::kEnded;

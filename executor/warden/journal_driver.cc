@@ -4,7 +4,7 @@ namespace carillon::executor {
 namespace {
 
 constexpr Duration kStepAgain = 200ms;  // after a disk failure
-// When one order takes the disk longer than this, nothing more should be claimed.
+// If one order takes the disk longer than this, the warden is not ready for more attempts.
 constexpr Duration kDiskAnswers = 1s;
 // Changes that nobody waits for (starts, removals) are synced after this long at most.
 constexpr Duration kSyncDelay = 200ms;
@@ -14,7 +14,8 @@ constexpr uint64_t kFreeInodesMin = 64;
 }  // namespace
 
 void JournalDriver::Step(SteadyTime now) {
-  // An order under way is collected even then, because its completion is signalled only once.
+  // Even in the pause after a failure, an order under way is collected, because its completion is
+  // signalled only once.
   if (step_failed_ && now < next_step_ && !journal_.log().busy()) return;
   const Status status = journal_.Step();
   step_failed_ = !status.ok();
@@ -39,7 +40,7 @@ void JournalDriver::SyncOverdue(SteadyTime now) {
 
 SteadyTime JournalDriver::NextStep() const {
   if (step_failed_) return next_step_;
-  // While it is busy, its completion wakes the loop.
+  // While the device is busy, the completion of its order wakes the loop.
   return journal_.dirty() && !journal_.log().busy() ? sync_due_ : SteadyTime::max();
 }
 
@@ -48,8 +49,8 @@ Result<bool> JournalDriver::Ready(SteadyTime now) {
   if (log.busy() && now - order_since_ >= kDiskAnswers) {
     return {ErrorCode::kUnavailable, "the disk under " + work_directory_ + " does not respond"};
   }
-  // While nothing can be written, space for one more is useless; and each failed write uses up the
-  // file that was made for it, so that the request for space might never be answered.
+  // While nothing can be written, no space is requested: it would be useless, and each failed write
+  // uses up the file that was made for it, so the request might never be answered.
   if (disk_failure_) return *disk_failure_;
   CARILLON_ASSIGN_OR_RETURN(const bool headroom, journal_.EnsureHeadroom());
   log.AskSpace(work_directory_);

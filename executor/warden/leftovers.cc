@@ -112,8 +112,8 @@ std::vector<OpenStart> Leftovers::Step(SteadyTime now) {
       if (!HasVariable(environment, mark.run) || !HasVariable(environment, mark.attempt)) continue;
       const Lineage::Owner owner = lineage.OwnerOf(entry.pid);
       if (owner == Lineage::Owner::kOtherKeeper) continue;
-      // If the owner stays unknown (some hosts hide processes), the process is killed after the
-      // patience with keepers.
+      // If the owner stays unknown (some hosts hide processes), the process is killed once
+      // kKeeperPatience has passed.
       const bool leftover = owner == Lineage::Owner::kNone || now >= keepers_killed_at_;
       if (leftover) kill(entry.pid, SIGKILL);
       alive[i] = true;  // checked again in the next Step

@@ -96,7 +96,7 @@ Status LiveRun::Spawn(const WorkDirectory::Place& directory, const rlimit& open_
   pipes_[0] = std::move(out.read);
   pipes_[1] = std::move(err.read);
   report_ = std::move(report.read);
-  // These may hold secrets and are not needed again.
+  // These may contain secrets and are not needed any more.
   start_.env.clear();
   start_.command.clear();
   start_.masked.clear();
@@ -119,7 +119,8 @@ bool LiveRun::ReadOutput(OutputStream stream, bool writers_gone, Now now) {
     bytes_read_[which] += static_cast<size_t>(n);
   }
   if (!grown_[which] && bytes_read_[which] > kOrderedBytesMax) {
-    // Set even if the kernel refuses: then the small pipe is only read more often in one turn.
+    // Set even if the kernel refuses to enlarge the pipe: then the small pipe is only read several
+    // times in one turn.
     grown_[which] = true;
     fcntl(pipes_[which].get(), F_SETPIPE_SZ, kGrownPipeBytes);
     return true;
@@ -195,8 +196,8 @@ void LiveRun::Tick(SteadyTime now) {
     return;
   }
   if (now < ending_->next_push || keeper_ <= 0) return;
-  // The keeper does not react: somebody has stopped it (SIGSTOP). Its descendants are killed first.
-  // It is continued only when none is left, so that none can become an orphan.
+  // The keeper does not react: somebody has stopped it (SIGSTOP). Its descendants are killed first,
+  // and the keeper is continued only when none is left, so that none can become an orphan.
   ending_->next_push = now + kPushEvery;
   if (KillDescendants(keeper_) == 0) kill(keeper_, SIGCONT);
 }

@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   const carillon::SystemClock clock;
   auto server = WardenServer::Create(clock, arguments.options);
   if (!server.ok()) {
-    // Losing the race for the directory is not an error: two starts at once are normal.
+    // It is no error that another warden holds the directory: two wardens may be started at once.
     if (server.code() == carillon::ErrorCode::kConflict) return 0;
     std::fprintf(stderr, "carillon-warden: %s\n", server.error().message.c_str());
     return 1;

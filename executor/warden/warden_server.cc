@@ -77,8 +77,8 @@ Status WardenServer::PrepareSignals() {
   sigemptyset(&handled);
   for (const int wanted : {SIGCHLD, SIGTERM, SIGINT}) sigaddset(&handled, wanted);
   sigset_t blocked = handled;
-  // Blocked here because keepers inherit the mask: an order that arrives before a keeper listens
-  // must wait, not kill it.
+  // These are blocked because keepers inherit the mask: a signal that arrives before a keeper waits
+  // for it must stay pending, not kill the keeper.
   for (const int wanted : {SIGUSR1, SIGUSR2}) sigaddset(&blocked, wanted);
   if (sigprocmask(SIG_BLOCK, &blocked, nullptr) != 0) return SystemError("sigprocmask");
   signals_ = FileDescriptor(signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -99,7 +99,7 @@ Status WardenServer::PrepareCore() {
   rlimit open_files{};
   if (getrlimit(RLIMIT_NOFILE, &open_files) != 0) return SystemError("getrlimit");
   const rlimit raised{open_files.rlim_max, open_files.rlim_max};
-  setrlimit(RLIMIT_NOFILE, &raised);  // a run needs three; if refused, fewer can run
+  setrlimit(RLIMIT_NOFILE, &raised);  // a run needs three; on failure fewer can run
   const std::string work = options_.directory + "/work";
   const std::string old = options_.directory + "/work.old";
   const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;
@@ -225,7 +225,7 @@ void WardenServer::Handle(WardenMessage message) {
   } else if (std::holds_alternative<Leave>(message)) {
     left_ = true;
   } else if (std::holds_alternative<Hello>(message)) {
-    next_ready_check_ = {};  // it needs the readiness now
+    next_ready_check_ = {};  // a new daemon needs the readiness now
   }
 }
 

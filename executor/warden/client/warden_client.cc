@@ -201,7 +201,7 @@ void WardenClient::OnReadable(std::function<void()> wake) {
 
 void WardenClient::Leave() {
   MutexLock lock(mu_);
-  // If none is attached, there is nothing to do.
+  // Without an attached warden there is nobody to notify.
   static_cast<void>(Enqueue(warden_message::Leave{}).ok());
   Poke();
 }
@@ -294,7 +294,7 @@ void WardenClient::Serve() {
       if (events_.size() < kEventsMax) {
         waited[0].events |= POLLIN;
       } else {
-        // Input is not read meanwhile, so silence proves nothing.
+        // The queue of events is full and the socket is not read, so silence proves nothing.
         pulse_.Heard();
       }
       if (!unsent_.empty()) waited[0].events |= POLLOUT;
@@ -441,7 +441,7 @@ void WardenClient::OnListEnd(uint64_t request) {
     listed_.notify_all();
     return;
   }
-  // This was the first list after a connect: reports the events that were missed, and repeats the
+  // This was the first list after a connect: report the events that were missed, and repeat the
   // starts that the warden never received.
   Inventory inventory = std::move(listing->second.inventory);
   listings_.erase(listing);
@@ -451,7 +451,7 @@ void WardenClient::OnListEnd(uint64_t request) {
   for (AttemptEnded& ended : inventory.ended) events_.push_back(std::move(ended));
   attached_ = true;
   std::erase_if(unanswered_, [this](const auto& unanswered) REQUIRES(mu_) {
-    // A start that cannot be sent is dropped; the core asks again, and is refused then.
+    // A start that cannot be sent is dropped. The core passes it again and then gets the error.
     return !EnqueueStart(unanswered.second).ok();
   });
 }

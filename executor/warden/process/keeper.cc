@@ -114,7 +114,8 @@ class Keeper {
     prctl(PR_SET_PDEATHSIG, SIGUSR2);
     if (getppid() != warden_) _exit(0);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    // The warden ignores SIGCHLD, and an ignored signal cannot be waited for.
+    // An ignored signal cannot be waited for, and SIGCHLD may be ignored since before the warden's
+    // exec.
     signal(SIGCHLD, SIG_DFL);
     CloseAllExcept({spec_.out_write, spec_.err_write, spec_.report_write});
     sigemptyset(&awaited_);
@@ -132,8 +133,8 @@ class Keeper {
     return false;
   }
 
-  // True if the command must not start any more. Taking the directory may have waited for the disk
-  // so long that the warden abandoned the attempt, or died.
+  // True if the command must not start any more: the warden may have abandoned the attempt, or died,
+  // while the keeper waited for the disk to take the directory.
   bool MustDie() const {
     sigset_t waiting;
     sigpending(&waiting);
@@ -164,7 +165,7 @@ class Keeper {
     return true;
   }
 
-  // Reaps, kills when it is time, waits for the next signal. True if no process is left.
+  // Reaps, kills when it is time, and waits for the next signal. True if no process is left.
   bool Step() {
     if (!Reap()) return true;
     if (first_done_ && leftover_waits_++ == 0) TerminateLeftovers();
