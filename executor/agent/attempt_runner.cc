@@ -21,8 +21,8 @@ void AttemptRunner::Begin(RunEntry& entry, SteadyTime now) {
   End(entry, {entry.held, std::move(result), entry.task.job_id}, ResultHome::kMemory);
 }
 
-// Asking again heals a start that was lost with the warden or could not be sent, because the warden
-// ignores a second start of an attempt.
+// Passes each start to the warden again until it is confirmed, because a start may be lost with a
+// warden or may not be sent. That is safe: the warden ignores a second start of an attempt.
 void AttemptRunner::StartDue(SteadyTime now) {
   const size_t count = starting_.size();
   for (size_t i = 0; i < count; ++i) {
@@ -67,7 +67,7 @@ bool AttemptRunner::StartOne(RunEntry& entry, SteadyTime now) {
 }
 
 // Lets a user find a run by its trace id; costs nothing at other log levels. An attempt found at
-// the warden after a restart has no task, and so only the default trace id of its run.
+// the warden after a restart has no task, so the default trace id of its run is logged.
 void AttemptRunner::LogTrace(const RunEntry& entry, std::string_view what) const {
   if (!log::Enabled(log::Level::kDebug)) return;
   log::Debug("executor", "run {} attempt {} {} (trace {})", EncodeRunId(entry.id.key),
@@ -129,7 +129,7 @@ void AttemptRunner::Applied(const ResultsApplied& message) {
     if (step.action != RunAction::kForget) continue;
     applied.push_back(entry->held);
   }
-  // The sender's queue is full only with thousands of entries; the owner repeats the message.
+  // Results for which the sender's queue has no room are not changed: the owner repeats the message.
   std::vector<HeldAttempt> refused = applied;
   rooms_.sender.Applied(refused);
   applied.resize(applied.size() - refused.size());

@@ -167,8 +167,8 @@ void ExecutorCore::AdoptEnded(AttemptEnded ended, ResultHome home) {
   runner_.Ended(std::move(ended), home);
 }
 
-// The warden holds this attempt under another token, from an earlier daemon on this host. The
-// attempt that was to be claimed here already runs, or ran.
+// Drops the entry of an attempt that the warden holds under another token: an earlier daemon on
+// this host already started the attempt that was to be claimed here.
 void ExecutorCore::DropPretender(const HeldAttempt& held) {
   RunEntry* entry = runs_.Find(IdOf(held));
   if (entry == nullptr || entry->held.token == held.token) return;

@@ -8,13 +8,13 @@ namespace carillon::executor {
 namespace {
 
 constexpr Duration kSampleEvery = 1s;
-// Freed slots are reported at once if a member was last told of at most 1 slot in 4.
+// Freed slots are reported at once if the last report to some member was at most 1 free slot in 4.
 constexpr int kNearlyFull = 4;
 // A change is reported at once, but not more often than this.
 constexpr Duration kChangeBeatEvery = 200ms;
-// A lease that its member did not renew for this long, and for longer than one heartbeat interval,
-// is offered to every member, because the segment may have a new owner. That happens with the
-// second heartbeat after the last renewal at the latest, before the shortest configurable lease
+// An attempt whose lease was not renewed for this long, or for 1.5 heartbeat intervals if that is
+// longer, is reported to every member, because its segment may have a new owner. That happens with
+// the second heartbeat after the last renewal at the latest, before the shortest configurable lease
 // (three heartbeats and a margin) ends.
 constexpr Duration kOwnerSilent = 5s;
 constexpr Duration SilenceAt(Duration heartbeat_every) {
@@ -63,8 +63,8 @@ HeartbeatSender::Told HeartbeatSender::Current() const {
   return current;
 }
 
-// True if a heartbeat should be sent early. A result tells only the member that owns the run that
-// a slot is free; the others learn from a heartbeat of free slots and of lanes that open or close.
+// True if a heartbeat should be sent early. Only the member that owns a run learns from its result
+// that a slot is free; the other members learn it from a heartbeat.
 bool HeartbeatSender::RoomFreed(const Told& current) const {
   const int told = rooms_.sessions.LeastReportedFreeSlots();
   return rooms_.sessions.several() && told <= rooms_.gate.slots() / kNearlyFull &&
@@ -80,8 +80,10 @@ int HeartbeatSender::RoomFor(const MemberId& member, Lane lane) const {
   return rooms_.gate.FreeSlots(lane) + rooms_.claims.SlotsOf(member, lane);
 }
 
-// A dead warden took its processes with it, and a live one without a connection kills them by
-// itself. The end of the lease then tells the owner what nobody here can.
+// True if the attempt is reported as running. When the warden does not respond, nobody here knows
+// whether its processes live: those of a dead warden are killed, and a warden without a connection
+// kills them when their leases end. So it is reported only until shortly before a lease would have
+// ended; then the owner decides by the lease.
 bool HeartbeatSender::ReportsRunning(const RunEntry& entry, SteadyTime now) const {
   const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
   if (!runs) return false;
@@ -96,8 +98,8 @@ void HeartbeatSender::Fill(const MemberId& member, SteadyTime now, Heartbeat* he
   heartbeat->takes_secrets = true;
   heartbeat->tasks_behind = tasks_behind_;
   heartbeat->trouble = rooms_.warden.trouble();
-  // Counted as the store counts: RUNNING from the claim, whose answer may be lost, until the end is
-  // applied. At zero the host may be switched off.
+  // Counts the attempts that the store may count as RUNNING: from the claim, because its answer may
+  // be lost, until the end is applied. At zero the host may be switched off.
   const RunTable& runs = rooms_.runs;
   heartbeat->running_count = runs.count(RunStage::kClaiming) + runs.count(RunStage::kStarting) +
                              runs.count(RunStage::kRunning) + runs.count(RunStage::kReporting);

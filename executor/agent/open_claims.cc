@@ -67,8 +67,8 @@ void OpenClaims::AskAgain(SteadyTime now) {
     }
     if (now >= entry.since + kSlotPatience) rooms_.runs.SetSlot(entry, false);
     if (now < entry.asked + rooms_.sessions.Patience(entry.member)) continue;
-    // Zero: the claim has just moved to this member and is sent to it for the first time. That does
-    // not mean that the member is slow to answer.
+    // `asked` is zero if the claim has just moved to this member and is sent to it for the first
+    // time. Then the member is not slow to answer.
     if (entry.asked != SteadyTime{}) asked_again.insert(entry.member);
     SendClaim(entry, now);
   }
@@ -96,8 +96,8 @@ void OpenClaims::OnAnswers(const MemberId& member, const ClaimBatchReply& reply,
       entry.member = member;
       Accept(entry, item, GrantedEnd(reply.sent_us, reply.lease, now), now);
     } else if (entry.member == member && item.reason == ClaimReason::kNotOwner) {
-      // The segment moved, perhaps after this claim was committed; then its current owner answers
-      // "accepted again". AskAgain gives up in time.
+      // The segment has another owner now. If its former owner accepted this claim, the new one
+      // answers "accepted again". AskAgain drops the claim in time if no member answers.
       entry.member = rooms_.sessions.After(member);
       entry.asked = SteadyTime{};
       next_ask_ = std::min(next_ask_, now + kAskOther);
@@ -113,13 +113,13 @@ void OpenClaims::Accept(RunEntry& entry, const ClaimBatchReply::Item& answer, St
   const bool late = now >= lease_end - kLeaseMargin;
   const RunStep step = Next(entry.stage, late ? RunEvent::kAcceptedLate : RunEvent::kAccepted);
   if (step.action == RunAction::kClaim) {
-    // "Accepted again" carries a fresh lease; AskAgain gives up when that is never in time either.
+    // The answer to a repeated claim, "accepted again", carries a fresh lease.
     if (now < entry.since + rooms_.sessions.lease() - kLeaseMargin) {
       SendClaim(entry, now);
       return;
     }
-    // The attempt is certainly ours and was never started: reporting that at once makes the
-    // retry prompt.
+    // The claim is accepted and the attempt was never started. Reporting it as lost at once lets
+    // the owner retry it without waiting for the end of the lease.
     claims_.erase(entry.held.token);
     rooms_.runs.Move(entry, RunStage::kStarting);
     rooms_.runner.EndUnstarted(entry);

@@ -55,12 +55,12 @@ bool TaskAdmission::TakeTasks(SteadyTime now) {
 void TaskAdmission::Admit(TaskMessage task, SteadyTime now) {
   RunEntry* const known = rooms_.runs.Find({task.key, task.attempt});
   if (known == nullptr) return Enqueue(std::move(task), now);
-  // Published again, as a newer version of the job or by the segment's new owner. An open claim
-  // keeps its token and goes to the current owner; an accepted one keeps what it has.
+  // The task was published again, for a newer version of the job or by the segment's new owner. An
+  // open claim keeps its token and goes to the current owner; an accepted claim is not changed.
   if (known->stage == RunStage::kQueued) {
-    // An older version that arrived late.
+    // The task is of an older version and arrived late.
     if (task.def_version < known->task.def_version) return;
-    // Everything may differ, even the queue.
+    // Every part of the new task may differ, even its lane.
     rooms_.queues.Of(known->lane).Remove(known->id);
     rooms_.runs.Move(*known, RunStage::kGone);
     Enqueue(std::move(task), now);

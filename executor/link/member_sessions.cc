@@ -11,8 +11,8 @@ namespace {
 constexpr Duration kSyncEvery = 100ms;
 constexpr Duration kRegisterAgain = 1s;
 
-// The standing of this executor at the member, for the log. Nothing else here depends on it,
-// because the claim decides.
+// The standing of this executor at the member, for the log only: whether it gets work is decided
+// with each claim.
 std::string_view StandingOf(const Registered& message) {
   if (message.draining) return "draining";
   return message.enabled ? "enabled" : "disabled";

@@ -21,8 +21,8 @@
 namespace carillon::executor {
 namespace {
 
-// A new executor skips tasks older than this. They expired long ago, even if the clocks of the
-// hosts differ by minutes.
+// A new executor skips tasks older than this. They have expired, even if the clocks of the hosts
+// differ by minutes.
 constexpr Duration kTasksOfInterest = 10min;
 
 }  // namespace

@@ -41,7 +41,8 @@ Status LinkIdentity::Open(const process::Interrupted& interrupted) {
   Status loaded = Load();
   if (loaded.ok()) return {};
   if (options_.token_file.empty()) {
-    // A certificate not valid now may be valid once the clock is right, so a later start may work.
+    // A certificate that is not valid now may be valid once the clock of this host is corrected, so
+    // a later start may succeed.
     const bool may_pass = loaded.code() == ErrorCode::kDenied;
     return {may_pass ? ErrorCode::kUnavailable : ErrorCode::kInvalid,
             "link.tls is mutual: " + loaded.error().message +

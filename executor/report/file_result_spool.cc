@@ -5,7 +5,7 @@
 namespace carillon::executor {
 namespace {
 
-// Removals are usually written with the next append; this many are written without waiting for it.
+// Removals are usually written together with the next append; so many are written without one.
 constexpr size_t kRemovalsMax = 4096;
 
 }  // namespace

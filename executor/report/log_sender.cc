@@ -5,8 +5,8 @@
 namespace carillon::executor {
 namespace {
 
-// The job id in messages of an attempt whose record of its start was lost. Readers find a log by
-// its run, so they do not need the job id.
+// The job id in log messages of an attempt whose start record was lost. Readers find a log by its
+// run, so they do not need the job id.
 constexpr char kUnknownJob[] = "unknown";
 
 }  // namespace

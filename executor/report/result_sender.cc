@@ -8,8 +8,8 @@
 namespace carillon::executor {
 namespace {
 
-// The job id in the result of an attempt whose record of its start was lost. The owner finds the
-// run by its key; only other readers of the topic use the job id.
+// The job id in the result of an attempt whose start record was lost. The owner finds the run by
+// its key; only other readers of the topic use the job id.
 constexpr char kUnknownJob[] = "unknown";
 
 }  // namespace
@@ -89,8 +89,8 @@ void ResultSender::DropApplied() {
     forget.push_back(attempt);
     unapplied_.erase(found);
   }
-  // What could not be forgotten stays for the next step. If the daemon restarts before, those
-  // results are only reported again.
+  // Results that could not be deleted are deleted in a later step. If the daemon restarts before
+  // that, they are only reported again.
   if (!forget_spool_.empty() && ports_.spool.Remove(forget_spool_).ok()) forget_spool_.clear();
   if (!forget_warden_.empty() && ports_.warden.Forget(forget_warden_).ok()) forget_warden_.clear();
 }
@@ -117,8 +117,8 @@ bool ResultSender::Publish(SteadyTime now) {
   return all;
 }
 
-// Every member reads all partitions and takes the results of its own segments, so a record may
-// bundle whatever ended at the same time. Records are expensive for the broker, results are cheap.
+// Bundles results of any segments, because every member reads all partitions and takes the results
+// of its own segments. Bundles save the broker's time: a record costs it more than a result.
 bool ResultSender::SendBundle(const std::vector<AttemptId>& keys, BusFormat format,
                               SteadyTime now) {
   std::vector<ResultMessage> messages;
