@@ -1,8 +1,8 @@
 // The changes of a segment log on their way to the device, in the order of their positions.
 //
 // A change is pending, then in writing (its bytes are in an order), then unsynced (in the active
-// segment, and in the index), and leaves when it is synced. After a failed write or sync all of
-// them are pending again.
+// segment, and in the index), and leaves the queue when it is synced. After a failed write or sync
+// all changes in the queue are pending again.
 //
 // Place    Under segment_log, which adds changes; segment_orders moves them along.
 // Threads  Not thread-safe; the log owns it.
@@ -36,8 +36,8 @@ class ChangeQueue {
   // The payload of the record if its put is pending or in writing; else nullptr.
   const std::string* FindPayload(RecordId id) const;
 
-  Position last() const { return last_; }  // of the newest change
-  Position written() const;                // this change and all before it are written
+  Position last() const { return last_; }  // position of the newest change
+  Position written() const;                // all changes up to this position are written
   Position synced() const;
   // Requests a sync up to `position`.
   void WantSync(Position position);
@@ -64,12 +64,12 @@ class ChangeQueue {
 
  private:
   Position last_ = 0;
-  Position wanted_ = 0;  // the next sync a caller waits for
+  Position wanted_ = 0;  // position of the next sync that a caller waits for
   std::deque<Change> pending_;
   std::vector<Change> writing_;
   std::vector<Change> unsynced_;
   size_t unindexed_bytes_ = 0;  // payloads of puts not in the index yet
-  size_t queued_bytes_ = 0;     // of pending_ and writing_, with headers
+  size_t queued_bytes_ = 0;     // bytes in pending_ and writing_, with headers
   size_t moving_ = 0;           // unsynced moves
 };
 

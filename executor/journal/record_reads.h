@@ -3,7 +3,7 @@
 // A read covers neighbouring records too, up to kWindowBytes. It serves a request of a caller, or
 // moves records out of the oldest segment.
 //
-// Place    Under segment_log, whose callers ask; segment_orders submits the reads.
+// Place    Under segment_log, which passes on the requests; segment_orders submits the reads.
 // Threads  Not thread-safe; the log owns it.
 #pragma once
 
@@ -51,7 +51,7 @@ class RecordReads {
     std::string bytes;
   };
   bool InWindow(const RecordPlace& place) const;
-  // nullopt: the bytes in the window are not the record's.
+  // nullopt: the bytes at this place in the window are not the record.
   std::optional<std::string> Parse(RecordId id, const RecordPlace& place) const;
   void Fail(Error error);
   std::vector<Moved> MoveFromWindow();

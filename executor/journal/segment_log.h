@@ -3,7 +3,7 @@
 //
 // Place    Under the warden's journal and the daemon's result spool. Its parts: change_queue (what
 //          is to be written), segment_index (where records are), segment_room (files and reserved
-//          space), record_reads, and segment_orders, which has the device do one thing at a time.
+//          space), record_reads, and segment_orders, which gives the device one order at a time.
 // Threads  Not thread-safe; one owner. The device may execute orders on a thread of its own.
 // Owns     Its directory: segment files of fixed length, filled in turn and deleted oldest first
 //          once they hold nothing live. When less than a third of the bytes on disk is live, the
@@ -43,7 +43,7 @@ class SegmentLog {
   struct Options {
     std::string directory;            // created (0700) when missing; its parent must exist
     size_t segment_bytes = 8u << 20;  // must exceed kRecordBytesMax
-    size_t bytes_max = 256u << 20;    // of all segments together
+    size_t bytes_max = 256u << 20;    // of the payloads of all live records
   };
   static constexpr size_t kRecordBytesMax = kRecordPayloadBytesMax;
 
@@ -55,12 +55,12 @@ class SegmentLog {
   Result<RecordId> Append(std::string payload);
   // An unknown id is ignored.
   void Remove(RecordId id);
-  Position last() const { return changes_.last(); }  // of the newest change
+  Position last() const { return changes_.last(); }  // position of the newest change
   Position written() const { return changes_.written(); }
   Position synced() const { return changes_.synced(); }
   bool dirty() const { return synced() < last(); }
 
-  // ---- never waits
+  // ---- functions that never wait
   // Collects the result of the device's last order and submits the next. On an error, call Step
   // again to retry.
   Status Step() { return orders_.Step(); }
@@ -88,7 +88,7 @@ class SegmentLog {
   // Orders submitted so far. If busy() and this number stays the same, the device hangs.
   uint64_t orders() const { return orders_.submitted(); }
 
-  // ---- waits for the device
+  // ---- functions that wait for the device
   Status Commit();
   // All live records, oldest first. kCorrupt if one became unreadable since Open.
   Status ForEach(const std::function<void(RecordId, std::string_view)>& visit);

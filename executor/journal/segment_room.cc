@@ -41,7 +41,7 @@ Result<bool> SegmentRoom::Reserve(size_t bytes) {
   return false;
 }
 
-// Records to move need space of their own: they must not use what is reserved.
+// Records to move need space of their own, because they must not use the reserved space.
 bool SegmentRoom::WantsSpare(bool to_move) const {
   const size_t taken = reserved_bytes_ + changes_.queued_bytes();
   if (wanted_bytes_ > 0 && Capacity() < taken + wanted_bytes_) return true;

@@ -72,7 +72,7 @@ class SegmentRoom {
   bool broken_ = false;
   std::vector<std::string> spares_;  // preallocated
   size_t reserved_bytes_ = 0;
-  size_t wanted_bytes_ = 0;  // by a Reserve that returned false
+  size_t wanted_bytes_ = 0;  // requested by a Reserve that returned false
   bool lost_ = false;        // a segment failed together with space reserved in it
   std::optional<Error> refusal_;
 };

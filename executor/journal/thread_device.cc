@@ -70,7 +70,7 @@ void ThreadDevice::Wait() {
   while (!Done()) {
     pollfd rung{done_event_.get(), POLLIN, 0};
     poll(&rung, 1, -1);
-    Clear(done_event_.get());  // the signal may be of an earlier order
+    Clear(done_event_.get());  // it may have been set for an earlier order
   }
 }
 

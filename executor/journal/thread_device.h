@@ -1,12 +1,12 @@
 // Executes a journal's orders on a thread of its own, so that a loop never waits for the disk.
 //
 // Place    Between the warden's loop and its journal.
-// Threads  Submit, Done and Wait: one thread, the caller's. Orders run on the device's own.
+// Threads  Submit, Done and Wait: one thread, the caller's. Orders run on the device's own thread.
 // Owns     One thread, two eventfds.
 // Always   After Create the device's thread runs only ExecuteOrder (or its substitute) and system
-//          calls: it takes no lock and allocates nothing. A process that forks meanwhile may
-//          therefore use the whole library in the child. The child has no such thread and must not
-//          touch the device.
+//          calls: it takes no lock and allocates nothing. The child of a fork made meanwhile may
+//          therefore use the whole C library. The child has no such thread and must not use the
+//          device.
 #pragma once
 
 #include <atomic>
