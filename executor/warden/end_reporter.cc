@@ -7,8 +7,8 @@ namespace carillon::executor {
 void EndReporter::Record(const AttemptName& name, AttemptEntry& entry, AttemptEnded ended) {
   entry.start.reset();
   const Result<SegmentLog::RecordId> record = journal_.PrepareEnd(ended, entry.start_record);
-  // An end for whose record there is no space is of an attempt that never ran. It may be reported
-  // from memory: if it is lost, the lease ends with the same result.
+  // If there is no space for the record, the attempt never ran, because space is reserved before a
+  // start. Its end may be reported from memory: if it is lost, the lease ends with the same result.
   entry.memory = std::move(ended);
   entry.end_record = record.ok() ? *record : 0;
   entry.stage = AttemptStage::kEnding;

@@ -19,16 +19,16 @@ struct WatchedLease {
 
 enum class LeaseAction { kNone, kRefuseStart, kKill };
 
-// An attempt that is about to be started.
+// For an attempt that is about to be started.
 LeaseAction DecideAtStart(const WatchedLease& lease, SteadyTime now);
-// A running attempt.
+// For a running attempt.
 LeaseAction DecideWhileRunning(const WatchedLease& lease, SteadyTime now);
 // The time at which DecideWhileRunning can next differ from kNone; SteadyTime::max() = never.
 SteadyTime NextLeaseCheck(const WatchedLease& lease);
 // The end of a lease that a member granted in its answer. The lease is counted from the sending of
 // the request, by this host's clock, because the member cannot have granted it earlier.
 SteadyTime GrantedEnd(int64_t sent_us, Duration lease, SteadyTime now);
-// A renewal moves the end later, never earlier.
+// The end of a lease after a renewal, which moves it later, never earlier.
 SteadyTime RenewedEnd(SteadyTime current, SteadyTime renewed);
 
 }  // namespace carillon::executor

@@ -37,8 +37,8 @@ class Lineage {
 
   Lineage(const std::vector<ProcessEntry>& processes, const WardenDirectory& own) : own_(own) {
     for (const ProcessEntry& entry : processes) by_pid_[entry.pid] = &entry;
-    // This process may itself run in a job of another Carillon. The keeper of that job is above
-    // every process here and says nothing about whose process it is.
+    // This warden may itself run in a job of another Carillon. The keeper of that job is then above
+    // every process here, so it does not show whose process one is.
     WalkUp(getpid(), [this](const ProcessEntry& entry) {
       above_.insert(entry.pid);
       return false;

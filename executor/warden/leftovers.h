@@ -23,7 +23,7 @@ class Leftovers {
   explicit Leftovers(std::vector<OpenStart> starts);
   bool empty() const { return waiting_.empty(); }
   const std::vector<OpenStart>& waiting() const { return waiting_; }
-  // Kills the processes it finds; returns the attempts of which nothing lives any more. Does
+  // Kills the processes it finds, and returns the attempts of which no process lives any more. Does
   // nothing before NextStep.
   std::vector<OpenStart> Step(SteadyTime now);
   SteadyTime NextStep() const { return waiting_.empty() ? SteadyTime::max() : next_step_; }

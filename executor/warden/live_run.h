@@ -4,7 +4,7 @@
 // Threads  The warden's loop.
 // Time     Never reads a clock; the server passes both times.
 // Owns     The read ends of three pipes and the keeper's process id until KeeperExited().
-// Always   finished() only when no process of the attempt lives.
+// Always   A keeper reports the end only when no other process of the attempt lives.
 #pragma once
 
 #include <sys/types.h>
@@ -41,7 +41,7 @@ class LiveRun {
   // Call it when the keeper has exited. A keeper that did not report an end was killed.
   void KeeperExited();
 
-  // ---- ending it
+  // ---- end of the attempt
   // Ends the attempt. With grace: SIGTERM now, SIGKILL to the tree after kill_grace; without:
   // SIGKILL now. The first reason is kept; a later call without grace only cuts a running
   // grace short.
@@ -53,9 +53,10 @@ class LiveRun {
   SteadyTime NextTick() const;
   void Renew(SteadyTime lease_end);
 
-  // Returns true once, after the command has begun: its start may now be reported.
+  // Returns true once, after the command has begun; then its start may be reported.
   bool TakeStarted();
-  // The tree is dead and the output complete.
+  // The keeper has reported the end of the tree, or was killed. In the second case call Finish only
+  // when no process of the tree is left.
   bool finished() const { return ended_report_ || keeper_killed_; }
   AttemptEnded Finish(Now now);
 

@@ -127,7 +127,7 @@ void RunningAttempts::ReapChildren() {
     live.KeeperExited();
     if (live.TakeStarted()) rooms_.reporter.Started(name);
     if (live.keeper_killed()) {
-      // The keeper's tree was reparented to this process. KillStrays kills it, then the attempt ends.
+      // The keeper's tree was reparented to this process. KillStrays kills it and ends the attempt.
       ++keepers_killed_;
     } else {
       FinishIfOver(name);

@@ -44,7 +44,7 @@ class RunningAttempts {
   // Kills every attempt, because the warden stops.
   void KillAll();
 
-  // ---- events of epoll; `token` as registered
+  // ---- events of epoll; `token` is the number registered with the descriptor
   static constexpr uint64_t kFirstToken = 4;
   void OnReady(uint64_t token, bool writers_gone);
   void ReadMore();  // continues with pipes that were not emptied in one turn

@@ -55,8 +55,8 @@ class WardenCore {
   std::optional<WardenMessage> TakeOutput(SteadyTime now);
   // The time at which TakeOutput next returns something.
   SteadyTime NextOutput() const { return followed_ ? logs_.NextDue() : SteadyTime::max(); }
-  // The daemon disconnected: log chunks sent but not confirmed are sent again to the next one.
-  // Events are dropped, because the next one lists everything.
+  // Call it when the daemon disconnects. Log chunks that were sent but not confirmed are sent again
+  // to the next daemon. Events are dropped, because the next daemon asks for a list of everything.
   void DropReports();
   std::vector<AttemptName> Names() const { return table_.Names(); }
   // True if one more attempt could be started and recorded, false if that is not known yet. The
@@ -73,7 +73,7 @@ class WardenCore {
  private:
   const Clock& clock_;
   const std::unique_ptr<WardenJournal> journal_;
-  LogRelay logs_;  // outlives the runs of the entries
+  LogRelay logs_;  // outlives the runs in table_, which write to the logs
   bool followed_ = false;
   AttemptTable table_;
   JournalDriver driver_;

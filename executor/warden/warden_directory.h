@@ -1,8 +1,8 @@
 // The directory that a warden, or one of its keepers, works in, as its command line names it.
 //
-// A keeper is a fork of its warden and has the same command line. The next warden may have been
-// started with another one (another version, another path to the same directory) and is still
-// responsible for that keeper.
+// A keeper is a fork of its warden and has the same command line. The next warden may have another
+// command line (another version, another path to the same directory) and is still responsible for
+// that keeper.
 //
 // Threads  Stateless.
 // Errors   A process that vanishes while it is read, or that is no warden, has no directory.

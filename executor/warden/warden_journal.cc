@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint8_t kStartRecord = 'S';
 constexpr uint8_t kEndRecord = 'E';
-// Size of an end without its output: names, texts, markers.
+// Size of the record of an end without the output: names, texts, markers.
 constexpr size_t kEndOverheadBytes = 4096;
 constexpr size_t kHeadroomBytes = 4u << 20;
 
@@ -109,7 +109,7 @@ Result<bool> WardenJournal::EnsureHeadroom() {
   if (log_->index().live_bytes() > bytes_max_ / 4 * 3) {
     return {ErrorCode::kExhausted, "too many results are waiting for the scheduler"};
   }
-  if (headroom_ && log_->short_of_room()) {  // a write failed: leave the room to the ends
+  if (headroom_ && log_->short_of_room()) {  // a write failed: leave the space to the ends
     log_->Unreserve(kHeadroomBytes);
     headroom_ = false;
   }

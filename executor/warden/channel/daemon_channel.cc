@@ -17,8 +17,8 @@ namespace {
 constexpr int kBacklog = 8;
 constexpr size_t kReadBytes = 256u << 10;
 
-// Returns the address of a socket by its path through an open directory. That is always short,
-// while a socket's path is limited to 107 bytes.
+// Returns the address of a socket by its path through an open directory. This path is always short;
+// the path of a socket is limited to 107 bytes.
 Result<sockaddr_un> AddressIn(int directory, const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -133,8 +133,8 @@ class Keeper {
     return false;
   }
 
-  // True if the command must not start any more: the warden may have abandoned the attempt, or died,
-  // while the keeper waited for the disk to take the directory.
+  // True if the command must not start any more: the warden may have abandoned the attempt, or
+  // died, while the keeper waited for the disk to take the directory.
   bool MustDie() const {
     sigset_t waiting;
     sigpending(&waiting);
