@@ -129,7 +129,7 @@ void AttemptRunner::Applied(const ResultsApplied& message) {
     if (step.action != RunAction::kForget) continue;
     applied.push_back(entry->held);
   }
-  // Results for which the sender's queue has no room are not changed: the owner repeats the message.
+  // Results that do not fit into the sender's queue are not changed: the owner repeats the message.
   std::vector<HeldAttempt> refused = applied;
   rooms_.sender.Applied(refused);
   applied.resize(applied.size() - refused.size());

@@ -40,7 +40,7 @@ struct ExecutorTuning {
 // The settings of the executor, and how it presents itself to the members.
 struct ExecutorOptions {
   ExecutorId executor_id;
-  Incarnation incarnation;  // random per start of the daemon
+  Incarnation incarnation;  // random, new for each start of the daemon
   std::string host;
   int ops_port = 0;
   std::string version;

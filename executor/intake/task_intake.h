@@ -29,7 +29,7 @@ class TaskIntake {
   };
   struct Options {
     ExecutorId executor;
-    // Tasks for another incarnation, an earlier process of this executor, are rejected.
+    // Tasks for another incarnation (an earlier process of this executor) are rejected.
     Incarnation incarnation;
   };
   TaskIntake(Ports ports, Options options)

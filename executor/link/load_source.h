@@ -1,7 +1,7 @@
 // Measures how busy this host is, for the heartbeat.
 //
 // Threads  Used by one loop.
-// Errors   A value that cannot be read is 0: load is advice, never needed for correctness.
+// Errors   A value that cannot be read is 0: the load is a hint, never needed for correctness.
 #pragma once
 
 #include "common/ports/store/executor_store.h"

@@ -2,8 +2,8 @@
 //
 // Place    Steps 7 and 8 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the core loop owns it.
-// Time     Never reads a clock. Messages carry the sender's steady time; leases are counted
-//          from it.
+// Time     Never reads a clock. Messages carry this host's steady time at sending, which replies
+//          return; leases are counted from it.
 // Errors   A message that cannot be sent is lost. Registration and heartbeats repeat on their own;
 //          the core repeats unanswered claims.
 // Always   A batch of claims is sent when it has 256 requests, or 2 ms after the previous batch.
@@ -51,7 +51,7 @@ class MemberSessions {
   // last answer took, doubled after each repetition, between kAskAgain and kAskAgainMax. It adapts
   // because a slow member still has all claims, and every repetition slows it further.
   Duration Patience(const MemberId& member) const;
-  // Claims to this member were sent again; doubles its patience.
+  // Call it after claims to this member were sent again: doubles its patience.
   void OnAskedAgain(const MemberId& member);
   void OnClaimsAnswered(const MemberId& member, const ClaimBatchReply& reply, SteadyTime now);
   // The length of a lease according to the latest reply of a member.

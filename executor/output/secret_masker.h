@@ -10,7 +10,7 @@
 //
 // Place    Between the pipes of a running attempt and everything that keeps its output.
 // Threads  SecretPatterns is immutable; a masker has one owner.
-// Owns     At most as many bytes as the longest value has.
+// Owns     Held-back output: at most as many bytes as the longest value has.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // Makes results durable, publishes them, and repeats each until the database has it.
 //
 // Place    Step 9 of docs/life-of-a-run.md.
-// Threads  One loop calls Step; Report, Applied and the counts are thread-safe.
+// Threads  One loop calls Step; Report, Applied, SetFormat and blocked are thread-safe.
 // Errors   A result that cannot be written to disk, or that the bus refuses, waits in memory and is
 //          retried; meanwhile blocked() tells the core loop to claim nothing.
 // Always   A result is published only after it is on disk, and leaves the disk only after the owner
@@ -78,7 +78,7 @@ class ResultSender final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
 
-  // Thread-safe; applies to records published from now on.
+  // Applies to records that are published from now on.
   void SetFormat(BusFormat format) { format_ = format; }
   bool blocked() const { return blocked_.load(std::memory_order_relaxed); }
 
@@ -86,7 +86,7 @@ class ResultSender final : public Stepper {
   struct Unapplied {
     ReportedResult result;
     SteadyTime sent{};
-    size_t patience = 0;  // index in kResendAfter of the wait after the next sending
+    size_t patience = 0;  // index in kResendAfter; used after the next sending
   };
 
   void TakeReported();
@@ -100,7 +100,7 @@ class ResultSender final : public Stepper {
 
   const Ports ports_;
   const ExecutorId executor_;
-  const uint64_t partition_key_;  // executors share the partitions
+  const uint64_t partition_key_;  // spreads the executors over the partitions
   std::atomic<BusFormat> format_;
   Gauge& spool_entries_;
   BoundedQueue<ReportedResult> reported_;

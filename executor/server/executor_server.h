@@ -45,7 +45,7 @@ class ExecutorServer {
   void Drain() { daemon_->Drain(); }
   bool drained() const { return daemon_->drained(); }
   std::string refusal() const { return daemon_->refusal(); }
-  // Tells the members and the warden that this daemon ends. The warden keeps the attempts that
+  // Notifies the members and the warden that this daemon ends. The warden keeps the attempts that
   // still run. Call it after the loops stopped.
   void Leave() {
     daemon_->Leave(clock_.Steady());

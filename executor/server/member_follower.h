@@ -23,7 +23,7 @@ class MemberFollower final : public Stepper {
   struct Options {
     ExecutorId executor;
     Incarnation incarnation;
-    Duration refused_after = 12s;  // an earlier process announced for longer is alive
+    Duration refused_after = 12s;  // an earlier process still announced then is alive
     uint64_t seed = 1;
   };
   MemberFollower(MemberDirectory& directory,
