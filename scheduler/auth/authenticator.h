@@ -1,8 +1,8 @@
 // Authenticates requests, by API tokens of programs and by access tokens of signed-in users.
 //
 // Threads  Thread-safe.
-// Always   The store has only hashes; the full token is shown once, to the user who creates it.
-//          Role and name come from the store, never from the token.
+// Always   The store has only the hashes of API tokens. A full token is shown once, to the user who
+//          creates it. Role and name come from the store, never from the token.
 #pragma once
 
 #include <functional>
@@ -25,16 +25,16 @@ namespace carillon::scheduler {
 std::string NewToken();
 // True if `text` has the form of an API token.
 bool IsToken(std::string_view text);
-// Hex of BLAKE2b-256 of the whole token; the store has only this.
+// The BLAKE2b-256 hash of the whole token, in hex. The store keeps only this hash.
 std::string HashToken(std::string_view token);
-// The id of a token in lists and in the audit; it does not help to guess the token.
+// The id of a token in lists and in the audit. The token cannot be derived from it.
 std::string TokenIdOf(const std::string& token_hash);
 // The record to store for a new `token`; name and role are left empty.
 TokenRecord DescribeToken(const std::string& token, WallTime now);
 
-// The record to store for `token` as the first one: an administrator's.
+// The record to store for `token` if it is the first token; its role is `admin`.
 TokenRecord FirstToken(const std::string& token, WallTime now);
-// Creates the first token of an empty store and returns it. kExists: the store has a token already.
+// Creates the first token of an empty store and returns it. kExists: the store already has a token.
 Result<std::string> CreateAdminToken(AuthStore& store, WallTime now);
 
 enum class CallerKind { kNobody, kUser, kToken };
@@ -43,20 +43,20 @@ enum class CallerKind { kNobody, kUser, kToken };
 struct Caller {
   CallerKind kind = CallerKind::kNobody;
   std::string name = {};                 // of the user, or of the token
-  std::string role = {};                 // of a token: the lesser of its own and its owner's role
+  std::string role = {};                 // for a token the lesser of its role and its owner's
   std::string user_id = {};              // of the user, or of the token's owner; empty = no owner
-  std::string display_name = {};         // of the user; of a token, its owner's name
-  std::string credential = {};           // the session, or the token's id
-  std::optional<WallTime> expires = {};  // of the token
+  std::string display_name = {};         // of the user, or of the token's owner
+  std::string credential = {};           // the id of the session or of the token
+  std::optional<WallTime> expires = {};  // when the token expires; nullopt = never
   SharedJobs shared = {};                // jobs shared with the user
   std::vector<std::string> scopes = {};  // of the token; empty = everything that the role allows
-  Preferences preferences = {};          // of a signed-in user
+  Preferences preferences = {};          // of a signed-in user; empty for a token
 
   Reach ReachFor(Permission permission) const { return ReachOf(role, scopes, permission); }
 
   // The name in the audit: "anna", "anna/ci", "token/admin".
   std::string Actor() const;
-  // Identifies the user or the token; unique, whatever the names.
+  // Identifies the user or the token. Unique, because it is made of ids and not of names.
   std::string Subject() const;
   // Identifies the account: the same for all sessions and tokens of a user.
   std::string Account() const;
@@ -71,11 +71,11 @@ Caller CallerOf(const UserRecord& user, const std::string& session);
 struct Grant {
   std::string user_id = {};   // of a signed-in user
   std::string token_id = {};  // empty: ordered by a signed-in user
-  std::string role = {};      // at that time
+  std::string role = {};      // when the action was ordered
 };
 
-// The result of resuming a Grant: the caller with its present rights, or a sentence that says why
-// the grant is no longer valid.
+// The result of resuming a Grant: the caller with the present rights, or in `ended` a sentence that
+// says why the grant is no longer valid.
 struct Resumed {
   std::optional<Caller> caller = {};
   std::string ended = {};
@@ -84,18 +84,18 @@ struct Resumed {
 class Authenticator {
  public:
   using Now = std::function<Result<WallTime>()>;  // cluster time, if it is known
-  // `aside` makes the calls to the store; a request waits for one at most `patience`.
+  // Calls to the store are made through `aside`. A request waits at most `patience` for each.
   Authenticator(AuthStore& store, const Clock& clock, BoundedCall& aside, Duration patience,
                 Now now)
       : store_(store), clock_(clock), aside_(aside), patience_(patience), now_(std::move(now)) {}
 
-  // `bearer` is the token as the caller sent it. nullopt: it is empty or not valid. An error: the
-  // store did not answer within `patience`. A credential that the store confirmed within kFresh is
-  // not looked up again. One confirmed within kStale is accepted while the store does not answer,
-  // so that the status can be read then.
+  // `bearer` is the token as the caller sent it. nullopt: the token is empty or not valid. An
+  // error: the store did not answer within `patience`. A credential that the store confirmed less
+  // than kFresh ago is not looked up again. While the store does not answer, a credential that was
+  // confirmed less than kStale ago is accepted, so that the status page still works.
   Result<std::optional<Caller>> Authenticate(const std::string& bearer);
-  // True for an API token that is not cached: only the store can tell it from a guess. False for
-  // the access token of a session, because its signature tells.
+  // True for an API token that is not cached, because only the store can tell whether it was
+  // guessed. False for the access token of a session, because its signature proves that it was not.
   bool MayBeAGuess(const std::string& bearer);
   // Reads the caller from the store, with no more rights than the grant had. Errors: the store's.
   Result<Resumed> Resume(const Grant& grant);
@@ -107,7 +107,8 @@ class Authenticator {
   // Drops the credential from the cache, so that its next use is looked up in the store.
   void Forget(const std::string& credential);
   void ForgetUser(const std::string& user_id);
-  // The time by which credentials expire: cluster time, or this host's clock while that is unknown.
+  // The time with which expiries are compared: cluster time, or the clock of this host while
+  // cluster time is unknown.
   WallTime Wall() const;
   // Waits until no write of a token's last use is in progress.
   void Stop() { uses_.Stop(); }
@@ -115,8 +116,8 @@ class Authenticator {
   static constexpr Duration kFresh = 5s;
   static constexpr Duration kStale = 15min;
   static constexpr Duration kKeyFresh = 1min;
-  static constexpr Duration kUseNoted = 1min;  // between writes of a token's last use
-  static constexpr size_t kCachedMax = 1024;   // tokens and sessions
+  static constexpr Duration kUseNoted = 1min;  // between two writes of a token's last use
+  static constexpr size_t kCachedMax = 1024;   // tokens and sessions in the cache
 
  private:
   struct Known {
@@ -140,11 +141,12 @@ class Authenticator {
   const Duration patience_;
   const Now now_;
   Mutex mu_;
-  // Keyed by hash or session, so that the timing of comparisons reveals nothing about a token.
+  // The keys are hashes and session ids and not tokens, so that the timing of comparisons reveals
+  // nothing about a token.
   std::map<std::string, Known> known_ GUARDED_BY(mu_);
   std::string signing_key_ GUARDED_BY(mu_);
   SteadyTime key_seen_ GUARDED_BY(mu_){};
-  // Writes last uses, for which no request waits.
+  // Writes the last use of tokens in the background, so that no request waits for it.
   WorkerPool uses_{{.threads = 1, .queue_max = 64}};
 };
 

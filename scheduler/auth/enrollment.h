@@ -6,8 +6,8 @@
 // Errors   Issue: kDenied if the token is unknown, used, expired or for another executor, if the
 //          certificate request is invalid, or if a disabled executor asks for a renewal. Otherwise
 //          the stores' errors, after which the token may be used up.
-// Always   A token is used up before its certificate is returned, so it yields at most one. An
-//          executor that stays disabled is locked out when its certificate expires.
+// Always   A token is used up before its certificate is returned, so a token yields at most one
+//          certificate. An executor that stays disabled is locked out when its certificate expires.
 #pragma once
 
 #include <functional>
@@ -25,8 +25,7 @@ namespace carillon::scheduler {
 // The role of join tokens. It has no permissions, so a join token cannot be used for anything else.
 inline constexpr std::string_view kJoinRole = "executor_join";
 inline constexpr Duration kExecutorCertificateLife = 30 * 24h;
-// Certificates are valid from this long before they are issued, because executors' clocks may
-// be behind.
+// A certificate is valid from this long before it is issued, as an executor's clock may be behind.
 inline constexpr Duration kClockTolerance = 1h;
 
 class ExecutorEnrollment {

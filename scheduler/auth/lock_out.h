@@ -5,8 +5,8 @@
 // Time     Never reads a clock. `now` comes from the caller.
 // Always   No lock-out is permanent: a wait is at most kWaitMax, and failures are forgotten after
 //          kForgotten. Failures at an address from which the account signed in recently are counted
-//          apart from those elsewhere, so that strangers who guess cannot lock out the owner. At
-//          most kTrackedMax accounts, as many addresses and as many pairs of both are kept.
+//          separately from failures at other addresses, so that strangers who guess cannot lock out
+//          the owner. At most kTrackedMax accounts, as many addresses and as many pairs are kept.
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ namespace carillon::scheduler {
 
 class LockOut {
  public:
-  static constexpr int kAccountFailures = 5;   // with this many failures an account has to wait
-  static constexpr int kAddressFailures = 20;  // likewise an address
+  static constexpr int kAccountFailures = 5;   // after this many failures an account has to wait
+  static constexpr int kAddressFailures = 20;  // after this many failures an address has to wait
   static constexpr Duration kFirstWait = 5s;   // doubles with each further failure
   static constexpr Duration kWaitMax = 15min;
   static constexpr Duration kForgotten = 1h;
@@ -44,7 +44,8 @@ class LockOut {
     SteadyTime blocked_until{};
     SteadyTime last{};
   };
-  // Account and address; either is empty if it does not matter.
+  // Account and address. The address is empty if all addresses count together, and the account is
+  // empty if all accounts do.
   using Key = std::pair<std::string, std::string>;
   using Entries = std::map<Key, Entry>;
 
@@ -56,7 +57,7 @@ class LockOut {
   Key KeyOf(const std::string& account, const std::string& address, SteadyTime now) const;
 
   Entries accounts_;                    // by KeyOf
-  std::map<Key, SteadyTime> familiar_;  // the last sign-in of each pair
+  std::map<Key, SteadyTime> familiar_;  // last sign-in of each account at each address
   Entries addresses_;
 };
 
@@ -66,9 +67,10 @@ class LockOut {
 class FailureBudget {
  public:
   static constexpr int kBurst = 20;
-  static constexpr Duration kRefill = 3s;  // one more
+  static constexpr Duration kRefill = 3s;  // after this, one more failure may be recorded
 
-  // True if this failure is to be recorded; `passed_over` is then the number left out before it.
+  // True if this failure is to be recorded. `passed_over` is then set to the number of failures
+  // that were left out since the last recorded one.
   bool Take(SteadyTime now, int64_t& passed_over);
 
  private:

@@ -27,8 +27,8 @@ Status CheckPassword(std::string_view name, std::string_view password);
 Result<std::string> HashPassword(const std::string& password);
 bool VerifyPassword(const std::string& hash, const std::string& password);
 
-// The hash of an unknown password. It is verified if a user name does not exist, so that the answer
-// takes as long as for a name that does.
+// The hash of an unknown password. It is verified if no user has the name, so that the answer takes
+// as long as for a user who exists.
 extern const char* const kNobodysPassword;
 
 }  // namespace carillon::scheduler

@@ -8,7 +8,7 @@ namespace carillon::scheduler {
 
 inline constexpr size_t kSecretBytes = 32;  // 256 bits
 
-// `bytes` random bytes: as they are, as base64url without padding, or as lower-case hex.
+// `bytes` random bytes: raw, as base64url without padding, or as lower-case hex.
 std::string RandomBytes(size_t bytes);
 std::string RandomText(size_t bytes);
 std::string RandomHex(size_t bytes);
@@ -16,7 +16,8 @@ std::string RandomHex(size_t bytes);
 // Hex of BLAKE2b-256. Only for secrets of many random bits; for passwords see passwords.h.
 std::string HashSecret(std::string_view secret);
 
-// Compares in a time that does not depend on where the texts differ.
+// True if the texts are equal. The time does not depend on where they differ, so that it reveals
+// nothing about a secret.
 bool SameText(std::string_view a, std::string_view b);
 
 }  // namespace carillon::scheduler

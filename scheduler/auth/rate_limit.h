@@ -3,8 +3,8 @@
 //
 // Threads  Not thread-safe; its owner guards it.
 // Time     Never reads a clock. `now` comes from the caller.
-// Always   At most kTrackedMax callers are tracked. All others share one allowance, so that made-up
-//          names can neither exhaust memory nor evict the allowance of a tracked caller.
+// Always   At most kTrackedMax callers are tracked. All others share one allowance, so that callers
+//          with invented names cannot exhaust memory or evict the allowance of a tracked caller.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace carillon::scheduler {
 
 class RateLimit {
  public:
-  static constexpr Duration kBurst = 5s;  // a burst may have as many requests as this time allows
+  static constexpr Duration kBurst = 5s;  // largest burst: as many requests as in this time
   static constexpr size_t kTrackedMax = 10'000;
 
   // 0 = no limit.
@@ -25,7 +25,7 @@ class RateLimit {
       : interval_(per_second > 0 ? std::chrono::duration_cast<Duration>(1s) / per_second
                                  : Duration(0)) {}
 
-  // Returns nullopt if the request is admitted, otherwise the time after which it would be.
+  // Returns nullopt if the request is admitted, otherwise the time to wait before the next try.
   std::optional<Duration> Admit(const std::string& who, SteadyTime now);
 
  private:

@@ -29,18 +29,19 @@ std::string_view Name(Permission permission);
 // The objects to which a permission extends.
 enum class Reach {
   kNone,
-  kOwn,  // what belongs to the caller
+  kOwn,  // objects that belong to the caller
   kAll,
 };
 Reach ReachOf(std::string_view role, Permission permission);
-// The same for a token with scopes: `scopes` are names of permissions; empty = all of the role's.
+// The same for a token with scopes. `scopes` are names of permissions; empty = all permissions of
+// the role.
 Reach ReachOf(std::string_view role, const std::vector<std::string>& scopes, Permission permission);
-// True if `name` is that of a permission; "anyone" is not.
+// True if `name` is the name of a permission other than kAnyone.
 bool IsScope(std::string_view name);
 
 inline constexpr std::array<std::string_view, 3> kRoles = {"read_only", "user", "admin"};
 bool IsRole(std::string_view role);
-// The lesser of two roles; empty if either is not a role.
+// The one of two roles that allows less; empty if either is not a role.
 std::string_view LesserRole(std::string_view a, std::string_view b);
 
 // The permissions of `role` within `scopes`, as "read", "jobs:write:own", …, for clients that show

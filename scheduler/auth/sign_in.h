@@ -1,10 +1,10 @@
-// Resources of signing in besides the store: Argon2id on its own threads, the lock-out, and the
-// limit on audited failures.
+// The parts of sign-in that do not need the store: Argon2id on its own threads, the lock-out, and
+// the limit on failures in the audit.
 //
-// Threads  Thread-safe. Hash and Verify block until their turn: kHashedAtOnce passwords are hashed
-//          at a time and kHashesWaiting may wait, so that a flood of sign-ins leaves workers for
-//          other requests.
-// Errors   kExhausted: too many passwords wait already. kUnavailable: stopped.
+// Threads  Thread-safe. Hash and Verify block until they are done. kHashedAtOnce passwords are
+//          hashed at a time and kHashesWaiting may wait, so that a flood of sign-ins leaves workers
+//          for other requests.
+// Errors   kExhausted: too many passwords are waiting. kUnavailable: stopped.
 #pragma once
 
 #include <optional>
@@ -30,8 +30,8 @@ class SignIn {
   void Succeeded(const std::string& account, const std::string& address);
   void Withdraw(const std::string& account, const std::string& address);
   void Forgive(const std::string& account);
-  // Call it for each failure. nullopt: do not record it in the audit. Otherwise the number of
-  // failures left out since the last recorded one.
+  // Call it for each failure. nullopt: do not record the failure in the audit. Otherwise record it
+  // with the returned number of failures that were left out since the last recorded one.
   std::optional<int64_t> FailuresToReport();
 
   void Stop() { hashing_.Stop(); }
