@@ -2,12 +2,13 @@
 //
 // Place    One in each member, beside its API, because an item is executed like a request.
 // Threads  One loop calls Step and, after the last Step, Leave; Nudge is thread-safe.
-// Time     A lease lasts by cluster time in the store and by this member's steady clock here. No
-//          item is begun with less than kLeaseSpare of the lease left.
-// Errors   Store unavailable: waits and continues where it was; no item fails because of that.
-// Always   One item a Step, so that a stop falls between two items. An item is recorded after it
-//          was executed: after a crash in between another member executes it again, which runners
-//          make harmless. A worker that has lost its lease records nothing.
+// Time     The store measures a lease in cluster time, and this member with its steady clock. No
+//          item is begun when less than kLeaseSpare of the lease is left.
+// Errors   Store unavailable: waits, then continues where it was; no item fails because of that.
+// Always   Each Step executes at most one item, so that a stop never interrupts an item. An item
+//          is recorded after it was executed. After a crash in between, another member executes
+//          it again; the BulkItemRunner makes that harmless. A worker that lost its lease
+//          records nothing.
 #pragma once
 
 #include <atomic>
@@ -25,24 +26,24 @@
 
 namespace carillon::scheduler {
 
-// Tells whether an item may have been executed earlier without a record of that.
+// Says whether an item may already have been executed without a record of it.
 enum class EarlierAttempt { kNo, kPossibly };
 
 struct ItemOutcome {
   enum class Verdict {
     kDone,
     kFailed,  // permanently
-    kAgain,   // retry: something that it needs is unavailable
+    kAgain,   // retry later: something that the item needs is unavailable
   };
   Verdict verdict = Verdict::kDone;
   std::string run_id = {};      // of the run that the item created; empty if none
   std::string error_json = {};  // empty for kDone
 };
 
-// The reason for which an item of a stopped action has no outcome.
+// The reason why an item of a stopped action has no outcome.
 enum class Undone {
   kNotBegun,
-  kUnknown,  // a member had begun it and did not record the outcome
+  kUnknown,  // a member had begun the item and did not record its outcome
 };
 
 // Executes one item. Blocks as a request does.
@@ -51,7 +52,7 @@ class BulkItemRunner {
   virtual ~BulkItemRunner() = default;
   virtual ItemOutcome Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
                          EarlierAttempt tried) = 0;
-  // The outcome of an item that need not be executed; nullopt: execute it.
+  // Returns the outcome of an item that need not be executed; nullopt: execute the item.
   virtual std::optional<ItemOutcome> Precheck(const BulkOrder& order, const Caller& caller,
                                               const BulkItem& item) = 0;
   // The error to store for an item that was left undone, as JSON.
@@ -63,14 +64,14 @@ class BulkWorker final : public Stepper {
   static constexpr Duration kLookEvery = 5s;  // for actions that other members left unfinished
   static constexpr Duration kLease = 30s;
   static constexpr Duration kLeaseSpare = 15s;
-  static constexpr Duration kRightsFor = kLease;  // then the caller's rights are read again
+  static constexpr Duration kRightsFor = kLease;  // after this, the caller's rights are read again
   static constexpr Duration kRecordEvery = 1s;
   static constexpr Duration kRest = 50ms;  // between pieces
   static constexpr Duration kRetry = 1s;
   static constexpr Duration kLongestRetry = 8s;
   static constexpr size_t kPiece = 50;   // items marked as begun in one write
-  static constexpr int64_t kTurn = 500;  // items of one action before another one gets a turn
-  static constexpr int kTriesMax = 6;    // of an item, counted only while the store answers
+  static constexpr int64_t kTurn = 500;  // items of one action before another action gets a turn
+  static constexpr int kTriesMax = 6;    // for one item, counted only while the store answers
 
   struct Ports {
     const Clock& clock;
@@ -104,9 +105,9 @@ class BulkWorker final : public Stepper {
     int tries = 0;                        // of the next item
   };
 
-  // The present time. Read in the order of the fields, so that a lease until `cluster` + kLease
-  // does not end before `steady` + kLease. Read again for each renewal, because an item may take
-  // longer than a lease.
+  // The present time by two clocks. `steady` is read first, so that the lease in the store, which
+  // ends at `cluster` + kLease, does not end before `steady` + kLease. Both are read again for each
+  // renewal, because an item may take longer than a lease.
   struct Moment {
     SteadyTime steady;
     WallTime cluster;
@@ -115,21 +116,21 @@ class BulkWorker final : public Stepper {
   SteadyTime Take(SteadyTime now, WallTime cluster_now);
   SteadyTime NextPiece(SteadyTime now, WallTime cluster_now);
   SteadyTime DoNext(SteadyTime now, WallTime cluster_now);
-  // Records finished items and renews the lease. Returns false if that failed; if the lease is
-  // lost, `work_` is gone.
+  // Records finished items and renews the lease. Returns false if that failed. If the lease is
+  // lost, `work_` is empty afterwards.
   bool Record();
   Result<Moment> ReadTime() const;
   bool LeaseIsShort(SteadyTime now) const { return now + kLeaseSpare > work_->held_until; }
-  // Reads the caller's rights. True if the action may continue; false: it was stopped, or the
+  // Reads the caller's rights. True if the action may continue; false if it was stopped, or if the
   // rights could not be read.
   bool Resume(WallTime cluster_now);
-  // Finishes the items that need not be executed. Returns false if that could not be decided
-  // for all.
+  // Finishes the items that need not be executed. Returns false if that could not be decided for
+  // all items.
   bool Precheck(const std::vector<BulkItem>& items);
   void Finish(const BulkItem& item, const ItemOutcome& outcome);
   void Drop(std::string_view why);
   SteadyTime WaitUntil(SteadyTime time) { return next_ = time; }
-  // Handles an error of the store: drops the work if the lease is lost; otherwise it is retried.
+  // Handles an error of the store: drops the work if the lease is lost; otherwise callers retry.
   void Failed(const Error& error);
 
   const Ports ports_;
