@@ -15,8 +15,8 @@ struct FailureStreak {
   WallTime since{};      // end of the first failure of the streak
   RunSummary last = {};  // the latest failure of the streak
   std::optional<RunSummary> last_success = {};
-  // True if older runs that were not read may change the result: the streak may be longer, or there
-  // may be one before runs that are still open.
+  // True if no success was found and there are older runs, which were not read and may change
+  // the result.
   bool open_ended = false;
 
   bool settled() const { return !open_ended; }
@@ -27,8 +27,7 @@ enum class Reaches {
   kAll,
 };
 
-// `runs`: the newest fire first. Runs that are open, CANCELLED or SKIPPED count neither as a
-// failure nor as a success.
+// `runs` begins with the newest fire. Runs that are open, CANCELLED or SKIPPED are ignored.
 //
 //   RUNNING, FAILED, CANCELLED, TIMED_OUT, COMPLETED (newest first): 2 failures in a row, since the
 //   end of the TIMED_OUT run

@@ -1,4 +1,4 @@
-// Interface for the part of GET /api/system/status that is not in the store: what the member knows.
+// Interface for the part of GET /api/system/status that only the member knows and not the store.
 //
 // Threads  Read() is called on several workers at once and must not block on the store.
 #pragma once
@@ -23,20 +23,20 @@ struct ClusterMember {
   std::optional<Duration> clock_offset = {};
   std::string version = {};         // of its build; empty = unknown
   std::string ops_url = {};         // of its health and metrics; empty = unknown
-  std::optional<bool> paused = {};  // the pause of the cluster is in force there
+  std::optional<bool> paused = {};  // true if this member applies the pause of the cluster
 };
 
 struct ClusterView {
   MemberId self = {};                   // the member that answers
-  bool ready = false;                   // of that member, as in /readyz
+  bool ready = false;                   // whether that member is ready, as in /readyz
   std::optional<MemberId> leader = {};  // nullopt = unknown
   std::vector<ClusterMember> members = {};
   std::vector<ExecutorRecord> executors = {};  // those with a link to this member
   Duration oldest_overdue = {};                // age of the oldest unclaimed due run; zero = none
-  // Start minus nominal fire time of first attempts, since the process started; zero = none yet.
+  // How late first attempts started, since this process started; zero = none yet.
   Duration late_p50 = {};
   Duration late_p99 = {};
-  std::map<std::string, BusHealth> topics = {};  // topics that the member reads
+  std::map<std::string, BusHealth> topics = {};  // by the name of a topic that the member reads
   SessionState session = SessionState::kSuspended;
 };
 

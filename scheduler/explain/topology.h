@@ -17,8 +17,8 @@
 
 namespace carillon::scheduler {
 
-// With more executors than this, they are only counted by state, and at most this many that are not
-// healthy are listed by name.
+// If there are more executors than this, they are only counted by state, and at most this many
+// unhealthy ones are listed by name.
 inline constexpr size_t kExecutorsNamedMax = 100;
 
 struct TopologyInputs {

@@ -1,8 +1,8 @@
-// Explains why a PENDING run has not been started, from what the store has. Pure, except for
+// Explains why a PENDING run has not been started, from records of the store. Pure, except for
 // ExplainWaiting.
 //
-// Always   Follows the rules of routing, but with the executors in the store: their free slots and
-//          health are those of the last heartbeats that were written there.
+// Always   Applies the rules of routing to the executors' records in the store, which have the free
+//          slots and the health of the last stored heartbeats.
 #pragma once
 
 #include <optional>
@@ -33,8 +33,8 @@ struct Waiting {
   std::string detail;  // a sentence
 };
 
-// True if the run is PENDING and due, so that the answer depends on its definition and the
-// executors, which are then needed as evidence.
+// True if the run is PENDING and due. The answer then depends on the run's definition and on the
+// executors, so both are needed as evidence.
 bool IsDue(const WaitingEvidence& evidence);
 // nullopt: the run does not wait.
 std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence);

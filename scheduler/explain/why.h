@@ -1,4 +1,4 @@
-// Explains why a job did or did not fire at a time, from what the store has. Pure.
+// Explains why a job did or did not fire at a time, from records of the store. Pure.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace carillon::scheduler {
 
-// People name a time to the minute, so all fires within a minute from it count.
+// People give a time to the minute, so all fires in the minute that begins at this time count.
 inline constexpr Duration kWhyWindow = 60s;
 
 // A pause of the whole cluster that has ended.
@@ -24,13 +24,13 @@ struct PastPause {
 };
 
 struct FireEvidence {
-  WallTime at;       // the time asked about: the beginning of the window of kWhyWindow
+  WallTime at;       // the time in question: the beginning of the window of kWhyWindow
   WallTime now;      // cluster time
-  WallTime created;  // of the job
+  WallTime created;  // when the job was created
   // The definition in force at `at`; nullopt: no longer stored, or it cannot be decoded.
   std::optional<JobDefinition> definition = {};
   std::optional<WallTime> due = {};  // the first fire of that definition in the window
-  // The run in the window that answers best: one that ran rather than one that was skipped.
+  // A run in the window; a run that was started is preferred to one that was skipped.
   std::optional<RunDetail> run = {};
   std::string run_waits_for = {};  // a sentence, if that run is PENDING
   std::optional<GapRecord> gap = {};
