@@ -1,11 +1,11 @@
-// Creates notices for first attempts that have not started although they are later than their job
-// allows. For attempts that start late, the claim creates the notice.
+// Creates notices for first attempts that have not started and are later than their job allows. For
+// attempts that start late, the claim creates the notice.
 //
 // Place    On the notifier's loop.
 // Threads  One loop calls Step.
 // Errors   Store unavailable: the page is read again in the next round.
-// Always   Reads one page a Step, with no lower bound. A run gets one notice: the store ignores a
-//          second one of the same kind.
+// Always   Each Step reads one page of pending runs, however old they are. A run gets one notice:
+//          the store ignores a second one of the same kind.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class LateWatch final : public Stepper {
  public:
   static constexpr Duration kRoundEvery = 2s;
   static constexpr Duration kPageGap = 50ms;
-  static constexpr Duration kLeastLateness = 1s;  // the least limit that a job can set
+  static constexpr Duration kLeastLateness = 1s;  // the shortest limit that a job can set
 
   struct Ports {
     FiringStore& firing;
@@ -50,7 +50,7 @@ class LateWatch final : public Stepper {
   const Ports ports_;
   const Limits limits_;
   std::optional<std::pair<WallTime, RunKey>> cursor_;
-  std::set<RunKey> notified_;    // late runs of the previous round; they have their notice
+  std::set<RunKey> notified_;    // late runs of the previous round, which have their notice
   std::set<RunKey> still_late_;  // late runs of this round so far
   SteadyTime next_{};
 };

@@ -1,8 +1,9 @@
 // Composes notifications and sends them through their channels.
 //
 // Threads  Thread-safe; Send and SendTest block for at most kNoticeTimeMax per channel.
-// Always   Each attempt of a delivery sends the same content, except for the time and signature of
-//          a webhook. Its id is that of the notice, by which a receiver recognises a repetition.
+// Always   Each attempt of a delivery sends the same content, except for the time and signature
+//          of a webhook. A message carries the id of its notice, so that a receiver can recognise
+//          a repetition.
 #pragma once
 
 #include <map>
@@ -22,7 +23,7 @@ namespace carillon::scheduler {
 enum class SendVerdict {
   kDelivered,
   kTryAgain,  // the receiver asked for a retry, or its answer was unusable
-  kNoAnswer,  // retry; other messages of the channel would get no answer either
+  kNoAnswer,  // retry; the receiver is unavailable for other messages of the channel too
   kRefused,   // permanently
 };
 struct SendOutcome {
