@@ -1,11 +1,11 @@
-// The keys that encrypt secrets: XChaCha20-Poly1305 with a random nonce. The first key seals; every
-// key can open what it sealed, so that keys can be rotated while all secrets stay readable. The
-// name of a secret is authenticated with its value, so a value that was moved to another row does
-// not open.
+// The keys that seal (encrypt) secrets, with XChaCha20-Poly1305 and a random nonce. The first key
+// seals new values. The other keys still open the values that were sealed with them, so that keys
+// can be rotated while all secrets stay readable. The name of a secret is authenticated with its
+// value, so a value that was copied to another secret cannot be opened.
 //
 // Threads  Immutable.
 // Errors   Parse: kInvalid, naming the line but not its text. Open: kNotFound, the value's key is
-//          not in this keyring; kCorrupt, the value or the name is not what was sealed.
+//          not in this keyring; kCorrupt, the value or the name is not the one that was sealed.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class Keyring {
   // One key per line, as 64 hex digits or base64. Blank lines and lines that begin with # are
   // ignored.
   static Result<Keyring> Parse(std::string_view text);
-  // A new random key, as a line of such a text.
+  // A new random key, in the form that Parse reads.
   static std::string NewKey();
   ~Keyring();
   Keyring(Keyring&&) noexcept = default;
@@ -57,8 +57,8 @@ class Keyring {
 class KeySource {
  public:
   virtual ~KeySource() = default;
-  // Null if this process has no keys. Thread-safe. Shared, so that a caller can finish its work
-  // with a keyring that has been replaced meanwhile.
+  // Null if this process has no keys. Thread-safe. The pointer is shared, so that a caller can
+  // finish its work with a keyring that has been replaced meanwhile.
   virtual std::shared_ptr<const Keyring> Keys() const = 0;
 };
 

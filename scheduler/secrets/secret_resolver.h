@@ -1,4 +1,4 @@
-// Decrypts the secrets that jobs name, for their runs.
+// Decrypts, for each run, the secrets that its job names.
 //
 // Place    Step 7 of docs/life-of-a-run.md, after the claim was accepted.
 // Threads  Thread-safe; Hand blocks on the store.
@@ -25,7 +25,7 @@ struct WantedSecrets {
   std::set<std::string> names;  // of the secrets
 };
 
-// The answer for one run: values, or the reason for which there are none.
+// The answer for one run: the values, or the reason why there are none.
 struct HandedSecrets {
   SecretValues values = {};
   std::string failure = {};  // reason::kSecret…; empty = success
