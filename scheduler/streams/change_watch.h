@@ -2,14 +2,15 @@
 // clients should read again.
 //
 // Place    Used by the streams of GET /api/changes (change_feed.h). Changes that people make
-//          through any member are found in the audit; changes of runs, executors, deliveries and
-//          bulk actions are found by comparing two readings of the store.
+//          through any member are found in the audit. Changes of runs, executors, deliveries and
+//          bulk actions are found by comparing what two reads of the store return.
 // Threads  Used by the streams' thread only.
 // Time     Reads the store at most every kLookEvery, and only while there is a listener.
 // Errors   If the store does not answer, it is read again later; changes are then only delayed.
-// Always   A change may be reported twice, or without need. A run that begins and ends between two
-//          readings may be missed if 16 later ones do so too, and so may attempts of a delivery
-//          that is not among the newest. A page therefore also refreshes itself from time to time.
+// Always   A change may be reported twice, and a topic without a change may be reported. A change
+//          may be missed: a run that begins and ends between two reads, if 16 newer runs exist by
+//          then, or an attempt of a delivery that is not among the newest. A page of the console
+//          therefore also refreshes itself from time to time.
 #pragma once
 
 #include <cstdint>
@@ -41,11 +42,12 @@ struct Change {
 class ChangeWatch {
  public:
   static constexpr Duration kLookEvery = 1s;
-  static constexpr size_t kKept = 1024;          // changes
-  static constexpr size_t kReadMax = 500;        // audit records at once
+  static constexpr size_t kKept = 1024;          // changes in memory
+  static constexpr size_t kReadMax = 500;        // audit records per read
   static constexpr size_t kDeliveriesSeen = 50;  // the newest ones are compared
-  static constexpr size_t kBulkLookedAt = 200;   // unfinished bulk actions
-  static constexpr uint64_t kCommitLag = 100;    // records that may be visible before an older one
+  static constexpr size_t kBulkLookedAt = 200;   // unfinished bulk actions that are compared
+  // A new audit record may become visible after up to this many records with higher ids.
+  static constexpr uint64_t kCommitLag = 100;
 
   struct Ports {
     AuditStore& audit;
@@ -56,15 +58,15 @@ class ChangeWatch {
     // Cluster time; kUnavailable while it is not known.
     std::function<Result<WallTime>()> cluster_now;
   };
-  // `epoch` identifies this instance: the numbers of its changes are meaningless to another one.
+  // `epoch` identifies this instance, because each instance numbers its changes from 0.
   ChangeWatch(Ports ports, std::string epoch)
       : ports_(std::move(ports)), epoch_(std::move(epoch)) {}
 
   const std::string& epoch() const { return epoch_; }
   void Look(SteadyTime now);
-  // Changes are numbered from 0; this is the number of the next one.
+  // The number that the next change will have.
   uint64_t end() const { return first_ + kept_.size(); }
-  // The changes from `number` on; nullopt: some of them are no longer kept.
+  // The changes from `number` on; nullopt: some of these are no longer in memory.
   std::optional<std::vector<Change>> From(uint64_t number) const;
 
  private:

@@ -1,14 +1,15 @@
-// The open live streams: polls their sources, writes to their listeners and ends them.
+// Serves the open live streams: polls their sources, writes to their listeners and ends them.
 //
 // Threads  One loop calls Step, which polls all sources in turn; Add and Stop are thread-safe.
 // Time     A source is polled every kPollEvery, or again at once while it has more.
 // Owns     The streams and their sources, at most kStreamsMax, and kStreamsOfOneMax per account.
-//          One more ends the account's oldest, which may well belong to a page that was closed: a
-//          closed connection is noticed only when it is written to.
-// Always   Every kConfirmEvery a listener's credential is checked, once for all streams that use
-//          it, and at most kConfirmsPerStep in a Step. If the store does not answer, no further
-//          credentials are checked for kConfirmEvery, and the last answers hold. A listener that
-//          does not read is not written to beyond kUnsentMax. After Stop no source is used.
+//          Another stream of the account ends its oldest stream, which often belongs to a closed
+//          page: a closed connection is noticed only when it is written to.
+// Always   A listener's credential is checked every kConfirmEvery, once for all streams that use
+//          it, and a Step checks at most kConfirmsPerStep. If the store does not answer, no
+//          credential is checked for kConfirmEvery, and the last answers stay valid. When a
+//          listener has not read kUnsentMax bytes, nothing more is written to it. After Stop no
+//          source is used.
 #pragma once
 
 #include <map>
@@ -32,7 +33,7 @@ class StreamSource {
     bool end = false;   // close the stream after this piece
   };
   virtual ~StreamSource() = default;
-  // Returns what is to be written now, of bounded size. May block for as long as a store read does.
+  // Returns the text to write now; its size is bounded. May block for as long as a store read does.
   virtual Piece Poll(SteadyTime now) = 0;
 };
 
@@ -42,7 +43,7 @@ class StreamHub final : public Stepper {
   static constexpr size_t kStreamsOfOneMax = 32;
   static constexpr Duration kPollEvery = 250ms;
   static constexpr Duration kHeartbeat = 15s;
-  // After this a stream is closed; the client reconnects with its current token and continues.
+  // A stream is closed after this time; its client reconnects with its current token and continues.
   static constexpr Duration kLifetime = 10min;
   static constexpr Duration kConfirmEvery = 5s;
   static constexpr int kConfirmsPerStep = 16;
@@ -51,7 +52,7 @@ class StreamHub final : public Stepper {
   // The listener of a stream.
   struct Who {
     std::string account;
-    std::string credential = {};  // with which the request was authenticated
+    std::string credential = {};  // that authenticated the request
     // Returns whether the credential is still valid; nullopt if the store did not answer. May block
     // for as long as a store read does.
     std::function<std::optional<bool>()> stands = [] { return true; };
@@ -84,7 +85,7 @@ class StreamHub final : public Stepper {
   };
 
   bool StillValid(const Who& who, SteadyTime now, int* asks);
-  // Polls one stream. False: it has ended.
+  // Polls one stream. False: the stream has ended.
   bool Turn(Open& open, SteadyTime now, bool* more);
 
   const Clock& clock_;
@@ -98,7 +99,7 @@ class StreamHub final : public Stepper {
   // Used by the loop only.
   std::vector<Open> open_;
   std::map<std::string, Confirmed> confirmed_;  // by credential
-  SteadyTime silent_until_{};                   // the store did not answer: no checks before this
+  SteadyTime silent_until_{};                   // no checks before this: the store did not answer
 };
 
 }  // namespace carillon::scheduler
