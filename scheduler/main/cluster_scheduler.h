@@ -2,9 +2,9 @@
 //
 // Place    The composition root of carillon-scheduler; docs/architecture.md has the picture.
 // Threads  As process::Daemon.
-// Errors   Start: kInvalid names the setting; kConflict: the topics or the schema are not ours.
-//          Start waits for a store or ZooKeeper ensemble that is unavailable; brokers that are
-//          unavailable are opened later.
+// Errors   Start: kInvalid names the setting; kConflict: the topics or the schema are not
+//          compatible with this configuration or version. Start waits for a store or ZooKeeper that
+//          is unavailable, but not for Kafka, which is opened later.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class ClusterScheduler final : public process::Daemon {
   ~ClusterScheduler() override;
 
   std::string ReadyText() const override;
-  // kConflict: topics that are not ours were found after the start.
+  // kConflict: after the start, topics were found that are not compatible with the configuration.
   Status Supervise() override;
   bool Reload() override;
   void BeginDrain() override;

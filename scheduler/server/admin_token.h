@@ -6,15 +6,15 @@
 
 namespace carillon::scheduler {
 
-// Where the token's file must be if the store has a token already.
+// The place where the token's file is expected if the store already has a token.
 enum class TokenOwner {
-  kThisDirectory,  // in this data directory; otherwise it is lost, and the answer is kDenied
-  kAnyMember,      // in the data directory of any member
+  kThisDirectory,  // this data directory; without the file the token is lost: kDenied
+  kAnyMember,      // the data directory of any member
 };
 
-// Creates the token unless the store has one. It is written to its file before it is stored, so
-// that no crash can leave a store whose only token is unknown. kInvalid: the file has a text that
-// is not a token.
+// Creates the token unless the store has one. The token is written to its file before it is stored,
+// so that a crash cannot leave a store whose only token nobody knows. kInvalid: the text in the
+// file is not a token.
 Status EnsureAdminToken(const process::DataDirectory& directory, AuthStore& store, WallTime now,
                         TokenOwner owner);
 

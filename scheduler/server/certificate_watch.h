@@ -1,4 +1,4 @@
-// Reloads the API's certificate when its files were replaced; checks that every few seconds.
+// Reloads the API's certificate after its files were replaced; checks the files every few seconds.
 #pragma once
 
 #include "common/base/loop.h"
@@ -14,7 +14,7 @@ class CertificateWatch final : public Stepper {
   CertificateWatch(ApiServer& api, Metrics& metrics) : api_(api), metrics_(metrics) {}
 
   SteadyTime Step(SteadyTime now) override {
-    // The result is ignored: the API logs an unusable pair, which may be in the middle of
+    // An error is only logged (by the API), because the files may be in the middle of
     // a replacement.
     static_cast<void>(api_.ReloadCertificate().ok());
     if (const auto until = api_.CertificateUntil()) {

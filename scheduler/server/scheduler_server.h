@@ -1,10 +1,11 @@
-// A member of the scheduler with its servers: the rooms of `Member`, the REST API and the ops port.
+// A member of the scheduler with its servers: `Member`, the REST API and the ops port.
 //
 // Place    The scheduler's half of `carillon standalone`, and all of `carillon-scheduler`.
-// Threads  Called by one thread. Its loops run on the Loops that it is given.
+// Threads  Called by one thread. Its loops run on the Loops that StartLoops is given.
 // Owns     Member and servers. The ports must outlive it; stop the loops before it is destroyed.
-// Errors   Listen: those of ApiServer::Start and ops::OpsServer::Start.
-// Always   Nothing fires before StartLoops, so a port that is in use is noticed before any fire.
+// Errors   Listen: the errors of ApiServer::Start and ops::OpsServer::Start.
+// Always   No job fires before StartLoops, so a server whose network port is already in use fails
+//          to start before it fires anything.
 #pragma once
 
 #include <atomic>
@@ -26,7 +27,7 @@ class SchedulerServer {
  public:
   struct Ports {
     MemberPorts member;
-    Stores api;  // reads work also while the store is held; writes are behind the guard
+    Stores api;  // reads also work while the store is held; the guard checks writes
     const KeySource& secret_keys;
   };
   // Facts about this build and its configuration that the API reports.
@@ -38,13 +39,13 @@ class SchedulerServer {
   };
   SchedulerServer(const Ports& ports, const MemberOptions& options);
 
-  // Binds both ports. Requests are answered from then on, though nothing fires yet.
+  // Binds both network ports and answers requests from then on. No job fires yet.
   Status Listen(const ApiOptions& api, const ops::OpsOptions& ops, About about);
   void StartLoops(Loops& loops);
   void Tune(const MemberTuning& tuning) { member_.Tune(tuning); }
   bool ready() const { return member_.ready(); }
   const MemberView& view() const { return member_; }
-  // Reloads the certificate's files now if they changed. False: the API does not use TLS.
+  // Reloads the files of the certificate now if they changed. False: the API does not use TLS.
   bool ReloadCertificate();
   // Makes /readyz fail; everything else continues.
   void BeginDrain() { draining_ = true; }

@@ -9,7 +9,7 @@
 
 namespace carillon::scheduler {
 
-// The incarnation is derived from `seed`, which must differ at each start.
+// The member's incarnation is derived from `seed`, which must be different at each start.
 MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed);
 // The options that follow live settings.
 MemberTuning MemberTuningOf(const config::Config& config);

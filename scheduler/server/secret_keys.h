@@ -3,9 +3,9 @@
 // A changed file is read again at the next call of Keys(), so that keys can be added and removed
 // without a restart. An unusable file is logged once, and the previous keys stay in use.
 //
-// Threads  Thread-safe. Keys() calls stat on the file, and reads it if its status changed.
+// Threads  Thread-safe. Keys() calls stat on the file, and reads the file if its status changed.
 // Errors   Open: kUnavailable, the file cannot be read; kDenied, users other than its owner can
-//          read it; kInvalid, it has no key, or both a file and the environment are given.
+//          access the file; kInvalid, there is no key in it, or both places are given.
 #pragma once
 
 #include <sys/stat.h>

@@ -7,8 +7,9 @@
 
 namespace carillon::scheduler {
 
-// Creates a link below `url`, which replaces an earlier one. Empty if there is an administrator
-// already, or if the store failed (logged; `carillon user setup-link` creates one later).
+// Creates a link below `url`; an earlier link becomes invalid. Empty if there already is an
+// administrator, or if the store failed. That error is logged; `carillon user setup-link` creates a
+// link later.
 std::string NewSetupLink(AuthStore& store, const std::string& url, const Result<WallTime>& now);
 
 // The text that presents the link to the operator.
