@@ -1,4 +1,4 @@
-// Preferences of a user for the console, in effect wherever they sign in.
+// Preferences of a user for the console, the same in every browser in which the user signs in.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,7 +10,8 @@ namespace carillon::scheduler {
 
 // {language, theme, time}; null = not set. Values that this version does not know are left out.
 nlohmann::json PreferencesToJson(const Preferences& preferences);
-// The changes in `preferences` of the body: null resets a preference, absent ones do not change.
+// The changes in `preferences` of the body: null resets a preference, and an absent preference does
+// not change.
 Outcome<std::map<std::string, std::optional<std::string>>> ReadPreferenceChanges(
     const nlohmann::json& body);
 

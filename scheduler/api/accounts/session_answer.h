@@ -1,5 +1,5 @@
-// Answers that open or refresh a session: the access token and its user in the body, the refresh
-// token in a cookie that scripts cannot read.
+// Answers that open or refresh a session. The access token and the user are in the body, and the
+// refresh token is in a cookie that scripts cannot read.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,7 +19,7 @@ Reply OpenSession(const Call& call, const UserRecord& user, int status);
 // The answer for a session that is already stored.
 Reply SessionAnswer(const Call& call, const UserRecord& user, const std::string& session,
                     const std::string& refresh_token, int status);
-// The refresh token in the cookie of the request; empty: none.
+// The refresh token in the cookie of the request; empty if there is none.
 std::string RefreshTokenOf(const HttpRequest& request);
 // Set-Cookie with `refresh_token`; an empty one makes the browser forget it.
 std::string CookieOf(const Call& call, const std::string& refresh_token);

@@ -1,4 +1,4 @@
-// Handlers of /api/tokens: the caller's own tokens; for administrators all tokens.
+// Handlers of /api/tokens. Users manage their own tokens, and administrators all tokens.
 #pragma once
 
 #include "scheduler/api/call/call.h"

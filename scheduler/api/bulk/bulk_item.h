@@ -1,5 +1,5 @@
-// One item of a bulk action, handled like a single request of its caller: by the handler of its
-// route, with the same permissions, checks and problems, and an audit record of its own.
+// Handles one item of a bulk action like a single request of the caller: with the handler of the
+// route, the same permissions, checks and problems, and a separate audit record.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,7 +21,7 @@ struct BulkOperation {
   CancelMode mode = CancelMode::kGraceful;  // of a cancel
 };
 
-// Idempotency key of an item, where its route supports keys.
+// Idempotency key of an item, if the item's route supports keys.
 struct ItemKey {
   std::string scope;
   std::string key;
@@ -43,10 +43,10 @@ Reply LookAtItem(const Call& call, const BulkOperation& operation, const std::st
 Status RecordItem(const Call& call, const BulkOperation& operation, const std::string& id,
                   const AuditNote& note);
 
-// The problem in the form of an item's `error`.
+// The problem in the form of the member `error` of an item.
 nlohmann::json ItemProblem(const BulkVerb& verb, const std::string& id, Problem problem,
                            std::string_view trace_id);
-// The run that a `run` created; null for other actions.
+// The id of the run that the action `run` created; null for other actions.
 nlohmann::json RunIdOf(const BulkVerb& verb, const HttpResponse& done);
 
 }  // namespace carillon::scheduler

@@ -12,7 +12,7 @@
 
 namespace carillon::scheduler {
 
-inline constexpr size_t kBulkItemsMax = 1000;  // processed while their request waits
+inline constexpr size_t kBulkItemsMax = 1000;  // items processed while the request waits
 
 // An action that can be applied to many objects of a kind.
 struct BulkVerb {
@@ -24,9 +24,9 @@ struct BulkVerb {
   bool takes_confirm = false;
   bool takes_mode = false;
 
-  // Path of the list of that kind, relative to /api/.
+  // Path of the list of objects of this kind, relative to /api/.
   std::string_view path() const;
-  // The name of the action in the audit, which is that of its route.
+  // The name of the action in the audit, which is the same as for a single request.
   std::string AuditAction() const;
 };
 // Null: the kind has no such action.
@@ -48,9 +48,9 @@ Outcome<BulkRequest> ReadBulkRequest(const Call& call);
 
 struct SelectedItems {
   std::vector<std::string> ids;
-  bool more = false;  // there are more than one action may have
+  bool more = false;  // the filter matches more items than one action may have
 };
-// A filter is evaluated by the route of the list, so that it has the same meaning here.
+// The filter is evaluated by the route of the list, so that it means the same as in the list.
 Outcome<SelectedItems> SelectItems(const Call& call, const BulkRequest& bulk);
 // 400: too many items.
 Problem TooManyItems(const BulkRequest& bulk);

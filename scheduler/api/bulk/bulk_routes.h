@@ -1,5 +1,5 @@
-// Handlers of /api/bulk: one action on many jobs or runs, at once or as an object that outlives its
-// request. docs/api.md describes them.
+// Handlers of /api/bulk: one action on many jobs, runs or dead letters, executed while the request
+// waits or in the background. docs/api.md describes them.
 #pragma once
 
 #include "scheduler/api/call/call.h"

@@ -1,10 +1,11 @@
 // Executes items of bulk actions with the handlers of their routes.
 //
-// Always   Repeating an item after a try with an unknown outcome is safe: `run` and `retry` are
-//          keyed by action and position, a job that is gone after a `delete` counts as deleted, the
-//          rest is idempotent. An item without its audit record counts as not done and is retried.
-//          Each item is audited once; a duplicate needs two crashes, both between the audit write
-//          and the item's result.
+// Always   Repeating an item after an attempt with an unknown outcome is safe: `run` and `retry`
+//          use an idempotency key made of the action and the item's position, a job that is missing
+//          after a `delete` counts as deleted, and the other actions are idempotent. An item whose
+//          audit record could not be written counts as not done and is retried. Each item is
+//          audited once. Two records of an item need two crashes, both between the audit write and
+//          the item's result.
 #pragma once
 
 #include <functional>
@@ -27,8 +28,8 @@ class RouteItemRunner final : public BulkItemRunner {
 
   ItemOutcome Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
                  EarlierAttempt tried) override;
-  // Finds jobs that cannot be deleted because they do not exist. That must happen before a deletion
-  // begins: afterwards, a job that this action has deleted looks the same.
+  // Finds jobs that cannot be deleted because they do not exist. It must be called before a
+  // deletion begins: afterwards, a missing job may also be one that this action has deleted.
   std::optional<ItemOutcome> Precheck(const BulkOrder& order, const Caller& caller,
                                       const BulkItem& item) override;
   std::string ErrorOf(const BulkOrder& order, Undone undone) override;

@@ -17,7 +17,7 @@ void RecordAudits(const Call& call, std::vector<AuditRecord> records);
 // Adds to the audit record of this request the changes from `before` to `after`; an empty `before`
 // means that the object is created. Never pass a secret: records are kept for a year.
 void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann::json& after);
-// The reason for the record: the handler's, then the caller's (`said`).
+// The reason for the record: the handler's reason (in `note`), then the caller's reason (`said`).
 std::string AuditReason(const AuditNote& note, const std::string& said);
 // If `mode` is a kill, the record says so before the caller's reason.
 void NoteCancelMode(const Call& call, CancelMode mode);

@@ -1,4 +1,4 @@
-// One request on its way through a handler.
+// The argument of all handlers: a request, its caller, and the objects that are used to answer it.
 #pragma once
 
 #include <functional>
@@ -21,16 +21,16 @@ namespace carillon::scheduler {
 class LogReads;
 class Routes;
 
-// What a handler adds to the audit record of its action.
+// The additions of a handler to the audit record of its action.
 struct AuditNote {
-  std::string reason = {};        // precedes the caller's reason
-  std::string changes_json = {};  // of the fields of the object
-  std::string object_id = {};     // set if neither the path nor the reply has it
-  bool told = false;              // the handler wrote its own records
+  std::string reason = {};        // written before the caller's reason
+  std::string changes_json = {};  // changes of the object's fields
+  std::string object_id = {};     // set if the id is not in the path and not in the reply
+  bool told = false;              // the handler has written all records itself
 };
 
-// The objects of the API server that handlers use beside the stores. The references live at least
-// until the handler returns.
+// The objects of the API server that handlers use in addition to the stores. The references are
+// valid at least until the handler returns.
 struct Services {
   const Routes& routes;                     // for handlers that call another route for the caller
   Identifiers& identifiers;                 // generates job ids
@@ -43,7 +43,7 @@ struct Services {
   const std::function<void()>& nudge_bulk;  // call it after creating a bulk action; never blocks
 };
 
-// The argument of every handler: a request, its caller, and what it may use to answer.
+// One request, as every handler gets it.
 struct Call {
   const Stores& stores;
   const ApiContext& api;  // the member: cluster time, nudges, settings, configuration
@@ -53,9 +53,9 @@ struct Call {
   std::vector<std::string> arguments;  // the values of the {} in the path, decoded
   std::string_view trace_id;           // of this request, for records and problems
   AuditNote& note;                     // filled by the handler
-  bool owns_all = false;               // the permission covers objects of other users
+  bool owns_all = false;               // the permission also covers objects of other users
   std::string idempotency_key;         // empty = none
-  std::string idempotency_scope;       // in which the key is unique: caller, route and path
+  std::string idempotency_scope;       // caller, route and path, within which the key is unique
 };
 
 }  // namespace carillon::scheduler

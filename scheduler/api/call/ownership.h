@@ -1,6 +1,6 @@
-// Decides whether a caller whose permission covers only own and shared jobs may act on a job. This
-// is the only place that decides it: routes check before they act, writes of definitions check
-// again with the version that they replace, and allowed_actions shows the result.
+// Decides whether a caller whose permission covers only own and shared jobs may act on a job. All
+// such decisions are made here: routes check before they act, writes of definitions check again
+// with the version that they replace, and allowed_actions shows the result.
 //
 // Errors   403 forbidden (with `permission`), 403 not_owner, 403 out_of_reach; the store's errors.
 #pragma once
@@ -18,7 +18,7 @@ struct JobAccessScope {
   bool deleted = false;
 };
 JobAccessScope ScopeOf(const JobDefinition& definition);
-// 404: there is no such job.
+// Reads the properties of a job, which may be deleted. 404: there is no such job.
 Outcome<JobAccessScope> FindPlace(const Call& call, const JobId& id);
 
 // IsOwn: the caller owns the job. MayAct: the caller owns it, or it is shared with them.

@@ -10,19 +10,20 @@
 
 namespace carillon::scheduler {
 
-// The job id in the path; 404 if no job can have it.
+// The job id in the path; 404 if it does not have the form of a job id.
 Outcome<JobId> PathJobId(const Call& call);
 
-// The run id in the path.
+// The run id in the path; 400 if it does not have the form of a run id.
 Outcome<RunKey> PathRunKey(const Call& call);
 
-// The id in the path; nullopt: no dead letter can have it.
+// Parses the id of a dead letter; nullopt if it does not have the form of one.
 std::optional<uint64_t> DeadLetterId(const std::string& text);
 
 // 404: no such job, or it was deleted.
 Outcome<JobHead> LiveHead(const Call& call, const JobId& id);
 
-// Says how to repair the job; the ETag is that of the unreadable version.
+// The problem of a job whose definition cannot be decoded. It says how to repair the job; its ETag
+// is that of the unreadable version.
 Problem Unreadable(const JobId& id, int64_t version);
 // The problem for an error of a call that needs the definition of the job.
 Problem Explain(const Call& call, const JobId& id, const Error& error);

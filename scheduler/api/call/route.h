@@ -16,7 +16,7 @@ namespace carillon::scheduler {
 enum class Keyed {
   kNo,
   kYes,
-  kInWrite,  // a successful handler stores the answer in the transaction of its write
+  kInWrite,  // like kYes, but the handler stores its answer in the transaction of its write
 };
 
 // The kind of object that the first {} of the path names. Its owner is checked if the caller's
@@ -38,9 +38,9 @@ struct Route {
 };
 
 struct RouteMatch {
-  const Route* route = nullptr;  // null: no route for this method (or at all)
+  const Route* route = nullptr;  // null: no route for this path, or none for the method
   std::vector<std::string> arguments;
-  std::string allow;  // methods of the path, empty when the path is unknown
+  std::string allow;  // methods of the path; empty if the path is unknown
 };
 
 // Immutable.

@@ -1,4 +1,4 @@
-// Writes whose outcome is unknown: the store took the request, and its reply was lost (kTimeout).
+// Writes whose outcome is unknown: the request was sent to the store, but no reply came (kTimeout).
 #pragma once
 
 #include "common/base/result.h"

@@ -1,4 +1,4 @@
-// Everything that the REST API needs from the member it runs in. The composition root fills it.
+// Everything that the REST API needs from its member. The composition root fills it.
 #pragma once
 
 #include <functional>
@@ -20,13 +20,14 @@ namespace carillon::scheduler {
 
 // The references must outlive the server. The functions are called on several threads at once.
 struct ApiContext {
-  // Reads work also while the store is held; writes are then refused.
+  // Reads also work while the store is held; writes are then refused.
   Stores stores;
   const KeySource& secret_keys;  // seals and opens secrets
-  StatusSource& status;          // what only the member knows
-  // Tells whether the store that answers is the trusted one; must not block.
+  StatusSource& status;          // state that only the member knows
+  // Returns whether the store that answers is the trusted one; must not block.
   std::function<StoreStanding()> store_standing;
-  // Trusts the store that was shown to an operator, who accepted it; blocks like a write.
+  // Makes a store the trusted one: the store that an operator was shown and has accepted. Blocks as
+  // a write does.
   std::function<Status(const StoreIdentity&)> accept_store;
   // Called after a write that can make work due; must not block.
   std::function<void(const ChangedWork&)> nudge;
@@ -43,8 +44,8 @@ struct ApiContext {
   uint64_t seed;  // for trace ids and generated job ids, never for anything secret
   Metrics& metrics;
   std::string version;         // of this build
-  config::Config config;       // with which this member was started
-  LiveSettings& settings;      // newer settings that are adopted here reach all members
+  config::Config config;       // the configuration with which this member was started
+  LiveSettings& settings;      // settings that are adopted here are passed to all members
   EmbeddedFiles console = {};  // web-ui/dist; empty: the start page tells how to build it
   bool one_process = false;    // bus and coordinator are part of this process
   bool serves_tls = false;     // cookies are then Secure, and browsers use only https

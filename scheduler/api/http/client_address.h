@@ -1,4 +1,4 @@
-// The origin of a request: the address of its connection, or what a trusted proxy says.
+// The origin of a request: the address of its connection, or the one that a trusted proxy reports.
 #pragma once
 
 #include <string>

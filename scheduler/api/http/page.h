@@ -20,7 +20,7 @@ inline constexpr int64_t kPageSizeDefault = 50;
 // Above this many bytes a page ends early, with a token for the next one.
 inline constexpr size_t kPageBytesMax = 8u << 20;
 
-// Returns the count for a list of which the handler has read all items, `size` of them.
+// The count for a list of `size` items, all of which the handler has read.
 BoundedCount CountOf(size_t size);
 
 class Page {
@@ -31,19 +31,20 @@ class Page {
   size_t size() const { return size_; }
   const std::string& cursor() const { return cursor_; }  // empty = from the start
 
-  // Adds an item unless the page is full; false: it belongs on the next page. `cursor` is the place
-  // after the item.
+  // Adds an item unless the page is full. False: the item belongs on the next page. `cursor` is the
+  // place after the item.
   bool Add(const nlohmann::json& item, std::string cursor);
   // Skips an item that is not shown; the next page continues after it.
   void Skip(std::string cursor);
-  // As Skip, for all items up to `cursor`: the search for this page has reached its limit.
+  // Skips all items up to `cursor`, because the search for this page has reached its limit.
   void SearchEnded(std::string cursor);
-  // As SearchEnded; the answer also has the time reached, as `searched_to`.
+  // As SearchEnded; the answer also has the time that the search has reached, as `searched_to`.
   void SearchedTo(std::string cursor, WallTime time);
   using Counter = std::function<Result<BoundedCount>()>;
-  // `more`: the list continues after the last item added (assumed after a refused Add). `count`
-  // counts the whole list; it is called only for a first page that does not show all of it and
-  // whose search was not ended. If it fails, total_at_least is the number of items of this page.
+  // `more`: the list continues after the last added item; assumed if an Add was refused. `count`
+  // counts the whole list. It is called only for the first page, if that does not show the whole
+  // list and SearchEnded was not called. If it fails, total_at_least is the number of items of
+  // this page.
   HttpResponse Finish(bool more, const Counter& count);
 
  private:
@@ -67,7 +68,7 @@ Problem BadPageToken();
 std::optional<uint64_t> ParseCursor(const std::string& text);
 
 HttpResponse JsonResponse(int status, const nlohmann::json& body);
-// Empty: no header of this name.
+// The value of the header with this name; empty if there is none.
 std::string HeaderOf(const HttpResponse& response, std::string_view name);
 // Makes a response from an answer that was stored for an Idempotency-Key.
 HttpResponse FromStored(const StoredAnswer& answer);

@@ -1,6 +1,7 @@
-// Errors as RFC 9457 shows them: application/problem+json with a stable `code`.
+// Errors in the form of RFC 9457: application/problem+json with a stable `code`.
 //
-// Always   No stack traces and no driver messages: those go to the log, under the trace id.
+// Always   A problem contains no stack traces and no driver messages. They are logged, with the
+//          trace id.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -31,7 +32,7 @@ struct Problem {
   std::string log_detail = {};                        // for the log only
 };
 
-// The problem for an error of the store and other ports, by the table of docs/errors.md.
+// The problem for an error of the store or another port, according to the table in docs/errors.md.
 Problem ToProblem(const Error& error);
 Problem InvalidField(std::string pointer, std::string code, std::string detail);
 Problem NotFound(std::string detail);

@@ -19,8 +19,8 @@
 
 namespace carillon::scheduler {
 
-// Returns the JSON document of the body; with kOptional, an empty body is `{}`. NUL characters in
-// names or texts are refused.
+// Returns the JSON document of the body. With kOptional, an empty body is read as `{}`. NUL
+// characters in names or texts are refused.
 enum class Body { kRequired, kOptional };
 Outcome<nlohmann::json> ReadJson(const HttpRequest& request, Body body);
 
@@ -44,7 +44,7 @@ struct Bounds {
 Outcome<std::optional<int64_t>> NumberMember(const nlohmann::json& object, std::string_view name,
                                              Bounds bounds);
 
-inline constexpr size_t kRepeatedMax = 50;  // times one query parameter may appear
+inline constexpr size_t kRepeatedMax = 50;  // how often one query parameter may appear
 
 // The query; unknown parameters are refused, so that a misspelt filter is not ignored.
 class Query {
@@ -86,7 +86,7 @@ Outcome<LabelFilter> ReadLabelFilter(const Query& query);
 struct EntityTags {
   bool any = false;                      // "*"
   std::vector<std::string> strong = {};  // with their quotes
-  std::vector<std::string> weak = {};    // likewise, without W/
+  std::vector<std::string> weak = {};    // with their quotes, without W/
 
   // If-Match: a weak tag matches nothing.
   bool MatchesStrongly(std::string_view tag) const;

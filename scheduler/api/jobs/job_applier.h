@@ -1,11 +1,12 @@
 // Applies a list of job documents: creates or changes each job, or leaves it as it is; with `prune`
 // also deletes the jobs that a selector matches and the list does not contain.
 //
-// Place    Behind POST /api/apply. The jobs of a piece of the list are looked up together, and new
-//          ones are stored together; if that fails, each is stored alone and has its own result.
+// Place    Behind POST /api/apply. The list is processed in pieces of kJobsCreatedMax documents.
+//          The jobs of a piece are looked up together, and new jobs are stored together. If that
+//          fails, each is stored alone and has its own result.
 // Threads  One request owns it.
-// Errors   An error of a document is reported in its item, and the others are applied. Once the
-//          store is unavailable, nothing more is tried.
+// Errors   An error of a document is reported in its item, and the other documents are applied.
+//          Once the store is unavailable, the remaining documents are not tried.
 // Always   Applying the same list again changes nothing.
 #pragma once
 
@@ -41,7 +42,7 @@ class JobApplier {
   JobApplier(const Call& call, ApplyOptions options, WallTime now)
       : call_(call), options_(std::move(options)), now_(now) {}
 
-  // Returns {dry_run, items, counts, prune_complete} of docs/api.md, or the problem if the store
+  // Returns {dry_run, items, counts, prune_complete} as in docs/api.md, or the problem if the store
   // was unavailable before anything was done.
   Outcome<nlohmann::json> Apply(const nlohmann::json& documents);
 
@@ -63,13 +64,13 @@ class JobApplier {
 
   void FindAmbiguous(const nlohmann::json& documents);
   void LookUp(const nlohmann::json& documents, size_t first, size_t end);
-  // Applies a document. A job that has to be created is only queued; its result is then the one
-  // that it has if StoreQueued succeeds.
+  // Applies a document. A job that has to be created is only queued; the returned result is then
+  // the one that it will have if StoreQueued succeeds.
   Outcome<Fate> ApplyOne(size_t index, const nlohmann::json& document);
   Outcome<Fate> ApplyTo(const std::optional<JobBase>& base, size_t index,
                         const nlohmann::json& document);
   void Settle(size_t index, Outcome<Fate> fate);
-  // The job that a document means; nullopt: there is none yet.
+  // The job that a document describes; nullopt: the job does not exist yet.
   Outcome<std::optional<JobBase>> FindBase(const nlohmann::json& document);
   Outcome<std::optional<JobBase>> FindByName(const nlohmann::json& document);
   std::string NamespaceOf(const nlohmann::json& document) const;
@@ -77,7 +78,7 @@ class JobApplier {
   Outcome<Fate> Create(size_t index, const nlohmann::json& document,
                        const JobDefinition& definition);
   void StoreQueued();
-  // kTimeout: unknown whether they are stored; any other error: none is.
+  // kTimeout: it is unknown whether the jobs are stored. After any other error none is stored.
   Status StoreTogether(const std::vector<Queued>& queued);
   Outcome<Fate> StoreAlone(const Queued& queued);
   Outcome<bool> CheckNotMoved(const JobDefinition& definition) const;
@@ -86,7 +87,7 @@ class JobApplier {
   void Prune();
   Outcome<Fate> PruneOne(const StoredJob& job);
   bool MayChange(const JobBase& base) const;
-  // `index` is that of the document; null for a pruned job.
+  // `index` is the position of the document in the list; null for a pruned job.
   void Add(const nlohmann::json& index, const nlohmann::json& id, const nlohmann::json& name,
            const Outcome<Fate>& fate);
   AuditRecord RecordOf(const std::string& action, const JobId& id, std::string changes_json) const;

@@ -1,4 +1,4 @@
-// Functions that the routes of jobs share: reading a job for a change, and changing it.
+// Functions that several routes of jobs use: reading a job for a change, and changing it.
 #pragma once
 
 #include "common/wire/json/job_json.h"
@@ -33,20 +33,20 @@ Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>&
 // only if the caller may use them too.
 Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition);
 
-// The functions below write, and note the changes for the audit in the call. The store checks that
-// the job is still in the state for which the permission was checked, so no other change can come
-// in between.
+// The functions below write, and note the changes for the audit in `call.note`. The store refuses
+// the write if the job has changed since the permission was checked.
 //
 // 409 exists: the id is taken, perhaps by a deleted job.
 Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
                             WallTime now);
-// Refuses what StoreNew refuses, except for a taken id.
+// Makes the checks of StoreNew, except whether the id is taken.
 Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition);
-// Stores jobs that have passed CheckNew, all or none. After an error StoreNew tells which job is at
-// fault. kTimeout: unknown whether they are stored. Does not change the call's note.
+// Stores jobs that have passed CheckNew, all or none. After an error, StoreNew for each job shows
+// which job caused it. kTimeout: it is unknown whether the jobs are stored. Does not change the
+// call's note.
 Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<NewJob>& jobs,
                                            WallTime now);
-// An edit that changes nothing writes nothing: the version stays.
+// If the definition is the same as before, nothing is written and the version does not change.
 Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
                                    const JobDefinition& definition, WallTime now);
 Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now);

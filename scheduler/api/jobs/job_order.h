@@ -1,4 +1,4 @@
-// The order of the list of jobs, and where its pages end.
+// The order of the list of jobs, and the cursors of its pages.
 #pragma once
 
 #include <string>

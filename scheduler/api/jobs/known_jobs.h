@@ -1,5 +1,5 @@
-// The jobs that the documents of a list refer to, found by one look-up, so that the store need not
-// be asked for each document.
+// The jobs to which the documents of a list refer. One look-up finds them all, so that the store
+// need not be read for each document.
 //
 // Threads  One request owns it.
 // Errors   Jobs that could not be looked up are unknown; the caller then reads the store, which
@@ -22,7 +22,7 @@ class KnownJobs {
 
   // Replaces everything that was known.
   void LookUp(JobStore& store, const JobKeys& keys);
-  // Call it after a write: neither the job nor its name is known any more.
+  // Call it after a write. The job and its name are unknown afterwards.
   void Forget(const JobId& id, const JobDefinition& definition);
 
   // True if it is known that no job has this id, not even a deleted one.

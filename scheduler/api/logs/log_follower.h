@@ -1,10 +1,11 @@
 // Streams the log of one attempt as server-sent events while it is written, until it is complete.
 //
-// Events   One for each entry (log_text.h), `id` its number; then `event: end` with {run_id,
-//          attempt, state, complete}: state is the run's, complete false when pieces are missing.
+// Events   One for each entry, in the form of log_text.h; then `event: end` with {run_id,
+//          attempt, state, complete}. `state` is the state of the run; `complete` is false if
+//          pieces are missing.
 // Errors   If the store does not answer, it is read again later; the stream stays open.
-// Always   Entries are sent in order and once. A late piece holds back those after it until the
-//          attempt has ended and kPieceGrace has passed.
+// Always   Entries are sent in order and once. If a piece is missing, the pieces after it are not
+//          sent until it arrives, or until kPieceGrace after the end of the attempt.
 #pragma once
 
 #include <functional>
@@ -50,12 +51,12 @@ class LogFollower final : public StreamSource {
   const Wanted wanted_;
   uint64_t next_;           // seq of the next entry
   bool complete_ = false;   // the last entry was read
-  bool skip_gaps_ = false;  // missing pieces are no longer waited for
+  bool skip_gaps_ = false;  // do not wait for missing pieces any more
   SteadyTime next_look_{};
   // Set once the attempt has ended.
   std::optional<RunState> state_;
   AttemptResult result_;
-  SteadyTime patience_{};  // until when to wait for missing pieces
+  SteadyTime patience_{};  // the time until which to wait for missing pieces
 };
 
 }  // namespace carillon::scheduler

@@ -18,7 +18,7 @@ class LogReads {
  public:
   static constexpr size_t kOfOneAccountMax = 2;
   // Up to this many stored bytes are read without a place. The limit is in bytes and not in
-  // entries, because an entry may have 16 KiB.
+  // entries, because one entry may have up to 16 KiB.
   static constexpr size_t kShortLogBytes = 256u << 10;
 
   explicit LogReads(size_t all_max) : all_max_(all_max) {}
@@ -35,7 +35,7 @@ class LogReads {
     LogReads& reads_;
     const std::string account_;
   };
-  // 429: the account has all its places. 503: all places are taken.
+  // 429: the account has kOfOneAccountMax places already. 503: all places are taken.
   Outcome<std::unique_ptr<Place>> Enter(const std::string& account);
 
  private:

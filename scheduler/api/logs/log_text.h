@@ -3,8 +3,9 @@
 // A line of NDJSON, and the data of an event:
 //   {"seq": 17, "t": "2026-03-01T00:00:00.000000Z", "stream": "stdout", "line": "text"}
 // with "partial": true if the line continues in the next entry of the stream. Invalid UTF-8 becomes
-// U+FFFD. The id of an event is the number of its entry, with the attempt after the first one, as
-// in "2-17": a client that reconnects continues with that attempt.
+// U+FFFD. The id of an event is the number of its entry, such as "17". From the second attempt of a
+// run on, the id begins with the attempt, as in "2-17", so that a client that reconnects continues
+// with the same attempt.
 #pragma once
 
 #include <optional>
@@ -23,7 +24,7 @@ struct NumberedEntry {
 
 enum class LogFormat { kText, kNdjson, kEvents };
 
-// Appends the entry; in the format kText only its bytes.
+// Appends the entry. In the format kText only its text is appended.
 void AppendLogEntry(std::string& out, const NumberedEntry& entry, LogFormat format,
                     int attempt = 1);
 
@@ -45,7 +46,7 @@ inline bool IsShown(const LogEntry& entry, const std::optional<LogStream>& only)
   return !only || entry.stream == *only;
 }
 
-// A notice in place of the missing entries after `last_seq` and before `first_seq`.
+// An entry that says that the entries after `last_seq` and before `first_seq` are missing.
 NumberedEntry MissingBefore(uint64_t first_seq, uint64_t last_seq);
 
 // The numbered entries of a chunk. A chunk that cannot be parsed becomes one entry that says so.

@@ -5,8 +5,8 @@
 
 namespace carillon::scheduler {
 
-// A job without dead letters is left out: a user has retried or discarded them, and the next
-// failure lists the job again.
+// A job without dead letters is left out, because a user has retried or discarded them all. After
+// the next failure the job is listed again.
 Reply ListFailingJobs(const Call& call);
 
 }  // namespace carillon::scheduler

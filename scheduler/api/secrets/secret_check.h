@@ -1,4 +1,4 @@
-// The secrets that a job names, checked when it is written.
+// Checks the secrets that a job names when the job is written.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ namespace carillon::scheduler {
 
 // Returns true if the job may be written with the secrets that it uses. Otherwise 422, with the
 // pointer of the variable whose secret does not exist (unknown_secret) or may not be used by the
-// job's owner (secret_forbidden). Each claim checks again. `named`: if set, the caller must be
-// allowed to use all secrets other than these.
+// job's owner (secret_forbidden). The secrets are checked again at each claim. If `named` is set,
+// the caller must also be allowed to use all secrets that are not in it.
 Outcome<bool> CheckSecrets(const Call& call, const JobDefinition& definition,
                            const std::optional<std::set<std::string>>& named = {});
 

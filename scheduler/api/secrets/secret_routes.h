@@ -1,6 +1,6 @@
 // Handlers of /api/secrets. Values are written but never returned.
 //
-// Errors   409 secrets_unavailable: this member has no key. The store's own.
+// Errors   409 secrets_unavailable: this member has no key. Otherwise the errors of the store.
 #pragma once
 
 #include "scheduler/api/call/call.h"

@@ -1,8 +1,8 @@
 // The REST API of a member: an ApiHandler behind an HTTP server.
 //
 // Threads  Owns its IO threads and workers (http_server.h).
-// Errors   Start: those of HttpServer::Start. Without TLS, only loopback addresses are accepted
-//          unless `allow_beyond_loopback` is set.
+// Errors   Start: the errors of HttpServer::Start. Without TLS, only loopback addresses are
+//          accepted, unless `allow_beyond_loopback` is set.
 // Always   After Stop() the context is no longer used.
 #pragma once
 

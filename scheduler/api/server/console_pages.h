@@ -1,4 +1,5 @@
-// Serves the files and pages of the web console, without authentication: data comes over the API.
+// Serves the files and pages of the web console. They need no authentication, because they contain
+// no data; the console reads all data through the API.
 //
 // Threads  Immutable after construction.
 // Always   Answers only GET and HEAD outside of /api. A path whose first segment has no dot is a
@@ -15,12 +16,12 @@ namespace carillon::scheduler {
 
 class ConsolePages {
  public:
-  // `files`: those of web-ui/dist; without any, the start page says how to build the console.
+  // `files` are those of web-ui/dist. Without files the start page says how to build the console.
   ConsolePages(EmbeddedFiles files, std::string version);
 
-  // True for requests that it may answer, by method and path alone: GET and HEAD outside of /api.
+  // True for requests that may be for the console: GET and HEAD outside of /api.
   static bool Concerns(const HttpRequest& request);
-  // nullopt: there is no such page or file; the API then answers.
+  // nullopt: there is no such page or file; the API then answers the request.
   std::optional<HttpResponse> Answer(const HttpRequest& request) const;
 
  private:

@@ -1,5 +1,5 @@
-// The answer to GET / of a program that was built without the console: it says how to build it.
-// Needs no authentication, and shows nothing of the system but its version.
+// The answer to GET / of a program that was built without the console. It says how to build the
+// console. It needs no authentication, and shows only the version of the program.
 #pragma once
 
 #include <string>

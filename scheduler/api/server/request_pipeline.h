@@ -1,11 +1,10 @@
-// The life of an API request: trace, route, caller, permission, limits, idempotency, handler,
-// answer.
+// Processes an API request: trace, route, caller, permission, limits, idempotency, handler, answer.
 //
 // Threads  Handle is called on several workers at once.
 // Always   Without a valid token every well-formed HTTP request is answered 401, whatever else is
-//          wrong with it. Only the files and pages of the console, /livez and /readyz, the contract
-//          and the routes with the permission kAnyone need none. Permissions are checked here, by
-//          the table of routes; handlers only check what a body asks for.
+//          wrong with it. Only the files and pages of the console, /livez and /readyz, the OpenAPI
+//          documents and the routes with the permission kAnyone need no token. Permissions are
+//          checked here, by the table of routes; handlers only check what the body requests.
 #pragma once
 
 #include "common/adapters/http/http_server.h"
@@ -21,13 +20,13 @@ namespace carillon::scheduler {
 
 class ApiHandler : public HttpHandler {
  public:
-  // `workers`: those of the server that calls it.
+  // `workers` is the number of workers of the server that calls Handle.
   ApiHandler(const ApiContext& context, size_t workers);
 
   HttpResponse Handle(const HttpRequest& request) override;
   HttpResponse Overloaded(const HttpRequest& request) override;
-  // Requests for the status and the console. They must be answered while requests that need the
-  // store hang, because they show what is wrong.
+  // True for requests for the status and the console. They must be answered even while requests
+  // that need the store hang, because they show what is wrong.
   bool Urgent(const HttpRequest& request) const override;
   // Ends all streams. Call it before the server stops.
   void StopStreams();
@@ -35,10 +34,11 @@ class ApiHandler : public HttpHandler {
   void Stop();
 
  private:
-  // What is logged and counted about a request, besides its answer.
+  // Facts about a request that are logged and counted with its answer.
   struct Trace {
     std::string id;
-    // Labels of the metrics. The method is that of the route, because clients can send any other.
+    // Labels of the metrics. The method is taken from the route and not from the request, because
+    // clients can send any text as a method.
     std::string_view route = "unmatched";
     std::string_view method = "other";
   };
@@ -47,7 +47,7 @@ class ApiHandler : public HttpHandler {
   // Answers /livez and /readyz and refuses paths with similar names; no token is needed.
   Reply AnswerProbe(const HttpRequest& request, Trace& trace) const;
   Outcome<Caller> Identify(const HttpRequest& request);
-  // 429: over the rate limit.
+  // Returns the problem 429 if the request exceeds the rate limit.
   std::optional<Problem> Admit(RateLimit& limit, const std::string& who);
   std::optional<Problem> AdmitAddress(RateLimit& limit, const HttpRequest& request);
   Reply Dispatch(const Route& route, Call& call);
@@ -66,7 +66,7 @@ class ApiHandler : public HttpHandler {
   Mutex rates_mu_;
   RateLimit account_rate_ GUARDED_BY(rates_mu_);
   RateLimit address_rate_ GUARDED_BY(rates_mu_);
-  // Limits store look-ups by addresses whose credentials are not known yet.
+  // Limits, for each address, the look-ups of unknown credentials in the store.
   RateLimit lookup_rate_ GUARDED_BY(rates_mu_);
   StoreProbe probe_;
   ChangeWatch changes_;  // declared before the streams that use it

@@ -1,8 +1,8 @@
-// GET /api/changes for one client: what to read again, as server-sent events.
+// Sends server-sent events to one client of GET /api/changes: the lists and objects to read again.
 //
 // Events   `ready` at first; `change` {changes: [{topic, id?}]}; `resync`: everything may have
-//          changed. The id of an event is the place to continue from; it is valid for one process
-//          of one member, any other answers with resync.
+//          changed. The id of an event is the position from which a client continues. It is valid
+//          only for the process that sent it; another process answers with `resync`.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,8 @@ class ChangeFeed final : public StreamSource {
 
  private:
   std::string Event(std::string_view name, const std::string& data) const;
-  std::optional<uint64_t> Wanted() const;  // by last_event_id_; nullopt: not of this process
+  // The position in last_event_id_; nullopt: there is none, or it is of another process.
+  std::optional<uint64_t> Wanted() const;
   std::string Begin();
 
   ChangeWatch& watch_;

@@ -1,5 +1,5 @@
-// GET and PUT /api/system/config: all effective settings, and those set for the whole cluster. Also
-// the pause of the whole cluster, which is stored in the same way (docs/adr/0016).
+// Handlers of /api/system/config, which show all effective settings and change the live settings,
+// and of the pause of the whole cluster, which is stored like a live setting (docs/adr/0016).
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ Reply ChangeConfig(const Call& call);
 Reply PauseCluster(const Call& call);
 Reply ResumeCluster(const Call& call);
 
-// null: not paused.
+// null if the cluster is not paused.
 nlohmann::json PauseToJson(const std::optional<ClusterPause>& pause);
 
 }  // namespace carillon::scheduler

@@ -1,4 +1,4 @@
-// Handlers of /api/system/status and of accepting another store.
+// Handlers of /api/system/status and of the route that accepts another store.
 #pragma once
 
 #include "scheduler/api/call/call.h"
