@@ -57,7 +57,8 @@ void Tell(const Call& call, std::string actor, std::string action, std::string o
                      .reason = "from " + AddressOf(call.request) + more});
 }
 
-// Records a failed sign-in. An unknown name is not recorded, because people type passwords there.
+// Records a failed sign-in. The name is left out if no user has it, because people sometimes type
+// their password as the name.
 void FailuresToReport(const Call& call, const std::optional<UserRecord>& user) {
   const auto passed_over = call.services.sign_in.FailuresToReport();
   if (!passed_over) return;
@@ -215,7 +216,7 @@ Reply WhoAmI(const Call& call) {
   return JsonResponse(200, CallerToJson(caller));
 }
 
-// Needs no If-Match: of two changes to a user's own preferences the later one wins.
+// No If-Match is needed. If a user makes two changes at the same time, the later change wins.
 Reply ChangeMe(const Call& call) {
   if (call.caller.kind != CallerKind::kUser) {
     return Problem{.status = 403,

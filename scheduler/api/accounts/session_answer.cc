@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// The longest path prefix that refresh and logout share.
+// Browsers send the cookie only below this path: the longest prefix that refresh and logout share.
 constexpr std::string_view kCookiePath = "/api/auth";
 
 int64_t Seconds(Duration duration) {

@@ -68,8 +68,8 @@ Outcome<std::string> ReadTokenRole(const Call& call, const json& body) {
   return problem;
 }
 
-// The scopes of the new token. A token that is created with another token has no more scopes than
-// that one.
+// The scopes of the new token. A token that is created with another token has at most the scopes of
+// that other token.
 Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body) {
   const std::vector<std::string>& own = call.caller.scopes;
   if (!body.contains("scopes") || body["scopes"].is_null()) return own;
@@ -98,11 +98,11 @@ Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body)
   return std::vector<std::string>(scopes.begin(), scopes.end());
 }
 
-// Returns the problem if the caller has as many tokens as allowed. They are limited because each
-// has a rate of its own and stays until it is deleted. Two that are created at the same time may
-// exceed the limit by one.
+// Returns the problem if the caller already has kTokensOfUserMax tokens. The number is limited
+// because each token has its own rate limit and stays until it is deleted. If two tokens are
+// created at the same time, the limit may be exceeded by one.
 std::optional<Problem> TooManyTokens(const Call& call) {
-  if (call.caller.user_id.empty()) return std::nullopt;  // an administrator's, without an owner
+  if (call.caller.user_id.empty()) return std::nullopt;  // a token without an owner is not limited
   const auto own =
       call.stores.auth.ListTokens({.user_id = call.caller.user_id, .limit = kTokensOfUserMax});
   if (!own.ok()) return ToProblem(own.error());

@@ -91,7 +91,7 @@ json ForTheAudit(const UserRecord& user) {
           {"shares", SharesToJson(user.shares)}};
 }
 
-// Records the changed fields for the audit; of a password only that it changed.
+// Notes the changed fields for the audit. Of a password it notes only that it changed.
 void NotePatch(const Call& call, const UserRecord& before, const UserRecord& after) {
   json to = ForTheAudit(after);
   if (before.password_hash != after.password_hash) to["password"] = "***";
@@ -170,7 +170,7 @@ Reply GetUser(const Call& call) {
   return UserResponse(call, 200, user);
 }
 
-// An edit that changes nothing writes nothing: the version stays.
+// If nothing changes, nothing is written and the version stays the same.
 Reply PatchUser(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kRequired,
                                                         {"display_name", "role", "shares",

@@ -88,13 +88,13 @@ Outcome<json> ReadFilter(const json& filter, const BulkVerb& verb) {
   return filter;
 }
 
-// The field that holds the ID of an item in a list of that kind.
+// The field with the id of an item in a list of this kind.
 std::string_view IdMember(std::string_view kind) {
   if (kind == "job") return "job_id";
   return kind == "run" ? "run_id" : "id";
 }
 
-// The problem of a list's query, with pointers into the filter that the query was made from.
+// The problem of a list's query, with pointers into the filter from which the query was made.
 Problem OfFilter(Problem problem) {
   for (FieldError& error : problem.errors) {
     if (error.pointer.starts_with('?')) error.pointer = "/filter/" + error.pointer.substr(1);

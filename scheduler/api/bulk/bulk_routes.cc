@@ -215,7 +215,7 @@ Problem NoSuchBulk() {
 
 Reply StartBulk(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const BulkRequest bulk, ReadBulkRequest(call));
-  call.note.told = !bulk.background;  // unless in the background, each item has a record
+  call.note.told = !bulk.background;  // in the foreground, each item gets its own record
   NoteCancelMode(call, bulk.mode);
   CARILLON_ASSIGN_OR_RETURN(const SelectedItems selected, SelectItems(call, bulk));
   if (selected.more && !bulk.dry_run) return TooManyItems(bulk);

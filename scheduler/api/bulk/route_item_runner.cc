@@ -55,11 +55,12 @@ Problem NotRecorded(const Error& error) {
   return problem;
 }
 
-// Repeats an item that may have been executed. If its key is in flight, an earlier attempt has
-// begun it. That attempt commits its effect and the settled key in one transaction, so this one can
-// take over the key at once. If the earlier attempt is only slow, and settles or drops the key
-// meanwhile, this one gets a conflict and changes nothing. Executing the item once more then
-// returns what the earlier attempt did; if the conflict was the item's own, it simply occurs again.
+// Repeats an item that may have been executed. If the item's key is in flight, an earlier attempt
+// has begun the item. That attempt commits its effect and the settled key in one transaction, so
+// this attempt can take over the key at once. If the earlier attempt is only slow, and settles or
+// drops the key meanwhile, this attempt gets a conflict and changes nothing. Executing the item
+// once more then returns the result of the earlier attempt. If the conflict had another cause, it
+// occurs again.
 Reply CallAgain(const Call& call, const BulkOperation& operation, const BulkItem& item,
                 AuditNote& note, const ItemKey& key) {
   CARILLON_TRY(call.stores.idempotency.AbandonRequest(key.scope, key.key));

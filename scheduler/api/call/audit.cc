@@ -37,7 +37,7 @@ void RecordAudits(const Call& call, std::vector<AuditRecord> records) {
   const Status kept = call.stores.audit.RecordAudits(records);
   if (kept.ok()) return;
   for (AuditRecord& record : records) {
-    // After an unknown outcome some may be stored already, and must not be stored twice.
+    // After an unknown outcome, some records may be stored already. They must not be stored twice.
     if (kept.code() != ErrorCode::kTimeout) {
       RecordAudit(call, std::move(record));
       continue;

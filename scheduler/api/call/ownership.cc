@@ -10,7 +10,7 @@ namespace {
 
 const Error kUnknown{ErrorCode::kNotFound, "no such id"};
 
-// The job that the path names, directly or by one of its runs or dead letters.
+// The job that the path names, directly or through one of its runs or dead letters.
 Result<JobId> JobOf(Owned owned, const Call& call) {
   const std::string& id = call.arguments.at(0);
   switch (owned) {

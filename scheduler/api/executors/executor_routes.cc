@@ -28,7 +28,7 @@ Outcome<ExecutorId> PathExecutorId(const Call& call) {
   return ExecutorId(text);
 }
 
-// The tag covers only what people change, because load and heartbeats change all the time.
+// The ETag covers only the fields that people change, because load and heartbeats change often.
 std::string ExecutorTag(const ExecutorRecord& executor) {
   const json part = {
       {"enabled", executor.enabled}, {"draining", executor.draining}, {"labels", executor.labels}};
@@ -61,7 +61,7 @@ json ForTheAudit(const ExecutorRecord& executor) {
   return {{"enabled", executor.enabled}, {"draining", executor.draining}};
 }
 
-// Setting a flag is idempotent, so after an unknown outcome it is tried once more.
+// Setting a flag is idempotent, so it is tried once more after an unknown outcome.
 using SetFlag = Result<ExecutorRecord> (ExecutorStore::*)(const ExecutorId&, bool);
 Outcome<ExecutorRecord> Set(const Call& call, const ExecutorRecord& before, SetFlag set,
                             bool value) {
@@ -94,12 +94,12 @@ Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
   return std::move(parsed.definition.labels);
 }
 
-// Heartbeat times change constantly. In a list ordered by them, executors heard within this time
-// before the first page count as heard at the same moment, so that paging cannot skip one.
+// Heartbeat times change constantly. In a list ordered by them, all executors whose last heartbeat
+// is at most this old at the first page count as equal, so that no page skips an executor.
 constexpr Duration kRecentHeartbeat = 10s;
 
-// The position of an executor in a list, as text; also the cursor after it. `begun`: time of the
-// first page.
+// The position of an executor in a list, as text. It is also the cursor that continues after the
+// executor. `begun` is the time of the first page.
 std::string CursorOf(const ExecutorRecord& executor, WallTime begun, bool by_heartbeat) {
   if (!by_heartbeat) return executor.id.value();
   const WallTime heard = std::min(executor.last_heartbeat, begun - kRecentHeartbeat);
@@ -107,7 +107,7 @@ std::string CursorOf(const ExecutorRecord& executor, WallTime begun, bool by_hea
                      executor.id.value());
 }
 
-// nullopt: the cursor is not one of CursorOf.
+// Reads the time of the first page from a cursor; nullopt if CursorOf did not make the cursor.
 std::optional<WallTime> BegunOf(const std::string& cursor) {
   const auto micros = ParseCursor(cursor.substr(0, cursor.find(' ')));
   return micros && *micros <= INT64_MAX

@@ -41,8 +41,8 @@ std::optional<Problem> WrongMediaType(const HttpRequest& request) {
 bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
 // Returns the JSON pointer of the first name or text that contains a NUL. The pointer is composed
-// only on the way back, because one for each value would cost more than parsing. The parser bounds
-// the depth.
+// while the recursion returns, because composing one for each value would cost more than parsing.
+// The parser limits the depth of the recursion.
 std::optional<std::string> FindNul(const json& value) {
   if (value.is_string()) {
     return HasNul(value.get_ref<const std::string&>()) ? std::optional<std::string>("")

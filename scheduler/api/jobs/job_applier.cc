@@ -84,8 +84,8 @@ Outcome<json> JobApplier::Apply(const json& documents) {
               {"prune_complete", prune_complete_}};
 }
 
-// Finds documents without a job_id whose name and namespace another document has too: which of them
-// means which job would depend on the jobs that exist already.
+// Finds documents without a job_id that have the same name and namespace as another document. Which
+// job each of them describes would depend on the jobs that already exist.
 void JobApplier::FindAmbiguous(const json& documents) {
   std::map<std::pair<std::string, std::string>, std::vector<size_t>> by_name;
   for (size_t i = 0; i < documents.size(); ++i) {
@@ -105,8 +105,8 @@ void JobApplier::Settle(size_t index, Outcome<Fate> fate) {
   fates_.insert_or_assign(index, std::move(fate));
 }
 
-// Looks up the jobs of a part of the list together; the job of a single document is looked up when
-// the document is applied.
+// Looks up the jobs of a piece of the list together. If the piece is a single document, its job is
+// looked up when the document is applied.
 void JobApplier::LookUp(const json& documents, size_t first, size_t end) {
   known_ = {};
   if (end - first < 2 || store_down_) return;
@@ -171,7 +171,7 @@ Outcome<JobApplier::Fate> JobApplier::ApplyTo(const std::optional<JobBase>& base
 Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
   const std::string id = TextOf(document, "job_id");
   if (!document.contains("job_id")) return FindByName(document);
-  if (!ValidateJobId(id).ok()) return std::optional<JobBase>();  // Read refuses it
+  if (!ValidateJobId(id).ok()) return std::optional<JobBase>();  // Read reports the error
   if (const StoredJob* job = known_.Find(JobId(id))) return std::optional(JobBase{.job = *job});
   if (!known_.IsFree(JobId(id))) {
     auto base = ReadBase(call_, JobId(id));
@@ -188,7 +188,7 @@ Outcome<std::optional<JobBase>> JobApplier::FindBase(const json& document) {
 Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
   const std::string name = TextOf(document, "name");
   const std::string name_space = NamespaceOf(document);
-  // Read refuses such a document.
+  // Read reports the error of such a document.
   if (name.empty() || !IsNamespace(name_space)) return std::optional<JobBase>();
   std::vector<StoredJob> found;
   if (auto known = known_.OfName({name_space, name})) {
@@ -208,7 +208,7 @@ Outcome<std::optional<JobBase>> JobApplier::FindByName(const json& document) {
           name_space, found[0].job_id.value(), found[1].job_id.value()));
 }
 
-// A document that does not mention pause, owner or namespace leaves them as they are.
+// If a document does not name the pause, the owner or the namespace, they do not change.
 Outcome<JobDefinition> JobApplier::Read(const json& document, const JobBase* base) const {
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed([&](Mistakes* further) {
                               return base == nullptr
@@ -292,8 +292,8 @@ Outcome<JobApplier::Fate> JobApplier::StoreAlone(const Queued& queued) {
   return fate;
 }
 
-// Refuses to create a job if an earlier application of this document created one that was moved to
-// another name or namespace since: a second one would fire beside it.
+// Refuses to create a job if the same document was applied before and its job was then moved to
+// another namespace: otherwise two jobs would fire.
 Outcome<bool> JobApplier::CheckNotMoved(const JobDefinition& definition) const {
   const JobId id = FirstIdOf(definition.name_space, definition.name);
   if (known_.IsFree(id)) return true;
@@ -340,7 +340,7 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
     CARILLON_TRY(CheckEdit(call_, &base, definition));
     return fate;
   }
-  // Keeps the list's order: documents before this one are stored first.
+  // Jobs of earlier documents are stored first, so that the order of the list is kept.
   StoreQueued();
   if (store_down_) return NotTried();
   call_.note.changes_json.clear();
@@ -353,15 +353,15 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
   return fate;
 }
 
-// Deletes nothing if a document has an error, because that document may stand for a job that would
+// Deletes nothing if a document has an error, because the document may describe a job that would
 // then be deleted.
 void JobApplier::Prune() {
   prune_complete_ = false;
   if (counts_["error"] != 0) return;
   JobFilter filter{.limit = kPruneBatch};
   if (options_.name_space) filter.namespaces = {*options_.name_space};
-  // Shared jobs are deleted only if the request names their namespace: a share that is granted to a
-  // user must not extend what the user's existing pipelines delete.
+  // Shared jobs are deleted only if the request names their namespace. Otherwise a new share would
+  // make existing pipelines of the user delete more jobs than before.
   if (!call_.owns_all && !options_.name_space) filter.user_id = call_.caller.user_id;
   for (size_t seen = 0; seen < kPruneScanMax;) {
     const auto page = call_.stores.jobs.ListJobs(filter);
@@ -398,7 +398,7 @@ bool JobApplier::MayChange(const JobBase& base) const {
   return call_.owns_all || MayAct(call_.caller, ScopeOf(base));
 }
 
-// The namespace of a document for which there is no job yet.
+// The namespace of a document whose job does not exist yet.
 std::string JobApplier::NamespaceOf(const json& document) const {
   if (document.is_object() && document.contains("namespace")) return TextOf(document, "namespace");
   return options_.name_space.value_or(std::string(kDefaultNamespace));

@@ -26,7 +26,7 @@ using nlohmann::json;
 constexpr size_t kFilterBytesMax = 1000;
 constexpr int kIdAttempts = 5;  // generated ids to try
 
-// The job_id in a body must be absent or that of the path.
+// The job_id in a body must be absent or the same as in the path.
 Outcome<ParsedJob> KeepId(Outcome<ParsedJob> parsed, const JobId& id) {
   if (!parsed.ok() || parsed->job_id.empty() || parsed->job_id == id.value()) return parsed;
   return InvalidField("/job_id", "immutable",
@@ -39,7 +39,7 @@ HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime no
   return response;
 }
 
-// Returns the job that already has this id, if it equals the one to be created.
+// Returns the job that already has this id, if it is equal to the job to be created.
 std::optional<StoredJob> FindSame(const Call& call, const JobId& id,
                                   const JobDefinition& definition) {
   auto found = call.stores.jobs.GetJob(id);
@@ -59,7 +59,7 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
                                               call.caller.Subject() + " " + call.idempotency_key);
     auto reply = CreateNamed(call, id, definition, now);
     if (reply.ok() || reply.error().code != "exists") return reply;
-    // An earlier request with this key created it, but its answer was lost.
+    // An earlier request with this key created the job, but the answer was lost.
     if (const auto same = FindSame(call, id, definition)) {
       call.api.nudge({same->job_no, same->segment});
       return CreatedResponse(call, *same, now);
@@ -74,10 +74,10 @@ Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime 
       .status = 503, .code = "exhausted", .detail = "No free job_id was found. Set one."};
 }
 
-// The store has no index on labels. For one page at most kLookedThroughMax jobs are examined; then
-// the search continues with the next page, even if nothing was found. The total counts the matches
-// among the examined jobs. The search limit of the other filters is divided among the batches, so
-// that a page costs no more than without a selector.
+// The store has no index on labels. At most kLookedThroughMax jobs are examined for one page. Then
+// the page ends, even if it is empty, and the next page continues the search. The total counts the
+// matches among the examined jobs. The search limit of the other filters is divided among the
+// batches, so that a page costs no more than without a selector.
 Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector, Page page) {
   constexpr size_t kBatch = 500;
   constexpr size_t kLookedThroughMax = 2000;
@@ -113,7 +113,7 @@ Reply ListSelected(const Call& call, JobFilter filter, const Selector& selector,
 using StateChange = Result<StoredJob> (JobStore::*)(const JobId&, const std::string&,
                                                     const WriteContext&);
 
-// Pause and resume are idempotent, so after an unknown outcome they are tried once more.
+// Pause and resume are idempotent, so they are tried once more after an unknown outcome.
 Reply ChangeState(const Call& call, StateChange change) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
@@ -133,7 +133,7 @@ Reply ChangeState(const Call& call, StateChange change) {
   return JobResponse(call, 200, *changed, now);
 }
 
-// Reads the overrides of a manual run and checks them by the rules of the job's own fields.
+// Reads the overrides of a manual run and checks them by the rules for the fields of a job.
 Outcome<ExecuteRequest> ReadExecute(const Call& call, const JobId& id) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional,
                                                         {"parameters", "executor_id", "priority"}));
@@ -313,7 +313,7 @@ Reply CancelJobRuns(const Call& call) {
                           cancelled.error());
   }
   if (!cancelled.ok()) return cancelled.error();
-  // Only speeds up the cancel; the segment's owner finds the request with its next scan anyway.
+  // The nudge only speeds up the cancel: the segment's owner also finds it with its next scan.
   const auto job = call.stores.jobs.GetJobHead(id);
   if (job.ok()) call.api.nudge({job->job_no, job->segment});
   return JsonResponse(202, {{"cancelled", *cancelled}});

@@ -24,7 +24,7 @@ std::optional<AttemptResult> OverResult(const RunDetail& run, int attempt) {
 StreamSource::Piece LogFollower::Poll(SteadyTime now) {
   const uint64_t before = next_;
   std::string text = ReadNew();
-  // Polls again at once, even if none of the entries read is shown: there may be more of the log.
+  // Poll again at once, even if no entry that was read is shown: the log may have more entries.
   if (next_ > before) return {.text = std::move(text), .more = true};
   LookAtRun(now);
   if (!state_) return {};

@@ -54,7 +54,7 @@ struct Wanted {
   RunKey key;
   int attempt = 1;
   std::optional<LogStream> only;
-  uint64_t offset = 0;        // seq of the entry before the first one
+  uint64_t offset = 0;        // seq of the entry before the first wanted entry
   int64_t limit = INT64_MAX;  // entries; by default only `bytes_max` limits them
   LogFormat format = LogFormat::kText;
   size_t bytes_max = kAnswerBytesMax;
@@ -134,8 +134,9 @@ std::string TagOf(const Wanted& wanted, const LogExtent& extent) {
          "\"";
 }
 
-// The range to answer with; nullopt = the whole text. An If-Range with another tag (dates are not
-// supported) asks for the whole; so does If-None-Match, which is compared with the whole.
+// The range to answer with; nullopt = the whole text. The whole text is sent if If-Range has
+// another tag (dates are not supported). It is also sent if there is an If-None-Match, because that
+// is compared with the tag of the whole text.
 std::optional<ByteRange> RangeOf(const HttpRequest& request, const std::string& tag) {
   const std::string* condition = request.Header("if-range");
   if (condition != nullptr && (tag.empty() || *condition != tag)) return std::nullopt;
@@ -219,8 +220,9 @@ Reply RunLogs(const Call& call) {
   if (tail) wanted.offset = OffsetOfTail(extent, *tail);
   const std::string tag = TagOf(wanted, extent);
   const auto range = wanted.format == LogFormat::kText ? RangeOf(call.request, tag) : std::nullopt;
-  // Reading starts at the beginning to find where the range begins, and stops after its end. A
-  // character that is cut there is not shown.
+  // The log is read from its beginning to find the start of the range, up to the end of the range
+  // and one character more. The last entry read may end within a character; because of the extra
+  // bytes, that character is outside of the range.
   if (range && !range->suffix && range->last < kAnswerBytesMax) {
     wanted.bytes_max = std::min<size_t>(kAnswerBytesMax, range->last + 1 + kCharacterBytesMax);
   }

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kJobsPerPage = 100;  // jobs with dead letters that are checked for one page
-// Runs read of each of these jobs. Nearly always the newest one decides whether the job fails.
+// Runs read of each of these jobs. Nearly always the newest run decides whether the job is failing.
 constexpr size_t kRunsRead = 5;
 // Runs read to find the last success of a failing job: first a few, then many if none succeeded.
 constexpr std::array<size_t, 2> kStreakRunsRead = {30, 1'000};
@@ -44,12 +44,12 @@ struct Failing {
 
 struct Picked {
   std::vector<Failing> failing;
-  bool all = true;  // false: further jobs were left undecided
+  bool all = true;  // false: it was not decided whether further jobs fail
 };
 
-// Returns the jobs that fail, in the order of `jobs`; their streaks may be unsettled. Once `limit`
-// of them are found, jobs that only older runs could decide are left out, because each of these
-// costs reads of its own.
+// Returns the failing jobs, in the order of `jobs`; their streaks may be unsettled. Once `limit`
+// failing jobs are found, a job whose newest runs do not show whether it fails is left out, because
+// reading its older runs would cost additional reads.
 Outcome<Picked> PickFailing(const Call& call, const std::vector<DeadLetterJob>& jobs, size_t limit,
                             WallTime now) {
   RecentFilter filter{.runs_max = kRunsRead, .until = now};
@@ -77,7 +77,7 @@ Outcome<Picked> PickFailing(const Call& call, const std::vector<DeadLetterJob>& 
   return picked;
 }
 
-// null when counting took too long.
+// The number of the job's dead letters; null if they could not be counted.
 json LettersOf(const Call& call, const JobId& job_id) {
   const auto counted = call.stores.runs.CountDeadLetters({.job_id = job_id});
   return counted.ok() ? json(counted->seen) : json(nullptr);

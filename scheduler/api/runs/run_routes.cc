@@ -100,8 +100,8 @@ Outcome<GapFilter> ReadGapFilter(const Query& query, const Page& page) {
   return filter;
 }
 
-// Wakes the owner of the run's segment. This only saves time: the owner finds the change with its
-// next scan anyway.
+// Wakes the owner of the run's segment. This only saves time, because the owner would also find the
+// change with its next scan.
 void NudgeOwner(const Call& call, const RunKey& key) {
   const auto run = call.stores.runs.GetRun(key);
   if (run.ok()) call.api.nudge({run->row.job_no, run->row.segment, key});
@@ -115,7 +115,7 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
   return shown;
 }
 
-// Returns the reason for which the run has not been started; null if it does not wait.
+// Returns the reason why the run has not been started; null if the run does not wait.
 Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
   if (run.row.state != RunState::kPending) return json(nullptr);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
@@ -136,9 +136,9 @@ StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed
           .etag = {}};
 }
 
-// The answer that is stored with an Idempotency-Key, within the transaction of the write, where
-// nothing more can be read. It leaves out the output of the attempts, because with it the keys of a
-// day would take gigabytes.
+// The answer that is stored with an Idempotency-Key, in the transaction of the write, in which
+// nothing else can be read. The output of the attempts is left out, because with it the answers of
+// one day would take gigabytes.
 StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
   json shown = RunToJson(run, false);
   shown["output"] = "";

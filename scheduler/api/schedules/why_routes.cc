@@ -20,8 +20,8 @@ constexpr size_t kRunsLookedAt = 100;
 constexpr size_t kGapsLookedAt = 10;  // the first one that can be decoded is the answer
 constexpr size_t kPausesLookedAt = 200;
 
-// Returns the version in force at `at`: the newest one, up to `newest`, that had been created by
-// then. Versions and their times ascend together, so a binary search finds it with few reads.
+// Returns the version in force at `at`: of the versions up to `newest`, the last that was created
+// by then. Version numbers and creation times ascend together, so a binary search needs few reads.
 Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, int64_t newest,
                                              WallTime at) {
   std::optional<JobVersion> best;
@@ -41,7 +41,7 @@ Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, 
   return best;
 }
 
-// The run in the window that answers best: one that was started rather than one that was skipped.
+// A run in the window; a run that was started is preferred to one that was skipped.
 Outcome<std::optional<RunDetail>> RunAt(const Call& call, const JobId& id, WallTime at,
                                         WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(

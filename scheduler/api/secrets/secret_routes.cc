@@ -113,7 +113,7 @@ Outcome<std::optional<std::string>> ReadValue(const json& body) {
   return InvalidField("/value", code, complaint);
 }
 
-// Sharing a secret needs the permission for all secrets, because all jobs could then use it.
+// Sharing a secret needs the permission for all secrets, because all jobs may use a shared secret.
 Outcome<bool> ReadShared(const Call& call, const json& body, bool now) {
   if (!body.contains("shared")) return now;
   CARILLON_ASSIGN_OR_RETURN(const bool shared, FlagMember(body, "shared"));
@@ -137,8 +137,8 @@ struct Rewrapping {
   json unreadable = json::array();
 };
 
-// Seals one secret again with the first key. A conflict is not an error: the write that came first
-// has sealed the secret with the first key already.
+// Seals one secret again with the first key. A conflict is not an error: the other write has
+// already sealed the secret with the first key.
 Outcome<bool> RewrapOne(Rewrapping& work, const std::string& name) {
   const auto secret = work.call.stores.secrets.GetSecret(name);
   if (!secret.ok() && secret.code() == ErrorCode::kNotFound) return true;
@@ -214,7 +214,7 @@ Reply GetSecret(const Call& call) {
   return SecretResponse(call, 200, secret.record);
 }
 
-// Absent members do not change. An edit that changes nothing writes nothing.
+// Absent members do not change. If nothing changes, nothing is written.
 Reply UpdateSecret(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(
       const json body,

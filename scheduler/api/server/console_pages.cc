@@ -9,11 +9,12 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr std::string_view kAssets = "assets";  // names there carry a hash of their content
+constexpr std::string_view kAssets = "assets";  // file names there contain a hash of the content
 constexpr std::string_view kIndex = "index.html";
 constexpr std::string_view kBase = "<base href=\"/\"";  // as in web-ui/index.html
 constexpr size_t kPrefixLengthMax = 256;                // bytes
-// Forbids inline scripts and styles, and other origins. Icons of the style sheet are data: URLs.
+// Forbids inline scripts and styles, and other origins. Images may be data: URLs, because the icons
+// of the style sheet are.
 constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'self'; "

@@ -66,8 +66,8 @@ Problem TooManyRequests(Duration wait) {
   return problem;
 }
 
-// Paths that load balancers and monitors commonly use. Without this the console would answer them
-// with its page and status 200, which a monitor reads as healthy.
+// True for paths that load balancers and monitors commonly use. Without this check the console
+// would answer them with its page and status 200, which a monitor reads as healthy.
 bool IsProbePath(const HttpRequest& request) {
   static constexpr std::array<std::string_view, 10> kNames = {
       "livez",    "readyz", "healthz", "health",  "healthcheck",
@@ -284,7 +284,7 @@ HttpResponse ApiHandler::Overloaded(const HttpRequest& request) {
 }
 
 Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
-  // Checked first, because such a request names neither a caller nor a path that can be relied on.
+  // Checked first, because the caller and the path of such a request cannot be relied on.
   if (EndsConnection(request.defect)) return *DefectProblem(request.defect);
   if (IsProbePath(request)) return AnswerProbe(request, trace);
   if (auto page = console_.Answer(request)) {
@@ -369,9 +369,9 @@ Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::s
 }
 
 Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
-  // Look-ups of unknown tokens are limited at the rate of an account, not at the lower one of
-  // an address, so that a few made-up tokens from an address do not delay the first use of a
-  // valid one.
+  // Look-ups of unknown tokens are limited to the rate of an account and not to the lower rate of
+  // an address, so that a few invented tokens from an address do not delay the first use of a
+  // valid token.
   const std::string bearer = BearerToken(request);
   if (authenticator_.MayBeAGuess(bearer)) {
     if (auto refused = AdmitAddress(lookup_rate_, request)) return std::move(*refused);
@@ -398,8 +398,8 @@ std::optional<Problem> ApiHandler::AdmitAddress(RateLimit& limit, const HttpRequ
 }
 
 Reply ApiHandler::Dispatch(const Route& route, Call& call) {
-  // Only reads have query parameters. On a write they would be ignored, which is worse than a
-  // refusal.
+  // Only reads have query parameters. A write with parameters is refused, which is better than to
+  // ignore them.
   if (route.method != "GET" && !route.with_query) CARILLON_TRY(Query::Read(call.request, {}));
   if (!route.action.empty() && !route.on_any_store) {
     if (auto held = HeldProblem(context_.store_standing())) return std::move(*held);
@@ -416,8 +416,8 @@ Reply ApiHandler::Dispatch(const Route& route, Call& call) {
 }
 
 void ApiHandler::Audit(const Route& route, const Call& call, const HttpResponse& done) {
-  // The object that the handler noted; else the first one named in the path; else the one created;
-  // else the path's last segment, for example "password".
+  // The object of the record is the one that the handler noted; otherwise the first object in the
+  // path, then the created object, then the last segment of the path, for example "password".
   const std::string location = HeaderOf(done, "Location");
   const std::string made =
       location.empty() ? call.request.segments.back() : location.substr(location.rfind('/') + 1);

@@ -15,7 +15,7 @@ using nlohmann::json;
 constexpr size_t kActorBytesMax = 1000;
 constexpr size_t kActionBytesMax = 64;
 
-// Later versions add actions; an unknown one simply has no records.
+// Checks only the form, because later versions add actions. An unknown action has no records.
 bool IsAction(std::string_view text) {
   return !text.empty() && text.size() <= kActionBytesMax && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || c == '.' || c == '_';

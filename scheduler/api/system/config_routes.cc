@@ -18,12 +18,12 @@ using nlohmann::json;
 using Values = std::map<std::string, std::string>;
 
 constexpr size_t kPauseReasonMax = 500;  // characters: it is shown on every page
-constexpr int kPauseTries = 5;           // if others change the settings at the same time
+constexpr int kPauseTries = 5;           // if other requests change the settings at the same time
 
-// The answer of GET. Adopt `stored` before, so that the answer is what is in force here.
+// The answer of GET. Adopt `stored` first, so that the answer shows the settings in force here.
 json ConfigToJson(const Call& call, const ClusterSettings& stored) {
-  // Not reported here: values of another version that this one does not accept are logged where
-  // they are applied.
+  // `left_out` is not reported: values that this version does not accept are logged where they
+  // are applied.
   std::vector<std::string> left_out;
   const config::Config config = call.api.config.With(stored.values, &left_out);
   json document = {{"version", stored.version},
@@ -125,14 +125,14 @@ Outcome<ClusterSettings> LookAgain(const Call& call, const ClusterSettings& want
       unknown);
 }
 
-// False if the store was restored to an older version, so that its settings are not in force.
+// False if the store was restored from a backup and has older settings than those in force here.
 bool InForce(const Call& call, const ClusterSettings& stored) {
   return stored.version >= call.api.settings.version();
 }
 
-// Writes the settings and returns them; nullopt: others have changed them meanwhile. The returned
-// settings are in force here; the member's loops pass them to the other members. The new version is
-// above all known ones, because members adopt only higher versions.
+// Writes the settings and returns them; nullopt: another request has changed them meanwhile. The
+// returned settings are in force here; the member's loops pass them to the other members. The new
+// version is higher than all known versions, because members adopt only higher versions.
 Outcome<std::optional<ClusterSettings>> Store(const Call& call, const ClusterSettings& stored,
                                               const Values& values) {
   const ClusterSettings next{.version = std::max(stored.version, call.api.settings.version()) + 1,
@@ -158,8 +158,8 @@ HttpResponse PauseResponse(const ClusterSettings& settings) {
                       {{"paused", PauseToJson(PauseOf(settings))}, {"version", settings.version}});
 }
 
-// If the cluster is in the wanted state already, nothing is written, and the record of the first
-// pause stays.
+// If the cluster is already in the wanted state, nothing is written, so that a second pause does
+// not replace the reason and the time of the first.
 Reply SetPauseTo(const Call& call, const std::optional<ClusterPause>& pause) {
   for (int i = 0; i < kPauseTries; ++i) {
     CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.stores.settings.ReadSettings());
@@ -211,7 +211,7 @@ Reply GetConfig(const Call& call) {
   return ConfigResponse(call, stored);
 }
 
-// A change that changes nothing writes nothing: the version stays.
+// If nothing changes, nothing is written and the version stays the same.
 Reply ChangeConfig(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const EntityTags tags, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const json settings, ReadSettingsMember(call));

@@ -118,7 +118,8 @@ json DescribeStanding(const StoreStanding& standing) {
 
 }  // namespace
 
-// Data from the store is null while it does not answer; `unknown_since` is the start of that time.
+// Data from the store is null while the store does not answer; `unknown_since` is the start of
+// that time.
 Reply SystemStatus(const Call& call) {
   const ClusterView view = call.api.status.Read();
   const StoreSnapshot snapshot = call.services.probe.Look();
@@ -152,7 +153,7 @@ Reply SystemStatus(const Call& call) {
   return JsonResponse(200, status);
 }
 
-// The body names the store that the caller was shown, so that no other one is accepted.
+// The body names the store that the caller was shown, so that no other store is accepted.
 Reply AcceptStore(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(
       const json body,
