@@ -6,7 +6,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kTokenLengthMax = kAccessTokenLengthMax;  // longer ones are refused unhashed
+constexpr size_t kTokenLengthMax = kAccessTokenLengthMax;  // longer tokens are not hashed
 constexpr std::string_view kPrefix = "carillon_";
 constexpr std::string_view kBase64Url =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";

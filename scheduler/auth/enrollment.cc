@@ -6,7 +6,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// The same answer whatever is wrong with a token, so that it does not help to guess one.
+// The answer is the same for all mistakes in a token, so that it does not help to guess a token.
 Error NotGood() {
   return {ErrorCode::kDenied,
           "the join token is unknown, already used, expired, or for another executor"};
@@ -21,8 +21,8 @@ Result<std::string> FindJoinToken(AuthStore& store, const JoinRequest& request, 
   return found->token.token_id;
 }
 
-// An executor that the store does not know may renew: the store was restored from an older backup,
-// or the executor has only just joined.
+// An executor that is not in the store may renew: the store may have been restored from an older
+// backup, or the executor may have joined only just now.
 Status CheckMayRenew(ExecutorStore& store, const ExecutorId& id) {
   const auto executor = store.GetExecutor(id);
   if (!executor.ok()) {

@@ -113,7 +113,7 @@ Result<FireLoad> CountFires(JobStore& jobs, const LoadSpan& span, const LoadLimi
   LoadCounter counter(span, limits.steps);
   JobFilter filter{.enabled = true};
   while (!load.truncated) {
-    // One job more than is counted shows whether there are further ones.
+    // Reads one job more than is counted, to find out whether there are further jobs.
     filter.limit = std::min(kPageJobs, limits.jobs - load.jobs_read + 1);
     CARILLON_ASSIGN_OR_RETURN(const JobPage page, jobs.ListJobs(filter));
     for (const StoredJob& job : page.jobs) {

@@ -101,9 +101,9 @@ bool Usable(const ExecutorRecord& executor) {
   return executor.state == ExecutorState::kOnline && executor.enabled && !executor.draining;
 }
 
-// How long a lost executor counts as an outage. After that its runs have been retried elsewhere, or
-// wait for a person; an executor that was removed for good would be an outage for as long as its
-// record exists. If no executor is usable, every lost one counts.
+// A lost executor counts as an outage for this long. After that, its runs have been retried
+// elsewhere or wait for a person. Without this limit, an executor that was removed for good would
+// count for as long as its record exists. If no executor is usable, every lost executor counts.
 constexpr Duration kMissedFor = 10min;
 
 // An executor that was disabled or drained before it was lost is not missed.
@@ -199,7 +199,7 @@ class Graph {
   }
 
   void AddMembers() {
-    std::map<std::string, int> left;  // number of segments by owner, for owners that are no members
+    std::map<std::string, int> left;  // number of segments, by owners that are not members
     for (const SegmentRecord& segment : inputs_.segments) {
       if (!segment.owner.value().empty()) ++left[segment.owner.value()];
     }
@@ -241,7 +241,7 @@ class Graph {
     nodes_.push_back(std::move(node));
   }
 
-  // The answering member knows the state of its own connections only.
+  // The member that answers knows only the state of its own connections.
   void AddMemberEdges(const Node& member) {
     const bool own = member.name == self_.value();
     const auto add = [&](const char* to, std::string_view purpose, bool critical) {

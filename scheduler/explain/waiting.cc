@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kNamesShown = 3;
 
-// The reason for which the executor takes no work; empty if it does.
+// The reason why the executor takes no work; empty if it takes work.
 std::string_view DownReason(const ExecutorRecord& executor) {
   switch (executor.state) {
     case ExecutorState::kLost: return "lost";

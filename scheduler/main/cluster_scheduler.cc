@@ -31,11 +31,11 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kAskStoreEvery = 1s;
-// Executors repeat a result at least every 20 s until its owner has answered. Older records are
-// skipped, even if this group has not read them: docs/adr/0018-a-member-starts-with-new-results.md.
+// Executors repeat a result at least every 20 s until the run's owner has answered. So a member
+// skips older records, even if it has not read them (docs/adr/0018).
 constexpr Duration kResultsOfInterest = 30s;
 // A new member leaves older pieces of logs to the others. A member that returns continues at its
-// position, because a warden may have dropped what it has sent (the same ADR).
+// position, because a warden may have deleted the pieces that it has sent (the same ADR).
 constexpr Duration kLogsOfInterest = 10min;
 
 Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics& metrics) {
@@ -87,9 +87,9 @@ struct ClusterScheduler::Parts {
   Metrics metrics;
   std::unique_ptr<process::DataDirectory> directory;
   StoreGuard guard{clock};
-  std::unique_ptr<mysql::MysqlStores> store;    // not guarded: any store that answers
-  std::unique_ptr<mysql::MysqlStores> trusted;  // behind the guard, for the member
-  std::unique_ptr<mysql::MysqlStores> for_api;  // only its writes are behind the guard
+  std::unique_ptr<mysql::MysqlStores> store;    // without the guard: any store that answers
+  std::unique_ptr<mysql::MysqlStores> trusted;  // with the guard, for the member
+  std::unique_ptr<mysql::MysqlStores> for_api;  // with the guard for writes only
   std::unique_ptr<CurlTransport> transport;
   std::unique_ptr<NotifySecretFiles> notify_secrets;
   std::unique_ptr<NoticeSender> sender;

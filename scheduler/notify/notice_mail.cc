@@ -11,8 +11,8 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr size_t kLineBytes = 76;         // of base64 per line of a body
-constexpr size_t kEncodedWordBytes = 45;  // of text per encoded word, which has at most 75
+constexpr size_t kLineBytes = 76;         // bytes of base64 in a line of a body
+constexpr size_t kEncodedWordBytes = 45;  // bytes of text in an encoded word of at most 75 bytes
 constexpr std::string_view kNewLine = "\r\n";
 
 std::string Title(NoticeKind kind) {

@@ -25,8 +25,8 @@ std::string_view LabelOf(DeliveryState state) {
   return "failed";
 }
 
-// True if `outcome`, which could not be recorded, is that of the delivery's next attempt. False if
-// since then the delivery was requested again or another attempt was recorded.
+// True if `outcome`, which could not be recorded, is the outcome of the delivery's next attempt.
+// False if the delivery was requested again since then, or another attempt was recorded.
 bool IsOf(const DeliveryOutcome& outcome, const Delivery& delivery) {
   return outcome.asked == delivery.asked && outcome.attempts == delivery.attempts + 1;
 }
@@ -135,7 +135,7 @@ void Notifier::LookForRecoveries(const OwnedView& view, WallTime cluster_now) {
     segments.push_back(found.segment);
   }
   const Fence fence = view.FenceFor(segments);
-  // After a failure the next scan finds them again.
+  // The result is ignored: if this fails, the next scan finds the same recoveries again.
   static_cast<void>(ports_.fences.RunAside(
       "notices", fence, [&] { return ports_.store.AddNotices(notices, fence); }));
 }

@@ -7,7 +7,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr uint64_t kApiSeedTag = 0x61706900;  // its random sequence differs from the member's
+constexpr uint64_t kApiSeedTag = 0x61706900;  // so that API and member get different random numbers
 
 }  // namespace
 
@@ -73,7 +73,7 @@ std::vector<ops::ReadyCheck> SchedulerServer::ReadyChecks() {
          return {ErrorCode::kUnavailable,
                  "segments are not owned yet, or the clock is not trusted"};
        },
-       // A pause does not make the member unready; it is only noted.
+       // A pause does not make the member unready; the answer only mentions it.
        .note = [this] { return ports_.member.settings.paused() ? ", paused" : ""; }},
       {.name = "draining",
        .check = [this]() -> Status {
