@@ -68,7 +68,8 @@ void FailuresToReport(const Call& call, const std::optional<UserRecord>& user) {
        user ? user->user_id : "", more);
 }
 
-// True if the password is the user's. Takes as long for an unknown or disabled user.
+// True if the password is correct. The check takes equally long for an unknown or disabled user, so
+// that its duration does not reveal which users exist.
 Outcome<bool> IsPassword(const Call& call, const std::optional<UserRecord>& user,
                          const std::string& password) {
   const bool able = user && !user->disabled;

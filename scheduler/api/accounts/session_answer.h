@@ -21,7 +21,7 @@ Reply SessionAnswer(const Call& call, const UserRecord& user, const std::string&
                     const std::string& refresh_token, int status);
 // The refresh token in the cookie of the request; empty if there is none.
 std::string RefreshTokenOf(const HttpRequest& request);
-// Set-Cookie with `refresh_token`; an empty one makes the browser forget it.
+// The value of Set-Cookie for `refresh_token`. An empty token makes the browser delete the cookie.
 std::string CookieOf(const Call& call, const std::string& refresh_token);
 
 }  // namespace carillon::scheduler

@@ -17,8 +17,8 @@ namespace carillon::scheduler {
 struct BulkOperation {
   const BulkVerb* verb = nullptr;
   std::string reason = {};                  // for the audit
-  bool confirm = false;                     // an overlap is confirmed
-  CancelMode mode = CancelMode::kGraceful;  // of a cancel
+  bool confirm = false;                     // as WriteContext::confirm_overlap
+  CancelMode mode = CancelMode::kGraceful;  // used by `cancel` only
 };
 
 // Idempotency key of an item, if the item's route supports keys.

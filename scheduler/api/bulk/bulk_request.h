@@ -1,4 +1,4 @@
-// Parses the body of POST /api/bulk and selects the jobs, runs or dead letters it concerns.
+// Parses the body of POST /api/bulk and selects its items: jobs, runs or dead letters.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -52,7 +52,7 @@ struct SelectedItems {
 };
 // The filter is evaluated by the route of the list, so that it means the same as in the list.
 Outcome<SelectedItems> SelectItems(const Call& call, const BulkRequest& bulk);
-// 400: too many items.
+// The problem 400 of a bulk action with too many items.
 Problem TooManyItems(const BulkRequest& bulk);
 
 }  // namespace carillon::scheduler

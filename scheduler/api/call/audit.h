@@ -21,7 +21,7 @@ void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann:
 std::string AuditReason(const AuditNote& note, const std::string& said);
 // If `mode` is a kill, the record says so before the caller's reason.
 void NoteCancelMode(const Call& call, CancelMode mode);
-// As RecordAudit, and returns the error, for a caller who will retry.
+// As RecordAudit, but returns the error, so that the caller can retry.
 Status TryRecordAudit(const Call& call, AuditRecord record);
 
 }  // namespace carillon::scheduler

@@ -12,7 +12,7 @@ namespace carillon::scheduler {
 // request; a key that was used with another fingerprint is refused with 422.
 Reply RunOnce(const Route& route, const Call& call, const std::string& fingerprint);
 
-// True if the answer is the stored one of an earlier request.
+// True if the response is the stored answer of an earlier request.
 bool IsReplay(const HttpResponse& response);
 
 }  // namespace carillon::scheduler

@@ -33,8 +33,8 @@ Problem NotOwner(Permission permission);
 Outcome<bool> CheckOwned(const Route& route, const Call& call);
 
 // Returns true if the caller may replace the job `before` with `definition` (nullptr: create it),
-// otherwise the problem. A caller with access only through a share may neither change the owner nor
-// move the job outside the share.
+// otherwise the problem. A caller with access only through a share may not change the owner of the
+// job, and may not move the job out of the share.
 Outcome<bool> CheckWrite(const Call& call, const JobAccessScope* before,
                          const JobDefinition& definition);
 

@@ -19,7 +19,7 @@ Outcome<RunKey> PathRunKey(const Call& call);
 // Parses the id of a dead letter; nullopt if it does not have the form of one.
 std::optional<uint64_t> DeadLetterId(const std::string& text);
 
-// 404: no such job, or it was deleted.
+// Reads a job that is not deleted. 404: there is no such job, or it was deleted.
 Outcome<JobHead> LiveHead(const Call& call, const JobId& id);
 
 // The problem of a job whose definition cannot be decoded. It says how to repair the job; its ETag

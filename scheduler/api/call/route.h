@@ -33,7 +33,7 @@ struct Route {
   Owned owned = Owned::kNothing;
   // Served even while the store is not trusted; all other writes are then refused.
   bool on_any_store = false;
-  // The handler reads the query of a write; for other writes the query must be empty.
+  // A write whose handler reads the query. The query of all other writes must be empty.
   bool with_query = false;
 };
 

@@ -46,12 +46,12 @@ struct ApiContext {
   std::string version;         // of this build
   config::Config config;       // the configuration with which this member was started
   LiveSettings& settings;      // settings that are adopted here are passed to all members
-  EmbeddedFiles console = {};  // web-ui/dist; empty: the start page tells how to build it
+  EmbeddedFiles console = {};  // web-ui/dist; empty: the start page says how to build it
   bool one_process = false;    // bus and coordinator are part of this process
   bool serves_tls = false;     // cookies are then Secure, and browsers use only https
   // PEM of the authority that signs certificates of executors; empty: the control link has no TLS.
   std::string link_authority = {};
-  // Requests per second, 0 = no limit: of each account, and of each address without an account.
+  // Requests per second, 0 = no limit: for each account, and for each address without an account.
   int64_t account_rate = 0;
   int64_t address_rate = 0;
   // How long the status and the check of a credential wait for a store that hangs.

@@ -24,7 +24,7 @@ std::string Sentence(const Error& error) {
   return named ? error.message : error.pointer + " " + error.message;
 }
 
-// "Must be a string." of "/mode": "mode must be a string."
+// Turns "Must be a string." about "/mode" into "mode must be a string."
 std::string AboutField(std::string_view pointer, std::string_view detail) {
   constexpr std::string_view kMust = "Must ";
   if (pointer.size() < 2 || !detail.starts_with(kMust)) return std::string(detail);

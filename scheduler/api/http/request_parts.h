@@ -88,9 +88,9 @@ struct EntityTags {
   std::vector<std::string> strong = {};  // with their quotes
   std::vector<std::string> weak = {};    // with their quotes, without W/
 
-  // If-Match: a weak tag matches nothing.
+  // The comparison for If-Match: weak tags never match.
   bool MatchesStrongly(std::string_view tag) const;
-  // If-None-Match: weak tags count.
+  // The comparison for If-None-Match: weak tags match too.
   bool MatchesWeakly(std::string_view tag) const;
 };
 // Parses all headers with this lower-case name as one list of ETags; nullopt if malformed.

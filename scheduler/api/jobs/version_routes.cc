@@ -51,7 +51,7 @@ Problem UnreadableVersion(int64_t version) {
           .detail = fmt::format("The stored version {} cannot be read.", version)};
 }
 
-// A revert changes neither the owner and the namespace of the job nor whether it is enabled.
+// A revert keeps the owner and the namespace of the job, and whether the job is enabled.
 Outcome<JobDefinition> DefinitionToRevertTo(const JobVersion& version, const JobBase& base) {
   if (!version.definition) return UnreadableVersion(version.version);
   JobDefinition definition = *version.definition;

@@ -180,7 +180,7 @@ Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();
   const bool none = !found.ok() || (found->runs.empty() && !found->searched_to);
   if (job_id && page.cursor().empty() && none) {
-    // An empty history: 404 unless there is such a job. A deleted job keeps its history.
+    // Without runs, answer 404 if there is no such job. With runs, a deleted job is shown too.
     CARILLON_TRY(LiveHead(call, *job_id));
   }
   const auto count = [&] { return call.stores.runs.CountRuns(filter, now); };
@@ -254,8 +254,9 @@ Reply RetryRun(const Call& call) {
   const auto retried = call.stores.runs.RetryRun(request, write.context());
   if (retried.ok()) return RetriedResponse(call, *retried, allowed);
   if (retried.code() != ErrorCode::kTimeout) return retried.error();
-  // With a key, its next use reveals whether this request took effect. Without one, the run's state
-  // is the best evidence, although another request may have caused it.
+  // With an Idempotency-Key, the client repeats the request to learn whether it took effect.
+  // Without a key, the run's state is the best evidence, although another request may have
+  // caused it.
   if (call.idempotency_key.empty()) {
     const auto after = call.stores.runs.GetRun(key);
     if (after.ok() && IsRetried(before.row, after->row))

@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kBucketsMax = 4'320;     // three days of minutes
-constexpr size_t kBucketsByJobMax = 200;  // a week of hours
+constexpr size_t kBucketsMax = 4'320;     // enough for three days in buckets of a minute
+constexpr size_t kBucketsByJobMax = 200;  // enough for a week in buckets of an hour
 constexpr size_t kJobsShown = 100;
 constexpr size_t kNeighboursReadMax = 2'000;
 constexpr size_t kNeighboursReported = 5;

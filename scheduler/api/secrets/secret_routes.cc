@@ -99,7 +99,7 @@ Outcome<std::string> ReadName(const json& body) {
                       "Must be 1 to 63 letters, digits and _, not beginning with a digit.");
 }
 
-// No answer, and no error, ever contains a part of the value.
+// Reads the value in the body. Answers and errors never contain any part of it.
 Outcome<std::optional<std::string>> ReadValue(const json& body) {
   const auto found = body.find("value");
   if (found == body.end() || found->is_null()) return std::optional<std::string>();

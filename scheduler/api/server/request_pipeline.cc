@@ -22,7 +22,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// Limit of a body from an unauthenticated sender: the longest name and password, escaped.
+// Limit of a body from an unauthenticated sender: room for the longest name and password, escaped.
 constexpr size_t kAnyonesBodyBytesMax = 4u << 10;
 constexpr size_t kKeyLengthMax = 255;  // characters of an Idempotency-Key
 constexpr const char* kRoom = "api";
