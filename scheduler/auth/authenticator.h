@@ -43,7 +43,7 @@ enum class CallerKind { kNobody, kUser, kToken };
 struct Caller {
   CallerKind kind = CallerKind::kNobody;
   std::string name = {};                 // of the user, or of the token
-  std::string role = {};                 // for a token the lesser of its role and its owner's
+  std::string role = {};                 // for a token: the lesser of its role and its owner's
   std::string user_id = {};              // of the user, or of the token's owner; empty = no owner
   std::string display_name = {};         // of the user, or of the token's owner
   std::string credential = {};           // the id of the session or of the token

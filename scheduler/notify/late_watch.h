@@ -1,7 +1,7 @@
 // Creates notices for first attempts that have not started and are later than their job allows. For
 // attempts that start late, the claim creates the notice.
 //
-// Place    On the notifier's loop.
+// Place    Runs on the notifier's loop.
 // Threads  One loop calls Step.
 // Errors   Store unavailable: the page is read again in the next round.
 // Always   Each Step reads one page of pending runs, however old they are. A run gets one notice:

@@ -33,7 +33,7 @@ class SchedulerServer {
   // Facts about this build and its configuration that the API reports.
   struct About {
     std::string version;
-    config::Config config;            // as started; it contains no secrets, which are in files
+    config::Config config;            // as at the start; secrets are not in it but in files
     std::string link_authority = {};  // see ApiContext
     bool one_process = false;         // see ApiContext
   };

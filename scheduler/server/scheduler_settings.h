@@ -11,13 +11,13 @@ namespace carillon::scheduler {
 
 // The member's incarnation is derived from `seed`, which must be different at each start.
 MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed);
-// The options that follow live settings.
+// The options that live settings can change.
 MemberTuning MemberTuningOf(const config::Config& config);
 ApiOptions ApiOptionsOf(const config::Config& config);
 ops::OpsOptions OpsOptionsOf(const config::Config& config);
 // kInvalid: an unknown kind of notice, or an invalid address.
 Result<NotifyOptions> NotifyOptionsOf(const config::Config& config);
-// The most store connections that the member and its API hold.
+// The maximum number of store connections of the member and its API.
 size_t StoreConnectionsOf(const config::Config& config);
 
 }  // namespace carillon::scheduler

@@ -61,7 +61,7 @@ class StreamHub final : public Stepper {
   explicit StreamHub(const Clock& clock) : clock_(clock) {}
 
   bool IsFull();
-  // Beyond kStreamsMax, or after Stop, the stream is closed at once.
+  // If kStreamsMax streams are open, or after Stop, the stream is closed at once.
   void Add(std::shared_ptr<HttpStream> stream, std::unique_ptr<StreamSource> source, Who who);
   // `wake` is called after each Add. Set it before the first Add.
   void OnAdd(std::function<void()> wake) { wake_ = std::move(wake); }
