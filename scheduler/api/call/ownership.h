@@ -14,7 +14,7 @@ namespace carillon::scheduler {
 struct JobAccessScope {
   std::string user_id = {};  // of the owner
   std::string name_space = {};
-  std::optional<Labels> labels = {};  // nullopt: unknown, such as those of a deleted job
+  std::optional<Labels> labels = {};  // nullopt: unknown, for example if it is deleted
   bool deleted = false;
 };
 JobAccessScope ScopeOf(const JobDefinition& definition);
