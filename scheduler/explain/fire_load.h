@@ -3,7 +3,7 @@
 // Always   Bounded: jobs are read page by page up to kLoadJobsMax, and schedules are evaluated up
 //          to kLoadStepsMax times; `truncated` is set if either was not enough. Equal schedules are
 //          evaluated once.
-// Errors   Those of the store.
+// Errors   The errors of the store.
 #pragma once
 
 #include <map>

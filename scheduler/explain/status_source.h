@@ -31,7 +31,7 @@ struct ClusterView {
   bool ready = false;                   // whether that member is ready, as in /readyz
   std::optional<MemberId> leader = {};  // nullopt = unknown
   std::vector<ClusterMember> members = {};
-  std::vector<ExecutorRecord> executors = {};  // those with a link to this member
+  std::vector<ExecutorRecord> executors = {};  // executors with a link to this member
   Duration oldest_overdue = {};                // age of the oldest unclaimed due run; zero = none
   // How late first attempts started, since this process started; zero = none yet.
   Duration late_p50 = {};

@@ -20,9 +20,9 @@ inline constexpr int64_t kFiresDefault = 10;
 Result<nlohmann::json> UpcomingFires(const JobDefinition& job, WallTime after, size_t count);
 
 // Returns the fires that a clock change removes because of the job's dst_gap or dst_repeat, after
-// `after` and up to the last of `fires` (the UpcomingFires of the same job). The form is that of
-// UpcomingFires; dst is "skipped_by_gap" or "not_repeated", and the times are those that the fires
-// would have. At most kFiresMax.
+// `after` and up to the last of `fires` (the UpcomingFires of the same job). The form is the same
+// as in UpcomingFires; dst is "skipped_by_gap" or "not_repeated", and the times are when the fires
+// would have been. At most kFiresMax.
 Result<nlohmann::json> SkippedByDst(const JobDefinition& job, WallTime after,
                                     const nlohmann::json& fires);
 

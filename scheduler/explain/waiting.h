@@ -43,8 +43,8 @@ struct WaitingStores {
   JobStore& jobs;
   ExecutorStore& executors;
 };
-// Like DecideWaiting, for a run of this job; reads the missing evidence from the stores. Errors:
-// those of the stores.
+// Like DecideWaiting, for a run of this job. Reads the missing evidence from the stores, and
+// returns the errors of the stores.
 Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, WaitingEvidence evidence,
                                               const JobId& job_id);
 
