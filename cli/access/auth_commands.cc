@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// A client without the token that a data directory may have, which a login must not send.
+// Returns a client without a token. A data directory may have one, but a login must not send it.
 Outcome<std::unique_ptr<ApiClient>> ClientWithoutToken(Session& session) {
   Host& host = session.host();
   CARILLON_ASSIGN_OR_RETURN(Target target, FindTarget(session.flags().target, host.environment));

@@ -1,4 +1,4 @@
-// Verbs of users, tokens, secrets, contexts and the audit log, and what these share.
+// Commands for users, tokens, secrets, contexts and the audit log, and the functions they share.
 #pragma once
 
 #include "cli/terminal/session.h"

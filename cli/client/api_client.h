@@ -23,7 +23,7 @@ namespace carillon::cli {
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Errors as HttpClient's.
+  // Same errors as HttpClient.
   virtual Result<HttpResponse> Send(const HttpClientRequest& request) = 0;
 };
 // `ca_file` as in HttpClientOptions.

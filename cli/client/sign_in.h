@@ -1,6 +1,6 @@
 // Signs in, uses and refreshes a session, and signs out, over the REST API.
 //
-// Errors   As the API's; exit code 4 if the session has ended.
+// Errors   Those of the API; exit code 4 if the session has ended.
 #pragma once
 
 #include <optional>

@@ -32,11 +32,12 @@ struct Target {
   std::string origin;             // "--addr", "CARILLON_ADDR", a runtime.json, "default"
 };
 
-// Chooses, in this order, the server: --addr, --data-dir, --context, CARILLON_CONTEXT,
-// CARILLON_ADDR, the default context, the default data directory, kDefaultUrl; the token:
-// --token-file, that of the data directory or context that gave the server,
-// CARILLON_TOKEN, CARILLON_TOKEN_FILE; the CA file: --ca-file, that of the context that
-// gave the server, CARILLON_CA_FILE.
+// Chooses each of these from the first source that is given:
+//   server   --addr, --data-dir, --context, CARILLON_CONTEXT, CARILLON_ADDR, the default context,
+//            the default data directory, kDefaultUrl
+//   token    --token-file, the data directory or context that named the server, CARILLON_TOKEN,
+//            CARILLON_TOKEN_FILE
+//   CA file  --ca-file, the context that named the server, CARILLON_CA_FILE
 Result<Target> FindTarget(const TargetFlags& flags,
                           const std::map<std::string, std::string>& environment);
 

@@ -112,8 +112,8 @@ bool IsSplitCron(const CLI::App& verb, const std::vector<std::string>& words) {
   return false;
 }
 
-// The message about words that were not expected; empty if there are none, or the error is another
-// one. An unknown flag is always reported, even if its value was taken for an argument.
+// The message about unexpected words; empty if there are none, or if the error has another cause.
+// An unknown flag is always reported, even if its value was taken for an argument.
 std::string Unexpected(const CLI::App& app, const CLI::ParseError& error) {
   const auto words = app.remaining(true);
   const bool a_verb = ChosenVerb(app).get_subcommands([](const CLI::App*) { return true; }).empty();

@@ -1,4 +1,4 @@
-// Verbs of jobs, their files, versions and schedules, and what these share.
+// Commands for jobs, their files, versions and schedules, and the functions they share.
 #pragma once
 
 #include "cli/terminal/session.h"

@@ -14,8 +14,8 @@ namespace carillon::cli {
 
 struct CrontabOptions {
   bool system = false;            // a sixth field names the user, as in /etc/crontab
-  std::string time_zone = "UTC";  // before the first CRON_TZ line
-  std::string id_prefix = {};     // of every job_id
+  std::string time_zone = "UTC";  // of the entries before the first CRON_TZ line
+  std::string id_prefix = {};     // begins every job_id
 };
 
 // A line that needs the user's attention, and why.

@@ -130,8 +130,8 @@ int64_t Count(const json& applied, const std::string& result) {
   return applied["counts"].value(result, int64_t{0});
 }
 
-// Applies all documents. With --prune they must be in one request; if there are many, they are
-// first sent without it in small requests, so that the pruning request has little left to do.
+// Applies all documents. With --prune they must be in one request. Many documents are first sent in
+// small requests without --prune, so that the pruning request has little left to do.
 Outcome<json> SendAll(Session& session, const Documents& documents, const Applying& how) {
   if (!how.prune || how.dry_run || documents.size() <= kBatchItemsMax) {
     return Send(session, documents, how);

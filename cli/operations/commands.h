@@ -1,4 +1,4 @@
-// Verbs of executors, the system, servers and backups.
+// Commands for executors, the system, servers and backups.
 #pragma once
 
 #include "cli/terminal/session.h"

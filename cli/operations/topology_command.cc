@@ -60,7 +60,7 @@ json PartsOf(const json& topology) {
   return {{"items", std::move(items)}};
 }
 
-// Such as "Current impact: starting delayed. Tasks are delayed."
+// Returns a sentence such as "Current impact: starting delayed. Tasks are delayed."
 std::string SentenceOf(const json& impact) {
   const std::string when = When(impact);
   const bool goes_on = impact.value("effect", "") == "goes_on";

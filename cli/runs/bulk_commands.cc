@@ -78,7 +78,7 @@ void AddManner(json& body, const BulkArguments& arguments) {
   if (arguments.kill) body["mode"] = "kill";
 }
 
-// Asks the server, in a dry run, on which items it would act, and whether it may.
+// Asks the server, in a dry run, which items the action would affect and whether it is allowed.
 Outcome<json> Look(Session& session, const std::string& action, const BulkArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(json body, BodyOf(action, arguments));
   body["dry_run"] = true;
@@ -137,7 +137,8 @@ json AsDryRun(Session& session, json look, const std::string& action) {
   return look;
 }
 
-// Says on how much the action would act: "2 jobs", "more than 1000 jobs". Empty if nothing matches.
+// Returns how many items the action would affect: "2 jobs", "more than 1000 jobs". Empty if nothing
+// matches.
 Outcome<std::string> Reach(Session& session, const std::string& action,
                            const BulkArguments& arguments) {
   const std::string kind = arguments.kind.empty() ? "item" : arguments.kind;

@@ -1,4 +1,4 @@
-// Verbs of runs, bulk actions, dead letters and notifications, and what these share.
+// Commands for runs, bulk actions, dead letters and notifications, and the types they share.
 #pragma once
 
 #include "cli/terminal/session.h"
@@ -19,12 +19,12 @@ inline constexpr const char* kKillHelp =
 struct RunListFlags {
   std::string job_id;
   std::string executor_id;
-  // Of `run list` only.
+  // Flags that only `run list` has.
   std::string user_id;
   std::vector<std::string> namespaces;
   std::string name_part;
   std::vector<std::string> labels;  // "team:etl"
-  // Of both commands.
+  // Flags that both commands have.
   std::vector<std::string> states;
   std::vector<std::string> kinds;
   std::string since;

@@ -122,7 +122,7 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   if (!flags.job_id.empty() && of_jobs) {
     request.query.emplace_back("job_id", flags.job_id);
   } else if (!flags.job_id.empty()) {
-    // This route reports an unknown job.
+    // Unlike the list of runs, this route fails if the job does not exist.
     request.path = "/api/jobs/" + Escape(flags.job_id) + "/history";
   }
   if (!flags.executor_id.empty()) request.query.emplace_back("executor_id", flags.executor_id);

@@ -159,7 +159,7 @@ class LogReader {
   }
 
   // True for entries that --since includes. Entries without a time are included, because they may
-  // be late enough.
+  // have been written after it.
   bool IsWanted(const json& entry) const {
     if (!since_ || !entry.is_object()) return true;
     const auto time = entry.find("t");

@@ -38,7 +38,7 @@ struct StandaloneServer::Parts {
   std::unique_ptr<process::DataDirectory> directory;
   std::unique_ptr<mysql::PrivateMariadbd> mariadbd;
   scheduler::StoreGuard guard{clock};
-  std::unique_ptr<mysql::MysqlStores> store;    // whatever store answers
+  std::unique_ptr<mysql::MysqlStores> store;    // unguarded: any store, trusted or not
   std::unique_ptr<mysql::MysqlStores> trusted;  // behind the guard; for the member
   std::unique_ptr<mysql::MysqlStores> for_api;  // reads any store, writes to the trusted one only
   std::unique_ptr<CurlTransport> transport;

@@ -1,5 +1,5 @@
-// The environment of a command: streams, time, files, the server. main.cc passes the real one,
-// tests a fake.
+// The environment of a command: streams, time, files, the server. main.cc passes the real
+// environment, tests pass a fake.
 #pragma once
 
 #include <functional>
@@ -41,7 +41,7 @@ struct BackupReply {
   std::vector<std::string> keys;  // files and variables that the restored store needs
 };
 
-// All that commands use of their environment.
+// Everything that commands use of their environment.
 struct Host {
   std::map<std::string, std::string> environment;
   std::istream& in;

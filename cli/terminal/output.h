@@ -1,7 +1,7 @@
 // Writes documents to standard output in the requested form.
 //
-// Always   Only the requested form is written to `out`; tables never contain control characters
-//          of texts.
+// Always   Only the requested form is written to `out`. Tables show texts without their control
+//          characters.
 #pragma once
 
 #include <functional>

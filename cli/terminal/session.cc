@@ -121,7 +121,7 @@ Outcome<ApiResponse> Session::Call(const ApiRequest& request) {
   CARILLON_ASSIGN_OR_RETURN(ApiClient * client, Client());
   for (int waited = 0;; ++waited) {
     auto response = client->Call(request);
-    // The request was refused before any effect, so it may be sent again, whatever it is.
+    // The request was refused before any effect, so even a write may be sent again.
     const bool refused = !response.ok() && response.error().code == "too_many_requests";
     if (!refused || waited == kRefusalsMax) return response;
     host_.wait(1s);

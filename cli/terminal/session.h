@@ -98,8 +98,8 @@ Status AddLabels(const std::vector<std::string>& labels, Parameters& query);
 // "name=value" pairs; kInvalid for text without "=" or an empty name.
 Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& pairs);
 
-// Validator that rejects an empty text. It may come from an unset variable, and must not mean the
-// same as no flag.
+// Validator that rejects an empty text. `--flag "$UNSET"` is probably a mistake and must not act as
+// if the flag were absent.
 std::string NotEmpty(const std::string& text);
 
 }  // namespace carillon::cli
