@@ -34,8 +34,8 @@ describe('ChangeStream', () => {
   const later = <T>(ms: number, value: T) =>
     new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
 
-  // Starts lists that are on display. Each takes the given time to read; `begun` and `read` list
-  // the starts and ends in order.
+  // Shows lists that each take the given time to read. `begun` and `read` receive the paths in the
+  // order in which requests start and end.
   async function made(lists: Record<string, number>) {
     const client = new QueryClient();
     const begun: string[] = [];

@@ -6,7 +6,7 @@ import { listen, type ServerEvent } from './events';
 
 const AGAIN_MS = 2000;
 const AGAIN_LONGEST_MS = 30_000;
-const APART_MS = 2000; // between two readings of the same list, however much changes
+const APART_MS = 2000; // least time between two requests for the same list, however often it changes
 // Topics whose every change is announced. Other lists show values that change without one: the load
 // of a host, the next fire of a job, the last use of a token.
 const TOLD = new Set(['runs', 'users', 'secrets', 'audit', 'bulk']);
@@ -17,7 +17,8 @@ export interface Change {
 }
 
 let standing = false;
-// True if changes of the list at `path` are announced, so that it need not be polled often.
+// True while the stream is connected and announces all changes of the list at `path`; the list is then
+// polled less often.
 export const isTold = (path: string): boolean => standing && TOLD.has(path.split('/')[0] ?? '');
 
 // True if the query with `key` may show something of `topic`.
@@ -36,7 +37,7 @@ export const isSearch = (data: unknown): boolean =>
     (page) => page.searched_to ?? page.searched,
   ) ?? false;
 
-// True if the server called the ID invalid: no change can make it valid.
+// True if the server rejected the request as invalid, for example its ID. No change can make it valid.
 const isInvalid = ({ state }: Query): boolean =>
   state.error instanceof ApiError && state.error.status === 400;
 
@@ -107,9 +108,9 @@ export class ChangeStream {
     }
   }
 
-  // Reads the affected lists at once; changes that follow soon are handled together after APART_MS.
-  // A list whose reading is in progress may get data from before the change, so it is read again in
-  // the next round.
+  // Requests the affected lists at once; changes that follow within APART_MS are handled together at its
+  // end. A list whose request is in progress may get data from before the change, so it is requested
+  // again in the next round.
   private readAnew(): void {
     this.timer = undefined;
     const topics = [...this.topics];

@@ -4,7 +4,7 @@ import { get } from './client';
 import type { Job, Page } from './types';
 import type { Query } from './url';
 
-const ROUNDS = 10; // about a million jobs, by a part of their name
+const ROUNDS = 10; // enough to search about a million jobs by a part of their name
 
 const isShort = (page: Page<Job>, size: number) => page.next_page_token !== null && page.items.length < size;
 

@@ -31,7 +31,7 @@ import type { Query } from './url';
 const TRIES = 2;
 const PAGE_SIZE = 50;
 const SELDOM = 5;
-const NAMESPACES_MAX = 500; // to choose from; any other can be typed
+const NAMESPACES_MAX = 500; // offered as choices; any other name can be typed
 const NAMESPACES_STALE_MS = 30_000;
 export const FAST_MS = 2000;
 export const CALM_MS = 5000;
@@ -44,7 +44,7 @@ export const isRefused = (error: unknown): boolean =>
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // A mistake of the caller stays one, so it is not retried.
+      // A request that the server rejects (4xx) would be rejected again, so it is not retried.
       retry: (failures, error) =>
         failures < TRIES && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
       retryDelay: 1000,
@@ -55,8 +55,8 @@ export const queryClient = new QueryClient({
   },
 });
 
-// The interval of every repeated query. False stops all repetition (the refresh control is off, or
-// the tab is hidden). A page may set an interval of its own.
+// Returns the interval of a repeated query: the page's own if it has one, else `ms`. False if updates are
+// switched off. While the tab is hidden, the query library pauses every interval.
 export function useEvery(ms: number): number | false {
   const pace = usePace();
   return usePreferences().live && (pace ?? ms);

@@ -27,11 +27,12 @@ export const FINAL_STATES: ReadonlySet<string> = new Set([
 
 export interface Page<T> extends Omit<Schemas['Page'], 'items'> {
   items: T[];
-  // Of jobs, said by what reads them here: it took several answers; `unfinished`: the page is not full yet.
+  // Set by readJobs if it needed several responses for this page. `unfinished`: the page is not full yet.
   searched?: 'full' | 'unfinished';
 }
 
-// What the caller may do to it, by right and whatever its state; absent: only its own answer says it.
+// The actions that the caller's permissions allow on an object, whatever its state. A list may leave them
+// out; the response for the single object has them.
 export interface Reachable {
   allowed_actions?: string[];
 }
@@ -49,7 +50,7 @@ export type SkippedFire = Schemas['SkippedFire'];
 export type FireBucket = Schemas['FireBucket'];
 export type FireLoad = Schemas['FireLoad'];
 
-// As a list gives it; only its own answer has the rest.
+// A run of a list. The optional fields are in the response for a single run only.
 export type Run = Schemas['Run'] &
   Partial<Pick<Schemas['RunDetail'], 'attempts' | 'waiting' | 'allowed_actions'>>;
 export type RecentRun = Schemas['RecentRun'];

@@ -1,6 +1,6 @@
-// First requests of an opened console: whether anybody can sign in here, and an access token for the
-// session. `askEarly` sends them before the rest of the program runs, which on a slow device takes longer
-// than the server needs to answer; therefore this file imports next to nothing.
+// First requests of an opened console: whether the server has users, and an access token for the session.
+// `askEarly` sends them before the rest of the program is loaded, because on a slow device loading takes
+// longer than the server's response. Therefore this file imports as little as possible.
 import { apiUrl } from '../api/url';
 import { hasSession, storedToken } from './token_storage';
 
@@ -28,7 +28,7 @@ let refresh: Promise<Response> | null = null;
 export function askEarly(): void {
   state = askState();
   if (!storedToken() && hasSession()) refresh = inTurn(askRefresh);
-  // No unhandled rejection here: the code that takes the response gets the error.
+  // Avoids reports of unhandled rejections: the code that takes the response handles the error.
   for (const asked of [state, refresh]) asked?.catch(() => {});
 }
 
@@ -38,7 +38,7 @@ export async function stateAnswer(): Promise<Response> {
   state = null;
   return asked ?? askState();
 }
-// In turn: of whoever calls it.
+// The caller must hold inTurn().
 export async function refreshAnswer(): Promise<Response> {
   const asked = refresh;
   refresh = null;

@@ -1,5 +1,5 @@
-// Language, theme and time format are also stored with the user who is signed in by a password: read when the
-// user becomes known, which undoes what was chosen before, and written when one is changed.
+// Synchronises language, theme and time format with the user who is signed in by a password. They are read
+// when the user becomes known, and then replace this browser's choices; every later change is written.
 import {
   LANGUAGES,
   THEMES,
@@ -14,17 +14,18 @@ const KNOWN = { language: LANGUAGES, theme: THEMES, time: TIME_MODES };
 type Name = keyof typeof KNOWN;
 const NAMES = ['language', 'theme', 'time'] as const;
 
-// As GET /api/auth/me has them; null: not chosen.
+// Preferences as in GET /api/auth/me; null: not chosen.
 export type StoredPreferences = Record<Name, string | null>;
 
-// What is not chosen, or not known here (of a newer server), is the browser's.
+// Returns the stored preferences to apply. One that was not chosen, or has a value that only a newer console
+// knows, is left out, so that this browser's stays.
 export function takenFrom(stored: StoredPreferences): Partial<Preferences> {
   const known = NAMES.filter((name) => (KNOWN[name] as readonly unknown[]).includes(stored[name]));
   return Object.fromEntries(known.map((name) => [name, stored[name]]));
 }
 
 export class PreferenceSync {
-  #before: Preferences | null = null; // null: nothing is written
+  #before: Preferences | null = null; // last known preferences; null: changes are not written
 
   constructor(write: (change: Partial<StoredPreferences>) => void) {
     onPreferences(() => {
@@ -37,7 +38,8 @@ export class PreferenceSync {
     });
   }
 
-  // `stored`: of the user who is signed in; undefined for nobody, a token, or a server that stores none.
+  // `stored` are the preferences of the signed-in user; undefined if nobody is signed in, the user signed in
+  // with a token, or the server does not store preferences.
   follow(stored: StoredPreferences | undefined): void {
     this.#before = null;
     if (stored === undefined) return;

@@ -1,6 +1,7 @@
-// The signed-in user and their credential: a name and password (a short access token in memory, renewed with
-// a cookie that scripts cannot read), or an API token (in this tab's sessionStorage until it is closed). GET
-// /api/auth/state is asked until it is known whether anybody has a password yet.
+// The signed-in user and their credential: after a sign-in by password, a short-lived access token in
+// memory, renewed with a cookie that scripts cannot read; or an API token, kept in this tab's
+// sessionStorage until the tab is closed. GET /api/auth/state is repeated until the server has said whether
+// it has users.
 import './texts.en';
 import { useSyncExternalStore } from 'react';
 import type { Reachable } from '../api/types';
@@ -25,12 +26,12 @@ const AGAIN_MS = 5000;
 
 const store = new SessionStore();
 const sync = new PreferenceSync(writePreferences);
-// Requests under way: the state of the server, its repetition until it answers, and a renewal that several share.
+// Requests in progress. Several requests that got a 401 share one renewal.
 const underWay = {
   state: Promise.resolve(),
   asksAgain: false,
   renewal: null as Promise<Renewal> | null,
-  preferences: Promise.resolve(), // one request at a time: the last choice is written last
+  preferences: Promise.resolve(), // one request at a time, so that the last choice is written last
 };
 
 const passwordOf = (session: Session): Person | null =>
@@ -49,7 +50,8 @@ export type Permission =
   | 'secrets:write'
   | 'audit:read';
 
-// Forbidden actions stay visible; the server decides in any case, and alone about whose job it is.
+// True if the user's role has the permission, at least for their own jobs. Forbidden actions stay visible.
+// The server checks every request, and only the server checks the owner of a job.
 export function useMay(permission: Permission): boolean {
   const current = useSession();
   if (current.state !== 'signed_in' || current.person === null) return true;
@@ -59,8 +61,8 @@ export function useMay(permission: Permission): boolean {
 
 const RUNNING = new Set(['execute', 'cancel', 'retry', 'discard']);
 
-// Why something may not be done to it, as a key of the texts; undefined: it may. The list that comes with it says whose
-// it is; where there is none, the role alone is known.
+// Returns why an action on an object is forbidden, as a key of the texts; undefined if it is allowed. The
+// object's allowed_actions take its owner into account; if they are absent, only the role is checked.
 export function useDenied(): (it: Reachable, action: string) => string | undefined {
   const mayRun = useMay('jobs:run');
   const mayWrite = useMay('jobs:write');
@@ -72,7 +74,8 @@ export function useDenied(): (it: Reachable, action: string) => string | undefin
         : undefined;
 }
 
-// Until the server says otherwise it has users: a password can be tried then, and a token still by choice.
+// A server that has not answered is assumed to have users: the sign-in page then offers a password and, as
+// a choice, a token. 404 means that the server has no users.
 async function readState(): Promise<void> {
   let server = { unsure: true, users: true, setupNeeded: false };
   try {
@@ -81,7 +84,7 @@ async function readState(): Promise<void> {
     const unsure = state === null && response.status !== 404;
     server = { unsure, users: state !== null || unsure, setupNeeded: Boolean(state?.setup_needed) };
   } catch {
-    // Not known yet.
+    // No response; `server` keeps the assumption.
   }
   store.become(serverSaid(store.now, server));
 }
@@ -101,8 +104,8 @@ async function askAgain(): Promise<void> {
   store.become(signInPageUpdated(store.now));
 }
 
-// Once, when the console is opened. A server that does not answer is no reason to sign in again: what is here is
-// believed until it says otherwise.
+// Called once, when the console is opened. If the server does not answer, the user stays signed in until
+// the server refuses the credential.
 export async function start(): Promise<void> {
   const token = storedToken();
   if (token) {
@@ -113,7 +116,8 @@ export async function start(): Promise<void> {
     return;
   }
   underWay.state = readState();
-  // At once with that one: each answer waits for a thread that has a page to load.
+  // Both requests run at the same time, because the browser is busy loading the page and handles each
+  // response late.
   const renewal = hasSession() ? await refresh() : 'ended';
   if (renewal === 'renewed') return;
   await underWay.state;
@@ -121,15 +125,15 @@ export async function start(): Promise<void> {
   else store.become(signedIn(store.now, 'password', null));
 }
 
-// As the user who chose, also when another one has signed in meanwhile. One that cannot be written holds in this browser
-// until the next sign-in.
+// Writes with the credential of the user who made the choice, even if another user has signed in since. If
+// writing fails, the choice applies in this browser until the next sign-in.
 function writePreferences(preferences: Partial<StoredPreferences>): void {
   const sent = pass();
   const patch = (bearer: string) =>
     ask('PATCH', 'auth/me', {
       headers: { Authorization: 'Bearer ' + bearer, 'Content-Type': 'application/json' },
       body: JSON.stringify({ preferences }),
-      keepalive: true, // also where the page is closed right after
+      keepalive: true, // completes even if the page is closed at once
     });
   const write = async () => {
     const response = await patch(sent.bearer);
@@ -138,7 +142,8 @@ function writePreferences(preferences: Partial<StoredPreferences>): void {
   underWay.preferences = underWay.preferences.then(write).catch(() => {});
 }
 
-// What a session is answered with that begins or goes on. A server of before says less of the user: then it is asked.
+// The response to a sign-in or a renewal. An older server leaves out the user's permissions; the user is
+// then requested with GET /api/auth/me.
 export interface Begun {
   access_token: string;
   user?: Partial<Person>;
@@ -160,7 +165,8 @@ async function whoAmI(): Promise<Person | null> {
   }
 }
 
-// Only a refusal ends a session; a server that is busy, away or restarting is asked again at the next request.
+// Only a refusal ends a session. If the server is busy or unavailable, the next request tries to renew
+// it again.
 type Renewal = 'renewed' | 'ended' | 'not_now';
 
 async function refresh(): Promise<Renewal> {
@@ -195,7 +201,7 @@ async function exchange(era: number): Promise<Renewal> {
   return 'renewed';
 }
 
-// Somebody came in by an API token, or by a password with its access token.
+// Begins a session after a sign-in. `token` is the API token, or the access token of a sign-in by password.
 export async function entered(by: 'token' | 'password', token: string, user?: Begun['user']): Promise<void> {
   store.become(newEra(store.now, token));
   if (by === 'token') storeToken(token);
@@ -207,20 +213,21 @@ export async function entered(by: 'token' | 'password', token: string, user?: Be
 export const setUpDone = () => {
   store.become(serverSaid(store.now, { ...store.now.server, setupNeeded: false }));
 };
-// The same session goes on with another access token.
+// Continues the session with another access token.
 export const goOnWith = (token: string) => {
   store.become(withBearer(store.now, token));
 };
 
-// What a request goes with.
+// The credential that a request carries, and the sign-in it belongs to.
 export interface Pass {
   era: number;
   bearer: string;
 }
 export const pass = (): Pass => ({ era: store.now.era, bearer: store.now.bearer });
 
-// After a 401 to a request that went with `sent`: true when it is worth another try. Several at once share one renewal,
-// also those that are answered when it is over; nothing is sent again for whoever came in since.
+// Called after a 401 for a request that carried `sent`; true if the request should be sent again.
+// Concurrent requests share one renewal, including those whose 401 arrives after it. A request of an
+// earlier sign-in is never repeated with the credential of a later one.
 export async function renew(sent: Pass): Promise<boolean> {
   const { session, era, bearer } = store.now;
   if (session.state !== 'signed_in' || sent.era !== era) return false;
@@ -239,7 +246,8 @@ export async function renew(sent: Pass): Promise<boolean> {
   return false;
 }
 
-// They share one cookie: without its session nothing here can be renewed, and whoever left may have left for good.
+// Another tab signed out. All tabs share the session's cookie, so this tab cannot renew its access token
+// any more and signs out too.
 addEventListener('storage', ({ key, newValue }) => {
   const { session } = store.now;
   if (key !== SESSION_KEY || newValue !== null || session.state !== 'signed_in' || session.by !== 'password')
@@ -259,14 +267,15 @@ export async function signOut(): Promise<void> {
   if (!password) return;
   noteSession(false);
   try {
-    // After a renewal that is under way: a session ends by its cookie, which that one exchanges.
+    // Waits for a renewal in progress, because it replaces the cookie by which the server finds the session
+    // to end.
     await underWay.renewal;
     await inTurn(async () => {
-      // Whoever came in meanwhile has that cookie now.
+      // If somebody signed in meanwhile, the cookie is that of the new session.
       if (era === store.now.era)
         await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
     });
   } catch {
-    // The access token ends by itself within minutes.
+    // Ignored: the access token expires within minutes.
   }
 }

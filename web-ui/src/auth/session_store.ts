@@ -10,7 +10,7 @@ export interface Person {
   role: string;
   permissions: string[];
   shares?: Share[];
-  preferences?: StoredPreferences; // absent: of a server before there were any
+  preferences?: StoredPreferences; // absent: the server is too old to store preferences
 }
 
 export type Session =
@@ -18,7 +18,8 @@ export type Session =
   | { state: 'signed_out'; users: boolean; setupNeeded: boolean; expired: boolean }
   | { state: 'signed_in'; by: 'token' | 'password'; person: Person | null };
 
-// What GET /api/auth/state says. `unsure`: it has not been answered, and is asked again while nobody is signed in.
+// The response to GET /api/auth/state. `unsure`: there was no response, so the values are assumed and the
+// request is repeated while nobody is signed in.
 export interface ServerState {
   users: boolean;
   setupNeeded: boolean;
@@ -28,7 +29,7 @@ export interface ServerState {
 export interface SignIn {
   readonly session: Session;
   readonly bearer: string; // the access token or API token that requests carry
-  readonly era: number; // grows with each sign-in and sign-out: a request of an earlier era changes nothing
+  readonly era: number; // grows with each sign-in and sign-out; responses from earlier eras are ignored
   readonly server: ServerState;
 }
 
@@ -39,10 +40,11 @@ export const STARTING: SignIn = {
   server: { users: false, setupNeeded: false, unsure: false },
 };
 
-// Another sign-in: what is under way for the one before is void. '' for nobody's.
+// Begins another sign-in; responses that the earlier one still waits for are ignored. `bearer` is '' if
+// nobody is signed in.
 export const newEra = (now: SignIn, bearer: string): SignIn => ({ ...now, era: now.era + 1, bearer });
 
-// The same sign-in with another access token.
+// Returns the same sign-in with another access token.
 export const withBearer = (now: SignIn, bearer: string): SignIn => ({ ...now, bearer });
 
 export const signedIn = (now: SignIn, by: 'token' | 'password', person: Person | null): SignIn => ({
@@ -57,11 +59,11 @@ export function signedOut(now: SignIn, expired: boolean): SignIn {
 
 export const serverSaid = (now: SignIn, server: ServerState): SignIn => ({ ...now, server });
 
-// The sign-in page learns what the server said since it was opened.
+// Copies the server's latest state into the session, so that an open sign-in page shows it.
 export const signInPageUpdated = (now: SignIn): SignIn =>
   now.session.state === 'signed_out' ? signedOut(now, now.session.expired) : now;
 
-// Its listeners are called when the session is another one, and only then.
+// Listeners are called only when `session` changes, not for a new token or era.
 export class SessionStore {
   #now = STARTING;
   readonly #listeners = new Set<() => void>();

@@ -8,7 +8,7 @@ import { useTranslation } from '../i18n/use_translation';
 import { setUp, signInWithPassword, signInWithToken, type SignInResult } from './sign_in';
 import type { Session } from './session';
 
-const PASSWORD_MIN = 10; // as the server has it
+const PASSWORD_MIN = 10; // the server's limit
 
 function setupToken(): string {
   const { pathname, hash } = window.location;
@@ -19,7 +19,7 @@ export default function SignInPage({ session }: { session: Extract<Session, { st
   const { t } = useTranslation();
   const [token] = useState(setupToken);
   const [chosen, setByToken] = useState<boolean | null>(null);
-  // Nobody has a password on a server without users, or before its setup.
+  // A server without users, or before its setup, has no passwords, so only a token can be used.
   const byToken = !session.users || (chosen ?? session.setupNeeded);
   const settingUp = session.users && token !== '';
   const title = settingUp ? t('auth.setup_title') : t('auth.title');

@@ -34,6 +34,6 @@ export function noteSession(exists: boolean): void {
     if (exists) localStorage.setItem(SESSION_KEY, '1');
     else localStorage.removeItem(SESSION_KEY);
   } catch {
-    // Then every start asks.
+    // Storage is forbidden: hasSession() is then always true, so every start requests an access token.
   }
 }

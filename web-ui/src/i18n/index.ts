@@ -1,5 +1,5 @@
-// Texts by key: a flat catalogue a language, in a file a feature. English is the measure and comes with the feature; the
-// other language is fetched as a whole when it is used.
+// Texts by key: one flat catalogue per language, split into one file per feature. The English file defines
+// the keys and is loaded with its feature; the other language is loaded as a whole when it is first used.
 import i18next from 'i18next';
 import { onPreferences, preferences } from '../lib/preferences';
 import { en } from './texts.en';
@@ -41,11 +41,11 @@ export async function startTexts(): Promise<void> {
     resources: { en: { translation: english } },
     keySeparator: false,
     nsSeparator: false,
-    interpolation: { escapeValue: false }, // React does
+    interpolation: { escapeValue: false }, // React escapes values
     saveMissing: true,
     missingKeyHandler: (_languages, _namespace, key) => console.error('missing text: ' + key),
   });
-  // Before the first turn: a user who signs in meanwhile may have chosen another language.
+  // Subscribed before the first turn, because a user who signs in meanwhile may bring another language.
   onPreferences(() => void turn());
   await turn();
 }

@@ -1,4 +1,4 @@
-// Enumerations of the API may grow: what the catalogue does not know is shown as it came.
+// Text for a value of an API enumeration. A value without a text, from a newer server, is shown unchanged.
 import { useTranslation } from './use_translation';
 
 export function useTextOr(): (prefix: string, code: string | null | undefined) => string {

@@ -1,4 +1,4 @@
-// English, for what several features and everything around the pages say.
+// English texts that several features use, and those of the frame around the pages.
 export const en = {
   skip: 'Skip to content',
   loading: 'Loading…',

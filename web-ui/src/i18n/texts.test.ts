@@ -108,7 +108,7 @@ const sorted = (codes: string[]) => [...new Set(codes)].toSorted();
 describe('what the server refuses', () => {
   const api = readFileSync('../docs/api.md', 'utf8').split('## All codes')[1]!;
   const errors = readFileSync('../docs/errors.md', 'utf8');
-  // What never leaves a member, by its line of the table; and what is no code.
+  // Codes of the tables that no response contains, because a member handles them itself.
   const inside = new Set(['fenced', 'broken_store']);
   const rows = (text: string) =>
     text.split('\n').filter((line) => line.startsWith('|') && !line.startsWith('| status'));

@@ -1,6 +1,7 @@
-// The texts for a component, which is drawn anew when another language is on.
+// Hook that gives a component its texts and renders it again when the language changes.
 //
-// Not react-i18next's: each of its calls copies all that i18next holds, and a row of a list has ten of them.
+// Used instead of react-i18next, whose every call copies all of i18next's state; a list calls the hook
+// about ten times per row.
 import i18next, { type TFunction, type i18n } from 'i18next';
 import { useSyncExternalStore } from 'react';
 
@@ -9,8 +10,9 @@ interface Texts {
   i18n: i18n;
 }
 
-// Another one with each language: what was made by it is not kept over that. Texts with nothing to fill in are looked up
-// once: i18next prepares for plurals, contexts and nesting each time. One that is not there yet may come with its page.
+// Creates a new `t` for each language, so that values memoised by `t` are computed again. Texts without
+// placeholders are cached, because i18next handles plurals, contexts and nesting in every lookup. A missing
+// text is not cached, because its catalogue may be loaded later, with its page.
 function textsNow(): Texts {
   const plain = new Map<unknown, string>();
   const lookUp = (...args: Parameters<TFunction>) => {

@@ -1,4 +1,4 @@
-// Simplified Chinese, of all features.
+// Simplified Chinese texts of all features.
 import { zhCNProblems } from './problems/zh_cn';
 
 const catalogues = import.meta.glob<Record<string, string>>('../**/texts.zh_cn.ts', {

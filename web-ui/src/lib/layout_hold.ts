@@ -2,7 +2,7 @@
 // that height is known.
 import { useCallback, useEffect, useState } from 'react';
 
-// A request may take very long. After this time, what is known is shown, even if it moves later.
+// A request may take very long. After this time the loaded parts are shown, even if they move later.
 const PATIENCE_MS = 2000;
 
 // Once `late`, `isKnown` is true for every part.
@@ -28,7 +28,7 @@ export function useKnown<Part extends string>(): {
 export function useTell(known: boolean, tell: (() => void) | undefined): void {
   useEffect(() => {
     if (known) tell?.();
-    // oxlint-disable-next-line react/exhaustive-deps -- whoever is told may be another function each time
+    // oxlint-disable-next-line react/exhaustive-deps -- `tell` may be a new function in each render
   }, [known]);
 }
 
@@ -37,6 +37,5 @@ interface Reading {
   failureCount: number;
 }
 
-// True while nothing is known and no attempt has failed: the parts below do not wait for
-// repetitions.
+// True until the first request succeeds or fails. The parts below do not wait for its repetitions.
 export const isAwaited = (query: Reading): boolean => query.isPending && query.failureCount === 0;

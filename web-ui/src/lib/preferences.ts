@@ -31,7 +31,7 @@ function load(): Preferences {
   try {
     stored = JSON.parse(localStorage.getItem(KEY) ?? '{}') ?? {};
   } catch {
-    // Storage is forbidden, or holds something else: begin anew.
+    // Storage is forbidden, or contains something else: uses the defaults.
   }
   return {
     theme: oneOf(THEMES, stored.theme, 'system'),
@@ -54,7 +54,7 @@ export function setPreferences(change: Partial<Preferences>): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(current));
   } catch {
-    // They hold until the page is closed.
+    // Storage is forbidden: the preferences apply until the page is closed.
   }
   applyTheme();
   listeners.forEach((listener) => listener());

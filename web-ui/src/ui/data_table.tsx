@@ -60,7 +60,7 @@ function Header<T>({ column, sorting }: { column: Column<T>; sorting: Sorting | 
   );
 }
 
-const REST_MIN_PX = 140; // of a column without a width
+const REST_MIN_PX = 140; // least width of a column that has no width of its own
 
 // `fits`: the table is as wide as the page and cells are truncated; it scrolls only if that leaves
 // too little.

@@ -7,9 +7,9 @@ import { usePreferences } from '../lib/preferences';
 
 interface Props {
   at: string | null | undefined;
-  zone?: string; // of the job
+  zone?: string; // the job's time zone
   absolute?: boolean; // never relative, for lists that are ordered by time
-  past?: boolean; // a time that has come, although the clock of the page may be up to a tick behind it
+  past?: boolean; // never shown as in the future: the page's clock may be up to one tick behind
 }
 
 export function Time({ at, ...rest }: Props) {

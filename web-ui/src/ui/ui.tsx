@@ -55,7 +55,7 @@ export function PageHeader(props: {
 // A scrolling region for tables wider than the page, reachable by keyboard.
 export function TableFrame(props: { label: string; children: ReactNode }) {
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls has to be reachable
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable area must be reachable by keyboard
     <div className="relative overflow-x-auto" role="region" aria-label={props.label} tabIndex={0}>
       {props.children}
     </div>
@@ -94,7 +94,7 @@ export function Labels(props: { labels: Record<string, string> }) {
   );
 }
 
-// For empty lists: no items yet, no match, not loaded.
+// Shown instead of a list that has no items yet.
 export function EmptyYet(props: { title: string; hint?: ReactNode; action?: ReactNode; command?: string }) {
   return (
     <Nothing icon={<Inbox aria-hidden size={28} />} title={props.title} hint={props.hint}>

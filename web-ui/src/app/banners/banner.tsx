@@ -1,4 +1,4 @@
-// A bar above every page.
+// A message bar above every page.
 import type { ReactNode } from 'react';
 
 export function Banner(props: { icon: ReactNode; children: ReactNode }) {

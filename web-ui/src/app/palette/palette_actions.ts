@@ -78,7 +78,7 @@ export function useJobActions(): Entry[] {
   ];
 }
 
-// Pausing leads to the dialog on the system page, which says what it means.
+// Pausing opens the dialog of the system page, because that explains the effects first.
 export function useClusterActions(): Entry[] {
   const { t } = useTranslation();
   const navigate = useNavigate();

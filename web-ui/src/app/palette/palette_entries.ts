@@ -6,8 +6,8 @@ export interface Entry {
   label: string;
   under: string;
   icon: LucideIcon;
-  denied?: string; // why it may not be done
-  words?: string; // further words by which it is found
+  denied?: string; // why the user may not do this
+  words?: string; // further words that find this entry
   open: () => void;
 }
 

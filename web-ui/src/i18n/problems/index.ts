@@ -1,12 +1,13 @@
-// Problems in the chosen language. The server describes them in English, with details that no catalogue has; other
-// languages put their own sentence for the code before that text.
+// Problems in the chosen language. The server describes a problem in English, with details such as
+// names that the catalogues cannot contain. In other languages a sentence for the code precedes the
+// server's text.
 import i18next from 'i18next';
 import { addTexts } from '../index';
 
 let fetched: Promise<void> | undefined;
 
-// English sentences are needed where the server sent none, so they are loaded with the first problem. If that fails,
-// only the code is shown.
+// English sentences are needed only for problems without a text from the server, so they are loaded when
+// the first problem occurs. If that fails, no sentence is shown and the next problem tries again.
 export const fetchProblems = (): Promise<void> =>
   (fetched ??= import('./en').then(
     ({ enProblems }) => addTexts('en', enProblems),

@@ -1,4 +1,4 @@
-// Simplified Chinese, with the keys of ./en.
+// Simplified Chinese texts for the problem codes, with the keys of ./en.
 import type { enProblems } from './en';
 import type { TwinOf } from '../catalogue_type';
 

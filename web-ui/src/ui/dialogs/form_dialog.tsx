@@ -13,7 +13,7 @@ export function FormDialog(props: {
   title: string;
   save: string;
   danger?: boolean;
-  pointers: readonly string[]; // those that have a field here
+  pointers: readonly string[]; // the error pointers that have a field in this form
   finalFocus?: () => HTMLElement | null;
   onClose: () => void;
   onSave: () => Promise<void>;
