@@ -1,4 +1,4 @@
-// Page of the signed-in user: profile, password, and preferences of this browser.
+// Page of the signed-in user: profile, password and preferences.
 import './texts.en';
 import '../users/texts.en';
 import { useState, type FormEvent } from 'react';

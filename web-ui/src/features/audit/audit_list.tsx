@@ -14,7 +14,7 @@ import { LoadFailure, Loading, MoreButton, TableFrame } from '../../ui/ui';
 import { valueText } from '../jobs/detail/version_text';
 import type { AuditSearch } from './audit_filters';
 
-const CHANGES_MAX = 100; // as many as the server keeps
+const CHANGES_MAX = 100; // the server keeps at most this many changed fields per record
 const COLUMNS = 6;
 
 export function AuditList({ filter, nothing }: { filter: AuditSearch; nothing: ReactNode }) {

@@ -1,4 +1,4 @@
-// Page of the audit: actions, their author and reason.
+// Page of the audit: actions, who did them, and why.
 import './texts.en';
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from '../../i18n/use_translation';

@@ -1,5 +1,5 @@
-// One action on many jobs, runs or dead letters. It is requested in pieces, so that after a failed
-// piece the others are still done and reported, and the progress is known.
+// One action on many jobs, runs or dead letters. It is requested in pieces, to show the progress, and so
+// that a failed piece does not affect the pieces before it.
 import { ApiError, call } from '../../api/client';
 import { RUN_STATES, type BulkAction, type Problem } from '../../api/types';
 import { newKey } from '../../api/keys';
@@ -7,7 +7,7 @@ import type { Selection } from '../lists/selection';
 
 export type ListKind = 'job' | 'run';
 export type Kind = ListKind | 'dead_letter';
-export type JobAction = 'run' | 'pause' | 'resume' | 'cancel'; // cancel: every open run of it
+export type JobAction = 'run' | 'pause' | 'resume' | 'cancel'; // cancel: all unfinished runs of the job
 export type RunAction = 'cancel' | 'retry';
 export type DeadLetterAction = 'retry' | 'discard';
 export type Action = JobAction | RunAction | DeadLetterAction;
@@ -17,7 +17,7 @@ export const ACTIONS: Record<Kind, readonly Action[]> = {
   dead_letter: ['retry', 'discard'],
 };
 
-// The names of the list's parameters.
+// Filter of a list, by the names of its URL parameters.
 export type Filter = Record<string, string | string[]>;
 export type Target = { ids: string[] } | { filter: Filter };
 export type Search = Record<string, string | string[] | undefined>;
@@ -40,9 +40,9 @@ export interface Answer {
   items: Item[];
 }
 
-// Items per request, answered well before it times out; larger actions continue on the server.
+// Items per request: few enough for a response well before the timeout. Larger actions run on the server.
 const PIECE = 50;
-const IDS_MAX = 1000; // of a request
+const IDS_MAX = 1000; // ids in a request; the server's limit
 const TRIES = 4; // attempts for a piece, all with one key
 const AGAIN_MS = 1000;
 
@@ -56,7 +56,7 @@ const FITS: Record<RunAction, ReadonlySet<string>> = {
 const fits = (kind: Kind, action: Action, state: string) =>
   kind === 'run' ? FITS[action as RunAction].has(state) : true;
 
-// The filter of the list. The API requires at least one condition, and for runs the states.
+// Returns the filter of the list for the API, which requires at least one condition, and for runs the states.
 export function filterOf(kind: ListKind, search: Search): Filter {
   const given = Object.entries(search).filter(
     (one): one is [string, string | string[]] => one[1] !== undefined && one[1].length > 0,
@@ -64,8 +64,8 @@ export function filterOf(kind: ListKind, search: Search): Filter {
   return { ...(kind === 'job' ? { q: '' } : { state: [...RUN_STATES] }), ...Object.fromEntries(given) };
 }
 
-// The items to act on: ids, or the filter if rows are not loaded; null if the action applies to
-// none of the selected rows.
+// Returns the items to act on: their ids, or the filter if everything that matches is selected; null if the
+// action applies to none of the selected rows.
 export function targetOf(
   kind: ListKind,
   action: Action,
@@ -87,7 +87,7 @@ export function targetOf(
 const piecesOf = (ids: readonly string[], size: number): string[][] =>
   Array.from({ length: Math.ceil(ids.length / size) }, (_, i) => ids.slice(i * size, (i + 1) * size));
 
-// A dry run: which items would be acted on, and which are refused.
+// Asks the server in a dry run which items the action would affect, and which it would refuse.
 export async function preview(
   kind: Kind,
   action: Action,
@@ -103,8 +103,8 @@ export async function preview(
   return { total: items.length, more: answers.some(({ data }) => data.more), items };
 }
 
-// True if the action continues on the server without this page: it is larger than a piece, or than
-// the preview can show.
+// True if the server runs the action without this page, because there are more items than a piece or than the
+// preview can show.
 export const goesOnAlone = (answer: Answer): boolean => answer.more || answer.items.length > PIECE;
 
 export interface Options {
@@ -118,7 +118,7 @@ export interface Progress {
   go: (asked: number) => boolean;
   explain: (error: unknown) => string;
   notTried: (stopped: boolean) => string;
-  // Before asking again for the `n`th time.
+  // Waits before the `n`th repetition of a request.
   pause?: (n: number) => Promise<void>;
 }
 
@@ -189,8 +189,8 @@ export async function act(
   return items;
 }
 
-// Hands the action over to the server. If the preview showed all items, exactly these are meant;
-// otherwise all that match the filter by then.
+// Hands the action over to the server: for exactly the items of the preview if it showed all of them,
+// otherwise for the items that match the filter when the server handles it.
 export async function hand(
   kind: Kind,
   action: Action,

@@ -30,7 +30,7 @@ import {
 } from './bulk';
 
 const REASON_MAX = 1000;
-const ITEMS_SHOWN = 50; // of each outcome
+const ITEMS_SHOWN = 50; // items listed per outcome
 
 type Stage =
   | { at: 'asking'; error?: unknown }
@@ -60,7 +60,7 @@ export default function BulkDialog(props: {
   const [overlap, setOverlap] = useState(false);
   const [kill, setKill] = useState(false);
   const stop = useRef(false);
-  // The same options submitted again keep their key.
+  // A repeated submission with the same options has the same key, so that the server executes it once.
   const submission = useRef({ options: '', key: '' });
   const look = useQuery({
     queryKey: ['preview', 'bulk', kind, action, target],

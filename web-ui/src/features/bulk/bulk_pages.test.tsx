@@ -348,7 +348,7 @@ describe('one action', () => {
     ]);
     await screen.findAllByText('1,200 in total: 1,198 done, 2 failed, 0 skipped');
     stream.stop();
-    expect(names).toHaveLength(asked); // names do not change with it
+    expect(names).toHaveLength(asked); // the change did not make the page request the names again
     expect(screen.queryByRole('button', { name: 'Cancel the rest' })).toBeNull();
   });
 

@@ -28,7 +28,7 @@ export default function DeadLetterDialog({
   const { t } = useTranslation();
   const client = useQueryClient();
   const denied = useDenied();
-  // The list does not contain the owner.
+  // The list does not contain the owner, so the letter itself is requested.
   const read = useQuery({
     queryKey: ['dead-letters', letter.id],
     queryFn: ({ signal }) => get<DeadLetter>(letterPath(letter.id), {}, signal),

@@ -198,7 +198,7 @@ function Letters({
   const textOr = useTextOr();
   const denied = useDenied();
   const button = (letter: DeadLetter, verb: Verb) => {
-    const why = denied(letter, 'discard'); // the permission for both actions: to run the job
+    const why = denied(letter, 'discard'); // retry and discard both need the permission to run the job
     const label = t(`dead.${verb}_named`, { job: letter.job_id, id: letter.id });
     const Icon = verb === 'replay' ? RotateCcw : Trash2;
     return (

@@ -14,11 +14,11 @@ import { Card, MoreButton } from '../../ui/ui';
 import type { DeadLetterAction } from '../bulk/bulk';
 
 const PAGE_SIZE = 20;
-const COUNTED_MAX = 1000; // dead letters of a job; the server stops counting there
+const COUNTED_MAX = 1000; // the server counts at most this many dead letters of a job
 
 export type AskAll = (jobId: string, action: DeadLetterAction, opener: HTMLElement) => void;
 
-// Renders nothing while no job fails.
+// Renders nothing if no job is failing.
 export function FailingJobs({ onAsk }: { onAsk: AskAll }) {
   const { t } = useTranslation();
   const { language } = usePreferences();

@@ -92,7 +92,7 @@ export function LabelDialog({ executor, onClose }: { executor: Executor; onClose
   const { t } = useTranslation();
   const client = useQueryClient();
   const id = useId();
-  const [shown, setShown] = useState(executor.labels); // `executor` changes below an open dialog
+  const [shown, setShown] = useState(executor.labels); // `executor` may change while the dialog is open
   const [text, setText] = useState(() => textOf(shown));
   const labels = linesOf(text);
   const save = useMutation({

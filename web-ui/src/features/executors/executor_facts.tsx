@@ -31,7 +31,7 @@ export function Slots({ running, slots }: { running: number; slots: number }) {
   );
 }
 
-// Number of tasks that were sent to the executor and that it has not handled yet.
+// Number of tasks that were sent to the executor and not yet handled by it.
 export function Behind({ tasks }: { tasks: number | null | undefined }) {
   const { t } = useTranslation();
   const { language } = usePreferences();

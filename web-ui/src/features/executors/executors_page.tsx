@@ -1,4 +1,5 @@
-// Page of the executors: state, last heartbeat, labels, load; enable, disable, drain, label, and add one.
+// Page of the executors: their state, last heartbeat, labels and load, with actions on one executor and a
+// button that adds one.
 import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Plus, X } from 'lucide-react';
@@ -129,7 +130,7 @@ export function ExecutorsPage() {
   );
 }
 
-// Labels of an executor. Each adds a filter for the executors that have it.
+// Labels of an executor. A click on a label adds a filter for the executors that have it.
 function LabelLinks({ labels }: { labels: Record<string, string> }) {
   const { t } = useTranslation();
   const search = route.useSearch();

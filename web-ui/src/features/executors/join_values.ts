@@ -4,7 +4,7 @@ export type Place = (typeof PLACES)[number];
 
 export interface Joining {
   executor: string;
-  token: string | null; // null: members and executors share a secret, a file on each of them
+  token: string | null; // null: all members and executors have a copy of a secret file instead
   version: string;
 }
 
@@ -35,7 +35,7 @@ const environment = (file: File) =>
     .map((one) => one.replace(/^[^=]+/, (name) => 'CARILLON_' + name.replaceAll('.', '_').toUpperCase()))
     .join(' ');
 const here = (before: string, text: string) => [`${before} <<'END'`, text, 'END'];
-// Only the executor may read it.
+// Writes a file that only the executor may read.
 const written = (joining: Joining, file: string) =>
   joining.token === null ? [] : ['umask 077', ...here(`cat > "${file}"`, joining.token)];
 

@@ -9,8 +9,8 @@ export interface Choosable {
   label: string;
   usual: boolean;
 }
-// Only choices that differ from the default, so that a column that is added later gets its
-// own default.
+// Stores only choices that differ from a column's default, so that a later change of the default
+// takes effect.
 export type Chosen = Readonly<Record<string, boolean>>;
 
 export interface Columns {

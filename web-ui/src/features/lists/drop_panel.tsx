@@ -25,7 +25,7 @@ export function DropPanel(props: { label: string; title: string; icon: LucideIco
     around.addEventListener('keydown', onKey);
     around.addEventListener('focusout', onLeave);
     document.addEventListener('pointerdown', onPointer);
-    document.addEventListener('click', onClick); // after the link has led on
+    document.addEventListener('click', onClick); // on the document, so that the link handles the click first
     return () => {
       around.removeEventListener('keydown', onKey);
       around.removeEventListener('focusout', onLeave);

@@ -1,4 +1,4 @@
-// A list of jobs or runs: its rows, its filter, and what is selected in it.
+// A list of jobs or runs: its rows, filter and selection.
 import type { ListKind, Row, Search } from '../bulk/bulk';
 import type { Columns } from './columns';
 import type { Selection } from './selection';
@@ -6,9 +6,9 @@ import type { Selection } from './selection';
 export interface List {
   kind: ListKind;
   search: Search; // the filter in the URL
-  rows: readonly Row[]; // those that are loaded
+  rows: readonly Row[]; // the loaded rows
   hasMore: boolean;
-  total: { n: number; more: boolean } | null; // null: the server does not say
+  total: { n: number; more: boolean } | null; // null: the server sent no total
   columns: Columns;
   selection: Selection;
   onSelect: (next: Selection) => void;

@@ -10,7 +10,7 @@ import { NOTHING, isTicked, tick } from './selection';
 
 const ListTools = early(() => import('./list_tools'));
 
-// Adds a selection to a list. Another filter makes another list, with an empty selection.
+// Adds a selection to a list. A change of the filter clears the selection.
 export function useSelectable(list: Omit<List, 'selection' | 'onSelect'>): List {
   const filter = JSON.stringify(list.search);
   const [of, setOf] = useState(filter);

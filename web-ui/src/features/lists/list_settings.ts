@@ -13,6 +13,6 @@ export function keep(name: string, value: unknown): void {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    // It holds until the page is closed.
+    // Storage is forbidden: the setting applies until the page is closed.
   }
 }

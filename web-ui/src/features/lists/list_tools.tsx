@@ -150,7 +150,7 @@ function SelectionCount({ selection }: { selection: Selection }) {
   return t(selection.more ? 'lists.first_selected' : 'lists.all_selected', { n: selection.all });
 }
 
-// Selects everything that matches the filter. The server counts, because not all rows are loaded.
+// Button that selects everything that matches the filter. The server counts, because not all rows are loaded.
 function AllMatching({ kind, rows, search, onSelect }: List) {
   const { t } = useTranslation();
   const may = useMay('jobs:run');

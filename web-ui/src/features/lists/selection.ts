@@ -57,5 +57,5 @@ export const everything = (rows: readonly string[], count: number, more: boolean
 // Selects only the failed rows, so that the action can be repeated.
 export const only = (ids: readonly string[]): Selection => of(ids);
 
-// With everything selected, rows that are loaded later are selected too.
+// If everything that matches is selected, this includes rows that are loaded later.
 export const isTicked = (selection: Selection, id: string) => selection.all !== null || selection.ids.has(id);

@@ -64,7 +64,7 @@ export default function Attention({
     itemsOf(reads[3].data),
   ];
   const matters: Matter[] = [];
-  // No "all is well" if something could not be read.
+  // If a request failed, the card must not say that all is well.
   const failed = reads.find((one) => one.isError && !one.data);
   const see = t('overview.see');
   if (status.leader === null)

@@ -14,7 +14,7 @@ import { BAD_STATES } from './failures';
 import { MISSED, dayBefore, firesIn, successOf } from './tile_values';
 
 const ENDED = ['COMPLETED', ...BAD_STATES];
-const READ_MAX = 500; // as many as one page holds
+const READ_MAX = 500; // the largest page
 const dayAgo = () => dayBefore(serverNow());
 
 export function Tiles({ status }: { status: SystemStatus }) {

@@ -159,7 +159,7 @@ function NothingThen({ view }: { view: 'day' | 'week' }) {
   );
 }
 
-// Chart of the fires, by minute for a day. The table below it has the same by hour.
+// Chart of the fires, by minute for a day. The table below it has the same numbers by hour.
 function Density({
   span,
   view,

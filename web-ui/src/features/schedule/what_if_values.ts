@@ -30,7 +30,7 @@ export interface Missed {
   // Only hours with fires; the first hour may begin later, where the range begins.
   hours: { start: string; label: string; fires: number }[];
   jobs: { job_id: string; name: string; fires: number }[]; // in the order of their first fire
-  more: number; // jobs that are not among them
+  more: number; // number of further jobs, which are not in `jobs`
 }
 
 export function missedIn(load: FireLoad, zone: string): Missed {

@@ -8,7 +8,7 @@ export interface SecretChange {
   shared?: boolean;
 }
 
-// Returns only what differs; an empty value leaves the stored one unchanged.
+// Returns only the members that differ; an empty value leaves the stored one unchanged.
 export function changeOf(secret: Secret, value: string, description: string, shared: boolean): SecretChange {
   return {
     ...(value === '' ? {} : { value }),

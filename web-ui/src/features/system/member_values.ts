@@ -38,7 +38,7 @@ export function metricsOf(ops: string, here: string): string | undefined {
 
 const known = (one: Member) => typeof one.paused === 'boolean';
 
-// Returns the members that have not applied the current pause or resume, and those that do not say.
+// Returns the members that have not applied the current pause or resume, and those that do not report it.
 export function apartFrom({ members, paused }: Pick<SystemStatus, 'members' | 'paused'>): {
   behind: string[];
   unknown: string[];

@@ -14,7 +14,7 @@ interface PauseAnswer {
 function follow(client: QueryClient, { paused }: PauseAnswer): void {
   client.setQueryData<SystemStatus>(['system', 'status'], (before) => before && { ...before, paused });
   void client.invalidateQueries({ queryKey: ['system'] });
-  void client.invalidateQueries({ queryKey: ['runs'] }); // why those that wait do
+  void client.invalidateQueries({ queryKey: ['runs'] }); // waiting runs show another reason
 }
 
 export async function pauseCluster(client: QueryClient, reason: string): Promise<void> {

@@ -14,8 +14,8 @@ export const MEASURES = ['late', 'overdue', 'pending', 'running', 'lag'] as cons
 export type Measure = (typeof MEASURES)[number];
 
 export const KEPT_MS = 60 * 60_000;
-const KEPT_MOST = 2000; // samples; a user may refresh by hand very often
-// Longer than the slowest refresh: after such a gap the page was not open in between.
+const KEPT_MOST = 2000; // samples; bounded, because a user may refresh by hand very often
+// Longer than the slowest refresh interval: a longer gap means that the page was not open meanwhile.
 const UNSEEN_MS = 90_000;
 
 export function sampleOf(status: SystemStatus, at: number): Sample {
@@ -41,7 +41,7 @@ export interface Point {
   value: number;
 }
 
-// Points to join by lines. A line ends where a value is unknown, and at a gap of UNSEEN_MS.
+// Returns the points of each line. A line ends where a value is unknown, and at a gap of UNSEEN_MS.
 export function stretches(samples: readonly Sample[], measure: Measure): Point[][] {
   const all: Point[][] = [];
   let before: Sample | undefined;

@@ -19,8 +19,8 @@ export function rolesUpTo(role: string, roles: readonly Role[]): readonly string
 
 const names = (permissions: readonly string[]) => permissions.map((one) => one.replace(/:own$/, ''));
 
-// The permissions that a token of this role can be restricted to, limited to those of the caller. `permissions` as
-// GET /api/auth/me has them; undefined: not known, and the server decides.
+// The permissions to which a token of this role can be restricted, limited to those of the caller.
+// `permissions` are those of GET /api/auth/me; if they are undefined, the server decides.
 export function scopesOf(
   role: string,
   roles: readonly Role[],

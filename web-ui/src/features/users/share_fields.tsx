@@ -31,7 +31,7 @@ export function ShareFields({ rows, errorOf, onChange }: ShareFieldsProps) {
       <legend className="font-medium">{t('shares.title')}</legend>
       <p className="text-xs text-muted">{t('shares.hint')}</p>
       {rows.map((row, i) => (
-        // oxlint-disable-next-line react/no-array-index-key -- a row has nothing else that stays
+        // oxlint-disable-next-line react/no-array-index-key -- all other values of a row may change
         <div
           key={i}
           role="group"

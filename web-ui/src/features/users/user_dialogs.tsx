@@ -38,8 +38,8 @@ function RoleSelect(props: { value: string; onChange: (role: string) => void; er
   );
 }
 
-// Offered for the role `user`, or if there are shares already. An administrator may access all jobs
-// anyway, and for a reader shares have no effect.
+// Offered for the role `user`, and for other roles only if there are shares already. An administrator may
+// access all jobs without shares, and for a reader shares have no effect.
 function Shares({ role, ...fields }: ShareFieldsProps & { role: string }) {
   return role === 'user' || fields.rows.length > 0 ? <ShareFields {...fields} /> : null;
 }

@@ -12,7 +12,7 @@ import { explain } from '../../../ui/ui';
 import { jobPath } from './job_actions';
 
 const REASON_MAX = 1000;
-const COUNT_MAX = 500; // one page
+const COUNT_MAX = 500; // the largest page
 const OPEN = ['RUNNING', 'PENDING', 'HELD'] as const;
 
 interface Count {

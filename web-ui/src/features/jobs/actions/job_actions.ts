@@ -12,8 +12,8 @@ import { explain } from '../../../ui/ui';
 
 export const jobPath = (id: string) => 'jobs/' + encodeURIComponent(id);
 
-// Runs a job now. A double click makes one run: until the first request has ended, further ones
-// carry its key.
+// Runs a job now. A double click makes one run, because requests carry the key of the first one until its
+// outcome is known.
 export function useRunNow() {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -33,7 +33,7 @@ export function useRunNow() {
     onError: (error, id) => {
       // The request of the first click is still in progress; it will open the run.
       if (error instanceof ApiError && error.code === 'request_in_flight') return;
-      // If the outcome is unknown, the key is kept: a repeated request with it makes no second run.
+      // If the outcome is unknown, the key is kept, so that a repeated request makes no second run.
       const unknown =
         error instanceof ApiError && (error.code === 'unreachable' || error.code === 'outcome_unknown');
       if (!unknown) keys.current.delete(id);

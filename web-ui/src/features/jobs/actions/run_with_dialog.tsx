@@ -49,8 +49,8 @@ export default function RunWithDialog(props: Props) {
   );
 }
 
-// Sends the request. If no response came, the same request again keeps its key, so that there is
-// one run.
+// Sends the request. If no response arrives, a repetition of the same request has the same key, so that it
+// makes one run.
 function useExecute(job: Job) {
   const navigate = useNavigate();
   const client = useQueryClient();

@@ -8,7 +8,7 @@ export interface RunWith {
   executor_id: string;
   priority: string;
 }
-// Invalid fields by name, each with its problem as a key of the texts.
+// The invalid fields by name, each with the key of the text that describes its problem.
 export type Wrong = Partial<Record<keyof RunWith, { key: string; names?: string }>>;
 
 const PRIORITY_MAX = 100;
@@ -37,7 +37,7 @@ export function wrongIn(values: RunWith, job: Job): Wrong {
   return wrong;
 }
 
-// Pointers of the parameters that the form shows: of all together, and of each by its name.
+// JSON pointers of the errors that the form shows at its parameters: about all of them, or about one.
 export const pointersOf = (values: RunWith): string[] => [
   '/parameters',
   ...Object.keys(parametersOf(values.parameters) ?? {}).map(
@@ -45,7 +45,7 @@ export const pointersOf = (values: RunWith): string[] => [
   ),
 ];
 
-// Returns only the values that differ; for the others the job's own are used.
+// Returns only the values that differ from the job's; the server takes the others from the job.
 export function bodyOf(values: RunWith, job: Job): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   const given = Object.entries(parametersOf(values.parameters) ?? {}).filter(

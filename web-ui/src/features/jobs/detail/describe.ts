@@ -1,4 +1,4 @@
-// Describes a schedule in words. When it fires is computed by the server only.
+// Describes a schedule in words. Only the server computes the times of its fires.
 import cronstrue from 'cronstrue';
 import { useEffect, useState } from 'react';
 

@@ -131,7 +131,7 @@ export function JobPage() {
   );
 }
 
-// To its neighbours.
+// Link to the jobs of the same namespace.
 function NamespaceLink({ job }: { job: Job }) {
   const { t } = useTranslation();
   if (!job.namespace) return null;

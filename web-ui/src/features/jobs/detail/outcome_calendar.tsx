@@ -1,4 +1,4 @@
-// Results of twelve weeks: a calendar whose days link to their runs, and the same as a table.
+// Results of the last twelve weeks: a calendar whose days link to their runs, and the same data as a table.
 import './texts.en';
 import '../../schedule/texts.en';
 import { useQuery } from '@tanstack/react-query';
@@ -27,7 +27,7 @@ import {
 import { zoneOf } from './schedule_text';
 
 const EVERY_MS = 60_000;
-const SELDOM = 5; // where it takes many pages
+const SELDOM = 5; // the interval is multiplied by this for jobs with very many runs
 const PAGE_SIZE = 500;
 const PAGES_MAX = 4;
 

@@ -20,8 +20,8 @@ export function successOfLast(runs: readonly Pick<RecentRun, 'state'>[]): {
 
 export const IN_TIME_MS = 1000;
 
-// Of the runs that were made by a schedule and started at their first attempt: the share that
-// started within `ms` after they were due, rounded down, and the delay of the latest one.
+// Returns the share of runs that started within `ms` after they were due, rounded down, and the longest
+// delay. Only runs of a schedule in their first attempt count.
 export function begunInTime(
   runs: readonly Pick<Run, 'kind' | 'attempt' | 'fire_time' | 'due_at' | 'started_at'>[],
   ms: number,

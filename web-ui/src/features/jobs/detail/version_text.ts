@@ -1,4 +1,4 @@
-// Values of fields as text, and the choice of two versions to compare. Pure.
+// Converts values of fields to text, and chooses the two versions to compare. Pure.
 export function valueText(value: unknown): string {
   if (value === '' || value === null || value === undefined) return '–';
   return typeof value === 'string' ? value : JSON.stringify(value, null, typeof value === 'object' ? 1 : 0);

@@ -1,7 +1,7 @@
 // Converts between a job's definition, the values of the form's fields, and YAML. Pure.
 //
-// A definition keeps all fields that it came with, including those that the form does not show: the
-// form only overrides its own.
+// A definition keeps all fields that the server sent, including those that the form does not show; the form
+// overrides only its own fields.
 import * as z from 'zod/mini';
 import type { FieldPath } from 'react-hook-form';
 import type { Job, Schedule } from '../../../api/types';

@@ -34,7 +34,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const client = useQueryClient();
-  const [base, setBase] = useState(props.start); // gives the values of fields that are not shown
+  const [base, setBase] = useState(props.start); // has the values of fields that the form does not show
   const [tab, setTab] = useState('form');
   const [yaml, setYaml] = useState('');
   const [yamlChanged, setYamlChanged] = useState(false);
@@ -241,7 +241,7 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
   );
 }
 
-// The short view where it says everything.
+// Returns the definition as YAML, with the short cron_expression instead of schedules where there is one.
 function yamlOf(definition: Definition): string {
   const { schedules, cron_expression: cron, ...rest } = definition;
   const when = typeof cron === 'string' ? { cron_expression: cron } : { schedules };

@@ -43,7 +43,7 @@ export function TellSection() {
   );
 }
 
-// Kinds that this console does not know stay checked.
+// The checkboxes of the events, including those that the job has and this console does not know.
 function Kinds() {
   const { t } = useTranslation();
   const textOr = useTextOr();

@@ -16,7 +16,7 @@ export interface TellValues {
   mail_to: string;
 }
 
-// All kinds are checked at first; a user who chooses unchecks some.
+// Initially all kinds are checked.
 export const TELL_DEFAULTS: TellValues = {
   tell: 'cluster',
   tell_on: [...NOTICE_KINDS],
@@ -85,7 +85,7 @@ const FIELDS: Record<string, keyof TellValues> = {
 export const tellFieldOf = (member: string | undefined): keyof TellValues => FIELDS[member ?? ''] ?? 'tell';
 
 export interface Telling {
-  kinds: string[] | null; // null: as the cluster's setting says, which is not known
+  kinds: string[] | null; // null: the cluster's setting applies, and its value is not known
   own: boolean;
   lateAfterS: number | null;
   channels: string[] | null; // null: not known; "mail" only if there is an address

@@ -21,7 +21,7 @@ export interface PreviewOf {
   time_zone: string;
   dst_gap: string;
   dst_repeat: string;
-  job_id?: string; // no neighbour of its own
+  job_id?: string; // the edited job; the warning about crowded minutes does not count it
 }
 
 function useDelayed<T>(value: T, ms: number): T {
@@ -119,7 +119,7 @@ export function FireList({ fires }: { fires: Fire[] }) {
   );
 }
 
-// Skipped fires, at the times that the job's clock would have shown.
+// Skipped fires, at the local times of the job that a clock change removed.
 export function Skipped({ fires }: { fires: SkippedFire[] }) {
   const { t } = useTranslation();
   const textOr = useTextOr();

@@ -10,14 +10,14 @@ import { Text } from './form_fields';
 import { schedulesOf, type FormValues } from './form_values';
 import { EMPTY_ROW, ROWS_MAX, ROW_KINDS, rowOf, type ScheduleRow } from './schedule_values';
 
-// The schedule in the single fields, as a row.
+// Returns the schedules as rows; a schedule in the form's single fields becomes one row.
 function rowsOf(values: FormValues): ScheduleRow[] {
   return values.kind === 'several'
     ? values.schedules
     : schedulesOf(values).map((one) => rowOf(one, values.time_zone.trim()));
 }
 
-// From one schedule to two.
+// Button that changes the form from one schedule to two.
 export function AddSchedule() {
   const { t } = useTranslation();
   const { getValues, setValue } = useFormContext<FormValues>();
@@ -39,7 +39,7 @@ export function AddSchedule() {
 export function ScheduleRows({ errorOf }: { errorOf: (field: FieldPath<FormValues>) => string | undefined }) {
   const { t } = useTranslation();
   const { fields, append, remove } = useFieldArray<FormValues, 'schedules'>({ name: 'schedules' });
-  // The user has chosen this kind: begins with one empty row.
+  // A user who has just chosen this kind begins with one empty row.
   const none = fields.length === 0;
   useEffect(() => {
     if (none) append(EMPTY_ROW, { shouldFocus: false });

@@ -5,9 +5,9 @@ import type { Definition } from './definition';
 export interface ScheduleRow {
   kind: string;
   cron_expression: string;
-  time_zone: string; // empty: the job's
+  time_zone: string; // empty: the job's time zone
   every_s: string;
-  start_time: string; // empty: whole multiples of the rate
+  start_time: string; // empty: fires at whole multiples of the interval
   at: string;
   kept: string; // the original schedule, as JSON
 }
@@ -24,7 +24,7 @@ export const EMPTY_ROW: ScheduleRow = {
   kept: '{}',
 };
 
-// How the server writes a rate without a start.
+// The start time that the server returns for a rate without one.
 const AT_THE_EPOCH = /^1970-01-01T00:00:00(\.0+)?Z$/;
 export const startOf = (schedule: Definition): string =>
   typeof schedule.start_time === 'string' && !AT_THE_EPOCH.test(schedule.start_time)
@@ -75,7 +75,7 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
     case 'once':
       return { ...rest, kind: 'once', at: row.at.trim() };
     default:
-      return kept; // of a server that knows more
+      return kept; // a kind that only a newer server knows
   }
 }
 

@@ -195,7 +195,7 @@ function JobsTable({
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob();
-  // Nobody asks for what is not shown.
+  // Requests the last runs only if a column shows them.
   const asks = list.columns.isShown('last') || list.columns.isShown('result');
   const last = useLastRuns(asks ? jobs.map((job) => job.job_id) : [], LAST_RUNS);
   const [pausing, setPausing] = useState<Job | null>(null);

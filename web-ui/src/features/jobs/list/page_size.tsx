@@ -4,7 +4,7 @@ import { PAGE_SIZES } from '../../../app/search_params';
 import { useTranslation } from '../../../i18n/use_translation';
 
 type Size = (typeof PAGE_SIZES)[number];
-const USUAL = '50'; // what is asked for without
+const USUAL = '50'; // the default, which is not in the URL
 
 export function PageSize({ value, onChange }: { value?: Size; onChange: (size: Size | undefined) => void }) {
   const { t } = useTranslation();

@@ -18,7 +18,7 @@ interface Seen {
   of: string;
   answer: Applied;
   key: string;
-} // the text and the options that the preview was made of
+} // `of`: the text and options for which the preview was made
 
 export function ImportPage() {
   const { t } = useTranslation();

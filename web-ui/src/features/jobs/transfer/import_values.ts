@@ -4,8 +4,8 @@ import { parseAllDocuments } from 'yaml';
 import type { Problem } from '../../../api/types';
 import type { Definition } from '../form/definition';
 
-export const JOBS_MAX = 500; // of a request
-export const BYTES_MAX = 1_000_000; // the server's own bound is 1 MiB
+export const JOBS_MAX = 500; // jobs in a request; the server's limit
+export const BYTES_MAX = 1_000_000; // slightly less than the server's limit of 1 MiB
 
 export interface Applied {
   dry_run: boolean;
@@ -23,7 +23,7 @@ export interface AppliedItem {
   error: Pick<Problem, 'code' | 'detail' | 'errors'> | null;
 }
 
-// The problem of a text, as a key of the texts.
+// The problem of a file's content, as a key of the catalogue and its values.
 export interface Unread {
   key: string;
   values: Record<string, string | number>;
@@ -73,7 +73,7 @@ export interface Options {
   selector: string;
 }
 
-// Only within a namespace is anything pruned.
+// Prunes only with a namespace, so that the jobs of other namespaces are never deleted.
 export function queryOf({ namespace, prune, selector }: Options): Record<string, string> {
   const within = namespace.trim();
   return {
@@ -82,7 +82,7 @@ export function queryOf({ namespace, prune, selector }: Options): Record<string,
   };
 }
 
-// Adds the versions from the preview, so that a job that was changed since then is a conflict.
+// Adds the versions from the preview, so that a job that was changed since then causes a conflict.
 export function asSeen(jobs: readonly Definition[], seen: Applied): Definition[] {
   const versions = new Map(seen.items.map((item) => [item.index, item.version]));
   return jobs.map((job, i) =>

@@ -29,7 +29,7 @@ const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
 const route = getRouteApi('/runs/$id');
 const SOON_MS = 700; // refresh interval until the run has ended
 const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
-// A PENDING run whose next attempt waits for its time, or for its job to be resumed.
+// True for a PENDING run whose next attempt waits until it is due, or until the job is resumed.
 const waitsForRetry = (run: Run) =>
   run.state === 'PENDING' && run.attempt > 1 && ['not_due', 'paused'].includes(run.waiting?.code ?? '');
 const runPath = (id: string) => 'runs/' + encodeURIComponent(id);
@@ -191,11 +191,11 @@ function Actions({ run }: { run: Run }) {
   const denied = useDenied();
   const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
-  // A cancel is in progress, so the next step is a kill.
+  // A cancel is in progress; the button then offers to kill the run.
   const kills = run.state === 'RUNNING' && run.cancel_requested;
   const key = useRef(newKey());
-  // The key changes with the state: a second click before the page shows the new state repeats the
-  // same request.
+  // The key changes with the run's state, so that a second click before the page shows the new state
+  // repeats the same request.
   useEffect(() => {
     key.current = newKey();
   }, [run.run_id, run.attempt, run.state, run.due_at]);
@@ -290,8 +290,8 @@ function Actions({ run }: { run: Run }) {
   );
 }
 
-// Runs the job again, with this run's values to begin with. A user who may retry the run may run
-// its job.
+// Button that runs the job again; the dialog begins with this run's values. Retrying a run and running its
+// job need the same permission.
 function Again({ run }: { run: Run }) {
   const { t } = useTranslation();
   const denied = useDenied()(run, 'retry');

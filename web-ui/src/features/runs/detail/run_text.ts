@@ -5,12 +5,12 @@ import { difference } from '../../../lib/format';
 export interface Step {
   key: 'fire' | 'planned' | 'previous_ended' | 'claimed' | 'started' | 'ended';
   at: string | null;
-  // Milliseconds since the previous step with a known time; negative for the fire time of a run
-  // that was planned later.
+  // Milliseconds since the previous step with a known time. Negative for the fire time of a run that was
+  // planned after it.
   after: number | null;
 }
 
-// Returns an attempt to show. The last one may be in the fields of the run only.
+// Returns the data of attempt `n`. Those of the last attempt may be in the fields of the run only.
 export function attemptOf(run: Run, n: number): Attempt {
   const found = run.attempts?.find((one) => one.attempt === n);
   return found ?? run;
@@ -86,6 +86,6 @@ export function duration(
   return (run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(from);
 }
 
-// Names a run where no row is beside it: its job and fire time.
+// Names a run outside of a list, by its job and fire time.
 export const nameOfRun = (run: Run) =>
   `${run.job_name || run.job_id} · ${run.fire_time.slice(0, 19).replace('T', ' ')} UTC`;

@@ -36,8 +36,8 @@ function RetryingIn({ at }: { at: string }) {
 export function RetryBanner({ run, failed, waits }: { run: Run; failed: Attempt; waits: ReactNode }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
-  // The number of attempts comes from the current version of the job, because failures are judged
-  // by that.
+  // The number of attempts comes from the current version of the job, because that version decides whether a
+  // failed run is retried.
   const job = useJob(run.job_id, 0);
   const n = failed.attempt;
   const of = (job.data?.data.retry_count ?? 0) + 1;

@@ -4,7 +4,7 @@ import { get, type ApiError } from '../../../api/client';
 import { CALM_MS, useEvery } from '../../../api/queries';
 import { FINAL_STATES, type RecentRun } from '../../../api/types';
 
-const IDS_MAX = 100; // of a request
+const IDS_MAX = 100; // ids in a request; the server's limit
 
 interface Answer {
   items: { job_id: string; runs: RecentRun[] }[];

@@ -24,8 +24,8 @@ export function steady<T>(
   const head = read.slice(0, last + 1);
   const kept = head.filter((row) => known.has(idOf(row)));
   const below = read.slice(last + 1);
-  // Rows that new ones have pushed beyond the end of `read` are kept. If `read` extends beyond them
-  // and they are not in it, they are gone.
+  // Rows that new ones have pushed beyond the end of `read` are kept. If `read` extends further than the last
+  // known row, missing rows have disappeared.
   const pushed =
     hasMore && below.length === 0
       ? shown.slice(shown.findLastIndex((row) => idOf(row) === idOf(read[last]!)) + 1)
@@ -39,7 +39,8 @@ interface Query<T> {
   hasNextPage: boolean;
 }
 
-// `list` names the list; another one starts again. At least `news` rows are new.
+// `list` names the list; for another name the rows start again. `news` in the result counts the new rows
+// among those that were read, so there may be more.
 export function useSteady<T>(
   query: Query<T>,
   list: string,

@@ -1,5 +1,5 @@
-// The last runs of a job as small bars, oldest first. Height, mark and colour show how each ended;
-// its label says it in words, and a click opens the run.
+// The last runs of a job as small bars, oldest first. Height, shape and colour show how each run ended. The
+// label of a bar says it in words, and a click opens the run.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import type { RecentRun } from '../../../api/types';
@@ -9,9 +9,9 @@ import { absoluteTime, difference, span } from '../../../lib/format';
 import { usePreferences } from '../../../lib/preferences';
 
 const BAR = 9;
-const STEP = 12; // px from one bar to the next: ten fit into a cell
-const TALL = 24; // of what is clicked
-// Each result has a shape of its own, so that it can be told without seeing colours.
+const STEP = 12; // px from one bar to the next, so that ten fit into a cell
+const TALL = 24; // px; height of the area that can be clicked
+// Each result has a different shape, for users who cannot distinguish the colours.
 type Shape = readonly [height: number, fill: string, hollow: boolean, dashed?: boolean];
 const SHAPES: Record<string, Shape> = {
   COMPLETED: [18, 'fill-ok stroke-ok', false],

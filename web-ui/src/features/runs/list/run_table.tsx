@@ -13,7 +13,7 @@ import { Time } from '../../../ui/time';
 import { ExecutorLink } from '../detail/executor_link';
 import { duration } from '../detail/run_text';
 
-// `brief`: for use beside other cards, without details that the run's page shows.
+// `brief`: leaves out details, for a table beside other cards.
 export function RunTable(props: {
   runs: Run[];
   withJob: boolean;

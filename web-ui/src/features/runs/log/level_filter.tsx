@@ -5,7 +5,8 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { LEVELS, countFrom, type Level } from './log_levels';
 import type { LogLine } from './log_lines';
 
-// Only what says levels can be filtered by them. Counted is what has arrived, and that is said.
+// Shown only if the log contains levels. The counts are those of the lines received so far; the tooltip has
+// the number of these lines.
 export function LevelFilter({
   lines,
   sight,
@@ -20,7 +21,7 @@ export function LevelFilter({
   onChange: (level: Level | undefined) => void;
 }) {
   const { t } = useTranslation();
-  // oxlint-disable-next-line react/exhaustive-deps -- each new sight of the log has other lines
+  // oxlint-disable-next-line react/exhaustive-deps -- `lines` grows in place; `sight` changes with it
   const counts = useMemo(() => countFrom(lines), [sight]);
   if (level === undefined && counts.DEBUG === 0) return null;
   return (

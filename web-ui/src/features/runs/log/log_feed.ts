@@ -5,7 +5,7 @@ import { listen } from '../../../api/events';
 import { whileSeen } from '../../../lib/visible_tab';
 import { LogText, type LogEnd, type LogEntry, type LogLine } from './log_lines';
 
-const SHOW_EVERY_MS = 100; // however fast it comes
+const SHOW_EVERY_MS = 100; // least time between two renderings, however fast lines arrive
 const AGAIN_MS = 1000;
 const AGAIN_LONGEST_MS = 10_000;
 

@@ -2,7 +2,7 @@
 export const LEVELS = ['ERROR', 'WARN', 'INFO', 'DEBUG'] as const;
 export type Level = (typeof LEVELS)[number];
 
-const LOOK_AT = 400; // characters of a line: the level is near its beginning
+const LOOK_AT = 400; // characters of a line that are searched: the level is near its beginning
 const LOOK_AT_JSON = 4000;
 const TOKENS_MAX = 12;
 
@@ -48,7 +48,7 @@ const STARTS = /^([A-Za-z]+):/; // ERROR:root:text, warning: text
 // dotted name.
 const BEFORE = /^(?:[[(<{].*|[-|:–]+|\S*\d\S*|[\w$]+(?:[.:/][\w$]+)+:?)$/;
 
-// Of pino and bunyan.
+// Numeric levels of the loggers pino and bunyan.
 const ofNumber = (value: number): Level =>
   value >= 50 ? 'ERROR' : value >= 40 ? 'WARN' : value >= 30 ? 'INFO' : 'DEBUG';
 
@@ -80,20 +80,22 @@ function ofTokens(line: string): Level | null {
   return null;
 }
 
-// The level of a line by itself; null if it has none, and so has that of the line before it.
+// Returns the level that the line itself names; null if it names none. Such a line gets the level of the line
+// before it.
 export function levelOf(text: string): Level | null {
   if (/^\s*\{/.test(text)) {
     const [, name, value] = JSON_LEVEL.exec(text.slice(0, LOOK_AT_JSON)) ?? [];
     if (name ?? value) return word(name) ?? (value ? ofNumber(Number(value)) : null);
   }
-  if (/^\s/.test(text)) return null; // a continuation of the line before it: a stack, a table
+  if (/^\s/.test(text)) return null; // continues the line before it, as in a stack trace or a table
   const line = text.slice(0, LOOK_AT).replace(ESCAPES, '');
   const glog = GLOG_LINE.exec(line);
   if (glog) return GLOG[glog[1]!]!;
   return PAIRS.test(line) ? word(PAIR_LEVEL.exec(line)?.[1]) : ofTokens(line);
 }
 
-// True if a line is shown when levels from `least` on are. The scheduler's own lines always are.
+// True if a line is shown by a filter for level `least` and more serious ones. The scheduler's own lines are
+// always shown.
 export const isAtLeast = (line: { level: Level | null; stream: string }, least: Level): boolean =>
   line.stream === 'carillon' || (line.level !== null && LEVELS.indexOf(line.level) <= LEVELS.indexOf(least));
 

@@ -44,8 +44,8 @@ export class LogText {
   readonly lines: LogLine[] = [];
   lastSeq = 0;
   private readonly colours = new Map<string, string>(); // by stream
-  private readonly levels = new Map<string, Level | null>(); // by stream, of the line before
-  private readonly open = new Map<string, LogLine>(); // lines without their end, by stream
+  private readonly levels = new Map<string, Level | null>(); // level of the last line, by stream
+  private readonly open = new Map<string, LogLine>(); // lines whose end has not arrived, by stream
 
   add(entry: LogEntry): void {
     if (entry.seq <= this.lastSeq) return;

@@ -1,4 +1,4 @@
-// Splits a line of a log into parts by its ANSI colours. Text stays text: anser only splits it.
+// Splits a line of a log into parts by its ANSI colours. Anser only splits the text; it makes no HTML of it.
 import Anser from 'anser';
 import type { LogLine } from './log_lines';
 
@@ -8,8 +8,9 @@ export interface Part {
 }
 
 const ESCAPE = String.fromCharCode(27);
-// Escapes that are no colours (moving the cursor, titles) say nothing in a text. None reaches beyond
-// the next escape: the whole line would be looked through again for each one that has no end.
+// Escape sequences other than colours, such as cursor movements and titles; they are removed. A match
+// ends before the next escape character: otherwise each unterminated sequence would scan the rest of the
+// line again.
 const OTHER_ESCAPES = new RegExp(ESCAPE + '(?:\\[[0-9;?]*[A-LN-Za-ln-z]|\\][^\\u0007\\u001b]*\\u0007)', 'g');
 
 const COLOURS: Record<string, number> = {
@@ -23,7 +24,7 @@ const COLOURS: Record<string, number> = {
   white: 7,
 };
 
-// A line in its colours.
+// Splits a line into parts of one colour each. `colours` are those in force at its beginning.
 export function partsOf(line: string, colours = ''): Part[] {
   const clean = colours + line.replace(/\r/g, '').replace(OTHER_ESCAPES, '');
   return Anser.ansiToJson(clean, { use_classes: true, remove_empty: true }).map((entry) => {
@@ -40,7 +41,7 @@ export function partsOf(line: string, colours = ''): Part[] {
   });
 }
 
-// As a person would type it.
+// Returns the text of a line without escape sequences, for copying.
 export const plainOf = (line: LogLine) =>
   partsOf(line.text)
     .map((part) => part.text)

@@ -1,4 +1,5 @@
-// One line of a log, in its colours, with its links, number and time. React writes each part as text.
+// One line of a log, in its colours, with its links, number and time. React renders each part as text, so a
+// log cannot contain HTML.
 import './texts.en';
 import { Copy } from 'lucide-react';
 import { useTranslation } from '../../../i18n/use_translation';

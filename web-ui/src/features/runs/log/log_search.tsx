@@ -1,4 +1,4 @@
-// Searches a log: the text, and the hits one after the other.
+// Search field of a log, with buttons for the previous and the next hit.
 import './texts.en';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { useTranslation } from '../../../i18n/use_translation';

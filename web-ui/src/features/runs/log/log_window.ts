@@ -1,6 +1,6 @@
 // Computes which lines of a log are visible. A line takes one row, or as many as it wraps into.
 // Logs use a monospaced font, so only the width of a character is measured. A library for rows of
-// any height would take a tenth of the page's size limit.
+// any height would take 6 % of the page's size limit.
 import type { LogLine } from './log_lines';
 
 export const ROW_PX = 18;

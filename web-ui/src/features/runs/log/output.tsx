@@ -1,5 +1,5 @@
-// Live output of a run: only the visible lines are in the document. It is followed or read, searched,
-// filtered by level, wrapped, copied.
+// Live output of a run, which can be followed, searched, filtered by level, wrapped and copied. Only the
+// visible lines are in the document.
 import './texts.en';
 import { ArrowDownToLine, Clock, Copy, Maximize2, Play, WrapText } from 'lucide-react';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
@@ -33,11 +33,12 @@ export function Output(props: {
 }) {
   const { t } = useTranslation();
   const { wrap, live } = usePreferences();
-  // Of an attempt that is over nothing changes any more: its log is read to its end, also while updates are paused.
+  // The log of an attempt that has ended does not change any more, so it is read to its end even if updates
+  // are paused.
   const log = useLog(props.runId, props.attempt, live || !props.open);
   const paused = !live && props.open && log.end === null;
   const { level } = props;
-  // Places in the log of the lines that are shown; null: all of them.
+  // Indexes in the log of the lines that the filter shows; null: all lines.
   const places = useMemo(
     () => (level === undefined ? null : log.lines.flatMap((line, i) => (isAtLeast(line, level) ? [i] : []))),
     [log, level],
@@ -51,7 +52,7 @@ export function Output(props: {
   const hits = useMemo(
     () =>
       wanted === '' ? [] : lines.flatMap((line, i) => (line.text.toLowerCase().includes(wanted) ? [i] : [])),
-    // oxlint-disable-next-line react/exhaustive-deps -- each new sight of the log has other lines
+    // oxlint-disable-next-line react/exhaustive-deps -- `lines` may grow in place; `log` changes with it
     [log, level, wanted],
   );
   const [at, setAt] = useState(0);
@@ -64,7 +65,7 @@ export function Output(props: {
   const [sight, setSight] = useState({ top: 0, height: 600, columns: 80 });
   const heights = useMemo(
     () => heightsOf(lines, wrap ? sight.columns : 0),
-    // oxlint-disable-next-line react/exhaustive-deps -- each new sight of the log has other lines
+    // oxlint-disable-next-line react/exhaustive-deps -- `lines` may grow in place; `log` changes with it
     [log, level, wrap, sight.columns],
   );
   const scrollTo = (top: number) => {
@@ -75,7 +76,7 @@ export function Output(props: {
     setFollowing(false);
     scrollTo(heights.topOf(line) - sight.height / 2);
   };
-  // The size of what is in sight, and of a letter.
+  // Measures the visible area, and the width of a character.
   useEffect(() => {
     const look = () => {
       const letter = sample.current!.getBoundingClientRect().width / SAMPLE.length;
@@ -92,25 +93,26 @@ export function Output(props: {
     look();
     return () => observer.disconnect();
   }, [times]);
-  // Before it is painted: the box would stand empty until its scrolling is heard of, and while lines come fast that is long.
+  // Scrolls to the end before the browser paints. Otherwise the box would be empty until the scroll event,
+  // which comes late while many lines arrive.
   useLayoutEffect(() => {
     if (!following || !live || lines.length === 0) return;
     scrollTo(heights.total);
     setSight((before) => ({ ...before, top: box.current!.scrollTop }));
-    // oxlint-disable-next-line react/exhaustive-deps -- with each sight of the log
+    // oxlint-disable-next-line react/exhaustive-deps -- must run for each change of the log
   }, [log, following, live]);
   useEffect(() => {
     if (current !== undefined) goTo(current);
-    // oxlint-disable-next-line react/exhaustive-deps -- only when the hit changes
+    // oxlint-disable-next-line react/exhaustive-deps -- must run only when the hit changes
   }, [current]);
   const arrived = linked >= 0 && linked < log.lines.length;
   useEffect(() => {
     if (!arrived) return;
     const shown = places === null ? linked : places.findIndex((place) => place >= linked);
     goTo(shown < 0 ? heights.count : shown);
-    // oxlint-disable-next-line react/exhaustive-deps -- once, when the line is there
+    // oxlint-disable-next-line react/exhaustive-deps -- must run once, when the linked line has arrived
   }, [arrived]);
-  // Somebody who scrolls up reads; at the end again the log is followed.
+  // Scrolling up stops following the log; scrolling to the end continues it.
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = box.current!;
     const near = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
