@@ -29,7 +29,9 @@ describe('a problem in English', () => {
     expect(explain(await refused(problem(403, 'forbidden', '')), t)).toBe('Your role does not permit this.');
   });
   it('is something that went wrong where nobody knows what', async () => {
-    expect(explain(await refused(problem(418, 'teapot', '')), t)).toBe('Something went wrong.');
+    expect(explain(await refused(problem(418, 'teapot', '')), t)).toBe(
+      'Unknown error. Try again, or search the server log.',
+    );
   });
 });
 

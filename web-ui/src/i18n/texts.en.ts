@@ -44,7 +44,7 @@ export const en = {
   'banner.lost': 'The server is not responding. The data shown was last updated',
   'banner.store': 'The database is not responding, so the data shown may be outdated. Last response:',
   'banner.held':
-    'The database that responds is not the trusted one. All changes are blocked until an operator accepts or replaces it.',
+    'The database that responds is not the trusted one. All changes are blocked until the trusted database is back or an operator runs carillon system accept-store.',
   'empty.match': 'No matches',
   'empty.clear': 'Clear filters',
   'empty.denied': 'You do not have permission to view this',
@@ -54,7 +54,7 @@ export const en = {
   'empty.retry': 'Try again',
   'error.unreachable': 'The server is not responding.',
   'error.part': 'Part of the console failed to load or to run. Reload the page.',
-  'error.unknown': 'Something went wrong.',
+  'error.unknown': 'Unknown error. Try again, or search the server log.',
   'error.detailed': '{{said}} ({{detail}})',
   'error.action': 'The action failed',
   'denied.write': 'Your role is read-only.',

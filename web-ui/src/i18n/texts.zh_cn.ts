@@ -45,7 +45,8 @@ export const zhCN: TwinOf<typeof en> = {
   'list.all': '查看全部',
   'banner.lost': '服务器无响应。所示数据的最后更新时间：',
   'banner.store': '数据库无响应，数据可能已过时。最近一次响应：',
-  'banner.held': '响应的数据库不是受信任的数据库；在运维人员接受或更换之前，所有更改均被阻止。',
+  'banner.held':
+    '响应的数据库不是受信任的数据库；在受信任的数据库恢复或运维人员运行 carillon system accept-store 之前，所有更改均被阻止。',
   'empty.match': '没有匹配的结果',
   'empty.clear': '清除筛选',
   'empty.denied': '您无权查看此内容',
@@ -55,7 +56,7 @@ export const zhCN: TwinOf<typeof en> = {
   'empty.retry': '重试',
   'error.unreachable': '服务器无响应。',
   'error.part': '控制台的某个部分未能加载或运行。请重新加载页面。',
-  'error.unknown': '发生了错误。',
+  'error.unknown': '未知错误。请重试，或查看服务器日志。',
   'error.detailed': '{{said}}（{{detail}}）',
   'error.action': '操作失败',
   'denied.write': '您的角色为只读。',

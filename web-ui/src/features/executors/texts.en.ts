@@ -34,7 +34,7 @@ export const en = {
     'The executor accepts no new runs until it is enabled again. Active runs continue ({{n}} now).',
   'executors.disable_title': 'Disable {{name}}?',
   'executors.disable_explain':
-    'The executor gets no work until it is enabled again. Active runs continue ({{n}} now).',
+    'The executor accepts no new runs until it is enabled again. Active runs continue ({{n}} now).',
   'executors.registered': 'Registered',
   'executors.address': 'Address',
   'executors.settings': 'Settings version',
@@ -52,7 +52,7 @@ export const en = {
   'join.commands': 'Join {{name}}',
   'join.once': 'Copy the commands now: the token is shown only once. It works once, until',
   'join.secret':
-    'This cluster authenticates executors by a shared secret instead of certificates. Use the file that link.join_secret_file names on a member. A standalone server accepts no executors besides its own.',
+    'This cluster authenticates executors by a shared secret instead of certificates. Copy the file that link.join_secret_file names on a member to the path in the commands below. A standalone server accepts no executors besides its own.',
   'join.where': 'Environment',
   'join.shell': 'Shell',
   'join.systemd': 'systemd',
@@ -65,7 +65,7 @@ export const en = {
   'join.needs_container':
     'Use the executor.yaml and the ZooKeeper digest of the other executors. The container must be able to reach Kafka, ZooKeeper and every member.',
   // Executors.
-  'behind.title': 'Task lag',
+  'behind.title': 'Task backlog',
   'behind.unknown': 'Unknown',
 } as const;
 addEnglish(en);

@@ -33,7 +33,7 @@ export const zhCN: TwinOf<typeof en> = {
   'executors.drain_title': '排空 {{name}}？',
   'executors.drain_explain': '执行器在再次启用之前不接受新的运行。正在进行的会继续（当前 {{n}} 个）。',
   'executors.disable_title': '禁用 {{name}}？',
-  'executors.disable_explain': '执行器在再次启用之前不会获得任何工作。正在进行的会继续（当前 {{n}} 个）。',
+  'executors.disable_explain': '执行器在再次启用之前不接受新的运行。正在进行的会继续（当前 {{n}} 个）。',
   'executors.registered': '注册时间',
   'executors.address': '地址',
   'executors.settings': '设置版本',
@@ -51,7 +51,7 @@ export const zhCN: TwinOf<typeof en> = {
   'join.commands': '加入 {{name}}',
   'join.once': '请立即复制：其中的令牌仅显示这一次，且只能使用一次，有效期至',
   'join.secret':
-    '此集群的成员以共享密钥（而非证书）识别执行器：该文件即成员上 link.join_secret_file 所指的文件。单机服务器只使用自带的执行器。',
+    '此集群以共享密钥（而非证书）识别执行器。请将成员上 link.join_secret_file 所指的文件复制到以下命令中的路径。单机服务器只使用自带的执行器。',
   'join.where': '环境',
   'join.shell': '命令行',
   'join.systemd': 'systemd',

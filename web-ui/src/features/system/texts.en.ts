@@ -82,7 +82,7 @@ export const en = {
   'history.values': 'now {{last}}, max {{most}}',
   'history.lag': 'Queue backlog',
   'history.table': 'As a table (maximum per minute)',
-  'refresh.paused': 'Updates are paused in the top bar.',
+  'refresh.paused': 'Updates are paused. Resume them in the top bar.',
   'deps.title': 'Dependencies',
   'deps.under': 'As seen by {{member}}. Parts that this member cannot observe are shown as unknown.',
   'deps.part': 'Component',

@@ -79,7 +79,7 @@ export const zhCN: TwinOf<typeof en> = {
   'history.values': '当前 {{last}}，最高 {{most}}',
   'history.lag': '队列积压',
   'history.table': '以表格显示（每分钟最高值）',
-  'refresh.paused': '已在顶栏暂停更新。',
+  'refresh.paused': '刷新已暂停，可在顶栏恢复。',
   'deps.title': '依赖关系',
   'deps.under': '成员 {{member}} 所见。它无法观察的部分显示为未知。',
   'deps.part': '组件',

@@ -32,8 +32,9 @@ export const enProblems = {
   'problem.too_many_open':
     'You have reached the limit of active bulk actions. Wait for one to end, or cancel one.',
   'problem.too_many_tokens': 'You have reached the limit of tokens. Delete one that is no longer used.',
-  'problem.link_without_tls': 'The control link of this cluster does not use certificates.',
-  'problem.secrets_unavailable': 'This member has no key to encrypt secrets.',
+  'problem.link_without_tls':
+    'The control link of this cluster does not use certificates. Use the join secret, or set link.tls to mutual.',
+  'problem.secrets_unavailable': 'This member has no key to encrypt secrets. Set secrets.key_file.',
   'problem.no_notify_channel': 'No webhook and no mail server is configured.',
   'problem.stale_version': 'Someone else changed this in the meantime. Review it and try again.',
   'problem.body_too_large': 'The request is larger than the server accepts.',

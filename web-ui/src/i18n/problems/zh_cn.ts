@@ -34,8 +34,9 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.last_admin': '不能移除最后一位管理员。',
   'problem.too_many_open': '您进行中的批量操作已达上限：请等待其中一个结束，或取消一个。',
   'problem.too_many_tokens': '您的令牌数量已达上限：请删除一个不再使用的令牌。',
-  'problem.link_without_tls': '此集群的控制链路未使用证书。',
-  'problem.secrets_unavailable': '此成员没有用于加密机密的密钥。',
+  'problem.link_without_tls':
+    '此集群的控制链路未使用证书。请使用共享密钥（join secret），或将 link.tls 设为 mutual。',
+  'problem.secrets_unavailable': '此成员没有用于加密机密的密钥。请设置 secrets.key_file。',
   'problem.no_notify_channel': '尚未设置 Webhook 或邮件服务器。',
   'problem.stale_version': '期间已被他人修改，请先重新查看。',
   'problem.body_too_large': '请求超过服务器允许的大小。',

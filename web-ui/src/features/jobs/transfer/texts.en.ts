@@ -8,7 +8,7 @@ export const en = {
   'import.text': 'Jobs',
   'import.text_hint':
     'One job, a list of jobs, or several documents. An existing job is matched by job_id, or by name within its namespace.',
-  'import.namespace_hint': 'Used for jobs that name none',
+  'import.namespace_hint': 'Used for jobs that do not name a namespace',
   'import.prune': 'Delete jobs that are not in the files',
   'import.prune_hint': 'Only jobs in this namespace that match the labels below.',
   'import.prune_where': 'Choose a namespace first. Jobs outside that namespace are never deleted.',

@@ -24,7 +24,7 @@ export const en = {
   'waiting.no_executor': 'No executor is registered.',
   'waiting.pinned_unknown': 'The selected executor does not exist.',
   'waiting.no_match': 'No executor matches the selector.',
-  'waiting.away': 'No suitable executor accepts work.',
+  'waiting.away': 'All suitable executors are disabled, draining or not online.',
   'waiting.no_room': 'All suitable executors are full.',
   'waiting.queued': 'About to be assigned to an executor.',
   'run.elapsed': 'Running for {{span}}',

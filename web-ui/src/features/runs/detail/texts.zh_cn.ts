@@ -25,7 +25,7 @@ export const zhCN: TwinOf<typeof en> = {
   'waiting.no_executor': '还没有执行器注册。',
   'waiting.pinned_unknown': '指定的执行器不存在。',
   'waiting.no_match': '没有执行器的标签与选择器匹配。',
-  'waiting.away': '可以执行它的执行器目前都不接受任务。',
+  'waiting.away': '可以执行它的执行器均被禁用、正在排空或不在线。',
   'waiting.no_room': '可以执行它的执行器都没有空闲槽位。',
   'waiting.queued': '即将分派给执行器。',
   'run.elapsed': '已运行 {{span}}',
