@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseSearch, stringifySearch } from '../app/search_params';
 import { timeline } from '../features/runs/detail/run_text';
-import { absoluteTime, readable, relativeTime, span } from './format';
+import { absoluteTime, countdown, readable, relativeTime, span } from './format';
 import type { Run } from '../api/types';
 
 const T = Date.parse('2026-03-29T01:00:00Z');
@@ -47,7 +47,25 @@ describe('spans', () => {
     [180_000_000, '2 d 2 h'],
     [-1500, '−1.5 s'],
   ])('%d ms is %s', (ms, text) => {
-    expect(span(ms)).toBe(text);
+    expect(span(ms, 'en')).toBe(text);
+  });
+
+  it.each([
+    [0, '0 毫秒'],
+    [850, '850 毫秒'],
+    [1290, '1.2 秒'],
+    [3_583_000, '59 分 43 秒'],
+    [12_000_000, '3 小时 20 分'],
+    [180_000_000, '2 天 2 小时'],
+    [-1500, '−1.5 秒'],
+  ])('%d ms is %s in Chinese', (ms, text) => {
+    expect(span(ms, 'zh-CN')).toBe(text);
+  });
+
+  it('count down to whole seconds', () => {
+    expect(countdown(61, 'en')).toBe('1 min 1 s');
+    expect(countdown(0, 'en')).toBe('0 s');
+    expect(countdown(0, 'zh-CN')).toBe('0 秒');
   });
 });
 

@@ -67,21 +67,30 @@ function partsOf(at: number, zone: string | undefined): Record<string, string> {
   return Object.fromEntries(format.formatToParts(at).map((part) => [part.type, part.value]));
 }
 
+const EN_UNITS = { ms: 'ms', s: 's', min: 'min', h: 'h', d: 'd' };
+const ZH_UNITS: typeof EN_UNITS = { ms: '毫秒', s: '秒', min: '分', h: '小时', d: '天' };
+const unitsOf = (language: string) => (language === 'zh-CN' ? ZH_UNITS : EN_UNITS);
+
 // Formats a duration: "850 ms", "1.2 s", "2 min 5 s", "3 h 20 min", "4 d 2 h".
-export function span(ms: number): string {
+export function span(ms: number, language: string): string {
+  const unit = unitsOf(language);
   const sign = ms < 0 ? '−' : '';
   const value = Math.abs(ms);
-  if (value < 1) return '0 ms';
-  if (value < 1000) return `${sign}${Math.round(value)} ms`;
-  if (value < 60_000) return `${sign}${(Math.floor(value / 100) / 10).toString()} s`;
+  if (value < 1) return `0 ${unit.ms}`;
+  if (value < 1000) return `${sign}${Math.round(value)} ${unit.ms}`;
+  if (value < 60_000) return `${sign}${(Math.floor(value / 100) / 10).toString()} ${unit.s}`;
   const seconds = Math.floor(value / 1000);
   const minutes = Math.floor(seconds / 60);
   const hours = Math.floor(minutes / 60);
   const days = Math.floor(hours / 24);
-  if (days > 0) return `${sign}${days} d${hours % 24 ? ` ${hours % 24} h` : ''}`;
-  if (hours > 0) return `${sign}${hours} h${minutes % 60 ? ` ${minutes % 60} min` : ''}`;
-  return `${sign}${minutes} min${seconds % 60 ? ` ${seconds % 60} s` : ''}`;
+  if (days > 0) return `${sign}${days} ${unit.d}${hours % 24 ? ` ${hours % 24} ${unit.h}` : ''}`;
+  if (hours > 0) return `${sign}${hours} ${unit.h}${minutes % 60 ? ` ${minutes % 60} ${unit.min}` : ''}`;
+  return `${sign}${minutes} ${unit.min}${seconds % 60 ? ` ${seconds % 60} ${unit.s}` : ''}`;
 }
+
+// Formats whole seconds like span, but 0 as "0 s", so that a countdown does not end in milliseconds.
+export const countdown = (seconds: number, language: string): string =>
+  seconds === 0 ? `0 ${unitsOf(language).s}` : span(seconds * 1000, language);
 
 // Replaces the times in a sentence of the server by a readable form: "2026-11-24 20:48:00 UTC".
 export const readable = (text: string): string =>

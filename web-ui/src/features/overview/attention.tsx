@@ -91,7 +91,7 @@ export default function Attention({
   if ((status.oldest_overdue_ms ?? 0) > LATE_MS) {
     matters.push({
       key: 'late',
-      text: t('overview.overdue', { span: span(status.oldest_overdue_ms ?? 0) }),
+      text: t('overview.overdue', { span: span(status.oldest_overdue_ms ?? 0, language) }),
       link: (
         <Link to="/runs" search={{ state: ['PENDING'] }} className="link">
           {see}

@@ -78,7 +78,7 @@ function Late({ status }: { status: SystemStatus }) {
   const gaps = useGaps({ ...asked, page_size: READ_MAX });
   const fires = firesIn(itemsOf(gaps.data));
   const missed = count(fires, language) + (gaps.hasNextPage ? '+' : '');
-  const late = status.late_ms.p99 === null ? '–' : span(status.late_ms.p99);
+  const late = status.late_ms.p99 === null ? '–' : span(status.late_ms.p99, language);
   return (
     <div className="card relative p-4 hover:border-line-strong max-sm:col-span-2">
       <Link

@@ -7,6 +7,7 @@ import type { OutageEffect, Topology, TopologyNode } from '../../api/types';
 import { useTextOr } from '../../i18n/text_or';
 import { useTranslation } from '../../i18n/use_translation';
 import { readable, span } from '../../lib/format';
+import { usePreferences } from '../../lib/preferences';
 import { Card, LoadFailure, Loading, TableFrame } from '../../ui/ui';
 
 export function DependenciesCard() {
@@ -67,11 +68,12 @@ function Impact({ topology }: { topology: Topology }) {
 
 function Effects({ effects }: { effects: OutageEffect[] }) {
   const { t } = useTranslation();
+  const { language } = usePreferences();
   const textOr = useTextOr();
   const when = (one: OutageEffect) =>
     [
-      one.after_s > 0 ? t('deps.after', { span: span(one.after_s * 1000) }) : '',
-      one.until_s === null ? '' : t('deps.until', { span: span(one.until_s * 1000) }),
+      one.after_s > 0 ? t('deps.after', { span: span(one.after_s * 1000, language) }) : '',
+      one.until_s === null ? '' : t('deps.until', { span: span(one.until_s * 1000, language) }),
     ]
       .filter(Boolean)
       .join(' ');

@@ -56,7 +56,7 @@ export function HistoryCard({ status, readAt, range, onRange }: Props) {
   const from = readAt - minutes * 60_000;
   const shown = samples.filter((one) => one.at >= from);
   const text = (measure: Measure, value: number) =>
-    measure === 'late' || measure === 'overdue' ? span(value) : count(value, language);
+    measure === 'late' || measure === 'overdue' ? span(value, language) : count(value, language);
   const x = (at: number) => (Math.max(0, at - from) * WIDTH) / (readAt - from);
   return (
     <Card title={t('history.title')} flush>

@@ -87,11 +87,10 @@ export function SystemPage() {
   );
 }
 
-const ms = (value: number | null) => (value === null ? '–' : span(value));
-
 function Health({ status }: { status: SystemStatus }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
+  const ms = (value: number | null) => (value === null ? '–' : span(value, language));
   const amount = (value: number | null) => (value === null ? '–' : count(value, language));
   const records = (value: number | null) =>
     value === null ? '–' : t('system.lag_records', { n: count(value, language) });

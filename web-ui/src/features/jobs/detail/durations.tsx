@@ -5,6 +5,7 @@ import { itemsOf, useRuns } from '../../../api/queries';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { span } from '../../../lib/format';
+import { usePreferences } from '../../../lib/preferences';
 import { isAwaited, useTell } from '../../../lib/layout_hold';
 import { Time } from '../../../ui/time';
 import { Card, TableFrame } from '../../../ui/ui';
@@ -17,6 +18,8 @@ const HEIGHT = 60;
 
 export default function Durations({ job, onKnown }: { job: Job; onKnown?: () => void }) {
   const { t } = useTranslation();
+  const { language } = usePreferences();
+  const text = (ms: number) => span(ms, language);
   const runs = useRuns(
     { job_id: job.job_id, state: ['COMPLETED', 'FAILED', 'TIMED_OUT'], page_size: RUNS },
     EVERY_MS,
@@ -62,7 +65,7 @@ export default function Durations({ job, onKnown }: { job: Job; onKnown?: () => 
         ))}
       </svg>
       <p className="mt-2 text-muted">
-        {t('durations.percentiles', { p50: span(p50), p95: span(p95), most: span(most) })}
+        {t('durations.percentiles', { p50: text(p50), p95: text(p95), most: text(most) })}
       </p>
       <details className="mt-2">
         <summary className="py-1 text-accent">{t('durations.table')}</summary>
@@ -82,7 +85,7 @@ export default function Durations({ job, onKnown }: { job: Job; onKnown?: () => 
                       <Time at={one.fire_time} zone={zoneOf(job)} absolute />
                     </Link>
                   </td>
-                  <td className="tabular-nums">{span(one.ms)}</td>
+                  <td className="tabular-nums">{text(one.ms)}</td>
                 </tr>
               ))}
             </tbody>

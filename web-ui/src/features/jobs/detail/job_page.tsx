@@ -332,7 +332,7 @@ function Overview({ job }: { job: Job }) {
             <ul className="mb-3 grid gap-1.5">
               {job.schedules.map((schedule, i) => (
                 <li key={i}>
-                  <span className="mono">{scheduleText(schedule, t)}</span>
+                  <span className="mono">{scheduleText(schedule, t, language)}</span>
                   {schedule.kind === 'cron' && (
                     <span className="block text-muted">
                       {describeCron(schedule.cron_expression, language)} ·{' '}
@@ -392,9 +392,10 @@ function Runs({ job }: { job: Job }) {
 
 function Configuration({ job }: { job: Job }) {
   const { t } = useTranslation();
+  const { language } = usePreferences();
   const ownerOf = useOwnerText();
   const textOr = useTextOr();
-  const seconds = (value: number) => (value === 0 ? t('none') : span(value * 1000));
+  const seconds = (value: number) => (value === 0 ? t('none') : span(value * 1000, language));
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <Card title={t('form.what')} className="lg:col-span-2">

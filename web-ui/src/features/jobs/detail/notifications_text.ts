@@ -23,7 +23,7 @@ export function useTellText(notify: Notify): TellText {
   const join = (words: string[]) => new Intl.ListFormat(language, { type: 'conjunction' }).format(words);
   const kindText = (kind: string) =>
     kind === 'late' && telling.lateAfterS !== null
-      ? t('tell.late_after', { span: span(telling.lateAfterS * 1000) })
+      ? t('tell.late_after', { span: span(telling.lateAfterS * 1000, language) })
       : textOr('notice.', kind);
   const channelText = (channel: string) =>
     channel === 'mail' ? t('tell.mail_to', { addresses: join(telling.mailTo) }) : textOr('channel.', channel);

@@ -116,8 +116,8 @@ function Calendar({
           t('ends.begun', {
             share: percent(begun.share, language),
             n: count(begun.n, language),
-            within: span(inTimeMs),
-            latest: span(begun.latest),
+            within: span(inTimeMs, language),
+            latest: span(begun.latest, language),
           })}{' '}
         {t('ends.legend')}
       </p>

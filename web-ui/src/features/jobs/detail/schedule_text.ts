@@ -5,9 +5,9 @@ import { span } from '../../../lib/format';
 
 type Translate = (key: string, values?: Record<string, unknown>) => string;
 
-export function scheduleText(schedule: Schedule, t: Translate): string {
+export function scheduleText(schedule: Schedule, t: Translate, language: string): string {
   if (schedule.kind === 'cron') return schedule.cron_expression;
-  if (schedule.kind === 'rate') return t('schedule.every', { span: span(schedule.every_ms) });
+  if (schedule.kind === 'rate') return t('schedule.every', { span: span(schedule.every_ms, language) });
   return t('schedule.once', { at: schedule.at.replace('T', ' ').replace(/\.0+Z$/, 'Z') });
 }
 

@@ -11,6 +11,7 @@ import { useDenied, useMay } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';
 import { DataTable, type Column, type Sorting } from '../../../ui/data_table';
 import { early } from '../../../lib/preload';
+import { usePreferences } from '../../../lib/preferences';
 import { SearchField } from '../../../ui/search_field';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
@@ -345,13 +346,14 @@ function NameCell({ job, selector }: { job: Job; selector?: string }) {
 
 function ScheduleCell({ job }: { job: Job }) {
   const { t } = useTranslation();
+  const { language } = usePreferences();
   const [first, ...rest] = job.schedules;
   if (!first) return <span className="text-muted">{t('schedule.manual')}</span>;
   return (
     <div className="min-w-0">
       <div className="flex gap-1">
-        <span className="mono truncate" title={scheduleText(first, t)}>
-          {scheduleText(first, t)}
+        <span className="mono truncate" title={scheduleText(first, t, language)}>
+          {scheduleText(first, t, language)}
         </span>
         {rest.length > 0 && (
           <span className="whitespace-nowrap text-muted">{t('schedule.more', { n: rest.length })}</span>

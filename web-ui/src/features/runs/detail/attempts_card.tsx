@@ -5,6 +5,7 @@ import type { Attempt, Run } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { span } from '../../../lib/format';
+import { usePreferences } from '../../../lib/preferences';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
 import { Card, TableFrame } from '../../../ui/ui';
@@ -15,6 +16,7 @@ const route = getRouteApi('/runs/$id');
 
 export default function Attempts({ run }: { run: Run }) {
   const { t } = useTranslation();
+  const { language } = usePreferences();
   const textOr = useTextOr();
   const { attempt: chosen } = route.useSearch();
   const shown = chosen ? Number(chosen) : attemptToShow(run);
@@ -53,7 +55,7 @@ export default function Attempts({ run }: { run: Run }) {
                 <td>
                   <Time at={one.started_at ?? one.claimed_at} absolute />
                 </td>
-                <td className="tabular-nums">{one.ended_at ? span(duration(one, 0) ?? 0) : '–'}</td>
+                <td className="tabular-nums">{one.ended_at ? span(duration(one, 0) ?? 0, language) : '–'}</td>
                 <td>
                   <ExecutorLink id={one.executor_id} />
                 </td>

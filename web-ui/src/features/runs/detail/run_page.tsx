@@ -14,6 +14,7 @@ import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { useNow } from '../../../lib/clock';
 import { readable, span } from '../../../lib/format';
+import { usePreferences } from '../../../lib/preferences';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
 import { toast, toastError } from '../../../ui/toasts';
@@ -324,6 +325,7 @@ function Again({ run }: { run: Run }) {
 
 function Timeline({ run, shown }: { run: Run; shown: Attempt }) {
   const { t } = useTranslation();
+  const { language } = usePreferences();
   return (
     <Card
       title={
@@ -357,7 +359,7 @@ function Timeline({ run, shown }: { run: Run; shown: Attempt }) {
               </span>
             </span>
             <span className="text-muted tabular-nums">
-              {step.after === null ? '' : (step.after >= 0 ? '+' : '') + span(step.after)}
+              {step.after === null ? '' : (step.after >= 0 ? '+' : '') + span(step.after, language)}
             </span>
           </li>
         ))}
@@ -369,9 +371,12 @@ function Timeline({ run, shown }: { run: Run; shown: Attempt }) {
 
 function Elapsed({ run }: { run: Run }) {
   const { t } = useTranslation();
+  const { language } = usePreferences();
   const ms = duration(run, useNow());
   return (
-    <p className="mt-3 border-t pt-3 text-busy">{t('run.elapsed', { span: span(Math.max(0, ms ?? 0)) })}</p>
+    <p className="mt-3 border-t pt-3 text-busy">
+      {t('run.elapsed', { span: span(Math.max(0, ms ?? 0), language) })}
+    </p>
   );
 }
 

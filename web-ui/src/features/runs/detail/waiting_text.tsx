@@ -6,18 +6,18 @@ import type { Attempt, Run } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { useNow } from '../../../lib/clock';
-import { clockTime, span } from '../../../lib/format';
+import { clockTime, countdown } from '../../../lib/format';
 import { usePreferences } from '../../../lib/preferences';
 
 const SECOND_MS = 1000;
 
 function useCountdown(at: string): { span: string; at: string } {
-  const { time, zone } = usePreferences();
+  const { language, time, zone } = usePreferences();
   const now = useNow();
   const due = Date.parse(at);
   const seconds = Math.max(0, Math.ceil((due - now) / SECOND_MS));
   return {
-    span: seconds === 0 ? '0 s' : span(seconds * SECOND_MS),
+    span: countdown(seconds, language),
     at: clockTime(due, now, time === 'utc' ? 'UTC' : zone || undefined),
   };
 }

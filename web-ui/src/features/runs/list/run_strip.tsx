@@ -58,7 +58,7 @@ export default function RunStrip({
 function RunBar({ run, zone }: { run: RecentRun; zone?: string }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
-  const { time, zone: own } = usePreferences();
+  const { language, time, zone: own } = usePreferences();
   const at = absoluteTime(
     Date.parse(run.fire_time),
     time === 'utc' ? 'UTC' : time === 'job' ? (zone ?? 'UTC') : own || undefined,
@@ -66,7 +66,9 @@ function RunBar({ run, zone }: { run: RecentRun; zone?: string }) {
   const took = difference(run.started_at, run.ended_at);
   const state = textOr('state.', run.state);
   const said =
-    took === null ? t('strip.run', { state, at }) : t('strip.run_took', { state, at, span: span(took) });
+    took === null
+      ? t('strip.run', { state, at })
+      : t('strip.run_took', { state, at, span: span(took, language) });
   const [height, fill, hollow, dashed] = SHAPES[run.state] ?? OTHER;
   return (
     <Link to="/runs/$id" params={{ id: run.run_id }} aria-label={said} preload={false} data-state={run.state}>

@@ -8,6 +8,7 @@ import { Bar } from '../../../ui/bar';
 import { useNow } from '../../../lib/clock';
 import { DataTable, type Column, type Sorting } from '../../../ui/data_table';
 import { span } from '../../../lib/format';
+import { usePreferences } from '../../../lib/preferences';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
 import { ExecutorLink } from '../detail/executor_link';
@@ -100,10 +101,11 @@ function Running({ run, longest }: Length) {
   return <Spent ms={duration(run, useNow())} longest={longest} />;
 }
 function Spent({ ms, longest }: { ms: number | null; longest: number }) {
+  const { language } = usePreferences();
   if (ms === null) return <span>–</span>;
   return (
     <span className="inline-block whitespace-nowrap tabular-nums">
-      {span(Math.max(0, ms))}
+      {span(Math.max(0, ms), language)}
       <Bar share={longest > 0 ? ms / longest : 0} className="mt-0.5 h-1 w-20 rounded-full" />
     </span>
   );
