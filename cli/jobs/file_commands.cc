@@ -371,7 +371,7 @@ void AddPrune(CLI::App* verb, FileArguments& arguments) {
                    "Jobs that --prune may delete, by label, e.g. 'team = etl, !old'")
       ->check(NotEmpty);
   verb->add_option("--namespace", arguments.name_space,
-                   "Namespace of jobs that name none, and the one to prune")
+                   "Namespace of jobs that do not name one; --prune is then limited to it")
       ->check(NotEmpty);
 }
 

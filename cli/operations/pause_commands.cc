@@ -24,7 +24,7 @@ Outcome<ExitCode> AwaitMembers(Session& session, bool paused,
   const Clock& clock = session.host().clock;
   const SteadyTime started = clock.Steady();
   SteadyTime heard = started;
-  std::string behind = "the members are unknown";
+  std::string behind = "all members; their list is unavailable";
   for (;;) {
     const auto status = session.Call({.path = "/api/system/status"});
     if (status.ok()) {

@@ -243,9 +243,10 @@ void AddBulkCommands(CLI::App& app, Session& session) {
   for (const auto& [action, help] : actions) {
     CLI::App* verb = bulk->add_subcommand(action, help);
     verb->add_option("ids", a->ids, "Job or run IDs");
-    verb->add_option("--filter", a->filter,
-                     "Filter as in the lists, e.g. status=PAUSED, selector=team=etl, state=FAILED; "
-                     "repeatable")
+    verb->add_option(
+            "--filter", a->filter,
+            "Parameter of GET /api/jobs or /api/runs, e.g. status=PAUSED, selector=team=etl, "
+            "state=FAILED; repeatable")
         ->allow_extra_args(false);
     verb->add_flag("--dry-run", a->dry_run, "Show what would be done, change nothing");
     verb->add_option("--reason", a->reason, "Reason, kept in the audit log");

@@ -64,7 +64,7 @@ Outcome<ExitCode> ActOnJob(Session& session, const DeadLetterArguments& argument
                            const std::string& action) {
   CARILLON_ASSIGN_OR_RETURN(const std::string letters, LettersOfJob(session, arguments.job_id));
   if (letters.empty()) {
-    session.Say("No dead letters of " + arguments.job_id);
+    session.Say("No dead letters of " + arguments.job_id + ".");
     return ExitCode::kDone;
   }
   const bool discards = action == "discard";
@@ -96,7 +96,7 @@ Outcome<bool> MeansJob(const DeadLetterArguments& arguments, const std::string& 
 }
 
 Outcome<ExitCode> ReplayLetters(Session& session, const DeadLetterArguments& arguments) {
-  CARILLON_ASSIGN_OR_RETURN(const bool of_job, MeansJob(arguments, "retry"));
+  CARILLON_ASSIGN_OR_RETURN(const bool of_job, MeansJob(arguments, "replay"));
   if (of_job) return ActOnJob(session, arguments, "retry");
   for (const std::string& id : arguments.ids) {
     nlohmann::json body = nlohmann::json::object();

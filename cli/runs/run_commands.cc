@@ -176,7 +176,7 @@ void AddRunCommands(CLI::App& app, Session& session) {
   cancel->add_option("--reason", a->reason, "Reason, kept in the audit log");
   cancel->add_flag("--kill", a->kill, kKillHelp);
   CLI::App* retry =
-      verb("retry", "Retry runs that have ended; a run that waits for its retry starts it now",
+      verb("retry", "Retry runs that have ended, or start the next attempt of waiting runs now",
            true, &Retry);
   for (CLI::App* added : {cancel, retry}) {
     added->add_flag(
