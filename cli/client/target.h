@@ -27,7 +27,7 @@ struct TargetFlags {
 struct Target {
   std::vector<std::string> urls;  // tried in this order; without a trailing slash
   std::string token;              // empty = none
-  bool token_found = false;       // found in the default data directory, not given
+  bool token_found = false;       // found in the default data directory, not named by the user
   std::string ca_file;            // CAs trusted for https; empty = the system's
   std::string origin;             // "--addr", "CARILLON_ADDR", a runtime.json, "default"
 };

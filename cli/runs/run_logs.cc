@@ -106,8 +106,8 @@ class LogReader {
     return latest_ > attempt_ || IsFinal(*state) || *state == RunState::kHeld;
   }
 
-  // Reads the run before its log: if the run has ended, the log that is read afterwards has all of
-  // it that has arrived.
+  // Reads the run before its log, so that the log of a run that has ended is read after the end and
+  // has everything that has arrived by then.
   Outcome<bool> Look() {
     CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
     CARILLON_TRY(ReadPart());

@@ -228,7 +228,7 @@ StandaloneServer::~StandaloneServer() { Stop(); }
 // Publishes runtime.json again when a part was restarted.
 Status StandaloneServer::Supervise() {
   const process::Runtime current = parts_->CurrentRuntime();
-  // 0 means that the warden is being restarted: the old pid stays published until then.
+  // 0: the warden is being restarted. Its old pid stays published until the new one is known.
   if (current == parts_->runtime || current.warden_pid == 0) return {};
   // If the disk is full, the next call tries again.
   if (parts_->directory->Publish(current).ok()) parts_->runtime = current;

@@ -1,5 +1,5 @@
 // Refreshes lists when the server announces changes (GET /api/changes). A request in progress is never
-// aborted: on a busy cluster none would ever finish.
+// aborted, because on a busy cluster the next change would come before its response.
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { ApiError } from './client';
 import { listen, type ServerEvent } from './events';
@@ -7,8 +7,8 @@ import { listen, type ServerEvent } from './events';
 const AGAIN_MS = 2000;
 const AGAIN_LONGEST_MS = 30_000;
 const APART_MS = 2000; // least time between two requests for the same list, however often it changes
-// Topics whose every change is announced. Other lists show values that change without one: the load
-// of a host, the next fire of a job, the last use of a token.
+// Topics whose every change is announced. Other lists show values that change without an announcement:
+// the load of a host, the next fire of a job, the last use of a token.
 const TOLD = new Set(['runs', 'users', 'secrets', 'audit', 'bulk']);
 
 export interface Change {

@@ -104,7 +104,7 @@ describe('a sign-out', () => {
     const { request, answer } = await renewing();
     const leaving = signOut();
     expect(session()).toMatchObject({ state: 'signed_out', expired: false });
-    expect(count('auth/logout')).toBe(0); // the current cookie is not the last one yet
+    expect(count('auth/logout')).toBe(0); // waits, because the renewal replaces the cookie
     answer({ access_token: 'renewed' });
     await Promise.all([leaving, request]);
     expect(session()).toMatchObject({ state: 'signed_out', expired: false });

@@ -10,7 +10,7 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 // Cached, because creating a format takes longer than the rest of a row.
 const relative = new Map<string, Intl.RelativeTimeFormat>();
 
-// "in 5 minutes", "3 hours ago"; below a day with a second unit if it matters: "in 1 h 20 min".
+// "in 5 min.", "3 hr. ago", "now": one unit, rounded towards now.
 export function relativeTime(at: number, now: number, language: string): string {
   const distance = at - now;
   let format = relative.get(language);

@@ -7,7 +7,7 @@ import { listIsShown, manager } from './toasts';
 
 export default function ToastList() {
   const { t } = useTranslation();
-  // Must run after the effect of the provider, which listens from then on.
+  // Releases the waiting toasts. Runs after the effect in which the provider starts to listen.
   useEffect(listIsShown, []);
   return (
     <Toast.Provider toastManager={manager}>

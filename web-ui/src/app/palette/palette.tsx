@@ -78,8 +78,8 @@ function useFoundJobs(wanted: string): Entry[] {
     icon: CalendarClock,
     open: () => void navigate({ to: '/jobs/$id', params: { id: job.job_id } }),
   }));
-  // Until the response arrives, these are the jobs found for the previous text. Only those that
-  // match the new text are shown, so that Enter does not open another one.
+  // Until the response arrives, these are the jobs found for the previous text. Only jobs that match
+  // the new text are shown, so that Enter does not open a job that does not match.
   return jobs.isPlaceholderData ? found.filter((entry) => matches(entry, wanted)) : found;
 }
 

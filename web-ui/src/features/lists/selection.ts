@@ -2,8 +2,7 @@
 export interface Selection {
   ids: ReadonlySet<string>;
   anchor: string | null; // the row that was ticked last: the start of a range
-  // Number of rows if everything that matches the filter is selected; `ids` are then the
-  // loaded ones.
+  // Number of rows if everything that matches the filter is selected; `ids` then has the loaded rows.
   all: number | null;
   more: boolean; // with `all`: more rows match than one action can take
 }

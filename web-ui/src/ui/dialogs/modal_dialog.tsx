@@ -1,6 +1,6 @@
 // A dialog with a title, a close button and actions. Initial focus: the first field; without one
 // the main action, or, if that destroys something, the first action, which cancels. Closing returns
-// the focus. Enter in a single-line field triggers the main action.
+// the focus to the opener. Enter in a single-line field triggers the main action.
 import { Dialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import { useRef, type KeyboardEvent, type ReactNode } from 'react';

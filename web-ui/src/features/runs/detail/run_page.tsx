@@ -143,7 +143,7 @@ function Sentence({ run }: { run: Run }) {
         {i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span>
       </>
     ));
-  // While the run is active, its error is the reason given by whoever cancels it.
+  // While the run is active, its error is the reason given by the user who cancels it.
   const ending =
     run.state === 'RUNNING' &&
     run.cancel_requested &&

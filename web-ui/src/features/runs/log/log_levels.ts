@@ -61,7 +61,7 @@ const inBrackets = (token: string): Level | null =>
     .map((one) => (one === one.toUpperCase() ? word(one) : null))
     .find((one) => one !== null) ?? null;
 
-// Looks at one word after the other, as long as they may precede a level.
+// Looks for a level word by word, up to the first word that cannot precede a level.
 function ofTokens(line: string): Level | null {
   const tokens = line.match(TOKENS)?.slice(0, TOKENS_MAX) ?? [];
   for (const [i, token] of tokens.entries()) {
