@@ -137,8 +137,7 @@ json AsDryRun(Session& session, json look, const std::string& action) {
   return look;
 }
 
-// Returns how many items the action would affect: "2 jobs", "more than 1000 jobs". Empty if nothing
-// matches.
+// Returns how many items the action would affect: "2 jobs", "more than 1000 jobs". Empty for none.
 Outcome<std::string> Reach(Session& session, const std::string& action,
                            const BulkArguments& arguments) {
   const std::string kind = arguments.kind.empty() ? "item" : arguments.kind;

@@ -249,8 +249,8 @@ void StandaloneServer::Stop() {
   if (!parts.directory) return;
   if (parts.transport) parts.transport->Stop();
   if (parts.scheduler) parts.scheduler->StopListening();
-  // A thread may wake other loops until its own ends, so all loops stop before anything is
-  // destroyed.
+  // A thread may wake other loops until its own loop ends, so all loops stop before anything
+  // is destroyed.
   parts.loops.Stop();
   if (parts.scheduler) parts.scheduler->Leave();
   if (parts.executor) parts.executor->Leave();

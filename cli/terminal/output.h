@@ -1,7 +1,6 @@
 // Writes documents to standard output in the requested form.
 //
-// Always   Only the requested form is written to `out`. Tables show texts without their control
-//          characters.
+// Always   Only the requested form goes to `out`. Tables show texts without control characters.
 #pragma once
 
 #include <functional>

@@ -22,8 +22,8 @@ struct YamlDocument {
   std::map<std::string, int> lines = {};  // by JSON pointer; "" is the document
 };
 // Reads JSON or any number of YAML documents, with anchors, aliases and merge keys (<<). kInvalid
-// with the message "name:line: problem", also if aliases are recursive or expand beyond
-// kYamlBytesMax.
+// with the message "name:line: problem", also for recursive aliases and for those that expand
+// beyond kYamlBytesMax.
 inline constexpr size_t kYamlBytesMax = 4u << 20;
 Result<std::vector<YamlDocument>> ReadYamlDocuments(const std::string& text,
                                                     const std::string& name);

@@ -259,8 +259,8 @@ interface MoreQuery {
   data?: { pages: { searched_to?: string; searched?: string }[] };
 }
 
-// The time up to which an unfinished search has gone back; undefined if this is no search, or it has
-// ended.
+// The time up to which an unfinished search has gone back; undefined if there is no search, or if
+// it has ended.
 export const searchedTo = (query: MoreQuery): string | undefined =>
   query.hasNextPage ? query.data?.pages.at(-1)?.searched_to : undefined;
 

@@ -1,5 +1,5 @@
-// Dependencies of the installation: the state of each part, the features that need it, and the effect of an
-// outage.
+// Dependencies of the installation: the state of each part, the features that need it, and what stops
+// without it.
 import './texts.en';
 import { CircleCheck, CircleHelp, CircleX, Crown, TriangleAlert, type LucideIcon } from 'lucide-react';
 import { useTopology } from '../../api/queries';
