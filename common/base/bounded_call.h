@@ -1,7 +1,7 @@
-// Runs a query on a thread of its own, for callers that can do without the answer: they wait for a
-// bounded time, and not at all while the store is known to hang.
+// Runs queries on a separate thread, for callers that can continue without the answer. A caller
+// waits for a bounded time, and not at all while the store is known to hang.
 //
-// Threads  Thread-safe. One thread of its own, on which queries run one after the other.
+// Threads  Thread-safe. All queries run on one thread of this object, one after the other.
 // Always   At most kWaitingMax queries wait. A query whose caller has given up is skipped.
 #pragma once
 
@@ -23,8 +23,8 @@ class BoundedCall {
  public:
   explicit BoundedCall(const Clock& clock) : clock_(clock) {}
 
-  // Returns nullopt if there is no answer within `patience`, or at once if an earlier query has
-  // been running for longer than that.
+  // Returns nullopt if there is no answer within `patience`. Returns nullopt at once if an earlier
+  // query has been running for longer than `patience`.
   template <typename Answer>
   std::optional<Answer> Ask(Duration patience, std::function<Answer()> question) {
     if (HangsFor(patience)) return std::nullopt;

@@ -1,7 +1,7 @@
 // First-in first-out queue with a named limit, between the loops of a daemon.
 //
 // Threads  Thread-safe, with any number of producers and consumers. Never blocks.
-// Errors   Push: kExhausted if full; the caller keeps the item where it came from.
+// Errors   Push: kExhausted if full. The item is dropped; the caller must be able to get it again.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ class BoundedQueue {
 
   // Sets the function that wakes the consumer's loop; call it once. `wake` is called outside the
   // lock, by the first push after each PopUpTo, and by the push that fills a batch of `batch`
-  // items. No other push wakes the consumer: one that was woken, or that left items in the queue,
-  // must pop before it waits again, or wait with a timeout.
+  // items. No other push wakes the consumer. So a consumer that was woken, or that left items in
+  // the queue, must pop again before it waits without a timeout.
   void OnPush(std::function<void()> wake, size_t batch = SIZE_MAX) {
     MutexLock lock(mu_);
     wake_ = std::move(wake);
@@ -86,8 +86,8 @@ class BoundedQueue {
 
  private:
   // Returns true if the push of `added` items, which are already in the queue, must wake the
-  // consumer. If a push since the last pop has woken it, it need not be woken again: it will pop
-  // these items too.
+  // consumer. A consumer that was woken since its last pop will pop these items too; it is woken
+  // again only when a batch is full.
   bool Rings(size_t added) REQUIRES(mu_) {
     if (!wake_) return false;
     const bool filled_batch = items_.size() >= batch_ && items_.size() - added < batch_;
@@ -99,7 +99,7 @@ class BoundedQueue {
   std::function<void()> wake_;  // written once, under mu_
   mutable Mutex mu_;
   size_t batch_ GUARDED_BY(mu_) = SIZE_MAX;
-  bool rung_ GUARDED_BY(mu_) = false;  // the consumer was woken since the last pop
+  bool rung_ GUARDED_BY(mu_) = false;  // the consumer was woken since its last pop
   std::deque<T> items_ GUARDED_BY(mu_);
 };
 

@@ -1,4 +1,4 @@
-// The settings of the whole cluster that can change while it runs (docs/configuration.md: live).
+// The live settings of the cluster: those that can change while it runs (docs/configuration.md).
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@ namespace carillon {
 
 struct ClusterSettings {
   int64_t version = 0;  // increases by one with each change; 0: never changed
-  // Only explicitly set values, in the syntax of the file.
+  // Only explicitly set values, in the syntax of the configuration file.
   std::map<std::string, std::string> values = {};
 
   bool operator==(const ClusterSettings&) const = default;
 };
 
 // The pause of the whole cluster. It is stored with the settings, so that it reaches every member
-// in the same way, but under names that are not in the configuration, so that neither a file nor
-// PUT /api/system/config can set it.
+// in the same way. The names of its values are not settings of the configuration, so a file or
+// PUT /api/system/config cannot set them.
 struct ClusterPause {
   std::string since;  // RFC 3339
   std::string by;     // name of the user
@@ -28,7 +28,7 @@ struct ClusterPause {
   bool operator==(const ClusterPause&) const = default;
 };
 
-inline constexpr std::string_view kPauseSince = "scheduling.paused_since";  // present: paused
+inline constexpr std::string_view kPauseSince = "scheduling.paused_since";  // set while paused
 inline constexpr std::string_view kPauseBy = "scheduling.paused_by";
 inline constexpr std::string_view kPauseReason = "scheduling.paused_reason";
 
@@ -36,7 +36,7 @@ inline bool IsOfPause(std::string_view name) {
   return name == kPauseSince || name == kPauseBy || name == kPauseReason;
 }
 
-// nullopt: not paused.
+// Returns nullopt if the cluster is not paused.
 inline std::optional<ClusterPause> PauseOf(const ClusterSettings& settings) {
   const auto text = [&settings](std::string_view name) {
     const auto found = settings.values.find(std::string(name));

@@ -1,4 +1,4 @@
-// A file that is part of the program; cmake/embed_directory.cmake generates tables of them.
+// A file that is part of the program; cmake/embed_directory.cmake generates tables of such files.
 //
 // Owns     Nothing: the bytes are static data.
 #pragma once

@@ -10,7 +10,7 @@
 
 namespace carillon::failpoint {
 
-// True if a test armed `name` to act now. The call site defines what that means:
+// True if a test armed `name` and wants it to act in this call. The call site defines the action:
 //   if (failpoint::Hit("plan.lose_commit_reply")) return Error{...};
 // A test may arm a name with a callback that runs inside Hit, to block or to count.
 bool Hit(std::string_view name);

@@ -40,8 +40,8 @@ class LiveSettings {
   }
 
   int64_t version() const { return version_.load(std::memory_order_acquire); }
-  // True while the whole cluster is paused and no attempt may start. One atomic read, for the
-  // firing path.
+  // True while the whole cluster is paused and no attempt may start. Only one atomic read, because
+  // the firing path calls it often.
   bool paused() const { return paused_.load(std::memory_order_acquire); }
   ClusterSettings Current() const {
     MutexLock lock(mu_);

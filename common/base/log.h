@@ -1,7 +1,7 @@
 // Structured log lines: a room name and a sentence. spdlog is used only in log.cc.
 //
 // Threads  Thread-safe. Lines go to stderr, or to a rotating file if configured.
-// Always   Never contains secrets or the output of jobs.
+// Always   Lines never contain secrets or the output of jobs.
 #pragma once
 
 #include <string>

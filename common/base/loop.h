@@ -1,4 +1,5 @@
-// Runs a room's Step on a thread. The simulator calls the same Step in turn with others.
+// Calls the Step of one room repeatedly, on a thread of its own. The simulator has no LoopRunner: it
+// calls the Steps of all rooms in turn.
 //
 // Threads  LoopRunner owns one thread. Wake() is safe from any thread and from inside Step.
 #pragma once
@@ -14,16 +15,17 @@
 
 namespace carillon {
 
-// A service that does bounded work per call, as seen by the app and the simulator.
+// A service that does a bounded amount of work each time the app or the simulator calls Step.
 class Stepper {
  public:
   virtual ~Stepper() = default;
   // Does bounded work at `now` and returns the time of the next call (<= now: call again at once).
-  // Earlier calls are always harmless.
+  // It is always harmless to call Step earlier.
   virtual SteadyTime Step(SteadyTime now) = 0;
 };
 
-// One loop of a daemon: the app runs it on a thread with this name, the simulator in turn.
+// One loop of a daemon. The app runs it on a thread with this name; the simulator calls all
+// loops in turn.
 struct NamedStepper {
   std::string name;  // the thread's name is its first 15 characters
   Stepper* stepper = nullptr;

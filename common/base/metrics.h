@@ -70,7 +70,7 @@ struct MetricSpec {
 
 // Joins the values of several labels, in the order of MetricSpec::label.
 std::string LabelValues(std::initializer_list<std::string_view> values);
-// The inverse: one value per label.
+// Splits the result of LabelValues: one value per label.
 std::vector<std::string> SplitLabelValues(std::string_view joined);
 
 // Every metric of Carillon, in the order of docs/metrics.md.
@@ -78,8 +78,8 @@ const std::vector<MetricSpec>& MetricTable();
 
 class Metrics {
  public:
-  // `name` must be in MetricTable() with that kind (checked); handles stay valid as long
-  // as Metrics.
+  // `name` must be in MetricTable() with the kind of the function (checked). The references stay
+  // valid as long as this object exists.
   Counter& counter(std::string_view name, std::string_view label_value = {});
   Gauge& gauge(std::string_view name, std::string_view label_value = {});
   Histogram& histogram(std::string_view name, std::string_view label_value = {});

@@ -1,4 +1,4 @@
-// The known name that a misspelt one was probably meant to be. Pure.
+// Finds the known name that the user of a misspelt name probably meant. Pure.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace carillon {
 
-// Returns the name of `known` with the fewest edits to `name`. Empty if each needs more edits than
-// three, or than a third of the length of `name`.
+// Returns the name in `known` that differs from `name` by the fewest edits. Empty if all differ by
+// more than three edits, or by more edits than a third of the length of `name`.
 std::string_view Nearest(std::string_view name, const std::vector<std::string_view>& known);
 
-// "; did you mean 'time_zone'?", or nothing.
+// "; did you mean 'time_zone'?", or an empty text.
 std::string DidYouMean(std::string_view name, const std::vector<std::string_view>& known);
 
 }  // namespace carillon

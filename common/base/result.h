@@ -17,16 +17,16 @@ namespace carillon {
 // Classifies an error by what the caller should do; docs/errors.md has the table.
 enum class ErrorCode {
   kInvalid,      // the request is wrong; never retry
-  kNotFound,     // names something that does not exist
+  kNotFound,     // the named object does not exist
   kDenied,       // the caller has no permission
-  kExists,       // an idempotent insert came second; treat as done
+  kExists,       // it was inserted before; for an idempotent insert the same as success
   kConflict,     // state or version changed: re-read, decide again
-  kFenced,       // our epoch is over: drop the segment's state from memory
+  kFenced,       // the writer's epoch is over: drop the segment's state from memory
   kUnavailable,  // dependency not reachable, nothing was done: back off
-  kTimeout,      // outcome unknown; after a commit: forget and recover
-  kExhausted,    // a named limit was reached: shed or defer, count it
+  kTimeout,      // outcome unknown; after a commit: drop the state and read it again
+  kExhausted,    // a named limit was reached: drop or defer the work, and count that
   kCorrupt,      // stored or received bytes are unreadable: quarantine, alert, continue
-  // The store as a whole cannot do this, whatever the item: back off.
+  // The store cannot do this for any item, because it is broken as a whole: back off.
   kBrokenStore,
 };
 
@@ -36,7 +36,7 @@ std::string_view ErrorCodeName(ErrorCode code);
 // The reason of a failure.
 struct Error {
   ErrorCode code = ErrorCode::kInvalid;
-  // What was tried, on which id, why it failed, and the setting that would help.
+  // Says what was tried, on which id, why it failed, and which setting would help.
   std::string message;
   // JSON pointer of the offending field, if there is one ("/schedules/0/cron_expression").
   std::string pointer = {};
@@ -116,10 +116,11 @@ using Status = Result<void>;
     if (!carillon_try_status.ok()) return carillon_try_status.error(); \
   } while (false)
 
-// `CARILLON_ASSIGN_OR_RETURN(auto job, store.GetJob(id));`
+// Assigns the value of a Result; if it is an error, returns that from the enclosing function:
+//   CARILLON_ASSIGN_OR_RETURN(auto job, store.GetJob(id));
 #define CARILLON_ASSIGN_OR_RETURN(lhs, expr) \
   CARILLON_ASSIGN_OR_RETURN_IMPL(CARILLON_CONCAT(carillon_result_, __LINE__), lhs, expr)
-// NOLINTBEGIN(bugprone-macro-parentheses): `lhs` declares, `tmp` is a name
+// NOLINTBEGIN(bugprone-macro-parentheses): `lhs` may be a declaration, `tmp` is a name
 #define CARILLON_ASSIGN_OR_RETURN_IMPL(tmp, lhs, expr) \
   auto tmp = (expr);                                   \
   if (!tmp.ok()) return tmp.error();                   \

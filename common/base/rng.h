@@ -1,4 +1,5 @@
-// Seeded randomness (SplitMix64), always injected, so that a simulation can be replayed.
+// Random numbers from a seed (SplitMix64). The generator is always a parameter of the code that
+// needs it, so that a simulation can be replayed.
 //
 // Threads  Not thread-safe; one owner. Fork() makes an independent stream.
 #pragma once

@@ -37,8 +37,8 @@ constexpr int64_t ToUnixMicros(WallTime t) { return t.time_since_epoch().count()
 
 // "2026-03-01T02:00:00.000000Z": always UTC, always six decimals. kNever gives "".
 std::string FormatRfc3339(WallTime t);
-// Any RFC 3339 time with an offset or Z and 0 to 9 decimals (truncated to 6); years 1970 to 4253
-// (the range of a RunKey). kInvalid otherwise.
+// Parses an RFC 3339 time with an offset or Z and 0 to 9 decimals (truncated to 6); years 1970 to
+// 4253 (the range of a RunKey). kInvalid otherwise.
 Result<WallTime> ParseRfc3339(std::string_view text);
 
 }  // namespace carillon

@@ -1,4 +1,4 @@
-// The version of every binary; the same as in the top CMakeLists.txt (tests/tidy compares).
+// The version of every binary. tests/tidy checks that it equals the one in the top CMakeLists.txt.
 #pragma once
 
 namespace carillon {

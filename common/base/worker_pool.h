@@ -1,6 +1,7 @@
 // Runs handlers on worker threads, so that blocking calls (the store) never block an I/O thread.
 //
-// Threads  TryPost is safe from any thread and never blocks. Call Stop once, not from a worker.
+// Threads  TryPost is safe from any thread and never blocks. Stop must not be called by a worker,
+//          nor by two threads at a time.
 // Always   At most `queue_max` tasks wait; a task runs at most once.
 #pragma once
 
@@ -22,7 +23,7 @@ class WorkerPool {
   explicit WorkerPool(const Options& options);
   ~WorkerPool() { Stop(); }
 
-  // False: the queue is full or the pool is stopped; the task was not queued.
+  // Returns false if the queue is full or the pool is stopped; the task is then dropped.
   bool TryPost(std::function<void()> task);
   // Waits for the tasks in progress; tasks still waiting are dropped.
   void Stop();
