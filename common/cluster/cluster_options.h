@@ -13,12 +13,12 @@
 
 namespace carillon::cluster {
 
-// Contains the TLS and SASL options of the brokers, including a password.
+// The result contains the TLS and SASL options of the brokers, including a password.
 Result<kafka::KafkaOptions> KafkaOptionsOf(const config::Config& config, const std::string& client);
 Result<kafka::ProducerOptions> ProducerOptionsOf(const config::Config& config,
                                                  const std::string& client);
 Result<zookeeper::CoordinatorOptions> CoordinatorOptionsOf(const config::Config& config);
-// Empty with TLS, which needs no shared secret.
+// The secret that executors present on the control link; empty if the link uses TLS.
 Result<std::string> JoinSecretOf(const config::Config& config);
 bool LinkHasTls(const config::Config& config);
 

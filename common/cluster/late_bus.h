@@ -1,4 +1,5 @@
-// A producer and consumers that exist before the brokers answer, and the loop that opens them.
+// A producer and consumers that exist before the brokers are available, and the loop that opens
+// their connections.
 //
 // Place    Composition roots of a cluster's daemons. Leases and claims need no broker, so a daemon
 //          must start even while the brokers are unavailable.
@@ -36,7 +37,7 @@ class LateConsumer final : public BusConsumer {
   void OnReadable(std::function<void()> wake) override;
   BusHealth Look() override;
   void Set(std::unique_ptr<BusConsumer> opened);
-  // An attempt to open it got no answer.
+  // Records that no broker answered when the bus tried to open this consumer.
   void Missed() { missed_ = true; }
 
  private:
@@ -61,11 +62,12 @@ class LateBus final : public Stepper {
   // Call before Open; the reference is valid as long as the bus.
   BusConsumer& AddConsumer(OpenConsumer open);
 
-  // The first attempt, at startup; waits only briefly. Unavailable brokers are not an error.
+  // Tries to open everything once, at startup. Waits only briefly (late_bus.cc), and returns no
+  // error if the brokers are unavailable.
   Status Open();
   SteadyTime Step(SteadyTime now) override;
-  // Returns an error if the daemon cannot continue, for example because of wrong
-  // topics. Thread-safe.
+  // Returns an error if the daemon cannot continue, e.g. because the topics are wrong.
+  // Thread-safe.
   Status failure() const;
   bool opened() const { return opened_; }
 
@@ -83,7 +85,7 @@ class LateBus final : public Stepper {
   std::vector<std::unique_ptr<Late>> consumers_;
   bool producer_opened_ = false;
   std::atomic<bool> opened_ = false;
-  // Consecutive attempts that were answered, but with topics other than required.
+  // Consecutive attempts that failed although a broker answered, e.g. because of its topics.
   int misfits_ = 0;
   mutable Mutex mu_;
   Status failure_ GUARDED_BY(mu_);
