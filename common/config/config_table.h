@@ -31,9 +31,9 @@ struct Setting {
   bool live = false;  // may change while the process runs: PUT /api/system/config
 };
 
-// In the order of docs/configuration.md.
+// All settings, in the order of docs/configuration.md.
 const std::vector<Setting>& SettingTable();
-// Null if there is none.
+// Returns null if there is no such setting.
 const Setting* FindSetting(std::string_view name);
 
 // "rest.port" -> "CARILLON_REST_PORT".

@@ -64,7 +64,7 @@ struct Override {
 
 struct LoadRequest {
   std::string file = {};                                // empty = none
-  std::map<std::string, std::string> environment = {};  // of the process; only CARILLON_* counts
+  std::map<std::string, std::string> environment = {};  // only CARILLON_* variables are read
   std::vector<Override> flags = {};                     // the last one for a name wins
 };
 
@@ -73,8 +73,8 @@ inline constexpr size_t kConfigFileBytesMax = 1u << 20;
 // `further` receives the errors after the one that is returned.
 Result<Config> Load(const LoadRequest& request, std::vector<Error>* further = nullptr);
 
-// If `text` is invalid, the values that `setting` accepts, as a sentence without a subject;
-// else empty.
+// Returns an empty text if `text` is a valid value; otherwise the values that `setting` accepts, as
+// a sentence without its subject: "must be true or false".
 std::string Complaint(const Setting& setting, const std::string& text);
 
 // The environment of this process.

@@ -14,8 +14,9 @@ struct FileSetting {
   int line = 0;  // from 1
 };
 
-// Every scalar of the document `text` by its dotted name; a map below a setting of type kPairs is
-// one setting. kInvalid with the line: not YAML, a list, a duplicate name, or nested too deeply.
+// Returns every scalar of the document `text` with its dotted name; a map below a setting of type
+// kPairs is one setting. kInvalid with the line: not YAML, a list, a duplicate name, or nested too
+// deeply.
 Result<std::vector<FileSetting>> ReadYamlSettings(const std::string& text);
 
 }  // namespace carillon::config
