@@ -1,5 +1,5 @@
-// Calls the Step of one room repeatedly, on a thread of its own. The simulator has no LoopRunner: it
-// calls the Steps of all rooms in turn.
+// Calls the Step of one room repeatedly, on a thread of its own. The simulator has none of these
+// threads: it calls the Steps of all rooms in turn.
 //
 // Threads  LoopRunner owns one thread. Wake() is safe from any thread and from inside Step.
 #pragma once
