@@ -17,7 +17,7 @@ struct NameOf {
   std::string_view name;
 };
 
-// "unknown" for a value that the table lacks.
+// Returns "unknown" for a value that is not in the table.
 template <typename Enum, size_t kSize>
 std::string_view NameIn(const std::array<NameOf<Enum>, kSize>& table, Enum value) {
   for (const auto& row : table) {
@@ -26,7 +26,7 @@ std::string_view NameIn(const std::array<NameOf<Enum>, kSize>& table, Enum value
   return "unknown";
 }
 
-// kInvalid with the names of the table if `text` is none of them; case-sensitive.
+// Case-sensitive. kInvalid, with all names of the table, if `text` is none of them.
 template <typename Enum, size_t kSize>
 Result<Enum> ValueIn(const std::array<NameOf<Enum>, kSize>& table, std::string_view text) {
   std::string known;

@@ -11,7 +11,7 @@ enum class ExecutorState {
   kOnline,
   kUnhealthy,  // 3 heartbeats missed
   kLost,       // silent for 10 s
-  kOffline,    // signed off
+  kOffline,    // ended on purpose: its last heartbeat said so
 };
 std::string_view Name(ExecutorState state);  // "ONLINE", …
 Result<ExecutorState> ParseExecutorState(std::string_view text);

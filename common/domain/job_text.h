@@ -11,23 +11,23 @@ namespace carillon {
 // code points above U+10FFFF are invalid).
 std::optional<size_t> CountUtf8(std::string_view text);
 
-// True if the UTF-8 `text` has no visible character: only spaces of any width and invisible ones.
+// True if the UTF-8 `text` has only spaces (of any width) and other invisible characters.
 bool IsBlank(std::string_view text);
 
 // True if the UTF-8 `text` contains characters that change the direction of adjacent text.
 bool HasDirectionOverride(std::string_view text);
 
-// [A-Za-z_][A-Za-z0-9_]{0,62}: parameters and environment variables.
+// True for [A-Za-z_][A-Za-z0-9_]{0,62}, the names of parameters and environment variables.
 bool IsVariableName(std::string_view text);
 
-// Variables that Carillon sets itself, so that a job's own `env` may not set them. Other names with
-// the prefix CARILLON_ are free, because a job may call the `carillon` command.
+// True for variables that Carillon sets itself, so that a job's `env` may not set them. Other names
+// with the prefix CARILLON_ are allowed, because a job may call the `carillon` command.
 bool IsReservedVariable(std::string_view name);
 
 bool IsControl(char c);
 std::string AsciiUpper(std::string_view text);
 
-// One token of a JSON pointer (RFC 6901): ~ becomes ~0, / becomes ~1.
+// Escapes one token of a JSON pointer (RFC 6901): ~ becomes ~0, / becomes ~1.
 std::string EscapePointer(std::string_view token);
 
 }  // namespace carillon

@@ -34,10 +34,11 @@ struct NotifyRules {
 
   bool operator==(const NotifyRules&) const = default;
 };
-// Bounds and addresses; pointers begin with "/notify".
+// Checks bounds and mail addresses. Pointers begin with "/notify".
 Status ValidateNotify(const NotifyRules& rules);
 
-// "who@host": without spaces, control characters or others with a meaning in a mail header.
+// True for "name@host" without spaces, control characters, or characters that have a special
+// meaning in a mail header.
 bool IsMailAddress(std::string_view text);
 
 // The cluster's defaults.
@@ -61,14 +62,14 @@ struct NoticeMemory {
 
 enum class NoticeVerdict {
   kTell,
-  kHoldBack,  // too soon after the last one; only counted, and the next notice reports the count
+  kHoldBack,  // too soon after the last notice: only counted; the next notice reports the count
   kDrop,      // not wanted
 };
 // The least time between two notified failures of a job, even if it recovers in between.
 inline constexpr Duration kFlappingNoticeEvery = 1min;
-// Decides whether a notice is sent now. A recovery always is, because it follows a notified
-// failure. After a success, the next failure is news: it waits for kFlappingNoticeEvery at most, and
-// not for `repeat_after`.
+// Decides whether a notice is sent now. A recovery is always sent, because it follows a notified
+// failure. A failure after a success is news, so it need not wait for `repeat_after`, but for
+// kFlappingNoticeEvery at most.
 NoticeVerdict DecideNotice(NoticeKind kind, const NoticeMemory& memory, Duration repeat_after,
                            WallTime now);
 
@@ -78,8 +79,9 @@ enum class DeliveryState { kPending, kDelivered, kGivenUp };
 std::string_view Name(DeliveryState state);  // "PENDING", "DELIVERED", "GIVEN_UP"
 Result<DeliveryState> ParseDeliveryState(std::string_view text);
 
-// The time of the next try after the `attempts`-th failure of a delivery: after 10 s, then three
-// times as long each time, at most 1 h; nullopt a day or more after the delivery was requested.
+// The time of the next try after the `attempts`-th failure of a delivery. The first wait is 10 s,
+// each further one three times as long, at most 1 h. Returns nullopt if the delivery was requested
+// (`asked`) a day or more ago.
 inline constexpr Duration kDeliveryTriedFor = 24h;
 std::optional<WallTime> NextDelivery(int attempts, WallTime asked, WallTime now);
 

@@ -16,7 +16,7 @@ namespace carillon {
 // A part of the installation that is unavailable.
 enum class Outage {
   kStore,
-  kStoreHeld,  // it answers, but is not the trusted store
+  kStoreHeld,  // the store answers, but is not the trusted one
   kCoordinator,
   kStoreAndCoordinator,  // effects that need both outages
   kBus,

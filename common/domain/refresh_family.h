@@ -1,11 +1,11 @@
 // Decides whether a refresh token that is presented a second time was stolen, or only repeated
 // because the response to its first use was lost.
 //
-// Why      A client whose connection broke, or whose page was reloaded, before it received
-//          the response still has the token that it has just spent, and presents it again.
-//          So does a thief. What tells them apart: if the response was lost, nobody has
-//          presented the token in it, the successor. Then a new successor replaces it;
-//          otherwise the repetition is a theft.
+// Why      If a connection breaks, or a page is reloaded, before the response arrives, the client
+//          still has the token that it has just used, and presents it again. A thief also
+//          presents a used token. But if the response was lost, nobody can have presented
+//          the token in it, the successor. So if the successor was never presented, a new
+//          one replaces it; otherwise the used token counts as stolen.
 // Always   Two holders of tokens of one family are detected: once one of them has presented a
 //          successor, or kLostAnswerMax has passed, a token presented twice counts as stolen.
 #pragma once
@@ -26,7 +26,7 @@ inline constexpr std::chrono::seconds kLostAnswerMax{10};
 enum class RefreshUse {
   kNone = 0,
   kPresented = 1,  // presented and exchanged
-  kReplaced = 2,   // sent in a lost response; another token replaced it
+  kReplaced = 2,   // was sent in a lost response; another token replaces it
 };
 
 // A token of the same family, created after the one that is presented a second time.

@@ -12,7 +12,7 @@
 
 namespace carillon {
 
-// (fire time, schedule, shard): the primary key of job_runs. Whole microseconds since 1970.
+// Fire time (whole microseconds since 1970), schedule and shard: the primary key of job_runs.
 struct RunKey {
   WallTime fire;           // 56 bits: 1970 to 4253
   ScheduleId schedule_id;  // 52 bits
@@ -28,8 +28,8 @@ std::string EncodeRunId(const RunKey& key);
 // beyond 128.
 Result<RunKey> DecodeRunId(std::string_view text);
 
-// 128 random bits that an executor makes for each claim; identifies repeated claims and
-// fences results.
+// 128 random bits that an executor makes for each claim. They identify repeated claims, and only
+// results that carry the token of the last claim are accepted.
 struct ClaimToken {
   uint64_t high = 0;
   uint64_t low = 0;

@@ -1,8 +1,8 @@
 // A variable's value with placeholders for secrets. Pure.
 //
-// Secrets never travel with the task: the task carries these pieces, and the values come with
-// the answer to the claim. Pieces rather than text, so that no other part of a value can be read
-// as a placeholder.
+// Secrets never travel with the task: the task carries these pieces, and the values come with the
+// reply to the claim. The value is divided into pieces, and is not one text with placeholders, so
+// that nothing in its literal text can be mistaken for a placeholder.
 //
 // Place    Steps 6 to 8 of docs/life-of-a-run.md.
 #pragma once
@@ -33,17 +33,18 @@ using SecretValues = std::map<std::string, std::string>;
 // The syntax of a secret's name is that of a variable: [A-Za-z_][A-Za-z0-9_]{0,62}.
 bool IsSecretName(std::string_view name);
 
-// Bounds of a secret's value. A shorter one could be guessed, and masking it would mask ordinary
-// output too.
+// Bounds of a secret's value. A shorter value could be guessed, and masking it would also mask
+// ordinary output.
 inline constexpr size_t kSecretBytesMin = 8;
 inline constexpr size_t kSecretBytesMax = 64u << 10;
 // All secrets of one attempt together.
 inline constexpr size_t kAttemptSecretBytesMax = 256u << 10;
 // Number of secrets of one job.
 inline constexpr size_t kJobSecretsMax = 100;
-// The maximum size of all variables that contain secrets together, filled in.
+// Maximum size of all variables of an attempt that contain secrets, with the secrets inserted.
 inline constexpr size_t kFilledBytesMax = 1u << 20;
-// Empty if `value` is valid: UTF-8 without NUL, within the bounds above; else what is wrong.
+// Returns a sentence about the mistake in `value`; empty if it is valid: UTF-8 without NUL, within
+// the bounds above.
 std::string SecretValueComplaint(std::string_view value);
 
 std::set<std::string> SecretsIn(const SecretVariables& variables);

@@ -38,7 +38,7 @@ class Selector {
  private:
   struct Requirement {
     std::string name;
-    bool wanted = true;               // false: the inverse of the rest
+    bool wanted = true;               // false: the requirement is negated
     bool any_value = false;           // the label is present
     std::vector<std::string> values;  // the label has one of these
   };

@@ -1,8 +1,9 @@
 // Decides whether the store that answers is the trusted one, with its complete history.
 //
-// The store carries a mark: a number that the leader increments every few seconds. An observed mark
-// proves that everything committed before it was there. So a store with a lower mark than observed
-// earlier has lost transactions: it was rolled back, restored from a dump, or is a lagging replica.
+// The store contains a mark: a number that the leader increments every few seconds. A member that
+// has read a mark knows that the store then had all transactions committed before that mark. So a
+// store whose mark is now lower has lost transactions: it was rolled back, restored from a dump, or
+// is a lagging replica.
 //
 // Place    docs/adr/0009. scheduler/guard acts on the decision.
 #pragma once
@@ -31,7 +32,7 @@ struct StoreTrust {
   std::string store_id;
   std::string server_id;
   uint64_t mark = 0;  // every trusted store has at least this mark
-  // When an operator last accepted a store, always later than the time before; zero = never.
+  // The time of the last acceptance by an operator; increases with each acceptance. Zero = never.
   WallTime accepted = WallTime{};
 
   bool operator==(const StoreTrust&) const = default;
@@ -51,16 +52,16 @@ std::optional<StoreDoubt> Judge(const StoreTrust& trusted, const StoreIdentity& 
 // A sentence for users.
 std::string Describe(StoreDoubt doubt, const StoreTrust& trusted, const StoreIdentity& seen);
 
-// Returns what to trust from now on, given the first store that this cluster sees.
+// Returns the record to write for the first store that this cluster sees.
 StoreTrust FirstTrust(const StoreIdentity& seen);
-// Returns what to trust after a sound store showed `seen`: the mark before the one seen. That one
-// may not be durable yet, so a crash of the server may revert it; the one before it is a few
-// seconds older and durable.
+// Returns the new record after a sound store showed `seen`. It requires only the mark before the
+// seen one: the seen mark may not be durable yet, so a crash of the server may revert it; the mark
+// before it is a few seconds older and durable.
 StoreTrust After(StoreTrust trusted, const StoreIdentity& seen);
-// Returns what a member that trusts `known` trusts after it has read the record `other`: the one
-// with the later acceptance, and for the same acceptance the one with the higher mark. A record of
-// another store without an acceptance is ignored: its author knew less, because the coordinator had
-// been emptied.
+// Returns the record to trust, for a member that trusts `known` and has read `other` from the
+// coordinator: the one with the later acceptance. If the acceptance is the same, a record of the
+// same store counts if its mark is higher; a record of another store is ignored, because a member
+// wrote it that did not know the trusted store, after the coordinator had lost its data.
 StoreTrust Newer(const StoreTrust& known, const StoreTrust& other);
 
 // A member's relation to its store.

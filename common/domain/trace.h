@@ -14,7 +14,7 @@ namespace carillon {
 bool IsTraceId(std::string_view text);
 // The trace id of a `traceparent`; nullopt unless it is a valid one of version 00.
 std::optional<std::string> TraceIdOfParent(std::string_view traceparent);
-// The trace id of a run that no request made: the 128 bits of its run id.
+// The trace id of a run that was not created by a request: the 128 bits of its run id.
 std::string TraceIdOf(const RunKey& key);
 // `given`, or the run's own if it is empty.
 std::string TraceIdOf(const RunKey& key, const std::string& given);

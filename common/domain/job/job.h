@@ -33,7 +33,7 @@ struct JobDefinition {
   std::string command = {};                  // shell: 1-65,536 bytes; noop: empty;
                                              // a template (template.h)
   std::vector<ScheduleSpec> schedules = {};  // <= 32; none = manual only
-  std::string time_zone = "UTC";             // of schedules without a zone
+  std::string time_zone = "UTC";             // for schedules without a zone of their own
   int64_t timeout_s = 3600;                  // 1-604,800
   int64_t kill_grace_s = 10;                 // 0-3,600: SIGTERM to SIGKILL
   int64_t queue_timeout_s = 0;               // 0 = none
@@ -70,9 +70,9 @@ struct JobDefinition {
 // the first invalid field.
 Status ValidateJob(const JobDefinition& job);
 
-// Checks parameters that are given at execute, without their job: at most 100, names as above, and
-// no two that differ only in case (both would become the same CARILLON_PARAM_…). Pointers begin
-// with "/parameters".
+// Checks the parameters of an execute request, without their job: at most 100, with names as in
+// JobDefinition, and no two names that differ only in case (both would set the same variable
+// CARILLON_PARAM_…). Pointers begin with "/parameters".
 Status ValidateParameters(const std::map<std::string, ParameterValue>& parameters);
 
 // "[a-z0-9][a-z0-9_-]{0,62}"; kInvalid with pointer "/job_id" otherwise.
@@ -84,7 +84,7 @@ inline constexpr std::string_view kDefaultNamespace = "default";
 inline constexpr std::string_view kNamespaceRule =
     "must be 1 to 63 characters of a-z, 0-9 and -, neither beginning nor ending with -";
 
-// As in schedule_spec.h.
+// Stable lower-case names, and their parsers (schedule_spec.h).
 std::string_view Name(JobType value);
 std::string_view Name(OverlapPolicy value);
 std::string_view Name(RetryBackoff value);

@@ -25,8 +25,8 @@ struct GapRange {
   bool operator==(const GapRange&) const = default;
 };
 
-// A fire that is at most this late is never a misfire, whatever the job's grace: a fire that fails
-// once on its way (a task message that is lost and published again) is still in time.
+// A fire that is at most this late is never a misfire, even if the job's grace is shorter: a fire
+// whose task message was lost once and published again is still in time.
 inline constexpr Duration kMisfireFloor = 5s;
 
 // A job's rules for late fires, as in JobDefinition.
@@ -53,14 +53,14 @@ struct FirePlan {
 //   latest  the last one is run, if it is inside the catch-up window
 //   all     those inside the window are run, the newest catch_up_max of them, in order
 // `next` is strictly after the last fire that was planned or recorded in a gap. A gap's count is
-// exact and is computed arithmetically, so that a year of missed milliseconds costs no more than a
-// minute of them.
+// exact and is computed arithmetically: for a schedule that fires every millisecond, a missed year
+// costs no more than a missed minute.
 FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, WallTime horizon_end,
                    const MisfireRules& rules, size_t fires_max);
 
 // Applies the policy for misfires to a run that was planned in time but is dispatched late, because
-// no scheduler or executor was available. True if it is still to be run; false if it becomes
-// SKIPPED, reason misfire. A manual run is always wanted.
+// no scheduler or executor was available. Returns true if the run must still be started, which
+// is always so for a manual run; false if it becomes SKIPPED, reason misfire.
 bool StillWanted(const Schedule& schedule, WallTime fire, WallTime now, const MisfireRules& rules);
 
 }  // namespace carillon

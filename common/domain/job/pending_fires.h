@@ -5,12 +5,12 @@
 
 namespace carillon {
 
-// True if `spec` fires at the same instants under both definitions. A cron expression does if both
+// True if `spec` fires at the same instants under both definitions. A cron expression does if they
 // have the same rules for clock changes; other schedules always do.
 bool FiresAlike(const JobDefinition& a, const JobDefinition& b, const ScheduleSpec& spec);
 
-// The first fire after `after`; kNever if there is none, or if `spec` does not compile (a
-// definition written by a newer version).
+// The first fire after `after`; kNever if there is none, or if `spec` does not compile (e.g. a
+// newer version of Carillon wrote it).
 WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after);
 
 // Returns the fires from `next_fire` to `now`, both included, as one range; its count is 0 if there

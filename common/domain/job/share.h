@@ -28,7 +28,7 @@ struct Share {
 // kInvalid with the pointer of the first invalid share, e.g. "/shares/0/selector".
 Status ValidateShares(const std::vector<Share>& shares);
 
-// The labels of a job; unknown if its definition cannot be read.
+// The labels of a job.
 using Labels = std::map<std::string, std::string>;
 
 // Compiled shares. A share whose selector is invalid grants nothing.
@@ -39,7 +39,8 @@ class SharedJobs {
 
   const std::vector<Share>& shares() const { return shares_; }
   bool empty() const { return shares_.empty(); }
-  // `labels` null: unknown, so that only shares without a selector apply.
+  // `labels` is null if they are unknown, because the job's definition cannot be read. Then only
+  // shares without a selector apply.
   bool Cover(std::string_view name_space, const Labels* labels) const;
   // True if at least one job of the namespace may be covered.
   bool CoverSomeOf(std::string_view name_space) const;

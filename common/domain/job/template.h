@@ -9,7 +9,8 @@
 // {{env.NAME}}; blanks inside the braces are allowed. {{{{ stands for a literal {{. Values are
 // inserted unchanged, without quoting: docs/schedules.md shows the safe way
 // ("$CARILLON_PARAM_NAME"). {{secrets.NAME}} is allowed in variables only, because every process of
-// the host can see a command. It is not rendered here but kept as a piece (secret_text.h).
+// the host can see a command. The placeholder of a secret is not rendered here but kept as a piece
+// of the variable's value (secret_text.h).
 #pragma once
 
 #include <map>
@@ -22,7 +23,7 @@
 
 namespace carillon {
 
-// The command and all variables of one attempt together.
+// Limit of the command and all variables of one attempt together.
 inline constexpr size_t kRenderedBytesMax = 1u << 20;
 
 // The PATH of a process whose job does not set one.
@@ -60,10 +61,10 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
 std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts);
 
 // Checks what is known before a run: every placeholder of the command and the variables must have a
-// known name. A parameter of a job with schedules needs a default; other jobs may leave it to the
-// execute request. The pointer is "/command" or "/env/NAME". A variable's value may not contain
-// {{env.…}}, and the command may not use a variable that contains a secret. Whether a secret exists
-// is not checked.
+// known name. In a job with schedules, each parameter needs a default; in other jobs the execute
+// request may give its value. A variable's value may not contain {{env.…}}, and the command may not
+// use a variable that contains a secret. Does not check that secrets exist. The pointer of an error
+// is "/command" or "/env/NAME".
 Status ValidateTemplates(const JobDefinition& job);
 
 // Returns the secrets that a valid definition uses, and that its runs therefore receive, each with

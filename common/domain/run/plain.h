@@ -27,7 +27,8 @@ struct PlainRow {
   bool slot_taken = false;  // it holds an overlap slot, which its end must free
 };
 
-// RuleOf names a failpoint for each: if a test disables it (failpoint.h), the fact counts as true.
+// The facts about a run that make a claim plain. RuleOf names a failpoint for each fact: if a test
+// disables that rule (failpoint.h), the fact counts as true.
 enum class ClaimFact {
   kReadable,
   kState,
@@ -46,10 +47,10 @@ inline constexpr std::array kClaimFacts = {
 std::string_view RuleOf(ClaimFact fact);
 bool Holds(ClaimFact fact, const PlainRow& run, const ClaimRequest& request, WallTime now);
 bool IsPlain(const PlainRow& run, const ClaimRequest& request, WallTime now);
-// True if, provided that the executor accepts runs, these facts alone decide about the claim.
+// True if these facts alone decide about the claim, provided that the executor accepts runs.
 bool MayBePlain(const ClaimRequest& request);
 
-// The same for results.
+// The facts about a run that make a result plain; RuleOf, Holds and IsPlain as for claims.
 enum class ResultFact {
   kReadable,
   kState,
@@ -66,12 +67,13 @@ inline constexpr std::array kResultFacts = {
 std::string_view RuleOf(ResultFact fact);
 bool Holds(ResultFact fact, const PlainRow& run, const ResultReport& report);
 bool IsPlain(const PlainRow& run, const ResultReport& report);
-// True for a success without any texts.
+// True for a success without reason, error and output.
 bool MayBePlain(const ResultReport& report);
 
 // The indexes of a batch, divided: `plain` has the items that may be plain, sorted by the keys of
-// their runs; `others` has the rest in the batch's order. Plain items are written first. So of
-// several items about one run only the first may be plain; otherwise their order would change.
+// their runs; `others` has the rest in the batch's order. Plain items are written first. So if
+// several items are about the same run, only the first may be plain: otherwise their order would
+// change.
 struct PlainSplit {
   std::vector<size_t> plain = {};
   std::vector<size_t> others = {};

@@ -35,7 +35,7 @@ enum class RunKind { kCron, kRate, kOnce, kManual };
 std::string_view Name(RunKind kind);  // "cron", "manual", …
 Result<RunKind> ParseRunKind(std::string_view text);
 
-// The way in which a cancelled run's processes are ended; a higher mode replaces a lower one.
+// The way in which a cancelled run's processes are ended. A later request may only raise the mode.
 enum class CancelMode {
   kGraceful,  // SIGTERM, the job's kill_grace, SIGKILL to the tree
   kKill,      // SIGKILL to the tree at once
@@ -45,32 +45,33 @@ Result<CancelMode> ParseCancelMode(std::string_view text);
 
 // Stable codes of `reason`. Empty for a plain success.
 namespace reason {
-inline constexpr std::string_view kExitCode = "exit_code";          // FAILED: non-zero exit
-inline constexpr std::string_view kSignal = "signal";               // FAILED: killed by a signal
-inline constexpr std::string_view kSpawn = "spawn";                 // FAILED: could not be started
-inline constexpr std::string_view kTimeout = "timeout";             // TIMED_OUT
-inline constexpr std::string_view kCancelRequested = "cancelled";   // CANCELLED
-inline constexpr std::string_view kExecutorLost = "executor_lost";  // LOST: the lease ran out
+inline constexpr std::string_view kExitCode = "exit_code";         // FAILED: non-zero exit
+inline constexpr std::string_view kSignal = "signal";              // FAILED: killed by a signal
+inline constexpr std::string_view kSpawn = "spawn";                // FAILED: could not be started
+inline constexpr std::string_view kTimeout = "timeout";            // TIMED_OUT
+inline constexpr std::string_view kCancelRequested = "cancelled";  // CANCELLED
+// LOST, FAILED, HELD or CANCELLED (DecideLost): the lease ended.
+inline constexpr std::string_view kExecutorLost = "executor_lost";
 inline constexpr std::string_view kWardenDied = "warden_died";  // LOST: reported by the executor
 inline constexpr std::string_view kLeaseEnded =
     "lease_ended";  // LOST: the warden enforced the lease
 // CANCELLED: a user gave up a run whose process may still run, and confirmed that.
 inline constexpr std::string_view kOutcomeUnknown = "outcome_unknown";
-inline constexpr std::string_view kOverlap = "overlap";  // SKIPPED …
+// SKIPPED (kDeleted: also CANCELLED):
+inline constexpr std::string_view kOverlap = "overlap";
 inline constexpr std::string_view kPaused = "paused";
 inline constexpr std::string_view kEdited = "edited";
 inline constexpr std::string_view kDeleted = "deleted";
 inline constexpr std::string_view kQueueTimeout = "queue_timeout";
 inline constexpr std::string_view kMisfire = "misfire";
-inline constexpr std::string_view kBadDefinition =
-    "bad_definition";  // FAILED: cannot be dispatched
+inline constexpr std::string_view kBadDefinition = "bad_definition";  // not dispatchable
 // FAILED, without a process, because of one of the job's secrets:
 inline constexpr std::string_view kSecretMissing = "secret_missing";  // it does not exist
-// The job's owner may not use it.
+// The job's owner may not use the secret.
 inline constexpr std::string_view kSecretForbidden = "secret_forbidden";
-// It cannot be decrypted.
+// The secret cannot be decrypted.
 inline constexpr std::string_view kSecretUnreadable = "secret_unreadable";
-// It cannot be masked, because the warden still runs the version from before an upgrade.
+// The secret cannot be masked in the output, because the warden still runs an older version.
 inline constexpr std::string_view kSecretUnsupported = "secret_unsupported";
 }  // namespace reason
 

@@ -1,8 +1,8 @@
 // The log of an attempt: its output on both streams, in order, with times.
 //
-// An entry is a piece of one stream, up to and including its newline; a longer line, or one whose
-// end takes too long, is split into several. Entries are numbered from 1 across both streams. They
-// are sent and stored in chunks.
+// An entry is a piece of one stream, up to and including its newline. A line that is longer than
+// kLogEntryBytesMax, or whose end does not arrive soon, is split into several entries. Entries are
+// numbered from 1 across both streams, and are sent and stored in chunks.
 //
 // Errors   DecodeEntries: kCorrupt for bytes that AppendEntry did not write.
 #pragma once
@@ -23,7 +23,7 @@ inline constexpr size_t kLogChunkBytesMax = 128u << 10;  // encoded
 enum class LogStream : uint8_t {
   kStdout = 0,
   kStderr = 1,
-  kCarillon = 2,  // added by Carillon: says what is missing, and why
+  kCarillon = 2,  // added by Carillon: says which output is missing, and why
 };
 // "stdout", "stderr", "carillon".
 std::string_view Name(LogStream stream);

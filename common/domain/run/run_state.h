@@ -1,5 +1,6 @@
-// All transitions of a run. Pure: (locked row, event, now) -> what to write. Both stores call these
-// functions inside their transaction, so they cannot disagree.
+// All transitions of a run. Pure: (locked row, event, now) -> the values to write. The database
+// adapter and the in-memory store both call these functions inside their transactions, so they
+// always decide alike.
 //
 // Place    Steps 7, 9 and 10 of docs/life-of-a-run.md; table in docs/run-states.md.
 // Time     `now` is cluster time (the database's).
@@ -24,7 +25,7 @@ struct JobRow {
   int priority = 0;
   OverlapPolicy overlap = OverlapPolicy::kAllow;
   RetryRules retry = {};
-  // For DecideLost: on_lost of the version that the attempt executes, if that is not `version`.
+  // For DecideLost: on_lost of the job's version that the attempt executes, if not `version`.
   std::optional<OnLost> attempt_on_lost = {};
 };
 
@@ -65,12 +66,12 @@ struct ClaimRequest {
   Incarnation incarnation;
   OverlapPolicy overlap = OverlapPolicy::kAllow;  // as defined by version def_version
   bool wants_secrets = false;                     // its task names secrets
-  // The members that follow are set by the owner, not by the executor.
+  // The fields below are set by the owner, not by the executor.
   //
   // Version def_version of the job must run on other executors than this one. Does not apply to a
   // pinned run, which runs on its executor in any case.
   bool elsewhere = false;
-  // A start that is later than this is notified; zero = never.
+  // A start that is later than this causes a notice; zero = never.
   Duration late_after{};
   // The claim was probably accepted before, so it is not decided as a plain claim (plain.h).
   bool repeated = false;
@@ -89,12 +90,12 @@ struct ClaimDecision {
   ClaimReason reason = ClaimReason::kNone;
 };
 
-// `row` is null if it does not exist. kAccepted: write RUNNING, token, executor, incarnation,
-// claimed = now, and take the overlap slot. kSkipped: write SKIPPED, reason overlap. Otherwise
-// write nothing.
+// Decides about a claim. `row` is null if the run does not exist. kAccepted: write RUNNING, token,
+// executor, incarnation, claimed = now, and take the overlap slot. kSkipped: write SKIPPED, reason
+// overlap. Otherwise write nothing.
 //
-// "Accepted again" is decided first: the row is RUNNING with the same token, so an earlier reply
-// was lost, and the attempt may already run. No later refusal may contradict that.
+// kAcceptedAgain is checked before everything else: if the row is RUNNING with the same token, an
+// earlier reply was lost and the attempt may already run, so it must not be refused now.
 ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
 
 // True if the accepted `request` starts later than its job allows; never for a retry.
@@ -108,7 +109,7 @@ struct RunChange {
   RunState state = RunState::kPending;
   int attempt = 1;
   WallTime due = kNever;    // when PENDING
-  int64_t def_version = 0;  // set when PENDING, like the priority
+  int64_t def_version = 0;  // when PENDING; also the priority
   int priority = 0;
   std::string reason = {};
   bool record_attempt = false;  // copy the ended attempt to run_attempts
@@ -118,8 +119,8 @@ struct RunChange {
 
 enum class ResultVerdict {
   kApplied,       // change the row as `change` says
-  kRecordedOnly,  // late or superseded: goes to run_attempts, row unchanged
-  kUnknownRun,    // no such row: acknowledged, counted
+  kRecordedOnly,  // late or superseded: written to run_attempts; the row is unchanged
+  kUnknownRun,    // no such row: the result is acknowledged and counted
 };
 
 // The end of an attempt, as its executor reported it.
@@ -141,11 +142,11 @@ struct ResultDecision {
 // Decides what follows the result of an attempt, by the state of its run:
 //   RUNNING   Ends with the result; a failure is retried while attempts are left, unless a cancel
 //             was requested or the job was deleted. A loss follows on_lost, as in DecideLost.
-//   HELD      The same, except for LOST (the process is dead, as its host reports): it completes a
-//             requested cancel; without one the run stays HELD with that reason.
+//   HELD      The same, except for LOST (the host reports that the process is dead): this completes
+//             a requested cancel; without a request the run stays HELD with that reason.
 //   PENDING   A late success of the previous attempt completes the run.
 //   LOST      A late result of the last attempt replaces LOST.
-// All else is kRecordedOnly: other states, tokens and attempts, and results recorded before.
+// Everything else is kRecordedOnly: other states, tokens and attempts, and repeated results.
 ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,
                             WallTime now);
 
@@ -181,7 +182,7 @@ enum class Overlap {
 
 enum class CancelEffect {
   kNothing,       // already final
-  kAskedHarder,   // a kill is under way already: write nothing
+  kAskedHarder,   // a kill was requested before: write nothing
   kCancelledNow,  // write CANCELLED with CancelReason
   kRequested,     // set cancel_requested; CANCELLED follows when the tree is dead
 };
@@ -191,18 +192,20 @@ enum class CancelEffect {
 CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap);
 // The `reason` stored on a run that is cancelled immediately.
 std::string_view CancelReason(const RunRow& row);
-// The sentence about a cancel in the run's `error`; empty if the user gave no reason.
+// A cancel by a user, as CancelSentence describes it.
 struct CancelWord {
   CancelEffect effect = CancelEffect::kRequested;
   CancelMode mode = CancelMode::kGraceful;
   std::string_view actor = {};
   std::string_view reason = {};
 };
+// The sentence for the run's `error`: "killed by anna: …". Empty if the user gave no reason.
 std::string CancelSentence(const CancelWord& word);
 
-// FAILED, TIMED_OUT, LOST, CANCELLED or HELD -> PENDING, attempt + 1, due now, the current version.
-// A retry that waits for its back-off keeps its number and becomes due now. kNotFound if the job is
-// deleted; kConflict for other states, and for a run whose process may still run, unless confirmed.
+// Decides about a retry that a user requests. A FAILED, TIMED_OUT, LOST, CANCELLED or HELD run
+// becomes PENDING: next attempt, due now, the job's current version. A run that waits for its next
+// attempt keeps the attempt number and version, and becomes due now. kNotFound: the job is deleted.
+// kConflict: another state, or the process may still run and the user did not confirm that.
 Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
                                     WallTime now);
 
@@ -218,19 +221,19 @@ struct SkipItem {
   std::string_view reason;  // run.h reason::…
 };
 
-// True if the run is still the one that the skip was decided for; an edit may have changed
-// the grounds.
+// True if the run has not changed since the skip was decided. After an edit of its job, for
+// example, the reason of the skip may no longer be true.
 bool DecideSkip(const RunRow& row, const SkipItem& item);
 
-// True if `row`, just written as SKIPPED, had failed attempts: the run then ends without success
-// and is a dead letter of these attempts.
+// True if `row`, just written as SKIPPED, had failed attempts: the run ends without success, so it
+// needs a dead letter.
 bool SkipLeavesDeadLetter(const RunRow& row);
 
 // ---- effect of an edit of the job on one PENDING run of it -------------------------------------
 
 enum class PendingEffect {
   kKeep,      // only update def_version
-  kUnplan,    // delete the row; its schedule returns to that fire, or is gone
+  kUnplan,    // delete the row: its schedule plans the fire again, or was removed
   kSkip,      // SKIPPED with the edit's reason
   kCancel,    // CANCELLED with the edit's reason
   kHoldBack,  // due = kNever until the job is resumed

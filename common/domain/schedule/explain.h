@@ -15,7 +15,7 @@ std::string ExplainCron(const CronExpression& expression, std::string_view zone)
 std::string ExplainRate(Duration every, WallTime start);
 // "Once at 2026-03-01 02:00:00 UTC".
 std::string ExplainOnce(WallTime at);
-// "2026-03-01 02:00:00 UTC", in whole seconds: for sentences; fields have the exact time.
+// "2026-03-01 02:00:00 UTC", in whole seconds. For sentences only: JSON fields have the exact time.
 std::string ReadableTime(WallTime t);
 
 }  // namespace carillon

@@ -6,7 +6,7 @@
 //     the repeat policy leaves out; or
 //   - t is the first instant after a gap, the gap policy is kFire, and the pattern matches a local
 //     time inside the gap (several of them become this one fire).
-// Next returns the earliest such instant after `after`, Count their number.
+// Next returns the earliest such instant after `after`; Count returns their number.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@
 
 namespace carillon {
 
-// The range of a search, after which it reports that there is no fire: 100 years of 365.25 days.
+// A search that finds no fire in this time reports that there is none: 100 years of 365.25 days.
 inline constexpr int64_t kCronSearchSeconds = 3'155'760'000;
 
 class CronSchedule {
