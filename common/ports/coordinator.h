@@ -1,9 +1,10 @@
 // Port of the cluster's coordination: live members, leader, assignment of segments, settings, and
-// the trusted store. Never needed for correctness: the store decides who owns a segment
-// (segment_store.h) and holds the settings (settings_store.h), and members remember which store
-// they trusted.
+// the trusted store. Correctness never depends on it: the store decides who owns a segment
+// (segment_store.h) and holds the settings (settings_store.h), and each member remembers the store
+// that it trusted.
 //
-// Threads  Thread-safe. Calls answer from a local view, except where noted.
+// Threads  Thread-safe. Calls return the state that this client last received, and do not wait,
+//          except where noted.
 #pragma once
 
 #include <functional>
@@ -43,7 +44,7 @@ struct Assignment {
 
 enum class SessionState {
   kConnected,
-  kSuspended,  // no contact; the session may still live: continue, but do not lead
+  kSuspended,  // no contact, but the session may not have expired: continue, but do not lead
   kExpired,    // rejoin from scratch
 };
 
@@ -51,8 +52,8 @@ class Coordinator {
  public:
   virtual ~Coordinator() = default;
 
-  // Joins the members and the election; to be called again after an expiry. Blocks up to the
-  // session timeout.
+  // Joins the members and the election. Call it again after the session has expired. Blocks up to
+  // the session timeout.
   virtual Status Join(const MemberInfo& self) = 0;
   // Returns how often this client has joined. While the number is unchanged, the session has
   // not ended.
@@ -72,20 +73,20 @@ class Coordinator {
   // and that the generation is one above the stored one (otherwise kConflict).
   virtual Status WriteAssignment(const Assignment& assignment) = 0;
 
-  // The copy of the store's settings, as last seen; version 0 if there is none, or none that
-  // is readable.
+  // The copy of the store's settings, as last seen; version 0 if there is no readable copy.
   virtual Result<ClusterSettings> ReadSettings() = 0;
-  // For any member. Replaces an older version; the same or a newer one is kept.
+  // Any member may call it. Replaces an older version; the same or a newer version is kept.
   virtual Status WriteSettings(const ClusterSettings& settings) = 0;
 
-  // Proves by a quorum write that the session is alive. The proof also covers the ownership of
-  // segments whose epoch was taken under the generation of the assignment that is returned.
+  // Proves by a quorum write that the session is alive, and returns the generation of the current
+  // assignment. This also proves the ownership of segments whose epoch was taken under that
+  // generation.
   virtual Result<Generation> ProveSession() = 0;
 
   // The store that the members trust; nullopt if none was written yet. ReadTrust and WriteTrust
   // query the ensemble, so this client must have joined.
   virtual Result<std::optional<StoreTrust>> ReadTrust() = 0;
-  // For any member. kConflict: the stored value is not `instead_of`. kTimeout: the outcome
+  // Any member may call it. kConflict: the stored value is not `instead_of`. kTimeout: the outcome
   // is unknown.
   virtual Status WriteTrust(const StoreTrust& trust,
                             const std::optional<StoreTrust>& instead_of) = 0;

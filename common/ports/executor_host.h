@@ -50,14 +50,14 @@ using WardenEvent = std::variant<AttemptStarted, AttemptEnded, AttemptOutput>;
 class Warden {
  public:
   virtual ~Warden() = default;
-  // Query it before a claim. kUnavailable: no warden is attached. kExhausted: the end of one more
+  // Called before a claim. kUnavailable: no warden is attached. kExhausted: the result of one more
   // attempt could not be recorded (disk full, too many unreported results).
   virtual Status CanStart() { return {}; }
   // Starts the attempt. If that is impossible, ends it immediately: as LOST (lease_ended) if it
   // is later than lease_end - 3 s, as FAILED (spawn) if the process cannot be created. A second
-  // Start of the same (run, attempt) is ignored, whatever its token. kUnavailable: no warden
-  // can be reached or started now. kInvalid: the attached warden's version cannot mask; nothing
-  // was started.
+  // Start of the same (run, attempt) is ignored, even with another token. kUnavailable: no warden
+  // can be reached or started now. kInvalid: the attached warden's version cannot mask output;
+  // nothing was started.
   virtual Status Start(const StartAttempt& start) = 0;
   // Extends leases; never shortens them.
   virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
@@ -65,16 +65,17 @@ class Warden {
   // immediately, even during a grace. The attempt ends as CANCELLED when the tree is dead. A warden
   // of an older version treats kKill as kGraceful.
   virtual Status Cancel(const HeldAttempt& attempt, CancelMode mode) = 0;
-  // Everything the warden holds: running attempts, and ended ones not yet forgotten. A restarted
-  // daemon reads it.
+  // All attempts that the warden knows: running ones, and ended ones without Forget. A restarted
+  // daemon reads them.
   struct Inventory {
     std::vector<AttemptStarted> running;
     std::vector<AttemptEnded> ended;
   };
   virtual Result<Inventory> List() = 0;
-  // The results were applied: their files may be deleted.
+  // Called when the results were applied: the warden may delete their files.
   virtual Status Forget(const std::vector<HeldAttempt>& attempts) = 0;
-  // These chunks are stored elsewhere. If the confirmation is lost, the warden sends them again.
+  // Called when these chunks are in the store. If the confirmation is lost, the warden sends them
+  // again.
   virtual Status ConfirmOutput(const std::vector<StoredOutput>& /*confirmed*/) { return {}; }
   virtual std::vector<WardenEvent> Receive(size_t max) = 0;
   virtual void OnReadable(std::function<void()> wake) = 0;

@@ -18,7 +18,7 @@ struct JoinRequest {
   std::string request;  // PEM certificate request for the executor's name
 };
 
-// Returns the certificate as PEM. Blocks as long as a write to the store may take. kDenied: invalid
+// Returns the certificate as PEM. Writes to the store, and blocks for that time. kDenied: invalid
 // token or request.
 using IssueCertificate = std::function<Result<std::string>(const JoinRequest& request)>;
 

@@ -1,8 +1,8 @@
 // The control link: executors connect to the scheduler, one stream per member.
 //
 // Both ends are queues of messages, so that the same rooms run on gRPC and in the simulator. A
-// message may be lost with its stream, arrive late, or be repeated after a reconnect; correctness
-// depends only on claims and leases.
+// message may be lost with its stream, arrive late, or be repeated after a reconnect. This is safe,
+// because correctness depends only on claims and leases.
 //
 // Threads  Thread-safe. Never blocks.
 #pragma once
@@ -35,14 +35,14 @@ struct Register {
   ExecutorRecord record;  // id, incarnation, host, ops_port, slots, version, labels
 };
 
-// Sent at the interval that the member requests, and on changes. `sent_us` is the executor's steady
-// clock and is returned in the reply: leases are counted from it.
+// Sent at the interval that the member requests, and on changes. `sent_us` is the time of sending
+// by the executor's steady clock. The reply returns it, because leases begin at this time.
 struct Heartbeat {
   int64_t sent_us = 0;
-  int running_count = 0;  // attempts whose claim was, or may have been, accepted and whose end is
-                          // not applied yet
+  int running_count = 0;  // attempts whose claim was or may have been accepted, until their result
+                          // is applied
   ExecutorLoad load;
-  int free_slots = 0;                        // process slots; those of `claiming` count as free
+  int free_slots = 0;                        // process slots, including those of `claiming`
   int free_light_slots = 0;                  // the same for in-process types (noop)
   int slots = 0;                             // all process slots; 0: as registered
   int64_t config_version = 0;                // of the live settings in force
@@ -58,7 +58,7 @@ struct Heartbeat {
 
 // Requests to claim runs; the reply has the same batch_id.
 struct ClaimBatch {
-  // The executor's steady clock: leases of accepted claims are counted from it.
+  // Time of sending by the executor's steady clock. Leases of accepted claims begin at this time.
   int64_t sent_us = 0;
   uint64_t batch_id = 0;
   std::vector<ClaimRequest> requests;
@@ -68,11 +68,11 @@ using FromExecutor = std::variant<Register, Heartbeat, ClaimBatch>;
 
 // ---- member -> executor ------------------------------------------------------------------------
 
-// The answer to Register. Also sent unrequested when its content changes, and when a heartbeat
-// shows that the executor has older settings.
+// The reply to Register. Sent again when its content changes, and when a heartbeat shows that the
+// executor has older settings.
 struct Registered {
   bool accepted = true;
-  std::string refusal = {};  // another executor with this id is alive
+  std::string refusal = {};  // reason if not accepted: another executor with this id is alive
   bool enabled = true;
   bool draining = false;
   ClusterSettings settings = {};
@@ -100,9 +100,9 @@ struct ClaimBatchReply {
     ClaimToken token;
     ClaimVerdict verdict = ClaimVerdict::kRefused;
     ClaimReason reason = ClaimReason::kNone;
-    // For an accepted claim of a job with secrets: their values, or the reason
-    // (reason::kSecret…) why the executor cannot have them. With a reason the attempt ends as
-    // FAILED and is not started.
+    // For an accepted claim of a job with secrets: either their values, or in secret_failure the
+    // reason (reason::kSecret…) why they cannot be provided. In the second case the attempt is not
+    // started and ends as FAILED.
     SecretValues secrets = {};
     std::string secret_failure = {};
     std::string secret_error = {};
@@ -144,7 +144,7 @@ struct MemberMessage {
 class ExecutorLink {  // the executor's end
  public:
   virtual ~ExecutorLink() = default;
-  // Members to which this executor has a stream at present.
+  // Members to which this executor has an open stream.
   virtual std::vector<MemberId> Members() = 0;
   virtual Status Send(const MemberId& member, FromExecutor message) = 0;
   virtual std::vector<MemberMessage> Receive(size_t max) = 0;

@@ -17,8 +17,8 @@ struct FencedSegment {
 };
 
 // Sorted by segment, without duplicates. A fenced operation first locks these rows in share mode
-// and compares the epochs. If one differs, it writes nothing and returns kFenced;
-// SegmentStore::ReadEpochs tells which.
+// and compares the epochs. If one differs, it writes nothing and returns kFenced. The caller can
+// find the segments that it has lost with SegmentStore::ReadEpochs.
 using Fence = std::vector<FencedSegment>;
 
 }  // namespace carillon

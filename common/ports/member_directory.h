@@ -1,6 +1,7 @@
 // Port by which an executor announces itself and finds the members of the scheduler.
 //
-// Threads  Thread-safe. Calls answer from a local view, except where noted.
+// Threads  Thread-safe. Calls return the state that this client last received, and do not wait,
+//          except where noted.
 #pragma once
 
 #include <functional>
@@ -14,12 +15,13 @@ class MemberDirectory {
  public:
   virtual ~MemberDirectory() = default;
 
-  // Announces this start of the executor, again after an expiry. Blocks up to the session timeout.
-  // kConflict: another start with the same id is announced; a dead one disappears with its session.
+  // Announces this incarnation of the executor. Call it again after the session has expired. Blocks
+  // up to the session timeout. kConflict: another incarnation with this id is announced; that of a
+  // dead process disappears when its session expires.
   virtual Status Announce(const ExecutorId& executor, const Incarnation& incarnation) = 0;
   virtual void Withdraw() = 0;
   virtual SessionState State() = 0;
-  // As last seen; unchanged while there is no contact.
+  // The members as last seen; unchanged while there is no contact.
   virtual std::vector<MemberInfo> Members() = 0;
   // `wake` is called (on any thread) after a change of the members or the session.
   virtual void OnChange(std::function<void()> wake) = 0;

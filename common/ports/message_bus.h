@@ -74,8 +74,8 @@ struct BusHealth {
   std::optional<int64_t> behind = {};
 };
 
-// BusHealth::behind as the value of a gauge. Unknown is NaN, for which every alert's comparison
-// is false.
+// BusHealth::behind as the value of a gauge. If unknown, it is NaN, so that no alert fires: every
+// comparison with NaN is false.
 inline double GaugeOf(const std::optional<int64_t>& behind) {
   return behind ? static_cast<double>(*behind) : std::numeric_limits<double>::quiet_NaN();
 }
@@ -83,14 +83,14 @@ inline double GaugeOf(const std::optional<int64_t>& behind) {
 class BusConsumer {
  public:
   virtual ~BusConsumer() = default;
-  // Up to `max` records, without waiting. Order holds within a partition.
+  // Returns up to `max` records, without waiting. The records of one partition are in order.
   virtual Result<std::vector<ReceivedRecord>> Poll(size_t max) = 0;
   // Marks everything up to these positions as handled; it is not delivered again.
   virtual Status Commit(const std::vector<ReceivedRecord>& handled) = 0;
   // `wake` is called (on any thread) when Poll may return something. Set it before the first use.
   virtual void OnReadable(std::function<void()> wake) = 0;
-  // Returns the state of the bus, in which every Commit so far is counted. Thread-safe; never waits
-  // for the bus.
+  // Returns the state of the bus. `behind` already reflects every Commit so far. Thread-safe; never
+  // waits for the bus.
   virtual BusHealth Look() = 0;
 };
 

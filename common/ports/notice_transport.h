@@ -38,9 +38,9 @@ struct NoticeMail {
 class NoticeTransport {
  public:
   virtual ~NoticeTransport() = default;
-  // The HTTP status, whatever it is.
+  // Returns the HTTP status, also if it is an error of the receiver.
   virtual Result<int> Post(const NoticePost& post) = 0;
-  // The last SMTP status: 250 if the message was accepted.
+  // Returns the last SMTP status: 250 if the message was accepted.
   virtual Result<int> Mail(const NoticeMail& mail) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Port that a store consults before it uses a connection, so that nothing is done on a server whose
-// identity was not checked.
+// Port that a store calls before it uses a connection, so that nothing is read or written on a
+// server whose identity was not checked.
 //
 // Threads  Thread-safe; called by every thread that uses the store. Never blocks.
 #pragma once
@@ -23,8 +23,8 @@ class StoreGate {
   virtual uint64_t Stamp() const = 0;
 
   // Judges the identity seen on a connection that is new, or was admitted under another stamp.
-  // kUnavailable: the connection must not be used. Any other error of `seen` is returned, except
-  // one that means that there is no store: that is judged like a wrong identity.
+  // kUnavailable: the connection must not be used. If `seen` is an error, it is returned; only an
+  // error that means that the server has no store is judged like a wrong identity.
   virtual Status Admit(const Result<StoreIdentity>& seen) = 0;
 };
 

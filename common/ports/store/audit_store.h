@@ -1,4 +1,4 @@
-// The audit log: records of what people did, and when. Append-only.
+// The audit log: records of the actions of users. Append-only.
 //
 // Threads  Thread-safe; blocking.
 // Errors   As job_store.h.
@@ -14,14 +14,14 @@
 
 namespace carillon {
 
-// One thing a person did.
+// One action of a user.
 struct AuditRecord {
-  uint64_t id = 0;  // given by the store
+  uint64_t id = 0;  // assigned by the store
   WallTime at;
   std::string actor;
   std::string action;       // "job.pause"
   std::string object_id;    // of the job, run or executor; at most 63 characters
-  std::string reason = {};  // in the person's words; empty = none given
+  std::string reason = {};  // as the user wrote it; empty = none given
   std::string trace_id = {};
   std::string changes_json = {};  // of a job's fields, a JSON list; empty = not recorded
 };
@@ -33,9 +33,9 @@ struct AuditFilter {
   std::vector<std::string> actions = {};  // one of these; empty = all
   std::optional<WallTime> since = {};
   std::optional<WallTime> until = {};  // earlier than this
-  uint64_t after_id = 0;               // only later ones
-  uint64_t before_id = UINT64_MAX;     // only earlier ones
-  bool oldest_first = false;           // the cursor is after_id then, otherwise before_id
+  uint64_t after_id = 0;               // only records with a higher id
+  uint64_t before_id = UINT64_MAX;     // only records with a lower id
+  bool oldest_first = false;           // true: the cursor is after_id; false: before_id
   size_t limit = 50;
 };
 

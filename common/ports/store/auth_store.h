@@ -46,7 +46,7 @@ struct UserListing {
 
 struct PreferenceChange {
   std::string user_id;
-  std::map<std::string, std::optional<std::string>> changes;  // nullopt: back to unset
+  std::map<std::string, std::optional<std::string>> changes;  // nullopt: unset the preference
 };
 
 // An API token, without its secret.
@@ -60,7 +60,7 @@ struct TokenRecord {
   std::string user_id = {};                // owner; empty = none
   std::optional<WallTime> expires = {};    // nullopt = never
   std::optional<WallTime> last_used = {};  // rounded to minutes
-  std::vector<std::string> scopes = {};    // only these permissions; empty = all of its role
+  std::vector<std::string> scopes = {};    // only these permissions; empty = all of `role`
 };
 
 // A token with the current record of its owner. Tokens of deleted users are not found.
@@ -96,7 +96,7 @@ enum class RefreshVerdict {
 struct Rotation {
   RefreshVerdict verdict = RefreshVerdict::kUnknown;
   std::string family = {};
-  std::optional<UserRecord> user = {};  // the owner; if rotated or reused
+  std::optional<UserRecord> user = {};  // the owner; set for kRotated and kReused
 };
 
 // The session that a sign-out ended.
@@ -127,18 +127,19 @@ class AuthStore {
   // `wanted.version`; returns the new record. kConflict: another version; kDenied: no enabled
   // administrator would be left.
   virtual Result<UserRecord> UpdateUser(const UserRecord& wanted, WallTime now) = 0;
-  // Does not change version and update time. Idempotent; returns all preferences afterwards.
+  // Idempotent; returns all preferences after the change. The version and update time of the user
+  // stay the same.
   virtual Result<Preferences> ChangePreferences(const PreferenceChange& change) = 0;
   // Deletes the user with sessions and tokens. Errors as UpdateUser.
   virtual Status DeleteUser(const std::string& user_id, int64_t expected_version) = 0;
 
   virtual Status CreateSession(const RefreshRecord& first) = 0;
-  // Exchanges `used_hash` for the new token; family, user and epoch stay. A token that was used
-  // before is exchanged again if the response may have been lost (refresh_family.h). The sessions
-  // of a user who has since been disabled or changed are gone (kUnknown).
+  // Exchanges `used_hash` for the new token, with the same family, user and session epoch. A token
+  // that was used before is exchanged again if the response may have been lost (refresh_family.h).
+  // kUnknown also if the user has since been disabled or changed, which ends the sessions.
   virtual Result<Rotation> RotateSession(const std::string& used_hash, const std::string& new_hash,
                                          WallTime now, WallTime expires) = 0;
-  // Ends the family of this token, used or not. nullopt: there is none.
+  // Ends the family of this token, even if the token was already used. nullopt: no such family.
   virtual Result<std::optional<EndedSession>> EndSession(const std::string& token_hash) = 0;
   // The user of a live session; nullopt if the session has ended.
   virtual Result<std::optional<UserRecord>> FindSession(const std::string& family,

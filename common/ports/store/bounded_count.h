@@ -3,8 +3,8 @@
 //
 // Each store that lists things counts them as well (CountJobs beside ListJobs).
 //
-// Errors   As the list. kExhausted: counting took longer than kCountTimeMax. If the job or bulk
-//          action of the filter does not exist: a count of zero, or kNotFound.
+// Errors   As the list. kExhausted: counting took longer than kCountTimeMax. If the filter names a
+//          job or bulk action that does not exist, the result is zero or kNotFound.
 // Always   A count ignores the page of its filter (cursor, limit, order). It includes rows that
 //          cannot be read, although lists leave them out.
 #pragma once
@@ -16,16 +16,16 @@
 namespace carillon {
 
 inline constexpr size_t kListedCountMax = 1'000;
-// If no index selects exactly what a filter wants, only so many rows are examined: the first of
-// the list.
+// The number of rows that are examined, from the beginning of the list, if no index selects exactly
+// the rows of the filter.
 inline constexpr size_t kCountLookedAtMax = 20'000;
-// The same for runs. A page of runs examines up to kRunSearchMax.
+// The same for runs. (For a page of runs, up to kRunSearchMax runs are examined.)
 inline constexpr size_t kRunCountLookedAtMax = 10'000;
 inline constexpr Duration kCountTimeMax = 1s;
 
 struct BoundedCount {
   size_t seen = 0;   // at most kListedCountMax
-  bool all = false;  // there are no others
+  bool all = false;  // true: `seen` is the exact number; false: there may be more
 };
 
 }  // namespace carillon

@@ -35,7 +35,7 @@ struct BulkOrder {
   std::string actor = {};                          // as in the audit
   std::string user_id = {};                        // owner of the action
   std::string token_id = {};                       // empty: signed in with a password
-  std::string role = {};  // at the time of the request; an upper bound for the action
+  std::string role = {};  // at the time of the request; the action never has more permissions
   std::string trace_id = {};
   WallTime created = WallTime{};
 
@@ -53,7 +53,7 @@ struct BulkAction {
   int64_t skipped = 0;
   std::string error = {};  // the reason if stopped
   WallTime updated = WallTime{};
-  WallTime ended = WallTime{};  // zero: items are pending, even if cancelled
+  WallTime ended = WallTime{};  // zero while items are pending, even after a cancel
 };
 inline bool HasEnded(const BulkAction& action) { return action.ended != WallTime{}; }
 
@@ -81,8 +81,8 @@ struct BulkItemFilter {
   size_t limit = 50;
 };
 
-// The right to work on an action until `until`, unless renewed. An expired lease remains usable
-// until the next TakeBulk gives the action to another member; that fences this holder.
+// The right of a member to work on an action until a time, unless renewed. An expired lease remains
+// usable until TakeBulk gives the action to another member; after that, calls with it are kFenced.
 struct BulkLease {
   std::string bulk_id;
   int64_t number = 0;

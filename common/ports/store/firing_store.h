@@ -2,11 +2,11 @@
 // call it.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
-// Errors   kFenced: an epoch is over, nothing was written. kConflict: a row changed, nothing was
+// Errors   kFenced: an epoch has ended, nothing was written. kConflict: a row changed, nothing was
 //          written; re-read. kTimeout: the outcome of the commit is unknown: forget the segments,
 //          take them again, recover. kUnavailable, kBrokenStore: nothing was written, and no single
 //          item is the cause. kExhausted: the batch is above kBatchRowsMax. kInvalid: the store
-//          rejects one item; bisect.
+//          rejects one item; find it by writing halves of the batch.
 // Always   Each call is one transaction. A batch may span segments, if all of them are in
 //          its fence.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace carillon {
 
-// Rows of one batch; adapters also limit bytes to their packet size.
+// Maximum rows of one batch. Adapters also limit its bytes to their packet size.
 inline constexpr size_t kBatchRowsMax = 1000;
 
 // A schedule with unplanned fires at or before the horizon of the scan.
@@ -36,8 +36,8 @@ struct DueSchedule {
   DstRepeat dst_repeat = DstRepeat::kAuto;
   MisfireRules misfire;
   int priority = 0;
-  // False: this version cannot read the row (a newer version wrote it, or it is damaged). It is
-  // listed so that it does not hide others, but must not be planned.
+  // False: this version cannot read the row (a newer version wrote it, or it is damaged). The row
+  // must not be planned. It is listed so that the scan does not fail for the other rows.
   bool readable = true;
 };
 
@@ -80,7 +80,7 @@ struct PendingPage {
   std::optional<std::pair<WallTime, RunKey>> next;
 };
 
-// Runs of a job (all, or only `run`) that a write has changed or may have made due.
+// The runs of a job (or only `run`, if set) that a write has changed or may have made due.
 struct ChangedWork {
   JobNo job_no;
   SegmentId segment;
@@ -137,7 +137,7 @@ inline void NoteWritten(const RunRow& row, RunEffect* effect) {
   if (row.state == RunState::kPending) effect->again = row;
 }
 
-// Input of the watchdog for unplanned fires, and of the metric of overdue runs.
+// The input of the watchdog for unplanned fires and of the metric for overdue runs.
 struct OverdueReport {
   WallTime oldest_pending_due = kNever;     // PENDING; kNever = none
   WallTime oldest_unplanned_fire = kNever;  // next_fire of enabled schedules; kNever = none
@@ -180,8 +180,8 @@ class FiringStore {
                                           std::optional<std::pair<WallTime, RunKey>> after,
                                           size_t limit) = 0;
 
-  // PENDING runs of `window` after `after`, except those held back while their job is paused. Reads
-  // only rows of the window. Takes no locks.
+  // PENDING runs of `window` that come after `after`, except runs held back while their job is
+  // paused. Reads only rows of the window. Takes no locks.
   virtual Result<JobPendingPage> ScanPendingOfJob(const JobWindow& window,
                                                   std::optional<RunKey> after, size_t limit) = 0;
 
@@ -193,8 +193,8 @@ class FiringStore {
   virtual Result<RunningPage> ScanCancelRequests(const std::vector<SegmentId>& segments,
                                                  std::optional<RunCursor> after, size_t limit) = 0;
 
-  // Definitions by version, with the job's id; unknown ones are left out. An unreadable one is
-  // marked and does not affect the others.
+  // Definitions by version, with the job's id. Unknown versions are left out. An unreadable
+  // definition is marked, and the others are still returned.
   virtual Result<std::vector<JobVersionRecord>> LoadDefinitions(
       const std::vector<JobVersionKey>& keys) = 0;
 
@@ -208,7 +208,7 @@ class FiringStore {
                                                 const Fence& fence, WallTime now) = 0;
 
   // Changes PENDING runs to SKIPPED by DecideSkip; runs that have changed meanwhile are left alone.
-  // A run with earlier attempts leaves a dead letter. Returns how many were written.
+  // A run with earlier attempts leaves a dead letter. Returns the number of runs written.
   virtual Result<size_t> Skip(const std::vector<SkipItem>& items, const Fence& fence,
                               WallTime now) = 0;
 

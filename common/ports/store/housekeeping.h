@@ -1,4 +1,4 @@
-// Upkeep of the store: adds partitions for the coming days, and deletes what is too old.
+// Upkeep of the store: adds partitions for the coming days, and deletes old data.
 //
 // Threads  Thread-safe; blocking.
 // Errors   As job_store.h.
@@ -21,8 +21,9 @@ class Housekeeping {
   // Adds the partitions for the coming days, and drops whole days older than `retention` in which
   // nothing is open. Deletes old rows of other tables: request keys, audit records older than a
   // year, expired sessions, bulk actions that ended kBulkKept ago, gaps, dead letters, versions of
-  // jobs (the newest kJobVersionsKept stay), and executors that are gone. Deletes a bounded number
-  // of rows per call; kBehind: there is more; call again soon. Safe to call from several members.
+  // jobs (the newest kJobVersionsKept stay), and executors that are gone. A call deletes a bounded
+  // number of rows; kBehind: more rows are to be deleted, so call again soon. Several members may
+  // call it at the same time.
   virtual Result<Upkeep> Maintain(WallTime now, Duration retention) = 0;
 };
 

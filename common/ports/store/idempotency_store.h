@@ -31,8 +31,8 @@ struct RequestLookup {
   StoredAnswer answer = {};
 };
 
-// An Idempotency-Key (BeginRequest) whose answer is stored in the transaction of the write itself.
-// So nothing is written without its answer, and a repeated request never writes twice.
+// An Idempotency-Key (BeginRequest) whose answer is stored in the same transaction as the write. So
+// nothing is written without its answer, and a repeated request never writes twice.
 template <typename Written>
 struct KeyedAnswer {
   std::string scope;
@@ -50,7 +50,7 @@ class IdempotencyStore {
                                              const std::string& fingerprint, WallTime now) = 0;
   virtual Status FinishRequest(const std::string& scope, const std::string& key,
                                const StoredAnswer& answer) = 0;
-  // Forgets the key of a request that has done nothing. A key finished meanwhile is kept.
+  // Forgets the key of a request that has written nothing. A key that is finished is kept.
   virtual Status AbandonRequest(const std::string& scope, const std::string& key) = 0;
 };
 

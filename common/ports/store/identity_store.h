@@ -1,8 +1,8 @@
 // Port of the store's identity and of its mark, by which lost history is
 // detected (domain/store_trust.h).
 //
-// Place    Used by scheduler/guard alone. Its calls work even while the store is held, because they
-//          are what ends the hold.
+// Place    Used by scheduler/guard alone. Its calls work even while the store is held, because the
+//          guard needs them to end the hold.
 #pragma once
 
 #include "common/base/ids.h"
@@ -22,12 +22,12 @@ class IdentityStore {
   // kConflict: another store, or another mark.
   virtual Result<uint64_t> AdvanceMark(const StoreIdentity& seen) = 0;
 
-  // An operator accepts the store that is exactly `seen`. One transaction increments its mark and
-  // raises every segment's epoch to at least `above`, so that no epoch is ever used twice and every
-  // earlier owner is fenced. Returns the new mark. kConflict: as above.
+  // Accepts the store for an operator, if it is exactly `seen`. One transaction increments its mark
+  // and raises every segment's epoch to at least `above`, so that no epoch is ever used twice and
+  // every earlier owner is fenced. Returns the new mark. kConflict: as AdvanceMark.
   virtual Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) = 0;
 
-  // Drops what is cached of the store, because the accepted store may have another history.
+  // Drops all cached data of the store, because the accepted store may have another history.
   virtual void Forget() = 0;
 };
 

@@ -123,7 +123,7 @@ struct JobFilter {
   size_t search_max = kJobSearchMax;
 
   // True if jobs must be examined one by one, because no index covers the filter in this order.
-  // False with an exact name: the few matches are found first and then sorted.
+  // With an exact name it is false: the few matches are found by the name and then sorted.
   bool searches() const {
     if (!name.empty()) return false;
     if (enabled || user_id || !name_contains.empty() || namespaces.size() > 1) return true;
@@ -143,7 +143,7 @@ inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilt
   return PlaceOf(filter.order, page.jobs.back());
 }
 
-// How many runs reached a final state, by state.
+// The number of runs that reached a final state, by state.
 using EndedRuns = std::map<RunState, int64_t>;
 
 // The author and circumstances of a write.
@@ -165,8 +165,8 @@ class JobStore {
  public:
   virtual ~JobStore() = default;
 
-  // The definition must be valid. The first fires are strictly after `now`. On return ScanDue sees
-  // the new schedules of an enabled job.
+  // The definition must be valid. The first fires are strictly after `now`. If the job is enabled,
+  // ScanDue finds its schedules as soon as this call has returned.
   virtual Result<StoredJob> CreateJob(const JobId& id, const JobDefinition& definition,
                                       const WriteContext& context) = 0;
   // At most kJobsCreatedMax jobs, all or none, returned in the same order. kExists: an id is taken,
@@ -175,7 +175,7 @@ class JobStore {
   virtual Result<StoredJob> GetJob(const JobId& id) = 0;
   // kExhausted: more than kJobsFoundMax jobs have these ids and names.
   virtual Result<FoundJobs> FindJobs(const JobKeys& keys) = 0;
-  // Works for deleted jobs too, whose runs still have an owner; never kCorrupt.
+  // Also returns deleted jobs, because their runs still have an owner. Never kCorrupt.
   virtual Result<JobHead> GetJobHead(const JobId& id) = 0;
   virtual Result<JobPage> ListJobs(const JobFilter& filter) = 0;
   virtual Result<BoundedCount> CountJobs(const JobFilter& filter) = 0;

@@ -32,7 +32,7 @@ struct LogExtent {
 class LogStore {
  public:
   virtual ~LogStore() = default;
-  // All or none. Existing chunks are kept, since a chunk may arrive twice.
+  // Stores all records or none. A chunk may arrive twice; the stored one is kept.
   virtual Status AppendLogs(const std::vector<LogRecord>& records) = 0;
   // Chunks with entries from `from_seq` on, or with the end of the log, ascending: at least one if
   // any exists, then up to `bytes_max` of entries. Chunks may be missing in between.

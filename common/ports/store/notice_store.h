@@ -132,16 +132,16 @@ class NoticeStore {
   // nothing. kConflict: a notice has been decided meanwhile.
   virtual Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
                                WallTime now) = 0;
-  // Adds notices of late starts and of recoveries, which scans have found. A recovery ends the
-  // watch for one. Existing notices are kept.
+  // Adds notices of late starts and of recoveries, which scans have found. After its recovery,
+  // ScanRecoveries does not examine a job until the next notified failure. Existing notices are kept.
   virtual Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) = 0;
-  // Examines `limit` jobs of `segments` after `after`, by their fires up to `now` (only the newest,
-  // if there are many). Takes no locks.
+  // Examines up to `limit` jobs of `segments` after `after`, by their fires up to `now` (of many
+  // fires only the newest). Takes no locks.
   virtual Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
                                               std::optional<JobNo> after, WallTime now,
                                               size_t limit) = 0;
 
-  // PENDING deliveries that are due on one of `channels`, longest due first. Takes no locks.
+  // PENDING deliveries that are due on one of `channels`, earliest due time first. Takes no locks.
   virtual Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,
                                                        const std::vector<DeliveryChannel>& channels,
                                                        WallTime now, size_t limit) = 0;

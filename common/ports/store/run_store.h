@@ -81,8 +81,8 @@ inline constexpr size_t kMarkedRuns = 16;
 struct RunSummary {
   RunKey key;
   RunState state = RunState::kPending;
-  WallTime started = WallTime{};  // the epoch: not yet
-  WallTime ended = WallTime{};    // the epoch: not yet
+  WallTime started = WallTime{};  // zero: not started
+  WallTime ended = WallTime{};    // zero: not ended
   bool operator==(const RunSummary&) const = default;
 };
 struct RecentRuns {
@@ -160,9 +160,9 @@ class RunStore {
  public:
   virtual ~RunStore() = default;
 
-  // Creates one PENDING run of kind manual, fire = due = now or the next free microsecond, on the
-  // job's own pseudo schedule. Allowed on a paused job. kConflict: another request has finished the
-  // key of `keyed` meanwhile.
+  // Creates one PENDING run of kind manual, fire = due = now or the next free microsecond. Its
+  // schedule is a pseudo schedule that each job has. Allowed on a paused job. kConflict: another
+  // request has finished the key of `keyed` meanwhile.
   virtual Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
                                         const WriteContext& context) = 0;
 
@@ -179,10 +179,10 @@ class RunStore {
 
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
   // Newest first, without attempts. Planned runs that are not due yet are included only if `states`
-  // names PENDING. A page may hold fewer runs than its limit, even none, although more exist;
-  // searched_to then tells how far it has searched.
+  // names PENDING. A page may hold fewer runs than its limit, even none, although more exist. Then
+  // searched_to says where the search stopped.
   virtual Result<RunPage> ListRuns(const RunFilter& filter, WallTime now) = 0;
-  // As ListRuns, examines at most filter.search_max runs (and at most kRunCountLookedAtMax).
+  // Like ListRuns, examines at most filter.search_max runs (and at most kRunCountLookedAtMax).
   virtual Result<BoundedCount> CountRuns(const RunFilter& filter, WallTime now) = 0;
   // The latest fires of each job, in the order of the request; unknown and deleted jobs are left
   // out. Reads `runs_max` runs per job, however long its history.

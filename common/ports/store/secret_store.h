@@ -1,4 +1,4 @@
-// Port of secrets, which members encrypt before storing; only members have the keys.
+// Port of secrets. Members encrypt a secret before they store it, and only members have the keys.
 //
 // Always   Stored values are ciphertext.
 #pragma once
@@ -62,8 +62,8 @@ class SecretStore {
   virtual Result<std::vector<StoredSecret>> FindSecrets(const std::vector<std::string>& names) = 0;
   virtual Result<std::vector<SecretRecord>> ListSecrets(const SecretFilter& filter) = 0;
   virtual Result<BoundedCount> CountSecrets() = 0;
-  // Writes value, description and shared if the stored version is the wanted one; returns the new
-  // record. kConflict: another version. kNotFound.
+  // Writes value, description and shared if the stored version is `wanted.record.version`; returns
+  // the new record. kConflict: another version. kNotFound.
   virtual Result<SecretRecord> UpdateSecret(const StoredSecret& wanted, WallTime now) = 0;
   virtual Status DeleteSecret(const std::string& name, int64_t expected_version) = 0;
   // Replaces the value by the same value under another key. kConflict: it is no longer

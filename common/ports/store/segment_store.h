@@ -11,7 +11,7 @@
 
 namespace carillon {
 
-// A segment's ownership as the store has it.
+// The ownership of a segment, as stored.
 struct SegmentRecord {
   SegmentId segment;
   MemberId owner;           // empty = never taken
@@ -20,16 +20,16 @@ struct SegmentRecord {
   Generation assign_gen;
   // The owner promised to write nothing more, or there is no owner.
   bool released = false;
-  // The owner's lease. Members before schema 19 do not store theirs; then it is an earlier owner's
-  // lease, or 0.
+  // The lease that the owner grants. Members older than schema 19 do not store theirs; then this is
+  // the lease of an earlier owner, or 0.
   Duration lease = {};
   // The longest lease of earlier owners that might be in force at `taken`.
   Duration lease_before = {};
   WallTime taken = {};  // by the database's clock
 };
 
-// The longest that a change of ownership may take, from the moment when Take reads the clock until
-// no earlier owner grants leases any more: waiting for locks, and the margins of both owners.
+// The longest time from the moment when Take reads the clock until no earlier owner grants leases
+// any more. It contains the wait for locks and the margins of both owners.
 inline constexpr Duration kTakeLongest = 30s;
 
 // The longest lease that may be in force at `now`, of the owner in the record or an earlier one.
@@ -62,8 +62,8 @@ class SegmentStore {
 
   // Takes those of `segments` that the rules allow (assign_gen < generation, or equal and owned by
   // this incarnation), in one transaction: closes the old owner's connections, sets the owner,
-  // increments the epoch. Returns the segments taken; others are simply absent. After kTimeout,
-  // call again: the same generation and incarnation take again, with a higher epoch.
+  // increments the epoch. Returns only the segments taken. After kTimeout, call again with the same
+  // generation and incarnation: this takes them again, with a higher epoch.
   virtual Result<TakenSegments> Take(const TakeRequest& request) = 0;
 
   // Promises that this owner starts no write under these epochs any more, so that the next owner

@@ -1,4 +1,4 @@
-// Settings of the whole cluster, which people change while it runs.
+// The live settings of the cluster, which users change while it runs.
 //
 // Threads  Thread-safe; blocking.
 // Errors   As job_store.h.

@@ -1,5 +1,5 @@
-// The ports of one store together, for the places that hand them on: composition roots, the member,
-// the REST API. A class that uses a few of them takes those.
+// All ports of one store, for code that passes them on: composition roots, the member, the REST
+// API. A class that uses only a few ports takes these and not all.
 #pragma once
 
 #include "common/ports/store/audit_store.h"
