@@ -132,8 +132,8 @@ class NoticeStore {
   // nothing. kConflict: a notice has been decided meanwhile.
   virtual Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
                                WallTime now) = 0;
-  // Adds notices of late starts and of recoveries, which scans have found. After its recovery,
-  // ScanRecoveries does not examine a job until the next notified failure. Existing notices are kept.
+  // Adds notices of late starts and of recoveries that scans have found. Existing notices are kept.
+  // After its recovery, ScanRecoveries does not examine a job until its next notified failure.
   virtual Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) = 0;
   // Examines up to `limit` jobs of `segments` after `after`, by their fires up to `now` (of many
   // fires only the newest). Takes no locks.
