@@ -1,6 +1,6 @@
 // Answers /livez and /readyz, identically on every port of a process.
 //
-// Threads  Thread-safe. Each check that blocks has a loop of its own, so no request waits for one.
+// Threads  Thread-safe. A check that may block runs on a loop of its own: no request waits for it.
 // Always   After Stop() only checks that do not block are called.
 #pragma once
 
@@ -17,12 +17,13 @@ namespace carillon::ops {
 
 class Health {
  public:
-  // /readyz answers 200 while all of `checks` pass. Returns when each check has answered once or
-  // has timed out. `clock` must outlive it.
+  // /readyz answers 200 while all of `checks` pass. The constructor waits until each check has
+  // answered once or has timed out. `clock` must outlive this object.
   Health(std::vector<ReadyCheck> checks, const Clock& clock);
   ~Health();
 
-  // The answer to /livez and /readyz[?verbose], also to a wrong method; nullopt for other paths.
+  // The answer to /livez and /readyz[?verbose], and to a wrong method on these paths; nullopt for
+  // other paths.
   std::optional<HttpResponse> Answer(const HttpRequest& request) const;
   // 200 or 503; with `verbose` in the query, a line for each check.
   HttpResponse Readiness(const HttpRequest& request) const;

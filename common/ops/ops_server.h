@@ -1,5 +1,5 @@
-// The ops port: /livez, /readyz[?verbose], /healthz, /metrics. Requests need no token and change
-// nothing; so it listens on loopback only, unless configured otherwise.
+// The ops port: /livez, /readyz[?verbose], /healthz, /metrics. Its requests need no token, so the
+// port listens on loopback only, unless configured otherwise. No request changes anything.
 //
 // Threads  As HttpServer.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace carillon::ops {
 
-// Where the ops port listens.
+// The address on which the ops port listens.
 struct OpsOptions {
   std::string address = "127.0.0.1";
   uint16_t port = 8642;  // 0 = any
@@ -37,7 +37,7 @@ class OpsServer {
 
   uint16_t port() const;
   std::string url() const;
-  // Nothing of the context is used any more when it returns.
+  // After Stop has returned, the context is not used any more.
   void Stop();
 
  private:

@@ -16,7 +16,7 @@
 
 namespace carillon::ops {
 
-// A condition of readiness; an error of `check` means not ready.
+// A condition of readiness: while `check` returns an error, the process is not ready.
 struct ReadyCheck {
   std::string name;
   std::function<Status()> check;
