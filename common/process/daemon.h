@@ -24,25 +24,26 @@ class Daemon {
   virtual void BeginDrain() = 0;
   // True once nothing is in progress.
   virtual bool drained() const = 0;
-  // Stops the parts in order.
+  // Stops the parts of the daemon, in an order of its own.
   virtual void Stop() = 0;
 };
 
-// Polled during waits: true if the process was told to stop.
+// Called repeatedly during waits; true if the process has received a signal to stop.
 using Interrupted = std::function<bool()>;
 using StartDaemon =
     std::function<Result<std::unique_ptr<Daemon>>(const config::Config&, const Interrupted&)>;
 
-// True if a user started this process at a terminal. It then ends when the terminal closes.
+// True if a user started this process at a terminal. Such a process ends when the terminal closes.
 bool AtTerminal();
 
-// Runs until SIGTERM or SIGINT; with `at_terminal` also until SIGHUP, which otherwise only reloads.
-// Work in progress then has 10 s to finish, or until a second signal. Returns the exit code: 0
-// after such a signal, 1 if a part failed, 2 if the configuration is invalid (kInvalid of `start`).
+// Runs until SIGTERM or SIGINT. SIGHUP also ends it with `at_terminal`; otherwise SIGHUP only calls
+// Reload. After the signal, work in progress has 10 s to finish; a second signal ends this wait.
+// Returns the exit code: 0 after a signal, 1 if a part failed, 2 if the configuration is invalid
+// (kInvalid of `start`).
 int RunDaemon(const std::string& name, const config::LoadRequest& request, const StartDaemon& start,
               bool at_terminal = AtTerminal());
 
-// The error that a waiting part returns when the process was told to stop.
+// The error to return from a wait that ends because the process has received a signal to stop.
 Error InterruptedError();
 
 }  // namespace carillon::process

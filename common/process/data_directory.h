@@ -1,9 +1,9 @@
 // The files of a daemon's data directory that outside programs rely on.
 //
 // Owns     The lock, which allows one daemon per directory.
-// Errors   Open: kConflict if another server holds it (names its pid), kUnavailable if the
-//          directory cannot be made or written, kDenied if it belongs to another user or others can
-//          write to it.
+// Errors   Open: kConflict if another server holds the lock (the message names its pid);
+//          kUnavailable if the directory cannot be created or written; kDenied if it belongs to
+//          another user, or if other users can write to it.
 #pragma once
 
 #include <memory>

@@ -14,10 +14,10 @@
 
 namespace carillon::process {
 
-// Blocks SIGTERM, SIGINT and, unless it is ignored (nohup), SIGHUP in this thread and all that it
-// will start, for TakeStopSignal. SIGPIPE is ignored.
+// Blocks SIGTERM, SIGINT and, unless it is ignored (nohup), SIGHUP. This applies to this thread and
+// to threads that it starts later, so that only TakeStopSignal receives them. Ignores SIGPIPE.
 sigset_t BlockStopSignals();
-// The signal that arrived within `timeout`; 0 if none did.
+// Waits for one of `signals` and returns it; 0 if none arrives within `timeout`.
 int TakeStopSignal(const sigset_t& signals, timespec timeout);
 
 void ConfigureLog(const config::Config& config);
@@ -37,8 +37,8 @@ config::Config ConfigUnder(const ClusterSettings& settings, const config::Config
 void FollowSettings(LiveSettings& settings, const config::Config& start,
                     std::function<void(const config::Config&)> apply);
 
-// The single line of the file `path`; `setting` names it in errors. kUnavailable: unreadable.
-// kInvalid: empty, larger than 4 KiB, or more than one line.
+// Returns the single line of the file `path`. Errors name the file by `setting`. kUnavailable:
+// unreadable. kInvalid: empty, larger than 4 KiB, or more than one line.
 Result<std::string> ReadSecretFile(const std::string& path, std::string_view setting);
 
 // The same for at most `lines_max` lines.
