@@ -21,7 +21,7 @@ namespace carillon::tls {
 // A new key. Secret: never log it, and store it only in files of mode 0600.
 std::string NewKey();
 
-// A certificate request for that name, signed with `key`.
+// A certificate request for `common_name`, signed with `key`.
 Result<std::string> NewRequest(const std::string& key, const std::string& common_name);
 
 // The properties of a certificate; it is valid in [from, until).
@@ -35,14 +35,15 @@ struct CertificateInfo {
 // Describes the first certificate in `pem`.
 Result<CertificateInfo> Describe(const std::string& pem);
 
-// kInvalid: the certificate is for another key.
+// Checks that the certificate belongs to `key`; kInvalid if not.
 Status CheckPair(const std::string& certificate, const std::string& key);
-// kDenied: not signed by `authority`, or not valid at `now`.
+// Checks the signature and the validity. kDenied: not signed by `authority`, or not valid at `now`.
 Status CheckIssued(const std::string& certificate, const std::string& authority, WallTime now);
 
 enum class Purpose { kServer, kClient, kBoth };
 
-// An identity on the control link: the own certificate and key, and the trusted authority. All PEM.
+// An identity on the control link, as PEM: a certificate with its key, and the authority that is
+// trusted.
 struct Identity {
   std::string authority = {};
   std::string certificate = {};
@@ -81,7 +82,7 @@ class Authority {
 
   // kInvalid: `request` is malformed, not signed with its own key, or for another name.
   Result<std::string> Issue(const std::string& request, const IssueOptions& options) const;
-  // The same, for a key that is available here.
+  // The same without a request, for a caller that has the private key.
   Result<std::string> IssueFor(const std::string& key, const IssueOptions& options) const;
 
  private:

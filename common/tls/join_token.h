@@ -1,5 +1,6 @@
-// Token that an administrator gives to a new executor: a one-time secret, and the certificate of
-// the authority whose members may receive it. One line of text.
+// Token that an administrator gives to a new executor, as one line of text. It contains a one-time
+// secret and the certificate of an authority: the executor sends the secret only to members whose
+// certificates this authority has signed.
 #pragma once
 
 #include <string>

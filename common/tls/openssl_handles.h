@@ -1,4 +1,4 @@
-// Owning handles for OpenSSL's objects, PEM conversion, and errors as our own.
+// Owning handles for OpenSSL's objects, and the conversion of PEM text and of OpenSSL's errors.
 #pragma once
 
 #include <openssl/bio.h>
