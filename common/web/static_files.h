@@ -38,7 +38,7 @@ class StaticFiles {
   std::map<std::string_view, Forms> files_;
 };
 
-// By the path's extension; "application/octet-stream" for unknown ones.
+// The content type for the extension of `path`; "application/octet-stream" if it is unknown.
 std::string_view ContentTypeOf(std::string_view path);
 // True if an Accept-Encoding header (null: not sent) names `coding` with a weight above 0.
 bool AcceptsEncoding(const std::string* header, std::string_view coding);
