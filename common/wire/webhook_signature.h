@@ -9,10 +9,11 @@
 
 namespace carillon {
 
-// Decodes "whsec_" and base64 of 24 to 64 bytes. kInvalid; the message does not contain the secret.
+// Decodes "whsec_" and base64 of 24 to 64 bytes. kInvalid for other texts; the message does not
+// contain the text.
 Result<std::string> ParseWebhookSecret(std::string_view text);
-// Reads one secret per line, newest first, at most two: during a rotation both sign. Blank lines
-// are skipped. kInvalid: no secret, too many, or an invalid one.
+// Reads one secret per line, newest first. There may be two: during a rotation both sign. Blank
+// lines are skipped. kInvalid: no secret, more than two, or an invalid one.
 Result<std::vector<std::string>> ParseWebhookSecrets(std::string_view text);
 
 // The signed parts of a webhook request.

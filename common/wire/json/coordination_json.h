@@ -1,7 +1,7 @@
 // Encodes members, assignments, settings and the trusted store for the coordinator's nodes.
 //
-// Errors   Parse…: kCorrupt. Unknown fields are ignored, since a newer member may have
-//          written them.
+// Errors   Parse…: kCorrupt. Unknown fields are ignored, because a newer member may have written
+//          them.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace carillon {
 
 // Returns the name of the node by which a member publishes whether the pause of the cluster is in
-// force on it (`paused`) or not. The name does not end in a number, so that it cannot be mistaken
+// force at this member (`paused`). The name does not end in a number, so that it cannot be mistaken
 // for the node of a member.
 std::string AnnouncedName(const Incarnation& incarnation, bool paused);
 
@@ -20,17 +20,17 @@ std::string AnnouncedName(const Incarnation& incarnation, bool paused);
 std::string MemberText(const MemberInfo& member);
 Result<MemberInfo> ParseMember(std::string_view text);
 
-// {"generation": 7, "members": ["scheduler-1"], "owners": [[0, 0], [1, 0]]}. An owner is a pair of
-// a segment and the index of its member: short, because thousands of segments must fit into one
-// node. An empty text is an assignment that was never written.
+// {"generation": 7, "members": ["scheduler-1"], "owners": [[0, 0], [1, 0]]}. Each pair of "owners"
+// is a segment and the index of its owner in "members". This form is short, because thousands of
+// segments must fit into one node. An empty text is an assignment that was never written.
 std::string AssignmentText(const Assignment& assignment);
 Result<Assignment> ParseAssignment(std::string_view text);
 
-// {"version": 3, "settings": {"log.level": "debug"}}. An empty text: settings never written.
+// {"version": 3, "settings": {"log.level": "debug"}}. Empty: settings that were never written.
 std::string SettingsText(const ClusterSettings& settings);
 Result<ClusterSettings> ParseSettings(std::string_view text);
 
-// {"store_id": "…", "server_id": "…", "mark": 17, "accepted_us": 0}. An empty text: never written.
+// {"store_id": "…", "server_id": "…", "mark": 17, "accepted_us": 0}. Empty: never written.
 std::string TrustText(const StoreTrust& trust);
 Result<std::optional<StoreTrust>> ParseTrust(std::string_view text);
 

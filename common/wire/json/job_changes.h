@@ -3,7 +3,7 @@
 //   [{"path": "/env/MODE", "from": null, "to": "fast"}, {"path": "/timeout", "from": 60, "to": 90}]
 //
 // A path is a JSON pointer into the definition (job_fields.h). Objects, and lists of equal length,
-// are compared member by member; other values as a whole. Null: absent.
+// are compared member by member; other values are compared as a whole. Null means absent.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,9 +18,9 @@ nlohmann::json JobChanges(const JobDefinition& from, const JobDefinition& to);
 // For a new job: every field that differs from its default.
 nlohmann::json JobChanges(const JobDefinition& made);
 
-// A reduced form for records that are kept for long and have other readers than the job: at most
-// `kAuditedChangesMax` changes, long values truncated, and values of environment variables, which may
-// contain passwords, replaced by "***".
+// A reduced form for records that are kept for long and that people without access to the job may
+// read: at most kAuditedChangesMax changes, with long values truncated. The values of environment
+// variables may contain passwords, so they are replaced by "***".
 inline constexpr size_t kAuditedChangesMax = 100;
 inline constexpr size_t kAuditedValueBytesMax = 200;
 nlohmann::json AuditedChanges(const nlohmann::json& changes);

@@ -13,7 +13,7 @@ namespace carillon {
 // with the pointer: the value has the wrong type or an unknown name. ValidateJob checks the bounds.
 Result<bool> ReadJobField(std::string_view name, const nlohmann::json& value, JobDefinition& job);
 
-// The names of all fields that a request may set.
+// Returns the names of all fields that a request may set.
 std::vector<std::string_view> JobFieldNames();
 
 // Applies the job's zone to cron schedules without a zone. Call it once, after the

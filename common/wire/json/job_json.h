@@ -31,8 +31,8 @@ struct ParsedJob {
 Result<ParsedJob> ParseJob(const nlohmann::json& body, Mistakes* further = nullptr);
 Result<ParsedJob> ParseJobText(std::string_view body);
 
-// A complete job that replaces `job`. The client may have read the body with GET and changed only
-// cron_expression (with time_zone) or only schedules; the changed one counts.
+// A complete job that replaces `job`. The body may be a response to GET in which the client changed
+// only cron_expression (and time_zone) or only schedules; the field that was changed counts.
 Result<ParsedJob> ParseReplacement(const StoredJob& job, const nlohmann::json& body,
                                    Mistakes* further = nullptr);
 

@@ -11,14 +11,14 @@ namespace carillon {
 
 inline constexpr size_t kJsonDepthMax = 32;
 inline constexpr size_t kJsonBytesMax = 1u << 20;
-inline constexpr size_t kJsonValuesMax = 50'000;  // 1 MiB of empty arrays would be 350,000
+inline constexpr size_t kJsonValuesMax = 50'000;  // 1 MiB can contain 350,000 empty arrays
 
-// One JSON document. kInvalid: not JSON, not UTF-8, nested deeper than kJsonDepthMax, more than
-// kJsonValuesMax values, a duplicate name in an object (with the pointer of the second).
+// Parses one JSON document. kInvalid: not JSON, not UTF-8, nested deeper than kJsonDepthMax, more
+// than kJsonValuesMax values, or a duplicate name in an object (with the pointer of the second).
 // kExhausted: above kJsonBytesMax.
 Result<nlohmann::json> ParseJsonText(std::string_view text);
 
-// One document on one line. Bytes that are not UTF-8 become U+FFFD; never throws.
+// Returns a document as one line. Bytes that are not UTF-8 become U+FFFD; never throws.
 std::string JsonToText(const nlohmann::json& document);
 
 // `name` appended to the JSON pointer `parent` (RFC 6901).

@@ -14,7 +14,7 @@ nlohmann::json SharesToJson(const std::vector<Share>& shares);
 // Validated. kInvalid with the pointer of the mistake, e.g. "/shares/0/namespace".
 Result<std::vector<Share>> SharesFromJson(const nlohmann::json& shares);
 
-// The stored form; not validated again when read. kCorrupt: not a list of shares.
+// The stored form. It is not validated again when it is read. kCorrupt: not a list of shares.
 std::string SharesToText(const std::vector<Share>& shares);
 Result<std::vector<Share>> SharesFromText(std::string_view text);
 

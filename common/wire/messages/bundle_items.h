@@ -1,5 +1,5 @@
-// Finds the items of a bundle, and the segment of each, without decoding them. A reader that needs
-// only the items of a few segments avoids the cost of the others.
+// Finds the items of a bundle, and the segment of each, without decoding them. So a reader that
+// needs the items of a few segments need not decode the others.
 //
 // Errors   kCorrupt: the bytes cannot be split into fields. Never throws, never reads out
 //          of bounds.
@@ -16,8 +16,8 @@ namespace carillon::wire {
 
 struct BundleItem {
   std::string_view bytes;  // part of the bundle, which must outlive the item
-  // The segment that a decoder would find. nullopt if a decoder would reject the item, because it
-  // cannot be split into fields or the number is no valid segment.
+  // The segment that a decoder would find. nullopt if a decoder would reject the item, because the
+  // item cannot be split into fields or the number is not a valid segment.
   std::optional<SegmentId> segment;
 };
 

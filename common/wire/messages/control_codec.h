@@ -1,5 +1,5 @@
 // Encodes and decodes the messages of the control link. Protobuf (proto/carillon/v1/control.proto)
-// is used only in here.
+// is used only in this folder.
 //
 // Errors   Decode: kCorrupt for bytes that are not a message, an empty message, a kind that this
 //          version does not know, an invalid id, or a number out of its range.

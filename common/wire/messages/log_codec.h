@@ -1,4 +1,4 @@
-// Encodes and decodes chunks of logs as payloads of the bus. Protobuf is used only in here.
+// Encodes and decodes chunks of logs as payloads of the bus. Protobuf is used only in this folder.
 //
 // Errors   Decode: kCorrupt for bytes that are not a bundle, an invalid id, a number out of its
 //          range, invalid entries, or a bundle above kBundleChunksMax.

@@ -32,7 +32,7 @@ class Signer {
 bool VerifySignature(std::string_view public_key, std::string_view bytes,
                      std::string_view signature);
 
-// The executor that may act on a task bundle, and until when.
+// The executor that may act on a task bundle, and the end of its validity.
 struct SealTarget {
   ExecutorId executor;
   Incarnation incarnation;
@@ -60,8 +60,8 @@ struct OpenedTasks {
   std::vector<TaskMessage> tasks;
 };
 
-// Checks the cheapest first: target (kOtherExecutor is not an error), incarnation, expiry against
-// `now`, signature with any of `public_keys`, decoding.
+// Checks in this order, the cheapest first: target (kOtherExecutor is not an error), incarnation,
+// expiry against `now`, signature with any of `public_keys`. Then decodes the tasks.
 OpenedTasks OpenTasks(const BusRecord& record, const ExecutorId& self,
                       const Incarnation& incarnation, WallTime now,
                       const std::vector<std::string>& public_keys);

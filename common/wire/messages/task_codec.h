@@ -1,5 +1,5 @@
 // Encodes and decodes the payloads of the bus. Protobuf (proto/carillon/v1/task.proto) is used only
-// in here.
+// in this folder.
 //
 // Errors   Decode: kCorrupt for bytes that are neither a bundle nor JSON, an invalid id, a number
 //          out of its range, a result without a claim token, or a bundle above kBundleTasksMax.
@@ -65,7 +65,7 @@ std::string EncodeTasks(const std::vector<TaskMessage>& tasks,
                         BusFormat format = BusFormat::kBinary);
 Result<std::vector<TaskMessage>> DecodeTasks(std::string_view bytes);
 
-// A result of docs/protocol.md. The owner finds the run by its key; job_id is for other readers.
+// A result of docs/protocol.md. Carillon finds the run by its key; job_id is for other readers.
 struct ResultMessage {
   ResultReport report;
   JobId job_id;
@@ -76,9 +76,9 @@ std::string EncodeResults(const std::vector<ResultMessage>& results,
 // Decodes the results of a record, except those of segments for which `wanted` is false: they are
 // skipped without being decoded or checked.
 //
-// With `unreadable`, invalid results of a bundle are skipped too, and their errors are added there.
-// Otherwise one of them would make the whole record kCorrupt, and the executor would send the valid
-// results beside it again and again, in the same bundle.
+// With `unreadable`, invalid results of a bundle are skipped too, and their errors are added to
+// `unreadable`. Without it, one invalid result makes the whole record kCorrupt; the executor would
+// then repeat the valid results of the same bundle forever.
 Result<std::vector<ResultMessage>> DecodeResults(std::string_view bytes,
                                                  std::vector<Error>* unreadable = nullptr,
                                                  const std::function<bool(SegmentId)>& wanted = {});
