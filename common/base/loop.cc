@@ -7,7 +7,7 @@
 namespace carillon {
 namespace {
 
-// The longest time until a lost wake-up or a step of the clock is noticed.
+// The longest wait between two calls of Step. It bounds the effect of a lost wake-up or a clock step.
 constexpr Duration kLongestWait = 1s;
 
 }  // namespace

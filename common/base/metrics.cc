@@ -28,7 +28,7 @@ const MetricSpec* RequireSpec(std::string_view name, MetricKind kind) {
   return spec;
 }
 
-// Never part of a label value.
+// Separates joined label values. It must not occur in a label value.
 constexpr char kBetweenLabels = '\x1f';
 
 }  // namespace
