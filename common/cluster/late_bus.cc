@@ -7,13 +7,14 @@
 namespace carillon::cluster {
 namespace {
 
-// The wait of the startup for a broker. Short, because the daemon serves nothing meanwhile.
+// The longest wait for a broker at startup. It is short, because the daemon does not serve requests
+// during this time.
 constexpr Duration kFirstAnswer = 2s;
 constexpr Duration kAnswer = 5s;
 constexpr Duration kTryAgain = 1s;
 constexpr Duration kIdle = 1h;
-// Brokers that return one by one may at first know no topic, or too few replicas of one. So only
-// this many misfits in a row are a failure.
+// While brokers return one by one, they may at first report a topic as missing, or with too few
+// replicas. So the daemon fails only after this many attempts in a row with wrong topics.
 constexpr int kMisfitsMax = 30;
 
 }  // namespace
@@ -97,7 +98,7 @@ Status LateBus::Try(Duration limit) {
   return {};
 }
 
-// Opens what earlier attempts have not opened yet.
+// Opens the producer and the consumers that earlier attempts have not opened.
 Status LateBus::OpenAll(Duration limit) {
   if (!producer_opened_) {
     CARILLON_TRY(ports_.check_topics(limit));
