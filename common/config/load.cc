@@ -151,7 +151,7 @@ class Loader {
     for (const Override& flag : request.flags) {
       Note(Set(flag.name, {flag.value, Origin::kFlag, flag.flag}));
     }
-    // If a value was rejected, nobody knows which settings would be used together, so the
+    // If a value was rejected, it is unknown which values would be used together, so their
     // combination is not checked.
     if (mistakes_.empty()) CheckTogether();
     if (mistakes_.empty()) return std::move(config_);
@@ -232,8 +232,8 @@ class Loader {
                                      std::to_string(least) + ")"};
   }
 
-  // A lease is renewed with each heartbeat. Two heartbeats in a row may be lost, and the lease must
-  // still not come so close to its end that the warden kills the process.
+  // A lease is renewed with each heartbeat. Even if two heartbeats in a row are lost, more than
+  // kLeaseMargin must be left of the lease, because then the warden kills the process.
   Status CheckLease() const {
     const int64_t least = 3 * config_.Integer("scheduler.heartbeat_ms") + kLeaseMargin / 1ms;
     if (config_.Integer("scheduler.lease_ms") >= least) return {};
@@ -337,7 +337,7 @@ class Loader {
     return {};
   }
 
-  // `url` is known to begin with its scheme, and libcurl checks the rest later.
+  // The caller has checked that `url` begins with a scheme. libcurl checks the rest later.
   static bool IsPlausibleUrl(const std::string& url) {
     if (url.find_first_of(" \t\x7f") != std::string::npos) return false;
     const std::string rest = url.substr(url.find("//") + 2);
@@ -401,7 +401,7 @@ Config Config::With(const std::map<std::string, std::string>& live,
                     std::vector<std::string>* left_out) const {
   Config config = *this;
   for (const auto& [name, text] : live) {
-    if (IsOfPause(name)) continue;  // stored with the settings, but not one of them
+    if (IsOfPause(name)) continue;  // stored with the settings, but not a setting
     const Setting* setting = FindSetting(name);
     const bool known = setting != nullptr && setting->live;
     const std::string complaint =
