@@ -12,7 +12,7 @@ namespace carillon::process {
 namespace {
 
 constexpr timespec kSuperviseEvery{.tv_sec = 0, .tv_nsec = 200'000'000};
-// The time that running processes have to end before they are left to the warden.
+// The time in which running processes may end before the daemon ends and leaves them to the warden.
 constexpr Duration kDrainTimeout = 10s;
 
 int Fail(const std::string& name, const Error& error, int code) {

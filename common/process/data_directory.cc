@@ -44,8 +44,9 @@ Status WriteAll(int fd, const std::string& text, const std::string& path) {
   return {};
 }
 
-// Readers see the old file or the complete new one, also after a crash. A file left at the path of
-// the temporary file, by a crash or by another user, is removed and never written to.
+// Replaces a file so that readers see either the old file or the complete new one, even after a
+// crash. If a crash or another user has left a file at the temporary path, it is removed first and
+// never written to.
 Status ReplaceFile(const std::string& directory, const std::string& name, const std::string& text) {
   const std::string path = directory + "/" + name;
   const std::string fresh = path + ".new";

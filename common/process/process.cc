@@ -33,7 +33,7 @@ sigset_t BlockStopSignals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT}) sigaddset(&signals, signal);
-  // Under nohup SIGHUP is ignored and stays so: closing the terminal must not end the server.
+  // If SIGHUP is ignored (nohup), it stays ignored: closing the terminal must not end the server.
   struct sigaction hangup {};
   sigaction(SIGHUP, nullptr, &hangup);
   if (hangup.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
