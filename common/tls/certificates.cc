@@ -21,7 +21,7 @@ using Number = Handle<BIGNUM, &BN_free>;
 using Store = Handle<X509_STORE, &X509_STORE_free>;
 using StoreContext = Handle<X509_STORE_CTX, &X509_STORE_CTX_free>;
 
-// OpenSSL returns 1 on success; here every failure is a lack of memory.
+// Aborts if an OpenSSL call did not succeed. Only for calls that fail only for lack of memory.
 void Must(bool done, const char* what) { CARILLON_CHECK(done, what); }
 
 time_t Seconds(WallTime time) {

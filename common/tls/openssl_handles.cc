@@ -19,7 +19,7 @@ Bio Reading(const std::string& pem) {
 // Rejects keys with a pass phrase, instead of prompting on the terminal.
 int NoPassPhrase(char*, int, int, void*) { return -1; }
 
-// The PEM text that `write` puts into the BIO.
+// Returns the PEM text that `write` writes to a BIO.
 template <typename Write>
 std::string Written(Write write) {
   const Bio bio(BIO_new(BIO_s_mem()));
