@@ -47,7 +47,7 @@ constexpr std::array<CodePoints, 16> kInvisible = {{{0x00, 0x20},
                                                     {0x3000, 0x3000},
                                                     {0x3164, 0x3164},
                                                     {0xFEFF, 0xFEFF}}};
-// Embeddings, overrides and isolates; not the marks that some languages need.
+// Embeddings, overrides and isolates. Not the direction marks, because some languages need them.
 constexpr std::array<CodePoints, 2> kDirections = {{{0x202A, 0x202E}, {0x2066, 0x2069}}};
 
 template <size_t kSize>

@@ -30,8 +30,8 @@ constexpr std::array<int8_t, 256> DigitValues() {
 }
 constexpr std::array<int8_t, 256> kDigitValues = DigitValues();
 
-// Separate, so that only a failure pays for the text: every message of a run decodes its id
-// and its token.
+// A separate function, so that the text is built only after a failure: decoding must be cheap,
+// because every message about a run contains its id and its token.
 Error NotARunId(std::string_view text) {
   return {ErrorCode::kInvalid, "not a run id: '" + std::string(text.substr(0, 64)) + "'"};
 }

@@ -27,7 +27,7 @@ std::string_view Name(StoreState state) {
 
 std::optional<StoreDoubt> Judge(const StoreTrust& trusted, const StoreIdentity& seen) {
   if (seen.store_id != trusted.store_id) return StoreDoubt::kOtherStore;
-  // Compared before the servers, because lost history is the more important finding on any server.
+  // Checked before the server, because on any server lost history is the more important result.
   if (seen.mark < trusted.mark) return StoreDoubt::kHistoryLost;
   if (seen.server_id != trusted.server_id) return StoreDoubt::kOtherServer;
   return std::nullopt;

@@ -16,8 +16,8 @@ std::optional<WallTime> FirstAtOrAfter(const Schedule& schedule, WallTime t) {
 // Divides the misfires of a plan into those recorded as gaps and those run.
 struct Split {
   WallTime window;  // fires before it are too old: a gap of kMisfire
-  // Fires from `window` up to this one are more than catch_up_max: a gap of kCatchUpLimit. Misfires
-  // from here on are run.
+  // Fires from `window` until this time exceed catch_up_max: a gap of kCatchUpLimit. Misfires from
+  // this time on are run.
   WallTime run_from;
 };
 

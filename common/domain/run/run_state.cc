@@ -16,8 +16,8 @@ int PriorityOf(const RunRow& row, const JobRow& job) {
   return row.kind == RunKind::kManual ? row.priority : job.priority;
 }
 
-// Returns the run to PENDING for one more attempt. No other function stamps the version or obeys a
-// pause, so that every retry does both.
+// Returns the run to PENDING for one more attempt. Every automatic retry calls this function, so
+// that each uses the current version of the job and waits while the job is paused.
 RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
   const bool keep_version = failpoint::Broken("retry.version");
   return {.state = RunState::kPending,
@@ -63,8 +63,8 @@ RunChange AfterLoss(const RunRow& row, const JobRow* job, std::string_view why, 
     }
     case OnLost::kRetry: break;
   }
-  // The retry does not wait: the host failed, not the job, and the end of the lease was
-  // already awaited.
+  // The retry has no back-off, because the host failed and not the job, and the run has usually
+  // waited for the end of the lease already.
   if (HasRetryLeft(job->retry, row.attempt)) return NextAttempt(row, *job, now);
   RunChange lost = Ended(row, RunState::kLost, why);
   lost.dead_letter = true;
@@ -212,7 +212,7 @@ CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap) {
 
 std::string CancelSentence(const CancelWord& word) {
   if (word.reason.empty()) return {};
-  // A run that was not running is only cancelled, never killed.
+  // If no process was running, the sentence says "cancelled" even for CancelMode::kKill.
   const bool kills = word.effect == CancelEffect::kRequested && word.mode == CancelMode::kKill;
   const std::string who(word.actor.empty() ? "an unknown user" : word.actor);
   return std::string(kills ? "killed" : "cancelled") + " by " + who + ": " +

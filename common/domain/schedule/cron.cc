@@ -99,7 +99,7 @@ uint32_t MatchingDays(const CronExpression& expression, const Shape& shape) {
 
 }  // namespace
 
-// A calendar month, and how to get to the next one.
+// A calendar month that can be changed to the following one.
 struct CronPattern::Month {
   int64_t first_day;  // days since 1970-01-01
   int year;

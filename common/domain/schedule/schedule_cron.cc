@@ -44,7 +44,8 @@ CronSchedule::Window CronSchedule::WindowOf(const ZonePeriod& period) const {
           .until = keep_first_ ? period.end : period.first_from};
 }
 
-// True if period.begin fires because of local times that were skipped, and not because of its own.
+// True if period.begin fires only because the pattern matches a local time that was skipped there,
+// and not because it matches the local time of period.begin.
 bool CronSchedule::FiresAfterGap(const ZonePeriod& period) const {
   const int64_t local = period.begin + period.offset;
   return fire_after_gap_ && period.gap_from < local &&

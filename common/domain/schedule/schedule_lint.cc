@@ -103,8 +103,8 @@ std::string LocalText(int64_t local_second) {
   return text.substr(0, 16);
 }
 
-// Warns about a fire in an hour that a clock change skips, but only if the hour is restricted: for
-// "every five minutes" a skipped hour does not matter.
+// Warns about a fire in an hour that a clock change skips, but only if the hour field is
+// restricted: for "every five minutes" a skipped hour does not matter.
 void LintGap(const ScheduleSpec& spec, const CronExpression& cron, DstGap gap, WallTime after,
              Warnings* warnings) {
   const CronPattern pattern(cron);

@@ -48,8 +48,8 @@ bool LooksLikeZone(std::string_view name) {
   return previous != '/';
 }
 
-// True if the zone's file exists. Must be called before the loader, because it remembers every name
-// that it is asked for: wrong names would use memory permanently.
+// True if the zone's file exists. Must be called before the loader, because the loader keeps every
+// name that it receives: wrong names would use memory permanently.
 bool HasFile(std::string_view name) {
   const char* directory = std::getenv("TZDIR");
   const std::filesystem::path root = directory != nullptr ? directory : "/usr/share/zoneinfo";
@@ -84,7 +84,7 @@ Result<const Zone*> Zone::Load(std::string_view name) {
   }
   MutexLock lock(mu);
   auto& slot = zones[std::string(name)];
-  // Another thread may have loaded it meanwhile; its pointer is already in use.
+  // Another thread may have loaded the zone meanwhile. That object is kept: it is already in use.
   if (slot == nullptr) slot.reset(new Zone(std::string(name), std::move(steps)));
   return slot.get();
 }
