@@ -30,7 +30,7 @@ json NextFireTime(const StoredJob& job, WallTime now) {
   WallTime least = kNever;
   for (const ScheduleSpec& spec : definition.schedules) {
     const auto schedule = Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat);
-    if (!schedule.ok()) continue;  // stored under older rules: it cannot fire
+    if (!schedule.ok()) continue;  // accepted by an older version; it cannot fire
     if (const auto fire = schedule->Next(now)) least = std::min(least, fire->time);
   }
   if (least == kNever) return nullptr;
@@ -44,7 +44,7 @@ bool IsReadOnly(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-// A schedule in the job's previous zone moves with the job to the new one.
+// Moves the schedules that are in the job's previous time zone to its new time zone.
 void MoveSchedules(const JobDefinition& before, JobDefinition& job) {
   for (ScheduleSpec& spec : job.schedules) {
     const bool follows = spec.kind == ScheduleKind::kCron && spec.time_zone == before.time_zone;
@@ -52,10 +52,10 @@ void MoveSchedules(const JobDefinition& before, JobDefinition& job) {
   }
 }
 
-// Decides between cron_expression (with time_zone) and schedules, which are two views of the same
-// data. The one that differs from `before` is the one that the client changed; if both differ, they
-// must agree. A body without schedules has only cron_expression. Returns true if the schedules were
-// set from cron_expression.
+// Decides between cron_expression (with time_zone) and schedules, which are two forms of the same
+// data. The form that differs from `before` was changed by the client and is used; if both differ,
+// they must agree. A body may have cron_expression without schedules. Returns true if the schedules
+// were set from cron_expression.
 Result<bool> ReconcileCron(const json& body, const JobDefinition& before, JobDefinition& job) {
   const json cron = body.value("cron_expression", json(nullptr));
   if (!cron.is_null() && !cron.is_string()) {
@@ -111,8 +111,8 @@ constexpr std::array<Dependence, 4> kDependences = {{{"/command", "/type"},
                                                      {"/env", "/parameters"},
                                                      {"/cron_expression", "/schedules"}}};
 
-// True if `found` is probably a consequence of `known`, so that it is not reported: a part that
-// could not be read has its default value, which may be wrong for other parts.
+// True if the mistake `found` is probably a consequence of the mistake `known`, so that it is not
+// reported: a part that could not be read has its default value, which may not fit other parts.
 bool IsGuess(const Error& found, const Error& known) {
   if (IsWithin(found.pointer, known.pointer)) return true;
   return std::any_of(kDependences.begin(), kDependences.end(), [&](const Dependence& one) {
@@ -152,7 +152,7 @@ Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mis
   }
   for (const auto& [name, value] : body.items()) {
     if (name == "job_id" || name == "cron_expression" || IsReadOnly(name)) continue;
-    // The rest was not read, so the whole cannot be validated.
+    // The other fields are not read, so the job as a whole cannot be validated.
     if (mistakes.size() >= kMistakesMax) return Told(std::move(mistakes), further);
     const auto known = ReadJobField(name, value, parsed.definition);
     if (!known.ok()) mistakes.push_back(known.error());
@@ -192,15 +192,15 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
   json known = patch;
   Mistakes unknown;
   for (const auto& [name, value] : patch.items()) {
-    // Unknown fields are found here, before the merge: one with the value null would disappear
-    // in it.
+    // Unknown fields must be found before the merge, because the merge drops fields whose value
+    // is null.
     if (merged.contains(name) || IsReadOnly(name)) continue;
     if (unknown.size() < kMistakesMax) unknown.push_back(UnknownField(name));
     known.erase(name);
   }
   merged.merge_patch(known);
-  // In a merge patch, null removes a field. A removed field of the two views of the schedules must
-  // act like its default, because ReconcileCron takes an absent one for a view that was not sent.
+  // In a merge patch, null removes a field. These three fields are set to their defaults instead,
+  // because ReconcileCron treats an absent field as one that the client did not send.
   const auto reset = [&](const char* name, json fallback) {
     if (patch.contains(name) && patch[name].is_null()) merged[name] = std::move(fallback);
   };

@@ -16,7 +16,7 @@ class StrictBuilder : public nlohmann::json_sax<json> {
   bool number_integer(number_integer_t value) override { return Put(value); }
   bool number_unsigned(number_unsigned_t value) override { return Put(value); }
   bool number_float(number_float_t value, const string_t& text) override {
-    // nlohmann makes a double of a whole number beyond 64 bits, which would round it.
+    // nlohmann converts a whole number of more than 64 bits to a double, which would round it.
     if (text.find_first_of(".eE") != std::string::npos) return Put(value);
     failed_at_ = Next();
     return Fail("the number has more than 64 bits");
@@ -53,8 +53,8 @@ class StrictBuilder : public nlohmann::json_sax<json> {
     return false;
   }
 
-  // Stores the next value and returns its place. The pointer is stable until its parent is closed,
-  // because open parents grow only at their end, and pointers into them are dropped first.
+  // Stores the next value and returns its address. An open container stays at its address, because
+  // its parent gets no other value before the container is closed.
   template <typename Value>
   json* Place(Value&& value) {
     if (open_.empty()) return &(root_ = std::forward<Value>(value));
@@ -71,8 +71,8 @@ class StrictBuilder : public nlohmann::json_sax<json> {
     return true;
   }
 
-  // Counts one more value. The number is limited because each value costs memory and time, however
-  // few bytes it has.
+  // Counts one more value. The number is limited because each value costs memory and time, even if
+  // its text is short.
   bool Count() {
     if (++values_ <= kJsonValuesMax) return true;
     return Fail("more than " + std::to_string(kJsonValuesMax) + " values");

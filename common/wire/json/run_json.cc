@@ -38,9 +38,9 @@ json AttemptToJson(const RunAttempt& attempt) {
   return to;
 }
 
-// True if the row's own columns describe an attempt that `attempts` does not contain yet: it was
-// claimed later than the last one there. Never for a PENDING run: it waits for its next attempt,
-// and its columns still have the last claim.
+// True if the row's own columns describe an attempt that `attempts` does not contain yet, because
+// it was claimed later than the last one there. False for a PENDING run: it has no current attempt,
+// and its columns still describe the previous claim.
 bool RowIsOwnAttempt(const RunDetail& run) {
   if (run.row.state == RunState::kPending || run.row.claimed == WallTime{}) return false;
   return run.attempts.empty() || run.row.claimed > run.attempts.back().claimed;

@@ -239,7 +239,7 @@ void Encode(const Registered& from, v1::ToExecutor& message) {
   to.set_heartbeat_us(from.heartbeat.count());
 }
 
-// Names are not checked here: the receiver's configuration decides which of them are settings.
+// The names are not checked here: the receiver ignores names that are not settings of its version.
 Result<ClusterSettings> Decode(const v1::Settings& from) {
   if (from.version() < 0) return Corrupt("version of the settings");
   if (from.values().size() > kSettingsMax) return Corrupt("too many settings");

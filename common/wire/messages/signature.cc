@@ -12,7 +12,7 @@ constexpr std::string_view kTargetHeader = "carillon-target";
 constexpr std::string_view kIncarnationHeader = "carillon-incarnation";
 constexpr std::string_view kExpiresHeader = "carillon-expires-us";
 constexpr std::string_view kSignatureHeader = "carillon-signature";
-// Separates these signatures from any other use of the same key.
+// Part of the signed bytes, so that a signature made for another purpose is never valid here.
 constexpr std::string_view kPurpose = "carillon.task.v1";
 
 static_assert(crypto_sign_PUBLICKEYBYTES == 32 && crypto_sign_SECRETKEYBYTES == 64 &&

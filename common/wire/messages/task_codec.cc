@@ -15,8 +15,8 @@
 namespace carillon {
 namespace {
 
-// Limits of a decoder. Where templates or Carillon's own variables add to a value, they are wider
-// than the limits of a job; they never exceed what the receiver can hold.
+// Limits of a decoder. They are wider than the limits of a job where templates or Carillon's own
+// variables make a value longer, but never exceed what the receiver can store.
 constexpr size_t kBundleBytesMax = 32u << 20;
 constexpr size_t kCommandBytesMax = 256u << 10;
 constexpr size_t kEnvEntriesMax = 256;
@@ -281,7 +281,8 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
   to.set_output_truncated(result.output_truncated);
 }
 
-// Tells JSON from a bundle: in a bundle this byte would begin a Protobuf group, and ours have none.
+// The first byte of a JSON record. No bundle begins with it, because in Protobuf it would begin a
+// group, and the messages of Carillon have no groups.
 constexpr char kJsonBegin = '{';
 
 std::string ToJson(const google::protobuf::Message& message) {
@@ -302,7 +303,7 @@ Result<const Item*> JsonItem(std::string_view bytes, google::protobuf::Arena& ar
   if (!CountUtf8(bytes)) return Corrupt("JSON that is not UTF-8");
   auto* item = google::protobuf::Arena::CreateMessage<Item>(&arena);
   google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;  // of later versions, as a binary decoder does
+  options.ignore_unknown_fields = true;  // fields of later versions, as in binary records
   const google::protobuf::StringPiece text(bytes.data(), bytes.size());
   const auto parsed = google::protobuf::util::JsonStringToMessage(text, item, options);
   if (!parsed.ok()) return Corrupt("not this JSON: " + parsed.ToString().substr(0, 200));
