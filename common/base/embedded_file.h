@@ -14,7 +14,7 @@ struct EmbeddedFile {
   std::string_view sha256;  // 64 lower-case hexadecimal digits
 };
 
-// Sorted by path.
+// The files of one directory, sorted by path.
 using EmbeddedFiles = std::span<const EmbeddedFile>;
 
 }  // namespace carillon

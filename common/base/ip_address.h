@@ -13,11 +13,11 @@ namespace carillon {
 // IPv4 addresses are stored as IPv4-mapped IPv6, so that "192.0.2.7" equals "::ffff:192.0.2.7".
 class IpAddress {
  public:
-  // "192.0.2.7", "2001:db8::7", "[2001:db8::7]".
+  // Accepts "192.0.2.7", "2001:db8::7" and "[2001:db8::7]".
   static std::optional<IpAddress> Parse(std::string_view text);
 
   bool is_v4() const;
-  // "192.0.2.7" or "[2001:db8::7]".
+  // Returns "192.0.2.7" or "[2001:db8::7]".
   std::string Text() const;
   // The address with all but the first `bits` of 128 bits cleared.
   IpAddress Prefix(int bits) const;
@@ -31,7 +31,7 @@ class IpAddress {
 // All addresses that share a prefix.
 class IpNetwork {
  public:
-  // An address, optionally with a prefix length: "10.0.0.0/8", "fd00::/8".
+  // Accepts an address, optionally with a prefix length: "10.0.0.0/8", "fd00::/8".
   static std::optional<IpNetwork> Parse(std::string_view text);
   bool Contains(const IpAddress& address) const { return address.Prefix(bits_) == first_; }
 
@@ -40,7 +40,7 @@ class IpNetwork {
   int bits_ = 0;  // prefix length, of 128
 };
 
-// A comma-separated list; nullopt if one item is invalid. Empty text: an empty list.
+// Parses a comma-separated list. An empty text is an empty list; nullopt if one item is invalid.
 std::optional<std::vector<IpNetwork>> ParseNetworks(std::string_view text);
 
 // The network that is counted as one client: an IPv4 address itself, or the /64 of an IPv6

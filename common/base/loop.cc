@@ -7,7 +7,7 @@
 namespace carillon {
 namespace {
 
-// The longest wait between two calls of Step. It bounds the effect of a lost wake-up or a clock step.
+// The longest wait between two calls of Step: it bounds the effect of a lost wake-up or clock step.
 constexpr Duration kLongestWait = 1s;
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Counters, gauges and histograms, served by the ops port. All metrics are listed in
 // metrics_table.cc, from which docs/metrics.md is generated.
 //
-// Threads  Thread-safe; adding to a handle is one atomic operation.
+// Threads  Thread-safe; metrics are updated with atomic operations, without a lock.
 // Always   The set of label values is bounded: never a job id or a run id.
 #pragma once
 
