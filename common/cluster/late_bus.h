@@ -66,8 +66,7 @@ class LateBus final : public Stepper {
   // error if the brokers are unavailable.
   Status Open();
   SteadyTime Step(SteadyTime now) override;
-  // Returns an error if the daemon cannot continue, e.g. because the topics are wrong.
-  // Thread-safe.
+  // Thread-safe. Returns an error if the daemon cannot continue, e.g. because topics are wrong.
   Status failure() const;
   bool opened() const { return opened_; }
 
