@@ -209,7 +209,7 @@ class Loader {
     return {};
   }
 
-  // Rules between settings.
+  // Checks the rules that concern several settings.
   void CheckTogether() {
     Note(CheckHeartbeats("scheduler.executor_lost_ms"));
     Note(CheckLease());
@@ -232,8 +232,8 @@ class Loader {
                                      std::to_string(least) + ")"};
   }
 
-  // A lease is renewed with each heartbeat. Even if two heartbeats in a row are lost, more than
-  // kLeaseMargin must be left of the lease, because then the warden kills the process.
+  // A lease is renewed with each heartbeat, and the warden kills the process when only kLeaseMargin
+  // of the lease is left. This must not happen after only two lost heartbeats in a row.
   Status CheckLease() const {
     const int64_t least = 3 * config_.Integer("scheduler.heartbeat_ms") + kLeaseMargin / 1ms;
     if (config_.Integer("scheduler.lease_ms") >= least) return {};

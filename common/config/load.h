@@ -41,12 +41,11 @@ class Config {
 
   // The value with its origin.
   const Value& Get(std::string_view name) const;
-  // Returns this configuration with the live settings of the cluster in place of its own. Invalid
-  // values, and names that are not live settings of this version, are skipped and listed in
-  // `left_out`.
+  // Returns this configuration with the live settings of the cluster in place of its own. Skips
+  // invalid values, and names that are not live settings of this version; `left_out` receives them.
   Config With(const std::map<std::string, std::string>& live,
               std::vector<std::string>* left_out) const;
-  // Suspicious but harmless input, e.g. an unknown CARILLON_* variable. For the log.
+  // Warnings for the log about suspicious but harmless input, e.g. an unknown CARILLON_* variable.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -65,7 +64,7 @@ struct Override {
 struct LoadRequest {
   std::string file = {};                                // empty = none
   std::map<std::string, std::string> environment = {};  // only CARILLON_* variables are read
-  std::vector<Override> flags = {};                     // the last one for a name wins
+  std::vector<Override> flags = {};                     // the last flag of a name is used
 };
 
 inline constexpr size_t kConfigFileBytesMax = 1u << 20;

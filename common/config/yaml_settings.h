@@ -15,8 +15,8 @@ struct FileSetting {
 };
 
 // Returns every scalar of the document `text` with its dotted name; a map below a setting of type
-// kPairs is one setting. kInvalid with the line: not YAML, a list, a duplicate name, or nested too
-// deeply.
+// kPairs is one setting. kInvalid with the line: not YAML, a list, a duplicate name, or too
+// many levels.
 Result<std::vector<FileSetting>> ReadYamlSettings(const std::string& text);
 
 }  // namespace carillon::config
