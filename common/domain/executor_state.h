@@ -16,7 +16,7 @@ enum class ExecutorState {
 std::string_view Name(ExecutorState state);  // "ONLINE", …
 Result<ExecutorState> ParseExecutorState(std::string_view text);
 
-// "[a-z0-9][a-z0-9-]{0,62}"
+// True for [a-z0-9][a-z0-9-]{0,62}.
 bool IsExecutorId(std::string_view text);
 
 }  // namespace carillon

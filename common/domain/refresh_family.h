@@ -22,7 +22,7 @@ namespace carillon {
 // The time after its first exchange in which a token may be presented again.
 inline constexpr std::chrono::seconds kLostAnswerMax{10};
 
-// The numbers are stored.
+// The numbers are stored, so they must not change.
 enum class RefreshUse {
   kNone = 0,
   kPresented = 1,  // presented and exchanged

@@ -25,9 +25,9 @@ struct SecretPiece {
   bool operator==(const SecretPiece&) const = default;
 };
 using SecretText = std::vector<SecretPiece>;
-// By the name of the variable.
+// Keyed by the name of the variable.
 using SecretVariables = std::map<std::string, SecretText>;
-// By the name of the secret.
+// Keyed by the name of the secret.
 using SecretValues = std::map<std::string, std::string>;
 
 // The syntax of a secret's name is that of a variable: [A-Za-z_][A-Za-z0-9_]{0,62}.
@@ -37,9 +37,9 @@ bool IsSecretName(std::string_view name);
 // ordinary output.
 inline constexpr size_t kSecretBytesMin = 8;
 inline constexpr size_t kSecretBytesMax = 64u << 10;
-// All secrets of one attempt together.
+// Maximum size of all secrets of one attempt together.
 inline constexpr size_t kAttemptSecretBytesMax = 256u << 10;
-// Number of secrets of one job.
+// Maximum number of secrets of one job.
 inline constexpr size_t kJobSecretsMax = 100;
 // Maximum size of all variables of an attempt that contain secrets, with the secrets inserted.
 inline constexpr size_t kFilledBytesMax = 1u << 20;

@@ -47,7 +47,8 @@ enum class StoreDoubt {
 // Stable lower-case name: "history_lost".
 std::string_view Name(StoreDoubt doubt);
 
-// nullopt: the store is sound.
+// Compares the store `seen` with the trusted one. nullopt: the store is sound, i.e. it is the
+// trusted one with its complete history.
 std::optional<StoreDoubt> Judge(const StoreTrust& trusted, const StoreIdentity& seen);
 // A sentence for users.
 std::string Describe(StoreDoubt doubt, const StoreTrust& trusted, const StoreIdentity& seen);

@@ -16,7 +16,7 @@ bool IsTraceId(std::string_view text);
 std::optional<std::string> TraceIdOfParent(std::string_view traceparent);
 // The trace id of a run that was not created by a request: the 128 bits of its run id.
 std::string TraceIdOf(const RunKey& key);
-// `given`, or the run's own if it is empty.
+// Returns `given`; if it is empty, the trace id that is derived from `key`.
 std::string TraceIdOf(const RunKey& key, const std::string& given);
 // The `traceparent` for calls that an attempt makes; the parent is the attempt.
 std::string TraceParentOf(const std::string& trace_id, const RunKey& key, int attempt);

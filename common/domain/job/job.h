@@ -35,7 +35,7 @@ struct JobDefinition {
   std::vector<ScheduleSpec> schedules = {};  // <= 32; none = manual only
   std::string time_zone = "UTC";             // for schedules without a zone of their own
   int64_t timeout_s = 3600;                  // 1-604,800
-  int64_t kill_grace_s = 10;                 // 0-3,600: SIGTERM to SIGKILL
+  int64_t kill_grace_s = 10;                 // 0-3,600: from SIGTERM to SIGKILL
   int64_t queue_timeout_s = 0;               // 0 = none
   int64_t retry_count = 0;                   // 0-100 tries after the first
   int64_t retry_interval_s = 60;             // 0-86,400
@@ -56,7 +56,7 @@ struct JobDefinition {
   std::string executor_selector = {};  // selector.h; "" = any executor
   std::map<std::string, ParameterValue> parameters =
       {};                                          // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
-  std::map<std::string, std::string> env = {};     // names likewise, <= 100
+  std::map<std::string, std::string> env = {};     // the same names, <= 100
   std::map<std::string, std::string> labels = {};  // <= 32
   NotifyRules notify = {};                         // which events of its runs are notified
   std::string description = {};                    // <= 10,000 bytes
@@ -78,7 +78,7 @@ Status ValidateParameters(const std::map<std::string, ParameterValue>& parameter
 // "[a-z0-9][a-z0-9_-]{0,62}"; kInvalid with pointer "/job_id" otherwise.
 Status ValidateJobId(std::string_view text);
 
-// [a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?
+// True for [a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?
 bool IsNamespace(std::string_view text);
 inline constexpr std::string_view kDefaultNamespace = "default";
 inline constexpr std::string_view kNamespaceRule =

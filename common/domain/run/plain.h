@@ -72,8 +72,7 @@ bool MayBePlain(const ResultReport& report);
 
 // The indexes of a batch, divided: `plain` has the items that may be plain, sorted by the keys of
 // their runs; `others` has the rest in the batch's order. Plain items are written first. So if
-// several items are about the same run, only the first may be plain: otherwise their order would
-// change.
+// several items are about the same run, only the first may be plain: this keeps their order.
 struct PlainSplit {
   std::vector<size_t> plain = {};
   std::vector<size_t> others = {};

@@ -23,8 +23,7 @@ bool KeepsSecond(DstRepeat repeat, bool names_hour) {
 
 }  // namespace
 
-// The part [from, until) of a period in which an instant may fire because its own local time
-// matches.
+// The part [from, until) of a period in which an instant fires if its own local time matches.
 struct CronSchedule::Window {
   int64_t from;
   int64_t until;

@@ -14,7 +14,7 @@ namespace carillon {
 // The effect on fires that are overdue by more than the grace.
 enum class MisfirePolicy { kSkip, kLatest, kAll };
 // The effect on a fire whose local time does not exist, because the clock jumps over it.
-enum class DstGap { kFire, kSkip };  // fire once right after the jump
+enum class DstGap { kFire, kSkip };  // kFire: once, right after the jump
 // The effect on a fire whose local time occurs twice. kAuto: it fires once, the first time, if the
 // schedule restricts the hour; otherwise both times.
 enum class DstRepeat { kAuto, kBoth, kEarly, kLate };

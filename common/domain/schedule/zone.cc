@@ -29,8 +29,8 @@ Error Unknown(std::string_view name) {
 bool IsLetter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
 // True if the name has the form of an IANA name. Rejects paths ("/etc/passwd", "../x"), which must
-// not reach the loader, and names that depend on the host ("localtime") or count leap seconds
-// ("right/…").
+// not reach the loader. Also rejects names that depend on the host ("localtime") or count leap
+// seconds ("right/…").
 bool LooksLikeZone(std::string_view name) {
   if (name.empty() || name.size() > kNameBytesMax) return false;
   for (const std::string_view prefix : {"posix/", "right/", "Fixed/"}) {
