@@ -25,7 +25,7 @@ class Health {
   // The answer to /livez and /readyz[?verbose], and to a wrong method on these paths; nullopt for
   // other paths.
   std::optional<HttpResponse> Answer(const HttpRequest& request) const;
-  // 200 or 503; with `verbose` in the query, a line for each check.
+  // Returns 200 or 503. With `verbose` in the query, the body has a line for each check.
   HttpResponse Readiness(const HttpRequest& request) const;
   void Stop();
 
