@@ -78,9 +78,8 @@ class Coordinator {
   // Any member may call it. Replaces an older version; the same or a newer version is kept.
   virtual Status WriteSettings(const ClusterSettings& settings) = 0;
 
-  // Proves by a quorum write that the session is alive, and returns the generation of the current
-  // assignment. This also proves the ownership of segments whose epoch was taken under that
-  // generation.
+  // Proves by a quorum write that the session is alive, and returns the current generation of the
+  // assignment. This also proves the ownership of segments that were taken under that generation.
   virtual Result<Generation> ProveSession() = 0;
 
   // The store that the members trust; nullopt if none was written yet. ReadTrust and WriteTrust

@@ -65,8 +65,8 @@ class Warden {
   // immediately, even during a grace. The attempt ends as CANCELLED when the tree is dead. A warden
   // of an older version treats kKill as kGraceful.
   virtual Status Cancel(const HeldAttempt& attempt, CancelMode mode) = 0;
-  // All attempts that the warden knows: running ones, and ended ones without Forget. A restarted
-  // daemon reads them.
+  // All attempts that the warden knows: running ones, and ended ones until Forget names them. A
+  // restarted daemon reads them.
   struct Inventory {
     std::vector<AttemptStarted> running;
     std::vector<AttemptEnded> ended;
@@ -74,8 +74,7 @@ class Warden {
   virtual Result<Inventory> List() = 0;
   // Called when the results were applied: the warden may delete their files.
   virtual Status Forget(const std::vector<HeldAttempt>& attempts) = 0;
-  // Called when these chunks are in the store. If the confirmation is lost, the warden sends them
-  // again.
+  // Called when these chunks are in the store. The warden repeats chunks that are not confirmed.
   virtual Status ConfirmOutput(const std::vector<StoredOutput>& /*confirmed*/) { return {}; }
   virtual std::vector<WardenEvent> Receive(size_t max) = 0;
   virtual void OnReadable(std::function<void()> wake) = 0;

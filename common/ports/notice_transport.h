@@ -38,7 +38,7 @@ struct NoticeMail {
 class NoticeTransport {
  public:
   virtual ~NoticeTransport() = default;
-  // Returns the HTTP status, also if it is an error of the receiver.
+  // Returns the HTTP status, even if it reports an error.
   virtual Result<int> Post(const NoticePost& post) = 0;
   // Returns the last SMTP status: 250 if the message was accepted.
   virtual Result<int> Mail(const NoticeMail& mail) = 0;

@@ -151,8 +151,8 @@ struct WriteContext {
   WallTime now;             // cluster time
   std::string actor = {};   // author, for the version's record
   std::string reason = {};  // given by the user; empty = none
-  // The user confirms that a run which may still run (run_state.h) is dead, or harmless
-  // beside others.
+  // The user confirms that the process of a run that may still run (run_state.h) is dead, or may
+  // harmlessly run beside another.
   bool confirm_overlap = false;
   CancelMode cancel_mode = CancelMode::kGraceful;  // only for cancels
   // If not null: receives, after the write, the runs that the write itself ended.
@@ -184,8 +184,7 @@ class JobStore {
                                                           size_t limit) = 0;
   virtual Result<BoundedCount> CountVersions(const JobId& id) = 0;
   virtual Result<BoundedCount> CountNamespaces() = 0;
-  // Versions below `before`, newest first. Old versions are deleted after a while
-  // (Housekeeping::Maintain).
+  // Versions below `before`, newest first. Housekeeping::Maintain deletes old versions.
   virtual Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
                                                        size_t limit) = 0;
 

@@ -54,7 +54,7 @@ struct NewDelivery {
   std::string message = {};                  // as sent on every try
 };
 
-// What to do with a notice.
+// The decision about a notice.
 struct NoticeDecision {
   Notice notice;
   NoticeVerdict verdict = NoticeVerdict::kDrop;
@@ -79,7 +79,7 @@ struct Delivery {
   int status = 0;               // last HTTP or SMTP status; 0 = none
   std::string error = {};       // of the last try; empty = none
   std::vector<std::string> recipients = {};
-  std::string message = {};  // set only by ScanDeliveries and GetDelivery
+  std::string message = {};  // set only by ScanDeliveries
 };
 
 // The result of one try of a delivery.
@@ -150,7 +150,7 @@ class NoticeStore {
                                 WallTime now) = 0;
   virtual Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) = 0;
 
-  // For users, by any member.
+  // The calls from here on are for users; any member may make them.
   virtual Result<std::vector<Delivery>> ListDeliveries(const DeliveryFilter& filter) = 0;
   virtual Result<BoundedCount> CountDeliveries(const DeliveryFilter& filter) = 0;
   // Makes the delivery PENDING and due now, with as much time for tries as a new one. kNotFound.

@@ -89,7 +89,7 @@ struct RecentRuns {
   JobId job_id;
   std::vector<RunSummary> runs;  // newest fire first
 };
-struct RecentFilter {          // per job
+struct RecentFilter {
   std::vector<JobId> job_ids;  // each once
   size_t runs_max = 10;        // of each job
   WallTime until;              // fire <= until

@@ -66,8 +66,8 @@ class SecretStore {
   // the new record. kConflict: another version. kNotFound.
   virtual Result<SecretRecord> UpdateSecret(const StoredSecret& wanted, WallTime now) = 0;
   virtual Status DeleteSecret(const std::string& name, int64_t expected_version) = 0;
-  // Replaces the value by the same value under another key. kConflict: it is no longer
-  // `from`. kNotFound.
+  // Replaces the stored value `from` by the same value encrypted with another key. kConflict: the
+  // stored value is no longer `from`. kNotFound.
   virtual Status RewrapSecret(const std::string& name, const SealedValue& from,
                               const SealedValue& to) = 0;
 };
