@@ -24,7 +24,7 @@ class Daemon {
   virtual void BeginDrain() = 0;
   // True once nothing is in progress.
   virtual bool drained() const = 0;
-  // Stops the parts of the daemon, in an order of its own.
+  // Stops all parts of the daemon.
   virtual void Stop() = 0;
 };
 

@@ -77,9 +77,9 @@ Status MakeDirectory(const std::string& path) {
   return Failed("make data directory", path);
 }
 
-// Refuses a directory that another user owns or can write to: they could plant the first
+// Refuses a directory that another user owns or can write to: that user could plant the first
 // administrator's token, or replace the lock by a link to another file. A link to the directory is
-// allowed if it belongs to us or root.
+// allowed if it belongs to the user of this process or to root.
 Status CheckDirectory(const std::string& path) {
   struct stat link {};
   struct stat directory {};
