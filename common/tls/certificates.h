@@ -42,8 +42,7 @@ Status CheckIssued(const std::string& certificate, const std::string& authority,
 
 enum class Purpose { kServer, kClient, kBoth };
 
-// An identity on the control link, as PEM: a certificate with its key, and the authority that is
-// trusted.
+// An identity on the control link, as PEM: a certificate, its key, and the trusted authority.
 struct Identity {
   std::string authority = {};
   std::string certificate = {};
