@@ -1,7 +1,6 @@
 // Encodes members, assignments, settings and the trusted store for the coordinator's nodes.
 //
-// Errors   Parse…: kCorrupt. Unknown fields are ignored, because a newer member may have written
-//          them.
+// Errors   Parse…: kCorrupt. Unknown fields are ignored: a newer member may have written them.
 #pragma once
 
 #include <string>
