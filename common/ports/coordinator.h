@@ -3,7 +3,7 @@
 // (segment_store.h) and holds the settings (settings_store.h), and each member remembers the store
 // that it trusted.
 //
-// Threads  Thread-safe. Calls return the state that this client last received, and do not wait,
+// Threads  Thread-safe. Queries return the state that this client last received, without waiting,
 //          except where noted.
 #pragma once
 

@@ -1,7 +1,6 @@
 // Port by which an executor announces itself and finds the members of the scheduler.
 //
-// Threads  Thread-safe. Calls return the state that this client last received, and do not wait,
-//          except where noted.
+// Threads  Thread-safe. Queries return the state that this client last received, without waiting.
 #pragma once
 
 #include <functional>

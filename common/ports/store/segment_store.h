@@ -29,7 +29,7 @@ struct SegmentRecord {
 };
 
 // The longest time from the moment when Take reads the clock until no earlier owner grants leases
-// any more. It contains the wait for locks and the margins of both owners.
+// any more. It includes the wait for locks and the margins of both owners.
 inline constexpr Duration kTakeLongest = 30s;
 
 // The longest lease that may be in force at `now`, of the owner in the record or an earlier one.
