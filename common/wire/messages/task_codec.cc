@@ -16,7 +16,7 @@ namespace carillon {
 namespace {
 
 // Limits of a decoder. They are wider than the limits of a job where templates or Carillon's own
-// variables make a value longer, but never exceed what the receiver can store.
+// variables make a value longer, but never exceed what the receiver can handle.
 constexpr size_t kBundleBytesMax = 32u << 20;
 constexpr size_t kCommandBytesMax = 256u << 10;
 constexpr size_t kEnvEntriesMax = 256;
