@@ -50,7 +50,7 @@ class Switchboard {
   Mutex mu_;
   std::map<Peer, HubStream*> streams_ GUARDED_BY(mu_);
   std::set<HubStream*> paused_ GUARDED_BY(mu_);
-  // Each with its size in bytes.
+  // Each message with its size in bytes.
   std::deque<std::pair<ExecutorMessage, size_t>> inbox_ GUARDED_BY(mu_);
   size_t inbox_bytes_ GUARDED_BY(mu_) = 0;
   std::function<void()> wake_ GUARDED_BY(mu_);
@@ -64,7 +64,7 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
         peer_(std::move(peer)),
         outbox_({.messages_max = board.options().outbox_max,
                  .bytes_max = board.options().queue_bytes_max}) {
-    // Sent before the stream is known to anyone who could send: a member identifies itself first.
+    // Sent before Add lets anyone else send on the stream: the first message identifies the member.
     const Status welcomed = Send(EncodeWelcome(
         {.member = board.options().member, .public_key = board.options().public_key}));
     if (!welcomed.ok()) log::Warn("link", "{}", welcomed.error().message);
@@ -123,7 +123,7 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
   bool closed_ GUARDED_BY(mu_) = false;
 };
 
-// A newer stream of the same process replaces the older one, whose end the network did not report.
+// Replaces an older stream of the same process: the network did not report the end of that stream.
 void Switchboard::Add(const Peer& peer, HubStream* stream) {
   MutexLock lock(mu_);
   HubStream*& known = streams_[peer];
@@ -195,7 +195,7 @@ class Service final : public grpc::CallbackGenericService {
           CountRefusal("slow");
         }) {}
 
-  // Call it before the server is shut down, which waits for every call.
+  // Call it before the shutdown of the server, because the shutdown waits for every call.
   void Stop() { joins_.Stop(); }
 
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* call) override {

@@ -5,9 +5,9 @@
 // Errors   Start: kInvalid for an address beyond loopback that is neither protected by TLS nor
 //          explicitly allowed, and for an invalid identity; kUnavailable if the port is taken.
 //          Send: kUnavailable without a stream, kExhausted when its queue is full.
-// Always   A stream without the join secret, or with TLS without the executor's certificate, is
-//          refused and counted before any of it is read. While the inbox is full, streams are not
-//          read, so that the executors' queues fill instead.
+// Always   A stream that lacks the join secret or, with TLS, the executor's certificate is refused
+//          and counted before any of its messages is read. While the inbox is full, no stream is
+//          read, so that messages wait in the executors' queues instead.
 #pragma once
 
 #include <memory>
@@ -28,16 +28,16 @@ struct HubOptions {
   MemberId member;
   std::string public_key;   // of this member's task bundles; 32 bytes
   std::string join_secret;  // required without TLS
-  // If set, executors need a certificate of the same authority for their own id, and no secret.
+  // If set, an executor needs a certificate of the same authority for its own id, but no secret.
   tls::Identity identity = {};
-  // Issues certificates to executors that request one; empty: all are refused.
+  // Issues certificates to executors that request one. If empty, every request is refused.
   IssueCertificate join = {};
-  Duration join_patience = 10s;  // time in which a call must send its request
+  Duration join_patience = 10s;  // a call must send its request within this time
   std::string address = "127.0.0.1";
   uint16_t port = 0;  // 0 = any
   bool allow_beyond_loopback = false;
-  size_t inbox_max = 16'384;   // messages of all executors
-  size_t outbox_max = 16'384;  // messages of one stream
+  size_t inbox_max = 16'384;   // received messages, of all executors
+  size_t outbox_max = 16'384;  // unsent messages, of one stream
   // Limit of the inbox, and of each stream's queue. A full inbox accepts one more message
   // per stream.
   size_t queue_bytes_max = size_t{64} << 20;

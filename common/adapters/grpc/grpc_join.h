@@ -9,13 +9,13 @@
 namespace carillon::rpc {
 
 struct JoinTarget {
-  MemberId member;  // the server must show its certificate
+  MemberId member;  // the server's certificate must name this member
   std::string address;
 };
 
-// Asks one member and returns the certificate as PEM. An executor that has no certificate yet
-// passes an `identity` without one. Blocks for at most 10 seconds. kDenied: the member refuses;
-// kUnavailable: it cannot be reached, is not the expected one, or cannot answer now.
+// Requests a certificate from one member and returns it as PEM. An executor that has no certificate
+// yet passes an `identity` without one. Blocks for at most 10 seconds. kDenied: the member refused.
+// kUnavailable: the member cannot be reached or cannot answer now, or another server answered.
 Result<std::string> Join(const JoinTarget& target, const tls::Identity& identity,
                          const JoinRequest& request);
 

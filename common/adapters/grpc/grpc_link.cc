@@ -54,7 +54,7 @@ class LinkStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::
   const std::string address_;
   grpc::ClientContext context_;
   grpc::ByteBuffer incoming_;
-  std::shared_ptr<LinkStream> self_;  // until OnDone
+  std::shared_ptr<LinkStream> self_;  // keeps this object until OnDone
   std::atomic<bool> welcomed_ = false;
   Mutex mu_;
   StreamOutbox outbox_ GUARDED_BY(mu_);
@@ -249,7 +249,7 @@ void Link::SetMembers(const std::vector<MemberInfo>& members) {
   std::vector<std::shared_ptr<LinkStream>> dropped;
   {
     std::lock_guard lock(mu_);
-    std::map<MemberId, std::string> wanted;  // the later start if a member is listed twice
+    std::map<MemberId, std::string> wanted;  // if a member is listed twice, its later start
     for (const MemberInfo& member : members) {
       if (!member.grpc_address.empty()) wanted[member.id] = member.grpc_address;
     }

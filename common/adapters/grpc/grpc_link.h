@@ -3,7 +3,8 @@
 // Place    Every executor daemon; its in-memory counterpart is memory_link.
 // Threads  Thread-safe; a thread of its own connects, gRPC's threads serve the streams and call
 //          the wake-up.
-// Errors   Send: kUnavailable until the stream was welcomed, kExhausted when its queue is full.
+// Errors   Send: kUnavailable until the member has identified itself on the stream, kExhausted when
+//          the stream's queue is full.
 // Always   A member must identify itself: another process at a member's old address is ignored.
 #pragma once
 
@@ -28,7 +29,7 @@ struct LinkOptions {
   // Limit of the inbox, and of each stream's queue. A full inbox accepts one more message
   // per stream.
   size_t queue_bytes_max = size_t{64} << 20;
-  uint64_t seed = 1;  // of the jitter of the back-off
+  uint64_t seed = 1;  // for the jitter of the back-off
 };
 
 // Returns the executor's certificate and key. Called for each new stream, so that the stream after
@@ -44,7 +45,7 @@ class GrpcLink : public ExecutorLink {
   // Sets the members to keep a stream to: those with a grpc_address. A working stream to a member
   // that is no longer listed stays until it ends, since the member may still own segments.
   virtual void SetMembers(const std::vector<MemberInfo>& members) = 0;
-  // Keys of the current members to which this executor has, or had, a stream.
+  // Returns the keys of the current members to which this executor has, or had, a stream.
   virtual std::vector<std::string> public_keys() = 0;
 };
 

@@ -76,7 +76,7 @@ bool JoinCalls::Ended(JoinCall* call) {
   return std::erase_if(unread_, [call](const Unread& one) { return one.call == call; }) > 0;
 }
 
-// A call that was removed from unread_ is not finished by anyone else, so it still exists.
+// The call still exists, because only this function finishes a call that was removed from unread_.
 void JoinCalls::GiveUp(JoinCall* call) {
   refused_();
   call->GiveUp();

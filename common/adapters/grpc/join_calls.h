@@ -1,10 +1,11 @@
-// Calls of executors that request a certificate. A thread of its own answers them one after the
-// other, because issuing blocks.
+// Queue of the calls by which executors request a certificate. A thread of its own answers one call
+// at a time, because issuing a certificate blocks.
 //
 // Threads  Take is called on gRPC's threads. Call Stop before the server is shut down.
-// Always   At most kJoinsWaitingMax calls wait; each is answered once. The callers are not
-//          authenticated, so what they can occupy is bounded: kJoinsUnreadMax calls whose request
-//          has not arrived, each for at most `patience`; a further one evicts the oldest.
+// Always   At most kJoinsWaitingMax calls wait for their answer; each is answered once. The callers
+//          are not authenticated, so their use of memory is bounded: at most kJoinsUnreadMax calls
+//          can be open whose request has not arrived, each for at most `patience`. One more such
+//          call evicts the oldest.
 #pragma once
 
 #include <condition_variable>
@@ -32,12 +33,12 @@ class JoinCalls {
             std::function<void()> refused);
   ~JoinCalls() { Stop(); }
 
-  // Returns the reactor of a new call. The certificate request is not yet in `who`: the call
-  // reads it.
+  // Returns the reactor of a new call. `who` does not contain the certificate request yet; the
+  // reactor reads it.
   grpc::ServerGenericBidiReactor* Take(const JoinRequest& who);
   void Stop();
 
-  // Called by JoinCall when its read has ended. False: the call was evicted meanwhile.
+  // Called by JoinCall when its read has ended. Returns false if the call was evicted.
   bool Ended(JoinCall* call);
   // Called by JoinCall with a complete request. Answers later, or at once if too many wait.
   void Put(JoinCall* call);

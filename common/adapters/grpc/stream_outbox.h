@@ -33,9 +33,9 @@ class StreamOutbox {
   };
   explicit StreamOutbox(const Limits& limits) : limits_(limits) {}
 
-  // Returns the buffer to write now, or null while another write is in progress: Next returns
-  // it later. kExhausted: the queue is full. A message above the limit is accepted if no other
-  // one waits.
+  // Returns the buffer to write now. Returns null while another write is in progress; Next then
+  // returns the buffer later. kExhausted: the queue is full. A message larger than bytes_max is
+  // accepted if the queue is empty.
   Result<const grpc::ByteBuffer*> Put(const std::string& bytes) {
     const bool fits = waiting_.empty() || bytes_ + bytes.size() <= limits_.bytes_max;
     if (waiting_.size() >= limits_.messages_max || !fits) {
