@@ -5,7 +5,7 @@
 namespace carillon::http {
 namespace {
 
-// Held by RESTinio for the lifetime of the connection.
+// A socket that holds the place of its connection. RESTinio keeps it until the connection ends.
 class PlainSocket : public asio::ip::tcp::socket {
  public:
   PlainSocket(asio::ip::tcp::socket&& socket, Place place)

@@ -46,7 +46,7 @@ class Connections {
 std::unique_ptr<Connections> PlainConnections(asio::io_context& io,
                                               const HttpServerOptions& options,
                                               RequestHandler handler);
-// `certificate` must outlive them.
+// `certificate` must outlive the returned object.
 std::unique_ptr<Connections> TlsConnections(asio::io_context& io, const HttpServerOptions& options,
                                             RequestHandler handler,
                                             const TlsCertificate& certificate);

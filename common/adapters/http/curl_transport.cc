@@ -61,7 +61,7 @@ void SetTls(CURL* handle, MailTls tls, const std::string& ca_file) {
   curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 2L);
   if (ca_file.empty()) return;
   curl_easy_setopt(handle, CURLOPT_CAINFO, ca_file.c_str());
-  curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // and no others
+  curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // trusts no other CAs
 }
 
 }  // namespace

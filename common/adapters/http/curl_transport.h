@@ -15,9 +15,9 @@ class CurlTransport final : public NoticeTransport {
 
   Result<int> Post(const NoticePost& post) override;
   Result<int> Mail(const NoticeMail& mail) override;
-  // Cannot be undone. A call in progress ends within about a second, and later calls end
-  // immediately, both as if there were no answer. Call it before stopping the loops that send, so
-  // that no receiver delays them.
+  // Ends a call in progress within about a second, and each later call immediately, as if the
+  // receiver had not answered. Cannot be undone. Call it before stopping the loops that send, so
+  // that no receiver delays their end.
   void Stop() { stopped_ = true; }
 
  private:

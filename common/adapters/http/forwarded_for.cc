@@ -18,7 +18,7 @@ std::string_view TakeLast(std::string_view& list) {
   return item;
 }
 
-// Some proxies add the port: "192.0.2.7:4711", "[2001:db8::7]:4711".
+// Parses an item of the list. Some proxies add the port: "192.0.2.7:4711", "[2001:db8::7]:4711".
 std::optional<IpAddress> AddressOfItem(std::string_view item) {
   if (const auto address = IpAddress::Parse(item)) return address;
   const size_t colon = item.rfind(':');

@@ -20,7 +20,7 @@ struct HandleDeleter {
   void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
 };
 
-// The data collected by one transfer.
+// The data that one transfer collects.
 struct Transfer {
   HttpResponse response;
   size_t bytes_max = 0;
@@ -54,7 +54,7 @@ size_t OnHeader(char* data, size_t size, size_t count, void* user) {
   return size * count;
 }
 
-// libcurl calls it at each step, and about once a second while idle.
+// libcurl calls this at each step, and about once a second while idle. 1 aborts the transfer.
 int OnProgress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<const std::atomic<bool>*>(user)->load() ? 1 : 0;
 }
@@ -154,7 +154,7 @@ class HttpClient::Impl {
     curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 2L);
     if (!options_.ca_file.empty()) {
       curl_easy_setopt(handle, CURLOPT_CAINFO, options_.ca_file.c_str());
-      curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // and no others
+      curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);  // trusts no other CAs
     }
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(options_.connect_timeout));
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, Milliseconds(options_.total_timeout));

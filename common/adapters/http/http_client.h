@@ -1,10 +1,10 @@
 // An HTTP client on libcurl: one request at a time, connections are reused.
 //
 // Threads  One owner. Send() blocks for at most total_timeout.
-// Errors   kUnavailable: nothing reached the server. kTimeout: sent, but without a complete
-//          response (outcome unknown for writes). kExhausted: the response is longer than
-//          response_bytes_max. kInvalid: the URL, or ca_file. Every status of the server counts as
-//          success here.
+// Errors   kUnavailable: nothing reached the server. kTimeout: the request was sent, but no
+//          complete response arrived (the outcome of a write is unknown). kExhausted: the response
+//          is longer than response_bytes_max. kInvalid: the URL or ca_file is invalid. A response
+//          with any status counts as success here.
 // Always   Follows no redirect, uses no proxy, supports http and https only; https requires TLS 1.2
 //          and a server certificate that is trusted and matches the requested host name.
 #pragma once
@@ -33,7 +33,7 @@ struct HttpClientRequest {
   std::string method = "GET";
   std::string url;      // absolute
   HttpHeaders headers;  // kInvalid if a value has control characters
-  // Sent for any method if not empty; for POST, PUT and PATCH always.
+  // Sent with any method if not empty; with POST, PUT and PATCH always.
   std::string body;
 };
 

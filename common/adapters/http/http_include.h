@@ -1,4 +1,4 @@
-// The only include of RESTinio and Asio (11 s to compile); other rooms must not use it.
+// The only header that includes RESTinio and Asio (11 s to compile). Other rooms must not use it.
 #pragma once
 
 #pragma GCC diagnostic push

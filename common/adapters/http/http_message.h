@@ -23,8 +23,8 @@ enum class HttpDefect {
   kBadTarget,      // escapes, control characters, UTF-8; path and query are empty
   kBodyTooLarge,   // body is empty
   // The connection is closed after the response to these:
-  kBadHeader,      // an invalid name, as "Length "
-  kBadHost,        // HTTP/1.1 without Host, or with two
+  kBadHeader,      // an invalid name, such as "Length "
+  kBadHost,        // HTTP/1.1 without Host, or two Host headers
   kUnknownCoding,  // Transfer-Encoding other than "chunked" alone
 };
 
@@ -44,7 +44,7 @@ struct HttpRequest {
   std::string peer;
   HttpDefect defect = HttpDefect::kNone;
 
-  // The first header of that lower-case name, or null.
+  // Returns the first header with this name (lower case), or null.
   const std::string* Header(std::string_view name) const;
   size_t CountHeader(std::string_view name) const;
 };

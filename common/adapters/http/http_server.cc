@@ -54,7 +54,7 @@ std::string HeaderText(const HttpResponse& response, bool keep_alive, WallTime n
 
 using ConnectionHandle = restinio::impl::connection_handle_t;
 
-// Counts the requests without a complete response. Shared, because a stream may end late.
+// Counts the requests without a complete response. Shared with the streams, which may end late.
 class InProgress {
  public:
   void Begin() {
@@ -76,7 +76,7 @@ class InProgress {
   size_t count_ = 0;  // guarded by mu_
 };
 
-// The rest of a response whose head was sent. The connection ends with it.
+// The rest of a response whose head was sent. The connection is closed after it.
 class Stream final : public HttpStream {
  public:
   Stream(ConnectionHandle connection, restinio::request_id_t request,
@@ -98,8 +98,8 @@ class Stream final : public HttpStream {
   }
 
  private:
-  // Held by RESTinio's callbacks. They must not hold the stream, which would be a cycle: the stream
-  // holds the connection, which holds the callbacks.
+  // Held by RESTinio's callbacks in place of the stream. The stream holds the connection, and the
+  // connection holds the callbacks, so callbacks that hold the stream would form a cycle.
   struct State {
     explicit State(std::shared_ptr<InProgress> requests) : in_progress(std::move(requests)) {}
     ~State() { in_progress->End(); }
@@ -138,8 +138,8 @@ std::string AddressText(const restinio::endpoint_t& endpoint) {
   return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
 }
 
-// Rejects what RFC 9112 tells servers to reject: a proxy before this server may have read
-// it differently.
+// Finds the defects for which RFC 9112 tells servers to reject a request, because a proxy in front
+// of this server may have interpreted the request differently.
 HttpDefect DefectOfHead(const HttpRequest& request, const restinio::http_request_header_t& header) {
   const size_t hosts = request.CountHeader("host");
   if (hosts > 1 || (hosts == 0 && header.http_minor() >= 1)) return HttpDefect::kBadHost;
@@ -184,9 +184,9 @@ HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOp
   return request;
 }
 
-// Replaces RESTinio's acceptor, which stops for good after one failed accept (no descriptors),
-// and leaks a connection slot for each peer that disconnects early. The connections themselves
-// are RESTinio's.
+// Replaces RESTinio's acceptor, which stops for good after one failed accept (for example, if there
+// are no descriptors), and leaks a connection slot for each peer that disconnects early. The
+// connections themselves are RESTinio's.
 class Server final : public HttpServer, private limits::impl::acceptor_callback_iface_t {
  public:
   Server(const HttpServerOptions& options, HttpHandler& handler, const Clock& clock,
@@ -243,7 +243,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
       acceptor_.close(ignored);
       retry_timer_.cancel();
     });
-    // Requests in progress first, and io_ last, because their responses are written on it.
+    // Waits for requests in progress first. Stops io_ last, because it writes their responses.
     in_progress_->AwaitNone(options_.stop_grace);
     pool_.Stop();
     urgent_pool_.Stop();
@@ -280,7 +280,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
   void call_accept_now(size_t /*index*/) noexcept override {
     incoming_ = asio::ip::tcp::socket(io_);
     acceptor_.async_accept(incoming_, [this](const std::error_code& error) noexcept {
-      // The monitor counts the connection from here on, until it is destroyed.
+      // Counts the connection from here on, until the monitor is destroyed.
       LifetimeMonitor monitor(&limiter_);
       if (stopping_) return;
       if (error) {
@@ -319,7 +319,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     }
   }
 
-  // Logged at most once per kRefusalEvery: a client that reconnects at once must not fill the log.
+  // Logged at most once per kRefusalEvery: a client that keeps reconnecting must not fill the log.
   void Refuse(const restinio::endpoint_t& peer) {
     std::error_code ignored;
     incoming_.close(ignored);
@@ -369,7 +369,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
                           response.status != 304 && !response.body.empty();
     if (has_body) items.emplace_back(std::move(response.body));
     restinio::write_group_t group(std::move(items));
-    // Called after the write, and also if the connection ended before.
+    // Called after the write, and also if the connection ended before it.
     group.after_write_notificator([requests = in_progress_](const auto&) { requests->End(); });
     auto connection = std::move(restinio::impl::access_req_connection(handle));
     connection->write_response_parts(

@@ -7,8 +7,8 @@
 // Errors   Start: kInvalid (address, an address beyond loopback without TLS or permission,
 //          certificate or key), kUnavailable (port taken, no descriptors).
 // Always   Each request is answered once, in order; at most connections_max connections and workers
-//          + queue_max requests at a time. Input that is not HTTP, or is above a hard limit (body
-//          above body_bytes_hard, headers), closes the connection without a response.
+//          + queue_max requests at a time. Input that is not HTTP, or exceeds a hard limit (of the
+//          headers, or body_bytes_hard), closes the connection without a response.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ class HttpHandler {
   virtual ~HttpHandler() = default;
   // May block. An exception becomes a 500.
   virtual HttpResponse Handle(const HttpRequest& request) = 0;
-  // The response if the queue is full or the request waited too long.
+  // Returns the response to a request that found the queue full or waited too long.
   virtual HttpResponse Overloaded(const HttpRequest& request) = 0;
-  // True for requests that must be answered even while handlers of others block; Handle must be
-  // fast for them. Called on an I/O thread: must not block.
+  // True for a request that must be answered even while the handlers of other requests block.
+  // Handle must be fast for such a request. Called on an I/O thread, so it must not block.
   virtual bool Urgent(const HttpRequest& /*request*/) const { return false; }
 };
 
@@ -42,15 +42,15 @@ struct HttpServerOptions {
   std::string address = "127.0.0.1";   // a literal address or "localhost"
   uint16_t port = 0;                   // 0 = any
   TlsFiles tls = {};                   // if set, TLS only
-  bool allow_beyond_loopback = false;  // even without TLS
+  bool allow_beyond_loopback = false;  // permits such an address without TLS
   std::string advertise = {};          // host name in url(); empty = the address
   size_t io_threads = 1;
   size_t workers = 8;
   size_t urgent_workers = 1;           // for urgent requests
-  size_t queue_max = 256;              // limit of waiting requests, and of urgent ones
-  size_t connections_max = 1024;       // more wait in the kernel's backlog
-  size_t address_connections_max = 0;  // per address; others are closed; 0 = no limit
-  // Their connections are not limited per address, and their X-Forwarded-For is trusted.
+  size_t queue_max = 256;              // limit of each queue: of urgent and of other requests
+  size_t connections_max = 1024;       // further ones wait in the kernel's backlog
+  size_t address_connections_max = 0;  // per client address; more are closed; 0 = no limit
+  // Connections of these proxies are not limited per address; their X-Forwarded-For is trusted.
   std::vector<IpNetwork> trusted_proxies = {};
   size_t target_bytes_max = 8u << 10;   // longer: HttpDefect::kTargetTooLong
   size_t header_bytes_max = 16u << 10;  // limit of one value (80 KiB in all); longer: closed

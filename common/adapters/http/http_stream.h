@@ -1,7 +1,7 @@
 // A response that continues after its head; the argument of a handler's `stream` function.
 //
 // Threads  Thread-safe.
-// Owns     Unsent bytes. They are not limited: the writer must check unsent() and hold back.
+// Owns     The unsent bytes. Their number is not limited: the writer must check unsent() and pause.
 // Always   After the peer has disconnected, the server has stopped or Close was called, Write has
 //          no effect.
 #pragma once
@@ -14,7 +14,7 @@ namespace carillon {
 class HttpStream {
  public:
   virtual ~HttpStream() = default;
-  // False: closed; the bytes were dropped.
+  // Returns false, and drops the bytes, if the stream is closed.
   virtual bool Write(std::string bytes) = 0;
   virtual size_t unsent() const = 0;
   virtual bool closed() const = 0;

@@ -22,7 +22,7 @@ struct HttpTarget {
 inline constexpr size_t kQueryParametersMax = 200;
 Result<HttpTarget> ParseHttpTarget(std::string_view target);
 
-// The inverse, for clients: escapes everything except unreserved characters.
+// The inverse of decoding, for clients: escapes everything except unreserved characters.
 std::string PercentEncode(std::string_view text);
 
 bool IsValidUtf8(std::string_view text);

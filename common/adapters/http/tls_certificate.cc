@@ -66,7 +66,7 @@ Result<std::shared_ptr<asio::ssl::context>> TlsCertificate::Build(const Texts& t
                        asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 |
                        asio::ssl::context::no_tlsv1_1);
   std::error_code error;
-  // Instead of a prompt on the terminal.
+  // An empty pass phrase. Without this callback, OpenSSL would ask for one on the terminal.
   context->set_password_callback([](size_t, asio::ssl::context::password_purpose) { return ""; },
                                  error);
   if (!error) context->use_certificate_chain(asio::buffer(texts.certificate), error);

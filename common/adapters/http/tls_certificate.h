@@ -1,11 +1,11 @@
 // The certificate of an HTTP server, from two files that may be replaced while it runs.
 //
 // Threads  Thread-safe.
-// Errors   kUnavailable: a file is unreadable, not PEM, or does not match the other, which happens
-//          briefly while both are being replaced. kInvalid: a file is above 1 MiB.
-// Always   TLS 1.2 or later. An invalid pair, or one that is not valid now, never replaces a valid
-//          one; each Reload checks it again. At startup a certificate that is not valid now is
-//          used, and logged as an error.
+// Errors   kUnavailable: a file cannot be read or is not PEM, or the two files do not match, which
+//          happens briefly while they are being replaced. kInvalid: a file is above 1 MiB.
+// Always   TLS 1.2 or later. Files that are defective, or whose certificate is expired or not valid
+//          yet, never replace the pair in use; each Reload checks them again. Only Load uses an
+//          expired certificate, or one not valid yet; it logs an error.
 #pragma once
 
 #include <memory>
@@ -32,12 +32,12 @@ class TlsCertificate {
  public:
   static Result<std::unique_ptr<TlsCertificate>> Load(const TlsFiles& files, const Clock& clock);
 
-  // For new connections; existing ones keep theirs.
+  // The context for new connections. Existing connections keep the one they began with.
   std::shared_ptr<asio::ssl::context> context() const;
-  // The expiry.
+  // The time at which the certificate expires.
   WallTime until() const;
-  // Reads the files. A new pair is used from now on. The error of an invalid one is returned, and
-  // logged once.
+  // Reads the files again. New connections use a new pair if it is valid. The error of an invalid
+  // pair is returned by each call, but logged only once.
   Status Reload();
 
  private:

@@ -5,15 +5,15 @@
 
 namespace carillon::http {
 
-// A socket that completes its handshake before RESTinio gets it: RESTinio's own handshake has no
-// timeout, so that silent clients could use up all connections.
+// A socket whose handshake is completed before RESTinio gets it. RESTinio's own handshake has no
+// timeout, so silent clients could use up all connections.
 class TlsSocket : public restinio::impl::tls_socket_t {
  public:
   using tls_socket_t::tls_socket_t;
   Place place = {};  // held for the lifetime of the connection
 };
 
-// Overload that RESTinio finds instead of its own function.
+// Overload that RESTinio calls instead of its own function. Here the handshake is already complete.
 template <typename Connection, typename StartRead, typename Failed>
 void prepare_connection_and_start_read(TlsSocket& /*socket*/, Connection& /*connection*/,
                                        StartRead start_read, Failed /*failed*/) {
