@@ -6,11 +6,11 @@
 //          its lag.
 // Errors   Send: kExhausted when the local queue is full, kInvalid if a record is larger than the
 //          broker accepts. Poll, Commit: kUnavailable. A producer that librdkafka declares fatally
-//          broken (its record sequence and the broker's disagree) is replaced; meanwhile Send is
-//          kUnavailable, and the records of the broken one count as given up.
+//          broken (its record sequence and the broker's disagree) is replaced. Until then Send
+//          returns kUnavailable; the records that the broken producer holds count as given up.
 // Always   A record not acknowledged within `message_timeout` is given up and counted; a caller
-//          that waits for its effect must send again. Only positions that the caller committed are
-//          stored; the broker receives them within half a second, or when the consumer ends.
+//          that waits for its effect must send it again. A consumer stores only positions that its
+//          caller committed. The broker receives them within 0.5 s, or when the consumer ends.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ namespace carillon::kafka {
 struct ProducerOptions {
   KafkaOptions kafka;
   int partitions = 8;             // of every topic; partition = key mod partitions
-  Duration message_timeout = 5s;  // by then, an unclaimed task is published again
+  Duration message_timeout = 5s;  // by then, the owner publishes an unclaimed task again
   size_t queue_records_max = 100'000;
   size_t queue_bytes_max = size_t{64} << 20;
 };
@@ -47,8 +47,8 @@ struct ConsumerOptions {
 };
 
 // If `begin` is set, asks the broker where to begin (kUnavailable: no answer); otherwise
-// connects in the background. A group whose position the broker no longer has continues with the
-// oldest record.
+// connects in the background. If the broker no longer has the record at the group's position,
+// reading continues with the oldest record.
 Result<std::unique_ptr<BusConsumer>> NewConsumer(const ConsumerOptions& options);
 
 }  // namespace carillon::kafka

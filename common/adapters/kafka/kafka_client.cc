@@ -8,7 +8,7 @@ namespace carillon::kafka {
 namespace {
 
 void LogLine(const rd_kafka_t*, int level, const char* facility, const char* text) {
-  // syslog's levels: up to 3 is an error. Our own counters report an unavailable broker once.
+  // The levels are those of syslog: 3 and below are errors.
   if (level <= 3) {
     log::Warn("kafka", "{}: {}", facility, text);
   } else {

@@ -19,8 +19,8 @@ struct KafkaOptions {
   std::map<std::string, std::string> properties = {};
 };
 
-// False for librdkafka before 2.6.1, whose SCRAM repeats the client's nonce: brokers up to Kafka
-// 3.9 accept that, later ones reject it as wrong credentials.
+// False for librdkafka before 2.6.1, whose SCRAM repeats the client's nonce. Brokers up to Kafka
+// 3.9 accept such a login; later brokers reject it as wrong credentials.
 bool ScramFitsNewBrokers();
 
 struct Destroy {

@@ -11,8 +11,8 @@
 namespace carillon::kafka {
 namespace {
 
-constexpr int kAskMs = 5000;              // of each request for positions
-constexpr char kCommitEveryMs[] = "500";  // bounds what is read again after a crash
+constexpr int kAskMs = 5000;              // limit of each request for positions
+constexpr char kCommitEveryMs[] = "500";  // bounds the records read again after a crash
 
 BusRecord RecordOf(const rd_kafka_message_t& message) {
   BusRecord record;
@@ -40,7 +40,7 @@ class KafkaConsumer final : public BusConsumer {
     if (!client_) return;
     watch_.reset();
     queue_.reset();
-    rd_kafka_consumer_close(client_.get());  // commits what is stored
+    rd_kafka_consumer_close(client_.get());  // commits the stored positions
   }
 
   Status Open(const ConsumerOptions& options) {
@@ -105,8 +105,8 @@ class KafkaConsumer final : public BusConsumer {
       rd_kafka_topic_partition_list_add(positions.get(), topic_.c_str(), partition)->offset =
           position;
     }
-    // librdkafka commits what is stored every kCommitEveryMs, and at the end. A commit per batch
-    // would cost the broker as much as the records.
+    // librdkafka commits the stored positions every kCommitEveryMs, and when the consumer closes. A
+    // commit for each batch would cost the broker as much as the records.
     const rd_kafka_resp_err_t error = rd_kafka_offsets_store(client_.get(), positions.get());
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return MakeError("commit", topic_, error);
     watch_->Handled(next);
@@ -124,8 +124,8 @@ class KafkaConsumer final : public BusConsumer {
   }
 
  private:
-  // Sets next_ to the positions where reading begins. A committed position beyond the end of its
-  // partition is ignored: the topic was recreated since.
+  // Sets next_ to the positions where reading begins. Ignores a committed position beyond the end
+  // of its partition: the topic was recreated after the commit.
   Status Begin(const BusBegin& begin) {
     Owned<rd_kafka_topic_partition_list_t> positions(
         rd_kafka_topic_partition_list_new(static_cast<int>(next_.size())));
@@ -159,9 +159,9 @@ class KafkaConsumer final : public BusConsumer {
     return {};
   }
 
-  // Finds the first record of each partition at time `ms` (since 1970) or later; for
-  // RD_KAFKA_OFFSET_END the position of the next record. Partitions without such a record are
-  // left out.
+  // Finds the first record of each partition at time `ms` (since 1970) or later. If `ms` is
+  // RD_KAFKA_OFFSET_END, finds the position of the next record. Leaves out partitions without such
+  // a record.
   Status AskTime(const rd_kafka_topic_partition_list_t& partitions, int64_t ms,
                  std::map<int, int64_t>* offsets) {
     Owned<rd_kafka_topic_partition_list_t> asked(rd_kafka_topic_partition_list_copy(&partitions));
@@ -182,7 +182,7 @@ class KafkaConsumer final : public BusConsumer {
     return MakeError("begin", topic_, error);
   }
 
-  // Restarts fetching at Poll's position; records fetched beyond it are fetched again.
+  // Restarts fetching at the positions in next_. Records fetched beyond these are fetched again.
   Status Assign() {
     Owned<rd_kafka_topic_partition_list_t> wanted(
         rd_kafka_topic_partition_list_new(static_cast<int>(next_.size())));

@@ -11,7 +11,7 @@ ErrorCode CodeOf(rd_kafka_resp_err_t error) {
     case RD_KAFKA_RESP_ERR__INVALID_ARG:
     case RD_KAFKA_RESP_ERR_INVALID_CONFIG:
     case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS: return ErrorCode::kInvalid;
-    // More replicas than brokers; also while some brokers are still starting.
+    // More replicas than brokers. Also occurs while some brokers are still starting.
     case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR: return ErrorCode::kConflict;
     case RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS: return ErrorCode::kExists;
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:

@@ -68,8 +68,8 @@ class KafkaProducer final : public BusProducer {
         NewClient(RD_KAFKA_PRODUCER, options_.kafka,
                   {{"acks", "all"},
                    {"enable.idempotence", "true"},
-                   // The loops already gather records: those sent together share a request, and
-                   // none must wait again.
+                   // The loops already gather records and send them together, so waiting for
+                   // further records would only delay them.
                    {"linger.ms", "0"},
                    {"message.timeout.ms", Milliseconds(options_.message_timeout)},
                    {"queue.buffering.max.messages", std::to_string(options_.queue_records_max)},
@@ -99,7 +99,7 @@ class KafkaProducer final : public BusProducer {
     }
   }
 
-  // Drops what the broken producer holds; callers that wait for the effect send again.
+  // Drops the records that the broken producer holds. Callers that need their effect send again.
   void Replace(rd_kafka_t& broken, const char* why) {
     Result<Client> made = Make();
     if (!made.ok()) {
@@ -109,7 +109,7 @@ class KafkaProducer final : public BusProducer {
     log::Error("kafka", "the producer is replaced by a new one: {}", why);
     Adopt(std::move(made).value());
     rd_kafka_purge(&broken, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-    rd_kafka_flush(&broken, kFlushMs);  // produces the report of each record
+    rd_kafka_flush(&broken, kFlushMs);  // delivers the report of each record
   }
 
   static void OnDelivered(rd_kafka_t*, const rd_kafka_message_t* message, void* self) {

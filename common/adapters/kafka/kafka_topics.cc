@@ -7,14 +7,14 @@
 namespace carillon::kafka {
 namespace {
 
-constexpr Duration kLookEvery = 50ms;  // until a new topic is visible
+constexpr Duration kLookEvery = 50ms;  // while a new topic is not visible yet
 
 int Milliseconds(Duration d) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
 }
 
-// Returns the first error among the results of an answer, which are one per topic. The code `fine`
-// is not an error.
+// Returns the first error among the results of an answer, one for each topic. The code `fine` does
+// not count as an error.
 Status FirstError(std::string_view operation, const rd_kafka_topic_result_t** results, size_t count,
                   ErrorCode fine) {
   for (size_t i = 0; i < count; ++i) {
@@ -86,7 +86,7 @@ bool IsUnavailable(const Status& status) {
   return !status.ok() && status.code() == ErrorCode::kUnavailable;
 }
 
-// Checks the topics as the brokers see them; kUnavailable for one that was only just created.
+// Checks the topics as the brokers see them. kUnavailable: a topic is too new to be visible.
 Status CheckAll(rd_kafka_t* client, const std::vector<TopicOptions>& topics, Duration limit) {
   const rd_kafka_metadata_t* bare = nullptr;
   const rd_kafka_resp_err_t error =

@@ -1,9 +1,9 @@
 // The topics of the cluster: created if missing, checked if they exist.
 //
 // Threads  Each call makes a client of its own and waits up to `limit`.
-// Errors   Ensure: kUnavailable if no broker answers; kConflict if a topic has another number of
-//          partitions or fewer replicas (the message says how to fix it), or if there are fewer
-//          brokers than the replicas of a new topic.
+// Errors   EnsureTopics: kUnavailable if no broker answers; kConflict if a topic has another number
+//          of partitions or fewer replicas (the message says how to fix it), or if a new topic
+//          needs more replicas than there are brokers.
 #pragma once
 
 #include <map>
@@ -26,7 +26,8 @@ struct TopicOptions {
 Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& topics,
                     Duration limit);
 
-// Deletes the records before these offsets, by partition; for tests of a reader that falls behind.
+// Deletes the records before the offset given for each partition. For tests of a reader that falls
+// behind the oldest record.
 Status DeleteRecords(const KafkaOptions& kafka, const std::string& topic,
                      const std::map<int, int64_t>& before, Duration limit);
 

@@ -1,11 +1,12 @@
 // Measures how far a consumer is behind the end of its partitions, by asking the brokers every
 // few seconds.
 //
-// Place    Behind BusConsumer::Look of kafka_consumer.cc.
+// Place    Implements BusConsumer::Look for kafka_consumer.cc.
 // Threads  Thread-safe. Owns a thread, so that no reader waits for a broker.
 // Time     One request to each broker every kAskEvery, for the ends of all partitions. Positions
 //          committed before the start are requested once.
-// Errors   A broker that fails to answer twice counts as silent. The lag is then unknown.
+// Errors   After kFailuresMax failed rounds in a row, the bus counts as silent. The lag is then
+//          reported as unknown.
 #pragma once
 
 #include <condition_variable>
@@ -23,17 +24,17 @@ namespace carillon::kafka {
 class PartitionWatch {
  public:
   static constexpr Duration kAskEvery = 3s;
-  static constexpr Duration kAskAgain = 500ms;  // until the first answer
+  static constexpr Duration kAskAgain = 500ms;  // after a failed round
   static constexpr int kAnswerMs = 2000;
-  static constexpr int kFailuresMax = 2;  // consecutive failures until the bus counts as silent
+  static constexpr int kFailuresMax = 2;  // failed rounds in a row until the bus counts as silent
 
-  // `begins` are the known start positions of partitions; for a negative one, the brokers are
-  // asked. `client` must outlive the watch.
+  // `begins` has the start position of each partition; if it is negative, the brokers are asked for
+  // it. `client` must outlive the watch.
   PartitionWatch(rd_kafka_t* client, std::string topic, const std::map<int, int64_t>& begins);
   // Waits for a request in progress: up to kAnswerMs.
   ~PartitionWatch();
 
-  // The consumer has handled everything before these positions.
+  // Notes that the consumer has handled all records before these positions.
   void Handled(const std::map<int, int64_t>& next);
   BusHealth Look();
 
@@ -58,7 +59,7 @@ class PartitionWatch {
   BusHealth::Contact contact_ GUARDED_BY(mu_) = BusHealth::Contact::kUnknown;
   int failures_ GUARDED_BY(mu_) = 0;
   bool stopping_ GUARDED_BY(mu_) = false;
-  std::thread asker_;  // last: it uses the others
+  std::thread asker_;  // declared last, because it uses the other members
 };
 
 }  // namespace carillon::kafka
