@@ -32,7 +32,7 @@ class MemoryConsumer final : public BusConsumer {
   const std::string group_;
   uint64_t id_ = 0;
   std::vector<std::pair<int, int64_t>> positions_;  // partition, next offset; guarded by bus_.mu_
-  size_t turn_ = 0;                                 // where the next Poll begins; likewise
+  size_t turn_ = 0;                                 // index where Poll begins; likewise
 };
 
 MemoryConsumer::MemoryConsumer(MemoryBus& bus, std::string topic, std::string group,

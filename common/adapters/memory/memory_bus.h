@@ -1,12 +1,12 @@
 // A message bus inside one process: topics with partitions and offsets, and consumers that continue
 // from the positions that their group committed.
 //
-// Place    Standalone's bus; under the fault wrapper, the simulator's.
+// Place    The bus of a standalone server, and of the simulator, which adds faults to it.
 // Threads  Thread-safe. The bus outlives its producers and consumers.
 // Owns     The records. A partition drops a record when every group with a live consumer has
-//          committed past it; groups without a live consumer hold nothing back.
-// Errors   Send: kExhausted when the partition holds `records_max` records that some live
-//          consumer's group has not committed.
+//          committed past it. Groups without a live consumer do not delay this.
+// Errors   Send: kExhausted when the partition holds `records_max` records that the group of some
+//          live consumer has not committed.
 // Always   Records of a partition stay in order. A position is never before the oldest kept record.
 #pragma once
 
@@ -33,8 +33,8 @@ class MemoryBus {
     size_t records_max = 65'536;  // of each partition
   };
   MemoryBus() : MemoryBus(Options{}) {}
-  // `clock` gives the times at which records are sent. Without it they have the time zero, so that
-  // only a BusBegin at time zero finds one.
+  // `clock` gives the times at which records are sent. Without a clock every record has the time
+  // zero, so that only a BusBegin at time zero finds any.
   explicit MemoryBus(Options options, const Clock* clock = nullptr);
 
   int partitions() const { return options_.partitions; }

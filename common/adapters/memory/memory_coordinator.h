@@ -30,7 +30,7 @@ class MemoryEnsemble {
   // The client loses contact: it answers from its last view, and its session lives until
   // it expires.
   void Suspend(const Incarnation& incarnation);
-  // The client has contact again. If its session expired meanwhile, it learns of that now.
+  // The client has contact again. If its session expired meanwhile, the client sees the expiry now.
   void Restore(const Incarnation& incarnation);
   // The server forgets the session: its member and election nodes are gone.
   void Expire(const Incarnation& incarnation);

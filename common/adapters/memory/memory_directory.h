@@ -1,4 +1,4 @@
-// The executor's view of a MemoryEnsemble; the twin of zookeeper_directory.
+// The executor's view of a MemoryEnsemble; the counterpart of zookeeper_directory.
 //
 // Threads  As MemoryEnsemble, which outlives it.
 #pragma once

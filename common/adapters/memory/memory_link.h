@@ -1,13 +1,13 @@
 // The control link inside one process: any number of executors and members, each pair connected
 // while both ends exist.
 //
-// Place    Standalone's link; under the fault wrapper, the simulator's.
+// Place    The link of a standalone server, and of the simulator, which adds faults to it.
 // Threads  Thread-safe. The switchboard outlives its ends. A wake-up runs on the sender's thread,
 //          outside the lock. After an end is destroyed its wake-up is not called again, but one
 //          call may still be in progress: destroy an end only after its peers' threads have
 //          stopped, or if the target of the wake-up outlives such a call.
 // Errors   Send: kUnavailable when the other end does not exist, kExhausted when its queue holds
-//          `messages_max`.
+//          `messages_max` messages.
 // Always   Messages of one pair arrive in order and once. Messages that wait at an end are lost
 //          when it is destroyed.
 #pragma once
@@ -27,7 +27,7 @@ namespace carillon::memory {
 class MemorySwitchboard {
  public:
   struct Options {
-    size_t messages_max = 16'384;  // that wait at one end
+    size_t messages_max = 16'384;  // most messages that wait at one end
   };
   MemorySwitchboard() : MemorySwitchboard(Options{}) {}
   explicit MemorySwitchboard(Options options) : options_(options) {}
