@@ -22,8 +22,9 @@ Status ClusterTree::Make(Session& session) const {
   return {};
 }
 
-// A create whose response was lost may have left a node. Its name begins with the incarnation, and
-// its owner distinguishes a live node from one about to expire.
+// An earlier create whose response was lost may have left a node, whose name then begins with the
+// incarnation. Uses such a node if it belongs to this session. Otherwise deletes it, because it
+// would end with its session.
 Result<std::string> ClusterTree::EnterElection(Session& session, const MemberInfo& self) const {
   const std::string prefix = self.incarnation.value() + "-";
   const std::string text = MemberText(self);
@@ -47,7 +48,7 @@ Result<std::string> ClusterTree::EnterElection(Session& session, const MemberInf
   return "election/" + path.substr(path.rfind('/') + 1);
 }
 
-// The node may exist although our create failed, if only the response was lost.
+// If the response to our create was lost, the create failed for us although the node exists.
 Result<std::string> ClusterTree::ShowExecutor(Session& session, const ExecutorId& executor,
                                               const Incarnation& incarnation) const {
   const std::string own = "executors/" + executor.value();

@@ -1,9 +1,9 @@
-// The nodes of a cluster on a ZooKeeper ensemble: their paths, and how somebody enters and leaves.
+// The nodes of a cluster on a ZooKeeper ensemble: their paths, and how a process creates its own.
 //
 //   ROOT/election/<incarnation>-<number>   ephemeral: a member; the lowest number leads
-//   ROOT/election/<incarnation>-paused     ephemeral: that member applies the pause; or -running.
-//                                          The information is in the name, so that one listing
-//                                          returns it for all members
+//   ROOT/election/<incarnation>-paused     ephemeral: that member applies the pause of the cluster;
+//                                          -running: it does not. The state is part of the name, so
+//                                          that one listing returns the states of all members
 //   ROOT/executors/<executor>              ephemeral: the incarnation of its daemon
 //   ROOT/assignment                        the intended owner of each segment, and the generation
 //   ROOT/config                            a copy of the store's settings
@@ -29,14 +29,15 @@ class ClusterTree {
   const std::string& root() const { return root_; }
   std::string Path(std::string_view name) const { return root_ + "/" + std::string(name); }
 
-  // Creates what is missing.
+  // Creates the permanent nodes that are missing.
   Status Make(Session& session) const;
-  // Both return the name of the caller's node, "election/…" or "executors/…".
+  // EnterElection and ShowExecutor create the caller's node, unless it exists already, and return
+  // its name: "election/…" or "executors/…".
   Result<std::string> EnterElection(Session& session, const MemberInfo& self) const;
-  // kConflict: another start of the executor is there.
+  // kConflict: another process of the same executor has the node.
   Result<std::string> ShowExecutor(Session& session, const ExecutorId& executor,
                                    const Incarnation& incarnation) const;
-  // kNotFound: the node is gone, or is that of another session.
+  // kNotFound: the node is gone, or belongs to another session.
   Status CheckOwn(Session& session, const std::string& own) const;
 
  private:

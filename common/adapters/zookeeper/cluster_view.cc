@@ -22,7 +22,7 @@ std::optional<uint64_t> NumberOf(std::string_view name) {
   return number;
 }
 
-// The state that the member reported; nullopt: none, or it is just changing it.
+// Returns the state that the member announced; nullopt if it has announced none, or is changing it.
 std::optional<bool> PausedOf(const std::vector<std::string>& names,
                              const Incarnation& incarnation) {
   const auto told = [&](bool paused) {
@@ -35,7 +35,7 @@ std::optional<bool> PausedOf(const std::vector<std::string>& names,
 }  // namespace
 
 Result<ViewReader::Reading> ViewReader::Read(Session& session) {
-  // A lagging server must not undo what was read through another one.
+  // Without this, a server that lags could return older data than was read through another server.
   CARILLON_TRY(session.Sync(tree_.root()));
   Reading reading;
   ClusterView& view = reading.view;
@@ -61,11 +61,11 @@ Result<std::vector<ClusterView::Entry>> ViewReader::ReadEntries(Session& session
   std::vector<ClusterView::Entry> entries;
   for (const std::string& name : names) {
     const std::optional<uint64_t> number = NumberOf(name);
-    if (!number) continue;  // the report of a member, or a foreign node
+    if (!number) continue;  // the pause state of a member, or a foreign node
     auto found = known_.find(name);
     if (found == known_.end()) {
       const auto node = session.Get(tree_.Path("election/" + name), false);
-      // That member has just left.
+      // The member has left since the nodes were listed.
       if (!node.ok() && node.code() == ErrorCode::kNotFound) continue;
       if (!node.ok()) return node.error();
       const auto member = ParseMember(node->data);

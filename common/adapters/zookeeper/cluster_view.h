@@ -49,7 +49,7 @@ class ViewReader {
     // False: the assignment is unreadable, and the view has none.
     bool has_assignment = true;
   };
-  // Reads everything, and watches it for changes.
+  // Reads the whole cluster, and sets watches for changes.
   Result<Reading> Read(Session& session);
 
  private:

@@ -18,7 +18,8 @@ Result<std::unique_ptr<ZookeeperCoordinator>> ZookeeperCoordinator::Make(
       new ZookeeperCoordinator(std::move(membership), options.proof_limit));
 }
 
-// The old state is removed first: a partial update reads as unknown, and is repeated.
+// Removes the old state first. If the second step fails, the state reads as unknown, and the update
+// is repeated.
 Status ZookeeperCoordinator::AnnouncePaused(bool paused) {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, membership_->OwnStanding());
   const auto path = [&standing, this](bool word) {
@@ -31,8 +32,8 @@ Status ZookeeperCoordinator::AnnouncePaused(bool paused) {
   return {};
 }
 
-// Numbers only grow: a member that once had the lowest number stays the lowest while its
-// node exists.
+// Checks in the same transaction that the member's node exists, which proves that it still leads:
+// numbers only grow, so a member that once had the lowest number keeps it while its node exists.
 Status ZookeeperCoordinator::WriteAssignment(const Assignment& assignment) {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, membership_->OwnStanding());
   if (!standing.leads) return Fenced();
@@ -57,7 +58,7 @@ Status ZookeeperCoordinator::WriteAssignment(const Assignment& assignment) {
   return {};
 }
 
-// Two members may do this at once: each replaces only the version of the node that it compared.
+// Two members may do this at the same time. Each replaces only the version that it has compared.
 Status ZookeeperCoordinator::WriteSettings(const ClusterSettings& settings) {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, membership_->OwnStanding());
   CARILLON_ASSIGN_OR_RETURN(const Node node, standing.session->Get(tree_.Path("config"), false));
@@ -93,7 +94,7 @@ Result<std::optional<StoreTrust>> ZookeeperCoordinator::ReadTrust() {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, membership_->OwnStanding());
   const auto node = standing.session->Get(tree_.Path("store"), false);
   if (!node.ok() && node.code() == ErrorCode::kNotFound) {
-    // Deleted by hand; Join creates it.
+    // The node was deleted by hand after Join had created it.
     const auto made = standing.session->Create(tree_.Path("store"), "", Session::Life::kPersistent);
     if (!made.ok() && made.code() != ErrorCode::kExists) return made.error();
     return std::optional<StoreTrust>{};
@@ -102,11 +103,11 @@ Result<std::optional<StoreTrust>> ZookeeperCoordinator::ReadTrust() {
   return ParseTrust(node->data);
 }
 
-// The write checks the version of the compared record again.
+// The write names the version of the compared record, and fails if the record has changed since.
 Status ZookeeperCoordinator::WriteTrust(const StoreTrust& trust,
                                         const std::optional<StoreTrust>& instead_of) {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, membership_->OwnStanding());
-  // A lagging server could return an outdated record.
+  // Without this, a server that lags could return an outdated record.
   CARILLON_TRY(standing.session->Sync(tree_.Path("store")));
   CARILLON_ASSIGN_OR_RETURN(const Node node, standing.session->Get(tree_.Path("store"), false));
   CARILLON_ASSIGN_OR_RETURN(const std::optional<StoreTrust> stored, ParseTrust(node.data));

@@ -4,8 +4,8 @@
 // Place    Every member of a cluster; its in-memory counterpart is memory_coordinator.
 // Threads  Thread-safe.
 // Time     Join blocks up to a session timeout, the writes up to `proof_limit`.
-// Always   Ownership is never inferred from what was read, which may be stale, but only from a
-//          write of the own session that the quorum accepted.
+// Always   Only a write of this process's own session that the quorum accepted proves ownership. A
+//          read never does, because it may be stale.
 #pragma once
 
 #include <functional>
@@ -42,7 +42,7 @@ class ZookeeperCoordinator final : public Coordinator {
   Result<std::optional<StoreTrust>> ReadTrust() override;
   Status WriteTrust(const StoreTrust& trust, const std::optional<StoreTrust>& instead_of) override;
 
-  // Of the current membership; empty before Join.
+  // Both belong to the current membership, and are empty before Join.
   std::optional<SessionIdentity> session_identity() { return membership_->session_identity(); }
   std::optional<Incarnation> incarnation() { return membership_->incarnation(); }
 

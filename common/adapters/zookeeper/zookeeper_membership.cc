@@ -80,7 +80,7 @@ Status ZookeeperMembership::Announce(const ExecutorId& executor, const Incarnati
   return ReadView(*session, own);
 }
 
-// The live session, or a new one if it has expired.
+// Returns the live session, or a new one if there is none or it has expired.
 Result<std::shared_ptr<Session>> ZookeeperMembership::Connected() {
   std::shared_ptr<Session> session;
   {
@@ -120,7 +120,8 @@ void ZookeeperMembership::Leave() {
     removed_ = false;
   }
   if (!session) return;
-  // The end of the session removes the node as well; this covers a session that outlives the call.
+  // The end of the session removes the node too. But another thread may still use the session, which
+  // then outlives this call, so the node is deleted explicitly.
   if (!own.empty() && session->contact() == Session::Contact::kConnected) {
     const Status deleted = session->Delete(tree_.Path(own));
     if (!deleted.ok()) log::Warn("coordinator", "leave: {}", deleted.error().message);
@@ -189,7 +190,7 @@ void ZookeeperMembership::Adopt(const Session& session, ViewReader::Reading read
     MutexLock lock(mu_);
     if (session_.get() != &session) return;  // this member has left meanwhile
     ClusterView& view = reading.view;
-    // Or this member has written a newer one since the read.
+    // `older`: this member has written a newer assignment since the read.
     const bool older = view.created == view_.created && view.version < view_.version;
     if (!reading.has_assignment || older) view.TakeAssignment(view_);
     if (view == view_) return;

@@ -1,10 +1,10 @@
-// Presence in a cluster on a ZooKeeper ensemble, as a member or as an executor: the session, the
-// own node, and the view of the cluster that is kept up to date meanwhile.
+// Presence in a cluster on a ZooKeeper ensemble, as a member or as an executor: the session, this
+// process's own node, and a view of the cluster that is kept up to date.
 //
 // Place    Under zookeeper_coordinator (members) and zookeeper_directory (executors).
 // Threads  Thread-safe. A thread of its own maintains the view: it reads after each watch event
-//          and, in case one was lost, once per session timeout.
-// Time     Join and Announce block up to a session timeout; the rest answers from the view.
+//          and, in case an event was lost, once per session timeout.
+// Time     Join and Announce block up to a session timeout. Reads of the view do not wait.
 #pragma once
 
 #include <condition_variable>
@@ -27,7 +27,7 @@ struct CoordinatorOptions {
   std::string connect;  // "host:port,host:port/root"; default root: /carillon
   Duration session_timeout = 6s;
   std::string digest = {};    // "user:password"; empty = open ACLs
-  Duration proof_limit = 1s;  // an older proof of ownership would be useless
+  Duration proof_limit = 1s;  // limit of a write; a later proof is useless
 };
 
 class ZookeeperMembership {
@@ -55,7 +55,7 @@ class ZookeeperMembership {
   Result<ClusterSettings> LastSettings();
 
   // ---- for writes
-  // A consistent copy of what a write needs.
+  // A consistent copy of the data that a write needs.
   struct Standing {
     std::shared_ptr<Session> session;
     std::string own_path;
@@ -67,21 +67,21 @@ class ZookeeperMembership {
   // kUnavailable: not a member, or no contact.
   Result<Standing> OwnStanding();
   const ClusterTree& tree() const { return tree_; }
-  // The view is out of date; it is read again.
+  // Makes the thread read the view again, because it is out of date.
   void MarkDirty();
-  // `assignment` was written in place of that of `before`.
+  // Adopts `assignment`, which was written in place of the assignment in `before`.
   void AdoptWritten(const Assignment& assignment, const ClusterView& before);
 
-  // Of the current presence; empty before it.
+  // Both belong to the current presence, and are empty before Join or Announce.
   std::optional<SessionIdentity> session_identity();
   std::optional<Incarnation> incarnation();
 
  private:
   ZookeeperMembership(const CoordinatorOptions& options, std::string servers, std::string root);
   Result<std::shared_ptr<Session>> Connected();
-  // Reads and adopts everything; `own` is the own node. kNotFound: that node is gone.
+  // Reads and adopts the whole view. `own` is this process's node. kNotFound: that node is gone.
   Status ReadView(Session& session, const std::string& own);
-  void Watch();  // runs on the thread
+  void Watch();  // runs on watcher_
   void Refresh();
   void Adopt(const Session& session, ViewReader::Reading reading);
   SessionState StateNow() const REQUIRES(mu_);
@@ -100,7 +100,7 @@ class ZookeeperMembership {
   std::optional<MemberInfo> self_ GUARDED_BY(mu_);
   uint64_t joins_ GUARDED_BY(mu_) = 0;
   std::string own_ GUARDED_BY(mu_);       // "election/…" or "executors/…"; empty = not joined
-  bool removed_ GUARDED_BY(mu_) = false;  // the own node is gone although the session lives
+  bool removed_ GUARDED_BY(mu_) = false;  // the node `own_` is gone although the session lives
   ClusterView view_ GUARDED_BY(mu_);
   std::function<void()> wake_ GUARDED_BY(mu_);
   bool dirty_ GUARDED_BY(mu_) = false;

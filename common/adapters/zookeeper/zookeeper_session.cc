@@ -15,7 +15,7 @@ constexpr int kDataBytesMax = 1 << 20;  // the server's own limit (jute.maxbuffe
 
 struct Nothing {};
 
-// Shared by a caller, which may stop waiting, and the completion, which may come later.
+// Shared by a caller, which may stop waiting, and a completion, which may arrive after that.
 template <typename Reply>
 class Call {
  public:
@@ -30,7 +30,7 @@ class Call {
     }
     changed_.notify_all();
   }
-  // The return code; ZOPERATIONTIMEOUT after `limit`.
+  // Returns the return code, or ZOPERATIONTIMEOUT after `limit`.
   int Await(Duration limit, Reply& reply) {
     std::unique_lock lock(mu_);
     if (!changed_.wait_for(lock, limit, [this] { return done_; })) return ZOPERATIONTIMEOUT;
@@ -38,7 +38,7 @@ class Call {
     return rc_;
   }
 
-  // Wraps the call as the `data` of its completion, which unwraps it.
+  // Hold wraps the call as the `data` of its completion; Take unwraps it there.
   static const void* Hold(const Held& call) { return new Held(call); }
   static Held Take(const void* data) {
     const std::unique_ptr<const Held> held(static_cast<const Held*>(data));
@@ -53,7 +53,7 @@ class Call {
   Reply reply_ = {};
 };
 
-// Sends with `send(data)` and waits. A request that `send` rejects has no completion.
+// Sends with `send(data)` and waits for the reply. A request that `send` rejects has no completion.
 template <typename Reply, typename Send>
 int Perform(Duration limit, Reply& reply, Send send) {
   const auto call = std::make_shared<Call<Reply>>();
@@ -91,8 +91,8 @@ void OnChildren(int rc, const String_vector* names, const void* data) {
   Call<std::vector<std::string>>::Take(data)->Finish(rc, std::move(children));
 }
 
-// The results of a transaction must stay alive until its completion.
-
+// Data of a transaction's completion. The client library fills `results`, so they must live until
+// then.
 struct TransactionCall {
   std::shared_ptr<Call<int>> call;
   std::vector<zoo_op_result_t> results;

@@ -1,12 +1,12 @@
-// One session with a ZooKeeper ensemble: the C client's asynchronous calls as blocking calls with a
-// limit, so that no caller hangs for as long as a server does.
+// One session with a ZooKeeper ensemble. Turns the C client's asynchronous calls into blocking ones
+// with a time limit, so that a server that hangs does not make its callers hang.
 //
-// Place    ZookeeperMembership opens one, and another after an expiry.
-// Threads  Thread-safe. The client owns an I/O thread and one for completions, which calls
-//          `on_event`: the callback must not use or destroy the session.
+// Place    ZookeeperMembership opens a session, and a new one after the session has expired.
+// Threads  Thread-safe. The C client owns an I/O thread and a thread for completions. The latter
+//          calls `on_event`, which must not use or destroy the session.
 // Errors   kNotFound, kExists, kConflict (version), kDenied (ACL); kUnavailable: no contact or no
 //          session; kTimeout: a write whose outcome is unknown.
-// Always   Paths are absolute; no argument of a call is referenced after it returned.
+// Always   Paths are absolute; no argument of a call is used after the call has returned.
 #pragma once
 
 #include <atomic>
@@ -50,7 +50,7 @@ struct Op {
   std::string data = {};
 };
 
-// Lets a client take over a session that another client holds (a test ends one this way).
+// Lets a client take over a session that another client holds (tests end a session this way).
 struct SessionIdentity {
   int64_t id = 0;
   std::string password;
@@ -67,7 +67,7 @@ class Session {
   ~Session();
 
   Contact contact() const { return contact_.load(std::memory_order_acquire); }
-  // False after `limit`, or if the session expired.
+  // Waits for the connection. False after `limit`, or if the session expired.
   bool AwaitConnected(Duration limit);
   SessionIdentity identity() const;
   const SessionOptions& options() const { return options_; }
