@@ -17,7 +17,7 @@ namespace {
 constexpr int kLockAttempts = 40;
 constexpr double kLockAttemptGapSeconds = 0.005;
 constexpr Duration kDay = 24h;
-// Tables with rows of runs, which are deleted once their runs are gone.
+// Tables whose rows belong to runs. The rows are deleted once their runs are gone.
 constexpr std::array kTablesOfRuns = {"run_attempts", "run_log_chunks"};
 
 struct Partition {
@@ -28,7 +28,7 @@ struct Partition {
 int64_t DayOf(WallTime time) { return time.time_since_epoch() / kDay; }
 int64_t StartOf(int64_t day) { return day * kDay.count(); }
 
-// "p20260301" from 2026-03-01T…
+// Returns the partition's name: "p20260301" for the day 2026-03-01.
 std::string NameOf(int64_t day) {
   const std::string text = FormatRfc3339(FromUnixMicros(StartOf(day)));
   return "p" + text.substr(0, 4) + text.substr(5, 2) + text.substr(8, 2);
@@ -62,7 +62,7 @@ Status LockAlone(Session& session, const std::string& table, Duration queue) {
     CARILLON_TRY(session.Run(fmt::format("DO SLEEP({})", kLockAttemptGapSeconds)));
   }
   if (queue > Duration::zero()) {
-    // A statement limit, since the server's lock timeouts are whole seconds.
+    // Uses a limit of statements, because the server's lock timeouts are whole seconds.
     CARILLON_TRY(session.LimitStatements(queue));
     CARILLON_ASSIGN_OR_RETURN(const bool locked, session.TryRun(lock));
     CARILLON_TRY(session.LimitStatements({}));
@@ -123,7 +123,7 @@ Status AddTo(Session& session, const std::string& table, WallTime now, Duration 
 }
 
 // Runs `body` while no other member does maintenance and no backup is taken, with a short timeout
-// for tables in use. Does nothing if the maintenance lock is taken.
+// for tables in use. Does nothing, and succeeds, if another connection has the maintenance lock.
 Status Exclusively(Pool& pool, std::string_view operation,
                    const std::function<Status(Session&)>& body) {
   CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation));
@@ -248,8 +248,8 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
       {"DELETE FROM deliveries WHERE created_us < ? AND open_segment IS NULL LIMIT ?", runs_us},
       {"DELETE FROM notice_memories WHERE told_us < ? AND watched_segment IS NULL LIMIT ?",
        runs_us},
-      // Also memories that still watch for a success, if the job has had none for that long or no
-      // longer exists.
+      // Deletes also memories that still watch for a success, if the job has had no success for
+      // that long or no longer exists.
       {"DELETE FROM notice_memories WHERE told_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
       {DeleteOrphansOf(kTablesOfRuns[0]), day_us},
       {DeleteOrphansOf(kTablesOfRuns[1]), day_us},
@@ -289,8 +289,8 @@ Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before) {
     if (jobs == 0) return int64_t{0};
     JsonRows old;
     {
-      // A version is superseded when its successor is created. Until then its runs were planned, so
-      // runs of the retained days may refer to it.
+      // The creation time of the successor counts: until then, runs were planned with this version,
+      // so runs of the retained days may refer to it.
       CARILLON_ASSIGN_OR_RETURN(
           Rows rows,
           session.Query("SELECT v.job_no, v.version FROM jobs j STRAIGHT_JOIN job_versions v ON "

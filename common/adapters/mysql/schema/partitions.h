@@ -5,11 +5,13 @@
 // day (old backfills), p_future everything after the newest (nothing, as long as AddPartitions is
 // called daily).
 //
-// Threads  Any member may call these at any time; one at a time does the work.
-// Errors   kUnavailable: the tables are in use (for example by a long read) or another member is
-//          doing the work. Nothing was lost; call again.
+// Threads  Any member may call these functions at any time. One member at a time changes
+//          partitions: while another member or a backup holds the maintenance lock, AddPartitions
+//          and DropPartitions do nothing and succeed.
+// Errors   kUnavailable: the tables are in use, for example by a long read. Nothing was lost;
+//          call again.
 // Always   A day is dropped as a whole, and only when no run in it is open; the check and the drop
-//          exclude every writer. Neither makes another connection wait longer than a second.
+//          exclude every writer. No other connection waits for them longer than a second.
 #pragma once
 
 #include "common/adapters/mysql/client/pool.h"
@@ -47,8 +49,8 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old);
 
 inline constexpr int64_t kJobsLookedAtPerCall = 10'000;
 // Deletes the versions of jobs that were superseded before `before`, except the newest
-// kJobVersionsKept of each job. Goes through the jobs from number `from`, kJobsLookedAtPerCall in
-// a call, and returns the number to continue from.
+// kJobVersionsKept of each job. Each call goes through kJobsLookedAtPerCall jobs after number
+// `from`, and returns the number to continue from (0 after the last job).
 Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before);
 
 }  // namespace carillon::mysql
