@@ -120,8 +120,8 @@ void ZookeeperMembership::Leave() {
     removed_ = false;
   }
   if (!session) return;
-  // The end of the session removes the node too. But another thread may still use the session, which
-  // then outlives this call, so the node is deleted explicitly.
+  // The end of the session removes the node too. But another thread may still use the session, so
+  // that it outlives this call; the node is therefore deleted explicitly.
   if (!own.empty() && session->contact() == Session::Contact::kConnected) {
     const Status deleted = session->Delete(tree_.Path(own));
     if (!deleted.ok()) log::Warn("coordinator", "leave: {}", deleted.error().message);
