@@ -13,13 +13,12 @@
 namespace carillon::mysql {
 namespace {
 
-// The database numbers the records; members set their times (cluster time, or the host's clock
-// before that is known). If the times of two records differ by more than this, the later one has
-// the higher number.
+// The database numbers the records, but members set their times (cluster time, or the host's clock
+// while cluster time is unknown). Of two records whose times differ by more than this, the later
+// one has the higher number.
 constexpr Duration kClocksApart = 1h;
 
-// A range of one index in which rows are ordered by id
-// and nearly all rows are wanted.
+// A range of one index in which rows are ordered by id, and nearly all rows are wanted.
 struct Lane {
   std::string table;
   Conditions wanted;
@@ -42,7 +41,7 @@ Result<uint64_t> IdNextTo(Session& session, std::string_view condition, WallTime
   return rows.Next() ? rows.Unsigned(1) : none;
 }
 
-// Turns a filter into ranges of indexes. Not copyable, because the conditions refer to its texts.
+// Turns a filter into ranges of indexes. Not copyable, because its conditions refer to its members.
 class Search {
  public:
   explicit Search(const AuditFilter& filter)
@@ -106,8 +105,8 @@ class Search {
   void AddActions() {
     if (!filter_.actions.empty()) wanted_.AddAnyOf("a.action", filter_.actions);
   }
-  // Collects the user and those of their tokens that did something, by skipping from one to the
-  // next in the index.
+  // Collects the user and each of the user's tokens that has records. Reads one index entry
+  // for each.
   Status ReadActors(Session& session) {
     actors_.push_back(filter_.actor);
     for (std::string last = tokens_from_;;) {

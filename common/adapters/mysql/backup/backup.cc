@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kReadBytes = 1 << 20;
 constexpr int kCountMaxSeconds = 4 * 3600;  // limit for counting the rows of a table
-// Loaded last, so that a store that was restored only in part stays marked as incomplete.
+// This table is loaded last, so that a store restored only in part stays marked as incomplete.
 constexpr std::string_view kLastTable = "schema_migrations";
 
 class Descriptor {
@@ -139,7 +139,7 @@ Status Drop(Session& session, const StoreTables& found) {
   return {};
 }
 
-// Refuses (kConflict) while others are connected: members would act on a half-restored store.
+// kConflict if other connections use the database: members would act on a half-restored store.
 Status RefuseUsers(Session& session, const std::string& database) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = "
@@ -161,7 +161,8 @@ Status MakeRoom(Session& session, const RestoreOptions& options) {
                     "dropped",
                     options.session.database)};
   }
-  // Before anything is dropped, so that no program starts on the store if the restore fails.
+  // Marks the store before anything is dropped, so that no program starts on it if the
+  // restore fails.
   CARILLON_TRY(MarkIncomplete(session));
   return Drop(session, found);
 }

@@ -27,7 +27,7 @@ inline constexpr Duration kBackupLockLookEvery = 1s;
 struct BackupOptions {
   SessionOptions session;
   std::string file;
-  std::string search;  // PATH, where the client programs are
+  std::string search;  // directories of the client programs, as in PATH
 };
 Result<BackupFile> CreateBackup(const BackupOptions& options, const Clock& clock);
 

@@ -90,8 +90,8 @@ std::vector<std::string> ConnectCommand(const ClientTool& tool, const SessionOpt
   return command;
 }
 
-// Returns the environment of this process plus the password. Only the process's own user and root
-// can read it there.
+// Returns the environment of this process plus the password. Only the user of a process and root
+// can read its environment.
 std::vector<std::string> EnvironmentWith(const std::string& password) {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {

@@ -22,8 +22,8 @@ struct ClientTool {
   ToolKind kind = ToolKind::kMariadb;
 };
 
-// FindDumpTool finds mariadb-dump or mysqldump, FindLoadTool mariadb or mysql: the first one in
-// `search`, a list of directories in the form of PATH.
+// Return the first program found in `search`, a list of directories in the form of PATH.
+// FindDumpTool finds mariadb-dump or mysqldump, FindLoadTool finds mariadb or mysql.
 Result<ClientTool> FindDumpTool(const std::string& search);
 Result<ClientTool> FindLoadTool(const std::string& search);
 

@@ -32,7 +32,7 @@ class DumpScan {
   std::string replaced_;         // the replacement of a line
   std::string last_;             // the last line that is not empty
   int64_t* inserted_ = nullptr;  // count of the table whose INSERT is being read
-  int depth_ = 0;                // of parentheses in it
+  int depth_ = 0;                // of parentheses in that INSERT
   std::map<std::string, int64_t> rows_;
 };
 

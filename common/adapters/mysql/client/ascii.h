@@ -1,6 +1,6 @@
-// True if a text can be an id: ids are stored in ASCII columns. The server refuses to compare such
-// a column with text that is not ASCII (1267). No id equals such a text, so a caller need not look
-// it up.
+// Checks whether a text can be an id. Ids are stored in ASCII columns, and the server refuses to
+// compare such a column with other text (error 1267). No id equals a text that is not ASCII, so a
+// caller need not search for it.
 #pragma once
 
 #include <algorithm>

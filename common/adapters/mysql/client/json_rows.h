@@ -1,10 +1,10 @@
-// Writes the one JSON parameter of a batch: an array of rows, each an array of columns.
+// Writes the JSON parameter of a batch statement: an array of rows, each an array of columns.
 //
 // JsonRows rows;  rows.Begin().Add(7).Add("x");  ->  [[7,"x"]]
 // In SQL:  JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT PATH '$[0]', t VARCHAR(9) PATH '$[1]')) k
 //
-// Always   JSON_TABLE truncates text to its column's length with only a warning. So its text
-//          columns are declared longer than the table's, and the table's own check refuses text
+// Always   JSON_TABLE truncates text to its column's length with only a warning. So statements
+//          declare these columns longer than those of the target table, which then refuses text
 //          that is too long. Text must be UTF-8 (otherwise the server refuses the statement);
 //          bytes are sent as base64 and read with FROM_BASE64().
 #pragma once

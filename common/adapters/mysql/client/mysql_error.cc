@@ -83,8 +83,8 @@ bool IsRetryable(int number) {
 
 ErrorCode CodeOf(int number, Phase phase) {
   if (phase == Phase::kCommit) {
-    // Only a refusal reported by InnoDB itself is known to have rolled the transaction back. After
-    // any other error the outcome is unknown.
+    // After these errors, InnoDB has certainly rolled the transaction back. After any other error
+    // the outcome is unknown.
     return IsRetryable(number) ? ErrorCode::kUnavailable : ErrorCode::kTimeout;
   }
   if (IsDenied(number)) return ErrorCode::kDenied;

@@ -12,11 +12,12 @@ namespace carillon::mysql {
 // "outcome unknown" after.
 enum class Phase { kConnect, kStatement, kCommit };
 
-// Client-side numbers start at 2000 (CR_…), the server's at 1000 and 3000 (ER_…).
+// Errors of the client library have numbers from 2000 (CR_…), those of the server from 1000 and
+// from 3000 (ER_…).
 inline constexpr int kDuplicateKey = 1062;
 inline constexpr int kLockWaitTimeout = 1205;
 inline constexpr int kDeadlock = 1213;
-inline constexpr int kStatementTimeout = 1969;  // LimitStatements
+inline constexpr int kStatementTimeout = 1969;  // MariaDB; a limit of LimitStatements or LimitReads
 
 ErrorCode CodeOf(int number, Phase phase);
 

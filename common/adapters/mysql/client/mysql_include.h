@@ -1,4 +1,4 @@
-// The only place that includes MySQL Connector/C++. Included by .cc files of this room alone.
+// The only header that includes MySQL Connector/C++. Only .cc files of this room include it.
 #pragma once
 
 // The connector's headers use leftovers of dynamic exception specifications and shadowed names.

@@ -13,7 +13,7 @@ struct MysqlOptions {
   Duration pool_wait = 5s;
   bool create_database = false;  // create session.database if it does not exist
   uint32_t segment_count = 64;   // for a new store; an existing one keeps its own
-  bool check_server = true;      // server_checks.h; false in tests whose server is not durable
+  bool check_server = true;      // see server_checks.h; false in tests whose server is not durable
   Metrics* metrics = nullptr;    // counts rows that cannot be read; outlives the store
 };
 

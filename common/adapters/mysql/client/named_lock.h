@@ -19,7 +19,7 @@ enum class StoreLock {
 // Waits up to `wait`, rounded up to whole seconds. Returns false if another connection holds
 // the lock.
 Result<bool> TakeLock(Session& session, StoreLock lock, Duration wait);
-// True if this connection holds it.
+// True if this connection holds `lock`.
 Result<bool> HoldsLock(Session& session, StoreLock lock);
 Status ReleaseLock(Session& session, StoreLock lock);
 

@@ -162,8 +162,8 @@ Result<std::unique_ptr<Session>> Pool::Open(size_t slot) {
   return session;
 }
 
-// Takes the lock `name` of this slot. If the slot's previous connection still holds it, and perhaps
-// row locks, ends that connection first.
+// Takes the lock `name` of this slot. If the slot's previous connection still holds this lock, and
+// perhaps row locks, ends that connection first.
 Status Pool::TakeName(Session& session, const std::string& name) {
   for (const int wait : {0, kTakeNameSeconds}) {
     if (wait > 0) CARILLON_TRY(EndHolder(session, name));
@@ -208,8 +208,8 @@ Status Pool::EndStrays(Session& session) {
       if (shared_->slots[slot].stray) strays.push_back(slot);
     }
   }
-  // A slot that has reconnected meanwhile has also ended its stray connection. Then this loop ends
-  // its new connection, which is harmless: the transaction in progress is rolled back.
+  // A slot that has reconnected meanwhile has ended its stray connection itself. This loop then
+  // ends the slot's new connection. That is harmless: a transaction in progress is rolled back.
   for (const size_t slot : strays) {
     CARILLON_TRY(EndHolder(session, LockName(process, slot)));
   }

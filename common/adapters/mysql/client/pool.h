@@ -1,12 +1,12 @@
-// A bounded set of connections, and the means to end connections that the server still keeps open
-// for us.
+// A bounded set of connections. It can also end connections that the server still keeps open,
+// of this process or of another.
 //
 // Each connection holds a named lock of the server for its whole life
-// ("carillon.<process>.<slot>"). IS_USED_LOCK returns the connection id behind a name, so that a
-// new owner of a segment can KILL the connections of the old one (whose process may be frozen in
-// the middle of a transaction), and a slot that reconnects first ends its own predecessor. Ids
-// alone are not enough: they start over when the server restarts, and could then name somebody
-// else's connection.
+// ("carillon.<process>.<slot>"). IS_USED_LOCK returns the id of the connection that holds a lock.
+// So the new owner of a segment can KILL the connections of the old owner, whose process may be
+// frozen in the middle of a transaction; and a slot that reconnects can end its previous
+// connection first. Connection ids alone are not enough: they start over when the server restarts,
+// and could then name another client's connection.
 //
 // A pool behind a gate shares the connections of another pool, but lends only those that the gate
 // has admitted. Replacing a server breaks all connections to it, so it is enough to inspect each
@@ -82,7 +82,7 @@ class Pool {
   Result<std::string> Connections();
 
   // EndConnectionsOf ends the connections of another process, given its Connections(). EndStrays
-  // ends those of our own slots that were dropped, which the server may not have noticed yet.
+  // ends connections that our own slots have dropped, in case the server has not noticed.
   Status EndConnectionsOf(Session& session, const std::string& connections);
   Status EndStrays(Session& session);
 

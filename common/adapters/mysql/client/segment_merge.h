@@ -28,7 +28,7 @@ inline std::string UnionOf(const std::string& branch, size_t count) {
 // Returns the first `limit` rows of all segments together, in the order of `order_of(row)`.
 // `segments` is their number.
 //   fetch(rows_per_segment) -> Result<std::vector<Row>>: the first rows of each segment, at most
-//                             that many of each
+//                             `rows_per_segment` of each
 //   segment_of(row) -> SegmentId, order_of(row)
 template <typename Row, typename Fetch, typename SegmentOf, typename OrderOf>
 Result<std::vector<Row>> MergeSegments(size_t segments, size_t limit, Fetch fetch,

@@ -37,7 +37,7 @@ enum class TlsMode {
 TlsMode TlsModeOf(std::string_view text);
 
 struct SessionOptions {
-  std::string socket_path = {};  // a unix socket; or
+  std::string socket_path = {};  // a unix socket; if empty, `host` and `port` are used
   std::string host = {};
   int port = 3306;
   std::string user = {};
@@ -47,7 +47,7 @@ struct SessionOptions {
   std::string tls_ca_file = {};  // PEM, the CA of the servers' certificates; for kVerify
   int connect_timeout_s = 5;
   int read_timeout_s = 15;               // limit of one statement; exceeded: outcome unknown
-  int lock_wait_timeout_s = 5;           // of one row lock
+  int lock_wait_timeout_s = 5;           // limit of the wait for one row lock
   UnreadableRows* unreadable = nullptr;  // notified of rows left out; outlives the session
 };
 
@@ -90,7 +90,7 @@ class Session {
   Result<Rows> Query(const std::string& statement, const Params& params = {});
   // Returns the number of rows that matched, including rows that already had the new values.
   Result<int64_t> Execute(const std::string& statement, const Params& params = {});
-  // Not prepared: DDL, SET, KILL.
+  // Run a statement without preparing it: Run for DDL, SET and KILL, Ask for queries.
   Status Run(const std::string& statement);
   Result<Rows> Ask(const std::string& statement);
 
@@ -98,16 +98,18 @@ class Session {
   // nothing, if the table is in use.
   Result<bool> TryRun(const std::string& statement);
 
-  // MariaDB only: from now on the server ends a statement that takes longer; zero = no limit.
+  // MariaDB only: from now on the server ends each statement that takes longer than `longest`
+  // (zero = no limit).
   Status LimitStatements(Duration longest);
-  // From now on the server ends a SELECT that takes longer (kExhausted); zero = no limit.
+  // From now on the server ends each SELECT that takes longer than `longest` (zero = no limit). The
+  // SELECT returns kExhausted.
   Status LimitReads(Duration longest);
 
   // Ends another connection of the same user. Succeeds if that connection has already ended.
   Status Kill(uint64_t connection_id);
 
   // Makes the next statement start a transaction. Costs a round trip only if `autocommit` is still
-  // on; it then stays off until Autocommit().
+  // on. `autocommit` then stays off until Autocommit().
   Status Begin();
   // From now on each statement is a transaction of its own, so that no read keeps one open.
   Status Autocommit();
@@ -130,7 +132,7 @@ class Session {
   bool is_mariadb() const { return is_mariadb_; }
   size_t packet_bytes_max() const { return packet_bytes_max_; }
   void set_operation(std::string_view operation) { operation_ = operation; }
-  // The stamp of the gate that admitted this connection; 0 = none did.
+  // The stamp of the gate that admitted this connection; 0 = no gate has admitted it.
   uint64_t admitted_under() const { return admitted_under_; }
   void set_admitted_under(uint64_t stamp) { admitted_under_ = stamp; }
 

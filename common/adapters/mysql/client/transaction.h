@@ -16,9 +16,9 @@
 
 namespace carillon::mysql {
 
-// Turns kTimeout (outcome unknown) into kUnavailable (nothing written). Only for transactions whose
-// effect nobody sees until a later one uses it, for example the reservation of a block of numbers:
-// repeating them does no harm.
+// Turns kTimeout (outcome unknown) into kUnavailable (nothing written). Only for transactions that
+// can be repeated without harm, because nothing uses their effect before a later transaction. An
+// example is the reservation of a block of numbers.
 template <typename T>
 Result<T> ForgetTimeout(Result<T> result) {
   if (result.ok() || result.code() != ErrorCode::kTimeout) return result;

@@ -43,8 +43,8 @@ Status FillNewStore(Session& session, uint32_t segment_count) {
 // Long enough to build an index over the whole history. Only the migration uses this connection.
 constexpr int kMigrationStatementMaxSeconds = 4 * 3600;
 
-// The pool for reads that a member makes once a second. Its short
-// timeouts make a member give up soon on a server that hangs.
+// The pool for reads that a member makes once a second. Its timeouts are short, so that a member
+// soon notices a server that hangs.
 constexpr size_t kQuickConnections = 2;
 constexpr int kQuickTimeoutSeconds = 2;  // to connect, and of one statement
 

@@ -31,8 +31,8 @@ class MysqlDatabase {
   // missing migrations (one member at a time) and checks those already applied.
   static Result<MysqlDatabase> Open(const MysqlOptions& options);
 
-  // Returns the same database for callers that may only use the store that is trusted. The gate
-  // must outlive it.
+  // Returns the same database for callers that may use the store only while it is trusted. The gate
+  // must outlive the returned object.
   MysqlDatabase Behind(StoreGate& gate, Gated gated) const;
 
   Result<WallTime> Now();

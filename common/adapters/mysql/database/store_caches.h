@@ -1,6 +1,6 @@
 // Caches of rows, shared by all adapters of one store.
 //
-// Threads  Each part is thread-safe. The MysqlDatabase objects of one store share one of these.
+// Threads  Each part is thread-safe. The MysqlDatabase objects of one store share one StoreCaches.
 #pragma once
 
 #include <atomic>

@@ -32,7 +32,7 @@ Status MysqlFiringStore::Plan(const PlanBatch& batch, const Fence& fence, WallTi
         return WritePlan(session, batch, advances, now);
       });
   if (!planned.ok() && planned.code() == ErrorCode::kExists) {
-    return {ErrorCode::kConflict, planned.error().message};  // a run's key: already planned
+    return {ErrorCode::kConflict, planned.error().message};  // the run is already planned
   }
   return planned;
 }

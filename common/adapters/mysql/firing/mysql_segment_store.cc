@@ -11,7 +11,7 @@
 namespace carillon::mysql {
 namespace {
 
-constexpr int kTakeTriesMax = 3;  // each ends the old owner's connections again
+constexpr int kTakeTriesMax = 3;  // each try ends the old owner's connections again
 
 const std::string kSegmentColumns =
     "s.segment, s.owner, s.incarnation, s.epoch, s.assign_gen, s.connections = '', s.lease_us, "

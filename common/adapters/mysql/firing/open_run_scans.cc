@@ -99,8 +99,8 @@ Result<WallTime> LeastOf(Session& session, uint32_t segment_count, const std::st
   return least;
 }
 
-// `runs` are the first runs after the cursor, up to `limit` + 1; if there are that many, there is a
-// next page.
+// `runs` are the first runs after the cursor, at most `limit` + 1. If there are `limit` + 1, there
+// is a next page.
 RunningPage PageOf(std::vector<StoredRun> runs, const std::optional<RunCursor>& after,
                    size_t limit) {
   RunningPage page;

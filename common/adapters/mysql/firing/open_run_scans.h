@@ -13,7 +13,7 @@ namespace carillon::mysql {
 
 using Position = std::pair<WallTime, RunKey>;
 
-// As the scans of FiringStore; `segments` is not empty and `limit` is at least 1.
+// Implement the scans of FiringStore. `segments` is not empty, and `limit` is at least 1.
 Result<PendingPage> ReadPending(Session& session, Incarnations& incarnations,
                                 const std::vector<SegmentId>& segments, WallTime until,
                                 const std::optional<Position>& after, size_t limit);
@@ -26,7 +26,7 @@ Result<RunningPage> ReadRunning(Session& session, Incarnations& incarnations,
 Result<RunningPage> ReadCancelRequests(Session& session, Incarnations& incarnations,
                                        const std::vector<SegmentId>& segments,
                                        const std::optional<RunCursor>& after, size_t limit);
-// As LoadRunRequest and ReadOverdue.
+// Implement LoadRunRequest and ReadOverdue of FiringStore.
 Result<RunRequest> ReadRunRequest(Session& session, const RunKey& key);
 Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, WallTime now);
 

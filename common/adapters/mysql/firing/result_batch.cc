@@ -14,7 +14,7 @@ namespace {
 // True if a report that does not change the run still says something new about its attempt.
 bool IsNews(const StoredRun& run, const ResultReport& report) {
   if (report.attempt < run.row.attempt) return true;
-  // The run ended as lost; this report is how the attempt really ended.
+  // The run ended as lost; this report says how the attempt really ended.
   return report.attempt == run.row.attempt && IsFinal(run.row.state) && run.ended_by_loss &&
          run.row.claim_token == report.token;
 }
@@ -89,8 +89,8 @@ Result<ResultBatchState> LockLosses(Session& session, Incarnations& incarnations
   return state;
 }
 
-// Reads on_lost from the versions of the attempts whose job was edited since. An unreadable version
-// may have said that the attempt must not be killed, so it counts as kHold.
+// Reads on_lost from the job versions of attempts whose job was edited since. An unreadable version
+// counts as kHold, because it may have required that a person decides.
 Result<std::map<JobVersionKey, OnLost>> ReadOldPolicies(Session& session,
                                                         const ResultBatchState& state) {
   std::map<JobVersionKey, OnLost> policies;

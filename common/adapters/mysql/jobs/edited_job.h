@@ -1,8 +1,8 @@
 // The rows that an edit of a job changes together, in one transaction: its own row, its schedules
 // and its unclaimed runs (P8 of docs/semantics.md).
 //
-// Place    mysql_job_store locks them, job_edit decides what becomes of them, and WriteEdited writes
-//          it.
+// Place    mysql_job_store locks the rows with LockEdited, job_edit decides what becomes of them,
+//          and WriteEdited writes the result.
 #pragma once
 
 #include <map>
@@ -41,8 +41,8 @@ struct EditedJob {
   std::vector<PlannedGap> gaps = {};
   std::vector<EditedRun> pending = {};
   std::vector<StoredRun> active = {};  // RUNNING, HELD
-  // The last fire of each schedule that cannot be unplanned: it is after `now`, but its run is no
-  // longer merely planned.
+  // By schedule, the last fire after `now` whose run is not PENDING in its first attempt, and can
+  // therefore not be unplanned.
   std::map<ScheduleId, WallTime> past_recall = {};
 };
 
@@ -51,8 +51,8 @@ struct EditedJob {
 Result<EditedJob> LockEdited(Session& session, const JobId& id, WallTime now,
                              Incarnations& incarnations);
 
-// Writes everything that the edit has changed, as a new version of the job. Fills in what schedules
-// and runs copy from the job.
+// Writes everything that the edit has changed, as a new version of the job. Copies from the job the
+// values that schedules and runs repeat.
 Status WriteEdited(Session& session, EditedJob& edited, const WriteContext& context);
 
 }  // namespace carillon::mysql

@@ -1,5 +1,5 @@
-// One change of a job: decides what becomes of its row, its schedules and its unclaimed runs. Pure;
-// DecidePendingEffect decides for each run.
+// One change of a job: decides what becomes of its row, its schedules and its unclaimed runs. Pure.
+// For each run, DecidePendingEffect makes the decision.
 //
 // Place    Between LockEdited and WriteEdited, inside a transaction of mysql_job_store.
 #pragma once
@@ -23,7 +23,7 @@ class JobEdit {
   // For WriteEdited.
   EditedJob& rows() { return rows_; }
 
-  // `ids`: as many unused numbers as there may be new schedules.
+  // `ids`: unused schedule numbers, one for each schedule of `definition`.
   void Replace(const JobDefinition& definition, std::vector<ScheduleId> ids);
   void Pause(const std::string& reason);
   // Changes the reason of a job that is already paused.

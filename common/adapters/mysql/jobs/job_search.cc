@@ -10,9 +10,9 @@
 namespace carillon::mysql {
 namespace {
 
-// Cost of reading a job, relative to an index entry. A search by name needs only the entries of an
-// index that contains the name; other conditions need the job's row. Measured with a million jobs
-// in memory: 0.5 us per entry, 4 us per job.
+// Cost of reading a job, relative to reading an index entry. A search by name needs only the
+// entries of an index that contains the name; other conditions need the job's row. Measured with a
+// million jobs in memory: 0.5 us per entry, 4 us per job.
 constexpr size_t kLookCost = 5;
 
 size_t LookedAtMax(const JobFilter& filter) {
@@ -64,8 +64,8 @@ JobWalk WalkOf(const JobFilter& filter) {
   return walk;
 }
 
-// Returns the last job that the walk reads, where its bound is reached; nullopt if the list ends
-// before that.
+// Returns the job at which the walk reaches its bound, which is the last one that it reads; nullopt
+// if the list ends before that.
 Result<std::optional<JobListPlace>> EndOfWalk(Session& session, const JobWalk& walk,
                                               const JobFilter& filter) {
   const std::string key = filter.order == JobOrder::kName
@@ -90,8 +90,8 @@ Result<std::optional<JobListPlace>> EndOfWalk(Session& session, const JobWalk& w
   return std::optional<JobListPlace>(std::move(end));
 }
 
-// True if the namespaces together have so few jobs that all of them
-// can be read and sorted for a page.
+// True if the namespaces together have so few jobs that all of them can be read and sorted for
+// one page.
 Result<bool> HaveFew(Session& session, const JobFilter& filter) {
   Conditions within;
   within.Add("j.deleted = 0");

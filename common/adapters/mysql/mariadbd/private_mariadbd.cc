@@ -155,8 +155,8 @@ std::vector<std::string> PrivateMariadbd::Command() const {
   const std::string& d = options_.directory;
   std::vector<std::string> command = {
       options_.mariadbd, "--no-defaults", "--datadir=" + d + "/data", "--socket=" + socket_path_,
-      // Its own: a starting server deletes the temporary tables of all servers that share
-      // its tmpdir.
+      // A tmpdir of its own, because a starting server deletes the temporary tables of all servers
+      // that share its tmpdir.
       "--tmpdir=" + d + "/tmp", "--pid-file=" + d + "/server.pid",
       "--log-error=" + d + "/server.log", "--skip-networking", "--skip-log-bin",
       "--skip-symbolic-links", "--local-infile=0", "--performance-schema=OFF",
@@ -285,7 +285,7 @@ SteadyTime PrivateMariadbd::Step(SteadyTime now) {
 Status PrivateMariadbd::Stop() {
   Status ended;
   if (pid_ > 0) ended = EndServer(pid_, pidfd_, child_);
-  child_ = false;  // waited for
+  child_ = false;  // it has been reaped
   Abandon();
   return ended;
 }

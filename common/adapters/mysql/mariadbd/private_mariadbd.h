@@ -41,10 +41,10 @@ struct PrivateMariadbdOptions {
   std::string directory;  // created with mode 0700 if it does not exist
   int64_t buffer_pool_bytes = 128 << 20;
   int64_t redo_log_bytes = 128 << 20;
-  bool durable = true;                      // false: for tests without crashes
+  bool durable = true;                      // false in tests that do not crash the server
   std::vector<std::string> arguments = {};  // appended, so they take precedence; for tests
-  std::string mariadbd = {};                // paths; empty = found on the machine
-  std::string mariadb_install_db = {};
+  std::string mariadbd = {};                // path; empty = found on the machine
+  std::string mariadb_install_db = {};      // likewise
 };
 
 class PrivateMariadbd final : public Stepper {

@@ -71,7 +71,8 @@ Result<pid_t> Spawn(const std::vector<std::string>& command, const std::string& 
   posix_spawn_file_actions_addclosefrom_np(&files, 3);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // In its own session, so that Ctrl-C in the terminal does not reach it, and with default signals.
+  // Starts it in its own session, so that Ctrl-C in the terminal does not reach it, and with
+  // default signal handling.
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   sigset_t none;

@@ -11,8 +11,8 @@
 
 namespace carillon::mysql {
 
-// Starts `command` in its own session, with only `log_path` as stdout and stderr and no other
-// descriptor of ours.
+// Starts `command` in its own session. It reads from /dev/null, writes stdout and stderr to
+// `log_path`, and inherits no other descriptor.
 Result<pid_t> Spawn(const std::vector<std::string>& command, const std::string& log_path);
 
 // Returns a descriptor that becomes readable when the process ends; -1 with errno. Close-on-exec.

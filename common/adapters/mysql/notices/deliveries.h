@@ -9,7 +9,7 @@
 
 namespace carillon::mysql {
 
-// As the methods of NoticeStore; segments and channels are not empty.
+// Implement methods of NoticeStore. `segments` and `channels` are not empty.
 Result<std::vector<Delivery>> ReadDueDeliveries(Session& session,
                                                 const std::vector<SegmentId>& segments,
                                                 const std::vector<DeliveryChannel>& channels,

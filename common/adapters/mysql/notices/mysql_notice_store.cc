@@ -17,8 +17,8 @@
 namespace carillon::mysql {
 namespace {
 
-// The beginning of a join of segments, k, with the rows of a table that are open in them. The name
-// of the table follows.
+// First part of a join of the given segments, k, with the rows of a table that are open in them.
+// The name of the table is appended.
 constexpr std::string_view kOpenSegments =
     "JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN ";
 
@@ -105,8 +105,8 @@ Status RememberNotice(Session& session, const Notice& notice, WallTime now) {
   return {};
 }
 
-// The addition of one job's held-back notices of a kind to its memory: their number, and for failures
-// also the fire and time after which a success counts as a recovery.
+// The sum of the held-back notices of one job and kind, which is added to the job's memory: their
+// number, and for failures also the fire and time after which a success counts as a recovery.
 struct HeldBack {
   int64_t count = 0;
   int64_t failed_fire_us = 0;
@@ -143,8 +143,8 @@ Status RememberHeldBack(Session& session, const HeldBacks& held) {
   return {};
 }
 
-// Closes the notices with these ids, `count` in number. `statement` is "DELETE n FROM", or "UPDATE"
-// with its SET clause in `set`. kConflict: one of them was already closed.
+// Closes the `count` notices with these ids. `statement` is "DELETE n FROM", or "UPDATE" with its
+// SET clause in `set`. kConflict: one of the notices was already closed.
 Status Close(Session& session, const std::string& statement, JsonRows ids, int64_t count,
              const std::string& set = "") {
   if (count == 0) return {};
@@ -218,9 +218,9 @@ Result<std::vector<Watched>> FetchWatched(Session& session, const std::string& s
   return watched;
 }
 
-// Limits the search for a success to this many of the newest fires that were due, so that a job
-// with nothing but skipped runs after a failure is not read as a whole each time. The failed run
-// itself is checked in addition, whenever its success was reported.
+// Limits the search for a success to this many of the newest fires that were due. Otherwise all
+// runs of a job that has only skipped runs after a failure would be read each time. The failed run
+// itself is always checked too, because a retry of it may have succeeded.
 constexpr uint64_t kFiresLookedAt = 5000;
 
 Result<std::optional<Recovery>> FindRecovery(Session& session, const Watched& watched,

@@ -42,8 +42,8 @@ class MysqlBulkStore final : public BulkStore {
   MysqlDatabase& db_;
 };
 
-// Deletes the actions that ended before `before`, with at most `items_max` items. kBehind: there
-// were more.
+// Deletes actions that ended before `before`, and at most `items_max` items of them. kBehind: more
+// may be left.
 Result<Upkeep> DeleteOldBulk(Pool& pool, WallTime before, int64_t items_max);
 
 }  // namespace carillon::mysql

@@ -26,8 +26,9 @@ inline constexpr const char* kApiTokenColumns =
     "t.last_used_us, t.scopes";
 inline constexpr uint32_t kApiTokenColumnCount = 10;
 TokenRecord ReadApiTokenRow(const Rows& rows);
-// Return the texts of the columns scopes and role. Members older than scopes ignore that column.
-// They must not grant a token with scopes its full role, so its stored role is one unknown to them.
+// Return the texts of the columns scopes and role. A member older than the column scopes ignores
+// that column, and would grant a token its full role. So a token with scopes is stored with a role
+// that such a member does not know.
 std::string ScopesText(const TokenRecord& token);
 std::string RoleText(const TokenRecord& token);
 

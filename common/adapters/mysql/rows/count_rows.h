@@ -18,7 +18,7 @@ auto InCount(Pool& pool, Body body) -> std::invoke_result_t<Body, Session&> {
 // The rows of a list, in the order in which the list reads them.
 struct CountedRows {
   std::string from;                          // the table, with its alias
-  std::string order;                         // of the list
+  std::string order;                         // ORDER BY of the list
   Conditions within;                         // a range of an index
   Conditions wanted = {};                    // checked in each row
   size_t looked_at_max = kCountLookedAtMax;  // most rows read if `wanted` is not empty

@@ -1,5 +1,5 @@
 // Conditions of a GapFilter, without its cursor, on the table `run_gaps g`. Each function returns
-// one part of them: the range of one index, or what must be checked in each row.
+// one part of them: the range of one index, or the conditions to check in each row.
 #pragma once
 
 #include "common/adapters/mysql/client/conditions.h"

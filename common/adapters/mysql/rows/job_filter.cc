@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::string_view kTimeParam = "TIMESTAMPADD(MICROSECOND, ?, '1970-01-01 00:00:00')";
 
-// Returns the index that yields jobs in the filter's order; "" if the database should sort them.
-// With namespaces it should, because sorting their jobs costs less than reading all jobs in order.
-// The exception is one namespace in the order of names, which has an index of its own.
+// Returns the index that yields jobs in the filter's order; "" if the database should sort them. It
+// should sort if the filter names namespaces, because this costs less than reading all jobs in
+// order. The exception is one namespace in the order of names, for which there is an index.
 std::string_view IndexOf(const JobFilter& filter) {
   if (filter.order == JobOrder::kName) {
     if (filter.namespaces.size() == 1) return "by_full_name";
@@ -83,8 +83,8 @@ std::string OrderOf(const JobFilter& filter, std::string_view table) {
 
 JobOrdering OrderingOf(const JobFilter& filter) {
   JobOrdering ordering{.listed = OrderOf(filter, "j")};
-  // No index for an exact name: few jobs have it, and a walk along an index would look up every
-  // other job too.
+  // Forces no index for an exact name: few jobs have that name, and a walk along an index would
+  // read every other job too.
   const std::string_view index = filter.name.empty() ? IndexOf(filter) : "";
   if (!index.empty()) ordering.from += fmt::format(" FORCE INDEX ({})", index);
   return ordering;

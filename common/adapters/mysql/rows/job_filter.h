@@ -22,8 +22,8 @@ std::string_view ColumnOf(JobOrder order);
 // Adds the condition that the name or the job_id contains `text`, which must outlive `conditions`.
 void AddNameContains(Conditions& conditions, const std::string& text, std::string_view table = "j");
 
-// Adds a bound in the filter's order: strictly after a place, or up
-// to and including it. The place must outlive the conditions.
+// Adds a bound in the filter's order: strictly after `place`, or up to and including it. `place`
+// must outlive the conditions.
 enum class Side { kBehind, kUpTo };
 void AddSide(Conditions& conditions, const JobFilter& filter, const JobListPlace& place, Side side,
              std::string_view table = "j");

@@ -22,7 +22,7 @@ std::string ToTime(std::string_view placeholder) {
   return fmt::format("TIMESTAMPADD(MICROSECOND, {}, {})", placeholder, kEpoch);
 }
 
-// Seconds, "60,300,600".
+// Joins intervals in seconds: "60,300,600".
 std::string JoinIntervals(const std::vector<int64_t>& intervals_s) {
   std::string text;
   for (const int64_t interval : intervals_s) {
@@ -46,8 +46,8 @@ std::vector<Duration> SplitIntervals(const std::string& text) {
   return intervals;
 }
 
-// Returns the value of the column cron_expression: NULL unless the job has a single schedule, and
-// that is a cron schedule.
+// Returns the value of the column cron_expression: NULL unless the only schedule of the job is a
+// cron schedule.
 Param CronOf(const JobDefinition& definition) {
   if (definition.schedules.size() != 1) return nullptr;
   const ScheduleSpec& spec = definition.schedules.front();
@@ -61,7 +61,7 @@ const std::string kJobColumns =
     ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace";
 constexpr uint32_t kJobColumnCount = 14;
 
-// An unknown policy counts as the one that risks least.
+// Parses a policy. An unknown policy counts as kSkip, which risks least.
 OverlapPolicy OverlapOf(const std::string& text) {
   return ParseName<OverlapPolicy>(text).value_or(OverlapPolicy::kSkip);
 }
@@ -371,7 +371,7 @@ Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params
                         ordering.listed + ", s.position",
                     params));
   JobsRead read;
-  std::optional<JobNo> left_out;  // its further rows are left out too
+  std::optional<JobNo> left_out;  // the further rows of this job are left out too
   while (rows.Next()) {
     const JobNo job_no(rows.Unsigned(1));
     if (left_out == job_no) continue;
@@ -404,7 +404,8 @@ Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params
 
 Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
                           size_t limit, const JobOrdering& ordering) {
-  // If jobs were left out, reads more: a caller would take a page below the limit for the last one.
+  // Reads more if jobs were left out: a caller takes a page with fewer than `limit` for the
+  // last one.
   for (size_t asked = limit;;) {
     CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadSomeJobs(session, where, params, asked, ordering));
     const bool more = read.jobs.size() + read.left_out == asked;

@@ -15,8 +15,8 @@ namespace carillon::mysql {
 
 using LockedJobs = std::map<JobNo, JobRow>;
 
-// Locks the rows of `jobs` in share mode and adds them to `locked`; jobs that do not exist are
-// not in it.
+// Locks the rows of `jobs` in share mode and adds them to `locked`. Jobs that do not exist
+// are left out.
 Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked);
 
 // A job's row with the definition of its version.
@@ -67,7 +67,7 @@ Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Para
 // Returns the SQL expression of a DATETIME column as microseconds since 1970.
 std::string FromTime(std::string_view column);
 
-// Reads definitions by version, with the job's id, without locks. Unknown versions are absent.
+// Reads definitions by version, with the job's id, without locks. Unknown versions are left out.
 Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
                                                       const std::vector<JobVersionKey>& keys);
 

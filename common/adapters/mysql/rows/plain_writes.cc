@@ -10,8 +10,8 @@
 namespace carillon::mysql {
 namespace {
 
-// The kind is known to this version. ReadRun treats a row of another kind as final, so that no
-// decision changes it; neither may these statements.
+// True if this version knows the kind of the run. ReadRun treats a run of an unknown kind as final,
+// so that no decision changes it. The statements of this file must not change it either.
 constexpr std::string_view kReadable = "r.kind + 0 BETWEEN 1 AND 4";
 
 std::string_view ConditionOf(ClaimFact fact) {
@@ -44,8 +44,8 @@ std::string_view ConditionOf(ResultFact fact) {
   return "FALSE";
 }
 
-// Joins all facts. A variant broken by a failpoint has a text of its own, so that no session has
-// already prepared it.
+// Joins the conditions of all facts. Leaving out a fact that a failpoint breaks changes the text,
+// so no session uses a statement that it has prepared before.
 template <typename AllFacts>
 std::string Where(const AllFacts& facts) {
   std::string where;

@@ -8,7 +8,7 @@
 
 namespace carillon::mysql {
 
-// As FiringStore::ScanDue; `segments` is not empty.
+// Implements FiringStore::ScanDue. `segments` is not empty.
 Result<std::vector<DueSchedule>> ReadDue(Session& session, const std::vector<SegmentId>& segments,
                                          WallTime until, size_t limit);
 

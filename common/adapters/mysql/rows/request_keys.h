@@ -10,7 +10,8 @@
 namespace carillon::mysql {
 
 inline constexpr Duration kRequestKeyKept = 24h;
-inline constexpr Duration kRequestInFlight = 1min;  // then the member handling it counts as dead
+// After this time, the member that handles a request counts as dead.
+inline constexpr Duration kRequestInFlight = 1min;
 
 // `condition` (" AND …") is added to the condition on the key. Returns the number of keys
 // that matched.

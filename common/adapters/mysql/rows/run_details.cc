@@ -131,7 +131,8 @@ Result<ReadRows> ReadSome(Session& session, const DetailQuery& query, size_t lim
 
 Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
                                            Incarnations& incarnations) {
-  // If runs were left out, reads more: a caller would take a page below the limit for the last one.
+  // Reads more if runs were left out: a caller takes a page with fewer than `limit` for the
+  // last one.
   for (size_t limit = query.limit;;) {
     CARILLON_ASSIGN_OR_RETURN(ReadRows read, ReadSome(session, query, limit, incarnations));
     const bool more = read.details.size() + read.left_out == limit;

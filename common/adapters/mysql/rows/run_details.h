@@ -26,7 +26,7 @@ Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& 
                                            Incarnations& incarnations);
 // Returns the columns of ORDER BY for runs in the order of their keys, or in the reverse order.
 std::string_view RunOrder(bool oldest_first);
-// Reads one run with its attempts. kNotFound.
+// Reads one run with its attempts. kNotFound: there is no such run.
 Result<RunDetail> ReadDetail(Session& session, const RunKey& key, Incarnations& incarnations);
 
 }  // namespace carillon::mysql

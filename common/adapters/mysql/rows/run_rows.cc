@@ -60,7 +60,7 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
   row.claim_token.high = rows.Unsigned(column++);
   row.claim_token.low = rows.Unsigned(column++);
   run.incarnation_no = static_cast<uint32_t>(rows.Unsigned(column++));
-  // As in kRunColumns.
+  // The values of IF(...) in kRunColumns.
   const int64_t cancel = rows.Int(column++);
   if (cancel != 0) row.cancel_requested = cancel == 2 ? CancelMode::kKill : CancelMode::kGraceful;
   row.pinned_executor = ExecutorId(rows.Text(column++));
@@ -68,7 +68,7 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
   const int64_t slot = rows.Int(column++);
   run.slot_taken = slot == kSlotTaken;
   run.active = slot != 0 || row.state == RunState::kRunning || row.state == RunState::kHeld;
-  // As in kRunColumns.
+  // The position in FIELD(...) in kRunColumns.
   const int64_t loss = rows.Int(column++);
   run.ended_by_loss = loss != 0;
   row.may_still_run = MayStillRun(row.state, loss == 1   ? reason::kExecutorLost
@@ -180,7 +180,8 @@ std::string SegmentsOf(const Fence& fence) {
   return wanted.Take();
 }
 
-// Reads the next rows, the segment and epoch of each fenced segment, and compares the epochs.
+// Reads the next rows, which have the segment and epoch of each fenced segment. Compares
+// the epochs.
 Status CompareEpochs(Rows& rows, const Fence& fence) {
   for (const FencedSegment& held : fence) {
     if (!rows.Next() || rows.Unsigned(1) != held.segment.value()) {

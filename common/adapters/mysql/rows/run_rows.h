@@ -25,15 +25,15 @@ std::optional<RunState> StateOf(int64_t number);
 std::optional<RunKind> KindOf(int64_t number);
 
 // Values of the column `slot_taken`; 0 means that neither applies.
-inline constexpr int kSlotTaken = 1;     // it holds a row of run_slots
-inline constexpr int kActiveNoSlot = 2;  // claimed while overlap was allowed
+inline constexpr int kSlotTaken = 1;     // the run holds a row of run_slots
+inline constexpr int kActiveNoSlot = 2;  // the run was claimed while overlap was allowed
 
 // A run as stored: the row that decisions use, and data that only this room needs.
 struct StoredRun {
   RunRow row = {};
   uint32_t incarnation_no = 0;
   bool active = false;         // claimed before and not final since; overlap_policy skip counts it
-  bool slot_taken = false;     // it holds rows of run_slots
+  bool slot_taken = false;     // the run holds rows of run_slots
   bool ended_by_loss = false;  // its last result came from a lost lease, not from its executor
   WallTime started = WallTime{};
   // False: this version does not know its state or kind. `row.state` is then a final state, so that
@@ -64,7 +64,7 @@ bool NoteIfUnreadable(const Session& session, const StoredRun& run);
 // Reads all rows, with executors and incarnations filled in.
 Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnations& incarnations);
 
-// Open runs are counted up to this.
+// Counts of open runs stop at this number.
 inline constexpr int64_t kCountedMax = 100'000;
 
 // Reads the keys of the runs of a job that are PENDING, RUNNING or HELD, in no order and without
@@ -77,7 +77,7 @@ Result<std::vector<RunKey>> ReadOpenKeys(Session& session, JobNo job_no, Segment
 Result<LockedRuns> LockRuns(Session& session, std::vector<RunKey> keys, Incarnations& incarnations);
 
 // The first statement of an owner's transaction (guarantee P5 of docs/semantics.md): locks the
-// segments' rows in share mode and compares the epochs. kFenced.
+// segments' rows in share mode and compares the epochs. kFenced: an epoch differs.
 Status LockFence(Session& session, const Fence& fence);
 
 // By executor: true if it may take runs. An executor that is not in the store may take runs, too.

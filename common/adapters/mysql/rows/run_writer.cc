@@ -7,7 +7,7 @@
 namespace carillon::mysql {
 namespace {
 
-// Returns the JSON_TABLE k: the key, then the columns of the statement.
+// Returns the JSON_TABLE k, which has the columns of a run's key and then `columns`.
 std::string Keyed(std::string_view columns) {
   return fmt::format(
       "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
@@ -43,9 +43,8 @@ constexpr std::string_view kFinalSet =
     "r.slot_taken = 0, r.ended_as = NULLIF(k.t, 4)";
 
 // `error` is NULL while a run is RUNNING and no cancel was requested: a retry clears it, a claim
-// leaves it unchanged, and a cancel writes its text together with its flag. So this statement need
-// not set it. A statement that names a BLOB column would keep its rows in a temporary table on the
-// server's disk.
+// leaves it unchanged, and a cancel sets `error` together with the flag. So this statement need not
+// set it. If it named `error`, a BLOB, the server would keep the rows in a temporary table on disk.
 const std::string kFinal =
     UpdateRuns(kFinalColumns, kFinalSet, "r.state + 0 = k.o AND r.cancel_requested = 0");
 // A CANCELLED run keeps the text from Explain: who cancelled it, and why.

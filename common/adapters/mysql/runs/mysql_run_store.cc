@@ -72,13 +72,13 @@ Result<bool> CancelLocked(StoredRun& run, RunWriter& writer, const WriteContext&
   return true;
 }
 
-// Passes on which runs the writer ended. Call it after the last write of a transaction.
+// Reports to the caller which runs the writer ended. Call it after the last write of a transaction.
 void ReportEnds(const RunWriter& writer, const WriteContext& context) {
   if (context.ended != nullptr) *context.ended = writer.ended();
 }
 
-// True if the executor reported the current attempt after it was
-// given up. Such a report is stored with the earlier attempts.
+// True if the executor reported the current attempt after the attempt was given up. Such a report
+// is stored with the earlier attempts.
 bool HasReportOf(const RunDetail& run, int attempt) {
   return std::any_of(run.attempts.begin(), run.attempts.end(),
                      [&](const RunAttempt& known) { return known.attempt == attempt; });
@@ -105,9 +105,8 @@ Result<int64_t> CountOpen(Session& session, std::string_view states) {
   return rows.Int(1);
 }
 
-// Returns the smallest id of the gaps that end in the wanted time. A list of gaps goes by
-// descending id; if only few of many gaps match, this bound ends its walk before it reaches the
-// oldest gap of all.
+// Returns the smallest id of the gaps that end in the wanted time. A list of gaps is read by
+// descending id. If only few of many gaps match, this bound ends the read early.
 Result<std::optional<uint64_t>> OldestGapEndingSince(Session& session, const GapFilter& filter) {
   const Conditions since = GapsEndingSince(filter);
   CARILLON_ASSIGN_OR_RETURN(
@@ -341,8 +340,8 @@ Result<std::vector<DeadLetter>> MysqlRunStore::ListDeadLetters(const DeadLetterF
                 [&](Session& session) -> Result<std::vector<DeadLetter>> {
                   std::vector<DeadLetter> letters;
                   uint64_t before = filter.before_id;
-                  // Reads more if letters were left out: a page below the limit would look like the
-                  // last one.
+                  // Reads more if letters were left out: a caller takes a page with fewer than
+                  // `limit` for the last one.
                   for (bool more = true; more && letters.size() < filter.limit;) {
                     const size_t wanted = filter.limit - letters.size();
                     Params values{before};

@@ -9,7 +9,7 @@
 
 namespace carillon::mysql {
 
-// As RunStore::ListRecentRuns.
+// Implements RunStore::ListRecentRuns.
 Result<std::vector<RecentRuns>> ReadRecentRuns(Session& session, const RecentFilter& filter);
 
 }  // namespace carillon::mysql

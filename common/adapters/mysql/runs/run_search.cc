@@ -19,13 +19,13 @@ namespace {
 // planned (there are many) are not listed, and those that ended early are found by an index.
 constexpr Duration kListAhead = 1s;
 
-// Cost of reading a row through an index, relative to one in a scan of the table: the former are
-// scattered over the disk. Measured with a million runs, most of them not in the buffer pool: 80 us
-// per row against 1 us.
+// Cost of reading a row through an index, relative to a row in a scan of the table: rows found
+// through an index are scattered over the disk. Measured with a million runs, most of them not in
+// the buffer pool: 80 us per row against 1 us.
 constexpr size_t kScatteredCost = 25;
 
-// Most open runs that are sorted for a page: their index is in the order of due times, not
-// of fires.
+// The largest number of open runs that are sorted for a page. They need sorting because their index
+// is in the order of due times, not of fires.
 constexpr size_t kSortedMax = 20'000;
 
 // A walk along an index, in the order of the list.
@@ -33,8 +33,8 @@ struct Walk {
   std::string index;
   Conditions within;  // a range of the index
   Conditions wanted;  // checked in each row
-  // Most runs that are read; nullopt = every run of the
-  // range is wanted, so the page's size bounds the walk.
+  // Most runs that are read. nullopt = every run of the range is wanted, so the size of the page
+  // bounds the walk.
   std::optional<size_t> bound = {};
 };
 
@@ -136,7 +136,8 @@ Walk OpenRuns(const RunFilter& filter, const Conditions& wanted, const SearchSco
               const std::vector<RunState>& states) {
   Walk walk{.index = "open_runs", .within = RangeOf(filter), .wanted = wanted};
   walk.within.Add(fmt::format("r.open_segment IN ({})", SegmentList(scope)));
-  // Runs that have started were due, so the many runs that are only planned are not read.
+  // A run that has started was due. So unless pending runs are wanted, the many runs that are only
+  // planned need not be read.
   const bool started = std::find(states.begin(), states.end(), RunState::kPending) == states.end();
   if (started) walk.within.Add("r.due_us <= ?", {ToUnixMicros(scope.now)});
   walk.wanted.Add(fmt::format("r.state IN ({})", QuotedStates(states)));
@@ -253,8 +254,8 @@ Result<BoundedCount> CountWalk(Session& session, Walk walk, const RunFilter& fil
   return CountRows(session, rows);
 }
 
-// Returns the last run that the walk reads, where its bound is reached; nullopt if the walk ends
-// before that.
+// Returns the run at which the walk reaches its bound, which is the last one that it reads; nullopt
+// if the walk ends before that.
 Result<std::optional<RunKey>> EndOf(Session& session, const Walk& walk, bool oldest_first) {
   Params params = walk.within.params();
   params.push_back(static_cast<uint64_t>(*walk.bound - 1));
@@ -342,8 +343,8 @@ Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const Sear
       std::unique(page.runs.begin(), page.runs.end(),
                   [](const RunDetail& a, const RunDetail& b) { return a.row.key == b.row.key; });
   page.runs.erase(again, page.runs.end());
-  // Drops runs beyond the point where one of the walks stopped: other walks may have found some
-  // there, but runs between them may be missing.
+  // Drops runs beyond the point where one of the walks stopped. Other walks may have found runs
+  // there, but the stopped walk has not, so the list would have holes.
   if (page.searched_to) {
     std::erase_if(page.runs, [&](const RunDetail& run) {
       return comes_before(*page.searched_to, run.row.key);

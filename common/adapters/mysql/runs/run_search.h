@@ -15,14 +15,14 @@ struct SearchScope {
   WallTime now;
 };
 
-// As RunStore::RunsFingerprint.
+// Implements RunStore::RunsFingerprint.
 Result<uint64_t> ReadMark(Session& session, const SearchScope& scope);
 
-// As RunStore::ListRuns.
+// Implements RunStore::ListRuns.
 Result<RunPage> SearchRuns(Session& session, const RunFilter& filter, const SearchScope& scope,
                            Incarnations& incarnations);
 
-// As RunStore::CountRuns.
+// Implements RunStore::CountRuns.
 Result<BoundedCount> CountFound(Session& session, const RunFilter& filter,
                                 const SearchScope& scope);
 

@@ -3,8 +3,8 @@
 //
 // Threads  Thread-safe. The numbers never change while the store keeps its history, so a number
 //          that was read stays valid until Forget.
-// Always   At most kIncarnationsKept are cached, since executors come and go as long as a member
-//          runs. Beyond that, the cache is emptied and filled again on demand.
+// Always   At most kIncarnationsKept are cached, because a member meets more and more of them while
+//          executors come and go. A full cache is emptied, and filled again on demand.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 // Errors   kConflict: the store's schema is newer than this program and not compatible with it, or
 //          a migration that was applied differs from ours. kUnavailable: another member has been
 //          migrating for too long.
-// Always   One member at a time applies them; an interrupted migration is repeated.
+// Always   One member at a time applies migrations; an interrupted migration is repeated.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ const std::vector<Migration>& EmbeddedMigrations();
 inline constexpr Duration kMigrationLockWait = 5s;  // per attempt; shorter than the read timeout
 inline constexpr int kMigrationLockTriesMax = 24;
 
-// Returns the N of the header's line "-- compatible_from: N". Without that line it is the
+// Returns the number N of the header's line "-- compatible_from: N". Without that line it is the
 // migration's own version, so that no older program may use the schema.
 int CompatibleFrom(const Migration& migration);
 
@@ -46,8 +46,8 @@ Status CreateDatabase(const SessionOptions& session);
 // kConflict: the store is incomplete.
 Result<int> ReadSchemaVersion(Session& session);
 
-// From now on no program of any version starts on the store, until the whole table of migrations is
-// replaced. A restore does that last.
+// Marks the store as incomplete: no program of any version starts on it until the whole table of
+// migrations is replaced. A restore replaces that table last.
 Status MarkIncomplete(Session& session);
 
 }  // namespace carillon::mysql
