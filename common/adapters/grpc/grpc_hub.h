@@ -26,7 +26,7 @@ namespace carillon::rpc {
 
 struct HubOptions {
   MemberId member;
-  std::string public_key;   // of this member's task bundles; 32 bytes
+  std::string public_key;   // verifies this member's task bundles; 32 bytes
   std::string join_secret;  // required without TLS
   // If set, an executor needs a certificate of the same authority for its own id, but no secret.
   tls::Identity identity = {};

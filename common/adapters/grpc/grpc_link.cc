@@ -249,7 +249,7 @@ void Link::SetMembers(const std::vector<MemberInfo>& members) {
   std::vector<std::shared_ptr<LinkStream>> dropped;
   {
     std::lock_guard lock(mu_);
-    std::map<MemberId, std::string> wanted;  // if a member is listed twice, its later start
+    std::map<MemberId, std::string> wanted;  // the last one if a member is listed twice
     for (const MemberInfo& member : members) {
       if (!member.grpc_address.empty()) wanted[member.id] = member.grpc_address;
     }

@@ -29,7 +29,7 @@ struct LinkOptions {
   // Limit of the inbox, and of each stream's queue. A full inbox accepts one more message
   // per stream.
   size_t queue_bytes_max = size_t{64} << 20;
-  uint64_t seed = 1;  // for the jitter of the back-off
+  uint64_t seed = 1;  // seeds the jitter of the back-off
 };
 
 // Returns the executor's certificate and key. Called for each new stream, so that the stream after

@@ -58,7 +58,7 @@ class StreamOutbox {
  private:
   const Limits limits_;
   std::deque<grpc::ByteBuffer> waiting_;  // the first one is being written
-  size_t bytes_ = 0;                      // of waiting_
+  size_t bytes_ = 0;                      // total size of waiting_
   bool writing_ = false;
 };
 
