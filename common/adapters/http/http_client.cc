@@ -185,7 +185,7 @@ class HttpClient::Impl {
   }
 
   const HttpClientOptions options_;
-  std::array<char, CURL_ERROR_SIZE> reason_{};  // of the last failure; libcurl writes it
+  std::array<char, CURL_ERROR_SIZE> reason_{};  // the last failure; written by libcurl
   std::unique_ptr<CURL, HandleDeleter> handle_;
 };
 

@@ -36,7 +36,7 @@ constexpr bool EndsConnection(HttpDefect defect) { return defect >= HttpDefect::
 struct HttpRequest {
   std::string method;                 // "GET", upper case
   std::string target;                 // as sent
-  std::vector<std::string> segments;  // of the path, percent-decoded: "/a/b%2Fc" -> "a", "b/c"
+  std::vector<std::string> segments;  // the path, percent-decoded: "/a/b%2Fc" -> "a", "b/c"
   std::vector<std::pair<std::string, std::string>> query;  // decoded, in order
   HttpHeaders headers;                                     // names in lower case, in order
   std::string body;

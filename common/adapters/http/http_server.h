@@ -38,7 +38,7 @@ class HttpHandler {
 };
 
 struct HttpServerOptions {
-  std::string name = "http";           // in log lines
+  std::string name = "http";           // identifies the server in log lines
   std::string address = "127.0.0.1";   // a literal address or "localhost"
   uint16_t port = 0;                   // 0 = any
   TlsFiles tls = {};                   // if set, TLS only
@@ -46,7 +46,7 @@ struct HttpServerOptions {
   std::string advertise = {};          // host name in url(); empty = the address
   size_t io_threads = 1;
   size_t workers = 8;
-  size_t urgent_workers = 1;           // for urgent requests
+  size_t urgent_workers = 1;           // workers for urgent requests only
   size_t queue_max = 256;              // limit of each queue: of urgent and of other requests
   size_t connections_max = 1024;       // further ones wait in the kernel's backlog
   size_t address_connections_max = 0;  // per client address; more are closed; 0 = no limit
@@ -74,7 +74,7 @@ class HttpServer {
   virtual uint16_t port() const = 0;
   // "http://127.0.0.1:8640", with TLS "https://…"
   virtual std::string url() const = 0;
-  // As TlsCertificate::Reload; no effect without TLS.
+  // Calls TlsCertificate::Reload. Has no effect without TLS.
   virtual Status ReloadCertificate() = 0;
   // The expiry of the certificate; nullopt without TLS.
   virtual std::optional<WallTime> CertificateUntil() const = 0;
