@@ -1,9 +1,9 @@
 // The message bus on Kafka.
 //
 // Place    Cluster members and executors; its in-memory counterpart is memory_bus.
-// Threads  Producers are thread-safe; a consumer has one user. Besides librdkafka's own threads,
-//          each producer owns one that serves delivery reports, and each consumer one that measures
-//          its lag.
+// Threads  Producers are thread-safe; a consumer has one user. Besides the threads of librdkafka,
+//          each producer owns a thread that serves delivery reports, and each consumer owns a
+//          thread that measures its lag.
 // Errors   Send: kExhausted when the local queue is full, kInvalid if a record is larger than the
 //          broker accepts. Poll, Commit: kUnavailable. A producer that librdkafka declares fatally
 //          broken (its record sequence and the broker's disagree) is replaced. Until then Send
@@ -28,7 +28,7 @@ namespace carillon::kafka {
 
 struct ProducerOptions {
   KafkaOptions kafka;
-  int partitions = 8;             // of every topic; partition = key mod partitions
+  int partitions = 8;             // per topic; a record goes to (key mod partitions)
   Duration message_timeout = 5s;  // by then, the owner publishes an unclaimed task again
   size_t queue_records_max = 100'000;
   size_t queue_bytes_max = size_t{64} << 20;

@@ -54,7 +54,7 @@ class PartitionWatch {
   std::vector<int> partitions_;
   Mutex mu_;
   std::condition_variable_any changed_;
-  std::map<int, int64_t> handled_ GUARDED_BY(mu_);  // by partition: the next one to handle
+  std::map<int, int64_t> handled_ GUARDED_BY(mu_);  // by partition: the next offset to handle
   std::map<int, int64_t> ends_ GUARDED_BY(mu_);
   BusHealth::Contact contact_ GUARDED_BY(mu_) = BusHealth::Contact::kUnknown;
   int failures_ GUARDED_BY(mu_) = 0;
