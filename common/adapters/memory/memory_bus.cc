@@ -32,7 +32,7 @@ class MemoryConsumer final : public BusConsumer {
   const std::string group_;
   uint64_t id_ = 0;
   std::vector<std::pair<int, int64_t>> positions_;  // partition, next offset; guarded by bus_.mu_
-  size_t turn_ = 0;                                 // index where Poll begins; likewise
+  size_t turn_ = 0;  // index in positions_ where the next Poll begins; guarded by bus_.mu_
 };
 
 MemoryConsumer::MemoryConsumer(MemoryBus& bus, std::string topic, std::string group,
@@ -76,7 +76,7 @@ Result<std::vector<ReceivedRecord>> MemoryConsumer::Poll(size_t max) {
       taken.push_back({partition.records[index].record, number, position});
     }
   }
-  // Starts with another partition next time, so that a busy one does not starve the others.
+  // Starts with another partition next time, so that a busy partition does not starve the rest.
   if (!positions_.empty()) turn_ = (turn_ + 1) % positions_.size();
   return taken;
 }

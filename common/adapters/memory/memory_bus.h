@@ -29,8 +29,8 @@ namespace carillon::memory {
 class MemoryBus {
  public:
   struct Options {
-    int partitions = 8;           // of each topic
-    size_t records_max = 65'536;  // of each partition
+    int partitions = 8;           // partitions of each topic
+    size_t records_max = 65'536;  // limit of one partition
   };
   MemoryBus() : MemoryBus(Options{}) {}
   // `clock` gives the times at which records are sent. Without a clock every record has the time

@@ -46,7 +46,7 @@ class MemoryEnsemble {
   friend class MemoryCoordinator;
 
   struct View {
-    std::vector<MemberInfo> members;  // by order of joining: the first one leads
+    std::vector<MemberInfo> members;  // in order of joining; the first one leads
     Assignment assignment;
     ClusterSettings settings;
   };

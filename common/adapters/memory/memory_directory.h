@@ -1,6 +1,6 @@
 // The executor's view of a MemoryEnsemble; the counterpart of zookeeper_directory.
 //
-// Threads  As MemoryEnsemble, which outlives it.
+// Threads  Thread-safe. The MemoryEnsemble must outlive the directory.
 #pragma once
 
 #include <memory>
