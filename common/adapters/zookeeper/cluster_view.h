@@ -17,7 +17,7 @@ namespace carillon::zookeeper {
 struct ClusterView {
   struct Entry {
     uint64_t number = 0;  // order of joining
-    std::string name;     // of the node
+    std::string name;     // name of the node
     MemberInfo member;
 
     bool operator==(const Entry&) const = default;
@@ -25,7 +25,7 @@ struct ClusterView {
 
   std::vector<Entry> entries;  // in order of joining
   Assignment assignment;
-  int32_t version = 0;  // of the assignment's node
+  int32_t version = 0;  // version of the assignment's node
   int64_t created = 0;  // zxid that created that node
   ClusterSettings settings;
 

@@ -84,7 +84,7 @@ Result<Generation> ZookeeperCoordinator::ProveSession() {
        {.kind = Op::Kind::kSet, .path = standing.own_path, .data = standing.own_text}},
       proof_limit_, &failed);
   if (!written.ok()) {
-    membership_->MarkDirty();  // another assignment was written, or the own node is gone
+    membership_->MarkDirty();  // another assignment was written, or this member's node is gone
     return written.error();
   }
   return standing.view.assignment.generation;

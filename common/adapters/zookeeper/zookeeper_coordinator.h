@@ -21,7 +21,7 @@ namespace carillon::zookeeper {
 
 class ZookeeperCoordinator final : public Coordinator {
  public:
-  // As ZookeeperMembership::Make.
+  // See ZookeeperMembership::Make.
   static Result<std::unique_ptr<ZookeeperCoordinator>> Make(const CoordinatorOptions& options);
 
   Status Join(const MemberInfo& self) override { return membership_->Join(self); }

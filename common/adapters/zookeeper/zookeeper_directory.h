@@ -1,7 +1,7 @@
 // The executor's view of a ZooKeeper ensemble: the members, and an ephemeral node of its own.
 //
 // Place    Every executor of a cluster; its in-memory counterpart is memory_directory.
-// Threads  As ZookeeperMembership, to which it delegates.
+// Threads  Thread-safe.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace carillon::zookeeper {
 
 class ZookeeperDirectory final : public MemberDirectory {
  public:
-  // As ZookeeperMembership::Make.
+  // See ZookeeperMembership::Make.
   static Result<std::unique_ptr<ZookeeperDirectory>> Make(const CoordinatorOptions& options);
 
   Status Announce(const ExecutorId& executor, const Incarnation& incarnation) override {

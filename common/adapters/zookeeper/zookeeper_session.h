@@ -27,7 +27,7 @@ namespace carillon::zookeeper {
 
 struct SessionOptions {
   std::string servers;            // "host:port,host:port", without chroot
-  Duration timeout = 6s;          // of the session; the server may grant another
+  Duration timeout = 6s;          // session timeout; the server may grant another
   std::string digest = {};        // "user:password"; empty = open ACLs
   Duration request_timeout = 4s;  // limit of one request
 };
