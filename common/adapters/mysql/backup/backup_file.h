@@ -25,7 +25,7 @@ struct BackupHead {
 
 struct BackupFile {
   BackupHead head;
-  std::map<std::string, int64_t> rows;  // of every table
+  std::map<std::string, int64_t> rows;  // number of rows of every table
   int64_t bytes = 0;
 };
 

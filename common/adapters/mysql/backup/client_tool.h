@@ -37,7 +37,7 @@ class ToolRun {
  public:
   struct Streams {
     int in = -1;   // -1: /dev/null
-    int out = -1;  // likewise
+    int out = -1;  // -1: /dev/null
   };
   static Result<std::unique_ptr<ToolRun>> Start(const std::vector<std::string>& command,
                                                 const std::string& password, Streams streams);

@@ -1,4 +1,4 @@
-// Scans a dump as it is copied: counts the rows of each table, and tells whether the dump is
+// Scans a dump as it is copied: counts the rows of each table, and reports whether the dump is
 // complete.
 //
 // Place    Between the dump tool and the file of a backup.

@@ -3,7 +3,7 @@
 // Named locks belong to the server and not to a database, so each name contains a hash of the
 // database's name.
 //
-// Errors   As Session. Every function needs a session with a selected database.
+// Errors   Those of Session. Every function needs a session with a selected database.
 #pragma once
 
 #include "common/adapters/mysql/client/session.h"

@@ -1,4 +1,4 @@
-// Checks that a server makes commits durable and is the only one that writes.
+// Checks that a server makes commits durable and is the only server that accepts writes.
 //
 // Errors   kConflict: this server could not keep the guarantees of docs/semantics.md; the message
 //          names the setting to change.

@@ -26,7 +26,7 @@ Result<T> ForgetTimeout(Result<T> result) {
 }
 
 struct TransactionOptions {
-  std::string_view operation;  // for messages
+  std::string_view operation;  // its name in messages
   // Runs the body again after a duplicate key: another connection inserted the row first, and the
   // next run sees it.
   bool retry_duplicates = false;

@@ -1,5 +1,5 @@
 // Rows that this version cannot read: edited by hand, or written by a newer version. Code that
-// reads many rows skips such a row and reports it here, so that it does not stop the others.
+// reads many rows skips such a row and reports it here, so that the other rows are still processed.
 //
 // Threads  Thread-safe.
 // Always   Each report is counted (carillon_unreadable_rows_total, by table). The first

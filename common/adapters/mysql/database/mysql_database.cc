@@ -46,7 +46,7 @@ constexpr int kMigrationStatementMaxSeconds = 4 * 3600;
 // The pool for reads that a member makes once a second. Its timeouts are short, so that a member
 // soon notices a server that hangs.
 constexpr size_t kQuickConnections = 2;
-constexpr int kQuickTimeoutSeconds = 2;  // to connect, and of one statement
+constexpr int kQuickTimeoutSeconds = 2;  // limit to connect, and of one statement
 
 std::unique_ptr<Pool> QuickPool(SessionOptions session) {
   session.connect_timeout_s = std::min(session.connect_timeout_s, kQuickTimeoutSeconds);

@@ -49,8 +49,8 @@ struct ClaimBatchState {
 Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
                             ClaimBatchState& state, RunWriter& writer, WallTime now) {
   const auto found = state.runs.find(request.key);
-  // A request that names another segment was checked against the wrong fence. It is decided as if
-  // its run did not exist.
+  // A request with a segment other than its run's was checked against the wrong fence. It is
+  // decided as if the run did not exist.
   const bool present = found != state.runs.end() && found->second.row.segment == request.segment;
   StoredRun* const run = present ? &found->second : nullptr;
   ClaimFacts facts{.now = now, .executor_enabled = state.enabled.at(request.executor)};

@@ -137,7 +137,7 @@ Result<TakenSegments> MysqlSegmentStore::Take(const TakeRequest& request) {
 // Transactions in progress under these epochs hold their locks until they end; a later Take waits
 // for them.
 Status MysqlSegmentStore::Release(const Fence& fence) {
-  Fence sorted = fence;  // the order of locks
+  Fence sorted = fence;  // sorted, because this is the order of locks
   std::sort(sorted.begin(), sorted.end(),
             [](const FencedSegment& a, const FencedSegment& b) { return a.segment < b.segment; });
   JsonRows rows;

@@ -44,8 +44,8 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
                            RunWriter& writer, WallTime now) {
   RunEffect effect{.key = report.key, .verdict = ResultVerdict::kUnknownRun};
   const auto found = state.runs.find(report.key);
-  // A report that names another segment was checked against the wrong fence, and one that names
-  // another job would be decided by that job's rules. Neither is applied.
+  // A report with a segment other than its run's was checked against the wrong fence. A report with
+  // another job would be decided by the rules of that job. Such reports are not applied.
   if (found == state.runs.end() || found->second.row.segment != report.segment ||
       found->second.row.job_no != report.job_no) {
     return effect;

@@ -36,7 +36,7 @@ struct EditedRun {
 struct EditedJob {
   StoredJobRow job = {};
   OverlapPolicy old_overlap = OverlapPolicy::kAllow;
-  std::vector<EditedSchedule> schedules = {};  // in the definition's order
+  std::vector<EditedSchedule> schedules = {};  // in the order of the definition
   std::vector<ScheduleId> removed = {};
   std::vector<PlannedGap> gaps = {};
   std::vector<EditedRun> pending = {};

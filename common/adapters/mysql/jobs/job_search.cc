@@ -22,7 +22,7 @@ size_t LookedAtMax(const JobFilter& filter) {
 // A walk along an index (alias `k`), in the order of the list.
 struct JobWalk {
   std::string index;
-  Conditions range;     // of the index
+  Conditions range;     // a range of the index
   Conditions by_entry;  // checked in each index entry
   Conditions wanted;    // checked in the row of each job, `j`
   size_t bound = 0;     // most entries that are read

@@ -353,7 +353,7 @@ Result<BoundedCount> MysqlJobStore::CountJobs(const JobFilter& filter) {
                    .order = "j.job_id",
                    .within = conditions.within,
                    .wanted = conditions.wanted};
-  // Without this hint the optimizer reads all jobs in order and skips those of other namespaces.
+  // Without this hint the optimizer reads all jobs in order and skips jobs of other namespaces.
   if (filter.namespaces.size() == 1 && !rows.wanted.empty()) {
     rows.from += " FORCE INDEX (by_namespace)";
   }

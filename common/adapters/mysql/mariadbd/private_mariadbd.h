@@ -44,7 +44,7 @@ struct PrivateMariadbdOptions {
   bool durable = true;                      // false in tests that do not crash the server
   std::vector<std::string> arguments = {};  // appended, so they take precedence; for tests
   std::string mariadbd = {};                // path; empty = found on the machine
-  std::string mariadb_install_db = {};      // likewise
+  std::string mariadb_install_db = {};      // path; empty = found on the machine
 };
 
 class PrivateMariadbd final : public Stepper {

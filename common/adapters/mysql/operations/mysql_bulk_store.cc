@@ -99,7 +99,8 @@ Result<int64_t> GiveResult(Session& session, const BulkAction& action, std::stri
       {Name(result), error_json, action.number});
 }
 
-// Records `result` for those of `items` that have it and are still pending. Returns their number.
+// Records those of `items` whose result is `result`, if they are still pending in the store.
+// Returns the number of recorded items.
 Result<int64_t> RecordSome(Session& session, const BulkAction& action,
                            const std::vector<BulkItem>& items, BulkResult result) {
   JsonRows rows;

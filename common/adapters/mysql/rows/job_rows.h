@@ -25,7 +25,7 @@ struct StoredJobRow {
   JobId job_id;
   SegmentId segment;
   int64_t version = 1;
-  ScheduleId manual_schedule;  // the pseudo schedule of manual runs
+  ScheduleId manual_schedule;  // the pseudo schedule to which manual runs belong
   bool deleted = false;
   // False: the definition cannot be read; only its `enabled`, `overlap_policy` and `name` are set.
   bool readable = true;

@@ -18,7 +18,7 @@
 
 namespace carillon::mysql {
 
-inline constexpr size_t kOutputBytesMax = 1u << 20;  // of one attempt, both streams
+inline constexpr size_t kOutputBytesMax = 1u << 20;  // limit of one attempt, both streams
 
 // Returns an UPDATE of job_runs r from one JSON parameter k: the key, then `columns`.
 std::string UpdateRuns(std::string_view columns, std::string_view set, std::string_view where);
@@ -50,7 +50,7 @@ class RunWriter {
   Status Flush();
 
  private:
-  // A run is written once per flush, so before a second change of it the first one is flushed.
+  // Each flush writes a run only once, so the first change of a run is flushed before a second one.
   Status BeginRun(const RunKey& key);
   // Values of the row before the change. AddFinal needs them after the row was overwritten.
   struct Before {
@@ -72,8 +72,8 @@ class RunWriter {
   const size_t bytes_max_;
   std::set<RunKey> written_;
   JsonRows claims_;
-  JsonRows finals_;             // of runs whose `error` is NULL
-  JsonRows finals_with_error_;  // of runs that may have one
+  JsonRows finals_;             // final states of runs whose `error` is NULL
+  JsonRows finals_with_error_;  // final states of runs that may have an `error`
   JsonRows finals_with_output_;
   JsonRows pendings_;
   JsonRows helds_;

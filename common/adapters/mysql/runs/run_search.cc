@@ -156,7 +156,7 @@ Walk EndedAs(const RunFilter& filter, const Conditions& wanted, RunState state) 
   return walk;
 }
 
-// Returns the walk along every run, or those of a job, in the order of their fires.
+// Returns the walk along all runs, or all runs of the filter's job, in the order of their fires.
 Walk AnyState(const RunFilter& filter, const Conditions& wanted) {
   Walk walk{.index = "PRIMARY", .within = RangeOf(filter), .wanted = wanted};
   const bool looks = filter.looks_at_runs() || !filter.states.empty();

@@ -18,7 +18,7 @@ constexpr std::string_view kCompatibleFrom = "-- compatible_from: ";
 struct Applied {
   int version = 0;
   std::string checksum;
-  int compatible_from = 0;  // the oldest version that a program must know to use the schema
+  int compatible_from = 0;  // a program must know at least this version
 };
 
 // Skips the comment lines at the beginning of a statement.

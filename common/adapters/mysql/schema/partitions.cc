@@ -168,8 +168,7 @@ Result<int64_t> DeletePast(Pool& pool, int64_t before_us) {
                                    "PARTITION (p_past) WHERE open_segment IS NOT NULL"));
       while (rows.Next()) open_days += fmt::format(", {}", rows.Int(1));
     }
-    // A run that is reopened meanwhile is seen as open, and kept, when the statement reaches
-    // its row.
+    // A run that is reopened meanwhile is open when the statement reaches its row, and is kept.
     CARILLON_TRY(session.Run(fmt::format(
         "DELETE FROM job_runs PARTITION (p_past) WHERE open_segment IS NULL AND fire_us < {} AND "
         "fire_us DIV 86400000000 NOT IN (-1{}) LIMIT {}",
@@ -186,7 +185,7 @@ Status DropOldDays(Session& session, WallTime before, Duration queue) {
     if (day.name == "p_past" || !day.below_us || *day.below_us > ToUnixMicros(before)) continue;
     CARILLON_TRY(DropDay(session, day.name, queue));
   }
-  // Days of the other tables are dropped only after the runs of the day, so that no run loses its
+  // Drops a day of the other tables only after the day of job_runs, so that no run loses its
   // attempts or logs.
   CARILLON_ASSIGN_OR_RETURN(const std::vector<Partition> kept, ReadPartitions(session, "job_runs"));
   for (const char* table : kTablesOfRuns) {

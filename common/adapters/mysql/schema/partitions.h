@@ -1,5 +1,5 @@
-// The daily partitions of job_runs and run_attempts: adds those of the coming days and drops old
-// ones (retention).
+// Maintains the daily partitions of job_runs, run_attempts and run_log_chunks: adds partitions for
+// the coming days and drops old ones (retention).
 //
 // A partition is called pYYYYMMDD after its day (UTC); p_past holds everything before the oldest
 // day (old backfills), p_future everything after the newest (nothing, as long as AddPartitions is

@@ -25,8 +25,8 @@ struct ServerSizes {
 // whose changed pages it covers: if it is much smaller, the server stalls to write them.
 ServerSizes SizesOf(int64_t buffer_pool_mib, int64_t memory_bytes);
 
-// Returns the memory that this process may use, in bytes: that of the machine, or the smallest
-// limit of the control groups (version 2) that contain the process, if that is less.
+// Returns the memory that this process may use, in bytes: the smallest of the machine's memory and
+// the limits of the control groups (version 2) that contain the process.
 int64_t MemoryBytes();
 // Returns the smallest of `memory_bytes` and the limits of `group` (a path such as "/a/b" below
 // `root`) and of the groups that contain it.
