@@ -19,7 +19,7 @@ std::shared_ptr<grpc::ChannelCredentials> ChannelCredentials(const tls::Identity
                                                              const std::string& name,
                                                              grpc::ChannelArguments& arguments);
 
-// The name in the verified certificate of the peer; empty without one.
+// Returns the name in the verified certificate of the peer; empty if there is no certificate.
 std::string CertifiedName(const grpc::AuthContext& context);
 
 }  // namespace carillon::rpc
