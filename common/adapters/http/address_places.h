@@ -13,7 +13,7 @@ using Place = std::shared_ptr<void>;
 
 class AddressPlaces {
  public:
-  // `of_one_max` connections per address; 0 = no limit.
+  // Permits `of_one_max` connections per address; 0 = no limit.
   explicit AddressPlaces(size_t of_one_max);
   // Returns null if `address` (for IPv6 its /64) has reached the limit.
   Place Take(const std::string& address);

@@ -112,7 +112,7 @@ Result<int> CurlTransport::Mail(const NoticeMail& mail) {
   long status = 0;
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
   if (code == CURLE_OK) return static_cast<int>(status);
-  // The server rejected the mail. A TLS failure is not a rejection, whatever the last status was.
+  // The server rejected the mail. But a TLS failure is no rejection, whatever the last status was.
   if (status >= 400 && code != CURLE_PEER_FAILED_VERIFICATION) return static_cast<int>(status);
   const std::string why = reason[0] == '\0' ? curl_easy_strerror(code) : reason.data();
   return Error{code == CURLE_URL_MALFORMAT ? ErrorCode::kInvalid : ErrorCode::kUnavailable,

@@ -22,7 +22,7 @@ enum class HttpDefect {
   kTargetTooLong,  // path and query are not decoded
   kBadTarget,      // escapes, control characters, UTF-8; path and query are empty
   kBodyTooLarge,   // body is empty
-  // The connection is closed after the response to these:
+  // After the response to one of the following defects, the connection is closed.
   kBadHeader,      // an invalid name, such as "Length "
   kBadHost,        // HTTP/1.1 without Host, or two Host headers
   kUnknownCoding,  // Transfer-Encoding other than "chunked" alone
@@ -58,7 +58,7 @@ struct HttpResponse {
   std::function<void(std::shared_ptr<HttpStream>)> stream = {};
 };
 
-// "Not Found"; "Unknown" for codes without a phrase.
+// Returns the phrase of a status, such as "Not Found"; "Unknown" if it has none.
 std::string_view ReasonPhrase(int status);
 
 // True for a token of RFC 9110, 5.6.2.

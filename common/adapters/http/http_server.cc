@@ -250,7 +250,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     work_.reset();
     io_.stop();
     for (std::thread& thread : io_threads_) thread.join();
-    // io_ may have stopped before it reached the close above.
+    // io_ may have stopped before it ran the close that was posted to it.
     std::error_code ignored;
     acceptor_.close(ignored);
   }
@@ -319,7 +319,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     }
   }
 
-  // Logged at most once per kRefusalEvery: a client that keeps reconnecting must not fill the log.
+  // Logs at most once per kRefusalEvery: a client that keeps reconnecting must not fill the log.
   void Refuse(const restinio::endpoint_t& peer) {
     std::error_code ignored;
     incoming_.close(ignored);

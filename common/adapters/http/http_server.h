@@ -78,8 +78,8 @@ class HttpServer {
   virtual Status ReloadCertificate() = 0;
   // The expiry of the certificate; nullopt without TLS.
   virtual std::optional<WallTime> CertificateUntil() const = 0;
-  // Accepts no more connections, gives requests in progress up to stop_grace, closes the rest.
-  // Idempotent; the destructor calls it.
+  // Accepts no more connections, waits up to stop_grace for requests in progress, and then closes
+  // all connections. Idempotent; the destructor calls it.
   virtual void Stop() = 0;
 };
 

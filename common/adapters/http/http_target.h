@@ -18,8 +18,8 @@ struct HttpTarget {
   std::vector<std::pair<std::string, std::string>> query;  // '+' is a space, as in forms
 };
 
-// A fragment is dropped; more than kQueryParametersMax parameters are kInvalid.
 inline constexpr size_t kQueryParametersMax = 200;
+// Drops a fragment. More than kQueryParametersMax parameters are kInvalid.
 Result<HttpTarget> ParseHttpTarget(std::string_view target);
 
 // The inverse of decoding, for clients: escapes everything except unreserved characters.
