@@ -31,7 +31,8 @@ Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& 
 Status DeleteRecords(const KafkaOptions& kafka, const std::string& topic,
                      const std::map<int, int64_t>& before, Duration limit);
 
-// For tests, and for operators who start over. Topics that do not exist count as deleted.
+// Deletes topics, for tests and for operators who start over. A topic that does not exist counts
+// as deleted.
 Status DeleteTopics(const KafkaOptions& kafka, const std::vector<std::string>& names,
                     Duration limit);
 
