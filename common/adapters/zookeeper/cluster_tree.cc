@@ -48,7 +48,7 @@ Result<std::string> ClusterTree::EnterElection(Session& session, const MemberInf
   return "election/" + path.substr(path.rfind('/') + 1);
 }
 
-// If the response to our create was lost, the create failed for us although the node exists.
+// The node may exist already, if only the response to an earlier create was lost.
 Result<std::string> ClusterTree::ShowExecutor(Session& session, const ExecutorId& executor,
                                               const Incarnation& incarnation) const {
   const std::string own = "executors/" + executor.value();

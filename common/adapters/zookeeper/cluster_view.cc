@@ -11,7 +11,7 @@
 namespace carillon::zookeeper {
 namespace {
 
-// "a-0000000012" -> 12, the number that the server appended.
+// Returns the number that the server appended: "a-0000000012" -> 12.
 std::optional<uint64_t> NumberOf(std::string_view name) {
   const size_t dash = name.rfind('-');
   if (dash == std::string_view::npos) return std::nullopt;
@@ -35,7 +35,8 @@ std::optional<bool> PausedOf(const std::vector<std::string>& names,
 }  // namespace
 
 Result<ViewReader::Reading> ViewReader::Read(Session& session) {
-  // Without this, a server that lags could return older data than was read through another server.
+  // Without the sync, a server that lags could return older data than was read through
+  // another server.
   CARILLON_TRY(session.Sync(tree_.root()));
   Reading reading;
   ClusterView& view = reading.view;

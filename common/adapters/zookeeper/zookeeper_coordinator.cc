@@ -107,7 +107,7 @@ Result<std::optional<StoreTrust>> ZookeeperCoordinator::ReadTrust() {
 Status ZookeeperCoordinator::WriteTrust(const StoreTrust& trust,
                                         const std::optional<StoreTrust>& instead_of) {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, membership_->OwnStanding());
-  // Without this, a server that lags could return an outdated record.
+  // Without the sync, a server that lags could return an outdated record.
   CARILLON_TRY(standing.session->Sync(tree_.Path("store")));
   CARILLON_ASSIGN_OR_RETURN(const Node node, standing.session->Get(tree_.Path("store"), false));
   CARILLON_ASSIGN_OR_RETURN(const std::optional<StoreTrust> stored, ParseTrust(node.data));

@@ -17,7 +17,7 @@ ErrorCode CodeOf(int rc, Effect effect) {
     case ZNOCHILDRENFOREPHEMERALS:
     case ZINVALIDACL:
     case ZNOTEMPTY: return ErrorCode::kInvalid;
-    // The request may have been sent; only for a write is the outcome unknown then.
+    // The request may have been executed, so the outcome of a write is unknown. A read is harmless.
     case ZCONNECTIONLOSS:
     case ZOPERATIONTIMEOUT:
     case ZCLOSING: return effect == Effect::kRead ? ErrorCode::kUnavailable : ErrorCode::kTimeout;

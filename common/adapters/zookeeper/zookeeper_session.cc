@@ -177,7 +177,7 @@ void Session::OnEvent(_zhandle*, int type, int state, const char*, void* self) {
   if (session.on_event_) session.on_event_();
 }
 
-// Called before any request, so that the client sends it first on every connection.
+// Called before any request, so that the client sends the credentials first on every connection.
 Status Session::Authenticate() {
   if (options_.digest.empty()) return {};
   const int rc = zoo_add_auth(handle_, "digest", options_.digest.data(),

@@ -36,7 +36,7 @@ struct SessionOptions {
 struct Node {
   std::string data;
   int32_t version = 0;
-  // Transaction that created it; differs if the node was deleted and created again.
+  // The transaction that created the node; differs if the node was deleted and created again.
   int64_t created = 0;
   int64_t owner = 0;  // session of an ephemeral node
 };
@@ -81,7 +81,7 @@ class Session {
   Result<std::vector<std::string>> Children(const std::string& path, bool watch);
   // Later reads are at least as new as the leader's state at this moment.
   Status Sync(const std::string& path);
-  // All or nothing; on failure `failed` is the index of the first rejected step, or -1.
+  // Executes all steps or none. On failure `failed` is the index of the first rejected step, or -1.
   Status Commit(const std::vector<Op>& ops, Duration limit, int* failed);
 
  private:
