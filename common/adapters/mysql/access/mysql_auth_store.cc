@@ -311,7 +311,7 @@ Result<std::string> MysqlAuthStore::EnsureSigningKey(const std::string& fresh) {
       db_.pool(), {.operation = "signing key"}, [&](Session& session) -> Result<std::string> {
         CARILLON_TRY(LockIdentity(session));
         {
-          // Read again under the lock: another member may have created it.
+          // Reads again under the lock, because another member may have created the key.
           CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(read));
           if (rows.Next()) return rows.Text(1);
         }
@@ -340,8 +340,8 @@ Result<Rotation> MysqlAuthStore::RotateSession(const std::string& used_hash,
         RefreshRecord next = found->record;
         const UserRecord& user = found->user;
         LaterRefresh spent{used_hash, next.created, RefreshUse::kPresented};
-        // Reuse is judged first: it ends the family even if the token has expired or its user
-        // has changed.
+        // Checks for reuse first, because reuse ends the family even if the token has expired or
+        // its user has changed.
         if (found->used) {
           CARILLON_ASSIGN_OR_RETURN(const auto later, LockLater(session, next));
           const std::optional<LaterRefresh> lost = LostAnswer(later, now);

@@ -10,7 +10,8 @@ namespace {
 constexpr const char* kRecordColumns =
     "name, description, user_id, shared, version, key_id, created_us, updated_us";
 constexpr uint32_t kRecordColumnCount = 8;
-// Names in one statement. Fixed, because prepared statements must come from a bounded set of texts.
+// The number of names in a statement. It is fixed, because prepared statements must come from a
+// bounded set of texts.
 constexpr size_t kNamesPerRead = 32;
 
 Error NoSecret(const std::string& name) { return {ErrorCode::kNotFound, "no secret " + name}; }
@@ -53,7 +54,7 @@ Result<StoredSecret> LockAtVersion(Session& session, const std::string& name, in
 }
 
 // Reads the secrets of up to kNamesPerRead names, beginning at `from`. Always uses the same number
-// of placeholders; the last name fills those that are left over.
+// of placeholders; the last name fills the unused ones.
 Result<std::vector<StoredSecret>> FindSome(Session& session, const std::vector<std::string>& names,
                                            size_t from) {
   std::string marks = "?";

@@ -30,7 +30,7 @@ class Conditions {
     params_.insert(params_.end(), other.params_.begin(), other.params_.end());
   }
 
-  // Joins the conditions by OR. An object uses either Or or the methods above, never both.
+  // Joins conditions by OR. Call either Or or the methods above on one object, never both.
   void Or(std::string_view condition, std::initializer_list<Param> values) {
     if (empty()) text_ = "(1 = 0)";
     text_.insert(text_.size() - 1, " OR ");

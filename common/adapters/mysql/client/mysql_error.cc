@@ -83,8 +83,8 @@ bool IsRetryable(int number) {
 
 ErrorCode CodeOf(int number, Phase phase) {
   if (phase == Phase::kCommit) {
-    // After these errors, InnoDB has certainly rolled the transaction back. After any other error
-    // the outcome is unknown.
+    // If InnoDB reports a retryable error, it has rolled the transaction back. After any other
+    // error the outcome is unknown.
     return IsRetryable(number) ? ErrorCode::kUnavailable : ErrorCode::kTimeout;
   }
   if (IsDenied(number)) return ErrorCode::kDenied;

@@ -154,7 +154,7 @@ Status Session::SetUp(const SessionOptions& options) {
   return {};
 }
 
-// Refuses the connection if it is not encrypted although TLS was requested from the library.
+// Refuses a connection that is not encrypted although TLS was requested from the library.
 Status Session::CheckTls() {
   CARILLON_ASSIGN_OR_RETURN(Rows rows, Ask("SHOW SESSION STATUS LIKE 'Ssl_cipher'"));
   if (rows.Next() && !rows.Text(2).empty()) return {};

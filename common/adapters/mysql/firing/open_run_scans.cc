@@ -59,8 +59,8 @@ Result<std::vector<StoredRun>> FetchPending(Session& session, Incarnations& inca
 }
 
 // Reads the job's pending runs whose fires are in the window. The range of fires is a range of the
-// index and limits the partitions that are read. Besides open runs it contains only the few that
-// have ended since `window.from`.
+// index and limits the partitions that are read. Besides open runs, the range contains only the
+// few that have ended since `window.from`.
 Result<std::vector<StoredRun>> FetchPendingOfJob(Session& session, Incarnations& incarnations,
                                                  const JobWindow& window,
                                                  const std::optional<RunKey>& after, size_t count) {

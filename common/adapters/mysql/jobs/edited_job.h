@@ -41,13 +41,13 @@ struct EditedJob {
   std::vector<PlannedGap> gaps = {};
   std::vector<EditedRun> pending = {};
   std::vector<StoredRun> active = {};  // RUNNING, HELD
-  // By schedule, the last fire after `now` whose run is not PENDING in its first attempt, and can
-  // therefore not be unplanned.
+  // By schedule: the latest fire after `now` that cannot be unplanned, because its run is no longer
+  // PENDING in its first attempt.
   std::map<ScheduleId, WallTime> past_recall = {};
 };
 
 // Locks the job, its schedules and its open runs, in this order (see mysql_firing_store.h).
-// kNotFound: as LockLiveJob.
+// kNotFound: the job does not exist or is deleted.
 Result<EditedJob> LockEdited(Session& session, const JobId& id, WallTime now,
                              Incarnations& incarnations);
 

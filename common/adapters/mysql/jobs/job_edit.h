@@ -20,7 +20,7 @@ class JobEdit {
 
   const StoredJobRow& job() const { return rows_.job; }
   StoredJob ToStored() const;
-  // For WriteEdited.
+  // The changed rows, for WriteEdited.
   EditedJob& rows() { return rows_; }
 
   // `ids`: unused schedule numbers, one for each schedule of `definition`.

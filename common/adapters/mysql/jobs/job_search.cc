@@ -64,8 +64,8 @@ JobWalk WalkOf(const JobFilter& filter) {
   return walk;
 }
 
-// Returns the job at which the walk reaches its bound, which is the last one that it reads; nullopt
-// if the list ends before that.
+// Returns the last job that the walk may read within its bound; nullopt if the walk ends before it
+// reaches the bound.
 Result<std::optional<JobListPlace>> EndOfWalk(Session& session, const JobWalk& walk,
                                               const JobFilter& filter) {
   const std::string key = filter.order == JobOrder::kName

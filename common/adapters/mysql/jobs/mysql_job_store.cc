@@ -151,7 +151,7 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
     rows.push_back(std::move(fresh.row));
     schedules.insert(schedules.end(), fresh.schedules.begin(), fresh.schedules.end());
   }
-  // Sorted, so that two transactions that write the same ids wait for each other and do not
+  // Sorts the rows, so that two transactions that write the same ids wait for each other and do not
   // deadlock.
   std::sort(rows.begin(), rows.end(),
             [](const StoredJobRow& a, const StoredJobRow& b) { return a.job_id < b.job_id; });
@@ -234,7 +234,7 @@ Result<JobHead> MysqlJobStore::GetJobHead(const JobId& id) {
   });
 }
 
-// A loose index scan: a namespace costs a few index entries, however many jobs it has.
+// Uses a loose index scan: a namespace costs a few index entries, however many jobs it has.
 Result<std::vector<std::string>> MysqlJobStore::ListNamespaces(const std::string& after,
                                                                size_t limit) {
   return InRead(
@@ -368,7 +368,7 @@ Result<BoundedCount> MysqlJobStore::CountVersions(const JobId& id) {
                  {.from = "job_versions v", .order = "v.version DESC", .within = within});
 }
 
-// A loose index scan, as ListNamespaces.
+// Uses a loose index scan, as ListNamespaces does.
 Result<BoundedCount> MysqlJobStore::CountNamespaces() {
   return InCount(db_.pool(), [&](Session& session) -> Result<BoundedCount> {
     CARILLON_ASSIGN_OR_RETURN(

@@ -15,7 +15,7 @@ namespace carillon::mysql {
 // `log_path`, and inherits no other descriptor.
 Result<pid_t> Spawn(const std::vector<std::string>& command, const std::string& log_path);
 
-// Returns a descriptor that becomes readable when the process ends; -1 with errno. Close-on-exec.
+// Returns a close-on-exec descriptor that becomes readable when the process ends; -1 with errno.
 int OpenPidfd(pid_t pid);
 
 // Waits up to `timeout` for the process of `pidfd` to end. True if it has ended.

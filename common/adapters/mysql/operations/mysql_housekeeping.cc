@@ -26,7 +26,7 @@ Result<Upkeep> MysqlHousekeeping::Maintain(WallTime now, Duration retention) {
       const int64_t next,
       DeleteOldVersions(db_.pool(), db_.caches().versions_from.load(), now - retention));
   db_.caches().versions_from = next;
-  // Kept a day longer than runs, because runs are dropped by whole days.
+  // Keeps incarnations a day longer than runs, because runs are dropped by whole days.
   CARILLON_TRY(DeleteOldIncarnations(db_.pool(), now, now - retention - 24h));
   CARILLON_ASSIGN_OR_RETURN(const Upkeep bulk,
                             DeleteOldBulk(db_.pool(), now - kBulkKept, kDeletedRowsPerCall));

@@ -6,7 +6,7 @@ namespace carillon::mysql {
 
 Result<ClusterSettings> MysqlSettingsStore::ReadSettings() {
   return InRead(db_.pool(), "settings", [](Session& session) -> Result<ClusterSettings> {
-    // One statement, so that the version and the values belong together.
+    // Uses one statement, so that the version and the values belong together.
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows, session.Query("SELECT i.settings_version, c.name, c.value FROM store_identity i "
                                  "LEFT JOIN system_config c ON TRUE WHERE i.id = 1"));

@@ -359,7 +359,7 @@ Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params
                               size_t limit, const JobOrdering& ordering) {
   const std::string& walked = ordering.walked.empty() ? ordering.listed : ordering.walked;
   params.push_back(static_cast<uint64_t>(limit));
-  // One statement, so that the job and its schedules are of the same version.
+  // Uses one statement, so that the job and its schedules are of the same version.
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query("SELECT " + kJobColumns + ", s.schedule_id, s.position FROM (SELECT j.* FROM " +

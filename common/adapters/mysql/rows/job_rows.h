@@ -48,7 +48,7 @@ Status MustBeReadable(const StoredJobRow& job);
 Result<StoredJobRow> LockJob(Session& session, JobNo job_no);
 
 Status InsertJob(Session& session, const StoredJobRow& job, const std::string& actor);
-// As InsertJob, for many jobs in two statements.
+// Inserts many jobs as InsertJob does, in two statements.
 Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
                   const std::string& actor);
 // Writes everything except the ids, and a new row of job_versions. For an unreadable job only the

@@ -46,9 +46,9 @@ class PlainPath {
 
 enum class Look { kPlain, kEachRow };
 
-// Runs `write` for a batch inside a transaction. First with kPlain, which does not read the rows of
-// plain items. If that misses (nullopt), rolls back and runs it again, including the fence, with
-// kEachRow, which reads every row.
+// Runs `write` for a batch inside a transaction. The first run has kPlain, so that the rows of
+// plain items are not read. If it misses (returns nullopt), rolls back and runs `write` again,
+// including the fence, with kEachRow, which reads every row.
 template <typename Write>
 auto PlainFirst(Session& session, PlainPath& path, Write write)
     -> Result<typename std::invoke_result_t<Write, Look>::value_type::value_type> {

@@ -17,7 +17,7 @@
 
 namespace carillon::mysql {
 
-// ENUM numbers of the columns `state` and `kind`, from 1, in the order of the migration.
+// Return the ENUM numbers of the columns `state` and `kind`, from 1 in the order of the migration.
 int NumberOf(RunState state);
 int NumberOf(RunKind kind);
 // Return nullopt for a value that this version does not know.

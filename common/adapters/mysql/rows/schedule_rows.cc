@@ -37,7 +37,7 @@ const std::string kChangingTable =
     "c9 BIGINT PATH '$[9]', c10 BIGINT PATH '$[10]', c11 BIGINT PATH '$[11]', "
     "c12 INT PATH '$[12]'";
 
-// False if this version does not know the name.
+// Parses the name in a column. False if this version does not know the name.
 template <typename Enum>
 bool Parse(const Rows& rows, uint32_t column, Enum* value) {
   const Result<Enum> parsed = ParseName<Enum>(rows.Text(column));

@@ -254,8 +254,8 @@ Result<BoundedCount> CountWalk(Session& session, Walk walk, const RunFilter& fil
   return CountRows(session, rows);
 }
 
-// Returns the run at which the walk reaches its bound, which is the last one that it reads; nullopt
-// if the walk ends before that.
+// Returns the last run that the walk may read within its bound; nullopt if the walk ends before it
+// reaches the bound.
 Result<std::optional<RunKey>> EndOf(Session& session, const Walk& walk, bool oldest_first) {
   Params params = walk.within.params();
   params.push_back(static_cast<uint64_t>(*walk.bound - 1));

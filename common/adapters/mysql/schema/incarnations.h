@@ -21,8 +21,9 @@ namespace carillon::mysql {
 inline constexpr int64_t kIncarnationsPerCall = 20'000;
 inline constexpr size_t kIncarnationsKept = 32'768;
 
-// Deletes the numbers of incarnations that have not been the current one of their executor since
-// `before`, unless an open run refers to one. Deletes kIncarnationsPerCall at most.
+// Deletes the numbers of incarnations that were last seen as the current one of their executor
+// before `before`, except those that an open run refers to. Deletes at most
+// kIncarnationsPerCall numbers.
 Status DeleteOldIncarnations(Pool& pool, WallTime now, WallTime before);
 
 class Incarnations {

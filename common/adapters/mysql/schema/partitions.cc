@@ -247,8 +247,8 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
       {"DELETE FROM deliveries WHERE created_us < ? AND open_segment IS NULL LIMIT ?", runs_us},
       {"DELETE FROM notice_memories WHERE told_us < ? AND watched_segment IS NULL LIMIT ?",
        runs_us},
-      // Deletes also memories that still watch for a success, if the job has had no success for
-      // that long or no longer exists.
+      // Also deletes memories that still watch for a success when they are older than the audit
+      // log: the job has had no success since then, or no longer exists.
       {"DELETE FROM notice_memories WHERE told_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
       {DeleteOrphansOf(kTablesOfRuns[0]), day_us},
       {DeleteOrphansOf(kTablesOfRuns[1]), day_us},
