@@ -279,7 +279,7 @@ void FiringLoop::PublishCounts() {
 SteadyTime FiringLoop::NextWake(SteadyTime now) const {
   if (more_input_) return now;
   SteadyTime next = std::min({now + kIdle, dispatch_.NextStep(now), preparation_.NextStep()});
-  // Nothing is dispatched before the end of the gap, so due runs can stay in the wheel until then.
+  // Nothing is dispatched before then, so due runs can stay in the wheel until that time.
   if (const auto due = places_.wheel().NextDue()) {
     next = std::min(next, std::max(*due, dispatch_.next_allowed()));
   }

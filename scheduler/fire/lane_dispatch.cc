@@ -98,7 +98,7 @@ void LaneDispatch::Dispatch(SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
   const bool paused = ports_.paused() && !failpoint::Broken("pause.publish");
   if (!cluster_now || now < dispatch_pause_ || paused) return;
-  // Under load, tasks are gathered for a moment, so that many share one signature and one record.
+  // Under load, tasks are collected for an interval, so that many share one signature and record.
   if (now < next_allowed()) {
     more_ready_ = places_.runs().count(Place::kReady) > 0;
     return;

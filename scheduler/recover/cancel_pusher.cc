@@ -29,7 +29,7 @@ SteadyTime CancelPusher::Step(SteadyTime now) {
     }
     SendPage(asked->runs, now, &sent);
     after = asked->next;
-    // More than a page: scanning them is expensive, so do it less often.
+    // There is more than one page of requests. Reading them is expensive, so it is done less often.
     if (after) next_ = now + kRepeatAfter;
   } while (after);
   sent_ = std::move(sent);
@@ -41,7 +41,7 @@ void CancelPusher::SendPage(const std::vector<RunRow>& asked, SteadyTime now, Se
   for (const RunRow& row : asked) {
     const CancelMode mode = row.cancel_requested.value_or(CancelMode::kGraceful);
     const auto before = sent_.find(row.key);
-    // A request that was escalated to a harder mode is sent at once.
+    // A request that was escalated to a harder mode is sent at once, without waiting for kRepeatAfter.
     if (before != sent_.end() && before->second.mode >= mode &&
         now - before->second.at < kRepeatAfter) {
       sent->insert(*before);

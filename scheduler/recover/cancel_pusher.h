@@ -43,7 +43,7 @@ class CancelPusher final : public Stepper {
   const Ports ports_;
   std::atomic<bool> nudged_{false};
   SteadyTime next_{};
-  SentCancels sent_;  // what was sent when, for the runs of the last scan
+  SentCancels sent_;  // the last message sent for each run of the last scan
 };
 
 }  // namespace carillon::scheduler

@@ -86,7 +86,7 @@ class ResultApplier final : public Stepper {
     uint64_t held = 0;  // sequence number of its record
     ResultMessage message;
     size_t bytes = 0;
-    bool refused = false;   // the store refused it on its own before (logged once)
+    bool refused = false;   // the store has refused it in a batch of one (logged once)
     bool in_topic = false;  // its texts are in the topic of dead letters
   };
   // The outcomes of the store calls of one Step so far.

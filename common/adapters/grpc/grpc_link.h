@@ -24,8 +24,8 @@ struct LinkOptions {
   ExecutorId executor;
   Incarnation incarnation;
   std::string join_secret = {};
-  size_t inbox_max = 16'384;   // messages of all members
-  size_t outbox_max = 16'384;  // messages of one stream
+  size_t inbox_max = 16'384;   // received messages, of all members
+  size_t outbox_max = 16'384;  // unsent messages, of one stream
   // Limit of the inbox, and of each stream's queue. A full inbox accepts one more message
   // per stream.
   size_t queue_bytes_max = size_t{64} << 20;
@@ -42,8 +42,8 @@ class GrpcLink : public ExecutorLink {
   // Without `identity` the streams do not use TLS.
   static std::unique_ptr<GrpcLink> Make(const LinkOptions& options, const Clock& clock,
                                         CurrentIdentity identity = {});
-  // Sets the members to keep a stream to: those with a grpc_address. A working stream to a member
-  // that is no longer listed stays until it ends, since the member may still own segments.
+  // Keeps a stream to each of `members` that has a grpc_address. A working stream to a member that
+  // is no longer listed stays until the stream ends, since the member may still own segments.
   virtual void SetMembers(const std::vector<MemberInfo>& members) = 0;
   // Returns the keys of the current members to which this executor has, or had, a stream.
   virtual std::vector<std::string> public_keys() = 0;

@@ -117,8 +117,9 @@ Problem OutOfReach(const Caller& caller, const JobDefinition& definition) {
   return problem;
 }
 
-// True if the caller may leave the job in this scope: their own job may be in `default`, within
-// their shares, or stay in the namespace into which another user has put it.
+// True if the caller may write a job with the scope `after`. Their shares must cover the scope. An
+// own job may also be in `default`, or stay in a namespace in which the shares did not cover it
+// before, because another user has moved it there.
 bool MayAssignScope(const Caller& caller, const JobAccessScope* before,
                     const JobAccessScope& after) {
   if (caller.shared.Cover(after.name_space, &*after.labels)) return true;
