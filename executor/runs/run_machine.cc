@@ -7,8 +7,7 @@ RunStep FromClaiming(RunEvent event) {
   switch (event) {
     case RunEvent::kAccepted: return {RunStage::kStarting, RunAction::kStart};
     // The claim is repeated, because only a new answer, with a fresh lease, allows the start.
-    case RunEvent::kAcceptedLate:
-    case RunEvent::kNoAnswer: return {RunStage::kClaiming, RunAction::kClaim};
+    case RunEvent::kAcceptedLate: return {RunStage::kClaiming, RunAction::kClaim};
     case RunEvent::kRefused:
     case RunEvent::kGivenUp: return {RunStage::kGone, RunAction::kDrop};
     default: return {RunStage::kClaiming, RunAction::kNone};
@@ -17,7 +16,6 @@ RunStep FromClaiming(RunEvent event) {
 
 RunStep FromStarting(RunEvent event) {
   switch (event) {
-    case RunEvent::kStartDue: return {RunStage::kStarting, RunAction::kStart};
     case RunEvent::kStarted: return {RunStage::kRunning, RunAction::kNone};
     case RunEvent::kEnded: return {RunStage::kReporting, RunAction::kReport};
     case RunEvent::kCancelAsked: return {RunStage::kStarting, RunAction::kCancel};

@@ -29,9 +29,7 @@ enum class RunEvent {
   kAccepted,      // the owner accepted, and the lease still allows a start
   kAcceptedLate,  // the owner accepted, but the answer came too late to start
   kRefused,       // the owner refused; final for this token
-  kNoAnswer,      // no answer in time; the claim is sent again
   kGivenUp,       // no answer until shortly before the lease would have ended
-  kStartDue,      // time to try again a start that the warden did not take
   kStarted,
   kEnded,
   kCancelAsked,

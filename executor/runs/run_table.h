@@ -54,7 +54,6 @@ struct RunEntry {
   bool kill_at_lease_end = true;
   bool holds_slot = false;
   bool cancel_asked = false;
-  bool spooled = false;     // kReporting: the spool has the result, not the warden
   size_t output_bytes = 0;  // kReporting
 };
 
