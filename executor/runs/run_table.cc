@@ -33,16 +33,13 @@ RunEntry& RunTable::Insert(RunEntry entry) {
   auto [at, inserted] = entries_.emplace(id, std::move(entry));
   CARILLON_CHECK(inserted, "an attempt is known once");
   ++counts_[static_cast<size_t>(stage)];
-  if (stage == RunStage::kQueued) ++queued_[static_cast<size_t>(at->second.lane)];
   at->second.holds_slot = false;
   SetSlot(at->second, KeepsSlot(at->second));
   return at->second;
 }
 
 void RunTable::Move(RunEntry& entry, RunStage stage) {
-  const size_t lane = static_cast<size_t>(entry.lane);
   --counts_[static_cast<size_t>(entry.stage)];
-  if (entry.stage == RunStage::kQueued) --queued_[lane];
   if (entry.stage == RunStage::kReporting) reporting_bytes_ -= entry.output_bytes;
   entry.stage = stage;
   SetSlot(entry, KeepsSlot(entry));
@@ -51,7 +48,6 @@ void RunTable::Move(RunEntry& entry, RunStage stage) {
     return;
   }
   ++counts_[static_cast<size_t>(stage)];
-  if (stage == RunStage::kQueued) ++queued_[lane];
 }
 
 void RunTable::SetSlot(RunEntry& entry, bool holds) {

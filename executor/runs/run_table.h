@@ -72,7 +72,6 @@ class RunTable {
 
   int used(Lane lane) const { return used_[static_cast<size_t>(lane)]; }
   int count(RunStage stage) const { return counts_[static_cast<size_t>(stage)]; }
-  int queued(Lane lane) const { return queued_[static_cast<size_t>(lane)]; }
   size_t reporting_bytes() const { return reporting_bytes_; }
   size_t size() const { return entries_.size(); }
   // `visit` must not insert or erase.
@@ -84,7 +83,6 @@ class RunTable {
   std::unordered_map<AttemptId, RunEntry, AttemptIdHash> entries_;
   std::array<int, 6> counts_{};
   std::array<int, 2> used_{};
-  std::array<int, 2> queued_{};
   size_t reporting_bytes_ = 0;
 };
 

@@ -66,7 +66,6 @@ TEST(RunTableTest, ProcessGivesItsSlotBackAtItsEnd) {
   RunTable table;
   RunEntry& entry = table.Insert(EntryOf(1, Lane::kProcess));
   EXPECT_EQ(table.used(Lane::kProcess), 0);
-  EXPECT_EQ(table.queued(Lane::kProcess), 1);
   table.Move(entry, RunStage::kClaiming);
   EXPECT_EQ(table.used(Lane::kProcess), 1);
   table.Move(entry, RunStage::kReporting);
