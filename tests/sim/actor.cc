@@ -86,7 +86,7 @@ JobDefinition Actor::NewDefinition() {
   }
   if (p_.rng.Chance(0.4)) job.overlap_policy = OverlapPolicy::kSkip;
   if (profile_.about_leases) {
-    // The next attempt follows a loss closely, so it would overlap one that was not killed.
+    // The next attempt comes soon after a loss, so it would overlap an attempt that was not killed.
     job.type = JobType::kShell;
     job.command = NewCommand();
     job.schedules = {
@@ -122,7 +122,8 @@ void Actor::Create() {
 
 void Actor::Edit(const StoredJob& job) {
   JobDefinition edited = NewDefinition();
-  // Mostly small edits, because fires of unchanged schedules must not move.
+  // Most edits leave the schedules unchanged, because the fires of unchanged schedules must not
+  // move.
   if (p_.rng.Chance(0.7)) {
     edited.schedules = job.definition.schedules;
     edited.overlap_policy = job.definition.overlap_policy;
@@ -138,7 +139,7 @@ void Actor::Edit(const StoredJob& job) {
 void Actor::Delete(const StoredJob& job) {
   const WallTime now = p_.now();
   if (NextOutcome() == CallOutcome::kNothingDone) return;
-  // After a lost answer the caller finds out by reading that the job is gone.
+  // After a lost answer the caller reads the job again and sees that it was deleted.
   if (!p_.stores.jobs.DeleteJob(job.job_id, job.version, {.now = now}).ok()) return;
   history_.Deleted(job.job_no, now);
   p_.checker.DeleteAcknowledged(job.job_no);
@@ -163,8 +164,8 @@ void Actor::CancelSomething(const StoredJob& job) {
   const RunRow row = Pick(open);
   const bool confirm = p_.rng.Chance(0.3);
   if (confirm) p_.checker.BeginByHand(row.key, Checker::ByHand::kConfirmed);
-  // A second cancel kills, and some first ones do. Decided without a random draw, so that existing
-  // seeds replay the same worlds.
+  // A second cancel is a kill, and so are some first cancels. No random draw decides this, so that
+  // existing seeds replay the same worlds.
   const bool kill = row.cancel_requested || ToUnixMicros(row.key.fire) % 3 == 0;
   const auto cancelled = p_.stores.runs.CancelRun(
       row.key, {.now = p_.now(),

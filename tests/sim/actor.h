@@ -1,8 +1,8 @@
-// Plays the users of the API: creates, edits, pauses, resumes, deletes, runs, cancels and retries
-// at random, and remembers what was acknowledged.
+// Plays the users of the API: creates, edits, pauses, resumes and deletes jobs, and runs, cancels
+// and retries runs, at random. Remembers the changes that were acknowledged.
 //
-// Errors   Some of its calls fail or have an unknown outcome. Then it reads the object again before
-//          it assumes anything, as the API does.
+// Errors   Some of its calls fail or have an unknown outcome. Then the actor reads the object again
+//          before it assumes anything, as the API does.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct ActorProfile {
   int jobs_max = 8;
   double failing_calls = 0.05;
   bool long_runs = true;      // some runs last longer than a lease
-  bool about_leases = false;  // slow schedules of processes that all outlive a lease
+  bool about_leases = false;  // few fires, and every run lasts longer than a lease
   bool failing_runs = true;   // non-zero exits, timeouts, retries
   bool edits = true;
   bool strict_misfire = false;  // every fire must run: policy all, with limits that never apply
@@ -33,7 +33,7 @@ class Actor {
     memory::MemoryStores& stores;
     Checker& checker;
     std::function<WallTime()> now;
-    std::function<void(const ChangedWork&)> nudge;  // as the member that accepted the call does
+    std::function<void(const ChangedWork&)> nudge;  // as the API does after a call
     std::vector<ExecutorId> executors;
     Rng rng;
   };
@@ -55,7 +55,7 @@ class Actor {
   // A failing call either does nothing, or takes effect while its answer is lost.
   enum class CallOutcome { kAnswered, kNothingDone, kAnswerLost };
   CallOutcome NextOutcome();
-  // Writes, and records the outcome only once it is known for certain.
+  // Calls `write` and records its outcome, but only when the outcome is certain.
   void WriteJob(const JobId& id, const std::function<Result<StoredJob>(WallTime)>& write);
   void Believe(const StoredJob& job, WallTime now);
 

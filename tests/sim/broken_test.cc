@@ -1,5 +1,6 @@
-// Switches off each rule that the promises depend on: the checks must notice it in some world. The
-// same worlds are clean with the rule in place (SimTest.SeedsAreClean runs them all).
+// Tests of the checks: each rule that the promises depend on is switched off, and the checks must
+// notice it in some world. With the rule in place the same worlds are clean: SimTest.SeedsAreClean
+// runs them all.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,7 +16,7 @@ namespace {
 
 struct BrokenRule {
   const char* name;
-  const char* promise;  // beginning of the promise that must be reported as broken
+  const char* promise;  // how the text of the promise begins that must be reported as broken
   uint64_t seeds_max;   // within this many worlds
 };
 
@@ -45,27 +46,27 @@ TEST_P(BrokenRuleTest, IsNoticed) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BrokenRuleTest,
-    ::testing::Values(BrokenRule{"fence", "P5", 40},                 // no epoch compared
-                      BrokenRule{"claim.token", "P", 40},            // any token is "mine"
-                      BrokenRule{"lease.from_receipt", "P4", 1000},  // not from sending
+    ::testing::Values(BrokenRule{"fence", "P5", 40},                 // epochs are not compared
+                      BrokenRule{"claim.token", "P", 40},            // any token is accepted
+                      BrokenRule{"lease.from_receipt", "P4", 1000},  // instead of from sending
                       BrokenRule{"lease.daemon_checks", "P4", 200},  // instead of the warden
                       BrokenRule{"lost.mark_first", "P4", 1000},     // marked after the batch
-                      BrokenRule{"proof.from_receipt", "P4", 1000},  // proofs age from receipt
-                      BrokenRule{"retry.version", "P8", 40},         // the old definition
+                      BrokenRule{"proof.from_receipt", "P4", 1000},  // instead of from sending
+                      BrokenRule{"retry.version", "P8", 40},         // uses the old definition
                       BrokenRule{"outcome.unknown", "P4",
-                                 1000},  // what is not killed counts as dead
+                                 1000},  // an attempt not killed counts as dead
                       // a result that a broken store refused counts as stored
                       BrokenRule{"results.poison_unrecorded", "P6", 200},
-                      // a record with a result of another member counts as that member's alone
+                      // a record with results for two members is left to the other member
                       BrokenRule{"results.shared_record", "P6", 40},
                       // conditions of writes without a read; plain_contract.h has the others
                       BrokenRule{"fast.claim.state", "run-states", 40},
-                      BrokenRule{"fast.claim.attempt", "P3", 1000},  // an earlier task's claim
-                      BrokenRule{"fast.claim.version", "P8", 1000},  // of before an edit
+                      BrokenRule{"fast.claim.attempt", "P3", 1000},  // an earlier task claims
+                      BrokenRule{"fast.claim.version", "P8", 1000},  // a task from before an edit
                       BrokenRule{"fast.result.state", "run-states", 400},
                       BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
                       BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
-                      // the pause: missed fires skipped, each gate removed, nobody notified
+                      // the pause: missed fires skipped, a gate missing, the pause not reported
                       BrokenRule{"misfire.policy", "pause: misfires", 40},
                       BrokenRule{"pause.plan", "pause: gate", 40},
                       BrokenRule{"pause.publish", "pause: gate", 40},

@@ -7,7 +7,7 @@
 namespace carillon::sim {
 namespace {
 
-// An owner renews leases only with a proof younger than this, counted from its request.
+// An owner renews leases only with a proof younger than this, measured from the proof's request.
 constexpr Duration kProofMaxAge = 4s;
 constexpr Duration kProofTolerance = 100ms;
 
@@ -68,8 +68,8 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
 
 void Checker::Claimed(const RunRow& before, const RunRow& after) {
   ++claims_;
-  // A later attempt may start before the fire time: a user who cancelled the run ahead of it can
-  // retry it at once.
+  // A second or later attempt may start before the fire time: a user can cancel a run before it is
+  // due and retry it at once.
   const bool early = before.attempt == 1 && after.key.fire > ports_.now();
   if (early || before.due > ports_.now()) {
     Fail("P1 never early", "claimed before it was due: " + Describe(after));
@@ -129,7 +129,7 @@ void Checker::Retried(const RunRow& after) {
   }
 }
 
-// CANCELLED may be written only when the process tree is dead, because it frees what the run held.
+// CANCELLED may be written only when the process tree is dead, because the next run may then start.
 void Checker::CheckTreeIsDead(const RunRow& before, const RunRow& after) {
   if (before.state == after.state || after.state != RunState::kCancelled) return;
   if (!ports_.is_alive(after.key, 0)) return;

@@ -1,9 +1,10 @@
 // Observes everything that happens in the world and reports the first promise that was broken.
+// The promises P1 to P9 are defined in docs/semantics.md.
 //
-// P2, P3, P4, P5, P8 and the table of transitions are checked at each event; P1 and P6, which are
-// about the end, by final_checks.h.
+// P2, P3, P4, P5, P8 and the table of transitions are checked at each event. P1 and P6 can be
+// checked only at the end; final_checks.h does that.
 //
-// Time     Events are judged by the database's clock, which is the world's.
+// Time     Events are judged by the database's clock, which is the world's clock.
 #pragma once
 
 #include <map>
@@ -23,7 +24,7 @@ struct Violation {
   std::string text;
 };
 
-// A job as the checker knows it, from acknowledged API writes only.
+// The state of a job according to the acknowledged API writes.
 struct JobTruth {
   int64_t version = 0;
   bool paused = false;
@@ -32,7 +33,7 @@ struct JobTruth {
   std::map<int64_t, JobDefinition> definitions;
 };
 
-// What really happened to an attempt on its host.
+// The true story of an attempt on its host.
 struct AttemptTruth {
   ExecutorId host;
   HeldAttempt held;
@@ -44,7 +45,7 @@ class Checker : public WardenObserver {
  public:
   struct Ports {
     std::function<WallTime()> now;
-    std::function<bool(const RunKey&, int except)> is_alive;  // on any host
+    std::function<bool(const RunKey&, int except)> is_alive;  // true if alive on any host
     std::function<Epoch(SegmentId)> epoch;
     std::function<void(const std::string&)> trace;
   };
@@ -72,8 +73,8 @@ class Checker : public WardenObserver {
   void JobAcknowledged(const StoredJob& job);
   void DeleteAcknowledged(JobNo job);
   void CancelAcknowledged(const RunKey& key);
-  // Encloses a manual operation, which may do what nothing else may. One that a user has confirmed
-  // may cause an overlap.
+  // BeginByHand and its end enclose a manual operation, for which some rules do not apply. If the
+  // user has confirmed it, the operation may also cause an overlap.
   enum class ByHand { kUnconfirmed, kConfirmed };
   void BeginByHand(const RunKey& key, ByHand deed) {
     by_hand_ = key;
@@ -87,8 +88,8 @@ class Checker : public WardenObserver {
   const std::map<JobNo, JobTruth>& jobs() const { return jobs_; }
   size_t starts() const { return starts_; }
   size_t claims() const { return claims_; }
-  size_t losses() const { return losses_; }                    // LOST batches written
-  size_t killed_by_lease() const { return killed_by_lease_; }  // processes
+  size_t losses() const { return losses_; }                    // number of LOST batches written
+  size_t killed_by_lease() const { return killed_by_lease_; }  // number of processes
   bool WasCancelled(const RunKey& key) const { return cancelled_at_.contains(key); }
 
  private:
@@ -105,8 +106,8 @@ class Checker : public WardenObserver {
   uint64_t events_ = 0;
   std::map<RunKey, RunRow> rows_;
   std::map<RunKey, uint64_t> created_at_;    // sequence number of the event
-  std::map<RunKey, uint64_t> retried_at_;    // by a user
-  std::map<RunKey, uint64_t> cancelled_at_;  // acknowledged
+  std::map<RunKey, uint64_t> retried_at_;    // when a user retried the run
+  std::map<RunKey, uint64_t> cancelled_at_;  // when the cancel was acknowledged
   std::set<RunKey> confirmed_overlap_;       // a user confirmed it while the old run is active
   std::map<AttemptName, ClaimToken> accepted_;
   std::map<AttemptName, AttemptTruth> attempts_;
@@ -118,7 +119,7 @@ class Checker : public WardenObserver {
     WallTime at;
   };
   std::map<SegmentId, Taking> taken_;
-  std::map<ClaimToken, bool> losing_;  // tokens in a LOST batch; true: renewed since
+  std::map<ClaimToken, bool> losing_;  // tokens in a LOST batch; true: its lease was renewed since
   size_t starts_ = 0;
   size_t claims_ = 0;
   size_t losses_ = 0;

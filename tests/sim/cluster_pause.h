@@ -1,9 +1,9 @@
-// Plays the administrator who pauses and resumes the whole cluster, as the API does: through a
-// member that reads the settings, writes them with a compared version, and adopts what it wrote.
+// Plays the administrator who pauses and resumes the whole cluster, as the API does: a member reads
+// the settings, writes them if their version has not changed, and adopts the new settings.
 //
-// Errors   Some writes conflict, some answers are lost. Then the member that accepted the call does
-//          not know the outcome either, and the cluster finds the change in the store.
-// Always   Draws from its own random stream, so that worlds without pauses replay as they did
+// Errors   Some writes conflict, and some answers are lost. After a lost answer the member does not
+//          know the outcome; every member finds the change in the store later.
+// Always   Draws from a random stream of its own, so that worlds without pauses replay as they did
 //          before pauses existed.
 #pragma once
 
@@ -22,7 +22,7 @@ class ClusterPauser {
   struct Ports {
     SettingsStore& store;
     std::function<WallTime()> now;
-    // The settings of a member that can accept a call and reach the store; null: it cannot.
+    // Returns the settings of a member; null if it cannot accept a call or cannot reach the store.
     std::function<LiveSettings*(size_t member)> settings;
     size_t members = 1;
     std::function<void(Duration, std::function<void()>)> after;
@@ -34,9 +34,9 @@ class ClusterPauser {
   bool acts() const { return acts_; }
   // Call it once every simulated second.
   void Act();
-  // Pauses or resumes without a fault. False: no member can accept the call now.
+  // Pauses or resumes without a fault. Returns false if no member can accept the call now.
   bool SetTo(bool paused);
-  // The state in the store, which has to take effect everywhere.
+  // The state in the store, which every member must adopt.
   bool paused() const;
   Duration DrawLastPause() { return 60s + Duration(rng_.Below(90'000'000)); }
 

@@ -54,7 +54,7 @@ FaultPlan DrawFaults(Rng& rng) {
     plan.events.store_outage = 0.04;
     plan.events.break_store = 0.04;
   } else if (dice == 6 || dice == 7) {
-    // Few other faults, so that many runs are active when one comes.
+    // Few other faults, so that many runs are active when a lease ends.
     plan = {.kind = "leases", .about_leases = true};
     plan.network = {.lose = 0.02, .repeat = 0.05, .slow = 0.05, .slow_max = 25s};
     plan.store = {.slow = 0.01, .slow_max = 14s, .slow_losses = 0.6};

@@ -23,7 +23,7 @@ struct EventRates {
   double kill_host = 0;  // daemon and warden together
   double stop_scheduler = 0;
   double stop_daemon = 0;
-  double stop_warden = 0;  // for less than its margin
+  double stop_warden = 0;  // for less than the margin within which it must kill
   double suspend_session = 0;
   double cut_network = 0;
   double store_outage = 0;
@@ -46,13 +46,13 @@ struct FaultPlan {
   test::ConsumerFaults consumer;
   StoreFaults store;
   EventRates events;
-  bool about_leases = false;   // several hosts, and every process outlives a lease
+  bool about_leases = false;   // several hosts, and every process lasts longer than a lease
   bool kills_nothing = false;  // no fault of this plan justifies ending a process
 };
 
 // One seed in ten is calm; each of the others mixes all faults with an emphasis on one kind.
 FaultPlan DrawFaults(Rng& rng);
-// Only dependencies that hang, one after the other, longer than every time limit.
+// The only faults are dependencies that hang, one after the other, longer than every time limit.
 FaultPlan HangFaults();
 
 }  // namespace carillon::sim

@@ -41,8 +41,8 @@ void CheckLife(const FinalPorts& ports, const ScheduleLife& life, const std::set
     }
   }
   for (const WallTime fire : planned) {
-    // A run that a user cancelled, or that a pause skipped, before it was due stays although its
-    // schedule is gone.
+    // A run stays although its schedule is gone if, before it was due, a user cancelled it or a
+    // pause skipped it.
     const RunKey key{fire, life.id, 0};
     const bool stays =
         ports.checker.WasCancelled(key) || ports.checker.rows().at(key).state == RunState::kSkipped;
@@ -61,7 +61,7 @@ void CheckLife(const FinalPorts& ports, const ScheduleLife& life, const std::set
   }
 }
 
-// The ends of attempts of `run` that the store has, by attempt.
+// The ends of attempts of `run` that are in the store, by attempt.
 std::map<int, AttemptResult> ToldEnds(const RunDetail& run) {
   std::map<int, AttemptResult> told;
   for (const RunAttempt& attempt : run.attempts) told[attempt.attempt] = attempt.result;
@@ -104,7 +104,7 @@ void CheckNoResultIsLost(const FinalPorts& ports) {
       ports.checker.Fail("P6 no lost result", "nothing is recorded: " + what);
       continue;
     }
-    // LOST is what the scheduler recorded without a report; the host's report replaces it.
+    // The scheduler records LOST when it has no report; the host's report replaces it.
     const AttemptResult& result = found->second;
     const bool same = result.state == truth.end->state &&
                       result.exit_code == truth.end->exit_code && result.ended == truth.end->ended;
@@ -127,14 +127,15 @@ void CheckFailuresAreToBeTold(const FinalPorts& ports) {
     if (!told.insert({notice.key, notice.attempt}).second) {
       ports.checker.Fail("notices", "told twice: run " + EncodeRunId(notice.key));
     }
-    // A run that failed permanently may have been retried by a user, or changed by a late result.
+    // The state of the run is not checked: after it failed permanently, a user may have retried it,
+    // or a late result may have changed it.
     if (notice.attempt > ports.checker.rows().at(notice.key).attempt) {
       ports.checker.Fail("notices", "of an attempt that never was: " + EncodeRunId(notice.key));
     }
   }
   const auto letters = ports.stores.runs.ListDeadLetters({.limit = SIZE_MAX});
   for (const DeadLetter& letter : *letters) {
-    // For a skipped run, `attempts` counts those before the skipped one.
+    // For a skipped run, `attempts` counts the attempts before the skipped one.
     const int attempt = letter.attempts + (letter.state == RunState::kSkipped ? 1 : 0);
     if (told.contains({letter.key, attempt})) continue;
     ports.checker.Fail(

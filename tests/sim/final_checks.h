@@ -1,5 +1,6 @@
-// Checks after everything has come to rest: every fire has exactly one outcome (P1), every result
-// that reached a disk is in the store (P6), every failure has its notice, and nothing is left over.
+// Checks for the end of a world, when no run is open: every fire has exactly one outcome (P1),
+// every result that reached a disk is in the store (P6), every failure has its notice, and nothing
+// is left over.
 #pragma once
 
 #include <vector>
@@ -19,10 +20,10 @@ struct FinalPorts {
 
 void CheckEveryFireHasOneFate(const FinalPorts& ports);
 void CheckNoResultIsLost(const FinalPorts& ports);
-// Each run that failed permanently has exactly one notice of that, and no other run has one.
+// Each run that failed permanently has exactly one notice of its failure. No other run has one.
 void CheckFailuresAreToBeTold(const FinalPorts& ports);
 void CheckNothingIsLeftOver(const FinalPorts& ports);
-// For worlds in which every job runs all fires that it missed.
+// Only for worlds in which every job runs all fires that it missed.
 void CheckNoMisfireGap(const FinalPorts& ports);
 
 }  // namespace carillon::sim

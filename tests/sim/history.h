@@ -1,5 +1,5 @@
-// Derives the fires that were due from the actor's record of its edits, as the independent side of
-// the check of P1.
+// Computes the fires that were due from the actor's record of its edits. The check of P1 compares
+// them with the runs and gaps in the store.
 //
 // Fires are computed with plain arithmetic (rates, cron expressions for "every n seconds", single
 // times), not with the scheduler's code.
@@ -24,7 +24,7 @@ struct ScheduleLife {
 
 class History {
  public:
-  // Records the job after a create or edit that was made at `now` and acknowledged.
+  // Records the job after an acknowledged create or edit at `now`.
   void Seen(const StoredJob& job, WallTime now);
   void Deleted(JobNo job_no, WallTime now);
 

@@ -1,5 +1,5 @@
-// The clock of one simulated host: it runs at the world's pace, with a steady zero and a wall clock
-// error of its own.
+// The clock of one simulated host. It runs as fast as the world's clock, but has its own time of
+// boot (the zero of its steady time) and its own error of the wall time.
 #pragma once
 
 #include "common/base/clock.h"
@@ -16,7 +16,7 @@ class HostClock final : public Clock {
   void StepWall(Duration by) { wall_error_ += by; }
   void SetWallError(Duration error) { wall_error_ = error; }
   SteadyTime ToWorld(SteadyTime here) const {
-    // "Never" must not be shifted.
+    // The value for "never" must stay the same.
     if (here > SteadyTime(Duration::max() / 2)) return SteadyTime::max();
     return here - booted_before_;
   }

@@ -22,14 +22,14 @@ std::string_view Name(Fate fate) {
   return "";
 }
 
-// The rules of a job were applied at some moment in [first, last].
+// The bounds of the moment at which the misfire rules of a job were applied.
 struct Moments {
   WallTime first;
   WallTime last;
 };
 
-// What must have become of a fire. `at` is its index in `fires`, which reach up to the time of
-// planning. kEither: it depends on the exact time.
+// Returns the outcome that a fire must have. `at` is its index in `fires`, which end at the time of
+// planning. kEither: the outcome depends on the exact time of planning.
 Fate FateOf(const std::vector<WallTime>& fires, size_t at, const JobDefinition& job,
             const Moments& planned) {
   const Duration grace = std::max<Duration>(std::chrono::seconds(job.misfire_grace_s), 5s);
@@ -49,7 +49,7 @@ Fate FateOf(const std::vector<WallTime>& fires, size_t at, const JobDefinition& 
   const bool latest = job.misfire_policy == MisfirePolicy::kLatest;
   const int64_t most = latest ? 1 : job.catch_up_max;
   if (newer_least >= most) {
-    // Whichever of the two limits applies: with policy latest only one fire runs.
+    // With policy latest only one fire runs, so the fire is a misfire in or out of the window.
     if (latest) return Fate::kMisfireGap;
     return in_window ? Fate::kLimitGap : Fate::kEither;
   }
@@ -70,7 +70,8 @@ Fate Became(const PausePorts& ports, const std::vector<GapRange>& gaps, Schedule
 }  // namespace
 
 void CheckMisfiresOfPause(const PausePorts& ports) {
-  // Fires up to a horizon after the beginning had been planned before: they wait as runs.
+  // Fires up to one horizon after the beginning of the pause were planned before it. They wait as
+  // runs.
   const WallTime first = ports.began + scheduler::MemberOptions{}.tuning.horizon + 1s;
   const Moments planned{ports.resumed, ports.resumed + ports.planning};
   std::map<ScheduleId, std::vector<GapRange>> gaps;

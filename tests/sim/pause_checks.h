@@ -1,5 +1,5 @@
-// Checks the fires of a pause in which nothing else happened against the misfire policy of their
-// job, with plain arithmetic.
+// Checks the fires of a pause during which nothing else happened: each must have the outcome that
+// plain arithmetic gives for the misfire policy of its job.
 #pragma once
 
 #include "tests/sim/final_checks.h"
@@ -11,8 +11,8 @@ struct PausePorts {
   Checker& checker;
   const History& history;
   WallTime began;     // when every member had paused
-  WallTime resumed;   // when the first member knew of the end
-  Duration planning;  // most time until due fires were planned again
+  WallTime resumed;   // when the first member resumed
+  Duration planning;  // the longest time after that until due fires were planned again
 };
 
 void CheckMisfiresOfPause(const PausePorts& ports);

@@ -12,8 +12,8 @@ HostClock NewHostClock(World& world) {
   return HostClock(world.clock, booted, error);
 }
 
-// A member that starts skips results older than this. Much less than in a real cluster, so that
-// results are skipped often.
+// A member that starts skips results older than this. The value is much lower than in a real
+// cluster, so that results are skipped often.
 constexpr Duration kResultsOfInterest = 500ms;
 
 class SteadyLoad final : public executor::LoadSource {
@@ -103,7 +103,8 @@ void SchedulerProcess::Create() {
 void SchedulerProcess::Destroy() {
   if (!member_) return;
   for (const scheduler::NamedStepper& stepper : member_->steppers()) stepper.wake->Clear();
-  // Its entries at the coordinator stay until its session expires, which the world arranges.
+  // The entries of this process at the coordinator stay until its session expires, which the world
+  // arranges.
   world_.ensemble.Abandon(incarnation_);
   member_.reset();
   ports_.reset();
@@ -152,7 +153,8 @@ test::CallFate SchedulerProcess::Enter(std::string_view call, bool is_fenced_wri
   }
 }
 
-// Uses the adapter's limits: one for the statement, and one for a new connection.
+// Waits as long as the adapter would: it has one limit for the statement and one for a new
+// connection.
 test::CallFate SchedulerProcess::EnterHanging(std::string_view call, bool is_fenced_write) {
   const bool is_quick = call == "now" || call == "read_epochs";
   world_.AwaitStore(is_quick ? 4s : 20s);

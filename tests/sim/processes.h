@@ -19,7 +19,7 @@
 
 namespace carillon::sim {
 
-// A fault that is triggered by an event: it calls `act`, and then the process or its call waits.
+// A fault that an event triggers: `act` is called, and then the process or its call waits.
 struct Hook {
   Duration wait;
   std::function<void()> act;
@@ -33,17 +33,17 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   const Incarnation& incarnation() const { return incarnation_; }
   // Stops the process inside its next store call, before or after the call takes effect.
   void StopInNextCall(Duration wait) { stop_in_call_ = wait; }
-  // Delays the answer to its next read of epochs.
+  // Calls `read` at the process's next read of epochs, and delays the answer by `wait`.
   void DelayNextProof(Duration wait, std::function<void()> read) {
     in_proof_ = Hook{wait, std::move(read)};
   }
   const scheduler::Member* member() const { return member_.get(); }
   uint64_t pause() const override { return paused_ ? pauses_ : 0; }
-  // Null while the process is not up.
+  // settings() and coordinator() return null while the process is not up.
   LiveSettings* settings();
   Coordinator* coordinator();
   void Nudge(const ChangedWork& work);
-  // Ends the faults of its ports.
+  // Ends the faults of this process's ports.
   void Calm();
 
  private:
@@ -62,7 +62,8 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   void Answered(const std::vector<ClaimRequest>& requests,
                 const std::vector<ClaimReply>& replies) override;
   void Published(std::string_view topic);
-  // True if the current turn began in a pause of the cluster that is still in force here.
+  // True if the cluster was paused, as far as this process knows, since before the current turn
+  // began. Such a turn must not plan, publish or accept a claim.
   bool MayStartNothing() const;
   void Wait();
   test::CallFate EnterHanging(std::string_view call, bool is_fenced_write);
@@ -76,8 +77,8 @@ class SchedulerProcess final : public SimProcess, private test::CallGate {
   std::string call_;  // the store call in progress
   bool paused_ = false;
   uint64_t pauses_ = 0;
-  bool claims_nothing_ = false;  // the claim call began in a turn that may start nothing
-  bool late_write_ = false;      // the write in progress was begun in an earlier turn
+  bool claims_nothing_ = false;  // MayStartNothing() was true when the claim call began
+  bool late_write_ = false;      // the write in progress began in an earlier turn
   std::optional<Hook> in_proof_;
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Ports> ports_;
@@ -92,7 +93,7 @@ class ExecutorProcess final : public SimProcess {
   const ExecutorId& id() const { return id_; }
   SimWardenHost& warden() { return warden_; }
   const SimWardenHost& warden() const { return warden_; }
-  // Stops the process when its next claim is accepted, so that it reads an outdated answer.
+  // Stops the process when its next claim is accepted, so that it reads the answer `wait` later.
   void StopAtAcceptance(Duration wait, std::function<void()> stopped) {
     at_acceptance_ = Hook{wait, std::move(stopped)};
   }

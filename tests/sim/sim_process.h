@@ -13,14 +13,14 @@
 
 namespace carillon::sim {
 
-// One loop of a process, which would be a thread in a real one.
+// One loop of a simulated process. In a real process it is a thread.
 struct Turn {
   std::string name;
   Stepper* stepper = nullptr;
-  SteadyTime next{};  // world time
+  SteadyTime next{};  // when it runs next, in world time
   bool woken = true;
-  bool busy = false;   // inside Step, waiting in a call while other turns run
-  uint64_t pause = 0;  // pause() of its process when the turn began
+  bool busy = false;   // inside Step, perhaps waiting in a call while other turns run
+  uint64_t pause = 0;  // the value of pause() of its process when the turn began
 };
 
 class SimProcess {
@@ -38,16 +38,17 @@ class SimProcess {
     return std::any_of(turns_.begin(), turns_.end(), [](const auto& turn) { return turn->busy; });
   }
 
-  // The number of the cluster pause that this process knows of; 0 = none.
+  // The number of the cluster pause in which this process believes to be; 0 = not paused.
   virtual uint64_t pause() const { return 0; }
 
-  // SIGSTOP until `until`.
+  // Stops the process until `until`, like SIGSTOP and then SIGCONT.
   void Stop(SteadyTime until) { stopped_until_ = std::max(stopped_until_, until); }
   SteadyTime stopped_until() const { return stopped_until_; }
 
-  // kill -9. Turns that wait in a call are unwound first; nothing is sent from now on.
+  // Kills the process like SIGKILL: it sends nothing after this. Turns that wait in a call first
+  // return from it; then Bury() is called.
   void Kill() { alive_ = false; }
-  // The world calls this once no turn is busy.
+  // Destroys the loops. The world calls this when no turn is busy.
   void Bury() {
     turns_.clear();
     Destroy();

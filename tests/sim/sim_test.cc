@@ -59,12 +59,12 @@ TEST_F(SimTest, SeedsAreClean) {
   }
   fmt::print("{} seeds: {} steps, {} runs, {} processes, {} lost attempts, {} faults\n", count,
              steps, runs, starts, losses, faults);
-  // Worlds in which nothing happens would prove nothing.
+  // Without this, worlds in which nothing starts would pass.
   EXPECT_GT(starts, count * 10);
 }
 
-// Leases are renewed by the store's proof or the session's, and need no bus. So no process may end
-// because one of the three hangs, for however long.
+// Leases are renewed with a proof from the store or from the session, and without the bus. So no
+// process may end because one of the three hangs, no matter how long.
 TEST_F(SimTest, OneDependencyThatHangsKillsNothing) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
   const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
@@ -80,8 +80,8 @@ TEST_F(SimTest, OneDependencyThatHangsKillsNothing) {
   EXPECT_GE(faults, count);
 }
 
-// A session proves only segments held under the current generation of the assignment, so a member
-// that waits for the store must still learn of a new generation.
+// A session proves only segments held under the current generation of the assignment. So a member
+// that waits for the store must still notice a new generation.
 TEST_F(SimTest, AssignmentThatChangesWhileTheStoreHangsKillsNothing) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
   const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;

@@ -22,8 +22,8 @@ executor::WatchedLease LeaseOf(const StartAttempt& start) {
 
 }  // namespace
 
-// The daemon's connection to the warden. Messages wait in the pipe; those without an answer are
-// sent again to a restarted warden.
+// The daemon's connection to the warden. Messages wait in the pipe. After a restart of the warden,
+// messages without an answer are sent again.
 class SimWarden final : public Warden {
  public:
   explicit SimWarden(SimWardenHost& host) : host_(host) { host_.connection_ = this; }
@@ -106,7 +106,7 @@ class SimWarden final : public Warden {
 
  private:
   static Error Away() { return {ErrorCode::kUnavailable, "no warden is attached"}; }
-  // Messages of a daemon that has died stay in the pipe, and the warden still reads them.
+  // When the daemon dies, its messages stay in the pipe, and the warden still reads them.
   void Say(std::function<void(bool connected)> what) {
     host_.pipe_.push_back(
         [this, &host = host_, what = std::move(what)] { what(host.connection_ == this); });
@@ -199,7 +199,7 @@ SteadyTime SimWardenHost::NextStep() const {
     next = std::min({next, process.exits_at, process.times_out_at, process.dies_at});
     const SteadyTime lease = executor::NextLeaseCheck(LeaseOf(process.start));
     if (process.dies_at - kKillTakes <= lease) continue;  // dead by then; `lease` may be max()
-    // A lease that has ended without effect so far is checked again.
+    // A lease that has ended, but not yet killed its process, is checked again after kLookAgain.
     next = std::min(next, lease > stepped_ ? lease : stepped_ + kLookAgain);
   }
   return std::max(next, paused_until_);
@@ -208,7 +208,7 @@ SteadyTime SimWardenHost::NextStep() const {
 void SimWardenHost::Do(const StartAttempt& start) {
   const AttemptName name = NameOf(start.attempt);
   if (known_.contains(name)) {
-    // The daemon repeats its request if the report was lost.
+    // The daemon repeats its request if the report of the end was lost, so it is sent again.
     const auto ended = ended_.find(name);
     if (ended != ended_.end() && connection_ != nullptr) connection_->Tell(ended->second);
     return;
@@ -279,7 +279,7 @@ void SimWardenHost::Watch(Process& process) {
   const bool over =
       executor::DecideWhileRunning(LeaseOf(process.start), now) == executor::LeaseAction::kKill;
   if (over && process.dies_at > now + kKillTakes) {
-    // Without a grace period, even if it is being ended with one.
+    // The grace period of an end in progress is cut short, because the lease has ended.
     End(process, RunState::kLost, reason::kLeaseEnded, Grace::kNone);
   }
   if (now >= process.times_out_at) {

@@ -1,11 +1,11 @@
-// The warden and the spool of one simulated host. They survive the daemon. The warden itself can be
-// killed and restarted; like the real one it then continues from its journal.
+// The warden and the result spool of one simulated host. Both survive the daemon. The warden can be
+// killed and restarted; like the real warden, it then continues from its journal.
 //
-// Processes obey their command: "ms=1500 exit=0 term=100" runs for 1.5 s, exits with 0, and dies
-// 100 ms after SIGTERM (term=-1: only by SIGKILL); "failures=2" makes the first two attempts exit
-// with 1.
+// The command decides how a process behaves: "ms=1500 exit=0 term=100" runs for 1.5 s, exits with
+// 0, and dies 100 ms after SIGTERM (term=-1: only by SIGKILL); "failures=2" makes the first two
+// attempts exit with 1.
 //
-// Time     The host's steady clock. Uses the lease rules of the real warden
+// Time     The host's steady clock, with the lease rules of the real warden
 //          (executor/warden/lease_watch.h).
 #pragma once
 
@@ -32,7 +32,7 @@ class WardenObserver {
   virtual ~WardenObserver() = default;
   virtual void ProcessStarted(const ExecutorId& host, const StartAttempt& start) = 0;
   virtual void AttemptEndedOnDisk(const ExecutorId& host, const AttemptEnded& ended) = 0;
-  // Leases of `count` processes now end `ahead` from now.
+  // The leases of `count` processes were renewed: they now end `ahead` from now.
   virtual void LeasesRenewed(const ExecutorId& host, size_t count, Duration ahead) = 0;
 };
 
@@ -48,17 +48,17 @@ class SimWardenHost {
   explicit SimWardenHost(Ports ports) : ports_(std::move(ports)) {}
 
   // ---- faults
-  void Kill();     // with everything it runs (PR_SET_PDEATHSIG)
-  void Restart();  // with its journal
+  void Kill();     // its processes die too (PR_SET_PDEATHSIG)
+  void Restart();  // continues from its journal
   void Pause(Duration wait);
   void SetDiskFull(bool full) { disk_full_ = full; }
   bool up() const { return up_; }
 
-  // ---- for the simulator: does what is due; the time of the next step (host time)
+  // ---- for the simulator. Step does what is due; NextStep returns when to call it next (host time)
   void Step();
   SteadyTime NextStep() const;
 
-  // True if a process of this run is alive, other than that of attempt `except`.
+  // True if a process of this run is alive; the process of attempt `except` does not count.
   bool IsAlive(const RunKey& key, int except = 0) const;
   size_t alive() const;
   size_t unreported() const { return ended_.size() + spool_.size(); }
@@ -74,11 +74,11 @@ class SimWardenHost {
   struct Process {
     StartAttempt start;
     WallTime started;
-    SteadyTime exits_at;  // of its own accord
+    SteadyTime exits_at;  // if nothing ends it earlier
     SteadyTime times_out_at;
     int exit_code = 0;
     Duration term{};  // from SIGTERM to death; negative: ignores it
-    // Why it is being ended, and by when it is dead at the latest.
+    // `ending`: the reason why it is being ended, if it is. It is dead by `dies_at` at the latest.
     std::optional<AttemptResult> ending;
     SteadyTime dies_at = SteadyTime::max();
   };
@@ -101,10 +101,10 @@ class SimWardenHost {
   bool disk_full_ = false;
   SteadyTime paused_until_{};
   SteadyTime stepped_{};                    // when Step last ran
-  std::deque<std::function<void()>> pipe_;  // messages of the daemon that were not read yet
+  std::deque<std::function<void()>> pipe_;  // messages of the daemon that are not yet read
   std::map<AttemptName, Process> running_;
   // ---- on disk
-  std::set<AttemptName> known_;  // never started again
+  std::set<AttemptName> known_;  // attempts that must never be started again
   std::map<AttemptName, AttemptEnded> ended_;
   std::map<AttemptName, HeldAttempt> open_starts_;
   std::vector<AttemptEnded> spool_;

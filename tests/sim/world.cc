@@ -13,7 +13,7 @@ namespace carillon::sim {
 namespace {
 
 constexpr uint64_t kBoundsEvery = 500;  // steps
-constexpr Duration kSettle = 8s;        // between the end of faults and the end of schedules
+constexpr Duration kSettle = 8s;        // from the end of the faults to the end of the schedules
 constexpr Duration kRestLook = 5s;
 
 uint32_t DrawSegments(Rng& rng) {

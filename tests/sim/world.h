@@ -1,8 +1,8 @@
 // A simulated cluster with faults: several schedulers and executors, one database, one bus, one
 // coordinator and users of the API, in one thread, on one clock and from one seed.
 //
-// A process waits in a store call by letting the others run from inside that call, so that what it
-// knew before becomes as stale as on real threads. Stopping and killing work the same way.
+// While a process waits in a store call, the other processes run from inside that call. So its
+// earlier reads become as stale as on real threads. Stopping and killing work the same way.
 //
 // Time     Only the world moves the clock. A step is one turn of one loop, one delivery of a
 //          message, or one action of a user.
@@ -33,10 +33,10 @@ struct WorldOptions {
   uint64_t seed = 1;
   Duration chaos = 90s;  // time with faults
   Duration rest_max =
-      3600s;  // time to come to rest without faults; a long queue for few slots takes 40 minutes
+      3600s;  // time without faults until all runs must have ended; 40 min for a long queue
   uint64_t steps_max = 3'000'000;
-  bool hangs = false;  // HangFaults instead of what the seed draws
-  bool moves = false;  // with hangs: the store hangs, and meanwhile the assignment changes
+  bool hangs = false;  // uses HangFaults() instead of the faults drawn from the seed
+  bool moves = false;  // only with `hangs`: while the store hangs, the assignment changes
   bool trace = false;  // prints every event to stderr
 };
 
@@ -44,7 +44,7 @@ struct Outcome {
   uint64_t seed = 0;
   std::string kind;
   std::optional<Violation> violation;
-  uint64_t step = 0;         // of the violation; without one, the last step
+  uint64_t step = 0;         // the step of the violation; without a violation, the last step
   uint64_t fingerprint = 0;  // hash of everything that happened; equal for equal seeds
   size_t runs = 0;
   size_t starts = 0;
@@ -64,20 +64,20 @@ class World {
   Outcome Run();
 
   // ---- for processes, from inside a step
-  // The current turn waits for `wait`; with kProcess, its whole process is stopped for that long.
+  // Lets the current turn wait for `wait`; with kProcess, its whole process is stopped meanwhile.
   enum class Waits { kTurn, kProcess };
   void Sleep(Duration wait, Waits who);
   void Accepted(const ExecutorId& id);
   void LoseTime(Duration most) { clock.Advance(Duration(rng.Below(most.count() + 1))); }
   void Trace(const std::string& text);
-  // The current turn; null outside of one.
+  // The turn that is running; null if none is.
   const Turn* turn() const { return turn_; }
   Rng ForkRng() { return rng.Fork(); }
   const FaultPlan& faults() const { return plan_; }
   bool store_away() const { return clock.Steady() < store_away_until_; }
   bool store_broken() const { return clock.Steady() < store_broken_until_; }
   bool store_hangs() const { return clock.Steady() < store_hangs_until_; }
-  // Lets a call that hangs wait for the store, at most `limit`.
+  // Lets the current call wait until the store no longer hangs, at most for `limit`.
   void AwaitStore(Duration limit);
   Signer SignerOf(size_t scheduler) const;
   std::vector<std::string> PublicKeys() const;
@@ -144,7 +144,8 @@ class World {
   void Comeback(ExecutorProcess& executor);
   void LateProof(SchedulerProcess& scheduler);
   std::vector<std::string> SchedulerNames() const;
-  // Note that healing ends all cuts between two nodes, including those of other faults.
+  // Cuts the connections for `wait`. When it ends, all cuts between the two nodes end, even cuts by
+  // other faults.
   void CutFor(const std::string& from, const std::vector<std::string>& to, Duration wait,
               Direction direction);
 
@@ -161,7 +162,7 @@ class World {
   std::vector<SimProcess*> processes_;  // all schedulers and executors
   std::unique_ptr<Actor> actor_;
   std::unique_ptr<ClusterPauser> pauser_;
-  Turn* turn_ = nullptr;  // the current one
+  Turn* turn_ = nullptr;  // the turn that is running
   SimProcess* process_ = nullptr;
   int depth_ = 0;
   uint64_t steps_ = 0;

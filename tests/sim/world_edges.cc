@@ -1,5 +1,5 @@
-// Faults that bring a lease or a proof of ownership close to its limit. Random faults do so too
-// rarely to reveal that a rule about them is missing.
+// Faults that bring a lease or a proof of ownership close to its limit. Random faults do this too
+// rarely to reveal a missing rule about leases or proofs.
 #include <fmt/format.h>
 
 #include "tests/sim/processes.h"
@@ -21,7 +21,8 @@ void World::Accepted(const ExecutorId& id) {
 }
 
 // The daemon reads the answer to its claim when half of the lease has passed, and then loses its
-// connections. A lease that counted from then would last longer than its owner waits.
+// connections. If the lease were counted from this moment, it would last longer than the owner
+// waits.
 void World::StaleAnswer(ExecutorProcess& executor) {
   const Duration wait = Between(10s, 16s);
   executor.StopAtAcceptance(wait, [this, &executor, wait] {

@@ -1,4 +1,4 @@
-// The faults of the world, and their end.
+// The faults of the world: how they begin and end.
 #include <algorithm>
 #include <set>
 
@@ -11,7 +11,8 @@ namespace carillon::sim {
 namespace {
 
 constexpr Duration kSession = 6s;
-// From the end of one hang to the next: two at the same time are not promised to kill nothing.
+// The time from the end of one hang to the next, because two hangs at the same time may end a
+// process.
 constexpr Duration kHangsApart = 15s;
 
 }  // namespace
@@ -90,7 +91,7 @@ void World::Note(const std::string& text) {
 void World::StartAgain(SimProcess& process, Duration wait) {
   After(wait, [this, &process] {
     if (process.alive()) return;
-    // A call in which it died is still being unwound.
+    // The call in which the process died has not yet returned.
     if (process.up()) return StartAgain(process, 100ms);
     Trace("  " + process.name() + " starts");
     process.Start();
@@ -124,7 +125,7 @@ void World::KillWarden(size_t executor) {
   After(Between(100ms, 3s), [this, executor] { RestartWarden(executor); });
 }
 
-// Restarts the warden, as its daemon would.
+// Restarts the warden, as the real daemon does.
 void World::RestartWarden(size_t executor) {
   ExecutorProcess& process = *executors_[executor];
   if (process.warden().up()) return;
@@ -140,7 +141,7 @@ void World::Stop(SimProcess& process, Duration wait) {
   LoseSession(scheduler->incarnation(), wait);
 }
 
-// Interrupts the session for `wait`; it expires if that is longer than the session's timeout.
+// Interrupts the session for `wait`. The session expires if `wait` is longer than its timeout.
 void World::LoseSession(const Incarnation& incarnation, Duration wait) {
   ensemble.Suspend(incarnation);
   if (wait > kSession) After(kSession, [this, incarnation] { ensemble.Expire(incarnation); });
@@ -186,7 +187,7 @@ void World::HangSomething() {
   if (which == 2) CutFor(test::kBusNode, {"*"}, wait, Direction::kBoth);
 }
 
-// A coordinator that hangs ends no session; when it continues, it may find all of them expired.
+// A coordinator that hangs ends no session. When it continues, all sessions may have expired.
 void World::HangCoordinator(Duration wait) {
   const bool ends_sessions = wait > kSession && rng.Chance(0.5);
   for (const auto& scheduler : schedulers_) {
@@ -199,9 +200,9 @@ void World::HangCoordinator(Duration wait) {
   }
 }
 
-// Plays a leader that had read the store before it began to hang and now writes its decision:
-// segments without running attempts go to the next member, which cannot take them yet. The decision
-// is made again before long, as members come and go.
+// Plays a leader that read the store before the store began to hang, and now writes its decision:
+// segments without running attempts go to the next member, which cannot take them yet. The leader
+// soon decides again, because members start and end.
 void World::MoveIdleSegments() {
   if (!store_hangs()) return;
   std::set<SegmentId> used;
@@ -248,7 +249,7 @@ void World::EndFaults() {
   for (const auto& scheduler : schedulers_) scheduler->Calm();
   for (const auto& executor : executors_) executor->Calm();
   for (SimProcess* process : processes_) process->clock().SetWallError(Duration::zero());
-  // Killed processes are being restarted already; stopped ones continue by themselves.
+  // Killed processes are already being restarted, and stopped processes continue by themselves.
 }
 
 bool World::AtRest() const {

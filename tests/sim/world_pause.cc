@@ -1,5 +1,5 @@
-// Pauses of the whole cluster: at random while there are faults, and once more afterwards, long
-// enough that every run planned before becomes due.
+// Pauses of the whole cluster: at random while there are faults, and once more after the faults.
+// The last pause is so long that every run planned before it becomes due.
 #include <algorithm>
 
 #include "tests/sim/pause_checks.h"
@@ -9,7 +9,7 @@
 namespace carillon::sim {
 namespace {
 
-constexpr Duration kObeyedMax = 180s;  // includes a stop and a restart of a member
+constexpr Duration kObeyedMax = 180s;  // enough even if a member is stopped and restarted
 constexpr Duration kCallsEnd = 20s;    // for slow calls that began before the pause
 constexpr Duration kPlannedAgain = 8s;
 constexpr Duration kLook = 1s;
@@ -28,7 +28,7 @@ void World::PauseTick() {
   After(1s, [this] { PauseTick(); });
 }
 
-// True if every member is alive, knows the state, and has told the others.
+// True if every member is alive, knows this state, and reports it to the others.
 bool World::AllTell(bool paused) const {
   return std::all_of(schedulers_.begin(), schedulers_.end(), [&](const auto& scheduler) {
     if (!scheduler->CanStep(clock.Steady()) || scheduler->member() == nullptr) return false;

@@ -35,7 +35,7 @@ class CertificateFiles {
     EXPECT_TRUE(out.flush().good()) << file;
   }
 
-  // Writes `stem`.crt and `stem`.key with a new pair for the name and the addresses.
+  // Writes `stem`.crt and `stem`.key: a new certificate for `name` and `addresses`, and its key.
   void Issue(const std::string& stem, const std::string& name,
              const std::vector<std::string>& addresses = {"127.0.0.1"}, Duration life = 1h) const {
     const std::string key = tls::NewKey();

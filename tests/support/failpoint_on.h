@@ -11,14 +11,14 @@
 
 namespace carillon::failpoint {
 
-// From now on Hit(name) calls `action` and returns its result.
+// After this, Hit(name) calls `action` and returns its result.
 void Arm(const std::string& name, std::function<bool()> action);
 // Hit(name) returns true the next `times` times.
 void ArmTimes(const std::string& name, int times);
-// From now on Broken(rule) returns true.
+// After this, Broken(rule) returns true.
 void Break(const std::string& rule);
 void Reset();
-// How often Hit(name) was reached since Reset, armed or not.
+// Counts the calls of Hit(name) since Reset, whether the failpoint was armed or not.
 uint64_t Reached(const std::string& name);
 
 }  // namespace carillon::failpoint

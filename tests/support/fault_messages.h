@@ -17,7 +17,8 @@ namespace carillon::test {
 
 inline constexpr const char* kBusNode = "bus";
 
-// `alive` is false once the process has been killed in the middle of a step: nothing is sent then.
+// `alive` becomes false when the process is killed in the middle of a step. After that it sends
+// nothing.
 struct NodePorts {
   FaultNetwork& network;
   std::string node;
@@ -37,7 +38,7 @@ class FaultProducer final : public BusProducer {
     ports_.network.Send(
         ports_.node, kBusNode,
         [inner = inner_, topic = std::string(topic), partition_key, record = std::move(record)] {
-          // A full partition loses the record silently, like a broker's timeout.
+          // A record for a full topic partition is lost silently, as after a timeout of the broker.
           static_cast<void>(inner->Send(topic, partition_key, record).ok());
         });
     return {};
@@ -112,7 +113,7 @@ class FaultHub final : public ExecutorHub {
     ports_.network.Send(ports_.node, executor.value(),
                         [inner = std::weak_ptr<ExecutorHub>(inner_), executor, incarnation,
                          message = std::move(message)] {
-                          const auto hub = inner.lock();  // null: lost with its stream
+                          const auto hub = inner.lock();  // null: the stream has ended
                           if (hub)
                             static_cast<void>(hub->Send(executor, incarnation, message).ok());
                         });

@@ -17,9 +17,9 @@
 namespace carillon::test {
 
 struct NetworkFaults {
-  double lose = 0;    // chance of each message to be lost
-  double repeat = 0;  // to be delivered twice, independently delayed
-  double slow = 0;    // to take up to slow_max instead of usual_max
+  double lose = 0;    // chance that a message is lost
+  double repeat = 0;  // chance that it is delivered twice, each time with its own delay
+  double slow = 0;    // chance that it takes up to slow_max instead of usual_max
   Duration usual_min = 50us;
   Duration usual_max = 2ms;
   Duration slow_max = 1s;
@@ -32,14 +32,14 @@ class FaultNetwork {
 
   void SetFaults(const NetworkFaults& faults) { faults_ = faults; }
 
-  // Delivers by calling `deliver` later, once, twice or never.
+  // Schedules calls of `deliver`: usually one, two for a duplicate, none for a lost message.
   void Send(const std::string& from, const std::string& to, const std::function<void()>& deliver) {
     if (IsCut(from, to) || rng_.Chance(faults_.lose)) return;
     Schedule(from, to, deliver);
     if (rng_.Chance(faults_.repeat)) Schedule(from, to, deliver);
   }
 
-  // One direction only. A node named "*" stands for all.
+  // Cut and Heal change one direction only. The name "*" stands for every node.
   void Cut(const std::string& from, const std::string& to) { cuts_.insert({from, to}); }
   void Heal(const std::string& from, const std::string& to) { cuts_.erase({from, to}); }
   void HealAll() { cuts_.clear(); }

@@ -3,8 +3,8 @@
 //
 // Place    Between a member of the scheduler and the stores in memory, in the simulator.
 // Threads  Not thread-safe; the simulator's one thread.
-// Errors   kUnavailable, kBrokenStore: the call had no effect. kTimeout: it had, had none, or will
-//          have one.
+// Errors   kUnavailable, kBrokenStore: the call had no effect. kTimeout: the outcome is unknown.
+//          The call took effect, did not, or will take effect later.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@
 
 namespace carillon::test {
 
-// What happens to one call. kLandsLater is possible for fenced writes only: a takeover in between
-// prevents them, as killing their connection would.
+// What happens to one call. kLandsLater is possible for fenced writes only. If the segment is taken
+// over in between, such a write is refused, as if its connection had been killed.
 enum class CallFate { kGo, kUnavailable, kBroken, kLostBefore, kLostAfter, kLandsLater };
 
 // Decides what happens to the calls of one process. Enter and Leave may let other processes run for
@@ -30,17 +30,18 @@ class CallGate {
  public:
   virtual ~CallGate() = default;
   virtual CallFate Enter(std::string_view call, bool is_fenced_write) = 0;
-  // False: the process was killed while it waited, and must not get the answer.
+  // Returns false if the process was killed while the call waited: it must not get the answer.
   virtual bool Leave() = 0;
   virtual void Later(std::function<void()> write) = 0;
   // A fenced write has just taken effect under `fence`.
   virtual void Wrote(std::string_view call, const Fence& fence) = 0;
-  // A LOST batch of these attempts is about to be written; afterwards, whether it was answered.
+  // LosingBegins: a LOST batch of these attempts is about to be written. LosingEnded: that call has
+  // ended; `answered` is false if it failed or its outcome is unknown.
   virtual void LosingBegins(const std::vector<LostReport>&) {}
   virtual void LosingEnded(const std::vector<LostReport>&, bool /*answered*/) {}
-  // The caller owns these segments from this moment on.
+  // The caller has just become the owner of these segments.
   virtual void Taken(const Fence&) {}
-  // For the trace.
+  // Reports the answers to a batch of claims, for the trace.
   virtual void Answered(const std::vector<ClaimRequest>&, const std::vector<ClaimReply>&) {}
 };
 
@@ -159,7 +160,7 @@ struct FaultStores {
         settings(stores.settings, gate),
         housekeeping(stores.housekeeping, gate) {}
 
-  // `stores` with these ports in place of its own.
+  // Returns `stores` with the ports that have faults in place of its own.
   Stores Ports(const Stores& stores) {
     return {identity,     segments,       firing,      stores.jobs,        stores.runs,
             stores.logs,  stores.notices, executors,   stores.idempotency, settings,

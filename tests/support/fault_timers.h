@@ -1,7 +1,7 @@
 // Actions scheduled for times of the simulation.
 //
 // Threads  Not thread-safe; the simulator's one thread.
-// Always   Entries of the same time run in the order in which they were added.
+// Always   Entries with the same time run in the order in which they were added.
 #pragma once
 
 #include <functional>

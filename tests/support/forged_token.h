@@ -1,4 +1,4 @@
-// Forges JWTs, for tests that such tokens are refused.
+// Forges JWTs, for tests which check that such tokens are refused.
 #pragma once
 
 #include <sodium.h>
@@ -16,7 +16,7 @@ inline std::string Base64Url(const std::string& bytes) {
   return text;
 }
 
-// `key`: the 32 bytes with which to sign (HS256); empty = no signature.
+// `key`: the 32 bytes that sign the token (HS256); empty = no signature.
 inline std::string ForgeToken(const std::string& header, const std::string& payload,
                               const std::string& key) {
   const std::string text = Base64Url(header) + "." + Base64Url(payload);

@@ -15,7 +15,7 @@
 namespace carillon::test {
 namespace {
 
-// setpriv lets the server end with this process and then becomes java.
+// setpriv sets the signal that ends the server when this process ends, and then executes java.
 std::vector<std::string> Command(const std::vector<std::string>& arguments) {
   const char* jars = std::getenv("CARILLON_JARS");
   CARILLON_CHECK(jars != nullptr, "CARILLON_JARS names the directory of the server jars");
@@ -81,7 +81,7 @@ void JavaProcess::Signal(int signal) {
   kill(pid_, signal);
   if (signal == SIGKILL || signal == SIGTERM) Wait();
   if (signal != SIGSTOP) return;
-  int status = 0;  // it goes on for a moment
+  int status = 0;  // the process may still run for a moment after the signal
   while (waitpid(pid_, &status, WUNTRACED) < 0 && errno == EINTR) continue;
   CARILLON_CHECK(WIFSTOPPED(status), "ended instead of stopping");
 }

@@ -1,6 +1,6 @@
 // A server from build/jars as a child process that a test can start, pause, kill and restart.
 //
-// Always   Ends with the test process, even if that is killed.
+// Always   The server ends when the test process ends, even if the test process is killed.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,8 @@ class JavaProcess {
   JavaProcess& operator=(const JavaProcess&) = delete;
 
   void Start();
-  // Sends the signal; waits for the effect of SIGKILL, SIGTERM and SIGSTOP.
+  // Sends the signal. After SIGKILL, SIGTERM or SIGSTOP it waits until the process has ended or
+  // stopped.
   void Signal(int signal);
   // Waits until the process ends by itself. Returns its exit code, or -1 if a signal ended it.
   int Wait();

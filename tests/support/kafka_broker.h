@@ -11,7 +11,7 @@
 
 namespace carillon::test {
 
-// Settings of the listeners besides the one without encryption. All files are PEM.
+// Settings of the listeners with TLS. All files are PEM.
 struct KafkaSecurity {
   std::string keystore_file;  // the broker's key and certificate
   std::string ca_file;        // the authority that signed clients' certificates
@@ -24,11 +24,13 @@ class KafkaBroker {
   KafkaBroker();
   explicit KafkaBroker(const KafkaSecurity& security);
 
-  // Formats the directory if it is new. Returns at once, before the broker accepts connections.
+  // Starts the broker; formats its directory if that is new. Returns before the broker accepts
+  // connections.
   void Start();
   std::string bootstrap() const { return "127.0.0.1:" + std::to_string(port_); }
   uint16_t port() const { return port_; }
-  // Addresses with KafkaSecurity: TLS; TLS with a client certificate; TLS and SASL.
+  // Addresses that exist with KafkaSecurity. tls(): TLS. mutual(): TLS with a client certificate.
+  // The third: TLS and SASL.
   std::string tls() const { return "127.0.0.1:" + std::to_string(tls_port_); }
   std::string mutual() const { return "127.0.0.1:" + std::to_string(mutual_port_); }
   std::string sasl() const { return "127.0.0.1:" + std::to_string(sasl_port_); }

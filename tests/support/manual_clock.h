@@ -1,4 +1,4 @@
-// A clock that stands still until the test moves it.
+// A clock that changes only when the test moves it.
 #pragma once
 
 #include "common/base/clock.h"
@@ -14,7 +14,7 @@ class ManualClock : public Clock {
     wall_ += by;
     steady_ += by;
   }
-  // Wall time only, as an administrator or NTP would.
+  // Moves the wall time only, as an administrator or NTP does.
   void StepWall(Duration by) { wall_ += by; }
 
  private:

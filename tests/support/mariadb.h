@@ -2,8 +2,8 @@
 //
 // Header only, because it needs the MySQL room, which not every build has.
 //
-// Always   The server is started at its first use, in a scratch directory, and ends with the
-//          process.
+// Always   The server is started at its first use, in a scratch directory, and ends when the
+//          process ends.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,8 +46,8 @@ class ScratchDirectory {
 
 class MariadbServer {
  public:
-  // A server that is not durable has its files in memory if possible, where creating a database is
-  // ten times as fast.
+  // A server that is not durable keeps its files in memory if possible, because a database is
+  // created there in a tenth of the time.
   explicit MariadbServer(bool durable)
       : durable_(durable), scratch_(durable ? ScratchPlace::kDisk : ScratchPlace::kMemory) {
     auto started = mysql::PrivateMariadbd::Start({.directory = scratch_.path() + "/mariadb",
@@ -73,7 +73,7 @@ class MariadbServer {
   }
   std::string NewDatabaseName() { return "t" + std::to_string(++databases_); }
 
-  // The server that the tests of a process share, for tests that do not crash it.
+  // The server that the tests of one process share. Tests that crash a server start their own.
   static MariadbServer& Shared() {
     static MariadbServer server(false);
     return server;
@@ -94,7 +94,7 @@ class MariadbDatabase {
       : server_(server), name_(server.NewDatabaseName()) {}
   ~MariadbDatabase() {
     auto session = mysql::Session::Connect(server_.Session(""));
-    if (!session.ok()) return;  // the test has ended the server
+    if (!session.ok()) return;  // the test has stopped the server
     const Status dropped = (*session)->Run("DROP DATABASE IF EXISTS " + name_);
     EXPECT_TRUE(dropped.ok()) << dropped.error().message;
   }
@@ -113,7 +113,7 @@ class MariadbDatabase {
     CARILLON_CHECK(store.ok(), store.error().message);
     return std::move(store).value();
   }
-  // A plain connection, to examine the tables.
+  // Opens a plain connection, for tests that examine the tables.
   std::unique_ptr<mysql::Session> Connect() const {
     auto session = mysql::Session::Connect(server_.Session(name_));
     CARILLON_CHECK(session.ok(), session.error().message);

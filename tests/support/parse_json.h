@@ -1,4 +1,4 @@
-// Parses JSON. In a file of its own, so that the parser is instantiated once and not in every test.
+// Parses JSON. A separate source file instantiates the parser once instead of in every test.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,5 @@
-// Tools of tests with real processes: scratch directories, and waiting for effects.
+// Tools for tests with real processes: scratch directories, waiting for a condition, running
+// programs.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +26,8 @@ class ScratchDirectory {
   std::string path_;
 };
 
-// Calls `done` every few milliseconds. False if it did not return true within `deadline`.
+// Calls `done` every few milliseconds until it returns true. Returns false if that takes longer
+// than `deadline`.
 bool WaitUntil(const std::function<bool()>& done, Duration deadline = 10s);
 
 // The whole file; empty if it does not exist.
@@ -41,7 +43,7 @@ std::vector<pid_t> ReadPids(const std::string& path);
 // not be started.
 int RunProgram(const std::vector<std::string>& command);
 
-// The path of an executable of this build, in the directory bin beside the tests.
+// Returns the path of an executable of this build, in the directory `bin` beside the tests.
 std::string BuiltExecutable(const std::string& name);
 
 }  // namespace carillon::test

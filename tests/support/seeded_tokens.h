@@ -1,4 +1,4 @@
-// Claim tokens from a seeded generator, so that a seed replays them.
+// Claim tokens from a seeded generator: the same seed gives the same tokens.
 #pragma once
 
 #include "common/base/rng.h"

@@ -1,6 +1,6 @@
 // A TCP proxy between a client and a server that loses traffic on request.
 //
-// Threads  Thread-safe; one thread of its own forwards.
+// Threads  Thread-safe. The proxy forwards on a thread of its own.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ namespace carillon::test {
 
 class TcpProxy {
  public:
-  // `on_request` is called with the bytes that a client sent before they are forwarded; it may call
-  // the other functions.
+  // `on_request` is called with the bytes that a client sent, before they are forwarded. It may
+  // call the other functions of this class.
   explicit TcpProxy(uint16_t target, std::function<void(std::string_view)> on_request = {});
   ~TcpProxy();
 
@@ -25,7 +25,7 @@ class TcpProxy {
   void Freeze(bool frozen) { frozen_ = frozen; }
   // While true, the server's answers are discarded.
   void LoseAnswers(bool lose) { lose_answers_ = lose; }
-  // Closes all connections; new ones are accepted.
+  // Closes all connections. New connections are accepted.
   void Cut() { cut_ = true; }
 
  private:

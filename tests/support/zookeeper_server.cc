@@ -16,7 +16,7 @@ namespace {
 
 constexpr Duration kServeLimit = 60s;
 
-// The answer to one of the server's four-letter words; empty when nobody answers.
+// Sends a four-letter command of ZooKeeper and returns the answer; empty if there is none.
 std::string Ask(uint16_t port, const std::string& word) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const timeval limit{.tv_sec = 2, .tv_usec = 0};

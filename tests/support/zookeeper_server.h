@@ -10,7 +10,7 @@
 
 namespace carillon::test {
 
-// The ports at which a server of the ensemble reaches another one.
+// The ports of one server of the ensemble that the other servers connect to.
 struct Peer {
   uint16_t quorum_port = 0;
   uint16_t election_port = 0;
@@ -18,16 +18,16 @@ struct Peer {
 
 struct ZookeeperServerOptions {
   int id = 0;                    // from 1 in an ensemble
-  std::vector<Peer> peers = {};  // of the whole ensemble as this server sees it, by id
+  std::vector<Peer> peers = {};  // the whole ensemble as this server sees it, in order of id
   int tick_ms = 200;
-  int sync_ticks = 10;  // how long a follower may lag behind its leader
+  int sync_ticks = 10;  // how many ticks a follower may lag behind its leader
 };
 
 class ZookeeperServer {
  public:
   explicit ZookeeperServer(ZookeeperServerOptions options = {});
 
-  // Starts the server and returns when it serves.
+  // Starts the server and returns when it answers requests.
   void Start();
   // Starts the server without waiting, because the servers of an ensemble wait for each other.
   void Launch();
@@ -35,7 +35,7 @@ class ZookeeperServer {
 
   uint16_t port() const { return port_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-  // "leader", "follower" or "standalone"; empty while it does not serve.
+  // Returns "leader", "follower" or "standalone"; empty while the server answers no requests.
   std::string Mode() const;
   std::string log() const { return ReadFile(log_path_); }
   JavaProcess& process() { return process_; }

@@ -34,7 +34,7 @@ class MemoryBulkStore final : public BulkStore {
   Status ReleaseBulk(const BulkLease& lease) override;
 
  private:
-  // Null: there is none.
+  // Returns null if there is no such action.
   BulkEntry* FindBulk(const std::string& bulk_id) REQUIRES(tables_.mu);
   Result<BulkEntry*> FindLeased(const BulkLease& lease) REQUIRES(tables_.mu);
 

@@ -1,4 +1,4 @@
-// The counts of lists: each counts the rows that the list itself finds.
+// Counts of lists, taken with the list's own search, so that count and list agree.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Result<BoundedCount> Bounded(const Result<std::vector<Item>>& found) {
   return Bounded(found->size());
 }
 
-// Returns the filter from the first page on, with the limit of a count.
+// Returns the filter for a count: it begins at the first page and has the limit of a count.
 template <typename Filter>
 Filter WithLimit(Filter filter) {
   filter.limit = kOneMore;

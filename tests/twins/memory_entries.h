@@ -29,7 +29,7 @@ struct RunEntry {
   AttemptResult result = {};
   std::string parameters_json = {};
   std::string trace_id = {};
-  std::vector<RunAttempt> attempts = {};  // earlier ones, ascending
+  std::vector<RunAttempt> attempts = {};  // the earlier attempts, ascending
 };
 
 struct ScheduleEntry {
@@ -56,11 +56,11 @@ struct JobEntry {
   std::vector<ScheduleId> schedules = {};  // in the definition's order
   std::optional<ScheduleId> manual = {};   // the pseudo schedule of manual runs
   std::map<int64_t, JobDefinition> versions = {};
-  std::map<int64_t, WallTime> made = {};       // creation time, by version
-  std::map<int64_t, std::string> actors = {};  // who created it, by version
+  std::map<int64_t, WallTime> made = {};       // creation time of each version
+  std::map<int64_t, std::string> actors = {};  // who created each version
   std::set<int64_t> unreadable = {};           // versions that a test has damaged
   std::set<RunKey> open = {};                  // PENDING, RUNNING, HELD
-  std::set<RunKey> active = {};  // claimed and not final since; overlap_policy skip checks this
+  std::set<RunKey> active = {};  // claimed and not yet final; overlap_policy skip checks this
 };
 
 std::string Lower(std::string_view text);  // ASCII letters only
@@ -75,13 +75,13 @@ struct GapEntry {
 
 struct NoticeEntry {
   Notice notice;
-  bool open = true;  // no decision about it yet
+  bool open = true;  // no decision about the notice was made yet
 };
 
 struct NoticeMemoryEntry {
   NoticeMemory memory;
   SegmentId segment;
-  bool watched = false;  // a failure was notified, and no success was since
+  bool watched = false;  // a failure was notified, and no success followed yet
   WallTime failed_fire = WallTime{};
   WallTime failed = WallTime{};
 };
@@ -112,7 +112,7 @@ struct RefreshEntry {
 // True if the current version can be read.
 inline bool IsReadable(const JobEntry& job) { return !job.unreadable.contains(job.version); }
 
-// A notice is stored once for each attempt and kind.
+// A notice is stored at most once for each attempt and kind.
 using NoticeKey = std::tuple<RunKey, int, NoticeKind>;
 inline NoticeKey NoticeKeyOf(const Notice& notice) {
   return {notice.key, notice.attempt, notice.kind};

@@ -38,7 +38,7 @@ AttemptResult LossOf(const RunEntry& entry, WallTime now) {
           .ended = now};
 }
 
-// True if a report that does not change the run still says something new about its attempt.
+// True if a report that does not change the run still contains new information about its attempt.
 bool IsNews(const RunEntry& entry, const ResultReport& report) {
   if (report.attempt < entry.row.attempt) return true;
   // The run ended as lost; this report is how the attempt really ended.
@@ -47,7 +47,7 @@ bool IsNews(const RunEntry& entry, const ResultReport& report) {
 }
 
 // Splits a batch as the MariaDB adapter does: if all items that may be plain are plain, they are
-// written without a decision for each row; otherwise every item is decided by itself.
+// written without a decision for each row. Otherwise each item gets its own decision.
 template <typename Item, typename MayBe, typename Is>
 PlainSplit Split(const std::vector<Item>& items, MayBe may_be, Is is_plain) {
   PlainSplit split = SplitPlain(items, may_be);
@@ -61,7 +61,7 @@ bool TakesRuns(const MemoryTables& tables, const ExecutorId& executor) REQUIRES(
   return found == tables.executors.end() || (found->second.enabled && !found->second.draining);
 }
 
-// Writes a claim. Returns the notice of a late start, if it is one.
+// Writes a claim. Returns a notice if the run starts late.
 std::optional<Notice> WriteClaim(MemoryTables& tables, RunEntry entry, const ClaimRequest& request,
                                  WallTime now) REQUIRES(tables.mu) {
   entry.row.state = RunState::kRunning;
@@ -293,8 +293,8 @@ Result<std::vector<RunEffect>> MemoryFiringStore::ApplyResults(
 
 RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) {
   const RunEntry* found = tables_.FindRun(report.key);
-  // A report that names another segment was checked against the wrong fence; one that names another
-  // job would be decided by that job's rules.
+  // A report that names another segment was checked against the wrong fence. A report that names
+  // another job would be decided by the rules of that job.
   const bool astray = found != nullptr &&
                       (found->row.segment != report.segment || found->row.job_no != report.job_no);
   if (astray) found = nullptr;
@@ -331,7 +331,7 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
     const JobEntry& entry = *tables_.FindJob(found->row.job_no);
     JobRow job = ToJobRow(entry);
     if (found->row.def_version != entry.version) {
-      // An unreadable version may have said that the attempt must not be killed.
+      // A version that cannot be read may contain the rule that the attempt must not be killed.
       const auto started_under = entry.versions.find(found->row.def_version);
       const bool known = started_under != entry.versions.end() &&
                          !entry.unreadable.contains(found->row.def_version);

@@ -1,4 +1,4 @@
-// The port Housekeeping in memory: deletes what is older than its retention.
+// The port Housekeeping in memory: deletes rows that are older than their retention.
 #pragma once
 
 #include "common/ports/store/housekeeping.h"

@@ -3,7 +3,7 @@
 namespace carillon::memory {
 namespace {
 
-constexpr Duration kRequestInFlight = 1min;  // after this, its member counts as dead
+constexpr Duration kRequestInFlight = 1min;  // then its member counts as dead
 
 }  // namespace
 

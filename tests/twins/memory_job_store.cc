@@ -16,8 +16,8 @@ bool IsKept(const JobEntry& job, const RunKey& key) {
                                                     key.schedule_id) != job.schedules.end();
 }
 
-// Applies an edit to a waiting run: its version, and its priority unless it is a manual run, which
-// may have a priority of its own.
+// Applies an edit to a waiting run: sets its version and its priority. A manual run keeps its
+// priority, because its caller may have chosen it.
 void Stamp(const JobEntry& job, RunRow* row) {
   row->def_version = job.version;
   if (row->kind != RunKind::kManual) row->priority = job.definition.priority;
@@ -30,8 +30,8 @@ bool Matches(const JobEntry& job, const JobFilter& filter) {
   return NameContains(job, filter.name_contains);
 }
 
-// The sort key of jobs: name or time, then the id. As in the database, trailing spaces do not
-// matter when names are compared.
+// The sort key of jobs: name or time, then the id. Names are compared without trailing spaces, as
+// in the database.
 using OrderKey = std::tuple<std::string, WallTime, std::string>;
 
 OrderKey KeyOf(JobOrder order, JobListPlace place) {
@@ -257,8 +257,8 @@ void MemoryJobStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReaso
 }
 
 bool MemoryJobStore::Unplan(const RunRow& row, WallTime now) {
-  // A later run of the schedule that somebody cancelled early, or cancelled and retried, stays.
-  // Moving the schedule back before it would plan its key twice.
+  // A later run of this schedule stays if a user has cancelled it early, or cancelled and retried
+  // it. If the schedule moved back to before such a run, its key would be planned twice.
   const auto& runs = tables_.runs();
   for (auto later = runs.upper_bound(row.key); later != runs.end(); ++later) {
     const RunRow& other = later->second.row;

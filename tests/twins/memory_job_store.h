@@ -1,7 +1,7 @@
 // The port JobStore in memory: jobs and their schedules.
 //
 // Always   Every write advances the version of the job, of its schedules and of its unclaimed runs
-//          together, because claims and plans compare these (P8 of docs/semantics.md).
+//          together, because claims and plans compare these versions (P8 of docs/semantics.md).
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ Delivery WithoutMessage(const Delivery& delivery) {
   return shown;
 }
 
-// The failed run itself also counts as a recovery, whenever its success was reported.
+// A success of the failed run itself also counts as a recovery, no matter when it was reported.
 std::optional<Recovery> FindRecovery(const MemoryTables& tables, JobNo job_no,
                                      const NoticeMemoryEntry& memory, WallTime now)
     REQUIRES(tables.mu) {
@@ -38,8 +38,8 @@ std::optional<Recovery> FindRecovery(const MemoryTables& tables, JobNo job_no,
   return std::nullopt;
 }
 
-// Remembers a decision. A sent notice of a failure starts the watch for a success; one that is held
-// back moves the time from which a success counts.
+// Stores a decision. A failure notice that is sent starts the watch for a success. A failure notice
+// that is held back moves the time from which a success counts.
 void Remember(MemoryTables& tables, const NoticeDecision& decision, WallTime now)
     REQUIRES(tables.mu) {
   const Notice& notice = decision.notice;

@@ -7,7 +7,7 @@
 namespace carillon::memory {
 namespace {
 
-// Walks several ordered sets as one, least element first, until `visit` returns false.
+// Visits the elements of several ordered sets in one common order until `visit` returns false.
 template <typename Set>
 void Merge(const std::vector<std::pair<typename Set::const_iterator, typename Set::const_iterator>>&
                ranges,

@@ -21,7 +21,7 @@ JobPendingPage PendingRunsOfJob(MemoryTables& tables, const JobWindow& window,
                                 std::optional<RunKey> after, size_t limit) REQUIRES(tables.mu);
 OverdueReport Overdue(MemoryTables& tables, WallTime now) REQUIRES(tables.mu);
 
-// Reads a page of one index of the tables: of running runs, or of those to be cancelled.
+// Reads a page of one index of the tables: of running runs, or of runs to be cancelled.
 using RunIndex = const std::set<RunKey>& (MemoryTables::*)(SegmentId) const;
 RunningPage PageOf(MemoryTables& tables, RunIndex index, std::vector<SegmentId> segments,
                    std::optional<RunCursor> after, size_t limit) REQUIRES(tables.mu);

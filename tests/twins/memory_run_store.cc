@@ -18,7 +18,7 @@ bool Contains(const std::vector<T>& list, const T& wanted) {
   return std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
-// True for a run that is planned and not yet due, which needs no attention.
+// True for a run that is planned but not yet due, which needs no attention.
 bool IsAhead(const RunRow& row, WallTime now) {
   return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
          row.key.fire > now;
@@ -92,7 +92,7 @@ bool MemoryRunStore::CancelEntry(const RunEntry& entry, const WriteContext& cont
   changed.row.cancel_requested.reset();
   changed.result.reason = std::string(CancelReason(entry.row));
   changed.result.ended = context.now;
-  // An attempt that was given up as lost stays LOST: its real end may still be reported.
+  // A lost attempt that may still run stays LOST, because its real end may still be reported.
   if (!entry.row.may_still_run) changed.result.state = RunState::kCancelled;
   PutEnded(tables_, std::move(changed));
   return true;
@@ -133,15 +133,15 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
   }
   const JobRow job = ToJobRow(entry);
   RunRow row = found->row;
-  // A report of the current attempt that came after it was
-  // given up is stored with the earlier attempts.
+  // If the current attempt was reported after it was given up as lost, that report is among the
+  // earlier attempts.
   for (const RunAttempt& known : found->attempts) {
     if (known.attempt == row.attempt) row.may_still_run = false;
   }
   CARILLON_ASSIGN_OR_RETURN(const RunChange change,
                             DecideRetryByHand(row, job, context.overlap(), context.now));
   AttemptResult ended = found->result;
-  // An attempt that was given up as lost stays LOST: its real end may still be reported.
+  // A lost attempt stays LOST, because its real end may still be reported.
   if (ended.state != RunState::kLost) ended.state = found->row.state;
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
   WriteChange(tables_, *found, change, ended, context.now);

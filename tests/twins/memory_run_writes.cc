@@ -6,8 +6,8 @@
 namespace carillon::memory {
 namespace {
 
-// Changes the columns of the row and its earlier attempts. The state implies whether the overlap
-// slot is free.
+// Changes the columns of the row and its earlier attempts. Whether the run counts for
+// overlap_policy skip follows from its state.
 void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& result) {
   RunRow& row = entry.row;
   if (change.record_attempt) {
@@ -18,15 +18,15 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
                           .result = result});
   }
   if (change.store_result) {
-    // The text about who cancelled the run, and why, was written before its end and is kept.
+    // The text with the user and the reason of the cancel was written earlier and is kept.
     const std::string why = change.state == RunState::kCancelled ? entry.result.error : "";
     entry.result = result;
     if (!why.empty()) entry.result.error = why;
-    // A late success takes its attempt back from the list of earlier ones.
+    // A late success makes its attempt the current one again, so it leaves the earlier attempts.
     std::erase_if(entry.attempts,
                   [&](const RunAttempt& earlier) { return earlier.attempt >= change.attempt; });
   } else if (change.state == RunState::kHeld) {
-    // The text of a cancel is kept until the end.
+    // The text of a cancel is kept until the run ends.
     std::string why = std::move(entry.result.error);
     entry.result = result;
     entry.result.error = std::move(why);
@@ -106,7 +106,8 @@ void AddGap(MemoryTables& tables, ScheduleId schedule_id, JobNo job_no, const Ga
 void WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
                  const AttemptResult& result, WallTime now) {
   const int attempts = entry.row.attempt;
-  // The run was final and is reopened or ends otherwise: a dead letter of the old end is wrong.
+  // The run was final and is now reopened or ends differently, so the dead letter of its old end is
+  // wrong.
   if (IsFinal(entry.row.state)) {
     std::erase_if(tables.dead_letters,
                   [&](const auto& letter) { return letter.second.key == entry.row.key; });

@@ -1,4 +1,4 @@
-// Writes of runs that several stores share, with the notices, gaps and dead letters they leave.
+// Writes of runs that several stores share, including the notices, gaps and dead letters they add.
 //
 // Threads  The caller holds the lock of the tables.
 #pragma once
@@ -25,13 +25,13 @@ void WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
                  const AttemptResult& result, WallTime now) REQUIRES(tables.mu);
 void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallTime now)
     REQUIRES(tables.mu);
-// Records the report of a superseded attempt. The first report stays, except that a real end
+// Records the report of a superseded attempt. The first report is kept, except that a real end
 // replaces LOST.
 void RecordAttempt(RunEntry& entry, RunAttempt attempt);
 
 // Writes a run that was ended by a user's request.
 void PutEnded(MemoryTables& tables, RunEntry entry) REQUIRES(tables.mu);
-// Tells the caller of that request which runs it ended.
+// Reports to the caller of the request which runs it ended.
 void ReportEnds(MemoryTables& tables, const WriteContext& context) REQUIRES(tables.mu);
 
 }  // namespace carillon::memory

@@ -1,6 +1,6 @@
 // The port SegmentStore in memory.
 //
-// Time     Now() is the wall time of the given clock: the cluster's time.
+// Time     Now(), the cluster's time, is the wall time of the given clock.
 #pragma once
 
 #include <vector>

@@ -42,7 +42,7 @@ struct MemoryStores {
   // Makes a stored definition, or the row of a schedule, unreadable (or readable again).
   void DamageDefinition(const JobId& id, int64_t version, bool damaged);
   void DamageSchedule(ScheduleId id, bool damaged);
-  // From now on the store has this id, mark and server, as after a restore or a failover.
+  // Replaces the store's id, mark and server, as a restore or a failover does.
   void ChangeIdentity(const StoreIdentity& changed);
 
   Stores Ports() {

@@ -1,7 +1,8 @@
 // The tables that the stores in memory share, their ordered indexes and their lock.
 //
 // Threads  Each call of a store holds the lock, which replaces the row locks of a database.
-// Owns     Everything; nothing outlives the object. Bounded by the retention of Maintain only.
+// Owns     All rows, in memory only. The number of rows is limited only by the retention of
+//          Maintain.
 // Always   Every write of a run or schedule goes through PutRun, EraseRun or PutSchedule, so that
 //          the indexes agree with the rows and the observer sees each change.
 #pragma once
@@ -30,7 +31,8 @@ class MemoryTables {
  public:
   using PendingIndex = std::set<std::pair<WallTime, RunKey>>;
   using DueIndex = std::set<std::pair<WallTime, ScheduleId>>;
-  // Called after each change of a run's row. Null: the row did not exist before, or does not after.
+  // Called after each change of a run's row. `before` is null for a new row, `after` for an erased
+  // one.
   using RunObserver = std::function<void(const RunRow* before, const RunRow* after)>;
 
   explicit MemoryTables(StoreIdentity id);
@@ -40,7 +42,7 @@ class MemoryTables {
   void Observe(RunObserver observer) REQUIRES(mu) { observer_ = std::move(observer); }
 
   const RunEntry* FindRun(const RunKey& key) const REQUIRES(mu);
-  // Replaces the row and re-indexes it.
+  // Adds or replaces the row and updates the indexes.
   void PutRun(RunEntry entry) REQUIRES(mu);
   void EraseRun(const RunKey& key) REQUIRES(mu);
 
@@ -51,7 +53,8 @@ class MemoryTables {
   JobEntry* FindJob(const JobId& id) REQUIRES(mu);
   JobEntry& AddJob(JobEntry entry) REQUIRES(mu);
 
-  // kNotFound: there is no such job, or it was deleted. kCorrupt: its version cannot be read.
+  // kNotFound: there is no such job, or it was deleted. kCorrupt: its current version cannot be
+  // read.
   Result<JobEntry*> FindLiveJob(const JobId& id) REQUIRES(mu);
   Result<JobEntry*> FindReadableJob(const JobId& id) REQUIRES(mu);
 
@@ -77,7 +80,7 @@ class MemoryTables {
   const std::map<JobId, JobNo>& job_ids() const REQUIRES(mu) { return job_ids_; }
   size_t held() const REQUIRES(mu) { return held_; }
 
-  // Checks the request of a KeyedAnswer. kConflict: it was already finished.
+  // Checks the request with this idempotency key. kConflict: the request was already finished.
   Status CheckUnsettled(const std::string& scope, const std::string& key) const REQUIRES(mu);
   template <typename Written>
   void Settle(const KeyedAnswer<Written>& keyed, const Written& written) REQUIRES(mu) {
@@ -86,7 +89,7 @@ class MemoryTables {
 
   // ---- tables without an index ----
   StoreIdentity identity GUARDED_BY(mu);
-  EndedRuns ended GUARDED_BY(mu);  // by the call in progress
+  EndedRuns ended GUARDED_BY(mu);  // the runs that the call in progress ended
   std::vector<SegmentRecord> segments GUARDED_BY(mu);
   std::map<uint64_t, GapEntry> gaps GUARDED_BY(mu);
   std::map<uint64_t, DeadLetter> dead_letters GUARDED_BY(mu);
@@ -125,7 +128,7 @@ class MemoryTables {
   std::map<ScheduleId, ScheduleEntry> schedules_ GUARDED_BY(mu);
   std::map<JobNo, JobEntry> jobs_ GUARDED_BY(mu);
   std::map<JobId, JobNo> job_ids_ GUARDED_BY(mu);
-  // By segment number.
+  // The indexes of each segment, by segment number.
   std::vector<PendingIndex> pending_ GUARDED_BY(mu);  // PENDING runs by (due, key)
   std::vector<DueIndex> due_ GUARDED_BY(mu);          // active schedules by (next_fire, id)
   std::vector<std::set<RunKey>> running_ GUARDED_BY(mu);

@@ -1,4 +1,4 @@
-"""A cluster of its own for a test, driven through `./dev cluster`'s own program."""
+"""A separate cluster for one test, controlled through the program behind `./dev cluster`."""
 import json
 import os
 import re
@@ -50,7 +50,7 @@ class ClusterUnderTest:
             return f.read().strip()
 
     def api(self, member=None, **options):
-        """Of one member, or of the first that answers."""
+        """Returns an Api of the named member; without a name, of the first member that answers."""
         names = [member] if member else [p["name"] for p in self.status["processes"]
                                          if p["kind"] == "scheduler"]
         for name in names:
@@ -58,7 +58,7 @@ class ClusterUnderTest:
             try:
                 api.get("/api/system/status")
                 return api
-            except Exception as error:  # the next one may answer
+            except Exception as error:  # the next member may answer
                 failed = error
         raise failed
 
@@ -69,7 +69,7 @@ class ClusterUnderTest:
         return wait_until(lambda: self.refresh()["leader"], 60, "a leader", every=0.2)
 
     def metric(self, name, metric, **labels):
-        """The sum of a metric's series of one process whose labels are these."""
+        """The sum of the series of `metric` that have these labels, in one process."""
         with urllib.request.urlopen(self.process(name)["ops_url"] + "/metrics", timeout=5) as answer:
             text = answer.read().decode()
         total = 0.0
@@ -79,7 +79,7 @@ class ClusterUnderTest:
         return total
 
     def cli(self, *arguments, check=True):
-        """The command line, given every member; (exit code, stdout, stderr)."""
+        """Runs the command line with the addresses of all members; returns (exit code, stdout, stderr)."""
         urls = [p["url"] for p in self.status["processes"] if p["kind"] == "scheduler"]
         return run_cli(",".join(urls), self.status["token_file"], *arguments, check=check)
 
@@ -88,7 +88,7 @@ class ClusterUnderTest:
         for process in self.status["processes"]:
             if process["kind"] in ("scheduler", "executor"):
                 with open(process["log"], encoding="utf-8", errors="replace") as f:
-                    lines = [line for line in f if " kafka: " not in line]  # told in hundreds
+                    lines = [line for line in f if " kafka: " not in line]  # librdkafka logs hundreds of these lines
                     tails.append(f"---- {process['name']}\n" + "".join(lines[-15:]))
         return "\n".join(tails)
 

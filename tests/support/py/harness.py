@@ -1,7 +1,7 @@
 """A standalone server as a child process, and a small client for its REST API.
 
-Waiting is always for a condition with a deadline. Everything lives in a scratch directory that is
-removed when the test passed and kept (and named) when it failed.
+Every wait is for a condition and has a deadline. All files are in a scratch directory. It is removed when the
+test passes; when the test fails, it is kept and its path is printed.
 """
 import http.client
 import json
@@ -16,12 +16,12 @@ import time
 import urllib.parse
 
 BIN = os.environ.get("CARILLON_BIN", "build/dev/bin")
-# The long form of the tests (`./dev test --all`): larger counts, the same faults and assertions.
+# True in the long form of the tests (`./dev test --all`): larger counts, the same faults and assertions.
 LONG = os.environ.get("CARILLON_TEST_LONG") == "1"
 
 
 def wait_until(condition, seconds, what, every=0.05):
-    """Calls `condition` until it is true; returns its value; raises after `seconds`."""
+    """Calls `condition` until its value is true, and returns the value; raises after `seconds`."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
@@ -48,7 +48,7 @@ class ApiError(Exception):
 
 
 class Api:
-    """One keep-alive connection; not for several threads."""
+    """A client with one keep-alive connection. Not thread-safe."""
 
     def __init__(self, url, token, timeout=15, tls=None):
         """`tls`: the ssl.SSLContext of an https address."""
@@ -59,7 +59,7 @@ class Api:
         self.connection = None
 
     def raw(self, method, path, body=None, headers=None):
-        """(status, headers, bytes); a broken connection is tried once more for GET."""
+        """Returns (status, headers, bytes). A GET whose connection broke is sent once more."""
         sent = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         if body is not None and not isinstance(body, (bytes, str)):
             body = json.dumps(body)
@@ -81,7 +81,7 @@ class Api:
         raise AssertionError("unreachable")
 
     def _was_closed(self):
-        """By the server, because it was idle for long: nothing else comes over it between two requests."""
+        """True if the server has closed the idle connection: between two requests, only that makes it readable."""
         sock = self.connection and self.connection.sock
         return sock is not None and bool(select.select([sock], [], [], 0)[0])
 
@@ -110,7 +110,7 @@ class Api:
         return self.call("POST", path, {} if body is None else body, headers)
 
     def pages(self, path, size=500):
-        """Every item of a list."""
+        """Yields every item of a list, page by page."""
         joiner = "&" if "?" in path else "?"
         token = None
         while True:
@@ -127,12 +127,12 @@ class Api:
 
 class Standalone:
     def __init__(self, directory=None, extra=(), env=None, data_dir=None, new_session=False):
-        """`new_session`: it outlives a Ctrl-C, so that it can be stopped in order."""
+        """`new_session`: Ctrl-C does not reach the server, so that the caller can stop it cleanly."""
         self.scratch = directory or tempfile.mkdtemp(prefix="carillon-e2e-")
         self.data_dir = data_dir or os.path.join(self.scratch, "data")
         self.extra = list(extra)
         self.new_session = new_session
-        # The small database of many tests side by side.
+        # A small buffer pool, because many tests run their own database at the same time.
         self.env = {"CARILLON_STORE_BUFFER_POOL_MIB": "128", **os.environ, **(env or {})}
         self.process = None
         self.log_path = os.path.join(self.scratch, "standalone.log")
@@ -175,7 +175,7 @@ class Standalone:
         return Api(self.runtime["url"], self.token, **options)
 
     def metrics(self):
-        """{name{label}: value} of the ops port."""
+        """The metrics of the ops port as {"name{labels}": value}."""
         parts = urllib.parse.urlsplit(self.runtime["ops_url"])
         connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
         connection.request("GET", "/metrics")
@@ -197,7 +197,7 @@ class Standalone:
         return pid
 
     def stop(self, seconds=30):
-        """SIGTERM; the process must end by itself with 0."""
+        """Sends SIGTERM; the process must then exit with 0 within `seconds`."""
         if self.process is None or self.process.poll() is not None:
             return
         self.process.send_signal(signal.SIGTERM)
@@ -205,7 +205,7 @@ class Standalone:
         assert self.process.returncode == 0, f"ended with {self.process.returncode}: {self.tail()}"
 
     def destroy(self):
-        """Ends whatever is left, by force; for tearDown."""
+        """Kills all processes that are left; for tearDown."""
         pids = []
         try:
             with open(os.path.join(self.data_dir, "runtime.json")) as f:
@@ -228,7 +228,7 @@ class Standalone:
 
 
 def cli(server, *arguments, check=True, stdin=None, env=None):
-    """Runs the command line against the server; (exit code, stdout, stderr)."""
+    """Runs the command line against the server; returns (exit code, stdout, stderr)."""
     return run_cli(server.runtime["url"], server.runtime["token_file"], *arguments, check=check,
                    stdin=stdin, env=env)
 

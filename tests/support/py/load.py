@@ -1,8 +1,9 @@
-"""Shell jobs on a fixed rate that write down what they do, and the judgement of what they wrote.
+"""Shell jobs on a fixed rate that write a journal, and the checks of that journal.
 
-Every process appends "S job run attempt fire_time uptime", and E when it ends. What must be there
-follows from the schedules alone: a rate of `every_ms` from `start_time` has its fires at start_time
-+ k * every_ms. Carillon is asked for nothing. No-op jobs beside them are judged by their rows (noops.py).
+Every process appends "S job run attempt fire_time uptime" when it starts, and a line with E when it ends. The
+expected lines follow from the schedules alone: a rate of `every_ms` from `start_time` fires at
+start_time + k * every_ms. The checks ask Carillon for nothing. No-op jobs beside them are checked by their rows
+in the database (noops.py).
 """
 import collections
 import datetime
@@ -16,8 +17,8 @@ from noops import Noops
 
 EVERY_MS = 200
 LONG_S = 8
-LEASE_S = 26  # of an attempt that nobody renews, with the owner's margin
-CLOCK_STEP_S = 0.011  # /proc/uptime is cut to hundredths
+LEASE_S = 26  # until an attempt whose lease is not renewed counts as lost: the lease and the owner's margin
+CLOCK_STEP_S = 0.011  # the error of /proc/uptime, which is truncated to hundredths of a second
 COMMAND = ('read u r </proc/uptime; '
            'echo "S $CARILLON_JOB_ID $CARILLON_RUN_ID $CARILLON_ATTEMPT $CARILLON_FIRE_TIME $u" '
            '>>"$JOURNAL"; %s; read u r </proc/uptime; '
@@ -37,17 +38,17 @@ def seconds_of(text):
 
 class Load:
     def __init__(self, server, per_second, long_jobs=2, noops_per_second=0, journal=None):
-        """`server`: a cluster or a standalone server; `journal`: a file elsewhere than in its directory."""
+        """`server`: a cluster or a standalone server; `journal`: the file, if not in the server's directory."""
         self.server = server
         self.journal = journal or os.path.join(server.scratch, "journal")
         open(self.journal, "ab").close()
         self.boot = time.time() - uptime()
         self.every = {}  # job id -> seconds
         self.begin = {}  # job id -> epoch seconds of the first fire
-        self.deaths = []  # (from, to) in uptime: when a process that runs attempts had died
-        self.position = 0  # in the journal
+        self.deaths = []  # (from, to) in uptime: when a process that runs attempts was dead
+        self.position = 0  # how far the journal was read, in bytes
         self.starts, self.ends, self.where, self.twice = {}, {}, {}, []
-        self.newest = collections.defaultdict(float)  # start of each job
+        self.newest = collections.defaultdict(float)  # the latest start of each job
         api = server.api()
         count = max(1, per_second * EVERY_MS // 1000)
         first = int(time.time()) + 5
@@ -69,15 +70,15 @@ class Load:
 
     @staticmethod
     def run_for(seconds):
-        """Lets the load go on; nothing is concluded from the time itself."""
+        """Lets the load run for a while. No check depends on this time."""
         threading.Event().wait(seconds)
 
     def process_died(self, since):
-        """What ran on it may be tried again; it is found out within a lease and its margins."""
+        """Records that a process died at `since`: from then on, its attempts may be tried again."""
         self.deaths.append((since, uptime() + 2))
 
     def follow(self):
-        """Takes in what was written since: there may be hundreds of thousands of lines."""
+        """Reads the lines that were added since the last call; in all there may be hundreds of thousands."""
         with open(self.journal, "rb") as f:
             f.seek(self.position)
             lines = f.read().rpartition(b"\n")[0]
@@ -97,7 +98,7 @@ class Load:
                 self.ends[key] = float(when)
 
     def read(self):
-        """{job: {fire epoch: {run: [Attempt]}}}"""
+        """Returns the whole journal as {job: {fire time in epoch seconds: {run: [Attempt]}}}."""
         self.follow()
         found = collections.defaultdict(lambda: collections.defaultdict(dict))
         for (run, number), start in sorted(self.starts.items(), key=lambda item: item[1]):
@@ -107,7 +108,7 @@ class Load:
         return found
 
     def await_fires(self, seconds=90):
-        """Jobs of every owner start again."""
+        """Waits until jobs of every owner have started again."""
         since = uptime()
 
         def fired():
@@ -116,18 +117,19 @@ class Load:
         wait_until(fired, seconds, "fires of every job", every=0.3)
 
     def open_runs(self):
-        """What Carillon says of the runs that have not ended, oldest first; for a person to read."""
+        """The five oldest runs that have not ended, as text for the failure message."""
         try:
             api = self.server.api()
             runs = sorted(api.pages("/api/runs?state=PENDING&state=RUNNING&state=HELD"),
                           key=lambda run: run["fire_time"])
             return "\n".join(json.dumps(api.get("/api/runs/" + run["run_id"])) for run in runs[:5])
-        except Exception as error:  # no member may answer; the failure itself was told
+        except Exception as error:  # perhaps no member answers; the failure itself is reported anyway
             return f"open runs: {error}"
 
     def settle(self, calm=True):
-        """Everything due has run, then everything is paused, then everything has ended. Returns until when all fires are due
-        to have run. `calm`: before that the backlog goes and stays away, which a busy machine may not reach."""
+        """Waits until everything due has run, pauses all jobs, and waits until all runs have ended. Returns the time
+        (epoch seconds) before which every fire must have run. `calm`: first waits until there is no backlog and none
+        comes back, which a busy machine may not reach."""
         def overdue_s():
             try:
                 overdue_ms = self.server.api().get("/api/system/status")["oldest_overdue_ms"]
@@ -139,8 +141,8 @@ class Load:
             self.run_for(2)
             wait_until(lambda: overdue_s() < 0.5, 60, "the backlog to stay away", every=0.3)
 
-        # What a process that died took with it is tried again when its lease is over; a pause
-        # before that would hold it back.
+        # The attempts of a process that died are tried again when their lease is over. A pause before
+        # that would prevent it.
         now = time.time()
 
         def those_of_before_ended():
@@ -199,7 +201,7 @@ class Load:
         return found
 
     def silence_after(self, moment):
-        """The longest time after `moment` (uptime) that a job of the load had no start."""
+        """The longest time after `moment` (uptime) during which some job of the load did not start."""
         found = self.read()
         longest = 0
         for job in self.every:

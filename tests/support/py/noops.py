@@ -1,6 +1,6 @@
-"""No-op jobs at a high rate beside the shell jobs, judged by their rows in job_runs.
+"""No-op jobs at a high rate beside the shell jobs, checked by their rows in job_runs.
 
-Their fires are one evenly spaced row of moments, each the fire of one schedule.
+Their fires are evenly spaced in time, and each moment is the fire of exactly one schedule.
 """
 import datetime
 import os
@@ -10,12 +10,12 @@ import time
 EVERY_S = 1
 SCHEDULES_PER_JOB = 32
 SECOND_US = 1_000_000
-# A run that was lost is tried again when the lease of the attempt is over: it fired so long before its executor died.
+# A run that is tried again fired at most this long before its executor died.
 FIRED_BEFORE_DEATH_S = 13
 
 
 def query(cluster, sql):
-    """Rows of text, from the cluster's database."""
+    """Runs `sql` in the cluster's database and returns the rows as lists of texts."""
     store = cluster.status["store"]
     with open(store["password_file"], encoding="utf-8") as f:
         password = f.read().strip()
@@ -52,7 +52,7 @@ class Noops:
         return moment.replace(microsecond=rest).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
     def judge(self, test, end, boot, deaths):
-        """`end`: epoch seconds, all fires before it are due; `boot`: epoch seconds at which the uptimes of `deaths` begin."""
+        """Checks all fires before `end` (epoch seconds). `boot`: the epoch seconds of uptime 0, for `deaths`."""
         end_us = int(end * SECOND_US)
         planned = (end_us - self.begin_us - 1) // self.step_us + 1
         of_noops = "job_runs r JOIN jobs j ON j.job_no = r.job_no WHERE j.job_id LIKE 'noop-%'"

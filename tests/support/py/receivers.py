@@ -1,6 +1,6 @@
-"""Receivers of notices for tests: a webhook that checks signatures by itself, and an SMTP server.
+"""Receivers of notices for tests: a webhook with its own check of signatures, and an SMTP server.
 
-Both keep what they got, can be told to refuse, and can be stopped and started on the same port.
+Both keep what they received, refuse messages if the test says so, and can be stopped and started on the same port.
 """
 import base64
 import hashlib
@@ -19,7 +19,7 @@ class BadSignature(Exception):
 
 
 def verify(secret, headers, body):
-    """As https://www.standardwebhooks.com has it; `secret` is whsec_…"""
+    """Checks a signature as https://www.standardwebhooks.com specifies; `secret` begins with whsec_."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     message_id, timestamp = headers["webhook-id"], headers["webhook-timestamp"]
     if abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
@@ -35,7 +35,7 @@ def verify(secret, headers, body):
 
 class _Server:
     def __init__(self, tls=None):
-        """`tls`: an ssl.SSLContext of a server."""
+        """`tls`: the ssl.SSLContext for the server's side."""
         self.lock = threading.Lock()
         self.server = None
         self.port = 0
@@ -55,7 +55,7 @@ class _Server:
 
 
 class WebhookReceiver(_Server):
-    """`received`: (webhook-id, body as JSON) of each request whose signature was right."""
+    """A webhook. `received`: (webhook-id, body as JSON) of each request with a valid signature."""
 
     def __init__(self, secret, tls=None):
         super().__init__(tls)
@@ -107,8 +107,8 @@ class WebhookReceiver(_Server):
 
 
 class SmtpReceiver(_Server):
-    """`mails`: (sender, recipients, bytes) of each message that was taken. With `tls` it speaks
-    STARTTLS and takes mails only of who signed in as `user` with `password` behind it."""
+    """An SMTP server. `mails`: (sender, recipients, bytes) of each accepted message. With `tls` it offers STARTTLS,
+    and accepts mail only after that and after a sign-in as `user` with `password`."""
 
     def __init__(self, tls=None, user="", password=""):
         super().__init__(tls)
@@ -140,7 +140,7 @@ class SmtpReceiver(_Server):
                         try:
                             self.request = receiver.tls.wrap_socket(self.request, server_side=True)
                         except OSError:
-                            return  # it does not trust this server
+                            return  # the client does not trust this server's certificate
                         self.setup()
                         secure = True
                     elif verb == "AUTH":

@@ -1,4 +1,4 @@
-"""Looks for the value of a secret in whatever a server left behind."""
+"""Searches the files that a server left for the value of a secret."""
 import base64
 import json
 import os
@@ -6,20 +6,20 @@ import stat
 
 
 def forms(value):
-    """The value, and each line of it, as it could stand somewhere: as it is, in JSON, in hex, as
-    base64 at any offset."""
+    """The forms in which the value, or one of its lines, may appear in a file: unchanged, in JSON, in hex, in base64 at
+    any offset."""
     found = set()
     for text in [value] + value.split("\n"):
         data = text.encode()
         found |= {data, json.dumps(text)[1:-1].encode(), data.hex().encode()}
         for shift in range(3):
             encoded = base64.b64encode(b"\0" * shift + data)
-            found.add(encoded[4 if shift else 0:-4])  # what does not depend on the neighbours
+            found.add(encoded[4 if shift else 0:-4])  # without the characters that depend on neighbouring bytes
     return found
 
 
 def hiding_places(directory, needles):
-    """(path, needle) of the files below `directory` that hold one."""
+    """Returns (path, needle) for each needle that a file below `directory` contains."""
     places = []
     for parent, _, names in os.walk(directory):
         for name in names:
@@ -30,6 +30,6 @@ def hiding_places(directory, needles):
                 with open(path, "rb") as f:
                     data = f.read()
             except FileNotFoundError:
-                continue  # gone meanwhile, and so is what it held
+                continue  # the file was deleted meanwhile
             places += [(path, needle) for needle in needles if needle in data]
     return places

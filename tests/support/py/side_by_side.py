@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs test programs at the same time, shows what each printed, and fails if one of them fails.
+"""Runs test programs at the same time, prints the output of each, and fails if one of them fails.
 
-Each has its own cluster, on its own range of ports. The long form keeps the machine busy all the time, so that its
-programs run one after the other.
+Each program has its own cluster, on its own range of ports. In the long form the programs run one after the other,
+because each of them keeps the machine busy.
 """
 import os
 import subprocess
@@ -21,7 +21,7 @@ class Program:
                                       stderr=subprocess.STDOUT, env=dict(os.environ, CARILLON_CLUSTER_PORTS=ports))
 
     def end(self):
-        """Waits for it and shows what it printed; True: it passed."""
+        """Waits for the program and prints its output. Returns True if it passed."""
         code = self.child.wait()
         self.output.seek(0)
         print(f"---- {self.name} ended with {code}\n{self.output.read()}", flush=True)
