@@ -122,8 +122,8 @@ void Actor::Create() {
 
 void Actor::Edit(const StoredJob& job) {
   JobDefinition edited = NewDefinition();
-  // Most edits leave the schedules unchanged, because the fires of unchanged schedules must not
-  // move.
+  // Most edits leave the schedules unchanged, because the fires of unchanged schedules
+  // must not move.
   if (p_.rng.Chance(0.7)) {
     edited.schedules = job.definition.schedules;
     edited.overlap_policy = job.definition.overlap_policy;

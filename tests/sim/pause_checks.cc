@@ -70,8 +70,8 @@ Fate Became(const PausePorts& ports, const std::vector<GapRange>& gaps, Schedule
 }  // namespace
 
 void CheckMisfiresOfPause(const PausePorts& ports) {
-  // Fires up to one horizon after the beginning of the pause were planned before it. They wait as
-  // runs.
+  // Fires up to one horizon after the beginning of the pause were planned before it. They
+  // wait as runs.
   const WallTime first = ports.began + scheduler::MemberOptions{}.tuning.horizon + 1s;
   const Moments planned{ports.resumed, ports.resumed + ports.planning};
   std::map<ScheduleId, std::vector<GapRange>> gaps;

@@ -103,8 +103,8 @@ void SchedulerProcess::Create() {
 void SchedulerProcess::Destroy() {
   if (!member_) return;
   for (const scheduler::NamedStepper& stepper : member_->steppers()) stepper.wake->Clear();
-  // The entries of this process at the coordinator stay until its session expires, which the world
-  // arranges.
+  // The entries of this process at the coordinator stay until its session expires, which
+  // the world arranges.
   world_.ensemble.Abandon(incarnation_);
   member_.reset();
   ports_.reset();
@@ -153,8 +153,8 @@ test::CallFate SchedulerProcess::Enter(std::string_view call, bool is_fenced_wri
   }
 }
 
-// Waits as long as the adapter would: it has one limit for the statement and one for a new
-// connection.
+// Waits as long as the adapter would: it has one limit for the statement and one for
+// a new connection.
 test::CallFate SchedulerProcess::EnterHanging(std::string_view call, bool is_fenced_write) {
   const bool is_quick = call == "now" || call == "read_epochs";
   world_.AwaitStore(is_quick ? 4s : 20s);

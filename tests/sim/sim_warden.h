@@ -54,7 +54,7 @@ class SimWardenHost {
   void SetDiskFull(bool full) { disk_full_ = full; }
   bool up() const { return up_; }
 
-  // ---- for the simulator. Step does what is due; NextStep returns when to call it next (host time)
+  // ---- for the simulator. Step does what is due; NextStep: when to call it next (host time)
   void Step();
   SteadyTime NextStep() const;
 

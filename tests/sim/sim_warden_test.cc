@@ -26,8 +26,8 @@ class SimWardenTest : public ::testing::Test {
     start.kill_at_lease_end = true;
     return start;
   }
-  // Checks at every moment but, like the world, calls Step() only when the warden's next step is
-  // due.
+  // Checks at every moment but, like the world, calls Step() only when the warden's next
+  // step is due.
   void RunFor(Duration wait) {
     const SteadyTime end = host_clock_.Steady() + wait;
     while (host_clock_.Steady() < end) {

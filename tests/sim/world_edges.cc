@@ -21,8 +21,8 @@ void World::Accepted(const ExecutorId& id) {
 }
 
 // The daemon reads the answer to its claim when half of the lease has passed, and then loses its
-// connections. If the lease were counted from this moment, it would last longer than the owner
-// waits.
+// connections. If the lease were counted from this moment, it would last longer than
+// the owner waits.
 void World::StaleAnswer(ExecutorProcess& executor) {
   const Duration wait = Between(10s, 16s);
   executor.StopAtAcceptance(wait, [this, &executor, wait] {

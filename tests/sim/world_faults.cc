@@ -11,8 +11,8 @@ namespace carillon::sim {
 namespace {
 
 constexpr Duration kSession = 6s;
-// The time from the end of one hang to the next, because two hangs at the same time may end a
-// process.
+// The time from the end of one hang to the next, because two hangs at the same time may
+// end a process.
 constexpr Duration kHangsApart = 15s;
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace carillon::test {
 
 inline constexpr const char* kBusNode = "bus";
 
-// `alive` becomes false when the process is killed in the middle of a step. After that it sends
-// nothing.
+// `alive` becomes false when the process is killed in the middle of a step. After that
+// it sends nothing.
 struct NodePorts {
   FaultNetwork& network;
   std::string node;

@@ -23,8 +23,8 @@ class JavaProcess {
   JavaProcess& operator=(const JavaProcess&) = delete;
 
   void Start();
-  // Sends the signal. After SIGKILL, SIGTERM or SIGSTOP it waits until the process has ended or
-  // stopped.
+  // Sends the signal. After SIGKILL, SIGTERM or SIGSTOP it waits until the process has
+  // ended or stopped.
   void Signal(int signal);
   // Waits until the process ends by itself. Returns its exit code, or -1 if a signal ended it.
   int Wait();

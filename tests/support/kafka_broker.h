@@ -24,8 +24,8 @@ class KafkaBroker {
   KafkaBroker();
   explicit KafkaBroker(const KafkaSecurity& security);
 
-  // Starts the broker; formats its directory if that is new. Returns before the broker accepts
-  // connections.
+  // Starts the broker; formats its directory if that is new. Returns before the
+  // broker accepts connections.
   void Start();
   std::string bootstrap() const { return "127.0.0.1:" + std::to_string(port_); }
   uint16_t port() const { return port_; }

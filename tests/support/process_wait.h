@@ -1,5 +1,5 @@
-// Tools for tests with real processes: scratch directories, waiting for a condition, running
-// programs.
+// Tools for tests with real processes: scratch directories, waiting for a
+// condition, running programs.
 #pragma once
 
 #include <sys/types.h>

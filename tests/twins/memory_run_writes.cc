@@ -106,8 +106,8 @@ void AddGap(MemoryTables& tables, ScheduleId schedule_id, JobNo job_no, const Ga
 void WriteChange(MemoryTables& tables, RunEntry entry, const RunChange& change,
                  const AttemptResult& result, WallTime now) {
   const int attempts = entry.row.attempt;
-  // The run was final and is now reopened or ends differently, so the dead letter of its old end is
-  // wrong.
+  // The run was final and is now reopened or ends differently, so the dead letter of its old
+  // end is wrong.
   if (IsFinal(entry.row.state)) {
     std::erase_if(tables.dead_letters,
                   [&](const auto& letter) { return letter.second.key == entry.row.key; });

@@ -31,8 +31,8 @@ class MemoryTables {
  public:
   using PendingIndex = std::set<std::pair<WallTime, RunKey>>;
   using DueIndex = std::set<std::pair<WallTime, ScheduleId>>;
-  // Called after each change of a run's row. `before` is null for a new row, `after` for an erased
-  // one.
+  // Called after each change of a run's row. `before` is null for a new row, `after` for
+  // an erased one.
   using RunObserver = std::function<void(const RunRow* before, const RunRow* after)>;
 
   explicit MemoryTables(StoreIdentity id);
@@ -53,8 +53,8 @@ class MemoryTables {
   JobEntry* FindJob(const JobId& id) REQUIRES(mu);
   JobEntry& AddJob(JobEntry entry) REQUIRES(mu);
 
-  // kNotFound: there is no such job, or it was deleted. kCorrupt: its current version cannot be
-  // read.
+  // kNotFound: there is no such job, or it was deleted. kCorrupt: its current version
+  // cannot be read.
   Result<JobEntry*> FindLiveJob(const JobId& id) REQUIRES(mu);
   Result<JobEntry*> FindReadableJob(const JobId& id) REQUIRES(mu);
 
