@@ -1,4 +1,4 @@
-// Certificates for both ends of the control link.
+// A certificate authority for both ends of the control link.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace carillon::test {
 
-// An authority that signs for both ends.
+// A certificate authority that signs certificates of members and of executors.
 class LinkAuthority {
  public:
   LinkAuthority()

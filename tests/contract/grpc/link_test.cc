@@ -1,4 +1,4 @@
-// The control link's contract over gRPC on loopback, and effects that only a network has on it.
+// The contract of the control link over gRPC on loopback, and faults that only a network has.
 #include <gtest/gtest.h>
 
 #include "common/adapters/grpc/grpc_hub.h"
@@ -12,7 +12,7 @@
 
 namespace carillon::test {
 
-// Hubs are announced to every link, as the coordinator does.
+// Announces every hub to every link, as the coordinator does.
 struct GrpcLinkFactory {
   std::unique_ptr<ExecutorHub> Hub(const MemberId& member) {
     auto hub = rpc::GrpcHub::Start(
@@ -36,7 +36,7 @@ struct GrpcLinkFactory {
   std::vector<MemberInfo> members;
 };
 
-// The same over TLS: each end has a certificate of one authority for its own name.
+// The same over TLS: one authority has signed the certificates of both ends, each for its own name.
 struct GrpcTlsLinkFactory : GrpcLinkFactory {
   std::unique_ptr<ExecutorHub> Hub(const MemberId& member) {
     auto hub = rpc::GrpcHub::Start({.member = member,
@@ -145,7 +145,7 @@ TEST_F(GrpcLinkTest, MovedMemberIsDialledAtItsNewAddress) {
       WaitUntil([&] { return !hub->Send(ExecutorId("e1"), Incarnation("x"), Registered{}).ok(); }));
 }
 
-// The network drops everything without an error: both ends have to notice.
+// The network drops everything without an error. Both ends must notice it.
 TEST_F(GrpcLinkTest, SilentNetworkIsFoundOutByBothEnds) {
   const auto hub = Hub(HubOf("m1"));
   TcpProxy proxy(PortOf(*hub));
@@ -160,8 +160,8 @@ TEST_F(GrpcLinkTest, SilentNetworkIsFoundOutByBothEnds) {
   EXPECT_TRUE(Up(*link));
 }
 
-// If a member does not read, the sender's queue fills up and refuses more, and nothing that it has
-// accepted is lost.
+// If a member does not read, the sender's queue fills up and refuses more messages. No accepted
+// message is lost.
 TEST_F(GrpcLinkTest, FullEndsPushBackAndLoseNothing) {
   rpc::HubOptions options = HubOf("m1");
   options.inbox_max = 4;
@@ -195,7 +195,7 @@ TEST_F(GrpcLinkTest, FullEndsPushBackAndLoseNothing) {
       30s));
 }
 
-// Few messages, but large ones.
+// Few large messages: the queue is limited in bytes too.
 TEST_F(GrpcLinkTest, EndsAreFullOfBytesAndLoseNothing) {
   constexpr size_t kBytesMax = 256 << 10;
   Metrics metrics;
@@ -244,7 +244,7 @@ TEST_F(GrpcLinkTest, NewerStreamOfTheSameProcessReplacesTheOlder) {
   std::atomic<int> ends = 0;
   older->OnReadable([&ends] { ++ends; });
   const auto newer = Link("m1", hub->endpoint());
-  // The two replace each other; each is notified, and neither hangs.
+  // The two links replace each other: each is notified of its end, and none of them hangs.
   EXPECT_TRUE(WaitUntil([&] { return ends.load() > 0; }));
   EXPECT_TRUE(WaitUntil([&] { return newer->Members().size() == 1; }));
 }

@@ -1,4 +1,4 @@
-// The control link over TLS: which certificates are accepted, and how executors get theirs.
+// The control link over TLS: accepted and refused certificates, and how executors get theirs.
 #include <gtest/gtest.h>
 
 #include <future>
@@ -33,7 +33,7 @@ class GrpcTlsTest : public GrpcLinkTest {
     link->SetMembers({Info(member, hub_->endpoint())});
     return link;
   }
-  // Waits until an accepted link has connected and ended, so that the refused one had enough time.
+  // Waits until a link that is accepted has connected and ended: `link` then had enough time too.
   void ExpectRefused(rpc::GrpcLink& link) {
     const tls::Identity good = TheAuthority().Executor("e2");
     auto other =
@@ -77,7 +77,7 @@ TEST_F(GrpcTlsTest, NoCertificateIsRefusedAndCounted) {
 TEST_F(GrpcTlsTest, ACertificateOfAnotherAuthorityIsRefused) {
   const LinkAuthority others;
   tls::Identity mixed = others.Executor("e1");
-  mixed.authority = TheAuthority().Executor("e1").authority;  // it trusts the member
+  mixed.authority = TheAuthority().Executor("e1").authority;  // the link trusts the member
   const auto link = LinkWith(mixed);
   ExpectRefused(*link);
 }
@@ -132,7 +132,7 @@ TEST_F(GrpcTlsTest, ANewStreamTakesTheNewCertificate) {
 class GrpcJoinTest : public ::testing::Test {
  protected:
   GrpcJoinTest() { Start(10s); }
-  // Restarts the hub. `patience`: how long a call may stay without a request.
+  // Restarts the hub. `patience`: how long it waits for the request of a call.
   void Start(Duration patience) {
     hub_.reset();
     auto hub =

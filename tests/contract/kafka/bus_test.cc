@@ -1,4 +1,4 @@
-// The bus's contract on a real Kafka broker.
+// The contract of the message bus on a real Kafka broker.
 #include <gtest/gtest.h>
 
 #include "common/adapters/kafka/kafka_bus.h"
@@ -8,8 +8,8 @@
 
 namespace carillon::test {
 
-// One broker for all tests. The topics are created anew for each test, so there are no records and
-// no meaningful positions.
+// One broker for all tests. Each test creates the topics again, so that there are no records and no
+// valid positions.
 struct KafkaBusFactory {
   static constexpr int kPartitions = 4;
 
@@ -40,7 +40,7 @@ struct KafkaBusFactory {
                                         std::optional<BusBegin> begin = {}) {
     static int made_factories = 0;
     if (suffix.empty()) suffix = "-" + std::to_string(++made_factories);
-    // Retries, because the partitions of a new topic have no leader at first.
+    // Tries again, because the partitions of a new topic have no leader at first.
     std::unique_ptr<BusConsumer> consumer;
     Settle([&] {
       auto made = kafka::NewConsumer({.kafka = Options(),

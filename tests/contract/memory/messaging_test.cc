@@ -1,5 +1,5 @@
-// The contracts of bus, link and coordinator on the in-process adapters, and their additional
-// promises.
+// The contracts of bus, link and coordinator on the in-process adapters, and what only these
+// adapters promise.
 #include "common/adapters/memory/memory_bus.h"
 #include "common/adapters/memory/memory_coordinator.h"
 #include "common/adapters/memory/memory_directory.h"

@@ -1,4 +1,4 @@
-// The store ports' contract on the memory twin.
+// The contract of the store ports on their twin in memory.
 #include "tests/contract/store/store_driver.h"
 #include "tests/support/manual_clock.h"
 #include "tests/twins/memory_stores.h"

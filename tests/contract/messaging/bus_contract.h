@@ -5,10 +5,10 @@
 //     std::unique_ptr<BusProducer> Producer();
 //     std::unique_ptr<BusConsumer> Consumer(std::string_view topic, std::string_view group,
 //                                           std::optional<BusBegin> begin = {});
-//     WallTime Mark();   // later than what was sent before, not later than what is sent from now
-//     on void Settle(const std::function<bool()>& seen);   // returns when `seen`, or after a while
+//     WallTime Mark();   // a time after all records sent so far, and before all later ones
+//     void Settle(const std::function<bool()>& seen);   // waits until `seen`, with a time limit
 //     static constexpr int kPartitions = …;   // of every topic; partition = key mod kPartitions
-//   };                                        // a new one has no records and no positions
+//   };                                        // a new factory has no records and no positions
 //   using BusFactories = ::testing::Types<MyBusFactory>;      // in carillon::test
 #pragma once
 
@@ -29,7 +29,7 @@ namespace carillon::test {
 template <typename Factory>
 class BusContract : public ::testing::Test {
  protected:
-  // Polls until `count` records have arrived, and once more to reveal unexpected ones.
+  // Polls until `count` records have arrived, and then once more to detect unexpected records.
   std::vector<ReceivedRecord> Take(BusConsumer& consumer, size_t count, size_t max = 7) {
     std::vector<ReceivedRecord> all;
     const auto poll = [&] {
@@ -49,7 +49,7 @@ class BusContract : public ::testing::Test {
   void Send(BusProducer& producer, uint64_t key, const std::string& payload) {
     EXPECT_TRUE(producer.Send(kTasksTopic, key, {payload, {{"n", payload}}}).ok());
   }
-  // Sends the numbers to all partitions and waits until the bus has them.
+  // Sends the numbers to all partitions and waits until the bus has stored them.
   void SendSeen(BusProducer& producer, int from, int to) {
     const auto witness =
         factory_.Consumer(kTasksTopic, "witness-" + std::to_string(from), BusBegin{.at = kFarAway});

@@ -2,9 +2,9 @@
 //
 // To run it against an adapter, define before including:
 //   struct MyCoordinatorFactory {
-//     std::unique_ptr<Coordinator> Client();              // of one ensemble
-//     void Expire(const Incarnation& incarnation);        // the server ends that session
-//     void Settle(const std::function<bool()>& seen);     // returns when `seen`, or after a while
+//     std::unique_ptr<Coordinator> Client();              // all clients share one ensemble
+//     void Expire(const Incarnation& incarnation);        // the server ends this session
+//     void Settle(const std::function<bool()>& seen);     // waits until `seen`, with a time limit
 //   };
 //   using CoordinatorFactories = ::testing::Types<MyCoordinatorFactory>;   // in carillon::test
 #pragma once
@@ -132,7 +132,7 @@ TYPED_TEST(CoordinatorContract, AnyMemberWritesNewerSettingsAndAllSeeThem) {
   ASSERT_TRUE(b->WriteSettings(first).ok());
   this->Settle([&] { return a->ReadSettings().value_or({}) == first; });
   ASSERT_TRUE(a->WriteSettings(third).ok());
-  // A write that comes too late changes nothing, and is not an error.
+  // A write of an older version changes nothing, and is not an error.
   EXPECT_TRUE(b->WriteSettings({.version = 2, .values = {{"log.level", "warn"}}}).ok());
   EXPECT_TRUE(b->WriteSettings({.version = 3, .values = {{"log.level", "off"}}}).ok());
   this->Settle([&] { return b->ReadSettings().value_or({}) == third; });

@@ -2,10 +2,10 @@
 //
 // To run it against an adapter, define before including:
 //   struct MyDirectoryFactory {
-//     std::unique_ptr<MemberDirectory> Directory();       // of one ensemble
-//     std::unique_ptr<Coordinator> Member();              // of the same
+//     std::unique_ptr<MemberDirectory> Directory();       // all share one ensemble
+//     std::unique_ptr<Coordinator> Member();              // in the same ensemble
 //     void Expire(const Incarnation& incarnation);        // the server ends the executor's session
-//     void Settle(const std::function<bool()>& seen);     // returns when `seen`, or after a while
+//     void Settle(const std::function<bool()>& seen);     // waits until `seen`, with a time limit
 //   };
 //   using DirectoryFactories = ::testing::Types<MyDirectoryFactory>;   // in carillon::test
 #pragma once

@@ -4,7 +4,7 @@
 //   struct MyLinkFactory {
 //     std::unique_ptr<ExecutorHub> Hub(const MemberId& member);
 //     std::unique_ptr<ExecutorLink> Link(const ExecutorId&, const Incarnation&);  // to every hub
-//     void Settle(const std::function<bool()>& seen);     // returns when `seen`, or after a while
+//     void Settle(const std::function<bool()>& seen);     // waits until `seen`, with a time limit
 //   };
 //   using LinkFactories = ::testing::Types<MyLinkFactory>;      // in carillon::test
 #pragma once
@@ -59,7 +59,7 @@ TYPED_TEST(LinkContract, MessagesArriveInOrderWithTheirSender) {
   }
 }
 
-// Such as the last message of a process that ends.
+// For example the last message of a process that ends.
 TYPED_TEST(LinkContract, WhatWasSentBeforeTheLinkEndsArrives) {
   const auto hub = this->factory_.Hub(MemberId("m1"));
   auto link = this->Link("e1");

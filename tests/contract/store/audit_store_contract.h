@@ -87,7 +87,7 @@ TYPED_TEST(AuditStoreContract, AuditIsOfOnePersonOfActionsAndOfATime) {
     ASSERT_OK(s.audit.RecordAudit(
         {.at = kT0 + i * 48h, .actor = done[i][0], .action = done[i][1], .object_id = done[i][2]}));
   }
-  // At which places of `done` what was found is, in its order.
+  // Returns the indexes in `done` of the records found, in the order in which they were found.
   const auto found = [&](const AuditFilter& filter) {
     std::vector<int64_t> places;
     for (const AuditRecord& one : s.v(s.audit.ListAudit(filter))) {
@@ -114,7 +114,7 @@ TYPED_TEST(AuditStoreContract, AuditIsOfOnePersonOfActionsAndOfATime) {
   EXPECT_EQ(found({.actor = "ann", .actions = {"job.execute"}}), (Places{3, 1}));
   EXPECT_EQ(found({.object_id = "a", .actor = "ann", .actions = {"job.execute"}}), (Places{1}));
   EXPECT_EQ(found({.object_id = "b", .actor = "ann"}), (Places{3}));
-  // Times reach as far as the microsecond, whatever order the ids have.
+  // Times are compared to the microsecond, independently of the order of ids.
   EXPECT_EQ(found({.since = kT0 + 96h}), (Places{4, 3, 2}));
   EXPECT_EQ(found({.since = kT0 + 96h + 1us}), (Places{4, 3}));
   EXPECT_EQ(found({.until = kT0 + 96h}), (Places{1, 0}));
@@ -122,7 +122,7 @@ TYPED_TEST(AuditStoreContract, AuditIsOfOnePersonOfActionsAndOfATime) {
   EXPECT_EQ(found({.since = kT0 + 1000h}), (Places{}));
   EXPECT_EQ(found({.until = kT0 - 1000h}), (Places{}));
   EXPECT_EQ(found({.actor = "ann", .since = kT0 + 1h, .until = kT0 + 200h}), (Places{3, 1}));
-  // By a member whose clock is behind: later by its number, earlier by its time.
+  // Written by a member whose clock is behind: its number is higher, but its time is earlier.
   ASSERT_OK(s.audit.RecordAudit(
       {.at = kT0 + 192h - 30min, .actor = "late", .action = "job.pause", .object_id = "c"}));
   EXPECT_EQ(found({.until = kT0 + 192h}), (Places{3, 3, 2, 1, 0}));

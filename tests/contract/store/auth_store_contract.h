@@ -104,7 +104,7 @@ TYPED_TEST(AuthStoreContract, PreferencesChangeOneByOneAndNothingElseMoves) {
   UserRecord now = s.v(s.auth.GetUser(user.user_id));
   EXPECT_EQ(now.version, 1);
   EXPECT_EQ(now.updated, kT0);
-  // An edit by another user does not reset them either.
+  // An edit by another user does not reset the preferences either.
   now.display_name = "Anna";
   now.preferences.clear();
   const UserRecord renamed = s.v(s.auth.UpdateUser(now, kT0 + 1s));
@@ -255,17 +255,18 @@ TYPED_TEST(AuthStoreContract, ARefreshTokenWhoseAnswerWasLostIsExchangedAgain) {
     return s.v(s.auth.RotateSession(used, next, now, now + 1h)).verdict;
   };
   const RefreshVerdict rotated = RefreshVerdict::kRotated;
-  // All at the same clock time; at the end by a member whose clock is behind.
+  // The same token is used again after lost answers, at the same time; the last use goes to a
+  // member whose clock is behind.
   EXPECT_EQ(rotate("r1", "r2", kT0 + 1s), rotated);
   EXPECT_EQ(rotate("r1", "r3", kT0 + 1s), rotated);
   EXPECT_EQ(rotate("r1", "r4", kT0), rotated);
   EXPECT_TRUE(s.v(s.auth.FindSession("f1", kT0 + 1s)).has_value());
-  // The answer was late, not lost: its token has been replaced itself.
+  // The first answer was late and not lost: the token in it is used and replaced too.
   EXPECT_EQ(rotate("r2", "r5", kT0 + 2s), rotated);
   EXPECT_EQ(rotate("r5", "r6", kT0 + 3s), rotated);
   EXPECT_EQ(rotate("r6", "r7", kT0 + 3s), rotated);
   EXPECT_TRUE(s.v(s.auth.FindSession("f1", kT0 + 3s)).has_value());
-  // A successor had been presented already: two parties have tokens of this family.
+  // Another successor of r1 was already used, so two parties have tokens of this family.
   EXPECT_EQ(rotate("r4", "r8", kT0 + 4s), RefreshVerdict::kReused);
   EXPECT_FALSE(s.v(s.auth.FindSession("f1", kT0 + 4s)).has_value());
   EXPECT_EQ(rotate("r7", "r9", kT0 + 4s), RefreshVerdict::kUnknown);
@@ -288,7 +289,7 @@ TYPED_TEST(AuthStoreContract, ALostAnswerIsGivenAgainForTenSecondsAndToWhoMayCom
   EXPECT_EQ(rotate("late1", "late3", kT0 + 11s + 1us, kT0 + 2h), RefreshVerdict::kReused);
   EXPECT_EQ(rotate("late2", "late4", kT0 + 11s + 1us, kT0 + 2h), RefreshVerdict::kUnknown);
   EXPECT_EQ(rotate("replaced1", "replaced3", kT0 + 11s, kT0 + 2h), RefreshVerdict::kRotated);
-  // A replaced token counts as used from the time at which its replacement was created.
+  // A replaced token counts as used from the time when its replacement was created.
   EXPECT_EQ(rotate("replaced2", "replaced4", kT0 + 21s + 1us, kT0 + 2h), RefreshVerdict::kReused);
   EXPECT_EQ(rotate("replaced3", "replaced5", kT0 + 21s + 1us, kT0 + 2h), RefreshVerdict::kUnknown);
   EXPECT_EQ(rotate("expired1", "expired3", kT0 + 1h, kT0 + 2h), RefreshVerdict::kExpired);
@@ -359,7 +360,7 @@ TYPED_TEST(AuthStoreContract, TokensComeWithTheirOwnerAndGoWithHim) {
   EXPECT_TRUE(found->token.scopes.empty());
   EXPECT_EQ(s.v(s.auth.FindToken("b"))->token.scopes, scoped.scopes);
   EXPECT_EQ(found->token.expires, std::optional(kT0 + 24h));
-  // Unknown ids are not found, whatever characters they have.
+  // Unknown ids are not found, no matter which characters they contain.
   EXPECT_CODE(s.auth.GetToken("t\u00f6k"), ErrorCode::kNotFound);
   EXPECT_CODE(s.auth.GetUser("\u00e9"), ErrorCode::kNotFound);
   EXPECT_FALSE(s.v(s.auth.FindUser("\u00e9")).has_value());

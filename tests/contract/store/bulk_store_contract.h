@@ -167,7 +167,7 @@ TYPED_TEST(BulkStoreContract, ItemsAreDoneUnderALease) {
   const auto pending = s.v(s.bulk.ListBulkItems("b1", {.result = BulkResult::kPending}));
   ASSERT_EQ(pending.size(), 3u);
   EXPECT_EQ(pending[0].position, 2);
-  // Recorded twice, the second time differently: the first record stands.
+  // Items 0 and 1 are recorded again with different results: the first results are kept.
   action = s.v(s.bulk.RecordBulkItems(lease, {this->Failed(0), this->Done(1), this->Done(2)},
                                       kT0 + 4s, kT0 + 24s));
   EXPECT_EQ(action.done, 2);
@@ -200,7 +200,7 @@ TYPED_TEST(BulkStoreContract, WhoLosesTheLeaseWritesNothing) {
   EXPECT_CODE(s.bulk.RecordBulkItems({"gone", 1}, {}, kT0, kT0 + 1s), ErrorCode::kFenced);
   ASSERT_OK(s.bulk.ReleaseBulk(old));
   EXPECT_FALSE(s.v(s.bulk.TakeBulk(kT0 + 34s, kT0 + 60s)).has_value());
-  // The next owner sees which items may have been executed.
+  // The next owner is told which items may have been executed.
   const auto begun = s.v(s.bulk.BeginBulkItems(next, 2, kT0 + 34s, kT0 + 54s));
   ASSERT_EQ(begun.size(), 2u);
   EXPECT_EQ(begun[0].position, 1);
@@ -232,7 +232,7 @@ TYPED_TEST(BulkStoreContract, ACancelSkipsWhatNobodyBegan) {
   EXPECT_EQ(cancelled.skipped, 3);
   EXPECT_FALSE(HasEnded(cancelled));
   EXPECT_EQ(s.v(s.bulk.CancelBulk("b1", kT0 + 4s)).skipped, 3);
-  // Skipped items are not begun any more, and get no other result.
+  // Skipped items are never begun, and their result does not change.
   EXPECT_EQ(s.v(s.bulk.BeginBulkItems(lease, 5, kT0 + 4s, kT0 + 24s)).size(), 2u);
   const BulkAction ended = s.v(s.bulk.RecordBulkItems(
       lease, {this->Done(1), this->Failed(2), this->Done(3)}, kT0 + 5s, kT0 + 25s));
@@ -240,7 +240,7 @@ TYPED_TEST(BulkStoreContract, ACancelSkipsWhatNobodyBegan) {
   EXPECT_EQ(ended.ended, kT0 + 5s);
   EXPECT_EQ(ended.done + ended.failed + ended.skipped, ended.total);
   EXPECT_EQ(this->Results(s, "b1")[BulkResult::kSkipped], 3);
-  // An action that was not begun ends with its cancel.
+  // An action that was not begun ends as soon as it is cancelled.
   this->Create(s, "b2", 2);
   EXPECT_TRUE(HasEnded(s.v(s.bulk.CancelBulk("b2", kT0 + 6s))));
 }

@@ -1,4 +1,4 @@
-// The contract of the store for cancel modes: with the grace period of the job, or a kill at once.
+// The contract of the store for cancel modes: with the job's grace period, or an immediate kill.
 #pragma once
 
 #include "tests/contract/store/store_driver.h"
@@ -17,7 +17,7 @@ class CancelModeContract : public StoreContract<Factory> {
     EXPECT_TRUE(s.v(s.runs.CancelRun(
         run.key, {.now = kT0 + 2s, .actor = "ann", .reason = reason, .cancel_mode = mode})));
   }
-  // The requested mode on the run, compared with that in its owner's scan.
+  // Returns the mode requested for the run, and checks that its owner's scan shows the same mode.
   static std::optional<CancelMode> Asked(StoreDriver& s, const RunRow& run) {
     const std::optional<CancelMode> mode = s.Get(run.key).row.cancel_requested;
     int found = 0;

@@ -1,5 +1,5 @@
-// The contract of FiringStore::Claim and Skip: one start per attempt (P3), edits obeyed (P8),
-// overlap.
+// The contract of FiringStore::Claim and Skip: one start per attempt (P3), no start of an outdated
+// version (P8), overlap policies.
 #pragma once
 
 #include "tests/contract/store/store_driver.h"
@@ -439,7 +439,7 @@ TYPED_TEST(ClaimContract, RunThatIsSkippedAfterItWasTriedLeavesADeadLetter) {
   EXPECT_EQ(s.v(s.firing.Skip({skip(waiting), skip(due.second)}, fence, kT0 + 1h)), 2u);
   const std::vector<DeadLetter> letters = s.v(s.runs.ListDeadLetters({.limit = 10}));
   EXPECT_EQ(s.v(s.runs.GetDeadLetter(letters.at(0).id)).key, letters[0].key);
-  ASSERT_EQ(letters.size(), 1u);  // the other one was never tried
+  ASSERT_EQ(letters.size(), 1u);  // the other run had no attempt
   EXPECT_EQ(letters[0].key, waiting.key);
   EXPECT_EQ(letters[0].state, RunState::kSkipped);
   EXPECT_EQ(letters[0].attempts, 1);

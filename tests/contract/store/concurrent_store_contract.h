@@ -1,7 +1,7 @@
 // The contract of the store ports under concurrent writers: several handles, several threads.
 //
-// A store may answer kUnavailable or kConflict to a writer that lost a race for locks. Callers
-// retry then, and so do these cases. Both writers must never win.
+// A store may answer kUnavailable or kConflict to a writer that lost a race for locks. Callers then
+// retry, and so do these cases. Two competing writers must never both succeed.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,8 @@ class ConcurrentStoreContract : public StoreContract<Factory> {
  protected:
   static constexpr int kWriters = 4;
 
-  // Runs `write(driver, number)` for all writers at once, each on its own thread and handle.
+  // Runs `write(driver, number)` for all writers at the same time, each on its own
+  // thread and handle.
   void AllAtOnce(const std::function<void(StoreDriver&, int)>& write) {
     std::vector<std::unique_ptr<StoreHandle>> handles;
     for (int i = 0; i < kWriters; ++i) handles.push_back(this->OpenSecond());
@@ -38,7 +39,7 @@ TYPED_TEST_SUITE(ConcurrentStoreContract, StoreFactories);
 
 inline constexpr int kTriesMax = 200;
 
-// Retries the call while it loses races for locks or, unless conflicts are final, conflicts.
+// Repeats the call while it fails with kUnavailable, or with kConflict if conflicts are not final.
 template <typename Call>
 auto Persist(Call call, bool conflict_is_final = true) {
   auto result = call();

@@ -1,4 +1,4 @@
-// The contract of NoticeStore, continued: deliveries and their outcomes.
+// The contract of NoticeStore for deliveries and their outcomes.
 #pragma once
 
 #include "tests/contract/store/notice_store_contract.h"

@@ -68,7 +68,7 @@ TYPED_TEST(ExecutorStoreContract, UpdatesTouchStateAndLoadOfKnownOnesOnly) {
   update.load = {.cpu = 0.5, .memory = 0.25, .disk = 0.75, .io = 0.125};
   update.last_heartbeat = kT0 + 5s;
   update.enabled = true;
-  ExecutorRecord before = Executor("e1");  // its process is another one by now
+  ExecutorRecord before = Executor("e1");  // a report of the executor's previous process
   before.incarnation = Incarnation("older");
   before.state = ExecutorState::kOffline;
   ASSERT_OK(s.executors.UpdateExecutors({update, Executor("e9")}));
@@ -101,7 +101,7 @@ TYPED_TEST(ExecutorStoreContract, LabelsTakeThePlaceOfThoseThatWereRead) {
   EXPECT_EQ(s.v(s.executors.SetExecutorLabels({id, b, a})).labels, b);
   EXPECT_CODE(s.executors.SetExecutorLabels({id, {}, a}), ErrorCode::kConflict);
   EXPECT_EQ(s.v(s.executors.GetExecutor(id)).labels, b);
-  // A repetition whose first answer was lost.
+  // The same call again, as after a lost answer.
   EXPECT_EQ(s.v(s.executors.SetExecutorLabels({id, b, a})).labels, b);
   EXPECT_EQ(s.v(s.executors.SetExecutorLabels({id, {}, b})).labels, Labels{});
 }

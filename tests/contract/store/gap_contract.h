@@ -13,7 +13,7 @@ class GapContract : public StoreContract<Factory> {
     return {
         ScheduleId(9), job.job_no, {kT0 + from * 1s, kT0 + to * 1s, (to - from) / 10 + 1, reason}};
   }
-  // The job_id and first second of each gap, in the order listed.
+  // The job_id and the first second of each gap, in the order of the list.
   static std::vector<std::string> Found(StoreDriver& s, const GapFilter& filter) {
     std::vector<std::string> found;
     for (const GapRecord& gap : StoreDriver::v(s.runs.ListGaps(filter)).gaps) {
@@ -33,7 +33,7 @@ TYPED_TEST(GapContract, FoundByTimeReasonAndJob) {
   PlanBatch batch;
   batch.gaps = {
       this->Of(a, 100, 200, GapReason::kMisfire), this->Of(b, 150, 160, GapReason::kPaused),
-      // Gaps from long before, recorded when they are noticed.
+      // Gaps are recorded when they are noticed, which may be long after their fires.
       this->Of(a, 10, 40, GapReason::kEdited), this->Of(a, 300, 300, GapReason::kCatchUpLimit)};
   ASSERT_OK(s.firing.Plan(batch, fence, kT0));
   const auto found = [&](const GapFilter& filter) { return this->Found(s, filter); };
@@ -41,12 +41,12 @@ TYPED_TEST(GapContract, FoundByTimeReasonAndJob) {
   EXPECT_EQ(found({}), (Gaps{"a 300", "a 10", "b 150", "a 100"}));
   EXPECT_EQ(found({.since = kT0 + 41s}), (Gaps{"a 300", "b 150", "a 100"}));
   EXPECT_EQ(found({.until = kT0 + 150s}), (Gaps{"a 10", "a 100"}));
-  // Both ends of a gap are fires. `since` is inclusive, `until` is not.
+  // The first and the last second of a gap are fires. `since` is inclusive, `until` is exclusive.
   EXPECT_EQ(found({.since = kT0 + 200s}), (Gaps{"a 300", "a 100"}));
   EXPECT_EQ(found({.since = kT0 + 200s + 1us}), Gaps{"a 300"});
   EXPECT_EQ(found({.until = kT0 + 10s}), Gaps{});
   EXPECT_EQ(found({.until = kT0 + 10s + 1us}), Gaps{"a 10"});
-  // A span within the gap, with neither end of the gap in it.
+  // The span lies inside the gap and contains none of its ends.
   EXPECT_EQ(found({.since = kT0 + 120s, .until = kT0 + 130s}), Gaps{"a 100"});
   EXPECT_EQ(found({.since = kT0 + 300s, .until = kT0 + 300s + 1us}), Gaps{"a 300"});
   EXPECT_EQ(found({.reasons = {GapReason::kPaused}}), Gaps{"b 150"});

@@ -23,7 +23,7 @@ TYPED_TEST(HousekeepingContract, RetentionDropsWholeOldDaysThatHaveNothingOpen) 
   const RunKey beside_open = finished(kT0 + 25h, 2);
   const RunRow open = s.Execute(job, kT0 + 26h);
   const RunKey recent = finished(kT0 + 49h, 3);
-  // Members do this at any time, and again.
+  // Members call it at any time, so a second call must do no harm.
   for (int i = 0; i < 2; ++i) ASSERT_OK(s.housekeeping.Maintain(kT0 + 16 * 24h + 1h, 14 * 24h));
   EXPECT_CODE(s.runs.GetRun(old), ErrorCode::kNotFound);
   EXPECT_EQ(s.Get(beside_open).row.state, RunState::kCompleted);

@@ -54,7 +54,7 @@ TYPED_TEST(IdentityStoreContract, AcceptingFencesWhoeverOwned) {
     EXPECT_EQ(record.owner, MemberId("m1"));
   }
   EXPECT_CODE(s.firing.Plan(batch, before, kT0), ErrorCode::kFenced);
-  // A second time, with a clock that was set back: epochs still grow.
+  // Accepting again with a lower epoch, as after a clock was set back: epochs still increase.
   const StoreIdentity again = s.v(s.identity.Identify());
   EXPECT_EQ(again.mark, seen.mark + 1);
   EXPECT_EQ(s.v(s.identity.Accept(again, Epoch(5))), again.mark + 1);

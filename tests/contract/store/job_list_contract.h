@@ -1,5 +1,5 @@
-// The contract of JobStore for many jobs in one call: created all together or not at all, and found
-// by their ids and names.
+// The contract of JobStore for many jobs in one call: all of them are created or none, and they are
+// found by their ids and names.
 #pragma once
 
 #include <set>

@@ -10,7 +10,7 @@ namespace carillon::test {
 template <typename Factory>
 class JobOrderContract : public StoreContract<Factory> {
  protected:
-  // Lists in pages of `size`, each of which continues where the previous one ended.
+  // Lists in pages of `size`. Each page continues where the previous page ended.
   static std::string Walk(StoreDriver& s, JobFilter filter, size_t size) {
     std::string ids;
     filter.limit = size;
@@ -120,7 +120,7 @@ TYPED_TEST(JobOrderContract, ASearchThatIsGoneOnWithFindsEachJobOnce) {
   EXPECT_EQ(none.searched_to->job_id, "c");
 }
 
-// The job with which the previous page ended may have been deleted or renamed since.
+// The last job of the previous page may have been deleted or renamed since.
 TYPED_TEST(JobOrderContract, APageGoesOnWhereTheLastOneWas) {
   StoreDriver s = this->driver();
   for (const std::string id : {"a", "b", "c"}) {
@@ -136,7 +136,7 @@ TYPED_TEST(JobOrderContract, APageGoesOnWhereTheLastOneWas) {
   EXPECT_EQ(rest.jobs[0].job_id.value(), "c");
 }
 
-// Members' clocks differ: that of the member which writes the next version may be behind.
+// The clocks of members differ: the member that writes the next version may have a clock behind.
 TYPED_TEST(JobOrderContract, TimesOfVersionsAscendThoughAMembersClockIsBehind) {
   StoreDriver s = this->driver();
   const StoredJob job = s.Create("a", s.Every(10s), kT0 + 10s);

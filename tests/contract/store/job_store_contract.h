@@ -13,7 +13,7 @@ inline ScheduleSpec Rate(Duration every) {
   return {.kind = ScheduleKind::kRate, .every = every, .start = kT0};
 }
 
-// The next fire of each schedule of the job, in the definition's order; kNever for one that is not
+// The next fire of each schedule of the job, in the definition's order; kNever if a schedule is not
 // due within a day.
 inline std::vector<WallTime> NextFires(StoreDriver& s, const StoredJob& job) {
   std::vector<WallTime> next(job.schedules.size(), kNever);
@@ -148,7 +148,7 @@ TYPED_TEST(JobStoreContract, EditKeepsEqualSchedulesAndTheirPlace) {
   EXPECT_EQ(after.schedules[1].schedule_id, job.schedules[0].schedule_id);
   EXPECT_NE(after.schedules[0].schedule_id, job.schedules[0].schedule_id);
   EXPECT_NE(after.schedules[0].schedule_id, job.schedules[1].schedule_id);
-  // The unchanged schedule continues, the new one begins strictly after now, the removed one ended.
+  // The unchanged schedule continues, the new one begins after now, and the removed one has ended.
   EXPECT_EQ(NextFires(s, after), (std::vector<WallTime>{kT0 + 5s, kT0 + 30s}));
   const std::vector<RunRow> rows = s.Pending(kT0 + 24h);
   ASSERT_EQ(rows.size(), 2u);
@@ -179,7 +179,7 @@ TYPED_TEST(JobStoreContract, EditKeepsDueRunsOfARemovedSchedule) {
   edited.schedules = {};
   const StoredJob after = s.Replace(job, edited, kT0 + 20s);
   const std::vector<RunRow> rows = s.Pending(kT0 + 24h);
-  ASSERT_EQ(rows.size(), 2u);  // fires at 10 and 20; 30 was ahead
+  ASSERT_EQ(rows.size(), 2u);  // the fires at 10 and 20; the fire at 30 was not yet due
   EXPECT_EQ(rows[0].key.fire, kT0 + 10s);
   EXPECT_EQ(rows[1].key.fire, kT0 + 20s);
   EXPECT_EQ(rows[0].def_version, after.version);
@@ -237,7 +237,7 @@ TYPED_TEST(JobStoreContract, AnotherReasonOfAPauseReplacesTheFirst) {
   const StoredJob other = again("other");
   EXPECT_EQ(other.pause_reason, "other");
   EXPECT_EQ(other.version, paused.version + 1);
-  // A waiting run takes over the new version and keeps waiting.
+  // A waiting run gets the new version and continues to wait.
   EXPECT_EQ(s.Get(manual.key).row.state, RunState::kPending);
   EXPECT_EQ(s.Claim(s.ClaimOf(s.Get(manual.key).row, 1), fence, kT0 + 3s).verdict,
             ClaimVerdict::kAccepted);
@@ -326,7 +326,7 @@ TYPED_TEST(JobStoreContract, PauseAndResumeAreIdempotent) {
   const StoredJob job = s.Create("a", s.Every(10s));
   const StoredJob resumed = s.Resume(job, kT0 + 15s);
   EXPECT_TRUE(resumed.definition.enabled);
-  EXPECT_TRUE(s.Gaps(job).empty());  // never paused: the fire at 10 is still to be planned
+  EXPECT_TRUE(s.Gaps(job).empty());  // never paused: the fire at 10 is planned later
   EXPECT_EQ(NextFires(s, resumed), (std::vector<WallTime>{kT0 + 10s}));
   s.Pause(job, kT0 + 15s);
   const StoredJob again = s.Pause(job, kT0 + 16s);
@@ -346,7 +346,8 @@ TYPED_TEST(JobStoreContract, RunCancelledAheadOfTimeIsNotPlannedAgainAfterAPause
   s.Pause(job, kT0 + 2s);
   s.Resume(job, kT0 + 3s);
   s.Plan(kT0 + 30s, fence, kT0 + 3s);
-  // 10: planned again or recorded as skipped; 20: stays cancelled; 30: planned again.
+  // The fire at 10 is planned again or recorded as skipped, the one at 20 stays cancelled, and the
+  // one at 30 is planned again.
   const RunState first = s.Get(rows[0].key).row.state;
   EXPECT_TRUE(first == RunState::kPending || first == RunState::kSkipped);
   EXPECT_EQ(s.Get(rows[1].key).row.state, RunState::kCancelled);
@@ -371,7 +372,7 @@ TYPED_TEST(JobStoreContract, PriorityOfAnEditReachesWhatIsPlannedAndRetried) {
   EXPECT_EQ(s.Get(rows[1].key).row.priority, 90);
   EXPECT_EQ(s.Get(rows[2].key).row.priority, 90);
   EXPECT_EQ(s.Get(manual.key).row.priority, 7);
-  EXPECT_EQ(s.Get(running.key).row.priority, 0);  // that of the running attempt
+  EXPECT_EQ(s.Get(running.key).row.priority, 0);  // still the priority of the running attempt
   const RunEffect effect = s.Apply(s.ReportOf(running, RunState::kFailed), fence, kT0 + 13s);
   EXPECT_EQ(effect.again.value().priority, 90);
   EXPECT_EQ(s.Get(running.key).row, effect.again);

@@ -26,7 +26,7 @@ TYPED_TEST(KeyedWriteContract, ExecuteSettlesItsRequestOrMakesNoRun) {
   EXPECT_EQ(replay.answer.status, 202);
   EXPECT_EQ(replay.answer.body, EncodeRunId(created.key));
   EXPECT_EQ(replay.answer.location, "/there");
-  // A late repetition that took the key over changes nothing.
+  // A late repetition of the request, which took the key over, changes nothing.
   EXPECT_CODE(s.runs.ExecuteJob(request, {.now = kT0 + 1s}), ErrorCode::kConflict);
   ASSERT_OK(s.idempotency.AbandonRequest(keyed.scope, keyed.key));
   EXPECT_EQ(s.v(s.idempotency.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 2min)).state,
@@ -51,7 +51,7 @@ TYPED_TEST(KeyedWriteContract, RetryByHandSettlesItsRequestOrChangesNothing) {
       s.v(s.idempotency.BeginRequest(keyed.scope, keyed.key, "f", kT0 + 3s));
   EXPECT_EQ(replay.state, RequestState::kReplay);
   EXPECT_EQ(replay.answer.body, "2");
-  // The same request again, late: the run could be retried again, but is not.
+  // The same request arrives again, late. The run could be retried again, but must not be.
   s.v(s.runs.CancelRun(run.key, {.now = kT0 + 4s}));
   EXPECT_CODE(s.runs.RetryRun(request, {.now = kT0 + 5s}), ErrorCode::kConflict);
   EXPECT_EQ(s.Get(run.key).row.attempt, 2);

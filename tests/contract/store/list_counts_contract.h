@@ -1,4 +1,4 @@
-// The contract of the counts beside the lists: a count agrees with its list, up to the bounds.
+// The contract of the counts of lists: a count equals the length of its list, up to its bound.
 #pragma once
 
 #include "common/domain/bulk.h"
@@ -9,7 +9,7 @@ namespace carillon::test {
 template <typename Factory>
 class ListCountsContract : public StoreContract<Factory> {
  protected:
-  // The count; -1: there are more than were counted.
+  // Returns the count, or -1 if there are more rows than were counted.
   static int64_t All(const Result<BoundedCount>& count) {
     const BoundedCount counted = StoreDriver::v(count);
     return counted.all ? static_cast<int64_t>(counted.seen) : -1;

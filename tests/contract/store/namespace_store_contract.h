@@ -110,7 +110,7 @@ TYPED_TEST(NamespaceStoreContract, SharesAreReadBackWithTheUserHoweverHeIsFound)
   user = s.v(s.auth.UpdateUser(user, kT0 + 1s));
   EXPECT_EQ(user.version, 2);
   EXPECT_EQ(s.v(s.auth.GetUser("user-anna")), user);
-  // The session stays valid, with the present shares.
+  // The session stays valid and has the current shares.
   EXPECT_EQ(s.v(s.auth.FindSession("f", kT0)), std::optional(user));
   EXPECT_EQ(s.v(s.auth.FindToken("t"))->owner, std::optional(user));
   user.shares.clear();

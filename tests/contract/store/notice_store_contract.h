@@ -171,7 +171,7 @@ TYPED_TEST(NoticeStoreContract, AStartLaterThanAllowedLeavesANotice) {
   ClaimRequest late = s.ClaimOf(s.Execute(job, kT0 + 20s), 2);
   late.late_after = 10s;
   s.Claim(late, fence, kT0 + 30s + 1us);
-  s.Claim(late, fence, kT0 + 31s);  // repeated, as after a lost answer
+  s.Claim(late, fence, kT0 + 31s);  // the same claim again, as after a lost answer
   const OpenNotice open = this->OnlyOpen(s);
   EXPECT_EQ(open.notice.kind, NoticeKind::kLate);
   EXPECT_EQ(open.notice.key, late.key);
@@ -329,7 +329,7 @@ TYPED_TEST(NoticeStoreContract, ManyAreDecidedAtOnceAsOneAfterTheOther) {
   std::vector<NoticeDecision> decisions;
   for (const OpenNotice& open : this->Open(s)) {
     const int nth = seen[open.job_id.value()]++;
-    // a: told, held, held, dropped; b: dropped, held, told, held
+    // a: sent, held back twice, dropped; b: dropped, held back, sent, held back
     const bool is_a = open.job_id == a.job_id;
     const auto verdict = nth == (is_a ? 0 : 2)   ? NoticeVerdict::kTell
                          : nth == (is_a ? 3 : 0) ? NoticeVerdict::kDrop
@@ -356,7 +356,7 @@ TYPED_TEST(NoticeStoreContract, ManyAreDecidedAtOnceAsOneAfterTheOther) {
     EXPECT_EQ(open.memory.told, kT0 + 100s) << open.job_id.value();
     EXPECT_EQ(open.memory.held_back, open.job_id == a.job_id ? 2 : 1) << open.job_id.value();
   }
-  // A success that ended before the last held back failure does not count.
+  // A success that ended before the last failure that was held back does not count.
   this->Succeed(s, a, fence, kT0 + 15s, 11);
   EXPECT_TRUE(s.v(s.notices.ScanRecoveries(s.All(), std::nullopt, kLater, 10)).recoveries.empty());
   this->Succeed(s, a, fence, kT0 + 300s, 12);

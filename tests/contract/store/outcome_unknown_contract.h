@@ -9,7 +9,7 @@ namespace carillon::test {
 template <typename Factory>
 class OutcomeUnknownContract : public StoreContract<Factory> {
  protected:
-  // A run of a job that allows no overlap, claimed and then lost.
+  // Returns a run of a job that allows no overlap. The run was claimed and then lost.
   static RunRow LostUnder(StoreDriver& s, const Fence& fence, OnLost policy,
                           const std::string& id = "a", bool cancel_first = false) {
     JobDefinition definition = s.Manual();
@@ -62,7 +62,7 @@ TYPED_TEST(OutcomeUnknownContract, ConfirmedCancelEndsAHeldRunAtOnce) {
   EXPECT_TRUE(run.row.may_still_run);
   EXPECT_TRUE(this->Asked(s).empty());
   EXPECT_EQ(this->ClaimAnother(s, fence, held), ClaimVerdict::kAccepted);
-  // Its outcome is still accepted, and after that no confirmation is needed.
+  // The outcome of the held run is still accepted. After that a retry needs no confirmation.
   EXPECT_CODE(s.runs.RetryRun({.key = held.key}, {.now = kT0 + 33s}), ErrorCode::kConflict);
   EXPECT_EQ(s.Apply(s.ReportOf(held, RunState::kCompleted), fence, kT0 + 34s).verdict,
             ResultVerdict::kRecordedOnly);

@@ -1,6 +1,7 @@
-// The contract of claims and results that are written without reading their rows first. Each case
-// puts one item for whose run a single condition does not hold beside plain items: it must be
-// decided as if it had come alone. A store that omits the condition is noticed.
+// The contract of claims and results that are written without reading their rows first. In each
+// case one item of a batch violates a single condition, and the others are plain. The item must be
+// decided as if it were alone in its batch, so that a store without the check of
+// the condition fails.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ class PlainContract : public StoreContract<Factory> {
   PlainContract() { Mend(); }
   ~PlainContract() override { failpoint::Reset(); }
 
-  // Forgets earlier misses, so that each batch tries the write without a read.
+  // Clears earlier misses, so that the next batch tries the write without a read.
   static void Mend(std::string_view broken = "") {
     failpoint::Reset();
     failpoint::Break("fast.memory");
@@ -32,8 +33,8 @@ class PlainContract : public StoreContract<Factory> {
   }
   static SegmentId Other(SegmentId segment) { return SegmentId((segment.value() + 1) % kSegments); }
 
-  // A claim at kT0 + 5s of a run for which only `fact` does not hold. nullopt: the ports cannot
-  // bring a store into that state.
+  // Returns a claim at kT0 + 5s of a run for which only `fact` does not hold; nullopt if the ports
+  // cannot bring a store into that state.
   std::optional<ClaimRequest> OddClaim(StoreDriver& s, const Fence& fence, ClaimFact fact) {
     ClaimRequest request = s.ClaimOf(Waiting(s), ++tokens_);
     switch (fact) {
@@ -77,7 +78,7 @@ class PlainContract : public StoreContract<Factory> {
     return report;
   }
 
-  // The verdict of the batch on the second item, and the state of its run afterwards.
+  // The verdict on the second item of the batch, and the state of its run afterwards.
   static std::string Seen(StoreDriver& s, int verdict, const RunKey& key, ClaimToken token) {
     const RunRow row = s.Get(key).row;
     return fmt::format("{} {} {} {}", verdict, Name(row.state), row.cancel_requested.has_value(),

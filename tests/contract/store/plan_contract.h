@@ -1,4 +1,4 @@
-// The contract of FiringStore, planning half: due schedules, plans, the sweep (P1, P2).
+// The contract of the part of FiringStore that plans: due schedules, plans, the sweep (P1, P2).
 #pragma once
 
 #include "tests/contract/store/store_driver.h"
@@ -173,7 +173,8 @@ TYPED_TEST(PlanContract, SecondPlannerOfTheSameFiresIsRefused) {
   PlanBatch batch = s.BatchOf(kT0 + 3s, kT0);
   ASSERT_OK(s.firing.Plan(batch, fence, kT0));
   ExpectConflictWritesNothing(s, batch, fence);
-  // Even a batch with wrong positions of the schedules conflicts: the key of the run decides.
+  // The batch conflicts even if it expects the current positions of the schedules, because the keys
+  // of its runs already exist.
   for (ScheduleAdvance& advance : batch.advances) {
     advance.expected_next = advance.next_fire;
     advance.next_fire += 1s;

@@ -238,7 +238,7 @@ TYPED_TEST(ResultContract, LossFailsOrHoldsWhereThePolicySaysSo) {
   const RunRow holds = s.Start(s.Execute(s.Create("b", definition), kT0), 2, fence, kT0 + 1s);
   s.Lose(holds, fence, kT0 + 30s);
   EXPECT_EQ(s.Get(holds.key).row.state, RunState::kHeld);
-  // A report of the warden that comes afterwards ends it.
+  // A report of the warden that comes later ends the run.
   EXPECT_EQ(s.Apply(s.ReportOf(holds, RunState::kCompleted), fence, kT0 + 40s).state,
             RunState::kCompleted);
 }

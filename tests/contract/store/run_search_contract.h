@@ -85,7 +85,7 @@ TYPED_TEST(RunSearchContract, RunsAreFoundByTheNameAndTheLabelsOfTheirJob) {
   EXPECT_EQ(jobs({.labels = {{"team", {"web"}}}}), Found{"first"});
 }
 
-// Whatever the bound of one search, continuing where it ended finds each run once, in order.
+// With any bound of one search, continuing where the search ended finds each run once and in order.
 TYPED_TEST(RunSearchContract, BoundedSearchFindsEveryRunInTheEnd) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -151,7 +151,7 @@ TYPED_TEST(RunStoreContract, WritesSayWhatTheyEnded) {
   s.v(s.runs.CancelRun(one.key, {.now = kT0 + 2s, .ended = &ended}));
   EXPECT_EQ(ended, EndedRuns{});
   s.v(s.runs.CancelJobRuns(job.job_id, {.now = kT0 + 2s, .ended = &ended}));
-  EXPECT_EQ(ended, (EndedRuns{{RunState::kCancelled, 1}}));  // the other one has only a request
+  EXPECT_EQ(ended, (EndedRuns{{RunState::kCancelled, 1}}));  // the other got a cancel request
   s.Execute(job, kT0);
   job = s.v(s.jobs.PauseJob(job.job_id, "", {.now = kT0 + 3s, .ended = &ended}));
   EXPECT_EQ(ended, (EndedRuns{{RunState::kSkipped, 1}}));
@@ -292,7 +292,7 @@ TYPED_TEST(RunStoreContract, ListIsNewestFirstInPagesWithoutFutureRuns) {
     for (const RunDetail& run : runs) listed.push_back(run.row.key);
     before = listed.back();
   }
-  ASSERT_EQ(listed.size(), 7u);  // a: 10 20 30 40, b: 15 30 45
+  ASSERT_EQ(listed.size(), 7u);  // fires in seconds: a: 10 20 30 40, b: 15 30 45
   EXPECT_TRUE(std::is_sorted(listed.rbegin(), listed.rend()));
   EXPECT_EQ(listed.front().fire, kT0 + 45s);
   const auto count = [&](const RunFilter& filter) {

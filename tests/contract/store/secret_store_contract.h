@@ -8,7 +8,7 @@ namespace carillon::test {
 template <typename Factory>
 class SecretStoreContract : public StoreContract<Factory> {
  protected:
-  // The value has bytes that are not text, like ciphertext.
+  // Returns a secret whose value contains bytes that are not text, like ciphertext.
   static StoredSecret Secret(const std::string& name, const std::string& key = "k1") {
     return {.record = {.name = name,
                        .description = "of " + name + " 例",

@@ -1,4 +1,4 @@
-// The contract of SegmentStore: ownership of segments, and that only the owner can write (P5).
+// The contract of SegmentStore: ownership of segments; only the owner can write (P5).
 #pragma once
 
 #include "tests/contract/store/store_driver.h"

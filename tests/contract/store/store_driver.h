@@ -1,4 +1,4 @@
-// The base of all suites of the contract of the store ports: the driver, and its factory.
+// The base of all contract suites of the store ports: the driver, and its factory.
 //
 // To run the suites against an adapter, write one test file like
 // tests/contract/memory/store_test.cc:
@@ -7,11 +7,11 @@
 //   namespace carillon::test {
 //   struct MyStoreFactory {                         // one object = one empty store
 //     std::unique_ptr<StoreHandle> Open();          // a handle on it; may be called again, for a
-//   };                                              // restart or for a second writer at once
+//   };                                              // restart or for a concurrent writer
 //   using StoreFactories = ::testing::Types<MyStoreFactory>;
 //   }  // namespace carillon::test
 //   #include "tests/contract/store/segment_store_contract.h"
-//   …                                               // each *_store_contract.h is one suite or more
+//   …                                               // each *_contract.h has one or more suites
 //
 // A factory's store has kSegments segments. Handles are destroyed before their factory. All calls
 // pass their own `now`, so the store's clock matters only to SegmentStore::Now.
@@ -64,7 +64,7 @@ class StoreHandle {
   virtual AuthStore& auth() = 0;
   virtual SecretStore& secrets() = 0;
   virtual BulkStore& bulk() = 0;
-  // Damages a stored row so that it cannot be decoded, or repairs it, without the store noticing.
+  // Damages a stored row so that it cannot be decoded, or repairs it. Bypasses the store.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
 };
@@ -87,7 +87,7 @@ class StoreHandle {
         << contract_result.error().message;                                   \
   } while (false)
 
-// Short forms of the store's calls. `v()` aborts the test on an error.
+// Shorthand for the store's calls. `v()` aborts the test on an error.
 class StoreDriver {
  public:
   explicit StoreDriver(StoreHandle& store)
@@ -141,7 +141,8 @@ class StoreDriver {
         .fence;
   }
 
-  // A shell job that fires at kT0 + n * every; created at kT0, first at kT0 + every.
+  // A shell job that fires at kT0 + n * every. If it is created at kT0, it first fires at
+  // kT0 + every.
   static JobDefinition Every(Duration every) {
     JobDefinition job;
     job.name = "job";
@@ -168,7 +169,7 @@ class StoreDriver {
     return v(jobs.ResumeJob(job.job_id, "test", {.now = now}));
   }
 
-  // The batch that the planner would write once for all schedules due at or before `until`.
+  // The batch that the planner writes in one call for all schedules due at or before `until`.
   PlanBatch BatchOf(WallTime until, WallTime now) {
     PlanBatch batch;
     for (const DueSchedule& due : v(firing.ScanDue(All(), until, kBatchRowsMax))) {
@@ -229,7 +230,7 @@ class StoreDriver {
     EXPECT_EQ(replies.size(), 1u);
     return replies.empty() ? ClaimReply{} : replies.front();
   }
-  // Claims the run, expects success, and returns the row as written.
+  // Claims the run, expects success, and returns the stored row.
   RunRow Start(const RunRow& row, uint64_t token, const Fence& fence, WallTime now) {
     const ClaimReply reply = Claim(ClaimOf(row, token), fence, now);
     EXPECT_EQ(reply.verdict, ClaimVerdict::kAccepted) << Name(reply.reason);
@@ -277,12 +278,12 @@ class StoreContract : public ::testing::Test {
  protected:
   StoreDriver driver() { return StoreDriver(*handle_); }
   StoreHandle& handle() { return *handle_; }
-  // Like a restart after the process that held the store was killed.
+  // Opens the store again, like a restart after the process was killed.
   void Reopen() {
     handle_.reset();
     handle_ = factory_.Open();
   }
-  // A second process on the same data.
+  // Opens a second handle on the same data, like a second process.
   std::unique_ptr<StoreHandle> OpenSecond() { return factory_.Open(); }
 
  private:

@@ -1,5 +1,6 @@
-// The contract of all ports for rows that cannot be decoded: damaged ones, or those of a newer
-// version. Such a row must not block others and is not lost: after a repair all is as before.
+// The contract of all ports for rows that cannot be decoded, because they are damaged or written by
+// a newer version. Such a row must not block others and must not be lost: after a repair all
+// is as before.
 #pragma once
 
 #include "tests/contract/store/store_driver.h"

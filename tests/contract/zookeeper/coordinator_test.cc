@@ -1,4 +1,4 @@
-// The coordinator's contract on a real ZooKeeper server.
+// The contract of the coordinator on a real ZooKeeper server.
 #include <atomic>
 
 #include "common/adapters/zookeeper/zookeeper_coordinator.h"
@@ -25,8 +25,8 @@ struct ZookeeperCoordinatorFactory {
     clients.push_back(made->get());
     return std::move(made).value();
   }
-  // Another client takes the session over and closes it, so that the server ends it for both. The
-  // owner may take it back before the close is sent.
+  // Another client takes the session over and closes it: the server then ends it for both clients.
+  // This is repeated, because the owner may take the session back before the close is sent.
   void Expire(const Incarnation& incarnation) {
     for (zookeeper::ZookeeperCoordinator* client : clients) {
       if (client->incarnation() == incarnation) EndSession(client->session_identity());
@@ -60,7 +60,7 @@ struct ZookeeperDirectoryFactory : ZookeeperCoordinatorFactory {
     return std::move(made).value();
   }
   std::unique_ptr<Coordinator> Member() { return Client(); }
-  // Expires the first directory, because the cases expire no other.
+  // Expires the session of the first directory. No case needs to expire another one.
   void Expire(const Incarnation&) { EndSession(directories.front()->session_identity()); }
 
   std::vector<zookeeper::ZookeeperDirectory*> directories;
