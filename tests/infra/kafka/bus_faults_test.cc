@@ -1,4 +1,5 @@
-// The bus while its broker is unavailable, restarts, or has its topics recreated or emptied.
+// The message bus while its broker is unavailable or restarts, or its topics are
+// recreated or emptied.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -50,7 +51,7 @@ class BusFaultsTest : public ::testing::Test {
   }
   std::unique_ptr<BusConsumer> Consumer() { return ConsumerOf("g-" + topic_, {}); }
   std::unique_ptr<BusConsumer> ConsumerOf(const std::string& group, std::optional<BusBegin> begin) {
-    // Retried, because the partitions of a new topic get their leader a moment later.
+    // Tries again, because the partitions of a new topic get their leader a moment later.
     std::unique_ptr<BusConsumer> consumer;
     EXPECT_TRUE(WaitUntil(
         [&] {
@@ -124,7 +125,7 @@ TEST_F(BusFaultsTest, NewGroupBeginsAtTheTimeItIsGivenAndAnOldOneAtItsPosition) 
   {
     const auto old = ConsumerOf("old", BusBegin{.at = FromUnixMicros(0)});
     ASSERT_TRUE(Sees(*old, 0, 10, &all));
-    std::map<int, ReceivedRecord> first;  // of each partition
+    std::map<int, ReceivedRecord> first;  // the first record of each partition
     for (const ReceivedRecord& record : all) first.try_emplace(record.partition, record);
     ASSERT_EQ(first.size(), 2u);
     for (const auto& [partition, record] : first) ASSERT_TRUE(old->Commit({record}).ok());
@@ -156,8 +157,8 @@ TEST_F(BusFaultsTest, NothingIsLostWhileANewGroupAsksWhereToBegin) {
   EXPECT_TRUE(Sees(*fresh, 0, 10));
 }
 
-// The broker is killed and comes back with all records that it acknowledged. Records given up in
-// between are counted, and the stream continues by itself.
+// The broker is killed and restarts with all records that it acknowledged. Records that the
+// producer gives up meanwhile are counted, and the stream continues without help.
 TEST_F(BusFaultsTest, BrokerThatIsAwayAndComesBack) {
   const auto producer = Producer();
   const auto consumer = Consumer();
@@ -165,13 +166,13 @@ TEST_F(BusFaultsTest, BrokerThatIsAwayAndComesBack) {
   ASSERT_TRUE(Sees(*consumer, 0, 10));
   broker_->process().Signal(SIGKILL);
   Send(*producer, 10, 14);
-  // Some of the first ten may still wait for their acknowledgement although they were received;
-  // these are given up too.
+  // Some of the first ten records may still wait for their acknowledgement although the consumer
+  // received them. The producer gives up these too.
   EXPECT_TRUE(WaitUntil([&] { return Undelivered() >= 4; }, 30s)) << Undelivered();
   const auto nothing = consumer->Poll(10);
   EXPECT_TRUE(nothing.ok() && nothing->empty()) << "being away is not an error of the reader";
   broker_->Start();
-  // While the broker starts, a record may still be given up; another one is sent then.
+  // While the broker starts, a record may still be given up. Then another record is sent.
   int sent = 20;
   uint64_t given_up = Undelivered();
   Send(*producer, sent, sent + 1);
@@ -190,7 +191,7 @@ TEST_F(BusFaultsTest, BrokerThatIsAwayAndComesBack) {
   for (const int lost : {10, 11, 12, 13}) EXPECT_FALSE(seen_.contains(lost));
 }
 
-// If the broker hangs, Send does not wait for it; once the queue is full it returns an error.
+// If the broker hangs, Send does not wait for it. When the queue is full, Send returns an error.
 TEST_F(BusFaultsTest, FullLocalQueueRefusesAtOnce) {
   const auto producer = Producer(/*queue_records_max=*/10);
   const auto consumer = Consumer();
@@ -265,11 +266,11 @@ TEST_F(BusFaultsTest, RecreatedTopicIsReadFromItsBeginning) {
   ASSERT_TRUE(MakeTopic());
   const auto fresh = Producer();
   Send(*fresh, 100, 110);
-  const auto consumer = Consumer();  // its group's position is beyond the end of the new topic
+  const auto consumer = Consumer();  // the position of its group is after the end of the new topic
   EXPECT_TRUE(Sees(*consumer, 100, 110));
 }
 
-// A position in the earlier topic must not make the reader skip records of the new one.
+// A position from the deleted topic must not make the reader skip records of the new topic.
 TEST_F(BusFaultsTest, RecreatedTopicIsReadFromTheTimeThatIsGiven) {
   const auto producer = Producer();
   {

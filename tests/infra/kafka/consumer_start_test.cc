@@ -1,5 +1,5 @@
-// A group coordinator that does not return the committed positions, as happens just after it has
-// moved or started.
+// Start of a consumer whose group coordinator does not return the committed positions. This happens
+// just after the group coordinator has moved or started.
 #include <gtest/gtest.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>

@@ -1,4 +1,4 @@
-// TLS and SASL to a real broker: which servers a client trusts, and how it signs in.
+// TLS and SASL to a real broker: the servers that a client trusts, and how it signs in.
 #include <gtest/gtest.h>
 
 #include "common/adapters/kafka/kafka_bus.h"
@@ -11,7 +11,7 @@ namespace {
 
 using Properties = std::map<std::string, std::string>;
 
-// How long a test waits for a client that is refused, which keeps retrying.
+// How long a test observes a client that is refused. The client retries all the time.
 constexpr Duration kRefusedWithin = 3s;
 
 class KafkaTlsTest : public ::testing::Test {
@@ -94,7 +94,7 @@ TEST_F(KafkaTlsTest, RecordsCrossTlsAndOtherAuthoritiesAreRefused) {
   ExpectWorks(broker_->tls(), Tls(files_->ca_file()));
   const CertificateFiles others;
   ExpectRefused(broker_->tls(), Tls(others.ca_file()));
-  // Without verifying the server's certificate, as with kafka.tls: required.
+  // The server's certificate is not verified, as with `kafka.tls: required`.
   ExpectWorks(broker_->tls(), {{"security.protocol", "SSL"},
                                {"enable.ssl.certificate.verification", "false"},
                                {"ssl.endpoint.identification.algorithm", "none"}});

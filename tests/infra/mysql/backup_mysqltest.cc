@@ -1,4 +1,4 @@
-// Backups while members work, and restores from them. They need mariadb-dump.
+// Backups while members work, and restores from these backups. The tests need mariadb-dump.
 #include <poll.h>
 #include <sys/stat.h>
 
@@ -50,7 +50,7 @@ class BackupTest : public ::testing::Test {
     }
     return checksums;
   }
-  // Creates jobs with several versions, finished runs of four old days and a waiting one, and texts
+  // Creates jobs with several versions, finished runs on four old days, a waiting run, and texts
   // that a dump must escape.
   void Fill() {
     StoreDriver s = driver();
@@ -69,15 +69,15 @@ class BackupTest : public ::testing::Test {
     }
     s.Execute(edited, today_ + 30 * 24h);
   }
-  // Runs the maintenance of 20 days later, which drops the four days.
+  // Runs the maintenance as if 20 days had passed, which drops the four days.
   Result<Upkeep> Maintain() {
     return handle_->housekeeping().Maintain(today_ + 20 * 24h, 14 * 24h);
   }
   int64_t Runs(const MariadbDatabase& database) {
     return Number(*database.Connect(), "SELECT COUNT(*) FROM job_runs");
   }
-  // Locks a table, so that dumps wait there until the session ends. The default comes before the
-  // partitioned tables, and nothing else in the test uses it.
+  // Locks a table, so that dumps wait there until the returned session ends. The default table is
+  // dumped before the partitioned tables, and nothing else in the test uses it.
   std::unique_ptr<mysql::Session> StopDumps(const std::string& table = "id_blocks") {
     auto session = database_.Connect();
     EXPECT_OK(session->Run("LOCK TABLES " + table + " WRITE"));
@@ -93,7 +93,7 @@ class BackupTest : public ::testing::Test {
       poll(nullptr, 0, 10);
     }
   }
-  // Puts a program of this name before the real one in the search path.
+  // Puts a program of this name into the search path, before the real program.
   void Fake(const std::string& name, const std::string& script) {
     const std::string path = scratch_.path() + "/" + name;
     std::ofstream(path) << "#!/bin/sh\n" << script;
@@ -139,7 +139,7 @@ TEST_F(BackupTest, MaintenanceAndNewRunsBesideADumpCostItNoRow) {
   EXPECT_EQ(restored->rows, made->rows);
   const auto session = copy.Connect();
   EXPECT_EQ(Checksums(*session), before);
-  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM job_logs"), runs);  // a view
+  EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM job_logs"), runs);  // job_logs is a view
   const auto store = copy.Open();
   EXPECT_EQ(store->jobs.GetJob(JobId("a"))->version, 2);
   EXPECT_EQ(StoreDriver::v(store->jobs.ListVersions(JobId("a"), INT64_MAX, 10)).size(), 2u);
@@ -156,7 +156,7 @@ TEST_F(BackupTest, LostLockIsALostBackup) {
   ASSERT_OK(outside->Kill(static_cast<uint64_t>(Number(
       *outside,
       "SELECT IS_USED_LOCK(CONCAT('carillon.maintain.', LEFT(SHA2(DATABASE(), 256), 32)))"))));
-  const auto lost = backup.get();  // though the dump still waits
+  const auto lost = backup.get();  // it ends although the dump still waits
   EXPECT_CODE(lost, ErrorCode::kUnavailable);
   EXPECT_NE(lost.error().message.find("the lock that keeps maintenance away was lost"),
             std::string::npos)
@@ -171,7 +171,7 @@ TEST_F(BackupTest, MemberStartsWhileABackupIsTaken) {
   backup = std::async(std::launch::async, [this] { return Create(); });
   AwaitStoppedDump();
   mysql::MysqlOptions options = database_.Options();
-  options.create_database = false;  // it would wait for the lock of this test
+  options.create_database = false;  // creating it would wait for the lock of this test
   EXPECT_OK(mysql::MysqlStores::Open(options));
   stop.reset();
   EXPECT_OK(backup.get());
@@ -229,7 +229,7 @@ TEST_F(BackupTest, DatabaseThatIsNotEmptyIsRefusedOrReplacedAsAWhole) {
   {
     const auto session = other.Connect();
     ASSERT_OK(session->Run("CREATE TABLE of_a_newer_version (n INT)"));
-    EXPECT_CODE(Restore(other, /*replace=*/true), ErrorCode::kConflict);  // it is in use
+    EXPECT_CODE(Restore(other, /*replace=*/true), ErrorCode::kConflict);  // a session uses it
   }
   ASSERT_OK(Restore(other, /*replace=*/true));
   EXPECT_EQ(Number(*other.Connect(),

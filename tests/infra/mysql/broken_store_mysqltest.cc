@@ -1,5 +1,5 @@
-// Errors of MariaDB when the store as a whole is broken: a table, or a row that every transaction
-// needs, is missing. The items of the batch that finds it must not be blamed.
+// Errors of MariaDB when the whole store is broken: a table, or a row that every transaction needs,
+// is missing. The store must not report this as an error of the batch's items.
 #include "common/adapters/mysql/client/mysql_error.h"
 #include "tests/contract/mysql/mysql_handle.h"
 

@@ -1,4 +1,5 @@
-// Members from before a kill could be requested, beside current ones, as during a rolling upgrade.
+// A rolling upgrade: members of an earlier version, which cannot request a kill,
+// beside current members.
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {
@@ -10,11 +11,11 @@ class EarlierMemberTest : public ::testing::Test {
     return " r.fire_us = " + std::to_string(ToUnixMicros(run.key.fire)) +
            " AND r.schedule_id = " + std::to_string(run.key.schedule_id.value());
   }
-  // Changes a run as such a member does.
+  // Changes a run as an earlier member does.
   void Writes(const RunRow& run, const std::string& set) {
     ASSERT_OK(earlier_->Run("UPDATE job_runs r SET " + set + " WHERE" + Of(run)));
   }
-  // Counts the cancel requests that such a member finds for the run.
+  // Counts the cancel requests that an earlier member finds for the run.
   int64_t Finds(const RunRow& run) {
     auto rows = s.v(
         earlier_->Ask("SELECT COUNT(*) FROM run_cancels c JOIN job_runs r ON r.fire_us = c.fire_us "
@@ -42,7 +43,7 @@ class EarlierMemberTest : public ::testing::Test {
 TEST_F(EarlierMemberTest, NeitherMissesAKillNorTakesItBack) {
   const RunRow run = Killed();
   EXPECT_EQ(Finds(run), 1);
-  Writes(run, "r.cancel_requested = 1");  // somebody cancels it there, with its grace
+  Writes(run, "r.cancel_requested = 1");  // an earlier member cancels it, with its grace period
   EXPECT_EQ(Asked(run), CancelMode::kKill);
 }
 

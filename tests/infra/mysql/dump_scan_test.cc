@@ -1,4 +1,4 @@
-// The scan of a dump as it is copied, and the command lines of the tools that write and load it.
+// The scan of a dump while it is copied, and the command lines of the tools that write and load it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

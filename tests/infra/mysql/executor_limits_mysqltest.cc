@@ -1,4 +1,4 @@
-// The limits of executor fields in the store must fit those that members accept.
+// The columns for executors must have room for every value that members accept.
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {

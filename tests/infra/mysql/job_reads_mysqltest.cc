@@ -1,4 +1,4 @@
-// Lists of jobs, and searches in them: how many rows they may read among many jobs.
+// Lists and searches of jobs: the number of rows that they may read among many jobs.
 #include "tests/infra/mysql/store_reads.h"
 
 namespace carillon::test {
@@ -41,7 +41,7 @@ TEST_F(StoreReadsTest, EachOrderOfJobsIsFoundAtAnyDepth) {
       page();
       EXPECT_LT(RowsRead(page), kReadsMax) << static_cast<int>(order) << descending;
       filter.namespaces = {"team-2"};
-      if (order != JobOrder::kName) continue;  // the others sort one namespace
+      if (order != JobOrder::kName) continue;  // the other orders sort a whole namespace
       page();
       EXPECT_LT(RowsRead(page), kReadsMax) << descending;
     }
@@ -73,7 +73,7 @@ TEST_F(StoreReadsTest, ASearchLooksAtNoMoreJobsThanItMay) {
         for (int round = 0; round < 3; ++round) {
           JobPage page;
           const auto search = [&] { page = s.v(s.jobs.ListJobs(filter)); };
-          // Once to find the end of the search, and once for its rows.
+          // The rows are read once to find the end of the search, and once for the result.
           EXPECT_LT(RowsRead(search), int64_t{2 * kSearchMax} + kOverhead)
               << i << " " << static_cast<int>(order) << descending << " " << round;
           filter.after = PlaceAfter(page, filter);

@@ -1,4 +1,4 @@
-// Daily partitions: created ahead of time, and dropped once none of their runs is open.
+// Daily partitions: they are created ahead of time, and dropped when none of their runs is open.
 #include <atomic>
 #include <future>
 #include <thread>
@@ -46,7 +46,7 @@ TEST_F(PartitionTest, EveryDayGetsItsPartitionAheadOfTime) {
   StoreDriver s = driver();
   const size_t before = Names().size();
   ASSERT_OK(s.housekeeping.Maintain(today_, 14 * 24h));
-  EXPECT_EQ(Names().size(), before);  // there already
+  EXPECT_EQ(Names().size(), before);  // the partitions already exist
   ASSERT_OK(s.housekeeping.Maintain(today_ + 24h, 14 * 24h));
   ASSERT_OK(s.housekeeping.Maintain(today_ + 48h, 14 * 24h));
   EXPECT_EQ(Names().size(), before + 2);
@@ -58,7 +58,7 @@ TEST_F(PartitionTest, EveryDayGetsItsPartitionAheadOfTime) {
   EXPECT_EQ(RowsIn("p_future"), 0);
 }
 
-// While a read takes seconds, the drop of a day must not make claims wait behind it.
+// While a read takes seconds, claims must not wait behind the drop of a day's partition.
 TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
   StoreDriver s = driver();
   const Fence fence = s.Take();
@@ -67,7 +67,7 @@ TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
   const auto reader = database_.Connect();
   ASSERT_OK(reader->Run("SET SESSION idle_transaction_timeout = 0"));
   ASSERT_OK(reader->Begin());
-  ASSERT_OK(reader->Ask("SELECT COUNT(*) FROM job_runs"));  // keeps the table until its end
+  ASSERT_OK(reader->Ask("SELECT COUNT(*) FROM job_runs"));  // locks the table until its end
   std::atomic<bool> ended = false;
   std::thread upkeep([&] {
     EXPECT_CODE(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h), ErrorCode::kUnavailable);
@@ -88,7 +88,7 @@ TEST_F(PartitionTest, RetentionDoesNotQueueForATableThatIsRead) {
   EXPECT_CODE(s.runs.GetRun(first), ErrorCode::kNotFound);
 }
 
-// Without queueing, a table that is always in use would never be locked.
+// If the drop never queued for the lock, it would never get a table that is always in use.
 TEST_F(PartitionTest, RetentionQueuesForATableThatIsAlwaysInUse) {
   StoreDriver s = driver();
   const Fence fence = s.Take();
@@ -190,7 +190,7 @@ TEST_F(PartitionTest, IncarnationsGoWhenNoRunIsLeftOfThem) {
   s.Lose(held, fence, today_ + 1min);
   ASSERT_OK(s.housekeeping.Maintain(today_ + 1h, 14 * 24h));
   EXPECT_EQ(count(), 3);
-  // x1 is deleted; x2 has an open run; x3 is the executor's current one.
+  // Incarnation x1 is deleted. x2 stays because it has an open run, x3 because it is current.
   ASSERT_OK(s.housekeeping.Maintain(today_ + 20 * 24h, 14 * 24h));
   EXPECT_EQ(count(), 2);
   s.v(s.runs.CancelRun(held.key, {.now = today_ + 20 * 24h, .confirm_overlap = true}));

@@ -1,5 +1,5 @@
-// Batches that are written without reading their rows: the statement checks every fact, and leaves
-// every table as reading, deciding and writing would have left it.
+// Batches that are written without reading their rows (the plain path). The statement checks every
+// fact, and the tables end as if the rows had been read, decided on and written.
 #include "common/adapters/mysql/rows/plain_writes.h"
 
 #include <functional>
@@ -46,7 +46,8 @@ ClaimRequest ClaimOf(const RunRow& row) {
   return request;
 }
 
-// Returns a plain report. Its facts about the run hold until the test changes the run.
+// Returns a report that may be plain. Its facts about the run are true until the test
+// changes the run.
 ResultReport ResultOf(const RunRow& row) {
   ResultReport report = StoreDriver::ReportOf(row, RunState::kCompleted, kNow - 1ms);
   report.executor = ExecutorId("e1");
@@ -89,10 +90,10 @@ enum class Path { kPlain, kRead };
 struct Outcome {
   std::vector<std::string> answers;
   std::string tables;  // the contents of the tables afterwards
-  uint64_t held = 0;   // tries of the plain path
+  uint64_t held = 0;   // plain writes whose facts were all true
   uint64_t missed = 0;
 
-  // Ignores which path was taken.
+  // Compares everything but the path.
   bool SameAs(const Outcome& other) const {
     return answers == other.answers && tables == other.tables;
   }
@@ -100,7 +101,7 @@ struct Outcome {
 
 class PlainWritesTest : public ::testing::Test {
  protected:
-  PlainWritesTest() { Run("SET SESSION sql_mode = ''"); }  // lets an invalid kind be stored
+  PlainWritesTest() { Run("SET SESSION sql_mode = ''"); }  // permits an invalid kind
   ~PlainWritesTest() override { failpoint::Reset(); }
 
   void Run(const std::string& statement) { ASSERT_OK(session_->Run(statement)); }
@@ -158,7 +159,7 @@ class PlainWritesTest : public ::testing::Test {
     return all;
   }
 
-  // `rule`: a fact that is not checked; empty = none.
+  // `rule`: the fact that is not checked; empty = all facts are checked.
   template <typename Send>
   Outcome After(const std::vector<Stored>& runs, Path path, std::string_view rule, Send send) {
     Store(runs);
@@ -203,7 +204,8 @@ class PlainWritesTest : public ::testing::Test {
   Fence fence_ = s.Take();
 };
 
-// Four plain claims and one that is never plain, not in the order of their keys.
+// Five claims, not in the order of their keys. Four may be plain; the one with an overlap policy is
+// never plain.
 struct Claims {
   std::vector<Stored> runs;
   std::vector<ClaimRequest> requests;
@@ -219,7 +221,7 @@ struct Claims {
 
 TEST_F(PlainWritesTest, PlainClaimsLeaveWhatReadOnesLeave) {
   Claims claims;
-  claims.runs[0].slot_taken = true;  // it waited for its retry, and its job was edited since
+  claims.runs[0].slot_taken = true;  // the run waited for a retry, and its job was edited
   const Outcome read = AfterClaims(claims.runs, claims.requests, Path::kRead);
   const Outcome plain = AfterClaims(claims.runs, claims.requests, Path::kPlain);
   EXPECT_EQ(plain.answers, read.answers);
@@ -257,7 +259,7 @@ TEST_F(PlainWritesTest, ClaimsOfOneRunAreDecidedOneAfterTheOther) {
   EXPECT_EQ(plain.held, 1u);
 }
 
-// Three plain results, a failure, one with an output.
+// Five results: three plain ones, a failure, and one with output.
 struct Results {
   std::vector<Stored> runs;
   std::vector<ResultReport> reports;
@@ -342,7 +344,8 @@ TEST_F(PlainWritesTest, RandomRunsAreTakenAsThePredicatesSay) {
                   .SameAs(AfterResults(running, reports, Path::kRead)));
 }
 
-// After a takeover between the two tries of a batch, the second one is fenced like the first.
+// A batch that missed is tried again with another check of the fence, because the segment may have
+// been taken over between the two tries.
 TEST_F(PlainWritesTest, MissTakesTheFenceAnew) {
   Claims claims;
   Spoil(ClaimFact::kVersion, claims.runs[0]);
@@ -380,7 +383,7 @@ TEST_F(PlainWritesTest, JobWithSlotsMissesOnce) {
   failpoint::Reset();
   apply();
   EXPECT_EQ(failpoint::Reached("plain.missed"), 1u);
-  apply();  // left out after a miss
+  apply();  // does not try the plain path, because the last try missed
   apply();
   EXPECT_EQ(failpoint::Reached("plain.missed"), 1u);
   EXPECT_EQ(failpoint::Reached("plain.held"), 1u);

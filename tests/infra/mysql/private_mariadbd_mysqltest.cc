@@ -1,4 +1,5 @@
-// The private server: adopted, ended and restarted. Everything that it acknowledged survives.
+// The private MariaDB server when it is adopted, ended and restarted. Everything that it
+// acknowledged survives.
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -19,7 +20,7 @@ class PrivateMariadbdTest : public ::testing::Test {
             .buffer_pool_bytes = 32 << 20,
             .redo_log_bytes = 16 << 20};
   }
-  // As Options, with a data directory that already exists, because creating one takes longest.
+  // Like Options, but with a copy of a prepared data directory, because creating one is slow.
   mysql::PrivateMariadbdOptions Made(const std::string& name = "mariadb") const {
     static const ScratchDirectory made(ScratchPlace::kMemory);
     static const bool once = [this] {
@@ -54,7 +55,7 @@ class PrivateMariadbdTest : public ::testing::Test {
   }
 
   SystemClock clock_;
-  // In memory, since a killed process loses nothing that it wrote to a file there either.
+  // In memory, which is faster. A killed process does not lose what it has written to a file there.
   ScratchDirectory scratch_{ScratchPlace::kMemory};
 };
 
@@ -79,7 +80,8 @@ TEST_F(PrivateMariadbdTest, StartsAnswersStopsAndKeepsItsData) {
                   .ok());
 }
 
-// A starting server deletes the temporary tables of all servers that share its directory for them.
+// A server that starts deletes all temporary tables in its directory for them, even those
+// of other servers.
 TEST_F(PrivateMariadbdTest, TemporaryTablesHaveADirectoryOfTheirOwn) {
   const auto server = StoreDriver::v(Start(Made()));
   const auto session = StoreDriver::v(
@@ -120,7 +122,8 @@ TEST_F(PrivateMariadbdTest, ServerWithOtherOptionsIsEndedFirst) {
   }
   mysql::PrivateMariadbdOptions other = Options();
   other.buffer_pool_bytes *= 2;
-  // Here the predecessor's server is a child of this process, and a zombie until we wait for it.
+  // In this test the previous server is a child of this process. When it ends it stays a zombie
+  // until this thread waits for it.
   std::thread reaper([pid] { waitpid(pid, nullptr, 0); });
   const auto heir = StoreDriver::v(Start(other));
   reaper.join();
@@ -213,7 +216,7 @@ TEST_F(PrivateMariadbdTest, NothingAcknowledgedIsLostWhenTheServerIsKilled) {
   EXPECT_EQ(server->restarts(), 3);
 }
 
-// A process that ends while the list of processes is read is left out, without any other effect.
+// A process that ends while the list of processes is read is skipped, and nothing else changes.
 TEST_F(PrivateMariadbdTest, ProcessesThatEndWhileTheyAreLookedAt) {
   const std::jthread others([](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
@@ -239,7 +242,7 @@ TEST_F(PrivateMariadbdTest, ProcessesThatEndWhileTheyAreLookedAt) {
 // The standalone server must also run for ordinary users, not only for root.
 TEST_F(PrivateMariadbdTest, OrdinaryUserNeedsNoPrivileges) {
   if (geteuid() != 0) {
-    EXPECT_OK(Start(Options()));  // this is one
+    EXPECT_OK(Start(Options()));  // this process already runs as an ordinary user
     return;
   }
   constexpr uid_t kNobody = 65534;

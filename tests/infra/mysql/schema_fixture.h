@@ -1,4 +1,4 @@
-// Fixture of tests of the schema itself: each has its own database and uses plain SQL.
+// Fixture for tests of the schema: each test has its own database and uses plain SQL.
 #pragma once
 
 #include <memory>

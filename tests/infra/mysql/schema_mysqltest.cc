@@ -29,7 +29,8 @@ TEST_F(SchemaTest, NewerSchemaIsRefused) {
   EXPECT_CODE(mysql::Migrate(*session, kFirst), ErrorCode::kConflict);
 }
 
-// A migration that a program which knows version 1 can work with, and one that needs version 2.
+// Two migrations. A program that knows only version 1 can work with the first one, but not with the
+// second one.
 const mysql::Migration kCompatible = {
     2, "compatible", "-- Adds a column.\n-- compatible_from: 1\nALTER TABLE a ADD m INT NULL;\n"};
 const mysql::Migration kNeedsSecond = {
@@ -57,7 +58,7 @@ TEST_F(SchemaTest, EachMigrationThatIsNewerMustBeCompatible) {
   ASSERT_OK(mysql::Migrate(*another, kFirst));
 }
 
-// A newer schema must contain all migrations of the older program.
+// A newer schema is accepted only if it contains all migrations of the older program.
 TEST_F(SchemaTest, ProgramOfAnotherLineAppliesNothingToANewerSchema) {
   const auto session = EmptyDatabase();
   const mysql::Migration other = {2, "other", "CREATE TABLE IF NOT EXISTS other (n INT);\n"};
@@ -71,8 +72,8 @@ TEST_F(SchemaTest, ProgramOfAnotherLineAppliesNothingToANewerSchema) {
             0);
 }
 
-// The table as written by programs before this column. Its rows are not compatible with older
-// programs.
+// The table of migrations as programs wrote it before it had this column. Its rows count as not
+// compatible with older programs.
 TEST_F(SchemaTest, TableOfMigrationsOfBeforeGetsTheColumn) {
   const auto session = EmptyDatabase();
   ASSERT_OK(mysql::Migrate(*session, kSecond));
@@ -112,7 +113,7 @@ TEST_F(SchemaTest, HeaderSaysWhatAMigrationIsCompatibleWith) {
   EXPECT_EQ(from("CREATE TABLE t (n INT);\n"), 7);
   EXPECT_EQ(from("-- compatible_from: 5\nCREATE TABLE t (n INT);\n"), 5);
   EXPECT_EQ(from("-- A table.\n-- compatible_from: 6\nCREATE TABLE t (n INT);\n"), 6);
-  // A line that cannot be read, or names too new a version, counts as not compatible.
+  // A line that cannot be read, or that names a version that is too new, counts as not compatible.
   for (const char* text :
        {"-- compatible_from: \n", "-- compatible_from: 5x\n", "-- compatible_from: -1\n",
         "-- compatible_from: 0\n", "-- compatible_from: 8\n", "-- compatible_from: 5 \n",
@@ -142,7 +143,7 @@ TEST_F(SchemaTest, MigrationThatWasCutShortIsStartedOver) {
   const std::vector<mysql::Migration> broken = {
       {1, "first", "CREATE TABLE IF NOT EXISTS a (n INT);\nTHIS IS NO STATEMENT;\n"}};
   EXPECT_FALSE(mysql::Migrate(*session, broken).ok());
-  session.reset();  // its lock ends with it
+  session.reset();  // this also releases its lock
   const auto again = database_.Connect();
   EXPECT_EQ(Number(*again, "SELECT COUNT(*) FROM schema_migrations"), 0);
   ASSERT_OK(mysql::Migrate(*again, kFirst));
@@ -215,7 +216,7 @@ TEST_F(SchemaTest, JobsOfBeforeAreInDefaultAndUsersOfBeforeHaveNoShares) {
       "('user-anna', 'anna', 'user', 'x', 1, 1)"));
   const auto store = database_.Open(8);
   const StoredJob job = StoreDriver::v(store->jobs.GetJob(JobId("old")));
-  EXPECT_EQ(job.definition, written);  // so that applying it again changes nothing
+  EXPECT_EQ(job.definition, written);  // so applying the same definition again changes nothing
   EXPECT_EQ(job.definition.name_space, "default");
   EXPECT_EQ(StoreDriver::v(store->jobs.ListNamespaces("", 5)), std::vector<std::string>{"default"});
   EXPECT_EQ(
@@ -226,7 +227,7 @@ TEST_F(SchemaTest, JobsOfBeforeAreInDefaultAndUsersOfBeforeHaveNoShares) {
   EXPECT_TRUE(user.shares.empty());
   user.shares = {{"payroll"}};
   EXPECT_EQ(StoreDriver::v(store->auth.UpdateUser(user, kT0)).shares, user.shares);
-  // An interrupted migration is started over.
+  // An interrupted migration starts again from its beginning.
   for (const mysql::Migration& migration : mysql::EmbeddedMigrations()) {
     if (migration.name != "namespaces") continue;
     ASSERT_OK(session->Run("DELETE FROM schema_migrations WHERE version = 11"));
@@ -235,7 +236,7 @@ TEST_F(SchemaTest, JobsOfBeforeAreInDefaultAndUsersOfBeforeHaveNoShares) {
   EXPECT_EQ(StoreDriver::v(store->auth.GetUser("user-anna")).shares, user.shares);
 }
 
-// A member from before this column writes a definition without the namespace.
+// A member of a version without this column writes a definition without the namespace.
 TEST_F(SchemaTest, AnOlderMembersEditLeavesAJobWhereItIs) {
   const auto store = database_.Open(8);
   const auto session = database_.Connect();

@@ -1,5 +1,6 @@
-// Members from before segment rows held leases, beside current ones, as during a rolling upgrade.
-// A member that takes over waits at least for its own lease; the row can only make it wait longer.
+// A rolling upgrade: members of an earlier version, which write no leases into segment rows, beside
+// current members. A member that takes over waits at least for its own lease. A lease in the row
+// can only make it wait longer.
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {
@@ -7,7 +8,7 @@ namespace {
 
 class EarlierOwnerTest : public ::testing::Test {
  protected:
-  // Takes the segments as such a member does.
+  // Takes the segments as an earlier member does.
   void TakesWithoutALease(uint64_t generation) {
     ASSERT_OK(
         earlier_->Run("UPDATE segments s SET s.owner = 'm0', s.incarnation = 'i0', s.epoch = "

@@ -1,4 +1,4 @@
-// Sizes of the private server by memory and control groups.
+// Sizes of the private server, computed from the memory and the limits of control groups.
 #include "common/adapters/mysql/schema/server_sizes.h"
 
 #include <fstream>

@@ -52,7 +52,7 @@ class PooledSessionTest : public ::testing::Test {
     CARILLON_CHECK(rows.ok() && rows->Next(), query);
     return rows->Int(1);
   }
-  // Returns the number of statements that other connections than the test's own send during `work`.
+  // Returns the number of statements that connections other than the test's own send during `work`.
   template <typename Work>
   int64_t Statements(Work work) {
     const std::string query =
@@ -95,7 +95,7 @@ TEST_F(PooledSessionTest, NothingStaysOpenAfterReadsWritesAndErrors) {
       EXPECT_FALSE(Write(pool, n).ok());  // it already exists
       EXPECT_EQ(OpenTransactions(), 0);
     }
-    // The table could not be altered if a read had left a transaction open on it.
+    // If a read had left a transaction open on the table, this statement would fail.
     ASSERT_OK(outside_->Run("SET SESSION lock_wait_timeout = 1"));
     EXPECT_OK(outside_->Run("ALTER TABLE t COMMENT = 'changed'"));
   }

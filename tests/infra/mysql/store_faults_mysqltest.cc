@@ -13,8 +13,8 @@ class StoreFaultsTest : public ::testing::Test {
   void TearDown() override { failpoint::Reset(); }
 
   StoreDriver driver() { return StoreDriver(handle_); }
-  // Returns a pending run after another one was claimed: the executor's incarnation is then in the
-  // store, so that claiming this run takes a single transaction.
+  // Returns a pending run. Another run was claimed before, so that the executor's incarnation is
+  // already in the store and claiming this run takes a single transaction.
   static RunRow KnownExecutorsRun(StoreDriver& s, const Fence& fence) {
     const StoredJob job = s.Create("a", s.Manual());
     s.Apply(s.ReportOf(s.Start(s.Execute(job, kT0), 9, fence, kT0), RunState::kCompleted), fence,
@@ -50,7 +50,7 @@ TEST_F(StoreFaultsTest, LostReplyToACommitIsATimeoutAndTheWriteStands) {
   failpoint::ArmTimes("mysql.lose_commit_reply", 1);
   EXPECT_CODE(s.firing.Claim({s.ClaimOf(row, 1)}, fence, kT0 + 1s), ErrorCode::kTimeout);
   EXPECT_EQ(s.Get(row.key).row.state, RunState::kRunning);
-  // The executor asks again with its token.
+  // The executor repeats its claim with the same token.
   EXPECT_EQ(s.Claim(s.ClaimOf(row, 1), fence, kT0 + 2s).verdict, ClaimVerdict::kAcceptedAgain);
 }
 
@@ -172,8 +172,8 @@ TEST_F(StoreFaultsTest, DeadlockIsRetriedInside) {
   const StoredJob job = s.Create("a", s.Manual());
   s.Start(s.Execute(job, kT0), 9, fence, kT0);
   const RunRow row = s.Execute(job, kT0);
-  // Another connection locks the run and then wants the segment, while the claim holds the segment
-  // and wants the run. The server rolls one of them back; the caller of Claim must not notice.
+  // Another connection locks the run and then waits for the segment, while the claim has locked the
+  // segment and waits for the run. The server rolls one of them back. Claim must succeed anyway.
   ASSERT_OK(outside_->Begin());
   ASSERT_OK(outside_->Ask("SELECT state FROM job_runs FOR UPDATE"));
   std::promise<void> fenced;
@@ -197,7 +197,7 @@ TEST_F(StoreFaultsTest, DeadlockIsRetriedInside) {
   if (wanted.ok()) {
     ASSERT_OK(outside_->Rollback());
   } else {
-    EXPECT_EQ(error, mysql::kDeadlock);  // this one was the victim after all, and holds no lock
+    EXPECT_EQ(error, mysql::kDeadlock);  // this one was rolled back instead: no lock
   }
   const auto replies = claim.get();
   ASSERT_OK(replies);
@@ -226,8 +226,8 @@ TEST_F(StoreFaultsTest, ClientThatStopsInATransactionLosesItsLocks) {
   const RunRow row = KnownExecutorsRun(s, fence);
   ASSERT_OK(outside_->Begin());
   ASSERT_OK(outside_->Ask("SELECT state FROM job_runs FOR UPDATE"));
-  // Only the server ends that transaction, after kIdleTransactionTimeoutSeconds. The claim waits
-  // for the lock until then.
+  // Only the server can end the transaction that holds the lock, after
+  // kIdleTransactionTimeoutSeconds. The claim waits until then.
   EXPECT_EQ(s.Claim(s.ClaimOf(row, 1), fence, kT0 + 1s).verdict, ClaimVerdict::kAccepted);
   EXPECT_FALSE(outside_->Commit().ok());
 }
@@ -271,7 +271,7 @@ TEST_F(StoreFaultsTest, WritersInEveryDirectionLoseNothing) {
     }
   });
   for (std::thread& thread : threads) thread.join();
-  // Each run was claimed once, or was ended by the pause or the cancel before it could be.
+  // Each run was claimed once, or the pause or the cancel ended it before a claim.
   for (const RunRow& row : rows) {
     const RunRow after = s.Get(row.key).row;
     EXPECT_TRUE(after.state == RunState::kRunning || after.state == RunState::kSkipped ||

@@ -1,10 +1,10 @@
-// Stores behind a gate, on MariaDB: a connection that the gate has not admitted is not used.
+// Stores with a gate, on MariaDB: a connection is used only if the gate has admitted its store.
 #include "tests/contract/mysql/mysql_handle.h"
 
 namespace carillon::test {
 namespace {
 
-// Admits one store on one server, and records the identities that it was shown.
+// Admits one store on one server, and records the identities that it had to judge.
 class OneStoreGate final : public StoreGate {
  public:
   Status Check() const override {
@@ -30,7 +30,7 @@ class StoreGateTest : public ::testing::Test {
  protected:
   StoreGateTest() { gate_.wanted_ = StoreDriver::v(handle_.stores().identity.Identify()).store_id; }
 
-  // Replaces the store by another one, which answers on new connections.
+  // Gives the store another id, as if another store answered on new connections.
   void ExchangeStore(const std::string& id) {
     ASSERT_OK(outside_->Run("UPDATE store_identity SET store_id = '" + id + "'"));
     EndConnections();
@@ -112,7 +112,7 @@ TEST_F(StoreGateTest, ServerWithoutAStoreIsToldToTheGate) {
   EXPECT_CODE(handle_.stores().identity.Identify(), ErrorCode::kBrokenStore);
 }
 
-// After a restore, numbers of the blocks that a member holds may be in use by others.
+// After a restore, the blocks of numbers that a member has reserved may also belong to others.
 TEST_F(StoreGateTest, ForgottenBlocksAreNotGoneOnWith) {
   JobDefinition job;
   job.name = "job";
@@ -124,7 +124,8 @@ TEST_F(StoreGateTest, ForgottenBlocksAreNotGoneOnWith) {
             JobNo(500));
 }
 
-// For a new owner, which ends all connections of the process, pools behind a gate are the same one.
+// A new owner of a segment ends all connections of the old owner. So the connections of all pools
+// with a gate have the same name.
 TEST_F(StoreGateTest, ConnectionsAreNamedAsOne) {
   EXPECT_EQ(StoreDriver::v(trusted_->db.pool().Connections()),
             StoreDriver::v(handle_.stores().db.pool().Connections()));

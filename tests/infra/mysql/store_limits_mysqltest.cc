@@ -1,4 +1,5 @@
-// Items that the store refuses, large and unusual bytes, and how much a statement may read.
+// Limits of the store: items that it refuses, large and unusual bytes, and how many rows a
+// statement may read.
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/rows/run_rows.h"
@@ -10,7 +11,8 @@
 namespace carillon::test {
 namespace {
 
-// Applies a batch as callers do: one that is refused is halved until the refused item is alone.
+// Applies a batch as callers do: a refused batch is halved until the refused item is alone. Returns
+// the number of refused items.
 size_t Bisect(StoreDriver& s, const std::vector<ResultReport>& reports, const Fence& fence) {
   const auto applied = s.firing.ApplyResults(reports, fence, kT0 + 9s);
   if (applied.ok()) return 0;
@@ -149,9 +151,10 @@ TEST_F(StoreLimitsTest, RunIdsInTheViewUseTheWholeAlphabet) {
 
 TEST_F(StoreReadsTest, PlanClaimAndResultReadTheirOwnRowsOnly) {
   constexpr int64_t kReadsPerRow = 12;
-  constexpr int64_t kReadsPerBatch = 1'200;  // looking at the counter, fence, metadata
+  constexpr int64_t kReadsPerBatch = 1'200;  // reads of the counters, the fence and metadata
   StoreDriver s = driver();
-  // A first call, since statements are prepared and dictionaries read only once.
+  // The first call is not measured, because statements are prepared and dictionaries
+  // read only once.
   const PlanBatch warm = PlanOf(1, 5'000);
   ASSERT_OK(s.firing.Plan(warm, fence_, kT0));
   for (const size_t count : {size_t{1}, size_t{1000}}) {
@@ -174,9 +177,9 @@ TEST_F(StoreReadsTest, PlanClaimAndResultCostFewRoundTripsAndNoTablesOnDisk) {
     int64_t tables = 0;
     const int64_t statements =
         Grown("'QUESTIONS'", [&] { tables = Grown("'CREATED_TMP_DISK_TABLES'", work); });
-    costs.emplace_back(statements - 3, tables);  // less the three that read the counters
+    costs.emplace_back(statements - 3, tables);  // without the three that read the counters
   };
-  // The first round also opens connections and makes the incarnation known.
+  // The first round also opens connections and stores the incarnation.
   for (const size_t count : {size_t{1}, size_t{1000}}) {
     const PlanBatch plan = PlanOf(count, 10'000 * static_cast<int64_t>(count));
     const auto [claims, reports] = WorkOf(plan);
@@ -207,7 +210,7 @@ TEST_F(StoreReadsTest, ScansReadNoMoreThanTheyAnswer) {
 TEST_F(StoreReadsTest, WatchdogReadsTheFirstScheduleOfEachSegmentWhateverTheStatistics) {
   constexpr int64_t kReadsMax = 1'500;
   StoreDriver s = driver();
-  // The statistics stay those of eight schedules, as after a bulk creation.
+  // The table's statistics still say eight schedules, as after a bulk creation.
   ASSERT_OK(outside_->Run("ALTER TABLE job_schedules STATS_AUTO_RECALC = 0"));
   ASSERT_OK(outside_->Execute(
       "INSERT INTO job_schedules (schedule_id, job_no, segment, position, version, job_version, "

@@ -1,4 +1,4 @@
-// Fixtures on MariaDB that measure how many rows the server reads for a statement.
+// Fixtures on MariaDB that measure how many rows the server reads during some work.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ class StoreLimitsTest : public ::testing::Test {
   MysqlHandle handle_{database_.Open(kSegments)};
 };
 
-// A store with a history, so that a query plan that does not use the primary key is noticed.
+// A store with many rows, so that a query plan that does not use the primary key is detected.
 class StoreReadsTest : public StoreLimitsTest {
  protected:
   static constexpr int64_t kHistoryRows = 20'000;
@@ -41,7 +41,8 @@ class StoreReadsTest : public StoreLimitsTest {
       jobs_.push_back(s.Create("job" + std::to_string(i), definition));
     }
     outside_ = database_.Connect();
-    // Runs one hour before those of the test, in the same partition; a tenth of them is open.
+    // Adds runs one hour before the runs of the test, in the same partition. A tenth of
+    // them is open.
     ASSERT_OK(outside_->Execute(
         "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
         "state, due_us, def_version) SELECT ? + seq, 1000000 + seq MOD 100, 0, ?, ?, "
@@ -52,7 +53,7 @@ class StoreReadsTest : public StoreLimitsTest {
     ASSERT_OK(outside_->Ask("ANALYZE TABLE job_runs, job_schedules, jobs, segments, executors"));
   }
 
-  // Returns by how much the server's counters grew while `work` ran.
+  // Returns the increase of the server's counters while `work` ran.
   template <typename Work>
   int64_t Grown(const std::string& counters, Work work) {
     const int64_t before = Sum(counters);

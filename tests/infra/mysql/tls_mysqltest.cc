@@ -1,4 +1,4 @@
-// TLS to a real MariaDB: which servers a connection trusts, and which it refuses.
+// TLS to a real MariaDB: the servers that a connection trusts, and those that it refuses.
 #include "tests/contract/mysql/mysql_handle.h"
 #include "tests/support/certificate_files.h"
 #include "tests/support/java_process.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* kPassword = "correct horse";
 
-// A server that listens on loopback, with the certificate and key `stem`, or without TLS.
+// A server that listens on loopback, with the certificate and key `stem`; without them, no TLS.
 class ListeningServer {
  public:
   ListeningServer(const CertificateFiles& files, const std::string& stem) : port_(FreePort()) {

@@ -1,4 +1,4 @@
-// Rows of runs, gaps, dead letters and executors that hold values this version does not know.
+// Rows of runs, gaps, dead letters and executors with values that this version does not know.
 #include "common/base/metrics.h"
 #include "tests/contract/mysql/mysql_handle.h"
 
@@ -11,8 +11,8 @@ class UnreadableRowsTest : public ::testing::Test {
     options.metrics = &metrics;
     return options;
   }
-  // Stores an unknown value, as a newer version or a manual edit might: an ENUM value that is out
-  // of range is stored as ''.
+  // Stores an unknown value, as a newer version or a manual edit may do. MariaDB stores an ENUM
+  // value that is out of range as ''.
   void Spoil(const RunKey& key, const std::string& column) {
     const auto session = database_.Connect();
     ASSERT_OK(session->Run("SET SESSION sql_mode = ''"));

@@ -1,4 +1,4 @@
-// The coordinator when answers are lost, and when servers lag, restart, or can no longer write.
+// The coordinator when answers are lost, and when servers lag, restart, or cannot write any more.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -48,8 +48,8 @@ class CoordinatorFaultsTest : public ::testing::Test {
   ZookeeperServer server_;
 };
 
-// The create reaches the server and its answer is lost. The node exists, and the member must find
-// it again, instead of leading twice or waiting behind its own old node.
+// The request to create a node reaches the server, but its answer is lost. The member must find its
+// node again. Otherwise it would have two nodes in the election, and could wait behind its own.
 TEST_F(CoordinatorFaultsTest, AnswerOfTheCreateIsLost) {
   std::atomic<bool> armed = true;
   std::atomic<int> creates = 0;
@@ -80,7 +80,7 @@ TEST_F(CoordinatorFaultsTest, AnswerOfTheCreateIsLost) {
 TEST_F(CoordinatorFaultsTest, NodeOfAnEarlierSessionOfThisProcessIsRemoved) {
   auto before = Client(server_.port());
   ASSERT_TRUE(before->Join(Info("a")).ok());
-  const auto again = Client(server_.port());  // the same incarnation, another session
+  const auto again = Client(server_.port());  // the same incarnation in another session
   ASSERT_TRUE(again->Join(Info("a")).ok());
   EXPECT_EQ(ElectionNodes(server_.port()).size(), 1u);
   EXPECT_TRUE(again->IsLeader());
@@ -107,7 +107,7 @@ TEST_F(CoordinatorFaultsTest, SessionOutlivesARestartOfTheServer) {
   EXPECT_EQ(*b->ProveSession(), Generation(1));
 }
 
-// A leader that cannot reach the server learns of its ended session once it can reach it again.
+// A leader that cannot reach the server notices the end of its session when it is connected again.
 TEST_F(CoordinatorFaultsTest, LeaderThatWasAwayLearnsThatItsSessionEnded) {
   TcpProxy proxy(server_.port());
   const auto a = Client(proxy.port());
@@ -166,7 +166,8 @@ TEST_F(CoordinatorFaultsTest, GarbageInItsNodesIsNeverObeyed) {
   EXPECT_EQ(a->ReadAssignment()->generation, Generation(1)) << "the last one that could be read";
   EXPECT_EQ(a->Members().size(), 1u);
   EXPECT_TRUE(a->IsLeader());
-  // It does not keep other members out, and a member that cannot read it does not overwrite it.
+  // The unreadable value does not keep other members out, and a member that cannot read it does not
+  // overwrite it.
   const auto b = Client(server_.port());
   ASSERT_TRUE(Joins(*b, "b"));
   EXPECT_EQ(b->ReadAssignment()->generation, Generation(0));
@@ -215,7 +216,7 @@ TEST_F(CoordinatorFaultsTest, SettingsThatSomebodyDeletedOrSpoiltAreWrittenAgain
   ASSERT_TRUE(b->Join(Info("b")).ok());
   const ClusterSettings settings{.version = 5, .values = {{"log.level", "debug"}}};
   const auto written_again = [&] {
-    // Members and assignments keep working, and the unreadable settings count as absent.
+    // Members and assignments continue to work, and the unreadable settings count as absent.
     EXPECT_TRUE(WaitUntil([&] { return a->ReadSettings().value_or({}).version == 0; }));
     EXPECT_TRUE(a->IsLeader());
     EXPECT_EQ(a->State(), SessionState::kConnected);
@@ -237,8 +238,8 @@ TEST_F(CoordinatorFaultsTest, SettingsThatSomebodyDeletedOrSpoiltAreWrittenAgain
   ASSERT_TRUE(a->WriteAssignment({Generation(1), {{SegmentId(0), MemberId("a")}}}).ok());
 }
 
-// If a record that cannot be read counted as absent, any store that answers would be trusted. Only
-// after it was deleted by hand is a new one written.
+// If an unreadable record of trust counted as absent, any store that answers would be trusted. A
+// new record is written only after someone has deleted the unreadable one.
 TEST_F(CoordinatorFaultsTest, RecordOfTrustThatIsGarbageIsNotTakenForNone) {
   const auto a = Client(server_.port());
   ASSERT_TRUE(Joins(*a, "a"));
@@ -297,7 +298,7 @@ class EnsembleTest : public ::testing::Test {
  protected:
   static constexpr int kServers = 3;
 
-  // Each peer reaches the quorum port of server `to` through its own proxy.
+  // Each server reaches the quorum port of server `to` through its own proxy.
   void SetUp() override {
     for (int i = 0; i < kServers; ++i) ports_.push_back({FreePort(), FreePort()});
     for (int from = 0; from < kServers; ++from) {
@@ -332,7 +333,8 @@ class EnsembleTest : public ::testing::Test {
   std::vector<std::unique_ptr<ZookeeperServer>> servers_;
 };
 
-// A follower that lost its leader still answers reads for a while; these must not be trusted.
+// A follower that lost its leader still answers reads for a while. These answers must
+// not be trusted.
 TEST_F(EnsembleTest, StaleFollowerProvesNothing) {
   const int stale = Find("follower");
   const int leader = Find("leader");
@@ -344,7 +346,8 @@ TEST_F(EnsembleTest, StaleFollowerProvesNothing) {
   ASSERT_TRUE(WaitUntil([&] { return b->Join(Info("b")).ok(); }, 30s));
   ASSERT_TRUE(a->IsLeader());
   ASSERT_TRUE(a->WriteAssignment({Generation(1), {{SegmentId(0), MemberId("a")}}}).ok());
-  // Lives longer than the members' sessions, so that the follower continues to serve it.
+  // This session lasts longer than the members' sessions, so that the follower continues
+  // to serve it.
   auto reader =
       zookeeper::Session::Open({.servers = servers_[stale]->address(), .timeout = 60s}, {});
   ASSERT_TRUE(reader.ok() && (*reader)->AwaitConnected(30s));
