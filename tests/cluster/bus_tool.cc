@@ -1,8 +1,8 @@
-// Reads and writes records of a topic for tests, a JSON object a line:
+// Reads and writes the records of a topic for tests, one JSON object per line:
 //   {"partition": 3, "headers": {"name": "value"}, "payload": "<hex>"}
 //
-//   bus_tool BOOTSTRAP PARTITIONS read TOPIC    everything there is, from the oldest record on
-//   bus_tool BOOTSTRAP PARTITIONS write TOPIC   what comes on standard input
+//   bus_tool BOOTSTRAP PARTITIONS read TOPIC    prints all records, the oldest first
+//   bus_tool BOOTSTRAP PARTITIONS write TOPIC   sends the records on standard input
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -16,7 +16,7 @@ namespace {
 using namespace carillon;
 using nlohmann::json;
 
-// Nothing came for so long: that was all.
+// When no record arrives for this time, all were read.
 constexpr auto kQuiet = std::chrono::seconds(2);
 constexpr size_t kRecordsPerPoll = 1000;
 
@@ -77,7 +77,7 @@ int Write(const kafka::KafkaOptions& broker, int partitions, const std::string& 
          .headers = record.at("headers").get<std::map<std::string, std::string>>()});
     if (!sent.ok()) return Fail(sent.error());
   }
-  producer->reset();  // waits for the broker to have them
+  producer->reset();  // waits until the broker has acknowledged all records
   const auto undelivered = metrics.counter("carillon_bus_undelivered_total", topic).value();
   if (undelivered == 0) return 0;
   std::cerr << "bus_tool: " << undelivered << " records were not delivered\n";

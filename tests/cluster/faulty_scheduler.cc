@@ -1,6 +1,6 @@
-// carillon-scheduler that stops itself (SIGSTOP) between the fence and the commit of a transaction,
-// once for each time that a test makes the file `stop-after-fence` in its working directory. Same
-// arguments as carillon-scheduler.
+// A carillon-scheduler that stops itself (SIGSTOP) between the fence and the commit of a
+// transaction. It does so once each time a test creates the file `stop-after-fence` in its working
+// directory. It takes the same arguments as carillon-scheduler.
 #include <signal.h>
 #include <unistd.h>
 

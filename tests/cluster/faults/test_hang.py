@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""MariaDB, Kafka and ZooKeeper hang, one after the other: stopped, they accept connections and answer
-nothing. What runs goes on to its end, at its first attempt. So it does when daemons start while
-Kafka is away.
+"""MariaDB, Kafka and ZooKeeper hang, one after the other: a stopped server accepts connections but answers nothing.
+Running attempts must continue to their end, without a retry. The same holds when daemons start while Kafka is not
+available.
 
-The short form stops each for longer than a lease, a statement and a connection may take; with
-CARILLON_TEST_LONG=1 it is a minute each, under runs of two, with the leases a cluster has by default.
+The short form stops each server for longer than a lease, and longer than a statement or a connection may take. With
+CARILLON_TEST_LONG=1 each is stopped for a minute, during runs of two minutes and with a cluster's default leases.
 """
 import os
 import sys
@@ -15,12 +15,12 @@ from cluster_under_test import ClusterUnderTest, wait_until  # noqa: E402
 from harness import LONG, alive  # noqa: E402
 from load import uptime  # noqa: E402
 
-# An executor that was killed is back after its ZooKeeper session, a start, and 2 s of waiting for Kafka; its warden
-# gives it the lease less 3 s.
+# A killed executor returns after its ZooKeeper session has ended, it has started, and it has waited 2 s for Kafka. Its
+# warden waits for it for the lease less 3 s.
 LEASE_S = 20 if LONG else 15
-HANG_S = 60 if LONG else 26  # a statement takes 15 s to fail, and 5 s more on a new connection
+HANG_S = 60 if LONG else 26  # a statement fails after 15 s, and its repetition on a new connection 5 s later
 RUN_S = 120 if LONG else 45
-RESTARTS_S = 45  # what the restarts of two daemons may take beside a lease
+RESTARTS_S = 45  # the time for the restarts of two daemons, beside a lease
 RUNS = 12
 
 
@@ -38,7 +38,7 @@ class HangTest(unittest.TestCase):
         cls.cluster.destroy(keep=cls.passed < 4)
 
     def start_runs(self, what, seconds=RUN_S):
-        """In so many segments that each member owns some of theirs."""
+        """Starts runs in so many segments that each member owns some of them."""
         api = self.cluster.api()
         runs = []
         for i in range(RUNS):
@@ -56,7 +56,7 @@ class HangTest(unittest.TestCase):
         return os.path.join(self.cluster.scratch, what + ".pids")
 
     def expect_all_still_run(self, what):
-        """Otherwise their ends would say nothing about leases."""
+        """Checks that no run has ended yet: otherwise the ends would prove nothing about leases."""
         with open(self.pids(what), encoding="utf-8") as f:
             pids = [int(line) for line in f]
         self.assertEqual([alive(pid) for pid in pids], [True] * RUNS, f"the runs outlast {what}")
@@ -84,7 +84,7 @@ class HangTest(unittest.TestCase):
     def api_that_answers(self):
         try:
             return self.cluster.api()
-        except Exception:  # it waits for what hung until then
+        except Exception:  # the members may still wait for the server that hung
             return None
 
     def end(self, name):
@@ -93,7 +93,7 @@ class HangTest(unittest.TestCase):
                    60, f"{name} to end")
 
     def test_daemons_start_while_kafka_is_away(self):
-        """They serve leases of what runs, and the segments of a member, without it."""
+        """Without Kafka they still renew the leases of running attempts, and a member still takes segments."""
         self.cluster.await_ready()
         runs = self.start_runs("away", RUN_S + RESTARTS_S)
         self.end("kafka")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills, stops and restarts the parts of a cluster under load, and judges by what the jobs wrote.
+"""Kills, stops and restarts the parts of a cluster under load, and checks the journal that the jobs wrote.
 
 The short form has two kills in about a minute, the long form the whole list, with CHAOS_PER_SECOND shell jobs a second
 and CHAOS_NOOPS_PER_SECOND no-op jobs.
@@ -77,7 +77,7 @@ class KillsTest(unittest.TestCase):
         self.load.run_for(3)
         self.cluster.run("start", "executor-1")
         self.calm()
-        self.load.process_died(since)  # a claim that was on its way to it is lost
+        self.load.process_died(since)  # a claim that was on its way to this process is lost
 
     def kill_executor_and_warden(self):
         self.cluster.refresh()
@@ -123,7 +123,7 @@ class KillsTest(unittest.TestCase):
 
 
 class AllFaultsTest(KillsTest):
-    test_leader_and_executor_are_killed = None  # part of the list
+    test_leader_and_executor_are_killed = None  # the long list includes these kills
 
     def test_everything_is_killed_in_turn(self):
         self.go_through([self.kill_leader],

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""An owner that freezes between the fence and the commit of a transaction, and comes back deposed.
+"""An owner that freezes between the fence and the commit of a transaction, and continues when it is no longer owner.
 
-The scheduler's test program stops itself there; everything else is as it is installed.
+A test program of the scheduler stops itself at this point; all other programs are the installed ones.
 """
 import datetime
 import os
@@ -13,7 +13,7 @@ from cluster_under_test import BIN, ClusterUnderTest, wait_until  # noqa: E402
 from load import Load, uptime  # noqa: E402
 
 SESSION_S = 3
-TAKEOVER_S = 3  # from the new assignment on
+TAKEOVER_S = 3  # from the new assignment to the takeover
 
 
 class FrozenOwnerTest(unittest.TestCase):
@@ -34,7 +34,7 @@ class FrozenOwnerTest(unittest.TestCase):
         self.cluster.destroy(keep=not self.passed)
 
     def told_yet(self, name, what, since):
-        """When a process logged `what`, after `since`: seconds since 1970; None: not yet."""
+        """Returns when the process first logged `what` after `since`, in seconds since 1970; None if it has not yet."""
         with open(self.cluster.process(name)["log"], encoding="utf-8", errors="replace") as f:
             for line in f:
                 if what in line:
@@ -69,7 +69,8 @@ class FrozenOwnerTest(unittest.TestCase):
         self.assertLessEqual(silence, SESSION_S + TAKEOVER_S)
         woken = self.load.boot + uptime()
         self.cluster.run("kill", frozen, "CONT")
-        # By the fence, or because its connection was ended; then a look at the epochs is what tells it.
+        # The fence refuses the write, or its connection was ended. In the second case the process learns the reason from
+        # its next read of the epochs.
         wait_until(lambda: self.told_yet(frozen, "cause=fenced", woken), 20, "the frozen write to be refused")
         self.cluster.await_ready()
         self.load.await_fires()

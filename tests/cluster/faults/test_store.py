@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The store is exchanged under a cluster that runs: another server at its address, an older state
-restored in place, an older state while all members were stopped. Every member holds, nothing is
-published or started, what runs goes on, and an operator's word lets work go on. Before that, a
-table is missing for moments, for which no result may be blamed.
+"""The store is exchanged under a cluster that works: another server answers at its address, an older state is restored
+in place, and an older state is restored while all members are stopped. Then every member must hold: nothing is
+published or started, running attempts continue, and work goes on when an operator accepts the store. Before that, a
+table is missing for moments: no result may be rejected because of it.
 """
 import getpass
 import json
@@ -18,13 +18,13 @@ from cluster_under_test import BIN, JARS, ROOT, ClusterUnderTest, wait_until  # 
 from load import Load, uptime  # noqa: E402
 
 HELD_WITHIN_S = 10
-IN_FLIGHT_S = 3  # a claim that was granted before may start within its lease's first moments
+IN_FLIGHT_S = 3  # the time in which an attempt may still start whose claim was accepted before
 LEASE_S = 20
-LONG_S = 600  # outlasts the test
-LONG_RUNS = 10  # in so many segments that each member owns some of theirs
+LONG_S = 600  # longer than the test
+LONG_RUNS = 10  # enough that each member owns segments of some of them
 TABLE_AWAY_TIMES = 5
 TABLE_AWAY_S = 0.4
-OLD_S = 12    # of history that is taken back; the mark moves every 5 s
+OLD_S = 12    # how much history the restore loses; the mark increases every 5 s
 
 
 class StoreTest(unittest.TestCase):
@@ -87,7 +87,7 @@ class StoreTest(unittest.TestCase):
     def held(self, name):
         try:
             return self.cluster.metric(name, "carillon_store_held") == 1
-        except OSError:  # it is being started
+        except OSError:  # the server is still starting
             return False
 
     def store_of(self, name):
@@ -116,7 +116,7 @@ class StoreTest(unittest.TestCase):
                         "'carillon' AND table_type = 'BASE TABLE'").split()
 
     def save_tables(self):
-        """As mariadb-dump --lock-tables would: one moment of all of them."""
+        """Copies all tables as they were at one moment, as mariadb-dump --lock-tables does."""
         tables = self.tables()
         locks = ", ".join(f"carillon.{t} READ, saved.{t} WRITE" for t in tables)
         self.sql("CREATE DATABASE saved; "
@@ -126,7 +126,7 @@ class StoreTest(unittest.TestCase):
                  + "UNLOCK TABLES;")
 
     def restore_tables(self):
-        """As its output would, read back while everybody is connected."""
+        """Puts the copies in place while all members are connected, as reading a dump back does."""
         self.sql("SET SESSION foreign_key_checks = 0; "
                  + "".join(f"DROP TABLE carillon.{t}; RENAME TABLE saved.{t} TO carillon.{t}; "
                            for t in self.tables()) + "DROP DATABASE saved;")
@@ -143,14 +143,14 @@ class StoreTest(unittest.TestCase):
     # ---- what is expected ----
 
     def expect_held(self, since, reason):
-        """Of every member; returns what the store showed."""
+        """Waits until every member holds for this reason; returns what the store showed."""
         for name in self.members():
             wait_until(lambda name=name: self.held(name), HELD_WITHIN_S + since - uptime(),
                        f"{name} to hold the store")
         print(f"{self.id()}: held by every member after {uptime() - since:.1f} s ({reason})",
               flush=True)
         for name in self.members():
-            # One that looked between two tables of a restore first saw no store at all, and looks again.
+            # A member that read the store between two tables of a restore first saw no store. It reads again.
             wait_until(lambda name=name: self.store_of(name)["reason"] == reason, HELD_WITHIN_S,
                        f"{name} to say {reason}")
             store = self.store_of(name)
@@ -201,7 +201,7 @@ class StoreTest(unittest.TestCase):
                      f"DO SLEEP({TABLE_AWAY_S}); "
                      f"RENAME TABLE carillon.job_runs_away TO carillon.job_runs;")
             self.load.await_fires()
-        # One that counted as stored and is not stays RUNNING until its lease is over.
+        # If a result counted as stored but was not, its run would stay RUNNING until its lease is over.
         wait_until(lambda: self.load_runs("r.state = 'RUNNING' AND r.claimed_us < 1000000 * "
                                           "(UNIX_TIMESTAMP(NOW(6)) - 3)") == 0,
                    LEASE_S / 2, "every result to be recorded")
@@ -219,7 +219,7 @@ class StoreTest(unittest.TestCase):
                             f"USING (job_no) WHERE j.job_id LIKE 'load-%' AND ({which})"))
 
     def other_server(self):
-        """The address leads to a copy that is up to date: it holds by the server alone."""
+        """Another server answers with a copy that is up to date: only the server's identity can reveal it."""
         pid = self.cluster.process("mariadb")["pid"]
         with open(f"/proc/{pid}/cmdline", encoding="utf-8") as f:
             command = f.read().split("\0")[:-1]
@@ -235,7 +235,7 @@ class StoreTest(unittest.TestCase):
         self.own_server.send_signal(signal.SIGTERM)
         self.own_server.wait(60)
         self.own_server = None
-        # The trusted one, restarted with all it had: nobody needs to be asked.
+        # The trusted server is restarted with all its data: no operator has to accept it.
         self.cluster.run("start", "mariadb")
         self.expect_work()
         self.assertEqual(self.long_runs_killed(), [])
@@ -268,7 +268,7 @@ class StoreTest(unittest.TestCase):
         os.rename(os.path.join(self.home(), "old"), data)
         self.cluster.run("start", "mariadb")
         before = self.starts()
-        # They do not become ready, so nobody waits for that.
+        # The members do not become ready, so the test does not wait for it.
         starting = [subprocess.Popen(
             [sys.executable, os.path.join(ROOT, "deploy", "cluster", "cluster.py"), "--bin", BIN,
              "--jars", JARS, "start", name, "--dir", self.cluster.dir],

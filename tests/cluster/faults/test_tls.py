@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A cluster whose control link has TLS: executors join with tokens and are who their certificates say."""
+"""A cluster whose control link uses TLS: executors join with tokens, and their certificates identify them."""
 import os
 import shutil
 import subprocess
@@ -54,7 +54,7 @@ class TlsTest(unittest.TestCase):
     def test_3_a_token_works_once(self):
         self.cluster.run("add", "executor")
         self.cluster.await_ready()
-        self.cluster.run("kill", "executor-2")  # another start of one that lives is refused for that
+        self.cluster.run("kill", "executor-2")  # while it lives, a second one is refused for that reason
         copy = os.path.join(self.cluster.scratch, "copy")
         os.makedirs(copy)
         shutil.copy(os.path.join(self.home("executor-2"), "join-token"), copy)
@@ -99,7 +99,7 @@ class TlsTest(unittest.TestCase):
                 [os.path.join(BIN, "carillon-executor"), "--config",
                  os.path.join(directory, "carillon.yaml")], stdout=log, stderr=log)
         try:
-            self.run_job("third")  # so the other one has had its time
+            self.run_job("third")  # after this the intruder has had enough time
             names = [e["executor_id"] for e in self.cluster.api().get("/api/executors")["items"]]
             self.assertNotIn("intruder", names)
             self.assertIn("executor-1", names)

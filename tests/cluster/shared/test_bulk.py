@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A bulk action whose member is killed in the middle: another one ends it, and nobody acts twice."""
+"""A bulk action whose member is killed in the middle: another member completes it, and no item is executed twice."""
 import collections
 import getpass
 import os
@@ -36,7 +36,7 @@ class BulkTest(unittest.TestCase):
         return [line.split("\t") for line in done.stdout.splitlines()]
 
     def worker(self):
-        """The member that has done some of it."""
+        """The member that has executed some items of the action."""
         return next((name for name in ("scheduler-1", "scheduler-2")
                      if self.cluster.metric(name, ITEMS) > 0), None)
 
@@ -68,7 +68,7 @@ class BulkTest(unittest.TestCase):
         items = list(api.pages(f"/api/bulk/{action['bulk_id']}/items"))
         self.assertEqual(len({item["run_id"] for item in items}), JOBS)
 
-        # The audit: each once; the one under way at the death perhaps twice.
+        # The audit log has each item once; the item in progress when the member died may be there twice.
         told = collections.Counter({row[0]: int(row[1]) for row in self.sql(
             "SELECT object_id, COUNT(*) FROM audit_log WHERE action = 'job.execute' "
             "GROUP BY object_id")})

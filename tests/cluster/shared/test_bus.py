@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Records on Kafka as people and strangers see and write them, on a cluster whose format is JSON.
+"""Records on Kafka, read and written by others, on a cluster whose format is JSON.
 
-Whatever stands on the topics, only what an owner published, signed and granted is run.
+No matter which records are on the topics, only tasks that an owner has published, signed and granted are run.
 """
 import base64
 import json
@@ -45,7 +45,7 @@ class BusTest(unittest.TestCase):
         self.tool("write", topic, "".join(json.dumps(record) + "\n" for record in records))
 
     def run_job(self, job_id, command, expect="COMPLETED"):
-        """Makes a job that writes its id down first, runs it; the run."""
+        """Creates a job that first writes its id down, runs it, and returns the run."""
         api = self.cluster.api()
         api.post("/api/jobs", {"name": job_id, "job_id": job_id,
                                "command": f"echo {job_id} >>{self.journal}; {command}"})
@@ -63,7 +63,7 @@ class BusTest(unittest.TestCase):
             return f.read().split().count(job_id)
 
     def record_of(self, run):
-        """The record with a run's task."""
+        """The record that contains the run's task."""
         return next(record for record in self.read(TASKS)
                     if json.loads(bytes.fromhex(record["payload"]))["task_id"] == run["run_id"])
 
@@ -151,8 +151,8 @@ class BusTest(unittest.TestCase):
         result = {"task_id": run["run_id"], "job_id": "guarded", "executor_id": EXECUTOR,
                   "status": "COMPLETED", "exit_code": 0, "attempt": 1,
                   "claim_token": "0123456789abcdef" * 2}
-        partitions = range(PARTITIONS)  # every owner reads all of them
-        garbage = b"\x07" + os.urandom(99)  # Protobuf has no type 7; of random bytes 1 in 800 is an empty bundle
+        partitions = range(PARTITIONS)  # every owner reads all partitions
+        garbage = b"\x07" + os.urandom(99)  # Protobuf has no type 7; 1 of 800 random texts is an empty bundle
         self.write(RESULTS, *[{"partition": p, "headers": {}, "payload": payload} for p in partitions
                               for payload in (garbage.hex(), b"{".hex(),
                                               json.dumps(result).encode().hex())])

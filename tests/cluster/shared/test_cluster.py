@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`./dev cluster`: its verbs, and the shape of its status that scripts rely on."""
+"""`./dev cluster`: its verbs, and the form of its status, which scripts rely on."""
 import concurrent.futures
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Settings of a whole cluster that change while it runs: they reach every process, whatever is away.
+"""Settings of a whole cluster that change while it runs: they reach every process, even when parts are unavailable.
 
-GET reads the store, so it proves nothing of how a change spreads: the metric of each process does.
+GET reads the store, so it does not prove that a change has spread. The metric of each process proves it.
 """
 import os
 import re
@@ -16,9 +16,9 @@ from harness import ApiError  # noqa: E402
 PATH = "/api/system/config"
 MEMBERS = ("scheduler-1", "scheduler-2")
 EXECUTORS = ("executor-1", "executor-2")
-SPREAD_S = 5       # with nothing away; measured well below 1
+SPREAD_S = 5       # the limit when all parts are available; measured times are well below 1 s
 SESSION_S = 2
-FROM_STORE_S = 5   # how often the leader asks the store
+FROM_STORE_S = 5   # the interval at which the leader reads the store
 
 
 class ConfigTest(unittest.TestCase):
@@ -41,7 +41,7 @@ class ConfigTest(unittest.TestCase):
         type(self).failed = self.failed or not self.passed
 
     def put(self, member, settings):
-        """The new version."""
+        """Changes the settings at this member and returns their new version."""
         api = self.cluster.api(member)
         status, headers, _ = api.raw("GET", PATH)
         self.assertEqual(status, 200)
@@ -49,7 +49,7 @@ class ConfigTest(unittest.TestCase):
                         {"If-Match": headers["ETag"]})["version"]
 
     def version(self, name):
-        """Of what is in force in that process; None while it does not answer."""
+        """The version of the settings in force in this process; None while it does not answer."""
         try:
             return int(self.cluster.metric(name, "carillon_config_version"))
         except OSError:
@@ -68,7 +68,7 @@ class ConfigTest(unittest.TestCase):
         ended = wait_until(lambda: next(iter(
             r for r in [api.get(f"/api/runs/{run}")] if r["state"] == "COMPLETED"), None), 30,
             "the run to end")
-        return ended["output"].count("x")  # without the mark of what was cut
+        return ended["output"].count("x")  # without the note that the output was truncated
 
     def test_a_change_reaches_every_process_and_survives_their_restarts(self):
         self.assertEqual(self.output_bytes(), 5000)
@@ -117,7 +117,7 @@ class ConfigTest(unittest.TestCase):
         for member in (self.cluster.leader(),
                        next(m for m in MEMBERS if m != self.cluster.leader())):
             other = next(m for m in MEMBERS if m != member)
-            # It can store the change and tell nobody.
+            # The member can store the change, but cannot notify the others.
             self.cluster.run("kill", "zookeeper", "STOP")
             version = self.put(member, {"executor.slots": 6 if member == MEMBERS[0] else 7})
             self.cluster.run("kill", member)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Executors and members as an operator handles them: labels, drain, disable, one more and one less."""
+"""Executors and members in the hands of an operator: labels, drain, disable, adding one and removing one."""
 import json
 import os
 import sys
@@ -30,7 +30,7 @@ class ExecutorsTest(unittest.TestCase):
         return self.cli_json("executor", "get", name)
 
     def hosts_of(self, job_id, **fields):
-        """Makes a job, runs it some times at once; how many runs each executor had."""
+        """Creates a job, starts several runs at once, and returns the number of runs of each executor."""
         api = self.cluster.api()
         api.post("/api/jobs", {"name": job_id, "job_id": job_id, "command": "sleep 0.3", **fields})
         runs = [api.post(f"/api/jobs/{job_id}/execute")["run_id"] for _ in range(RUNS)]
@@ -47,7 +47,7 @@ class ExecutorsTest(unittest.TestCase):
         self.await_known(name, "labels")
 
     def await_known(self, name, field):
-        """Every member answers, and routes by, what the store has."""
+        """Waits until every member knows the stored value of this field, which it also routes by."""
         wanted = self.executor(name)[field]
         members = [p["name"] for p in self.cluster.refresh()["processes"]
                    if p["kind"] == "scheduler"]
@@ -55,8 +55,8 @@ class ExecutorsTest(unittest.TestCase):
                                for m in members), 30, f"{field} of {name} at every member")
 
     def await_idle_heartbeats(self):
-        """What an owner thinks of the load is right when a heartbeat has come that was sent after
-        everything had ended: the second one from now."""
+        """Waits until the owners know that nothing runs. Only the second heartbeat from now was surely sent after
+        everything had ended."""
         for name in ("executor-1", "executor-2"):
             seen = set()
 
@@ -77,7 +77,7 @@ class ExecutorsTest(unittest.TestCase):
                 ("pinned", {"executor_id": "executor-2"}, {"executor-2": RUNS}),
                 ("first", {"routing": "first_healthy"}, {"executor-1": RUNS})):
             self.assertEqual(self.hosts_of(name, **fields), hosts, name)
-        # Runs of one job belong to one owner, which spreads them.
+        # All runs of one job belong to one owner, which distributes them.
         for routing in ("round_robin", "least_loaded"):
             self.await_idle_heartbeats()
             hosts = self.hosts_of(routing.replace("_", "-"), routing=routing)
@@ -130,7 +130,8 @@ class ExecutorsTest(unittest.TestCase):
         run = api.post("/api/jobs/survives/execute")["run_id"]
         wait_until(lambda: api.get(f"/api/runs/{run}")["state"] == "RUNNING", 20, "it to run")
         self.cluster.run("kill", "executor-1", "TERM")
-        # It waits 10 s for what runs. Silence alone would be seen 6 s after that, and as UNHEALTHY.
+        # The executor waits 10 s for its runs and then reports that it leaves. If it only fell silent, the members
+        # would notice 6 s later, and it would become UNHEALTHY.
         wait_until(lambda: set(seen().values()) == {"OFFLINE"}, 14, "every member to know that it left", every=0.2)
         self.assertEqual(self.hosts_of("without-it"), {"executor-2": RUNS})
         self.assertEqual(set(seen().values()), {"OFFLINE"})

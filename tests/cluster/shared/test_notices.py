@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Notices of a cluster whose member is killed between the end of runs and their delivery."""
+"""Notices of a cluster whose member is killed between the end of runs and the delivery of their notices."""
 import base64
 import os
 import sys
@@ -11,7 +11,7 @@ from cluster_under_test import ClusterUnderTest, wait_until  # noqa: E402
 from receivers import WebhookReceiver  # noqa: E402
 
 SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
-JOBS = 40  # in most segments, of both members
+JOBS = 40  # enough for most segments, and so for both members
 
 
 class NoticesTest(unittest.TestCase):
@@ -58,7 +58,7 @@ class NoticesTest(unittest.TestCase):
         told = [body["data"]["run_id"] for body in self.webhook.bodies("run.failed")]
         self.assertEqual(sorted(told), sorted(runs), "each once: none was delivered before")
 
-        # While deliveries are under way: perhaps twice, then with the same id, and none is lost.
+        # The member is killed while it delivers. A notice may then arrive twice, with the same id, but none is lost.
         self.cluster.run("start", "scheduler-1")
         self.cluster.await_ready()
         api = self.cluster.api("scheduler-2")

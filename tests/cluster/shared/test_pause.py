@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The leader is killed while the whole cluster is paused: its successor stays paused, what runs goes on, nothing is lost."""
+"""The leader is killed while the cluster is paused: its successor stays paused, attempts go on, no run is lost."""
 import os
 import signal
 import sys
@@ -10,7 +10,7 @@ from cluster_under_test import ClusterUnderTest, wait_until  # noqa: E402
 from load import Load, uptime  # noqa: E402
 
 SESSION_S = 3
-STILL_S = 3  # how long nothing has to start
+STILL_S = 3  # the time in which nothing may start
 
 
 class PauseTest(unittest.TestCase):
@@ -36,7 +36,7 @@ class PauseTest(unittest.TestCase):
                    10, f"paused {paused} at {self.members()}")
 
     def stillness(self):
-        """Every start so far is of before; more than STILL_S go by without another. Ends with how many there are."""
+        """Checks that no job starts for more than STILL_S. Returns the number of starts so far."""
         self.load.follow()
         count = len(self.load.starts)
         until = uptime() + STILL_S
@@ -56,7 +56,7 @@ class PauseTest(unittest.TestCase):
         leader = self.cluster.leader()
         self.cluster.cli("system", "pause", "--reason", "the switch is changed", "--yes", "--wait")
         self.paused_everywhere(True)
-        # Claims that were accepted just before have their process a moment later.
+        # An attempt whose claim was accepted just before the pause starts a moment later.
         self.load.run_for(1)
         before = self.stillness()
         self.assertGreater(before, 0)
@@ -76,7 +76,7 @@ class PauseTest(unittest.TestCase):
         waits = api.get("/api/runs/" + by_hand)
         self.assertEqual((waits["state"], waits["waiting"]["code"]), ("PENDING", "cluster_paused"))
 
-        # A member that starts meanwhile has to hear of it before its loops begin.
+        # A member that starts during the pause must know of it before its loops begin.
         self.cluster.run("start", leader)
         self.cluster.await_ready()
         self.paused_everywhere(True)

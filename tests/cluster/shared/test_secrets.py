@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Secrets in a cluster: runs have them on any executor, and neither Kafka nor any disk does."""
+"""Secrets in a cluster: runs get them on any executor, but they appear neither in Kafka nor on any disk."""
 import hashlib
 import os
 import sys
@@ -95,10 +95,10 @@ class SecretsTest(unittest.TestCase):
 
     def test_4_neither_kafka_nor_any_disk_holds_it(self):
         self.api.close()
-        self.cluster.run("kill", "mariadb", "TERM")  # so that what it has in memory is in its files
+        self.cluster.run("kill", "mariadb", "TERM")  # so that it writes its memory to its files
         wait_until(lambda: self.cluster.refresh() and
                    self.cluster.process("mariadb")["state"] == "dead", 60, "mariadbd to stop")
-        # What may be there is found where it is looked for: tasks and logs in Kafka, the rest in MariaDB.
+        # Texts that are no secret must be found by the same search: tasks and logs in Kafka, the rest in MariaDB.
         for known, place in ((b"mysql://u:", "/kafka/"), (b"out ***", "/kafka/"),
                              (b"mysql://u:{{secrets.db}}@h", "/mariadb/"), (b"out ***", "/mariadb/")):
             paths = [path for path, _ in hiding_places(self.cluster.dir, [known])]

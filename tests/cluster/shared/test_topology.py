@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A cluster's topology report while parts of it are stopped: what is away, and what that costs."""
+"""A cluster's topology report while parts of it are stopped: the parts that are down, and the impact."""
 import math
 import os
 import sys
@@ -8,7 +8,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
 from cluster_under_test import ClusterUnderTest, wait_until  # noqa: E402
 
-SEEN_WITHIN = 20  # seconds; two questions to the bus take 8 at most, a session's silence 4
+SEEN_WITHIN = 20  # seconds; two requests to the bus take at most 8 s, and a silent session is noticed in 4 s
 
 
 def codes(topology):
@@ -86,7 +86,7 @@ class TopologyTest(unittest.TestCase):
         seen = self.await_topology(lambda seen: seen["state"] == "ok")
         self.assertEqual(seen["impact"], [])
 
-    # What runs ends only when nobody can vouch for its owner.
+    # Running attempts are ended only when neither the store nor ZooKeeper can prove who owns them.
     def test_the_store_hangs_and_then_zookeeper(self):
         self.cluster.run("kill", "mariadb", "STOP")
         seen = self.await_topology(lambda seen: states(seen)["store"] == "down")
