@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Setup link, sign-in, roles, tokens, lock-out; and that no secret is in anything the server wrote."""
+"""Setup link, sign-in, roles, tokens and lock-out; and no secret is in any file that the server wrote."""
 import json
 import os
 import re
@@ -36,7 +36,7 @@ class AuthTest(unittest.TestCase):
         cls.server.remove()
 
     def ask(self, method, path, body=None, token=None, headers=None):
-        """(status, document or None, headers in lower case)."""
+        """Returns (status, document or None, headers with names in lower case)."""
         sent = dict(headers or {})
         if token:
             sent["Authorization"] = "Bearer " + token
@@ -44,7 +44,7 @@ class AuthTest(unittest.TestCase):
         return status, json.loads(data) if data else None, {k.lower(): v for k, v in got.items()}
 
     def take(self, status, document, headers):
-        """(access token, cookie) of a session, both remembered as secrets."""
+        """Returns (access token, cookie) of a session, and remembers both as secrets."""
         self.assertIn(status, (200, 201), document)
         cookie = headers["set-cookie"].split(";")[0]
         self.assertIn("HttpOnly", headers["set-cookie"])
@@ -75,7 +75,7 @@ class AuthTest(unittest.TestCase):
     def test_2_refresh_rotates_and_reuse_ends_the_session(self):
         access, first = self.take(*self.login("boss"))
         self.assertEqual(self.ask("GET", "/api/jobs", token=access)[0], 200)
-        self.take(*self.refresh(first))  # an answer that is lost on its way
+        self.take(*self.refresh(first))  # plays an answer that is lost
         access, second = self.take(*self.refresh(first))
         access, third = self.take(*self.refresh(second))
         self.assertEqual(self.ask("GET", "/api/jobs", token=access)[0], 200)
@@ -129,7 +129,7 @@ class AuthTest(unittest.TestCase):
         self.take(*self.login("anna"))
 
     def run_as_person(self, *arguments, stdin=None):
-        """The command line of a user without a token, with a home directory of their own."""
+        """Runs the command line as a user without a token, with a separate home directory."""
         home = os.path.join(self.server.scratch, "home")
         os.makedirs(home, exist_ok=True)
         env = {name: value for name, value in os.environ.items()
@@ -149,7 +149,7 @@ class AuthTest(unittest.TestCase):
         self.assertEqual(os.stat(session).st_mode & 0o777, 0o600)
         code, shown, told = self.run_as_person("whoami", "-o", "json")
         self.assertEqual((code, json.loads(shown)["name"]), (0, "anna"), told)
-        # As if ten minutes had passed.
+        # Makes the access token as old as after ten minutes.
         with open(session) as f:
             stored = json.load(f)
         before = stored[self.server.runtime["url"]]["refresh_token"]
@@ -212,7 +212,7 @@ class AuthTest(unittest.TestCase):
                 files += 1
                 for secret in secrets:
                     self.assertNotIn(secret, data, os.path.join(folder, name))
-        self.assertGreater(files, 20)  # the database's own files are among them
+        self.assertGreater(files, 20)  # includes the files of the database
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Secrets: a job has them, and nothing that a server wrote or answered does."""
+"""Secrets: a job gets their values, but no file and no answer of the server contains them."""
 import base64
 import json
 import os
@@ -15,7 +15,7 @@ from secret_search import forms, hiding_places  # noqa: E402
 VALUE = "zebra-quartz-7f3a9b"
 LINES = "-----BEGIN NONSENSE-----\nbGluZSBvbmUgb2YgaXQ\nbGluZSB0d28gb2YgaXQ\n-----END NONSENSE-----"
 FINAL = ("COMPLETED", "FAILED", "TIMED_OUT", "CANCELLED", "LOST", "SKIPPED")
-# Shows the value in every way that is to be hidden, and proves by its hash that it has it.
+# Prints the value in every form that must be masked, and proves with its hash that the job has the value.
 COMMAND = ('printf %s "$PASSWORD" | sha256sum; echo "out $PASSWORD"; echo "err $URL" >&2; '
            'printf zebra-quartz-; sleep 0.3; printf 7f3a9b; echo; echo "$KEY"; '
            'test -z "$FAIL" || exit 3')
@@ -24,10 +24,10 @@ COMMAND = ('printf %s "$PASSWORD" | sha256sum; echo "out $PASSWORD"; echo "err $
 class SecretsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # Whatever could be logged is.
+        # The server logs as much as it can.
         cls.server = Standalone(extra=["--set", "log.level=debug"]).start()
         cls.api = cls.server.api()
-        cls.answers = []  # everything that was answered
+        cls.answers = []  # all answers of the server
         for name, value in (("db", VALUE), ("key", LINES)):
             cls.answers += cli(cls.server, "secret", "set", name, stdin=value + "\n")[1:]
 
@@ -71,7 +71,7 @@ class SecretsTest(unittest.TestCase):
 
     def assert_nowhere(self, values=(VALUE, LINES)):
         needles = set().union(*(forms(value) for value in values))
-        # What may be there is found where it is looked for: in the database, and in the log.
+        # Texts that are no secret must be found by the same search, in the database and in the log.
         for known in (b"mysql://u:{{secrets.db}}@h", b"out ***"):
             self.assertTrue(any("mariadb" in path for path, _ in
                                 hiding_places(self.server.scratch, [known])), known)
@@ -102,7 +102,7 @@ class SecretsTest(unittest.TestCase):
             self.get(path)
 
     def test_3_nothing_that_was_written_holds_it(self):
-        # So that what the database has in memory is in its files.
+        # The server is stopped, so that the database writes its memory to its files.
         self.api.close()
         self.server.stop()
         self.assert_nowhere()
@@ -134,7 +134,7 @@ class SecretsTest(unittest.TestCase):
         self.assertEqual((done["rewrapped"], done["unreadable"]), (2, []))
         self.write_keys(path, new)
         self.run_job("with")
-        # The old key alone opens nothing any more: that run says so, and works again afterwards.
+        # The old key alone opens no secret any more: this run reports that. Later runs work again.
         self.write_keys(path, old)
         run = self.run_job("with", "FAILED")
         self.assertEqual(run["reason"], "secret_unreadable")
@@ -146,12 +146,12 @@ class SecretsTest(unittest.TestCase):
         with open(path) as f:
             text = f.read()
         self.write_keys(path, base64.b64encode(os.urandom(32)).decode() + "\n", 0o644)
-        self.run_job("with")  # the keys before stay
+        self.run_job("with")  # the previous keys stay in use
         self.write_keys(path, text)
         self.run_job("with")
 
     def test_7_a_server_without_a_key_does_everything_else(self):
-        # A key for a store that another key sealed is as good as none.
+        # A key that did not seal the secrets of this store is as useless as no key.
         self.api.close()
         self.server.stop()
         key = base64.b64encode(os.urandom(32)).decode()
@@ -164,7 +164,7 @@ class SecretsTest(unittest.TestCase):
             self.api.post("/api/jobs", {"job_id": "plain", "name": "plain",
                                         "command": "env | grep -c SECRETS_KEY; true"})
             self.assertEqual(self.run_job("plain")["output"].strip(), "0")
-            # Nor in what the system shows of the processes' environments.
+            # The values are not visible in the environments of processes either.
             self.api.post("/api/jobs", {"job_id": "curious", "name": "curious",
                                         "command": "cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | "
                                                    f"grep -c -F '{key}'; true"})

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Requests of an attacker: every route with tokens that are missing, stale, forged or of another user;
-paths and headers that try to get out; requests that are slow, huge, or grow when they are read.
+"""Requests of an attacker: every route with tokens that are missing, expired, forged or of another user; paths and
+headers that try to escape; requests that are slow, huge, or grow when they are parsed.
 
-The routes are those of the served contract, so a new one is tried without being named here.
+The routes come from the OpenAPI document of the server, so a new route is tested without a change here.
 """
 import base64
 import hashlib
@@ -23,11 +23,11 @@ from harness import Api, Standalone, wait_until  # noqa: E402
 
 PASSWORD = "a long enough password"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
-# What answers without a token; everything else is 401 whatever the method.
+# The routes that answer without a token. Everything else answers 401 for any method.
 OPEN = {("GET", "/api/auth/state"), ("POST", "/api/auth/setup"), ("POST", "/api/auth/login"),
         ("POST", "/api/auth/refresh"), ("POST", "/api/auth/logout"), ("GET", "/api/openapi.json"),
         ("GET", "/api/reference"), ("GET", "/livez"), ("GET", "/readyz")}
-# What a read-only user may do besides reading: manage their own account, and run previews.
+# The writes that a read-only user may do: manage their own account, and run previews.
 READERS_WRITES = {("POST", "/api/auth/password"), ("PATCH", "/api/auth/me"), ("POST", "/api/tokens"), ("DELETE", "/api/tokens/{token_id}"),
                   ("POST", "/api/schedules/preview")}
 
@@ -45,7 +45,7 @@ def jwt(header, claims, key=None, digest=hashlib.sha256):
 class SecurityTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        # The rates have tests of their own; here they would answer before what is tried.
+        # Rate limits are off: other tests check them, and here they would answer first.
         cls.server = Standalone(extra=["--set", "rest.account_rate=0", "--set", "rest.address_rate=0"]).start()
         cls.addClassCleanup(cls.server.destroy)
         cls.admin = cls.server.api()
@@ -85,7 +85,7 @@ class SecurityTest(unittest.TestCase):
     def concrete(self, path):
         names = {"job_id": self.job, "run_id": self.run_id, "executor_id": "local"}
         path = re.sub(r"\{(\w+)\}", lambda m: names.get(m[1], "1"), path)
-        # Streams would go on.
+        # A stream would not end, so it gets a wrong parameter.
         return path + ("?x=1" if path.endswith(("/stream", "/changes")) else "")
 
     def ask(self, method, path, token):
@@ -95,7 +95,7 @@ class SecurityTest(unittest.TestCase):
             headers["Content-Type"] = "application/json"
         try:
             return self.open.raw(method, path, body, headers)
-        except (OSError, http.client.HTTPException):  # an idle connection was closed
+        except (OSError, http.client.HTTPException):  # the server had closed the idle connection
             self.open.close()
             return self.open.raw(method, path, body, headers)
 
@@ -103,7 +103,7 @@ class SecurityTest(unittest.TestCase):
         return json.loads(self.ask("GET", "/api/jobs/annas", self.server.token)[2])
 
     def signing_key(self):
-        """What forges everything, read where only the database's user can."""
+        """The key that signs all sessions, read from the database as only its user can."""
         found = subprocess.run(
             ["mariadb", "--no-defaults", "--socket=" + os.path.join(self.server.data_dir, "mariadb", "server.sock"),
              "-N", "-B", "-e", "SELECT HEX(secret) FROM signing_keys", "carillon"],
@@ -111,7 +111,7 @@ class SecurityTest(unittest.TestCase):
         return bytes.fromhex(found.stdout.strip())
 
     def bad_tokens(self):
-        """{what it is: the token}."""
+        """Returns {description: token} of tokens that must be refused."""
         def claims_of(token):
             part = token.split(".")[1]
             return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
@@ -119,7 +119,7 @@ class SecurityTest(unittest.TestCase):
         header = {"alg": "HS256", "typ": "JWT"}
         key = self.signing_key()
         now = int(time.time())
-        # That the key is the right one, or nothing below says anything.
+        # The key must be the right one. Otherwise the cases below would prove nothing.
         self.assertEqual(self.ask("GET", "/api/auth/me", jwt(header, good, key))[0], 200)
         none = jwt({"alg": "none", "typ": "JWT"}, good)
         head, body, signature = self.tokens["boss"].split(".")
@@ -155,7 +155,7 @@ class SecurityTest(unittest.TestCase):
                     if (method, path) in OPEN or method == "HEAD" and ("GET", path) in OPEN:
                         continue
                     status, headers, data = self.ask(method, self.concrete(path), token)
-                    # A path that anybody may ask says so whatever the method.
+                    # An open path may answer 405 to other methods.
                     allowed = (401, 405) if any(open_path == path for _, open_path in OPEN) else (401,)
                     self.assertIn(status, allowed, (what, method, path, data[:200]))
                     if status == 401:
@@ -180,7 +180,7 @@ class SecurityTest(unittest.TestCase):
         self.admin.call("DELETE", "/api/tokens/" + token["token_id"], None, {})
         ended = time.monotonic() + 10
         for listener in listeners:
-            listener.read()  # to its end; it would go on for ten minutes
+            listener.read()  # until the server ends the stream, which otherwise lasts ten minutes
             self.assertLess(time.monotonic(), ended)
 
     def test_who_reads_changes_nothing(self):
@@ -203,7 +203,7 @@ class SecurityTest(unittest.TestCase):
         self.assertEqual(self.ask_job(), before)
 
     def raw(self, data, timeout=15):
-        """What comes back for these bytes until the server closes or has answered."""
+        """Sends these bytes and returns the answer, up to its end or until the server closes the connection."""
         parts = urllib.parse.urlsplit(self.server.runtime["url"])
         with socket.create_connection((parts.hostname, parts.port), timeout=timeout) as connection:
             try:
@@ -236,7 +236,7 @@ class SecurityTest(unittest.TestCase):
                     self.assertNotIn(b"root:", got)
                     self.assertNotIn(token, got)
                     status = int(got.split(b" ", 2)[1]) if got else 400
-                    # Any path of the console is its page, as one without a file behind it has to be.
+                    # A path of the console without a file must answer with the console's page.
                     page = b"<!doctype html" in got.lower()
                     self.assertTrue(status >= 400 or page, (base + up + name, got[:200]))
                     self.assertLess(status, 500)
@@ -253,7 +253,7 @@ class SecurityTest(unittest.TestCase):
                        "Idempotency-Key: a\rX-Made: 1", "If-None-Match: \"a\rX-Made: 1\""):
             got = self.get("/api/jobs", header + "\r\n")
             self.assertNotIn(b"\r\nx-made", got.split(b"\r\n\r\n", 1)[0].lower(), header)
-        # A name with line ends stays a value wherever it is shown.
+        # A name with line breaks must never become a header.
         status, _, data = self.admin.raw("POST", "/api/jobs", {"name": "a\r\nX-Made: 1", "command": "true"})
         if status == 201:
             location = self.get("/api/jobs/" + json.loads(data)["job_id"])
@@ -262,7 +262,7 @@ class SecurityTest(unittest.TestCase):
             self.assertEqual(status, 400)
 
     def test_one_request_is_not_two(self):
-        """Lengths that two servers might read in two ways end the connection; nothing behind them is served."""
+        """A length that two servers may read differently ends the connection; a request after it is not served."""
         second = (f"POST /api/jobs/annas/pause HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.server.token}\r\n"
                   "Content-Length: 0\r\n\r\n")
         for lengths in ("Content-Length: 0\r\nContent-Length: 5\r\n", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
@@ -274,7 +274,7 @@ class SecurityTest(unittest.TestCase):
             self.assertNotIn(b"HTTP/1.1 2", got, lengths)
             self.assertLessEqual(got.count(b"HTTP/1.1 "), 1, (lengths, got))
             self.assertTrue(self.ask_job()["enabled"], lengths)
-        # That it would have been served, or the above says nothing.
+        # Sent alone, the second request is served. Otherwise the checks above would prove nothing.
         self.assertIn(b"HTTP/1.1 2", self.raw(second.encode()))
         self.assertFalse(self.ask_job()["enabled"])
 
@@ -299,7 +299,7 @@ class SecurityTest(unittest.TestCase):
             "many retries": b'{"name":"x","command":"true","retry_intervals":[' + b"1," * 400_000 + b"1]}",
         }
         self.admin.close()
-        self.admin.raw("POST", "/api/jobs", bombs["many items"], kind)  # what the first of them takes for good
+        self.admin.raw("POST", "/api/jobs", bombs["many items"], kind)  # the first one allocates memory that stays
         before = self.memory_kib()
         for what, body in bombs.items():
             for path in ("/api/jobs", "/api/apply", "/api/schedules/preview", "/api/bulk"):
@@ -324,7 +324,7 @@ class SecurityTest(unittest.TestCase):
         self.assertEqual(self.admin.raw("GET", "/api/system/status")[0], 200)
 
     def test_slow_clients_keep_nobody_out_for_long(self):
-        """More of them than there are connections, at many addresses, each sending a byte now and then."""
+        """More clients than connections, from many addresses, each of them sending a byte now and then."""
         parts = urllib.parse.urlsplit(self.server.runtime["url"])
         slow = []
         self.addCleanup(lambda: [connection.close() for connection in slow])

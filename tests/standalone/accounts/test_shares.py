@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Namespaces and shares on a real server: given, used, taken away; names; secrets; what is shown."""
+"""Namespaces and shares on a real server: granted, used and revoked; names; secrets; visible jobs."""
 import json
 import os
 import sys
@@ -49,7 +49,7 @@ class SharesTest(unittest.TestCase):
                                {"If-Match": "*"})
 
     def make(self, **more):
-        """A job of anna's, wherever an administrator puts it."""
+        """Creates a job of anna's with the fields that an administrator gives it."""
         job = {"name": "job", "command": "true", "user_id": self.users["anna"]}
         return self.admin.post("/api/jobs", dict(job, **more))["job_id"]
 
@@ -72,7 +72,7 @@ class SharesTest(unittest.TestCase):
         self.assertEqual((status, edited["user_id"]), (200, self.users["anna"]))
         self.refused(self.ask("bert", "PATCH", job, {"namespace": "default"}), "out_of_reach")
         self.refused(self.ask("bert", "PATCH", job, {"user_id": self.users["bert"]}), "not_owner")
-        # At the very next request of the member that was told.
+        # The change is in force at the next request to the same member.
         self.share("bert", [])
         self.refused(self.ask("bert", "POST", job + "/execute", {}), "not_owner")
         self.refused(self.ask("bert", "POST", f"/api/runs/{run['run_id']}/cancel", {}), "not_owner")
@@ -123,7 +123,7 @@ class SharesTest(unittest.TestCase):
         own = {"env": {"KEY": "{{secrets.other}}", "K2": None}}
         self.assertEqual(self.ask("anna", "PATCH", job, own)[0], 200)
         self.refused(self.ask("bert", "POST", job + "/revert", {"version": 1}),
-                     "secret_forbidden", 422)  # `used` is not named any more
+                     "secret_forbidden", 422)  # the job no longer names `used`
         self.share("bert", [])
 
     def test_the_command_line(self):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Kills, pauses and starves a standalone server under load, and judges by what the jobs wrote.
+"""Kills and pauses a standalone server under load, fills its disk, and checks the journal that the jobs wrote.
 
-100 shell jobs a second (tests/support/py/load.py). After each fault and its recovery: every fire has exactly one run,
-COMPLETED; no (run, attempt) started twice; no two attempts of a run overlapped; attempts beyond the first only for runs
-that were running at the fault.
+The load is 100 shell jobs a second (tests/support/py/load.py). After each fault and its recovery every fire must have
+exactly one run, and it is COMPLETED; no (run, attempt) was started twice; no two attempts of a run overlapped; only
+runs that were running at the fault have more than one attempt.
 """
 import os
 import signal
@@ -18,12 +18,12 @@ from load import Load, uptime  # noqa: E402
 
 PER_SECOND = 100
 WARM_UP_S = float(os.environ.get("FAULT_WARM_UP_S", "3"))
-# Running attempts are given up this long after their owner fell silent, at the latest.
+# Running attempts are given up at the latest this long after their owner fell silent.
 LEASE_S = 20
 RECOVERY_S = 45
-# Beyond every lease.
+# Longer than every lease.
 STOPPED_S = 30 if LONG else LEASE_S + 2
-# A busy machine must not turn the load into a backlog.
+# More slots, so that the load does not become a backlog on a busy machine.
 MORE_SLOTS = {"CARILLON_EXECUTOR_SLOTS": "32"}
 
 
@@ -49,7 +49,7 @@ class FaultsTest(unittest.TestCase):
             self.server.remove()
 
     def outage(self, action):
-        """What ran when it began may be tried again."""
+        """Runs `action`. Attempts that were running when it began may be tried again."""
         since = uptime()
         action()
         self.load.process_died(since)
@@ -63,7 +63,7 @@ class FaultsTest(unittest.TestCase):
         self.judge_rows()
 
     def judge_rows(self):
-        """Every run completed and wrote, but for fires that were due and not yet claimed when all was paused."""
+        """Checks that every run completed and wrote its lines, except runs that the final pause kept from being claimed."""
         api = self.server.api()
         gaps = [gap for gap in api.pages("/api/gaps") if gap["reason"] != "paused"]
         self.assertEqual(gaps[:5], [], "fires in gaps although every outage was short")
@@ -101,7 +101,7 @@ class FaultsTest(unittest.TestCase):
         return self.server.api().get("/api/executors")["items"][0]["state"]
 
     def test_warden_that_hangs(self):
-        """It is told within 10 s, gets nothing meanwhile, and goes on where it was."""
+        """The executor is UNHEALTHY within 10 s, gets no tasks meanwhile, and continues afterwards."""
         def claims():
             return sum(value for name, value in self.server.metrics().items()
                        if name.startswith("carillon_claims_total") and "accepted" in name)
@@ -132,7 +132,7 @@ class FaultsTest(unittest.TestCase):
 
 
 class FullDiskTest(FaultsTest):
-    """The same load on a small file system of its own that fills up."""
+    """The same load on a separate small file system that fills up."""
 
     SIZE_MIB = 700
 
@@ -148,7 +148,7 @@ class FullDiskTest(FaultsTest):
         os.mkdir(self.server.scratch)
         self.addCleanup(self.finish)
         self.server.start()
-        # The jobs' own journal must not be on the full disk: it is how they are judged.
+        # The journal of the jobs must not be on the full disk, because the checks read it.
         self.journal_dir = tempfile.TemporaryDirectory(prefix="carillon-journal-")
         self.addCleanup(self.journal_dir.cleanup)
         self.begin(Load(self.server, PER_SECOND, journal=os.path.join(self.journal_dir.name, "journal")))
@@ -159,7 +159,7 @@ class FullDiskTest(FaultsTest):
         def fault():
             with open(filler, "wb") as f:
                 try:
-                    for _ in range(self.SIZE_MIB + 1):  # never more than is ours to fill
+                    for _ in range(self.SIZE_MIB + 1):  # never more than the size of the file system
                         f.write(b"\0" * (1 << 20))
                         f.flush()
                 except OSError:
@@ -172,7 +172,7 @@ class FullDiskTest(FaultsTest):
         self.outage(fault)
         self.finish_load()
 
-    # The faults of the base class need no second disk.
+    # The faults of the base class are not repeated here, because they do not need a small disk.
     test_kill_9_of_the_process = None
     test_kill_9_of_mariadbd = None
     test_kill_9_of_the_warden = None

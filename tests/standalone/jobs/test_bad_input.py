@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bad input gets a clear answer and loses nothing; the server goes on firing meanwhile."""
+"""Bad input gets a clear answer and loses nothing, and meanwhile the server continues to fire."""
 import json
 import os
 import random
@@ -143,7 +143,7 @@ class BadInputTest(unittest.TestCase):
             except ConnectionError:
                 return True
         for connection in slow:
-            # An answer such as 408 may precede the close.
+            # The server may send an answer such as 408 before it closes the connection.
             while not closed(connection):
                 pass
             connection.close()
@@ -163,7 +163,7 @@ class BadInputTest(unittest.TestCase):
                 head = connection.recv(64)
                 self.assertFalse(head.startswith(b"HTTP/1.1 5"), (number, bytes(data), head))
             except ConnectionError:
-                pass  # closing at once is a fair answer to garbage
+                pass  # the server may answer garbage by closing the connection at once
             finally:
                 connection.close()
         self.assertEqual(self.api.raw("GET", "/api/system/status")[0], 200)

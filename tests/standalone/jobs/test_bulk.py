@@ -9,7 +9,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
 from harness import LONG, ApiError, Standalone, cli, wait_until  # noqa: E402
 
-JOBS = 2000 if LONG else 400  # done in pieces of 50
+JOBS = 2000 if LONG else 400  # the server executes them in pieces of 50
 
 
 class BulkTest(unittest.TestCase):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Edits, pauses, deletes and cancels race with fires: none is disobeyed after its acknowledgement.
+"""Edits, pauses, deletes and cancels race with fires: after its acknowledgement each of them is obeyed.
 
-RACES says how many (default short for CI; 10,000 is the measured figure in docs/reliability.md).
+RACES is the number of races. The default is small, for CI; docs/reliability.md reports a run with 10,000.
 """
 import datetime
 import os
@@ -36,7 +36,7 @@ class RacesTest(unittest.TestCase):
         job_id = f"race-{number}"
         job = api.post("/api/jobs", {"name": job_id, "job_id": job_id, "type": "noop",
                                      "schedules": [{"kind": "rate", "every_ms": 10}]})
-        # Long enough that fires are under way, at another phase each time.
+        # Waits until fires are in progress, each time for a different time.
         threading.Event().wait(rng.uniform(0.02, 0.12))
         action = rng.choice(list(self.decided))
         if action == "pause":
@@ -81,7 +81,7 @@ class RacesTest(unittest.TestCase):
             wait_until(lambda: not api.get("/api/runs?state=RUNNING")["items"], 60, "runs to end")
             for job_id, action, acknowledged, version in done:
                 self.check(api, job_id, action, acknowledged, version)
-        except BaseException as error:  # reported by the test's own thread
+        except BaseException as error:  # the main thread of the test reports it
             failures.append(error)
 
     def test_nothing_is_disobeyed_after_its_acknowledgement(self):
@@ -95,7 +95,7 @@ class RacesTest(unittest.TestCase):
         self.assertEqual(failures, [])
         self.assertEqual(sum(self.decided.values()), RACES)
         self.assertEqual(self.disobeyed, [])
-        # On a slow machine many races end before the first fire; those prove nothing.
+        # On a slow machine many races end before the first fire. Such races prove nothing.
         self.assertGreater(self.claims_before, RACES // 10, "the races hardly met a fire")
         self.server.stop()
         self.server.remove()

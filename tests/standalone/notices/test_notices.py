@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Notices as their receivers meet them: a webhook and a mail server of our own."""
+"""Notices as their receivers get them: this test runs a webhook and a mail server."""
 import base64
 import email
 import email.policy
@@ -83,7 +83,7 @@ class NoticesCase(unittest.TestCase):
     def told(self, kind, count=1, seconds=20):
         wait_until(lambda: len(set(self.webhook.ids(kind))) >= count, seconds,
                    f"{count} webhooks of {kind}; {self.webhook.forged}")
-        self.api.close()  # the server closes a connection that was idle for long
+        self.api.close()  # the server may have closed the connection, which was idle for long
         return self.webhook.bodies(kind)
 
     def deliveries(self, query=""):
@@ -314,7 +314,7 @@ class MissedTest(NoticesCase):
                                       "start_time": "2026-01-01T00:00:00Z"}])
         wait_until(lambda: self.api.runs(job), 20, "a run")
         self.server.kill()
-        deadline = time.monotonic() + 10  # beyond what was planned ahead, and beyond any grace
+        deadline = time.monotonic() + 10  # longer than the horizon and than any grace period
         wait_until(lambda: time.monotonic() > deadline, 60, "fires that are missed", every=1)
         self.restart()
         data = self.told("schedule.missed", seconds=40)[0]["data"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The REST API and the command line: what they answer while the database hangs, edits that go round, complete lists."""
+"""The REST API and the command line: answers while the database hangs, jobs exported and edited, complete lists."""
 import http.client
 import json
 import os
@@ -29,7 +29,7 @@ class ApiTest(unittest.TestCase):
         cls.server.remove()
 
     def ops(self, path):
-        """(status, body, seconds) of the ops port."""
+        """Returns (status, body, seconds) of an answer of the ops port."""
         parts = urllib.parse.urlsplit(self.server.runtime["ops_url"])
         began = time.monotonic()
         connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=15)
@@ -74,7 +74,7 @@ class ApiTest(unittest.TestCase):
         try:
             api.raw("GET", "/api/jobs")
         except (OSError, http.client.HTTPException):
-            pass  # whatever it is told while the database hangs
+            pass  # any answer is right while the database hangs
         finally:
             api.close()
 
@@ -136,7 +136,7 @@ class ApiTest(unittest.TestCase):
             "name": "loud", "command": "head -c 5000 /dev/zero | tr '\\0' x"})["job_id"]
         run = "/api/runs/" + self.api.post(f"/api/jobs/{job_id}/execute")["run_id"]
         wait_until(lambda: self.api.get(run)["state"] == "COMPLETED", 30, "completed")
-        return self.api.get(run)["output"].count("x")  # without the mark of what was cut
+        return self.api.get(run)["output"].count("x")  # without the note that the output was truncated
 
     def test_settings_change_while_it_runs_and_outlive_the_process(self):
         path = "/api/system/config"

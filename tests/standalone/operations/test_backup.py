@@ -1,4 +1,4 @@
-"""`carillon backup` as an operator uses it: beside a server that works, killed in the middle, and restored elsewhere."""
+"""`carillon backup` as an operator uses it: while a server works, killed in the middle, and restored elsewhere."""
 import json
 import os
 import re
@@ -17,7 +17,7 @@ WAITS = ("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = 'carill
 
 
 def backup(*arguments, check=True):
-    """Without an address or a token: it asks no server. (exit code, stdout, stderr)"""
+    """Runs `carillon backup`, which needs no address and no token. Returns (exit code, stdout, stderr)."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("CARILLON_")}
     done = subprocess.run([os.path.join(BIN, "carillon"), "backup", *arguments], env=env, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=120)
@@ -53,7 +53,7 @@ class BackupTest(unittest.TestCase):
                               check=True).stdout.strip()
 
     def stop_dumps(self):
-        """A client that keeps every dump waiting in its middle, until its input ends."""
+        """Returns a client that stops every dump in the middle, until the client's input ends."""
         client = subprocess.Popen([*self.command(), "--unbuffered"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         client.stdin.write("LOCK TABLES id_blocks WRITE;\nSELECT 'locked';\n")
         client.stdin.flush()
@@ -73,7 +73,7 @@ class BackupTest(unittest.TestCase):
         wait_until(lambda: len(self.completed(self.api)) > len(before) + 2, 30, "runs after the backup")
 
         code, _, err = backup("restore", self.file, "--data-dir", self.server.data_dir, check=False)
-        self.assertEqual(code, 5, err)  # the server runs
+        self.assertEqual(code, 5, err)  # refused, because the server runs
         other = Standalone(extra=["--set", "scheduler.id=other"])
         self.addCleanup(other.remove)
         self.addCleanup(other.destroy)
@@ -152,7 +152,7 @@ class BackupTest(unittest.TestCase):
         standalone = os.path.join(self.server.scratch, "standalone.yaml")
         with open(standalone, "w", encoding="utf-8") as f:
             f.write("scheduler:\n  id: other\n")
-        backup("restore", self.file, "--data-dir", other, "--config", standalone)  # its own settings
+        backup("restore", self.file, "--data-dir", other, "--config", standalone)  # the settings of the other server
 
 
 if __name__ == "__main__":

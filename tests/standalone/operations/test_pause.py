@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The whole cluster is paused: nothing starts, what runs goes on, and a resume loses nothing."""
+"""The whole cluster is paused: nothing starts, running attempts continue, and a resume loses nothing."""
 import datetime
 import os
 import sys
@@ -31,7 +31,7 @@ class PauseTest(unittest.TestCase):
         return sorted(run["run_id"] for run in self.api.runs("tick") if run["claimed_at"])
 
     def nothing_starts(self, before=None):
-        """Beyond `before`, or what has started by now, while the time of three fires goes by."""
+        """Checks that nothing starts during three fires, except the runs in `before` (default: all started so far)."""
         waiting = self.api.post("/api/jobs/noop/execute")["run_id"]
         before = self.started() if before is None else before
         end = self.clock() + 3
@@ -79,7 +79,7 @@ class PauseTest(unittest.TestCase):
         self.server.start()
         self.api = self.server.api()
         self.assertEqual(self.api.get("/api/system/status")["paused"], paused)
-        waiting.append(self.nothing_starts(before))  # also not before the settings were read
+        waiting.append(self.nothing_starts(before))  # nor did anything start before the settings were read
         self.assertEqual(self.run_of(waiting[0])["state"], "PENDING")
         cli(self.server, "system", "resume", "--wait")
         self.assertIsNone(self.api.get("/api/system/status")["paused"])
@@ -87,7 +87,7 @@ class PauseTest(unittest.TestCase):
             wait_until(lambda run_id=run_id: self.run_of(run_id)["state"] == "COMPLETED", 20, run_id)
             self.assertEqual(self.run_of(run_id)["attempt"], 1)
         wait_until(lambda: len(self.started()) >= len(before) + 6, 30, "the fires of the pause")
-        # misfire_policy is all: every second from the first to the last, once.
+        # misfire_policy is all: each second from the first fire to the last has exactly one run.
         fires = sorted(datetime.datetime.fromisoformat(run["fire_time"].replace("Z", "+00:00"))
                        for run in self.api.runs("tick"))
         steps = {(b - a).total_seconds() for a, b in zip(fires, fires[1:])}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The API over TLS: who is trusted, what the command line says, a certificate replaced while it runs."""
+"""The API over TLS: trusted certificates, messages of the command line, a certificate replaced in operation."""
 import os
 import re
 import ssl
@@ -13,7 +13,7 @@ from harness import BIN, Api, Standalone, cli, wait_until  # noqa: E402
 
 
 def make_pair(directory, stem):
-    """A certificate for 127.0.0.1 that is its own authority."""
+    """Writes a self-signed certificate for 127.0.0.1 and its key."""
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
          "-subj", f"/CN={stem}", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2",
@@ -124,7 +124,7 @@ class TlsTest(unittest.TestCase):
 
 
 class BehindTlsTest(unittest.TestCase):
-    """What ends TLS in front of the server is said in its settings."""
+    """A server behind a proxy that ends TLS, which the settings of the server name."""
 
     @classmethod
     def setUpClass(cls):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Cancels of what is deaf to SIGTERM: with a grace, killed after it was asked for, killed at once; over REST and
-the command line, one by one and many, and across a crash of the daemon."""
+"""Cancels of runs that ignore SIGTERM: with a grace period, a kill during the grace period, and an immediate kill; over
+REST and the command line, one run and many, and across a crash of the daemon."""
 import json
 import os
 import sys
@@ -10,7 +10,8 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
 from harness import ApiError, Standalone, alive, cli, wait_until  # noqa: E402
 
-# Seconds: far less than the grace of 60, with the scan of the owner and a busy machine in it.
+# Seconds for an immediate kill: far less than the grace period of 60 s, but enough for the owner's scan on
+# a busy machine.
 AT_ONCE = 5
 
 
@@ -36,7 +37,7 @@ class CancelTest(unittest.TestCase):
         return os.path.join(self.server.scratch, f"pids-{self.jobs}")
 
     def deaf(self, grace=60):
-        """A run that survives SIGTERM, and a child of it in a session of its own that does as well; their ids."""
+        """Starts a run that ignores SIGTERM, with a child in another session that ignores it too; returns their ids."""
         type(self).jobs += 1
         note = self.note()
         job = self.api.post("/api/jobs", {"name": self.id()[-60:], "kill_grace": grace,
@@ -61,7 +62,7 @@ class CancelTest(unittest.TestCase):
         return wait_until(final, 30, f"run {run_id} to be CANCELLED")
 
     def in_the_grace(self, run_id, pids):
-        """Waits until SIGTERM has come, which they survive."""
+        """Waits until the processes have received SIGTERM, and checks that they are still alive."""
         wait_until(lambda: os.path.exists(self.note() + ".term"), 15, "SIGTERM")
         self.assertTrue(all(alive(pid) for pid in pids))
 

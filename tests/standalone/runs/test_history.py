@@ -1,8 +1,8 @@
-"""A long history: how long the first answer of every list takes, and what the database does for it.
+"""A long history: the time until the first answer of every list, and the work of the database for it.
 
-The rows are put into the store by SQL, in the shape that planning and running leave them in. HistoryTest asserts of
-each list, from the database's own log of statements, the plan and the rows that it looked at, which do not depend on
-how busy the machine is. HistorySpeedTest asserts its time over HTTP.
+The rows are put into the store by SQL, in the form in which planning and running leave them. HistoryTest checks the
+plan of each list and the number of rows examined, both from the statement log of the database. These do not depend on
+how busy the machine is. HistorySpeedTest checks the time over HTTP.
 """
 import os
 import re
@@ -17,14 +17,15 @@ from harness import LONG, Standalone, cli  # noqa: E402
 RUNS = 1_000_000 if LONG else 300_000
 DAYS = 12
 JOBS = 40
-PLANNED = 60_000  # for an hour from now
+PLANNED = 60_000  # runs planned for the next hour
 DAY_US = 86_400_000_000
 BUDGET_SECONDS = 0.2
 ROUNDS = 3
 SAMPLES = 20
-# What a list of 50 may look at: the page, what is filtered, and a little for every partition.
+# The rows that a list of 50 may examine: the page, the rows filtered out, and a few for every partition.
 ROWS_MAX = 5_000
-# Twice the bound of a search: where it ends, and what is there; each row with its job and its version.
+# Twice the bound of a search, which reads its rows to find its end and again for the result. Each row is read with its
+# job and its version.
 SEARCHED_ROWS_MAX = 205_000
 assert RUNS > SEARCHED_ROWS_MAX, "every search would be within its bound"
 
@@ -33,7 +34,7 @@ def ago(days):
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - days * 86400))
 
 
-# path: the indexes that find its runs.
+# {path: the indexes that find its runs}
 INDEXED = {
     "/api/runs": {"PRIMARY", "open_runs"},
     "/api/runs?sort=fire_time": {"PRIMARY", "open_runs"},
@@ -71,7 +72,7 @@ SEARCHED = [
     "/api/runs?user_id=nobody&kind=manual&state=FAILED&state=COMPLETED",
 ]
 RECENT = "/api/recent-runs?n=10" + "".join(f"&job_id=history-{n}" for n in range(JOBS))
-# path: the table it reads. Of the gaps one has ended in each second before now.
+# {path: the table that it reads}. One gap has ended in each second before now.
 HALF_AN_HOUR_AGO = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 1800))
 OTHERS = {
     "/api/gaps": "run_gaps",
@@ -101,9 +102,9 @@ OTHERS = {
 
 
 class History:
-    """The rows. Job 0 has half of all runs, the last job three; two executors have nearly all runs, a third
-    ten, the oldest ones; many are planned; ends other than COMPLETED are rare, CANCELLED and LOST at the very
-    beginning."""
+    """The rows. Job 0 has half of all runs, and the last job has three. Two executors have nearly all runs; a third
+    executor has ten, the oldest. Many runs are planned. Ends other than COMPLETED are rare; only among the oldest runs
+    are there CANCELLED and LOST."""
 
     def __init__(self, server):
         self.server = server
@@ -140,7 +141,7 @@ class History:
             "('old-1', 'a');")
         numbers = {row[0]: row[1] for row in self.sql(
             "SELECT executor_id, incarnation_no FROM executor_incarnations WHERE incarnation = 'a'")}
-        # s: 0 .. RUNS-1, oldest first.
+        # s numbers the runs: 0 .. RUNS-1, the oldest first.
         self.sql(f"""
 SET SESSION sql_log_bin = 0;
 INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, kind, state, attempt, due_us, def_version,
@@ -177,13 +178,13 @@ INSERT INTO audit_log (at_us, actor, action, object_id, reason)
 """)
 
     def log_statements(self):
-        """Of connections that are opened from now on."""
+        """Logs the statements of all connections that are opened after this call."""
         self.sql(f"SET GLOBAL slow_query_log_file = '{self.log}'; SET GLOBAL log_output = 'FILE';"
                  "SET GLOBAL long_query_time = 0; SET GLOBAL log_slow_filter = '';"
                  "SET GLOBAL log_slow_verbosity = 'query_plan,explain'; SET GLOBAL slow_query_log = 1;")
 
     def statements(self, ask):
-        """What the database was asked while `ask` ran, by its own log: [Statement]."""
+        """Returns the statements in the database's log that were executed while `ask` ran: [Statement]."""
         os.truncate(self.log, 0)
         ask()
         with open(self.log, encoding="utf-8", errors="replace") as log:
@@ -192,7 +193,7 @@ INSERT INTO audit_log (at_us, actor, action, object_id, reason)
 
 
 class Statement:
-    """text; rows: how many rows it looked at; plan: [(table, type, key, extra)]."""
+    """A statement: text; rows: the number of rows examined; plan: [(table, type, key, extra)]."""
 
     def __init__(self, block):
         self.rows = int(re.search(r"Rows_examined: (\d+)", block)[1])
@@ -217,10 +218,10 @@ class HistoryCase(unittest.TestCase):
                                    "command": "true", "labels": {"team": "rare" if n == JOBS - 1 else "etl"}})
         cls.history = History(cls.server)
         cls.history.fill([f"history-{n}" for n in range(JOBS)])
-        cls.server.stop()  # what nobody has looked at yet
+        cls.server.stop()  # this also restarts the database
         cls.server.start()
         cls.history.log_statements()
-        cls.server.kill()  # the database goes on
+        cls.server.kill()  # the database continues; new connections are logged
         cls.server.start()
         cls.api = cls.server.api()
 
@@ -232,10 +233,10 @@ class HistoryCase(unittest.TestCase):
 
 
 class HistorySpeedTest(HistoryCase):
-    """Asserts times, so it is named by hand and runs alone: label slow."""
+    """Asserts times, so it is not run by default and runs alone (label slow)."""
 
     def measure(self, path):
-        """Seconds of each answer."""
+        """Returns the time of each answer in seconds."""
         times = []
         for _ in range(SAMPLES):
             begun = time.monotonic()
@@ -247,7 +248,7 @@ class HistorySpeedTest(HistoryCase):
     def test_first_answer_of_every_list_comes_within_its_time(self):
         late = {}
         for path in [*INDEXED, *SEARCHED, *OTHERS, RECENT]:
-            # Others may use this machine: a time that is too long is taken again.
+            # Other processes may use this machine, so a time that is too long is measured again.
             for _ in range(ROUNDS):
                 p95 = percentile(self.measure(path), 0.95)
                 if p95 <= BUDGET_SECONDS:
@@ -268,7 +269,7 @@ class HistoryTest(HistoryCase):
             self.assertEqual(len(walked), 1, (path, statement.plan))
             _, kind, key, extra = walked[0]
             self.assertNotEqual(kind, "ALL", (path, statement.text))
-            # Of the open runs alone, which are few, those of several segments are put in order.
+            # Only open runs may be sorted: they are few, and come from several segments.
             if key != "open_runs":
                 self.assertNotIn("filesort", extra, (path, statement.text))
         return found
@@ -281,7 +282,7 @@ class HistoryTest(HistoryCase):
             self.assertLessEqual(sum(s.rows for s in statements), ROWS_MAX, path)
 
     def test_recent_runs_of_many_jobs_are_read_from_the_index(self):
-        # Not what members ask beside it.
+        # Statements that the server executes for other reasons are left out.
         statements = [s for s in self.history.statements(lambda: self.api.get(RECENT))
                       if "ended_us FROM job_runs r FORCE INDEX (by_job)" in s.text]
         self.assertEqual(len(statements), JOBS)
@@ -290,7 +291,7 @@ class HistoryTest(HistoryCase):
             _, kind, key, extra = statement.plan[0]
             self.assertEqual((kind, key), ("range", "by_job"), statement.text)
             self.assertNotIn("filesort", extra, statement.text)
-            # Ten, and a look into each day.
+            # Ten rows, and one or two for each day's partition.
             self.assertLessEqual(statement.rows, 10 + 2 * (DAYS + 20), statement.text)
         items = {item["job_id"]: item["runs"] for item in self.api.get(RECENT)["items"]}
         self.assertEqual(len(items), JOBS)
@@ -306,7 +307,7 @@ class HistoryTest(HistoryCase):
         grouped = [line for line in statements[0].plan if line[0] == "d"]
         self.assertEqual([(kind, key) for _, kind, key, _ in grouped], [("range", "by_job")], statements[0].plan)
         self.assertIn("Using index for group-by", grouped[0][3])
-        # Twice for each job: the group and its last entry; then the job, and the two derived tables.
+        # Two rows for each job (the group and its last entry), then the job's row and the rows of two derived tables.
         self.assertLessEqual(statements[0].rows, 8 * JOBS, statements[0].text)
 
     def test_search_is_bounded(self):
@@ -349,7 +350,7 @@ class HistoryTest(HistoryCase):
             rows = int(self.history.sql(f"SELECT COUNT(*) FROM job_runs WHERE state = '{state}'")[0][0])
             self.assertEqual(total(f"/api/runs?state={state}"), {"total": rows}, state)
         self.assertEqual(total("/api/jobs"), {"total": JOBS})
-        # The search ended before the page was full: what was seen is what is said.
+        # The search ended before the page was full, so the total is the number of rows found.
         page = self.api.get("/api/runs?executor_id=old-1")
         self.assertEqual(page["total_at_least"], len(page["items"]))
 

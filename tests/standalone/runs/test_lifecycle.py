@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A standalone server as its users meet it: files, shapes, a job's whole life, restarts."""
+"""A standalone server as its users see it: files, forms of answers, the whole life of a job, restarts."""
 import datetime
 import json
 import os
@@ -115,7 +115,7 @@ class ShapesTest(ServerCase):
         self.assertEqual((run["state"], run["exit_code"], run["attempt"], run["kind"]),
                          ("COMPLETED", 0, 1, "manual"))
         lines = run["output"].splitlines()
-        # The streams are two pipes: what was written to each at once may come in either order.
+        # stdout and stderr are two pipes: lines written at the same time may arrive in any order.
         self.assertEqual(sorted(lines[:2]), ["err", "out"])
         self.assertEqual(lines[2], f"{run['run_id']} {job['job_id']} {run['fire_time']} 1 0 1 me yes")
         self.assertEqual(lines[4].strip(), "0", "the working directory is fresh")
@@ -434,7 +434,7 @@ class CommandLineTest(ServerCase):
         self.assertEqual(cli(self.server, "schedule", "next", "61 * * * *", check=False)[0], 2)
 
 
-del ServerCase  # the base itself holds no test
+del ServerCase  # the base class has no tests
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

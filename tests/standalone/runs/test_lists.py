@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lists and downloads on a real store: how many there are, orders page by page, ranges of a log."""
+"""Lists and downloads on a real store: totals, orders page by page, ranges of a log."""
 import json
 import os
 import sys
@@ -12,7 +12,7 @@ from test_history import History  # noqa: E402
 JOBS = 23
 LINES = 20_000
 MANY = 1_000_000 if LONG else 150_000
-SEARCHED_MAX = 100_000  # jobs, for one page
+SEARCHED_MAX = 100_000  # the most jobs that are examined for one page
 
 
 class ListsTest(unittest.TestCase):
@@ -76,7 +76,7 @@ class ListsTest(unittest.TestCase):
 
 
 class ManyJobsTest(unittest.TestCase):
-    """More jobs than one answer looks at, put into the store by SQL."""
+    """More jobs than are examined for one answer, put into the store by SQL."""
 
     @classmethod
     def setUpClass(cls):
@@ -124,7 +124,7 @@ ANALYZE TABLE jobs, job_versions;
                 self.assertEqual([job["job_id"] for job in self.api.pages("/api/jobs?" + query)], [self.last], query)
             query = f"/api/jobs?q={self.last}&namespace=even&sort={sort}"
             self.assertEqual([job["job_id"] for job in self.api.pages(query)], [self.last], query)
-            # Backwards it is among the first two jobs.
+            # In the reverse order this job is one of the first two.
             nearest = self.api.get(f"/api/jobs?q={self.last}&sort=-{sort}")["items"]
             self.assertEqual([job["job_id"] for job in nearest], [self.last], sort)
 
@@ -135,7 +135,7 @@ ANALYZE TABLE jobs, job_versions;
     def test_full_page_is_found_at_once(self):
         page = self.api.get("/api/jobs?q=report&page_size=50")
         self.assertEqual(len(page["items"]), 50)
-        # The count may take too long on a busy machine: then it is what the page shows.
+        # On a busy machine the count may take too long. Then the total is the length of the page.
         self.assertIn(page["total_at_least"], (50, 1000))
 
 
