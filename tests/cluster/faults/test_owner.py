@@ -69,8 +69,8 @@ class FrozenOwnerTest(unittest.TestCase):
         self.assertLessEqual(silence, SESSION_S + TAKEOVER_S)
         woken = self.load.boot + uptime()
         self.cluster.run("kill", frozen, "CONT")
-        # The fence refuses the write, or its connection was ended. In the second case the process learns the reason from
-        # its next read of the epochs.
+        # The fence refuses the write, or its connection was ended. In the second case the process learns the reason
+        # when it next reads the epochs.
         wait_until(lambda: self.told_yet(frozen, "cause=fenced", woken), 20, "the frozen write to be refused")
         self.cluster.await_ready()
         self.load.await_fires()

@@ -3,7 +3,7 @@
 // To run it against an adapter, define before including:
 //   struct MyCoordinatorFactory {
 //     std::unique_ptr<Coordinator> Client();              // all clients share one ensemble
-//     void Expire(const Incarnation& incarnation);        // the server ends this session
+//     void Expire(const Incarnation& incarnation);        // the server ends the member's session
 //     void Settle(const std::function<bool()>& seen);     // waits until `seen`, with a time limit
 //   };
 //   using CoordinatorFactories = ::testing::Types<MyCoordinatorFactory>;   // in carillon::test

@@ -346,8 +346,7 @@ TYPED_TEST(JobStoreContract, RunCancelledAheadOfTimeIsNotPlannedAgainAfterAPause
   s.Pause(job, kT0 + 2s);
   s.Resume(job, kT0 + 3s);
   s.Plan(kT0 + 30s, fence, kT0 + 3s);
-  // The fire at 10 is planned again or recorded as skipped, the one at 20 stays cancelled, and the
-  // one at 30 is planned again.
+  // Fire 10 is planned again or recorded as skipped, 20 stays cancelled, 30 is planned again.
   const RunState first = s.Get(rows[0].key).row.state;
   EXPECT_TRUE(first == RunState::kPending || first == RunState::kSkipped);
   EXPECT_EQ(s.Get(rows[1].key).row.state, RunState::kCancelled);

@@ -346,7 +346,7 @@ TEST_F(EnsembleTest, StaleFollowerProvesNothing) {
   ASSERT_TRUE(WaitUntil([&] { return b->Join(Info("b")).ok(); }, 30s));
   ASSERT_TRUE(a->IsLeader());
   ASSERT_TRUE(a->WriteAssignment({Generation(1), {{SegmentId(0), MemberId("a")}}}).ok());
-  // This session lasts longer than the members' sessions, so that the follower continues
+  // A longer timeout than that of the members' sessions, so that the follower continues
   // to serve it.
   auto reader =
       zookeeper::Session::Open({.servers = servers_[stale]->address(), .timeout = 60s}, {});
