@@ -1,4 +1,4 @@
-# ZooKeeper's C client, the multi-threaded one (Debian libzookeeper-mt-dev): ZooKeeper::client.
+# ZooKeeper's multi-threaded C client (Debian libzookeeper-mt-dev): target ZooKeeper::client.
 find_path(ZOOKEEPER_INCLUDE_DIR zookeeper/zookeeper.h)
 find_library(ZOOKEEPER_LIBRARY zookeeper_mt)
 include(FindPackageHandleStandardArgs)

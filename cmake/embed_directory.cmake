@@ -1,13 +1,13 @@
-# Files as part of a program. Included, it gives
+# Files as part of a program. When this file is included, the command
 #
 #   embed_directory(carillon_web_ui WebUiFiles ${CMAKE_CURRENT_SOURCE_DIR}/dist)
 #
-# a static library with  carillon::EmbeddedFiles carillon::WebUiFiles();  declared in
+# adds a static library with  carillon::EmbeddedFiles carillon::WebUiFiles();  declared in
 # <binary directory>/embedded/carillon_web_ui.h, included as "embedded/carillon_web_ui.h". A directory
-# that does not exist, or is empty, makes an empty table; files in it that come and go are noticed.
+# that is missing or empty gives an empty table. When files are added or removed, the library is built again.
 #
-# Run with -P it writes what the library is made of: the assembler reads the bytes in (.incbin), because
-# a compiler takes seconds for a megabyte of literals.
+# When this file is run with -P, it writes the sources of the library. The assembler reads the bytes (.incbin),
+# because a compiler takes seconds for a megabyte of literals.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   set(EMBED_DIRECTORY_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 

@@ -1,4 +1,4 @@
-# Writes OUT: the texts of every NNNN_name.up.sql in DIR, as C++. Run with -P.
+# Writes the file OUT: the texts of every NNNN_name.up.sql in DIR, as C++. Run it with -P.
 file(GLOB MIGRATIONS ${DIR}/*.up.sql)
 list(SORT MIGRATIONS)
 set(body "#include \"common/adapters/mysql/schema/migrations.h\"\n\nnamespace carillon::mysql {\n\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""embed_openapi.py IN.yaml OUT.cc: the contract of the REST API as JSON, and the page to read it, as C++."""
+"""embed_openapi.py IN.yaml OUT.cc: writes the OpenAPI document as JSON, and the page that shows it, as C++."""
 import base64
 import hashlib
 import html
@@ -49,7 +49,7 @@ class Page:
         return node
 
     def type_of(self, schema):
-        """A schema in a few words, with a link to it when it has a name."""
+        """Describes a schema in a few words, with a link to it if it has a name."""
         if "$ref" in schema:
             name = schema["$ref"].rsplit("/", 1)[1]
             return f'<a href="#schema-{text(name)}">{text(name)}</a>'
@@ -143,7 +143,7 @@ class Page:
 
 
 def literal(value):
-    """As adjacent raw strings: a compiler's limit on one is far above 8 KiB."""
+    """The value as adjacent raw strings of 8,000 characters, because compilers limit the length of one string."""
     pieces = [value[i:i + 8000] for i in range(0, len(value), 8000)]
     return "\n    ".join(f'R"openapi({piece})openapi"' for piece in pieces)
 

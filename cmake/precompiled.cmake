@@ -1,10 +1,10 @@
-# Precompiled vendor headers: read once for a set of flags, used by every target that agrees.
+# Precompiled vendor headers: compiled once for a set of flags, and used by every target with the same flags.
 #
 #   carillon_precompiled(json HEADERS <nlohmann/json.hpp> DEPS … [OPTIONS -O0])
 #   carillon_use_precompiled(carillon_wire json)
 #
-# Vendors' and the standard library's headers only: a room's own headers change too often, and each
-# file still includes what it uses (the presets release, clang and fuzz build without these).
+# Only headers of vendors and of the standard library are precompiled, because a room's own headers change too often.
+# Each file still includes what it uses: the presets release, clang and fuzz build without precompiled headers.
 set(CARILLON_STANDARD_HEADERS
     <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <deque> <filesystem>
     <fstream> <functional> <map> <memory> <mutex> <optional> <set> <sstream> <string> <string_view>
@@ -26,8 +26,8 @@ endfunction()
 function(carillon_use_precompiled target name)
   target_precompile_headers(${target} REUSE_FROM carillon_precompiled_${name})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
-    # GCC 12 forgets the pragmas of precompiled headers, and so warns of std::string's own code;
-    # the preset release builds with these warnings.
+    # GCC 12 ignores the pragmas in precompiled headers and therefore warns about code of std::string.
+    # The preset release builds with these warnings.
     target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
                                              -Wno-stringop-overread)
   endif()

@@ -1,5 +1,5 @@
-# One static library a room (a folder), from every source in it; a folder without sources is an
-# interface library. The links are the layers: tests/tidy checks that includes agree with them.
+# One static library for each room (a folder), from all sources in it; a folder without sources becomes an
+# interface library. The links define the layers: tests/tidy checks that includes agree with them.
 #
 #   carillon_room(domain DEPS base absl::time)     in common/  ->  target carillon_domain
 #   carillon_room(adapters/mysql DEPS …)                       ->  target carillon_adapters_mysql
@@ -7,9 +7,9 @@
 #
 # Daemon folders prefix their rooms: carillon_room(plan PREFIX scheduler DEPS …). A dependency
 # without "::" or "carillon_" is a room of common/ (or of the same prefix when it is written "./x").
-# UNITY compiles its files a few at a time, where the templates they share cost more than they do
-# (only with CARILLON_UNITY; elsewhere each file stands alone, and a missing include is found).
-# PRECOMPILED names the vendor headers that it reads precompiled (cmake/precompiled.cmake), or none.
+# UNITY compiles several files together, because the templates that they share cost more than the files. This needs
+# the option CARILLON_UNITY; without it each file is compiled alone, so that a missing include is found.
+# PRECOMPILED names the precompiled vendor headers that the room uses (cmake/precompiled.cmake); default: none.
 function(carillon_room room)
   cmake_parse_arguments(ARG "UNITY" "PREFIX;PRECOMPILED" "DEPS;EXCLUDE;FOLDERS" ${ARGN})
   string(REPLACE "/" "_" name "${room}")
@@ -58,9 +58,9 @@ endfunction()
 
 # carillon_test(unit_domain LABEL unit DIRS unit/domain DEPS carillon_domain [TIMEOUT seconds]
 #               [FAST] [JSON] [UNITY])
-# Every *_test.cc (and *_mysqltest.cc …) in and below DIRS, but those whose path matches EXCLUDE; a test
-# cannot fall out of the build.
-# FAST: computes much, so it is optimised like the product. JSON: reads nlohmann/json precompiled.
+# One test program from every *_test.cc (and *_mysqltest.cc …) in and below DIRS, except paths that match EXCLUDE. So no
+# test file can be forgotten in the build.
+# FAST: the test computes much, so it is optimised like the product. JSON: it uses the precompiled nlohmann/json.
 function(carillon_test name)
   cmake_parse_arguments(ARG "FAST;JSON;UNITY" "LABEL;TIMEOUT;EXCLUDE" "DIRS;DEPS" ${ARGN})
   set(sources)
@@ -98,8 +98,8 @@ function(carillon_test name)
 endfunction()
 
 # carillon_program(e2e_api LABELS e2e COMMAND python3 operations/test_api.py [PROPERTIES TIMEOUT 900 COST 100])
-# A test that is a program of its own and drives from outside what was built. Its file is named from the folder of the
-# CMakeLists.txt; it finds the binaries by CARILLON_BIN, and the servers of a cluster by CARILLON_JARS.
+# A test that is a separate program and uses the built binaries from outside. The path of its file is relative to the
+# folder of the CMakeLists.txt. It finds the binaries in CARILLON_BIN and the servers of a cluster in CARILLON_JARS.
 function(carillon_program name)
   cmake_parse_arguments(ARG "" "" "LABELS;COMMAND;PROPERTIES" ${ARGN})
   list(TRANSFORM ARG_COMMAND PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/].*\\.(py|mjs)$")
