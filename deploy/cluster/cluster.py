@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A whole cluster on this machine, for development, tests and trying Carillon out.
+"""A whole cluster on this machine, for development, for tests, and to try Carillon out.
 
-MariaDB, Kafka, ZooKeeper, schedulers and executors as processes of their own on free loopback
-ports. They outlive the shell that started them; nothing restarts by itself.
+MariaDB, Kafka, ZooKeeper, schedulers and executors run as separate processes on free loopback ports. They continue when
+the shell that started them ends. A process that ends is not restarted.
 """
 import argparse
 import json
@@ -23,7 +23,7 @@ def say(text):
 
 
 def await_ready(cluster, names, limit_s=START_LIMIT_S):
-    """Returns when all are ready; fails as soon as one of them has died."""
+    """Waits until all processes are ready; fails as soon as one of them has died."""
     deadline = time.monotonic() + limit_s
     waiting = list(names)
     while waiting:
@@ -82,7 +82,7 @@ def make_and_start(arguments):
 
 
 def show(status):
-    # All of them: the next is asked when one was killed.
+    # The address list has all schedulers, because a client tries the next one when one was killed.
     servers = ",".join(p["url"] for p in status["processes"] if p["url"])
     for process in status["processes"]:
         segments = ""
@@ -152,7 +152,7 @@ def remove(arguments):
 
 
 def stop_all(cluster):
-    """In the order in which nobody misses what was ended before."""
+    """Stops everything. A process is stopped before the processes that it needs."""
     for kind in ["executor", "scheduler", "kafka", "zookeeper", "mariadb"]:
         stop(cluster, [n for n in cluster.names() if cluster.kind_of(n) == kind])
 
@@ -201,7 +201,7 @@ def main():
     v.add_argument("--slots", type=int, default=0, help="of each executor; 0 = four for each core")
     v.add_argument("--session-timeout-ms", type=int, default=6000)
     v.add_argument("--program", action="append", default=[], metavar="NAME=PATH",
-                   help=argparse.SUPPRESS)  # of tests: another program for one process
+                   help=argparse.SUPPRESS)  # for tests: another program for one process
     v.add_argument("--set", action="append", default=[], metavar="NAME=VALUE",
                    help="a setting of every scheduler and executor of a new cluster")
     v.add_argument("--tls", action="store_true",

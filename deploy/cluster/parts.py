@@ -1,4 +1,4 @@
-"""The parts of a cluster: how each is configured, started and asked whether it is ready."""
+"""The parts of a cluster: their configuration, their start, and the checks whether they are ready."""
 import concurrent.futures
 import glob
 import itertools
@@ -15,15 +15,15 @@ import urllib.request
 
 from state import Failure, end_process, free_port, stat_of
 
-BIN = ""   # of carillon, carillon-scheduler, carillon-executor, carillon-warden
-JARS = ""  # of Kafka's and ZooKeeper's servers
+BIN = ""   # the directory of carillon, carillon-scheduler, carillon-executor, carillon-warden
+JARS = ""  # the directory of Kafka's and ZooKeeper's jars
 SEGMENTS = 64
 DATABASE = "carillon"
 PARTITIONS = 8
 ASK_LIMIT_S = 1.5
 JOIN_LIMIT_S = 60
 KAFKA_ID = "Q2FyaWxsb25DbHVzdA"
-# What the servers are told wherever they run; what depends on the place is added here.
+# The settings of the servers that are the same wherever they run. Paths, ports and addresses are added here.
 SERVERS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "servers")
 
 
@@ -41,7 +41,7 @@ def write(path, text, mode=0o600):
 # ---- a new cluster ----
 
 def create(cluster, arguments):
-    """All of it or, when that fails, nothing."""
+    """Creates the whole cluster. If a part fails, removes everything again."""
     os.makedirs(cluster.dir, mode=0o700, exist_ok=True)
     if os.listdir(cluster.dir):
         raise Failure(f"{cluster.dir} is not empty and has no cluster; remove it or choose another")
@@ -53,7 +53,7 @@ def create(cluster, arguments):
 
 
 def names_of(schedulers, executors):
-    """Of a cluster's processes: (name, kind)."""
+    """The processes of a new cluster: [(name, kind)]."""
     return ([("mariadb", "mariadb"), ("kafka", "kafka"), ("zookeeper", "zookeeper")]
             + [(f"scheduler-{i + 1}", "scheduler") for i in range(schedulers)]
             + [(f"executor-{i + 1}", "executor") for i in range(executors)])
@@ -86,7 +86,7 @@ def create_parts(cluster, arguments):
 
 
 def declare(cluster, name, kind):
-    """Its name, its ports and an empty directory."""
+    """Adds a process to the cluster: its name, its ports and an empty directory."""
     taken = {port for process in cluster.data["processes"].values()
              for port in process["ports"].values()}
     ports = {"kafka": ["port", "controller"], "scheduler": ["rest", "ops", "link"],
@@ -98,7 +98,7 @@ def declare(cluster, name, kind):
 
 
 def add(cluster, kind):
-    """One more daemon, under a name that no process ever had; returns the name."""
+    """Adds a daemon with a name that no process has had before; returns the name."""
     name = next(name for name in (f"{kind}-{i}" for i in itertools.count(1))
                 if not os.path.exists(cluster.home(name)))
     declare(cluster, name, kind)
@@ -125,7 +125,7 @@ def run_once(command, log):
 
 def create_mariadb(cluster, name):
     data = os.path.join(cluster.home(name), "data")
-    # A server that starts deletes the temporary tables of all that share this directory.
+    # A server that starts deletes the temporary tables of all servers that share this directory.
     os.makedirs(os.path.join(cluster.home(name), "tmp"))
     command = ["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--skip-test-db",
                f"--tmpdir={cluster.home(name)}/tmp",
@@ -192,7 +192,7 @@ def join_token_file(cluster, name):
 
 
 def give_join_token(cluster, name):
-    """To an executor that starts for the first time; waits for a scheduler that makes one."""
+    """Gives a join token to an executor that starts for the first time; waits for a scheduler that can create one."""
     path = join_token_file(cluster, name)
     if not cluster.data.get("tls") or os.path.exists(path):
         return
@@ -270,7 +270,7 @@ def launch(cluster, name):
 # ---- asking ----
 
 def get(url):
-    """(status, text) of an answer, or (0, "")."""
+    """Returns (status, text) of the answer; (0, "") if there is none."""
     try:
         with urllib.request.urlopen(url, timeout=ASK_LIMIT_S) as answer:
             return answer.status, answer.read().decode()
@@ -301,7 +301,7 @@ def is_ready(cluster, name):
         return False
     if kind in ("scheduler", "executor"):
         return get(ops_url(cluster, name) + "/readyz")[0] == 200
-    if kind == "mariadb":  # greets whoever connects
+    if kind == "mariadb":  # sends a greeting to every client that connects
         return answers(port_of(cluster, name), expected=b"MariaDB")
     if kind == "zookeeper":
         return answers(port_of(cluster, name), b"srvr", b"Zookeeper version")
@@ -322,7 +322,7 @@ def runtime(cluster, name):
 
 
 def warden_pid(cluster, name):
-    """Of the warden that serves the data directory; it may outlive the executor."""
+    """The process id of the warden of this data directory, which may outlive the executor; None if there is none."""
     pid = runtime(cluster, name).get("warden_pid")
     return pid if pid and stat_of(pid) and is_warden(pid) else None
 

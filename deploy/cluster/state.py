@@ -1,4 +1,4 @@
-"""The state of a cluster's directory, and its processes as the kernel sees them."""
+"""The state stored in a cluster's directory, and the state of its processes according to the kernel."""
 import fcntl
 import json
 import os
@@ -13,7 +13,7 @@ LOCK_LIMIT_S = 150
 
 
 class Failure(Exception):
-    """Told to the person, without a trace."""
+    """An error whose message is shown to the user, without a stack trace."""
 
 
 def default_directory():
@@ -22,7 +22,7 @@ def default_directory():
 
 
 class Lock:
-    """One verb that changes a cluster at a time; another one waits."""
+    """A lock: only one command at a time changes a cluster; others wait."""
 
     def __init__(self, directory):
         os.makedirs(os.path.dirname(os.path.abspath(directory)), exist_ok=True)
@@ -46,7 +46,7 @@ class Lock:
 
 
 def stat_of(pid):
-    """(state letter, start time) of a process, or None."""
+    """Returns (state letter, start time) of a process, or None if it does not exist."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
             fields = f.read().rpartition(")")[2].split()
@@ -56,8 +56,9 @@ def stat_of(pid):
 
 
 def free_port(taken):
-    """Below the range that the kernel hands out, so that nobody has it when a process comes back. CARILLON_CLUSTER_PORTS,
-    "FIRST-LAST", keeps clusters that are made side by side apart."""
+    """Returns a free port below the range from which the kernel assigns ports, so that it is still free when a process
+    is restarted. CARILLON_CLUSTER_PORTS ("FIRST-LAST") gives clusters that are created at the same time separate
+    ranges."""
     first, last = map(int, os.environ.get("CARILLON_CLUSTER_PORTS", "20000-32000").split("-"))
     while True:
         port = random.randint(first, last)
@@ -127,20 +128,20 @@ class Cluster:
         return "stopped" if seen[0] in "Tt" else "running"
 
     def launch(self, name, command, environment=None):
-        """The process itself, in a session of its own, with its output in its log."""
+        """Starts the process in a new session, with its output in its log."""
         env = {k: v for k, v in os.environ.items() if not k.startswith("CARILLON_")}
         env.update(environment or {})
         with open(self.log_of(name), "ab") as log, open(os.devnull, "rb") as nothing:
             child = subprocess.Popen(command, stdin=nothing, stdout=log, stderr=log, env=env,
                                      cwd=self.home(name), start_new_session=True)
         seen = stat_of(child.pid)
-        child.returncode = 0  # not ours to wait for
+        child.returncode = 0  # so that Python does not wait for it
         process = self.process(name)
         process["pid"], process["start_time"] = child.pid, seen[1] if seen else 0
         self.save()
 
     def signal(self, name, number):
-        """False when it is dead."""
+        """Sends a signal; returns False if the process is dead."""
         if self.state_of(name) == "dead":
             return False
         try:
@@ -156,14 +157,14 @@ class Cluster:
                 return False
             time.sleep(0.05)
         try:
-            os.waitpid(self.process(name)["pid"], os.WNOHANG)  # when it is a child of ours
+            os.waitpid(self.process(name)["pid"], os.WNOHANG)  # if it is a child of this process
         except ChildProcessError:
             pass
         return True
 
 
 def end_process(pid, limit_s=10):
-    """TERM, and KILL after a while."""
+    """Ends the process: sends SIGTERM for up to `limit_s` seconds, then SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + limit_s
         while stat_of(pid) and stat_of(pid)[0] not in "ZX" and time.monotonic() < deadline:

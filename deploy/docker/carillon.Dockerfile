@@ -1,14 +1,14 @@
-# Scheduler, executor, warden and command line, built as ./dev builds them: docs/docker.md.
+# Scheduler, executor, warden and command line, built as ./dev builds them (docs/docker.md).
 FROM debian:bookworm AS build
 WORKDIR /src
-# First, because the packages change more rarely than the sources.
+# This layer is first, because the packages change more rarely than the sources.
 COPY dev ./
 RUN ./dev packages
 COPY . .
 RUN ./dev build carillon carillon-scheduler carillon-executor carillon-warden
 
 FROM debian:bookworm-slim
-# The libraries that the programs are linked to, and what they read.
+# The libraries that the programs are linked with, and the data files that they read.
 RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
       ca-certificates tzdata \

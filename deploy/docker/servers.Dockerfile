@@ -22,7 +22,7 @@ USER carillon
 CMD ["mariadb"]
 
 FROM base AS java
-# The JRE's set-up links manual pages, also where there are none.
+# The set-up of the JRE creates links to manual pages in this directory, which may be missing.
 RUN mkdir -p /usr/share/man/man1 \
  && apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
