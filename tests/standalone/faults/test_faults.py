@@ -63,7 +63,7 @@ class FaultsTest(unittest.TestCase):
         self.judge_rows()
 
     def judge_rows(self):
-        """Checks that every run completed and wrote its lines, except runs that were not yet claimed at the final pause."""
+        """Checks that every run completed and wrote its lines, except runs that the final pause skipped."""
         api = self.server.api()
         gaps = [gap for gap in api.pages("/api/gaps") if gap["reason"] != "paused"]
         self.assertEqual(gaps[:5], [], "fires in gaps although every outage was short")
