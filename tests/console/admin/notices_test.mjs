@@ -1,4 +1,5 @@
-// Notices in the console: what a job tells, what was delivered, and sent again; against a real receiver.
+// Notifications in the console: the events that a job notifies of, the deliveries, and sending one again, with
+// a real receiver.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';

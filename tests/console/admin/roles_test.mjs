@@ -1,6 +1,6 @@
 // Permissions as the buttons of each page show them: one table of page × action × person, in a real browser
-// against a real server. role_matrix_test.cc tests what the server refuses; here nobody is offered an action
-// that it would refuse, and everybody can read why.
+// against a real server. role_matrix_test.cc tests which requests the server refuses. This test checks that the
+// console disables the same actions and shows the reason.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { until, withServer } from '../support/server.mjs';
@@ -14,7 +14,7 @@ const REASONS = {
   users: 'Only administrators can manage users.',
   notices: 'Only administrators can send notifications.',
 };
-// Whose job: only a user's page differs by it. {job} and {run} are of that job.
+// [the user, the job's relation to that user]. {job} and {run} in TABLE stand for this job and its run.
 const PEOPLE = [
   ['anna', 'others'], ['uma', 'own'], ['uma', 'shared'], ['uma', 'others'], ['rita', 'others'],
 ];
@@ -71,7 +71,7 @@ const password = 'correct horse battery';
 let executor;
 const tokens = {};
 const jobs = {};
-// A process that runs would outlive the server: asked before that is stopped.
+// Cancels the runs before the server is stopped, because their processes would outlive it.
 after(async () => {
   for (const id of Object.keys(jobs ?? {})) await server.api('POST', `jobs/${id}-going/cancel`, {});
 });
@@ -105,7 +105,7 @@ const { server, open } = withServer(async () => {
 const actionsOn = (page, name) => page.getByRole('main').locator('button, a.button').filter({ visible: true })
   .and(page.getByRole('button', { name, exact: true }).or(page.getByRole('link', { name, exact: true }))).first();
 
-// May, or the reason: a disabled button without one says "disabled".
+// Returns 'may' for an enabled button, else the reason it shows; 'disabled' if it shows none.
 async function said(element) {
   await element.waitFor();
   const { disabled, title } = await element.evaluate((one) => ({
@@ -136,7 +136,7 @@ PEOPLE.forEach(([person, whose], column) => {
         await page.goto(server.url + fill(path));
         for (const { action, expected } of actions) {
           const found = await find(page, fill(action)).catch((error) => 'not there: ' + error.message.split('\n')[0]);
-          // Apply waits for a file; who may gets no reason.
+          // Apply is disabled until there is a file. A user who may apply sees no reason.
           const ready = path !== '/import' || expected[column] !== '+' ? found : found.replace('disabled', 'may');
           if (ready !== REASONS[expected[column]]) told.push(`${path} ${action}: ${ready}, not: ${REASONS[expected[column]]}`);
         }

@@ -1,4 +1,4 @@
-// Secrets in the console: written, used by a job, and seen nowhere.
+// Secrets in the console: a secret is written and used by a job, and its value is visible nowhere.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heading, look, signIn, until, withServer } from '../support/server.mjs';

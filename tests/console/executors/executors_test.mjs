@@ -1,4 +1,5 @@
-// An executor's own page, why it is drained, and how another one joins, in a real browser against a real server.
+// The page of an executor, the reason of a drain, and how another executor joins, in a real browser against
+// a real server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heading, look, until, withServer } from '../support/server.mjs';

@@ -1,5 +1,5 @@
-// An executor dies, with its warden, while somebody looks at the console of a real cluster of two; later one is
-// drained from its page.
+// An executor dies with its warden while a user watches the console of a real cluster with two executors. Later an
+// executor is drained from its page.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,11 +8,12 @@ import { after, test } from 'node:test';
 import { withCluster } from '../support/cluster.mjs';
 import { until } from '../support/server.mjs';
 
-// Of silence, which is scheduler.executor_lost_ms, and what it takes from there to the page on a busy machine.
+// The silence until an executor counts as lost (scheduler.executor_lost_ms), and the time until a page shows it on a
+// busy machine.
 const LOST_MS = 10_000 + 2_000;
 const scratch = mkdtempSync(join(tmpdir(), 'carillon-console-lost-'));
 const file = (name) => join(scratch, name);
-// What runs there and has no warden any more is let go before the cluster is taken down, which takes longer than it needs.
+// Runs without a warden do not end with the cluster. The file `end` makes them end before the cluster is removed.
 after(() => writeFileSync(file('end'), ''));
 const { cluster, status, person, open } = withCluster({ schedulers: 1, executors: 2 });
 after(() => rmSync(scratch, { recursive: true, force: true }));
@@ -56,7 +57,7 @@ test('one that is killed is shown lost, and what ran there ends by its policy an
     for (const pid of [dies.pid, dies.warden_pid]) process.kill(pid, 'SIGKILL');
     await row(fleet, 'executor-2').locator('[data-state=LOST]').waitFor({ timeout: LOST_MS });
     assert.ok(await row(fleet, 'executor-1').locator('[data-state=ONLINE]').isVisible());
-    // Nobody knows of the attempts before their leases are over.
+    // The attempts count as running until their leases have ended.
     await second.locator('h1 [data-state=FAILED]').waitFor({ timeout: 60_000 });
     await second.getByText('Executor lost').first().waitFor();
     await first.locator('h1 [data-state=COMPLETED]').waitFor({ timeout: 60_000 });

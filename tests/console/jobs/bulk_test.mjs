@@ -1,4 +1,5 @@
-// Actions on many that the server continues in the background: followed live, left and found again.
+// Bulk actions that the server continues in the background: a user follows them live, leaves the page and
+// finds them again.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { heading, look, signIn, until, withServer } from '../support/server.mjs';

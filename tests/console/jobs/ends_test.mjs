@@ -32,7 +32,7 @@ test('the last runs say their share of success; a day of the calendar leads to i
 
 test('it says how far back it got where there is too much to read; in Chinese, on a phone', async () => {
   await person({ locale: 'zh-CN', width: 360, theme: 'dark' }, async (page) => {
-    // As a job of which there is always another page.
+    // Plays a job with so many runs that there is always another page.
     const some = (await server.api('GET', 'runs?job_id=mixed&page_size=2')).items;
     await page.route('**/api/runs?job_id=mixed&state=COMPLETED&state=FAILED&state=TIMED_OUT&state=LOST**', (route) =>
       route.fulfill({ json: { items: some, next_page_token: 'more' } }));

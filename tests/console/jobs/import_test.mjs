@@ -1,4 +1,4 @@
-// Jobs out to a file and in from one.
+// Export of jobs to a file, and import from a file.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ describe('an export', () => {
       await page.goto(server.url + '/jobs');
       await page.locator('[data-row=short]').waitFor();
       const all = documentsOf(await exported(page));
-      await page.getByText('3 jobs exported').waitFor(); // it does not stay
+      await page.getByText('3 jobs exported').waitFor(); // before this message disappears
       assert.deepEqual(all, documentsOf(cli('export')));
       assert.equal(all.length, 3);
       await page.goto(server.url + '/jobs?selector=team%3Detl');

@@ -1,5 +1,5 @@
-// A job's versions, why it did or did not run, how long it took and when runs failed, in a real browser against a real
-// server.
+// The tabs of a job: versions, the reasons why it did or did not run, durations and failed runs, in a real browser
+// against a real server.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { heading, until, withServer } from '../support/server.mjs';
@@ -69,7 +69,7 @@ describe('did it run?', () => {
     await at('/jobs/ticker?tab=why&at=' + run.fire_time, {}, async (page) => {
       await page.getByRole('heading', { name: 'Ran', exact: true }).waitFor();
       await page.locator('a[href*="/runs/"]').last().waitFor();
-      // The field is the zone's clock: five and a half hours ahead.
+      // The field shows the time in the zone, which is five and a half hours ahead of UTC.
       const shown = await page.getByLabel('Minute (Asia/Kolkata)').inputValue();
       assert.equal(Date.parse(shown + ':00+05:30'), Math.floor(Date.parse(run.fire_time) / 60_000) * 60_000);
       await page.getByLabel('Minute (Asia/Kolkata)').fill('2020-01-01T12:00');

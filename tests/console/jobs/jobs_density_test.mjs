@@ -1,4 +1,4 @@
-// Density of the list of jobs in a real browser: how many rows are on the screen, and that no column is cut off.
+// Density of the list of jobs in a real browser: enough rows are on the screen, and no column is cut off.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { look, until, withServer } from '../support/server.mjs';
@@ -24,7 +24,7 @@ const { server, person } = withServer(async () => {
   await until(async () => (await server.api('GET', 'runs?state=COMPLETED&state=FAILED')).items.length === 3, 'their runs');
 });
 
-// Of each row, whether all of it is in the window; and what is wider than what it is in.
+// For each row, whether all of it is in the window; and the elements that are wider than their container.
 const measured = (page) => page.evaluate(() => {
   const inWindow = (box) => box.top >= 0 && box.bottom <= innerHeight && box.left >= 0 && box.right <= innerWidth;
   const rows = [...document.querySelectorAll('tbody tr[data-row]')];

@@ -1,4 +1,4 @@
-// The list of jobs by labels, owner and rows at a time, all of it in the address.
+// The list of jobs, filtered by labels and owner, with a number of rows per page; all of it is in the address.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { look, signIn, until, withServer } from '../support/server.mjs';

@@ -1,4 +1,4 @@
-// Lists in the console: many jobs or runs at once with what becomes of each, saved views, columns.
+// Lists in the console: actions on several jobs or runs with the result of each, saved views, columns.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { heading, look, signIn, until, withServer } from '../support/server.mjs';
@@ -62,7 +62,7 @@ describe('many jobs', () => {
     await as('uma', { path: '/jobs?q=part-' }, async (page) => {
       await tick(page, 'Job part-one').click();
       await tick(page, 'Job part-two').click({ modifiers: ['Shift'] });
-      // Ordered by id, theirs lies between the two.
+      // In the order of ids, the job of the other user is between the two.
       await page.getByText('3 selected').waitFor();
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
       await dialog(page).getByText('2 of 3 jobs can be paused').waitFor();
@@ -124,7 +124,7 @@ describe('many jobs', () => {
       const pause = page.getByRole('button', { name: 'Pause', exact: true });
       await until(() => pause.evaluate((one) => one === document.activeElement), 'the focus back');
       assert.equal((await server.api('GET', 'jobs/keys-1')).state, 'ENABLED');
-      // A box is no field: the keys of the console go on.
+      // A checkbox is not a text field, so the console's keyboard shortcuts still work.
       await tick(page, 'Job keys-1').focus();
       await page.keyboard.press('g');
       await page.keyboard.press('r');
@@ -201,7 +201,7 @@ describe('views and columns', () => {
       assert.ok(await button.evaluate((one) => one === document.activeElement), 'the focus is on the button again');
       await page.goBack();
       await page.getByText('No matches').waitFor();
-      // What is stored changes nothing of an address that somebody opens.
+      // A stored view does not change an address that a user opens.
       await page.goto(server.url + '/jobs?status=ENABLED');
       await page.getByRole('button', { name: 'Views', exact: true }).click();
       await panel.getByRole('button', { name: 'Rename Asleep' }).click();
@@ -212,7 +212,7 @@ describe('views and columns', () => {
       await page.getByRole('button', { name: 'Views', exact: true }).click();
       await panel.getByRole('button', { name: 'Delete Paused ones' }).click();
       assert.equal(await panel.getByRole('link').count(), 0);
-      // The two lists have views of their own.
+      // The list of runs has its own views.
       await page.goto(server.url + '/runs?state=FAILED');
       await page.getByRole('button', { name: 'Views', exact: true }).click();
       await panel.getByLabel('Save filters as').fill('Broken');

@@ -1,4 +1,4 @@
-// Namespaces, and jobs that are shared with a user by them and by labels.
+// Namespaces, and jobs that are shared with a user by namespace and by labels.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { heading, signIn, until, withServer } from '../support/server.mjs';
@@ -106,7 +106,7 @@ describe('shares', () => {
       await page.locator('h1 [data-state=RUNNING]').waitFor();
       await page.getByRole('button', { name: 'Cancel run' }).click();
       await page.locator('h1 [data-state=CANCELLED]').waitFor();
-      // Out of reach by one's own edit: the server's word is at the field.
+      // An edit would take the job out of the user's own reach: the server's message is shown at the field.
       await page.goto(server.url + '/jobs/wages/edit');
       await page.getByLabel('Namespace').fill('elsewhere');
       await page.getByRole('button', { name: 'Save' }).click();

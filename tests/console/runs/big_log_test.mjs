@@ -1,4 +1,4 @@
-// Logs of very many lines: few of them are in the document, and they take little memory.
+// Logs with very many lines: only few lines are in the document, and they need little memory.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { framesOf, heapOf, median, percentile, watchFrames } from '../support/measure.mjs';
@@ -7,13 +7,13 @@ import { LONG, until, withServer } from '../support/server.mjs';
 const LINES = LONG ? 100_000 : 20_000;
 const ROWS_MAX = 150;
 const FRAMES_MIN = LONG ? 200 : 40;
-const FRAME_MS = 100; // asserted in the long form: it runs with nothing beside it
+const FRAME_MS = 100; // asserted only in the long form, where no other test runs at the same time
 const HEAP_BYTES = 120_000_000;
-const WHEEL_PX = 6000; // at a time, of 18 for each line
+const WHEEL_PX = 6000; // for each turn of the wheel; a line is 18 px high
 
 const { server, person } = withServer();
 
-// Lines as a program logs them; `between` is done after each piece of them.
+// A command that prints lines as a program logs them. It executes `between` after each part of them.
 const linesCommand = (between = '') => `awk 'BEGIN { for (i = 1; i <= ${LINES}; i++) {
   printf "2026-11-22 10:00:00.%03d INFO  shop.import row %d of ${LINES} written\\n", i % 1000, i
   if (i % 2500 == 0) { fflush(); ${between} }

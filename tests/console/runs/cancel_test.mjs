@@ -1,4 +1,5 @@
-// A run that is deaf to SIGTERM: cancelled with its grace, then killed, by keyboard too. Every open run of a job, cancelled.
+// A run that ignores SIGTERM is cancelled with its grace period and then killed, also by keyboard. All open runs of a
+// job are cancelled.
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 const { server, person } = withServer();
 
 const shown = (run) => server.api('GET', 'runs/' + run);
-// One that survives SIGTERM and has a minute of grace, once it is ready for that.
+// Starts a run that ignores SIGTERM and has a grace period of a minute. Returns when it is ready to ignore the signal.
 async function deaf(id) {
   const ready = join(scratch, id);
   await server.api('POST', 'jobs', { job_id: id, name: id, kill_grace: 60, command: `trap 'echo asked' TERM; echo 1 > ${ready}; while :; do sleep 0.2; done` });

@@ -1,4 +1,4 @@
-// Dead letters as people deal with them, in a real browser against a real server.
+// Dead letters: users find, retry and discard them, in a real browser against a real server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heading, look, until, withServer } from '../support/server.mjs';
@@ -57,14 +57,14 @@ test('the overview leads to those of a job; one is retried, one is discarded, al
     assert.deepEqual(await look(page, 'the question'), []);
     await dialog.getByRole('button', { name: 'Retry' }).click();
     await dialog.waitFor({ state: 'detached' });
-    // It fails again, and comes back as another one.
+    // The run fails again and gets a new dead letter.
     await until(async () => (await letters()).some((one) => one.job_id === 'first' && one.id !== before.id), 'its return');
     assert.equal((await server.api('GET', 'runs/' + before.run_id)).attempt, 2);
     await page.getByRole('row', { name: /first/ }).locator('[data-column=tries]').filter({ hasText: '2' }).waitFor();
 
     await page.getByRole('button', { name: /^Discard run .* of second$/ }).click();
     await dialog.getByRole('button', { name: 'Discard' }).click();
-    // Its row may be away for a moment because the list is read again.
+    // The row may disappear for a moment, because the list is read again.
     await until(async () => JSON.stringify((await letters()).map((one) => one.job_id)) === '["first"]', 'only the first is left');
     await page.getByRole('link', { name: 'second', exact: true }).waitFor({ state: 'detached' });
   });
@@ -72,7 +72,7 @@ test('the overview leads to those of a job; one is retried, one is discarded, al
 
 test('somebody else’s stay, with the reason; on a phone, in Chinese', async () => {
   const password = 'correct horse battery';
-  // Without an administrator the sign-in asks for a token.
+  // Without an administrator the sign-in page asks for a token.
   await server.api('POST', 'users', { name: 'anna', role: 'admin', password });
   await server.api('POST', 'users', { name: 'uma', role: 'user', password });
   await person({ token: undefined, locale: 'zh-CN', width: 360, theme: 'dark', asked: ['/api/auth/'] }, async (page) => {

@@ -1,4 +1,4 @@
-// A downloaded log is, byte for byte, the output of the command.
+// Download of a log: the file is equal to the output of the command, byte for byte.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ test('a hundred thousand lines with colours and markup', async () => {
   await server.api('POST', 'jobs', { job_id: 'writes', name: 'Writes', command: WRITE });
   const { run_id } = await server.api('POST', 'jobs/writes/execute', {});
   await until(async () => (await server.api('GET', 'runs/' + run_id)).state === 'COMPLETED', 'the run', 40_000);
-  // The last of its lines may be on their way when it has ended.
+  // The last lines may still be on their way when the run has ended.
   const ask = () => fetch(`${server.url}/api/runs/${run_id}/logs?tail=1`, { headers: { Authorization: 'Bearer ' + server.token } });
   await until(async () => (await ask()).headers.get('x-log-complete') === 'true', 'the whole log', 40_000);
   await person({}, async (page) => {

@@ -1,13 +1,13 @@
-// Fires that were never planned as people find them, in a real browser against a real server.
+// Missed fires: users find the fires that got no run, in a real browser against a real server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heading, look, until, withServer } from '../support/server.mjs';
 
-// A fire is missed from 5 s on.
+// A fire counts as missed when it is 5 s late.
 const AWAY_MS = 10_000;
 const gapsOf = async (id) => (await server.api('GET', 'gaps?job_id=' + id)).items;
 const { server, person } = withServer();
-// It beats each second, except while it was paused.
+// Creates a job that fires each second, and pauses it for a while, so that it has a gap.
 const skip = async (id) => {
   await server.api('POST', 'jobs', { job_id: id, name: 'Job ' + id, command: 'true', schedules: [{ kind: 'rate', every_ms: 1000 }] });
   await server.api('POST', `jobs/${id}/pause`, { reason: 'a look' });
@@ -15,7 +15,7 @@ const skip = async (id) => {
   await until(() => Date.now() - begun > 2500, 'some of its fires');
   await server.api('POST', `jobs/${id}/resume`, {});
   await until(async () => (await gapsOf(id)).length > 0, 'its gap');
-  await server.api('POST', `jobs/${id}/pause`, {}); // it goes on no more
+  await server.api('POST', `jobs/${id}/pause`, {}); // no more fires
 };
 
 test('where there is none it says what comes here; the palette leads there', async () => {

@@ -1,4 +1,4 @@
-// The server goes away in the middle of a log and comes back; the run goes on meanwhile, and so does its page.
+// The server stops in the middle of a log and starts again. The run continues meanwhile, and then its page does too.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const atEnd = (log) => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 40);
 const shown = async (page) => Number(await page.locator('[data-line]').last().getAttribute('data-line')) + 1;
 
-// Numbers its lines until it is told to end, and keeps them in a file of its own too.
+// Starts a run that prints numbered lines until it is told to end. It also writes them to a file.
 async function writer(id) {
   const [kept, enough] = [join(scratch, id), join(scratch, id + '.enough')];
   await server.api('POST', 'jobs', {

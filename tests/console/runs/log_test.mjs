@@ -1,4 +1,4 @@
-// The log of a run in the console: while it is written, when it is long, when the connection is cut.
+// The log of a run in the console: while it is written, when it is long, and when the connection breaks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { look, readLog, startProxy, until, withServer } from '../support/server.mjs';
@@ -53,7 +53,7 @@ test('paused means paused: the log stands still and says so, and goes on from th
     await page.getByText('Updates are paused. New lines are not shown.').waitFor();
     const last = () => page.locator('[data-line]').last().getAttribute('data-line');
     const before = await last();
-    // Others see that it goes on.
+    // The log of the run still grows.
     const log = async () => (await (await fetch(`${server.url}/api/runs/${run}/logs`, { headers: { Authorization: 'Bearer ' + server.token, Accept: 'text/plain' } })).text()).split('\n').length;
     const written = await log();
     await until(async () => (await log()) > written + 20, 'more of the log');
@@ -69,7 +69,7 @@ test('paused means paused: the log stands still and says so, and goes on from th
 test('a hundred thousand lines are all there, and few of them in the document', async () => {
   const run = await start('long', 'seq 1 100000; printf "<img src=x onerror=alert(1)> \\033[31mred\\n"; echo still');
   await person({}, async (page) => {
-    // What is painted: no frame in which the log is scrolled to where no line is drawn.
+    // Counts the painted frames, and those in which the visible part of the log has no line.
     await page.addInitScript(() => {
       window.frames_seen = { all: 0, empty: 0 };
       const see = () => {
@@ -224,7 +224,7 @@ test('addresses in a log are links, whatever a job writes around them; the searc
         ['http://a.example/b?c=', 'https://b.example/1', 'https://b.example/2', 'https://c.example/', 'http://d.example/'].map((href) => [href, '_blank', 'noopener noreferrer']));
       assert.equal(await page.locator('[role=log] script, [role=log] [onclick]').count(), 0);
       assert.equal(await page.locator('[data-stream]').last().textContent(), lines.at(-1));
-      // As high as the lines of text among which they are: what WCAG 2.5.8 allows for a link in a text, and axe cannot tell.
+      // Links are as high as a line of text. WCAG 2.5.8 allows that for links within text, but axe cannot detect it.
       assert.deepEqual((await look(page, 'links')).filter((one) => !one.startsWith('links: target-size: <a ')), []);
       await page.getByLabel('Search the output').fill('b.example/2');
       await page.getByText('1 of 1').waitFor();

@@ -1,4 +1,4 @@
-// An action that is pressed twice, or again because no answer came, happens once: run, cancel, retry.
+// Run, cancel and retry happen once, even if the button is pressed twice, or again because no answer came.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { until, withServer } from '../support/server.mjs';
@@ -10,7 +10,7 @@ const ended = (page) => page.locator('h1 [data-state=COMPLETED]').waitFor();
 const stay = (page) => page.evaluate(() => { globalThis.notReloaded = true; });
 const stayed = async (page) => assert.equal(await page.evaluate(() => globalThis.notReloaded), true, 'not reloaded');
 
-// From each place that the other tests leave out: the path, and what is done there.
+// The places that the other tests leave out: {name: [path, action, job]}.
 const PLACES = {
   overview: ['/', (page) => page.getByRole('button', { name: 'Run overview now' }).dblclick(), { cron_expression: '* * * * *', name: 'overview' }],
   dialog: ['/jobs/dialog', async (page) => {
@@ -50,7 +50,7 @@ describe('run now', () => {
       await page.getByRole('button', { name: 'Run now' }).click();
       await page.waitForURL('**/runs/' + made.run_id);
       await ended(page);
-      // Once it was answered, the next one is another.
+      // After an answer, the next press starts another run.
       await page.goto(server.url + '/jobs/lost');
       await page.getByRole('button', { name: 'Run now' }).click();
       await page.waitForURL('**/runs/*');
@@ -76,7 +76,7 @@ describe('a run', () => {
       const run = await server.api('GET', 'runs/' + run_id);
       assert.equal(run.attempt, 1);
       assert.doesNotMatch(run.error ?? '', /killed/);
-      // Where the second click hit what had come in its place, that asks first.
+      // The second click may hit the button that has replaced the first one, which asks for a confirmation.
       const question = page.locator('.dialog');
       if (await question.count()) await question.getByRole('button', { name: 'Cancel' }).click();
 

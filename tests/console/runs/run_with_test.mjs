@@ -1,4 +1,4 @@
-// A run by hand otherwise than its job says, from the list, the job and a run.
+// Manual runs with other values than those of the job, started from the list, from the job and from a run.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { look, until, withServer } from '../support/server.mjs';

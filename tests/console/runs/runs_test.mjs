@@ -1,5 +1,5 @@
-// The list of runs: new ones wait until they are asked for, how long each took, from when until when; in a real browser
-// against a real server.
+// The list of runs: new runs appear only on request, durations, and a range of times; in a real browser against
+// a real server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { look, until, withServer } from '../support/server.mjs';

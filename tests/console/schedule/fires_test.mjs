@@ -1,4 +1,4 @@
-// The times that the form previews are the runs that then happen.
+// Times that the form previews: they must be the times of the runs that follow.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { until, withServer } from '../support/server.mjs';
@@ -14,7 +14,7 @@ const at = (time) => Date.parse(time);
 
 describe('the fires of the form', () => {
   test('follow the zone, and are the runs that then happen', async () => {
-    // Every two seconds of this hour and the next in Tokyo, which are nine hours away in UTC.
+    // Every two seconds in this hour and the next, in Tokyo's time. Read as UTC, these hours are nine hours away.
     const hour = new Date(Date.now() + TOKYO_MS).getUTCHours();
     const cron = `*/2 * ${hour},${(hour + 1) % 24} * * *`;
     await server.api('POST', 'jobs', { job_id: 'zoned', name: 'Zoned', command: 'true', cron_expression: cron, time_zone: 'UTC' });
@@ -27,7 +27,7 @@ describe('the fires of the form', () => {
       await until(async () => Date.parse((await shown(page))[0]) - Date.now() < HOUR_MS / 60, 'the fires in Tokyo');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.waitForURL(/\/jobs\/zoned$/);
-      // Only now it fires so: what is promised from here on has to come.
+      // Only now the schedule is saved, so the fires that are shown from here on must happen.
       await page.goto(server.url + '/jobs/zoned/edit');
       await until(async () => (await shown(page)).length === FIRES, 'the fires as saved');
       promised = await shown(page);
@@ -63,7 +63,7 @@ describe('a run that failed', () => {
     await person({ asked: ['/retry'] }, async (page) => {
       await page.goto(server.url + '/runs/' + run_id);
       await page.locator('h1 [data-state=FAILED]').waitFor();
-      // Twice, as impatient people do: still one attempt more.
+      // An impatient double click must still add only one attempt.
       await page.getByRole('button', { name: 'Retry' }).dblclick();
       await page.locator('h1 [data-state=COMPLETED]').waitFor();
       await page.getByRole('log').getByText('try 2').waitFor();

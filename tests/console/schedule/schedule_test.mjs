@@ -1,4 +1,4 @@
-// The schedule page, and the hints of the form, in a real browser against a real server.
+// The schedule page and the hints of the job form, in a real browser against a real server.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { heading, until, withServer } from '../support/server.mjs';
@@ -92,7 +92,7 @@ describe('hints of the form', () => {
       await page.getByLabel('Time zone', { exact: true }).fill('Europe/Paris');
       await until(async () => (await hints()) === 'hour_in_gap', 'the hour that is skipped');
       const answered = page.waitForResponse((one) => one.url().endsWith('/schedules/preview') && one.request().postData()?.includes('30 2 * 3 SUN'));
-      await cron.fill('30 2 * 3 SUN'); // the clock is moved on the last one of each March
+      await cron.fill('30 2 * 3 SUN'); // on the last Sunday of March the clock is moved
       await answered;
       await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
       assert.equal(await page.getByTestId('skipped').count(), 0);

@@ -20,7 +20,7 @@ test('counts what would not fire, by the scheduler’s own code, and changes not
     await page.getByLabel('Pause end (UTC)').fill('2099-03-02T05:15');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.waitForURL('**' + WINDOW);
-    // Twelve of the one, and each of the others once.
+    // One job fires twelve times, and each of the others once.
     await page.getByTestId('what-if').getByText('36 fires of 25 jobs would be skipped.').waitFor();
     const load = await server.api('GET', `schedules/load?from=2099-03-02T03:15:00Z&until=2099-03-02T05:15:00Z&bucket=hour&by_job=true`);
     assert.equal(load.buckets.reduce((sum, one) => sum + one.fires, 0), 36);
@@ -33,7 +33,7 @@ test('counts what would not fire, by the scheduler’s own code, and changes not
     assert.deepEqual(await look(page, 'what if'), []);
     assert.equal((await server.api('GET', 'system/status')).paused, null);
     assert.equal((await server.api('GET', 'jobs/often')).state, 'ENABLED');
-    // It stays beside another view, and in another zone.
+    // The planned pause stays when the view or the time zone is changed.
     await page.getByRole('button', { name: 'Week' }).click();
     await page.waitForURL('**view=week**');
     await page.getByLabel('Time zone', { exact: true }).fill('Asia/Tokyo');

@@ -1,5 +1,5 @@
-// The address of a list is all that another person needs: the same rows in the same order, in a session, a language
-// and a time zone of their own.
+// Addresses of lists: another user who opens one sees the same rows in the same order, with their own session,
+// language and time zone.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { until, withServer } from '../support/server.mjs';
@@ -10,7 +10,7 @@ const { server, person, guest } = withServer(async () => {
   owner = (await server.api('POST', 'users', { name: 'anna', role: 'admin', password })).user_id;
   await server.api('POST', 'users', { name: 'uma', role: 'user', password });
   await server.api('POST', 'apply', Array.from({ length: 30 }, (_, i) => ({
-    // Sorted by name they are in another order than by id.
+    // The order by name differs from the order by id.
     job_id: `etl-${String(i).padStart(2, '0')}`, name: `Load ${String((i * 7) % 30).padStart(2, '0')}`, command: i % 2 ? 'exit 3' : 'true',
     retry_count: 0, enabled: i % 5 !== 0, labels: { team: i % 3 ? 'etl' : 'web' }, namespace: i < 15 ? 'payroll' : 'default', user_id: owner,
   })));
@@ -25,14 +25,14 @@ const as = (name, path, options, body) => guest({ asked: ['/api/auth/'], ...opti
 const addressOf = (page) => page.url().slice(server.url.length);
 const rowsOf = (page) => page.locator('tr[data-row]').evaluateAll((rows) => rows.map((row) => row.dataset.row));
 const shows = (page, rows, what) => until(async () => JSON.stringify(await rowsOf(page)) === JSON.stringify(rows), what);
-// Done in the page, and what is shown then.
+// Performs an action in the page, and returns what the page shows after it.
 async function after(page, act) {
   const before = JSON.stringify(await rowsOf(page));
   await act();
   await until(async () => JSON.stringify(await rowsOf(page)) !== before && (await rowsOf(page)).length > 0, 'other rows');
   return { address: addressOf(page), rows: await rowsOf(page) };
 }
-// Through all that was shown, backwards and forwards, with a reload in the middle.
+// Goes back and forward through all states that were shown, with a reload in the middle.
 async function walk(page, steps) {
   const at = async (step, how) => {
     await shows(page, step.rows, `${how} at ${step.address}`);
@@ -69,7 +69,7 @@ describe('the address of jobs', () => {
       await step(() => page.getByRole('columnheader', { name: 'Job' }).getByRole('button').click());
       await step(() => page.getByRole('columnheader', { name: 'Job' }).getByRole('button').click());
       await walk(page, steps);
-      // Which columns there are is a matter of each browser, not of the address.
+      // The choice of columns is stored in the browser, and is not part of the address.
       await page.getByRole('button', { name: 'Columns' }).click();
       await page.getByRole('group', { name: 'Columns' }).getByLabel('Changed').check();
       await until(async () => (await headersOf(page)).includes('changed'), 'the column');

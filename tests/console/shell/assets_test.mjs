@@ -1,4 +1,5 @@
-// The console's own files: how they are encoded and cached, and that pages hold still while they load and ask nobody else.
+// The files of the console: their encoding and caching. Pages must not shift while they load, and must not send
+// requests to other hosts.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
@@ -7,7 +8,7 @@ import { makeFleet, openSignedIn, pagesOf } from '../support/fleet.mjs';
 import { measureLoad, watchRequests } from '../support/measure.mjs';
 import { heading, LONG, startBrowser, startProxy, startServer, withPerson } from '../support/server.mjs';
 
-const SHIFT = 0.05; // of the window, as browsers count it
+const SHIFT = 0.05; // the limit of the browser's layout shift score
 // The long form loads every page.
 const SHORT = ['overview', 'jobs', 'run'];
 let server;
@@ -39,7 +40,7 @@ test('pages hold still while they load, and ask nobody but their server', async 
   }
 });
 
-// As it goes over the network: `fetch` would decode it.
+// Reads an answer as it is on the network, because `fetch` would decode it.
 const open = (url, headers = {}) => new Promise((resolve, reject) => {
   http.get(url, { headers }, (answer) => {
     const pieces = [];
@@ -48,7 +49,7 @@ const open = (url, headers = {}) => new Promise((resolve, reject) => {
   }).on('error', reject);
 });
 const CODINGS = { br: brotliDecompressSync, gzip: gunzipSync };
-const ENCODED_FROM = 1024; // bytes; smaller files are sent as they are
+const ENCODED_FROM = 1024; // bytes; smaller files are not encoded
 
 test('files with a hash are kept for ever and come encoded, pages are asked for again; the same under a path', async (t) => {
   const proxy = await startProxy(server.url, '/ops/carillon');
@@ -58,7 +59,7 @@ test('files with a hash are kept for ever and come encoded, pages are asked for 
       assert.equal(index.headers['cache-control'], 'no-cache');
       const base = /<base href="([^"]*)"/.exec(index.bytes)[1];
       assert.equal(base, new URL(root + '/').pathname);
-      // With what the page itself asks for: those of a page that is fetched when it is opened.
+      // The page also fetches the files of its own code, which are loaded only when the page is opened.
       const { asked, sizes } = await assetsOf(root + '/runs');
       assert.ok(asked.length > 20, asked.join('\n'));
       for (const url of asked) {
@@ -85,7 +86,7 @@ test('files with a hash are kept for ever and come encoded, pages are asked for 
   }
 });
 
-// The files with a hash that a page fetches, and how many bytes of them came.
+// Returns the files with a hash in their name that a page fetches, and the number of bytes of each.
 async function assetsOf(url) {
   let found;
   await withPerson(browser, { token: server.token }, async (page) => {

@@ -1,11 +1,11 @@
-// Accessibility as axe sees it: every page in both themes, empty, filled and failed, and what opens over them;
-// and that the focus returns to where it came from.
+// Accessibility checks with axe: every page in both themes, empty, filled and failed, with its dialogs and menus. When
+// one of these is closed, the focus must return to the element that opened it.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { LONG, look, startBrowser, startServer, until, withPerson } from '../support/server.mjs';
 
-// The elements of a page are the same in both themes; their colours differ where a page has something on it.
+// The elements of a page are the same in both themes, only colours differ. So the short form checks few pages in dark.
 const THEMES = ['light', 'dark'];
 const some = (paths, theme) => (LONG || theme === 'light' ? paths : paths.slice(0, 5));
 let empty;
@@ -45,10 +45,10 @@ const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOS
   '/jobs/green?tab=audit', '/jobs/green/edit', '/executors/' + executor, '/runs/' + run, '/jobs?namespace=payroll', '/bulk/' + bulk, '/bulk/' + bulk + '?result=error', '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z',
   '/schedule?zone=UTC&pause_from=2099-03-02T03:00:00Z&pause_until=2099-03-02T05:00:00Z'];
 
-// One that is added to the console is looked at, or this fails.
+// Fails if a page was added to the console but not to these checks.
 test('no page is left out', () => {
   const router = readFileSync(new URL('../../../web-ui/src/app/router.tsx', import.meta.url), 'utf8');
-  const routes = [...router.matchAll(/^ {2}path: '([^']*)'/gm)].map(([, path]) => path).filter((path) => path !== '/admin'); // it leads on
+  const routes = [...router.matchAll(/^ {2}path: '([^']*)'/gm)].map(([, path]) => path).filter((path) => path !== '/admin'); // it redirects
   assert.ok(routes.length > 15);
   const looked = filledPages().map((path) => path.split('?')[0]);
   const left = routes.filter((route) => {
@@ -97,7 +97,7 @@ for (const theme of THEMES) {
   });
 }
 
-// [page, the button that opens, what opens]
+// [page, the button that opens something, the selector of what opens]
 const OVERLAYS = [
   ['/jobs', { name: 'More actions for Green' }, '[role=menu]'],
   ['/jobs/green', { name: 'Pause', exact: true }, '.dialog'],

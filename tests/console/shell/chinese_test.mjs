@@ -11,9 +11,9 @@ import { startBrowser, startServer, until, withPerson } from '../support/server.
 const UNITS = ['ms', 'min', 'KiB', 'MiB', 'GiB'];
 const TERMS = [
   'Carillon', 'API', 'ID', 'UTC', 'YAML', 'JSON', 'Cron', 'Webhook', 'Shell', 'CPU', 'IO', 'IANA', 'Ctrl', 'SIGTERM', 'SIGKILL',
-  'bin', 'sh', // of /bin/sh -c
+  'bin', 'sh', // from /bin/sh -c
 ];
-// What a hint shows as it is typed.
+// Words in examples of what a user may type.
 const EXAMPLES = ['NAME', 'value', 'CARILLON', 'PARAM', 'Asia', 'Shanghai', 'zone', 'spare', 'secrets', 'team', 'etl', 'default', 'who', 'host', 'Home', 'End'];
 const NAMES = ['anna', 'uma', 'ci', 'token', 'admin', 'payroll', 'English', 'user', 'red', 'green', 'idle', 'shop', 'db', 'unbekannt'];
 
@@ -59,7 +59,7 @@ after(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-// Words of letters in what is seen and in what is read out, with the text that they are in.
+// Returns the Latin words in texts that are visible or read out by a screen reader, each with its whole text.
 const wordsOf = (page) => page.evaluate(() => {
   const aside = 'script, style, datalist, [lang=en], .mono, code, pre, kbd, time, textarea';
   const texts = [];
@@ -139,7 +139,7 @@ test('on pages that may not be seen', async () => {
   });
 });
 
-// [page, the button that opens]
+// [page, the button that opens a dialog or menu]
 const OVERLAYS = [
   ['/jobs', '备份 的更多操作'], ['/jobs/red', '暂停'], ['/jobs/red', '删除'], ['/jobs/green?tab=versions', /^恢复到版本|^还原到版本/],
   ['/admin/users', '新建用户'], ['/admin/users', '编辑 uma'], ['/admin/users', /uma 的密码/], ['/admin/users', '删除 uma'], ['/admin/tokens', '新建令牌'],

@@ -20,7 +20,7 @@ describe('signing in', () => {
       await field.fill(server.token);
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await heading(page, 'Runs');
-      // The token ends with the tab: nothing of it is in the storage that stays.
+      // The token must not outlive the tab, so it is not in localStorage.
       const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }));
       assert.ok(!kept.includes(server.token));
       await page.reload();
@@ -270,7 +270,7 @@ describe('everywhere', () => {
     return ['/', '/jobs', '/jobs/new', '/jobs/greeter', '/jobs/greeter?tab=configuration', '/jobs/greeter/edit', '/runs',
       '/runs/' + runs.items[0].run_id, '/gaps', '/bulk', '/bulk/' + (await many()).bulk_id, '/executors', '/executors/' + (await server.api('GET', 'executors')).items[0].executor_id, '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/schedule', '/schedule?view=week', '/jobs/greeter?tab=versions', '/jobs/greeter?tab=why', '/no-such-page'];
   };
-  // Loaded: a heading, and nothing that says it is still coming.
+  // A page is loaded when it has a heading and no text that says it is still loading.
   const settled = async (page) => {
     await page.locator('h1').waitFor();
     await until(async () => (await page.getByText(/^(Loading…|加载中…)$/).count()) === 0, 'the page');

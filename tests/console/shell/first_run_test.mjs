@@ -1,14 +1,14 @@
-// From the one-time link to the first green run, as somebody does it who has just started a server.
+// The first minutes of a user who has just started a server: from the one-time link to the first successful run.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer, withServer } from '../support/server.mjs';
 
 const CLICKS_MAX = 5;
 const WALL_MS_MAX = 60_000;
-const KEY_MS = 80; // of somebody who types
+const KEY_MS = 80; // the time between two keys of a person who types
 const { server, person, guest } = withServer();
 
-// Whatever is done with the mouse goes through here.
+// Counts the clicks: all actions with the mouse use this function.
 function counting(page) {
   let clicks = 0;
   return {

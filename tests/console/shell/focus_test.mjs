@@ -1,11 +1,11 @@
-// The keyboard's way through every page is the one that was agreed on, and what has the focus, or opens, is not under
-// what sticks to the edges of a small screen.
+// The order in which Tab moves through every page is the recorded one. On a small screen the focused element, and
+// everything that opens, must not be covered by bars at the edges.
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { until, withServer } from '../support/server.mjs';
 
-// {page: [where Tab leads, one after the other]}; `./dev regen` writes it anew.
+// {page: [the elements that Tab reaches, in order]}. `./dev regen` writes this file.
 const KNOWN = new URL('focus_order.json', import.meta.url);
 const STOPS_MAX = 150;
 
@@ -30,10 +30,10 @@ const settled = async (page) => {
   await page.waitForLoadState('networkidle');
   await until(async () => (await page.getByText('Loading…').count()) === 0, 'the page');
 };
-// As chosen: times that do not depend on when this is run, and nothing that comes while it is looked at.
+// Preferences that keep a page steady: times in UTC, and no live updates.
 const steadily = (page) => page.addInitScript(() => localStorage.setItem('carillon.preferences', JSON.stringify({ time: 'utc', live: false })));
 
-// What the focus is on, in words: "button: Run now". Null: it has left the page.
+// Describes the focused element: "button: Run now". Null if the focus has left the page.
 const focused = (page) => page.evaluate(() => {
   const one = document.activeElement;
   if (!one || one === document.body) return null;
@@ -73,7 +73,7 @@ test('Tab leads through each page in the order that is known', async () => {
   });
 });
 
-// Where it can be seen at all: of nine points of it, those in the window that nothing else lies over.
+// True if at least one of nine points of the focused element is in the window and not covered by another element.
 const inSight = (page) => page.evaluate(() => {
   const one = document.activeElement;
   const target = one.type === 'checkbox' || one.type === 'radio' ? one.closest('label') ?? one : one;
@@ -106,7 +106,7 @@ test('what has the focus is never wholly under what sticks to the screen, on a p
   });
 });
 
-// All of it that is in the window.
+// Returns the points of the element that are in the window but covered by another element.
 const whole = (page, selector) => page.locator(selector).last().evaluate((one) => {
   const box = one.getBoundingClientRect();
   const wrong = [];

@@ -1,4 +1,4 @@
-// The palette: where it leads and what it does, by the keyboard alone, in a real browser against a real server.
+// The command palette: its pages and actions, by keyboard only, in a real browser against a real server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heading, look, until, withServer } from '../support/server.mjs';
@@ -11,14 +11,14 @@ const { server, person } = withServer(async () => {
   ({ run_id: run } = await server.api('POST', 'jobs/backup/execute', {}));
   await until(async () => (await server.api('GET', 'runs/' + run)).state === 'COMPLETED', 'its run');
 });
-// Types, waits for what is wanted to be the chosen one, and takes it.
+// Types a text, waits until the wanted option is selected, and presses Enter.
 async function go(page, text, option) {
   const dialog = page.locator('.dialog');
   await page.keyboard.press('Control+k');
   await dialog.locator('input:focus').waitFor();
   await page.keyboard.insertText(text);
   const chosen = page.locator('[role=option][data-highlighted]', { hasText: option });
-  // An Enter while the list changes takes nothing: then the dialog stays, and it is pressed again.
+  // An Enter while the list changes has no effect. Then the dialog stays open, and Enter is pressed again.
   for (let tries = 0; tries < 3; ++tries) {
     await chosen.waitFor();
     await page.keyboard.press('Enter');
@@ -31,7 +31,7 @@ test('it leads to a run by its id, to an executor, a job and any page', async ()
   await person({}, async (page) => {
     await page.goto(server.url + '/');
     await heading(page, 'Overview');
-    // A page that is not there yet takes the focus when it comes.
+    // A page that is still loading takes the focus when it appears.
     await go(page, run, 'Run of Backup');
     await page.waitForURL('**/runs/' + run);
     await heading(page, /Backup/);
@@ -60,7 +60,7 @@ test('Enter takes nothing that was found for what was typed before', async () =>
     await page.keyboard.press('Control+k');
     await page.getByRole('option', { name: 'Backup' }).first().waitFor();
     await page.keyboard.insertText('notif');
-    // The first one, whether the answer came or not.
+    // The first option is selected, whether the server's answer came or not.
     await page.locator('[role=option][data-highlighted]', { hasText: 'Notifications' }).waitFor();
     assert.equal(await page.getByRole('option', { name: 'Backup' }).count(), 0);
     answer();

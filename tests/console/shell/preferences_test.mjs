@@ -1,4 +1,4 @@
-// Language, theme and the form of times go with the user, from one browser to another.
+// Preferences (language, theme, form of times): they follow the user from one browser to another.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signIn, until, withServer } from '../support/server.mjs';

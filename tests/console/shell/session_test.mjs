@@ -1,5 +1,5 @@
-// A session that somebody is not thinking of: its access token expires while a page is open, it is ended in
-// another tab, by another browser, by an administrator.
+// Sessions that change while a page is open: the access token expires, or the session is ended in another tab, by
+// another browser or by an administrator.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { heading, signIn, startProxy, until, withServer } from '../support/server.mjs';
@@ -16,7 +16,7 @@ const as = (name, path, body) => guest({ asked: ['/api/'] }, async (page) => {
   await body(page);
 });
 const form = (page) => page.getByRole('button', { name: 'Sign in', exact: true });
-// Refused by the server itself, as after its ten minutes.
+// Makes the server refuse the first access token, as after its ten minutes, and records the consequences.
 const expire = async (page) => {
   const used = new Set();
   const refused = [];
@@ -30,8 +30,8 @@ const expire = async (page) => {
     const headers = route.request().headers();
     const given = headers.authorization ?? '';
     first ||= given;
-    if (given) used.add(given); // the renewal itself goes by the cookie
-    // The new one is the same to the letter when both are of the same second.
+    if (given) used.add(given); // the renewal itself uses the cookie
+    // Two tokens issued in the same second are identical, so the token alone does not tell whether it was renewed.
     const expired = given && given === first && renewed.length === 0;
     return route.continue({ headers: expired ? { ...headers, authorization: given.slice(0, -8) + 'expired0' } : headers });
   });
@@ -50,7 +50,7 @@ describe('an access token', () => {
       assert.ok(refused.length > 0, 'it had expired');
       assert.deepEqual(renewed, [200]);
       assert.equal(await page.getByLabel('Filter by labels').inputValue(), 'half typed');
-      // Several that ask at once, with the new one.
+      // Pages that send several requests at once use the new token.
       await page.getByRole('link', { name: 'Overview' }).click();
       await heading(page, 'Overview');
       await page.getByRole('link', { name: 'System' }).click();
@@ -86,7 +86,7 @@ describe('a session', () => {
       await form(page).waitFor();
       await form(other).waitFor({ timeout: 3_000 });
       assert.equal(await other.getByText('First').count(), 0);
-      // And it stays so, whatever is tried.
+      // The user stays signed out, even after a reload.
       await other.reload();
       await form(other).waitFor();
       await signIn(other, 'otto', password);

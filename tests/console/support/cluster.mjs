@@ -1,4 +1,4 @@
-// A real cluster in a scratch directory, with a browser and people at it.
+// A real cluster in a scratch directory, with a browser and users.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,8 +12,9 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const JARS = process.env.CARILLON_JARS ?? here('../../../build/jars');
 const BIN = process.env.CARILLON_BIN ?? here('../../../build/dev/bin');
 
-// For all tests of a file. `status`: as it was when there was a leader, with the administrator's `token`; `cluster`:
-// asks for a verb of deploy/cluster. `person` is signed in, `open` is closed by the test.
+// Starts a cluster for all tests of a file. `status`: the status when the cluster had a leader, with the
+// administrator's `token`. `cluster`: runs a command of deploy/cluster. `person`: a page of a user who is signed in.
+// `open`: the same, but the test closes it.
 export function withCluster({ schedulers, executors }) {
   const scratch = mkdtempSync(join(tmpdir(), 'carillon-console-cluster-'));
   const cluster = async (verb, ...rest) => (await promisify(execFile)('python3', [

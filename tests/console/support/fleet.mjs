@@ -1,5 +1,5 @@
-// Sample data of a console that was used for months: jobs with schedules, labels and owners, successful and
-// failed runs, one with a long log.
+// Sample data like those after months of use: jobs with schedules, labels and owners, successful and failed runs, and
+// a run with a long log.
 import { openPerson, until } from './server.mjs';
 
 export const PASSWORD = 'correct horse battery';
@@ -17,7 +17,7 @@ async function eachAtOnce(items, act) {
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-// Nothing of it fires in the next quarter of an hour: what is measured is not what happens to start meanwhile.
+// No job fires in the next quarter of an hour, so that no start disturbs a measurement.
 function definitionOf(i) {
   const group = GROUPS[i % GROUPS.length];
   const soon = new Date(Date.now() + (20 + (i % 30)) * 60_000);
@@ -29,14 +29,14 @@ function definitionOf(i) {
   };
 }
 
-// What administrators see: people, tokens, secrets.
+// Data of the pages for administrators: users, tokens, secrets.
 async function makeAdministration(server) {
   for (const [name, role] of [['anna', 'admin'], ['bert', 'user'], ['carl', 'read_only']]) await server.api('POST', 'users', { name, role, password: PASSWORD });
   for (const name of ['deploy', 'metrics']) await server.api('POST', 'tokens', { name, role: 'read_only' });
   for (const name of ['database', 'mail']) await server.api('POST', 'secrets', { name, value: 'only ever seen by ' + name });
 }
 
-// Answers the ids of a job and of the run with the log, and who can sign in.
+// Returns the ids of a job and of the run with the long log, and the users who can sign in.
 export async function makeFleet(server, count = JOBS) {
   await makeAdministration(server);
   const jobs = Array.from({ length: count }, (_, i) => definitionOf(i));
@@ -50,7 +50,7 @@ export async function makeFleet(server, count = JOBS) {
   return { person: 'anna', job: jobs[1].job_id, run, jobs: count + 1, runs: ids.length + 1 };
 }
 
-// Every page that a person can go to, with something on it.
+// The address of every page of the console, each with data on it.
 export const pagesOf = (fleet) => ({
   overview: '/', jobs: '/jobs', job: '/jobs/' + fleet.job, 'new job': '/jobs/new', 'edit job': `/jobs/${fleet.job}/edit`,
   runs: '/runs', gaps: '/gaps', run: '/runs/' + fleet.run, executors: '/executors', schedule: '/schedule', system: '/system',
@@ -58,7 +58,7 @@ export const pagesOf = (fleet) => ({
   'dead letters': '/admin/dead-letters', audit: '/admin/audit', account: '/account',
 });
 
-// Signed in as people are: by a cookie of a session that began before.
+// Opens a page that is signed in as usual: with the cookie of a session that already exists.
 export async function openSignedIn(browser, server, fleet) {
   const answer = await fetch(server.url + '/api/auth/login', {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ name: fleet.person, password: PASSWORD }),

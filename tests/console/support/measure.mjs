@@ -2,15 +2,15 @@
 import { until } from './server.mjs';
 
 const QUIET_MS = 500;
-// These never end: the log of a run that goes on, and what has changed.
+// The requests that never end: the log of a run that continues, and the stream of changes.
 const STREAMS = /\/api\/(changes|runs\/[^/]+\/logs\/stream)/;
 
 export const sorted = (values) => values.toSorted((a, b) => a - b);
-// The nearest rank: one of the values.
+// The percentile by nearest rank, which is always one of the values.
 export const percentile = (values, p) => sorted(values)[Math.max(0, Math.ceil((values.length * p) / 100) - 1)];
 export const median = (values) => percentile(values, 50);
 
-// In the page, from its first byte on: `seen` collects what the browser tells.
+// Runs in the page from its first byte on. `seen` collects what the browser reports.
 function observe() {
   const seen = { paint: 0, largest: 0, filled: 0, shift: 0, shifts: [] };
   globalThis.seen = seen;
@@ -26,7 +26,7 @@ function observe() {
     seen.shifts.push(`${one.value.toFixed(3)} at ${Math.round(one.startTime)} ms: ` + one.sources.map((source) =>
       `${nameOf(source.node)} from ${Math.round(source.previousRect.top)} to ${Math.round(source.currentRect.top)}`).join('; '));
   });
-  // The last time that nothing of the page said any more that it is still to come.
+  // `seen.filled`: the last time when the page stopped showing a text that it is still loading.
   const says = () => document.querySelector('h1') === null || [...document.querySelectorAll('p[role=status]')].some((one) => one.textContent === 'Loading…');
   let awaited = true;
   new MutationObserver(() => {
@@ -36,8 +36,8 @@ function observe() {
   }).observe(document, { childList: true, subtree: true, characterData: true });
 }
 
-// Counts the requests of a page. `quiet` comes when there were none for half a second, streams aside; the thread of a
-// slower page may take longer from one to the next.
+// Counts the requests of a page. `quiet` resolves when there were no requests for half a second, except streams. A page
+// with a slowed thread may need longer between two requests.
 export function watchRequests(page, slower = 1) {
   const asked = [];
   const open = new Set();
@@ -57,7 +57,7 @@ export function watchRequests(page, slower = 1) {
   return { asked, quiet };
 }
 
-// One load with nothing in the cache. `slower`: how many times slower than this machine the page's thread is.
+// Measures one load with an empty cache. `slower`: the factor by which the page's thread is slowed.
 export async function measureLoad(page, url, slower) {
   await page.addInitScript(observe);
   const requests = watchRequests(page, slower);
@@ -70,8 +70,8 @@ export async function measureLoad(page, url, slower) {
   return { ...seen, asked: requests.asked };
 }
 
-// From now on each interaction: a click, a key, a tap, from the hand to the next frame. Those below 16 ms the browser
-// does not tell.
+// Begins to record interactions (click, key, tap), each with its time from the input to the next frame. The browser
+// does not report interactions below 16 ms.
 export const watchInteractions = (page) => page.evaluate(() => {
   const all = new Map();
   globalThis.interactions = all;
@@ -84,12 +84,12 @@ export const watchInteractions = (page) => page.evaluate(() => {
   }).observe({ type: 'event', durationThreshold: 16 });
 });
 export const interactionsOf = (page) => page.evaluate(async () => {
-  // What the last one painted is told after that.
+  // The browser reports the last interaction only after its frame is painted.
   await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 100)));
   return [...globalThis.interactions.values()];
 });
 
-// From frame to frame until it is stopped: how long each took, and the most rows of a log that were in the document.
+// Records the duration of each frame until it is stopped, and the most rows of a log that were in the document.
 export const watchFrames = (page) => page.evaluate(() => {
   const frames = { ms: [], rows: 0, stop: false };
   globalThis.frames = frames;
@@ -107,7 +107,7 @@ export const framesOf = (page) => page.evaluate(() => {
   return { ms: globalThis.frames.ms, rows: globalThis.frames.rows };
 });
 
-// What scripts hold when nothing more can be freed, in bytes.
+// The memory that scripts use after a garbage collection, in bytes.
 export async function heapOf(page) {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('HeapProfiler.collectGarbage');

@@ -1,4 +1,4 @@
-// The pictures of the README, from the real console over sample data: writes docs/images/*.png.
+// Takes the pictures of the README (docs/images/*.png) from the real console with sample data.
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { openPerson, startBrowser, startServer, until } from './server.mjs';
@@ -25,7 +25,7 @@ try {
   const { page, close } = await openPerson(browser, { token: server.token });
   for (const [name, path] of PICTURES) {
     await page.goto(server.url + path);
-    await page.locator('h1').waitFor(); // not an idle network: the stream of changes stays open
+    await page.locator('h1').waitFor(); // the network is never idle, because the stream of changes stays open
     await until(async () => (await page.getByText('Loading…').count()) === 0, 'the page');
     await page.screenshot({ path: `${IMAGES}${name}.png` });
   }

@@ -1,5 +1,5 @@
 // A real `carillon standalone` in a scratch directory, a client for its API, a proxy that serves it under a
-// path, and a browser with an empty profile.
+// path, and a browser with an empty profile, for the tests of the console.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,7 +15,7 @@ const require = createRequire(here('../../../web-ui/package.json'));
 const { chromium } = require('playwright-core');
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-// The long form of the tests (`./dev test --all`): more pages and lines, the same assertions.
+// True in the long form of the tests (`./dev test --all`): more pages and lines, the same assertions.
 export const LONG = process.env.CARILLON_TEST_LONG === '1';
 const BIN = process.env.CARILLON_BIN ?? here('../../../build/dev/bin');
 const START_MS = 60_000;
@@ -34,21 +34,21 @@ export async function until(condition, what, ms = 20_000) {
   }
 }
 
-// `env`: settings of its own, such as CARILLON_NOTIFY_WEBHOOK_URL.
+// `env`: more settings of this server, such as CARILLON_NOTIFY_WEBHOOK_URL.
 export async function startServer(env = {}) {
   const data = mkdtempSync(join(tmpdir(), 'carillon-console-'));
   const read = (file) => readFileSync(join(data, file), 'utf8');
   let child;
   const begin = async (port) => {
     child = spawn(join(BIN, 'carillon'), ['standalone', '--port', port, '--data-dir', data], {
-      // With a port of its own the API takes the default port of health and metrics, which others may have.
+      // The port of health and metrics is chosen freely, because other servers may use the default one.
       stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, CARILLON_OPS_PORT: '0', ...env },
     });
     let log = '';
     child.stderr.on('data', (chunk) => { log = (log + chunk).slice(-4000); });
     await until(() => {
       if (child.exitCode !== null) throw new Error('the server ended: ' + log);
-      // One that was killed has left its file behind.
+      // A server that was killed leaves its runtime.json, so the process id is compared.
       return existsSync(join(data, 'runtime.json')) && existsSync(join(data, 'admin.token')) && JSON.parse(read('runtime.json')).pid === child.pid;
     }, 'the server', START_MS);
     return JSON.parse(read('runtime.json')).url;
@@ -70,7 +70,7 @@ export async function startServer(env = {}) {
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
     return response.json();
   };
-  // The same data and address in another process; `away` while there is none.
+  // Restarts the server with the same data and address. `away` is called while no server runs.
   const restart = async (signal, away = () => {}) => {
     await end(signal);
     try {
@@ -86,7 +86,7 @@ export async function startServer(env = {}) {
   return { url, token, api, restart, stop };
 }
 
-// As a reverse proxy does it: the path is cut off and named in a header.
+// Starts a reverse proxy for `target` under the path `prefix`, which it removes and sends in a header.
 export async function startProxy(target, prefix) {
   let leads = new URL(target);
   let isLost = () => false;
@@ -110,9 +110,9 @@ export async function startProxy(target, prefix) {
   return {
     url: `http://127.0.0.1:${proxy.address().port}${prefix}`,
     lead: (to) => { leads = new URL(to); },
-    // Keeps back the server's answers to the paths that `which` is true for; their clients wait.
+    // Holds back the server's answers for the paths for which `which` is true; the clients wait.
     lose: (which) => { isLost = which; },
-    // Every connection of now; new ones are taken.
+    // Closes all current connections. New connections are accepted.
     cut: () => proxy.closeAllConnections(),
     stop: () => { proxy.closeAllConnections(); proxy.close(); },
   };
@@ -121,8 +121,8 @@ export async function startProxy(target, prefix) {
 export const startBrowser = () =>
   chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell', args: FLAGS });
 
-// A person of their own: nothing stored, everything that goes wrong in the page collected.
-// `token`: signed in already. `asked`: errors that the test provokes, by a part of their URL.
+// Opens a page for a new user, with an empty browser storage, and collects all errors in the page. `token`: signs the
+// user in. `asked`: parts of the URLs for which the test expects errors.
 export async function openPerson(browser, options = {}) {
   const context = await browser.newContext({
     viewport: { width: options.width ?? 1280, height: 860 },
@@ -150,7 +150,7 @@ export async function openPerson(browser, options = {}) {
   return { page, problems, close: () => context.close() };
 }
 
-// `body` with a person of their own, whose pages must have logged nothing.
+// Runs `body` with a page for a new user, and checks that the page logged no error.
 export async function withPerson(browser, options, body) {
   const person = await openPerson(browser, options);
   try {
@@ -161,8 +161,9 @@ export async function withPerson(browser, options, body) {
   }
 }
 
-// A server, and a browser with people at it, for all tests of a file. `prepare`: what is there before the first.
-// `person`: signed in by the token of the server; `guest`: not signed in; `open`: one that the test closes.
+// Starts a server and a browser for all tests of a file. `prepare` runs before the first test. `person` gives a test a
+// page that is signed in with the server's token, `guest` one that is not signed in; the test must close a
+// page of `open`.
 export function withServer(prepare = () => {}) {
   const server = {};
   let browser;
@@ -187,7 +188,7 @@ export function withServer(prepare = () => {}) {
 
 export const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
 
-// What axe finds in the page as it is now.
+// Returns the problems that axe finds in the current page.
 export async function look(page, what) {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
   const found = await page.evaluate(() => globalThis.axe.run(document, {
@@ -197,7 +198,7 @@ export async function look(page, what) {
     `${what}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary).join('\n  ')}`);
 }
 
-// With a name and password, at whatever page was asked for.
+// Signs in with a name and a password, on the page that was requested.
 export async function signIn(page, name, password) {
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Password', { exact: true }).fill(password);
@@ -205,7 +206,7 @@ export async function signIn(page, name, password) {
   await page.getByRole('navigation').first().waitFor();
 }
 
-// Each line of the log that the page holds, by scrolling through all of it.
+// Returns all lines of the log in the page, by scrolling through it.
 export const readLog = (page) => page.evaluate(async () => {
   const box = document.querySelector('[role=log]');
   const all = new Map();

@@ -1,4 +1,5 @@
-// The audit in the console: what a change changed, and that of one job, in a real browser against a real server.
+// The audit log in the console: the changes of an action, and the log of one job, in a real browser against
+// a real server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -49,7 +50,7 @@ test('it is filtered by whom, by what and by time, in the address', async () => 
     assert.deepEqual(await look(page, 'nothing found'), []);
     await page.getByRole('button', { name: /^Clear/ }).first().click();
     await shows(['Created a user', 'Created a user', 'Created a job', 'Paused a job', 'Changed a job', 'Created a job']);
-    // What an address names that this console has no word for is asked for as it is.
+    // An action in the address that this console does not know is still sent to the server.
     await page.goto(server.url + '/admin/audit?action=job.pause&action=job.sing&actor=token&since=2026-01-01T00:00:00Z');
     await shows(['Paused a job']);
     assert.match(await page.getByLabel('Action', { exact: true }).locator('option:checked').textContent(), /Paused a job, job\.sing/);

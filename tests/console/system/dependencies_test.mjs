@@ -1,5 +1,4 @@
-// A part of a real cluster hangs while somebody looks at the page of the system: it says which, what that costs, and
-// that it is over.
+// The system page of a real cluster while one of its parts hangs: the page shows the part, the impact and the recovery.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withCluster } from '../support/cluster.mjs';
@@ -42,7 +41,7 @@ test('the bus hangs and comes back', { timeout: 240_000 }, async () => {
 for (const [locale, words] of [['en-GB', 'Current impact (Database)'], ['zh-CN', '当前的影响 (数据库)']]) {
   test(`an outage as it is said in ${locale}, dark`, { timeout: 120_000 }, async () => {
     await person({ asked: ['/api/'], theme: 'dark', locale }, async (page) => {
-      // As a member would say it whose store is away.
+      // Plays the answer of a member that cannot reach its store.
       await page.route('**/api/system/topology', async (route) => {
         const answer = await (await route.fetch()).json();
         const store = answer.nodes.find((node) => node.id === 'store');

@@ -1,9 +1,8 @@
-// The leader is killed while somebody looks at the console, on a real cluster of two members.
+// The leader of a real cluster of two members is killed while a user has the console open.
 //
-// The console is open behind a small reverse proxy, as behind a load balancer: first at the leader, and at the
-// other member once the "health check" (the test) has noticed. That is the only way in which a page that came
-// from a dead member can recover without a reload; one that is open at the survivor itself never loses it, which
-// the second page of the test shows.
+// The console is open behind a small reverse proxy, as behind a load balancer: first connected to the leader, and then,
+// when the "health check" (the test) has noticed the death, to the other member. Only so can a page of a dead member
+// recover without a reload. The second page of the test is connected to the surviving member and never loses it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withCluster } from '../support/cluster.mjs';
@@ -12,7 +11,7 @@ import { startProxy, until } from '../support/server.mjs';
 const BANNER = 'The server is not responding. The data shown was last updated';
 const { cluster, status, open } = withCluster({ schedulers: 2, executors: 1 });
 
-// Each state that the page's heading ever shows, in order.
+// Records every state that the page's heading shows, in order.
 const watchStates = (page) => page.evaluate(() => {
   const seen = [];
   const look = () => {
@@ -54,7 +53,7 @@ test('banner, recovery without a reload, and no state that goes back', { timeout
     await behind.page.getByText(BANNER).waitFor({ state: 'detached' });
     for (const { page } of [behind, direct]) {
       await page.locator('h1 [data-state=COMPLETED]').waitFor({ timeout: 60_000 });
-      // The list would be gone after a reload.
+      // A reload would have cleared this list.
       assert.deepEqual(await page.evaluate(() => globalThis.statesSeen), ['RUNNING', 'COMPLETED']);
     }
     await behind.page.getByRole('link', { name: 'System' }).click();

@@ -1,9 +1,9 @@
-// The overview where there are more jobs than one page of a list holds, in a real browser against a real server.
+// The overview with more jobs than one page of a list can have, in a real browser against a real server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heading, look, until, withServer } from '../support/server.mjs';
 
-const MANY = 520; // a page holds 500, in the order of their ids
+const MANY = 520; // a page has at most 500 jobs, in the order of ids
 const AT_ONCE = 8;
 const { server, person } = withServer(async () => {
   const ids = Array.from({ length: MANY }, (_, i) => 'a-' + String(i).padStart(3, '0'));

@@ -1,4 +1,4 @@
-// The pause of the whole cluster, as people see it and do it, in a real browser against a real server.
+// The pause of the whole cluster as users see it and control it, in a real browser against a real server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { heading, look, until, withServer } from '../support/server.mjs';
@@ -18,7 +18,7 @@ test('is done with a reason, is seen on every page, holds what is started, and i
     await dialog.getByText('No runs start on any executor', { exact: false }).waitFor();
     assert.deepEqual(await look(page, 'the dialog'), []);
     await dialog.getByRole('button', { name: 'Pause the cluster' }).click();
-    await dialog.getByRole('alert').waitFor(); // it needs a reason
+    await dialog.getByRole('alert').waitFor(); // a pause needs a reason
     assert.equal(await paused(), null);
     await dialog.getByLabel('Reason').fill('the database is moved');
     await dialog.getByRole('button', { name: 'Pause the cluster' }).click();

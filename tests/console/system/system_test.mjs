@@ -1,11 +1,11 @@
-// The page of the system: versions, who is apart from a pause, what needs attention, how often it is read anew.
+// The system page: versions, members that do not know of a pause, problems, and how often the page is refreshed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { look, until, withServer } from '../support/server.mjs';
 
 const { server, person } = withServer();
 
-// As members of two versions would say it, of whom one has not heard of the pause.
+// Plays the answer of members with two versions, one of which does not know of the pause.
 const asThree = async (page) => {
   const status = await server.api('GET', 'system/status');
   const [one] = status.members;
@@ -28,7 +28,7 @@ for (const [locale, theme, skew, behind] of [
       await page.goto(server.url + '/system');
       await page.getByRole('status').filter({ hasText: skew }).waitFor();
       await page.getByText(behind, { exact: false }).waitFor();
-      await page.getByRole('listitem').filter({ hasText: skew }).waitFor(); // of what needs attention
+      await page.getByRole('listitem').filter({ hasText: skew }).waitFor(); // in the list of problems
       assert.deepEqual(await look(page, 'members'), []);
       await page.setViewportSize({ width: 360, height: 740 });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
@@ -95,7 +95,7 @@ test('how lateness and queues went while it was open is drawn, in the range of i
     await page.waitForURL('**range=15');
     const pending = page.locator('div', { has: page.getByTestId('history-pending') }).last();
     await pending.getByText('now 0, max 0').waitFor();
-    // Sampled anew: the line gets longer.
+    // After another sample the line is longer.
     const points = () => page.getByTestId('history-pending').locator('polyline').first().getAttribute('points').then((text) => text.split(' ').length);
     const before = await points();
     await until(async () => (await points()) > before, 'the next sample');
