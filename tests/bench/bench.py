@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 """`./dev bench [SCENARIO] [--on cluster|standalone] [--json FILE] [--compare FILE] [--plot FILE.svg]`.
 
-steady    the highest rate that is held: start lateness p99 <= 100 ms, nothing missed, doubled or early
+steady    the highest rate at which p99 of the start lateness is <= 100 ms and no fire is missed, doubled or early
 lateness  1,000 fires a second
 spread    processes (`true`) on an executor with 8 slots, at 100, 200 and 300 a second
 burst     50,000 fires within one second; then 1,000 processes at one instant on 8 slots
-shell     as steady, but processes on 8 slots, beside a bare loop of posix_spawn
-overload  1.5 times a rate for --seconds, then that rate for as long: how soon p99 is back under 100 ms
-stored    1,000 fires a second beside --stored jobs that fire once a day; how long lists of jobs take
+shell     like steady, but processes on 8 slots, compared with a bare loop of posix_spawn
+overload  1.5 times a rate for --seconds, then this rate for as long: the time until p99 is below 100 ms again
+stored    1,000 fires a second beside --stored jobs that fire once a day; the time of lists of jobs
 members   one rate with 1, 2 and 3 schedulers (1, 2 and 2 executors)
-soak      one rate for ten minutes: lateness and memory minute by minute
+soak      one rate for ten minutes: lateness and memory for each minute
 
-spread and shell fire processes, burst both, the others no-op jobs. Fires are spread evenly over the second by
-the phases of their schedules. The measured window begins --warm seconds after the first fire; those first
-seconds are reported apart. What was missed, doubled or late is counted from the rows of job_runs, never from
-Carillon's own counters. The floor, the same durable writes (plan, claim, result, fenced) as a plain batched
-loop on a second private MariaDB, is measured before and after in the same call.
+spread and shell fire processes, burst fires both kinds, the other scenarios fire no-op jobs. The phases of the
+schedules spread the fires evenly over the second. The measured window begins --warm seconds after the first fire;
+the seconds before it are reported separately. Missed, doubled and late fires are counted from the rows of job_runs,
+never from Carillon's own counters. The lower bound is measured before and after in the same call: the same durable
+writes (plan, claim, result, fenced) in a plain batched loop on a second private MariaDB.
 """
 import argparse
 import json

@@ -1,6 +1,6 @@
 // Measures the lower bound of the cost of a fire: its durable, fenced writes (plan, claim, result)
-// as a plain loop of full batches, on a private MariaDB, through the store's own adapter. What the
-// whole system reaches is compared with this.
+// as a plain loop of full batches, on a private MariaDB, through the store's own adapter. The
+// figures of the whole system are compared with it.
 //
 //   bench_store [--fires 200000] [--batch 1000] [--lanes 2] [--json FILE]
 //
@@ -103,7 +103,7 @@ struct Lane {
   }
 };
 
-// User and system time of a process so far, in seconds.
+// The CPU time (user and system) that a process has used so far, in seconds.
 double ServerCpuSeconds(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -1,12 +1,12 @@
-// Measures short processes per second: through a warden (claimed attempts, markers and ends on
-// disk, output captured), and in a bare posix_spawn loop of the same command on the same machine.
+// Measures how many short processes per second a warden can run (claimed attempts, markers and ends
+// on disk, output captured), compared with a bare posix_spawn loop of the same command.
 //
 //   bench_warden [--runs 2000] [--rounds 3] [--window 64] [--command true] [--directory DIR]
 //                [--warden FILE] [--json FILE] [--no-bare]
 //
 // Three variants alternate, so that other load of the machine affects all of them: bare, one
-// process after the other; bare, `window` at a time; through the warden, `window` at a time. The
-// figures are the medians of the rounds.
+// process after the other; bare, `window` processes at the same time; through the warden, `window`
+// processes at the same time. The figures are the medians of the rounds.
 #include <poll.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
@@ -35,7 +35,7 @@ namespace {
 
 using namespace executor;
 
-// The warden of this build.
+// Returns the path of the warden of this build.
 std::string BuiltWarden() {
   const std::string self = DefaultWardenExecutable();
   return self.substr(0, self.rfind('/')) + "/../../bin/carillon-warden";

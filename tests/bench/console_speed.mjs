@@ -1,6 +1,6 @@
 // Benchmark of the console's pages in a real browser against a real server: `./dev bench console`. Fails above the
-// budgets of docs/performance.md. Times are the best of some loads: what else the machine does only ever adds to them.
-// Shifts are the worst.
+// budgets of docs/performance.md. Times are the best of several loads, because other work of the machine can only add
+// to them. Layout shifts are the worst of these loads.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { makeFleet, openSignedIn, pagesOf } from '../console/support/fleet.mjs';
@@ -9,7 +9,7 @@ import { startBrowser, startServer, withPerson } from '../console/support/server
 
 const LOADS = 3;
 const SHIFT = 0.05;
-// `slower`: how many times slower than this machine the page's thread is.
+// `slower`: the factor by which the page's thread is slowed.
 const BUDGETS = [{ slower: 1, paint: 600, largest: 1000 }, { slower: 4, paint: 1800, largest: 1800 }]; // ms
 const INTERACTION_MS = 200;
 const INTERACTIONS_MIN = 40;
@@ -38,7 +38,7 @@ async function load(path, slower) {
   }
 }
 
-// Their names are needed before there is a server.
+// The tests are declared before there is a server, so only the names of the pages are used here.
 for (const name of Object.keys(pagesOf({}))) {
   for (const { slower, ...budget } of BUDGETS) {
     test(`${name}: painted in time and in place${slower > 1 ? `, ${slower} times slower` : ''}`, async (t) => {
@@ -73,12 +73,12 @@ test('interactions are answered in time, with hundreds of jobs and runs', async 
   });
 });
 
-// What people do, a step each, by the mouse and by the keyboard.
+// The steps of a user, each done with the mouse and with the keyboard.
 function hands(page) {
   const rail = (name) => () => page.getByRole('navigation').first().getByRole('link', { name, exact: true }).click();
   const button = (name) => page.getByRole('button', { name, exact: true });
   const key = (name) => () => page.keyboard.press(name);
-  // Of what was opened before: the way back begins when it is there, and ends when it is gone.
+  // Closes something that is open: waits until it is there, and after the key until it is gone.
   const close = (what) => async () => {
     const open = page.locator(what);
     await open.waitFor();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Arithmetic of the benchmark: planned fires, windows, percentiles, seconds, comparison and plot."""
+"""Tests of the benchmark's arithmetic: planned fires, windows, percentiles, seconds, comparison and plot."""
 import os
 import sys
 import unittest

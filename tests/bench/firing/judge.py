@@ -1,14 +1,14 @@
-"""Judgement of a measurement from the rows of job_runs, never from Carillon's own counters."""
+"""Evaluation of a measurement from the rows of job_runs, never from Carillon's own counters."""
 import collections
 
 SECOND_US = 1_000_000
 LATENESS_LIMIT_MS = 100.0
-# So many seconds in a row are within the limit before a backlog counts as gone.
+# A backlog counts as gone after this many seconds in a row within the limit.
 BACK_SECONDS = 3
 
 
 def percentile(ordered, q):
-    """In milliseconds, of ascending microseconds."""
+    """The percentile in milliseconds of values in microseconds, in ascending order."""
     return ordered[min(len(ordered) - 1, int(q * len(ordered)))] / 1000 if ordered else 0.0
 
 
@@ -19,12 +19,12 @@ def lateness(values):
 
 
 def within(starts, since_us, until_us):
-    """Lateness of the fires of that window; `starts`: (fire_us, late_us)."""
+    """The lateness (microseconds) of the fires in the window; `starts`: (fire_us, late_us)."""
     return [late for fire, late in starts if since_us <= fire < until_us]
 
 
 def by_span(starts, begin_us, span_us):
-    """[(number of the span since `begin_us`, its values)], ascending, without empty ones."""
+    """Groups by span: [(number of the span since `begin_us`, its values)], ascending, without empty spans."""
     grouped = collections.defaultdict(list)
     for moment, late in starts:
         grouped[(moment - begin_us) // span_us].append(late)
@@ -32,7 +32,7 @@ def by_span(starts, begin_us, span_us):
 
 
 def by_second(starts, begin_us):
-    """Columns: the second since `begin_us`, how many fires it has, and their lateness."""
+    """Columns: the second since `begin_us`, the number of its fires, and their lateness (ms)."""
     columns = {"second": [], "fires": [], "p50": [], "p99": [], "max": []}
     for second, values in by_span(starts, begin_us, SECOND_US):
         late = lateness(values)
@@ -44,7 +44,7 @@ def by_second(starts, begin_us):
 
 
 def back_under(columns, end):
-    """Seconds from second `end` to the first of BACK_SECONDS in a row within the limit; None without such."""
+    """Seconds from `end` to the first of BACK_SECONDS seconds in a row within the limit; None if there are none."""
     back = None
     for second, p99 in zip(columns["second"], columns["p99"]):
         if second < end or p99 > LATENESS_LIMIT_MS:
@@ -57,13 +57,13 @@ def back_under(columns, end):
 
 
 def seconds_above(columns, since, until):
-    """Seconds from `since` on and before `until` whose p99 is above the limit."""
+    """The number of seconds in [since, until) whose p99 is above the limit."""
     return sum(1 for second, p99 in zip(columns["second"], columns["p99"])
                if since <= second < until and p99 > LATENESS_LIMIT_MS)
 
 
 def count(row, planned, late):
-    """`row`: runs, different fires, completed runs, runs of a second or later attempt."""
+    """`row`: the numbers of runs, of different fires, of completed runs, and of runs with a second or later attempt."""
     total, distinct, completed, retried = row
     return {"fires_planned": planned, "completed": completed, "missed": planned - distinct,
             "doubled": total - distinct + retried, "early": sum(1 for value in late if value < 0),
@@ -75,7 +75,7 @@ def where(since_us, until_us):
 
 
 def read_starts(target, since_us, until_us):
-    """[(fire_us, late_us)] of all runs that started."""
+    """Returns [(fire_us, late_us)] of all runs that started."""
     return [(int(fire), int(late)) for fire, late in target.query(
         f"SELECT fire_us, started_us - fire_us FROM job_runs WHERE {where(since_us, until_us)} AND started_us > 0")]
 
@@ -88,14 +88,14 @@ def judge(target, load, starts, since_us, until_us):
 
 
 def ended(target, since_us, until_us):
-    """(how many runs have ended, when the last of them did)."""
+    """Returns (number of runs that have ended, time of the last end)."""
     number, last = target.query("SELECT COUNT(*), COALESCE(MAX(ended_us), 0) FROM job_runs WHERE "
                                 f"{where(since_us, until_us)} AND ended_us > 0")[0]
     return int(number), int(last)
 
 
 def clean(result):
-    """Jobs created in time, and nothing missed, doubled, early or unfinished, in the first seconds neither."""
+    """True if the jobs were created in time and no fire, from the first on, was missed, doubled, early or open."""
     parts = [result] + [result["first"]] * ("first" in result)
     return result["setup_in_time"] and all(part["missed"] == part["doubled"] == part["early"] == 0
                                            and part["completed"] == part["fires_planned"] for part in parts)

@@ -11,7 +11,7 @@ NOOP = {"type": "noop"}
 TRUE = {"command": "true"}
 # The most schedules that a job may have.
 SCHEDULES_PER_JOB = 32
-# The fires are in the future when the last job is made.
+# The first fire must still be in the future when the last job is created.
 LEAD_S = 8
 JOBS_MADE_PER_S = 60
 # The most jobs of one call to /api/apply.
@@ -22,7 +22,7 @@ ASK_AGAIN_S = 1
 
 
 def spread(rate, begin_us, shift=0.0):
-    """`rate` fires evenly over the second from `begin_us` on, in whole milliseconds; `shift` in steps."""
+    """Spreads `rate` fires evenly over the second from `begin_us` on, in whole milliseconds. `shift`: in steps."""
     return [begin_us + int(SECOND_US * (i + shift) / rate) // 1000 * 1000 for i in range(rate)]
 
 
@@ -32,12 +32,12 @@ def text_of(time_us):
 
 
 def begin_us(jobs):
-    """A whole second by which so many jobs are made."""
+    """A whole second (in microseconds) by which this number of jobs is created."""
     return int(time.time() + LEAD_S + jobs / JOBS_MADE_PER_S) * SECOND_US
 
 
 def in_parallel(target, calls):
-    """Posts each (path, body), by four connections."""
+    """Posts each (path, body) over four connections."""
     local = threading.local()
 
     def post(call):
@@ -49,23 +49,23 @@ def in_parallel(target, calls):
             except targets.harness.ApiError as error:
                 if error.status != TOO_MANY_REQUESTS:
                     raise
-                threading.Event().wait(ASK_AGAIN_S)  # as the answer says
+                threading.Event().wait(ASK_AGAIN_S)  # the answer says to retry later
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         return list(pool.map(post, calls))
 
 
 class Load:
-    """Fires of one kind of work."""
+    """The fires of one kind of work."""
 
     def __init__(self, work, every_second=(), once=(), per_job=SCHEDULES_PER_JOB):
-        """`every_second`: first fires of schedules that fire each second; `once`: fires that do not repeat."""
+        """`every_second`: the first fires of schedules that fire each second; `once`: fires that do not repeat."""
         self.work = work
         self.every_second = every_second
         self.once = once
         self.per_job = per_job
 
     def planned(self, since_us, until_us):
-        """Fires from `since_us` on and before `until_us`."""
+        """The number of fires in [since_us, until_us)."""
         def before(end_us):
             repeated = sum(max(0, -((first - end_us) // SECOND_US)) for first in self.every_second)
             return repeated + sum(1 for at in self.once if at < end_us)
@@ -83,13 +83,13 @@ class Load:
 
 
 def steady(work, rate, per_job):
-    """(load, its first fire): so many fires each second."""
+    """Returns (load, its first fire): a load with `rate` fires each second."""
     begin = begin_us(rate / per_job)
     return Load(work, every_second=spread(rate, begin), per_job=per_job), begin
 
 
 def stored(count, now):
-    """Jobs with a fire a day, none of them within six hours of `now`."""
+    """Jobs that fire once a day, but not within six hours of `now`."""
     jobs = []
     for number in range(count):
         minute = (int(now / 60) + 360 + number % 720) % MINUTES_A_DAY

@@ -1,4 +1,4 @@
-"""One measurement: a load against a target, the first seconds apart from the window after them."""
+"""One measurement: a load on a target. The first seconds are evaluated separately from the window after them."""
 import contextlib
 import threading
 import time
@@ -6,9 +6,9 @@ import time
 from firing import judge, processes, stolen
 
 SECOND_US = 1_000_000
-# A little time for what is under way; then whatever is not COMPLETED was not held.
+# Runs in progress get this time to end. Then every run that is not COMPLETED counts against the rate.
 GRACE_S = 1.0
-# A backlog of which nothing ends for so long is not waited for.
+# The measurement gives up on a backlog when no run of it has ended for this time.
 DRAIN_IDLE_S_MAX = 30
 
 
@@ -17,12 +17,12 @@ def await_time(moment):
 
 
 def rows_read(target):
-    """By the whole store since it started."""
+    """The number of rows that the whole database server has read since its start."""
     return sum(int(value) for _, value in target.query("SHOW GLOBAL STATUS LIKE 'Handler_read%'"))
 
 
 def await_drained(target, load, since_us, until_us):
-    """Seconds from `since_us` to the end of the last run; None when some do not end."""
+    """Seconds from `since_us` to the end of the last run; None if some runs do not end."""
     planned, before, progress = load.planned(since_us, until_us), -1, time.time()
     while time.time() < progress + DRAIN_IDLE_S_MAX:
         number, last_us = judge.ended(target, since_us, until_us)
@@ -36,7 +36,7 @@ def await_drained(target, load, since_us, until_us):
 
 class Bench:
     def __init__(self, make_target, warm, seconds):
-        """`warm`: how many seconds after the first fire the window begins, which lasts `seconds`."""
+        """The measured window begins `warm` seconds after the first fire and lasts `seconds`."""
         self.make_target = make_target
         self.warm = warm
         self.seconds = seconds
@@ -50,7 +50,7 @@ class Bench:
             target.destroy()
 
     def measure(self, target, load, begin_us, seconds=None, drain=False):
-        """Creates the load, whose first fire is at `begin_us`: (figures, starts). `drain`: until all runs ended."""
+        """Creates the load, which first fires at `begin_us`; returns (figures, starts). `drain`: waits for all runs."""
         seconds = seconds or self.seconds
         since_us = begin_us + self.warm * SECOND_US
         until_us = since_us + seconds * SECOND_US

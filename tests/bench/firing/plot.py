@@ -7,7 +7,7 @@ COLOURS = {"p50": "#2a9d5c", "p99": "#2767c4", "max": "#c43327"}
 
 
 def ceiling(panels):
-    """The power of ten, in milliseconds, below which everything is."""
+    """The exponent of the power of ten, in milliseconds, that is above all values."""
     highest = max((value for _, columns in panels for value in columns["max"]), default=1)
     return max(1, math.ceil(math.log10(max(1, highest))))
 

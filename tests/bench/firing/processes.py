@@ -1,4 +1,4 @@
-"""CPU and memory of the processes that are measured, and the rate of bare processes beside them."""
+"""CPU and memory of the measured processes, and the rate of bare processes for comparison."""
 import os
 import time
 
@@ -20,14 +20,14 @@ def rss_mib(pid):
 
 
 def cost(ticks, span_s, fires):
-    """CPU of a process over a window."""
+    """The CPU use of a process during a window."""
     seconds = ticks / TICKS
     return {"cpu_percent": round(seconds / span_s * 100, 1),
             "cpu_us_per_fire": round(seconds * 1e6 / fires, 1) if fires else None}
 
 
 class Watch:
-    """From begin() to end(); minute() in between."""
+    """Measures CPU and memory from begin() to end(); minute() takes a sample in between."""
 
     def __init__(self, pids):
         self.pids = pids
@@ -55,7 +55,7 @@ class Watch:
 
 
 def spawn_rate(cores, in_flight, seconds=3.0):
-    """`/bin/sh -c true` a second by a loop of posix_spawn on so many cores. This process has no other children."""
+    """Processes (`/bin/sh -c true`) per second of a posix_spawn loop on `cores` cores. The caller has no children."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(allowed)[:cores])
     try:

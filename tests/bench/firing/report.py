@@ -1,7 +1,7 @@
-"""Report of a measurement: lines for people, and each figure beside an earlier one."""
+"""Report of a measurement: lines for people, and a comparison with earlier figures."""
 from firing import stolen
 
-# Names that tell the parts of a list apart; with several members each part has the same rate.
+# The fields that identify the parts of a list. The rate is not enough: with several members it is always the same.
 LABELS = ("name", "members", "minute", "rate")
 
 
@@ -39,7 +39,7 @@ def show(result):
 
 
 def figures(tree, path=""):
-    """{path: number} of all numbers but those in columns."""
+    """Returns {path: number} of all numbers except those in columns."""
     found = {}
     if isinstance(tree, dict):
         for key, value in tree.items():
@@ -55,7 +55,7 @@ def figures(tree, path=""):
 
 
 def compare(now, before):
-    """[(path, number now, number before, ratio)] of what is in both."""
+    """Returns [(path, number now, number before, ratio)] of all figures that are in both reports."""
     old = figures(before)
     return [(path, value, old[path], ratio(value, old[path])) for path, value in figures(now).items() if path in old]
 
@@ -68,7 +68,7 @@ def show_comparison(rows):
 
 
 def without_columns(tree):
-    """What is printed: a number each second is for --json and --plot."""
+    """The figures to print: those of each second are left out, as they are for --json and --plot."""
     if isinstance(tree, dict):
         return {key: without_columns(value) for key, value in tree.items() if key != "by_second"}
     return [without_columns(value) for value in tree] if isinstance(tree, list) else tree

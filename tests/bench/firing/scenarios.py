@@ -1,4 +1,4 @@
-"""Scenarios: each takes a Bench and the command line's options and answers (figures, panels of the plot)."""
+"""Scenarios: each takes a Bench and the options of the command line, and returns (figures, panels of the plot)."""
 import statistics
 import time
 
@@ -10,11 +10,11 @@ SPREAD_RATES = [100, 200, 300]
 SHELL_RATES = [50, 100, 150, 200, 250, 300, 350, 400, 450, 500]
 SLOTS = 8
 BURST_FIRES, BURST_PROCESSES = 50_000, 1_000
-# Before a burst, so that it does not meet processes that have done nothing yet.
+# The rate of fires before a burst, so that the burst does not hit processes that have just started.
 BURST_FIRST_RATE = 20
 OVERLOAD = 1.5
 MEMBERS = [(1, 1), (2, 2), (3, 2)]  # schedulers, executors
-# A job belongs to one member: with few schedules each there are enough jobs for all members.
+# The schedules of each job. A job belongs to one member, so there must be many small jobs for all members.
 MEMBERS_PER_JOB = 4
 SAMPLES = 20
 
@@ -28,7 +28,7 @@ def at_rate(bench, work, rate, target, per_job=load.SCHEDULES_PER_JOB):
 
 
 def ascending(bench, work, rates, slots=None, until_not_held=True):
-    """The highest rate that was held, or the last one; a fresh target for each."""
+    """Tries the rates in ascending order, each on a new target. Reports the highest that was held, or the last one."""
     best, tried, panels = None, [], []
     for rate in rates:
         with bench.target(slots=slots) as target:
@@ -73,7 +73,7 @@ def shell(bench, options):
 
 
 def one_burst(bench, title, work, instants, per_job):
-    """`instants` fires, given by their offset from the second that they are in."""
+    """`instants`: the fires of the burst, as offsets within its second."""
     first = BURST_FIRST_RATE * bench.warm
     begin = load.begin_us((len(instants) + first) / per_job)
     at = begin + bench.warm * SECOND_US
@@ -104,7 +104,7 @@ def overload(bench, options):
     rate = (options.rates or [1000])[0]
     extra, seconds = int(rate * (OVERLOAD - 1)), bench.seconds
     begin = load.begin_us((rate + extra * seconds) / load.SCHEDULES_PER_JOB)
-    over = bench.warm + seconds  # the second in which the overload has ended
+    over = bench.warm + seconds  # the first second after the overload
     once = [moment for second in range(bench.warm, over)
             for moment in load.spread(extra, begin + second * SECOND_US, shift=0.25)]
     with bench.target() as target:

@@ -1,8 +1,8 @@
-"""CPU that the virtual machine's host took away ("steal" of /proc/stat), second by second.
+"""CPU time that the host of the virtual machine took away ("steal" of /proc/stat), for each second.
 
-A program cannot start a process in time on a core that it does not have. So lateness is told twice: over
-all seconds, and over the seconds in which the host took less than LIMIT and the one before them too (a
-backlog is worked off in the next).
+A program cannot start a process in time on a core that it does not have. So lateness is reported twice: for all
+seconds, and for the seconds in which the host took less than LIMIT. The second before must be below LIMIT too,
+because its backlog is processed in the next one.
 """
 import threading
 import time
@@ -11,7 +11,7 @@ LIMIT = 0.05
 
 
 def read_cpu():
-    """(all ticks, stolen ticks) since the machine started."""
+    """Returns (all ticks, stolen ticks) since the machine started."""
     with open("/proc/stat") as f:
         ticks = [int(v) for v in f.readline().split()[1:9]]
     return sum(ticks), ticks[7]
@@ -19,7 +19,7 @@ def read_cpu():
 
 class Stolen:
     def __init__(self):
-        self.by_second = {}  # unix second -> share of all cores
+        self.by_second = {}  # unix second -> the stolen share of all cores
         self.stop = threading.Event()
         self.thread = threading.Thread(target=self.run)
 
@@ -43,5 +43,5 @@ class Stolen:
         return sum(self.by_second.values()) / max(1, len(self.by_second))
 
     def left_alone(self, second):
-        """Whether the machine had its cores in this second and the one before; unknown counts as not."""
+        """True if the machine had its cores in this second and in the one before. An unknown share counts as stolen."""
         return all(self.by_second.get(s, 1.0) < LIMIT for s in (second, second - 1))

@@ -9,7 +9,7 @@ import harness  # noqa: E402
 
 
 def query(arguments, sql, env=None):
-    """Rows of text."""
+    """Returns the rows as lists of texts."""
     done = subprocess.run(["mariadb", "--no-defaults", "-N", "-B", *arguments, "-e", sql],
                           capture_output=True, text=True, timeout=300,
                           env=dict(os.environ, **(env or {})))
