@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes cron_golden.tsv: fires as two independent implementations compute them.
+"""Writes cron_golden.tsv: fires computed by two independent implementations.
 
     python3 -m venv /tmp/cron && /tmp/cron/bin/pip install cronsim==2.8 croniter==7.0.0
     /tmp/cron/bin/python tests/crosscheck/generate_cron_golden.py
 
-cronsim (Debian's rules, time zones) answers all but the nearest working day (15W), which it does
-not know: croniter answers that, in UTC. The unit test CronGoldenTest reads the file and compares;
-README.md says where Carillon differs on purpose. The output is the same on every run.
+cronsim (Debian's rules, time zones) computes everything except the nearest working day (15W), which it does not
+support; croniter computes that, in UTC. The unit test CronGoldenTest compares Carillon with this file. README.md lists
+the intended differences. The output is the same on every run.
 """
 import os
 import random
@@ -20,7 +20,7 @@ FIRES = 8
 RANDOM_EXPRESSIONS = 500
 SEED = 20260301
 
-# Every construct, in UTC, from a date before a leap day and before the end of a year.
+# Every construct, in UTC, from one date shortly before a leap day and one shortly before the end of a year.
 CALENDAR = [
     "* * * * *", "*/15 * * * *", "5 * * * *", "0 0 * * *", "30 2 * * 1-5", "0 22 * * FRI",
     "0 0 1 * *", "0 0 L * *", "0 0 LW * *", "0 9 * * 5L", "0 9 * * 1#1", "0 9 * * 5#5",
@@ -36,7 +36,7 @@ CALENDAR_STARTS = ["2023-12-30T11:59:30Z", "2024-02-27T23:58:00Z", "2026-10-31T0
 
 NEAREST = ["0 0 1W * *", "0 9 15W * *", "0 0 31W * *", "0 12 30W 3,6 *", "0 0 6W * *", "0 0 28W 2 *"]
 
-# Around the transitions of zones that do something unusual; the clock of the zone decides.
+# Around unusual transitions of time zones; these expressions fire by the clock of the zone.
 ZONED = [
     "30 2 * * *", "0 2 * * *", "0 3 * * *", "0 1 * * *", "30 1 * * *", "15,45 1-3 * * *",
     "0 0 * * *", "30 0 * * *", "59 1 * * *", "0 9 * * 1-5", "0 12 1 * *", "0 0 L * *",
@@ -59,9 +59,9 @@ ZONES = [
     ("Africa/Casablanca", ["2024-03-09T00:00:00Z", "2024-04-13T00:00:00Z"]),
     ("Europe/Dublin", ["2024-03-30T00:00:00Z", "2024-10-26T00:00:00Z"]),
 ]
-# By real time: the hour is not named.
+# These expressions name no hour, so they fire by elapsed time.
 BY_REAL_TIME = ["*/15 * * * *", "0 * * * *", "*/20 */2 * * *", "* * * * *", "*/5 * * * 0"]
-# Where the rules of the two differ; the unit test lists each of these rows.
+# Rows for which the rules of cronsim and Carillon differ; the unit test lists each of them.
 DIFFERENT = [
     ("30 * * * *", "Europe/Paris", "2024-03-30T23:45:00Z"),
     ("*/20 2 * * *", "Europe/Paris", "2024-03-30T12:00:00Z"),
@@ -87,14 +87,14 @@ def by_cronsim(expression, zone, start):
     fires = []
     try:
         sim = CronSim(expression, parse(start).astimezone(tz))
-        # Past a repeated hour it works on a local clock and may answer with a fire that is not
-        # after the start; the question is about those that are.
+        # After a repeated hour cronsim works with the local time and may return a fire that is not after the
+        # start. Only fires after the start count.
         while len(fires) < FIRES:
             fire = next(sim).astimezone(timezone.utc)
             if fire > parse(start):
                 fires.append(text_of(fire))
     except (StopIteration, CronSimError):
-        pass  # no more fires: a date that never comes
+        pass  # no more fires: the expression names a date that never comes
     return fires
 
 
@@ -136,7 +136,7 @@ def rows():
         for start in starts:
             for expression in ZONED + BY_REAL_TIME:
                 shown = start
-                if expression in BY_REAL_TIME:  # from inside the hours before the change
+                if expression in BY_REAL_TIME:  # also from a start shortly before the change
                     shown = text_of(transition_after(zone, start) - timedelta(minutes=95))
                 yield "cronsim", expression, zone, shown, by_cronsim(expression, zone, shown)
     for expression, zone, start in DIFFERENT:
@@ -149,7 +149,7 @@ def rows():
 
 
 def transition_after(zone, start):
-    """The next change of the zone's offset within 30 days, else 12 hours later."""
+    """The next change of the zone's offset within 30 days; if there is none, 12 hours after `start`."""
     tz = ZoneInfo(zone)
     moment = parse(start)
     offset = moment.astimezone(tz).utcoffset()

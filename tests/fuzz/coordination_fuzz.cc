@@ -1,4 +1,5 @@
-// libFuzzer: what the coordinator's nodes hold. What is accepted must survive another round.
+// libFuzzer: contents of the coordinator's nodes. An accepted text must survive encoding and
+// decoding unchanged.
 #include <cstdint>
 #include <cstdlib>
 

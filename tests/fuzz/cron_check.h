@@ -1,4 +1,4 @@
-// Properties of any text given as a cron expression; shared by the fuzzer and the unit test.
+// Checks of any text given as a cron expression; shared by the fuzzer and the unit test.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace carillon::test {
 
 struct CronCheck {
   bool accepted = false;
-  std::string complaint = {};  // empty = everything held
+  std::string complaint = {};  // empty = all checks passed
 };
 
 inline ScheduleSpec CronSpec(std::string text) {
@@ -20,8 +20,8 @@ inline ScheduleSpec CronSpec(std::string text) {
           .time_zone = "America/New_York"};
 }
 
-// A refusal has code and reason. What is accepted has ascending fires that Count and Nth confirm,
-// an explanation, and a spelling of its own that gives the same fires.
+// A refusal has a code and a reason. An accepted text has ascending fires that Count and Nth
+// confirm, an explanation, and a normal form with the same fires.
 inline CronCheck CheckCronText(std::string_view text) {
   constexpr int kFires = 5;
   const auto schedule =
@@ -35,7 +35,7 @@ inline CronCheck CheckCronText(std::string_view text) {
   const auto again = Schedule::Compile(CronSpec(spelled), DstGap::kFire, DstRepeat::kAuto);
   if (!again.ok()) return {.accepted = true, .complaint = "own spelling refused: " + spelled};
   if (schedule->Explain().empty()) check.complaint = "no explanation";
-  const WallTime start = FromUnixMicros(1'772'960'399'000'000);  // 2026-03-08: a gap follows
+  const WallTime start = FromUnixMicros(1'772'960'399'000'000);  // 2026-03-08, before a DST gap
   const WallTime first = start + Duration(1);
   WallTime at = start;
   for (int i = 0; i < kFires; ++i) {

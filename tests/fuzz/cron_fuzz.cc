@@ -1,4 +1,4 @@
-// libFuzzer: cron texts. What any text must satisfy is cron_check.h.
+// libFuzzer: cron texts, with the checks of cron_check.h.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// libFuzzer: a job as POST takes it. What is accepted must survive the store's text unchanged.
+// libFuzzer: a job in the form of a POST request. An accepted job must survive the
+// store's text unchanged.
 #include <cstdint>
 #include <cstdlib>
 

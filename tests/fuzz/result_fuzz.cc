@@ -1,5 +1,5 @@
-// libFuzzer: result bundles. What is accepted must survive another round unchanged, and who leaves
-// out the results of other segments finds the same for its own.
+// libFuzzer: result bundles. Accepted results must survive encoding and decoding unchanged. A
+// reader that skips the results of other segments must get the same results for its own segments.
 #include <cstdint>
 #include <cstdlib>
 #include <vector>

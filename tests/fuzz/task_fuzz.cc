@@ -1,4 +1,4 @@
-// libFuzzer: task bundles. What is accepted must survive another round unchanged.
+// libFuzzer: task bundles. Accepted tasks must survive encoding and decoding unchanged.
 #include <cstdint>
 #include <cstdlib>
 

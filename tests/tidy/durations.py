@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Durations of a test run: the slowest tests, the sum, and the budget that a whole run must keep.
+"""Durations of a test run: the slowest tests, their sum, and the budget of a whole run.
 
-Reads the JUnit file that ctest writes (`ctest --output-junit FILE`). The sum, not the time on the clock, is what is
-limited, so that tests which only wait count as well. It depends on the machine, too: the budget is for 2 cores and the
-tests that run side by side there. Exit code 1: above the budget by more than a fifth, or no such file.
+Reads the JUnit file that ctest writes (`ctest --output-junit FILE`). The budget limits the sum and not the elapsed
+time, so that tests which only wait count as well. The sum depends on the machine: the budget is for 2 cores with the
+number of tests that run side by side there. Exit code 1: above the budget by more than a fifth, or no such file.
 """
 import argparse
 import sys
@@ -14,7 +14,7 @@ TOLERANCE = 1.2
 
 
 def read(path):
-    """[(seconds, name)], slowest first."""
+    """Returns [(seconds, name)], the slowest first."""
     cases = xml.etree.ElementTree.parse(path).getroot().iter("testcase")
     return sorted(((float(case.get("time")), case.get("name")) for case in cases), reverse=True)
 

@@ -11,7 +11,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# Beyond what the rooms' CMake links allow.
+# Includes that are forbidden even if the CMake links of the rooms would allow them.
 NEVER = [
     (r"scheduler/", r"executor/", "scheduler and executor never include each other"),
     (r"executor/", r"scheduler/", "scheduler and executor never include each other"),
@@ -53,7 +53,8 @@ BANNED = [
     (re.compile(r"\bError\(ErrorCode::"), "an aggregate in parentheses is not clang 14's C++: Error{}"),
     (re.compile(r"\bTODO\b|\bFIXME\b|\bXXX\b|\bHACK\b"), "unfinished work is not merged"),
 ]
-# A claim token that a seed replays could be computed from another one (common/ports/token_source.h).
+# Claim tokens must not come from a seeded generator, because one could be computed
+# from another (common/ports/token_source.h).
 SEEDED_TOKEN = re.compile(r"(ClaimToken|\btoken)\b[^;]*\b(rng|Rng)\w*\b|\bSeededTokens\b")
 
 BANNED_EXEMPT = re.compile(r"^(common/adapters/system/|tests/support/)")
@@ -61,14 +62,14 @@ BANNED_EXEMPT = re.compile(r"^(common/adapters/system/|tests/support/)")
 FORBIDDEN_WORDS = re.compile(
     r"\b(this session|next session|assistant|claude|chatgpt|copilot|issue #?[0-9]+)\b|/work/", re.I)
 
-# The first words of a file say what it is; a question does not.
+# A file must not begin with a question word, because its first words must say what it is.
 HEADLESS = re.compile(r'(#![^\n]*\n)?(//|"""|/\*\*?) ?(What|Which|Whose|Who|How|Where|When|Whether)\b')
 # Design pages that are not in the repository.
 FOREIGN_PAGES = re.compile(r"\b(DESIGN|SPEC|STYLE|HOUSE)(\.md|'s| §| P[1-9]|\b of\b)")
 
 HEADER_LINES_MAX = 250
 SOURCE_LINES_MAX = 500
-# A folder that one can read. A header and its source count as one unit.
+# Limits that keep a folder readable. A header and its source count as one unit.
 FOLDER_UNITS_MAX = 28
 FOLDER_LINES_MAX = 3000
 LOOSE_NAMES = re.compile(r"(^|[/_])(util|utils|helper|helpers|misc|manager)([_./]|$)")
@@ -86,7 +87,7 @@ def read(path):
 
 
 def declared_rooms():
-    """{room: words of its carillon_room declaration}."""
+    """Returns {room: the words of its carillon_room declaration}."""
     rooms = {}
     for folder in ("common", "scheduler", "executor", "cli"):
         for match in re.finditer(r"carillon_room\(([^)]*)\)", read(folder + "/CMakeLists.txt")):
@@ -99,7 +100,7 @@ ROOMS = declared_rooms()
 
 
 def room_of(path):
-    """The longest declared room that holds the file; its top-level folder when there is none."""
+    """The innermost declared room that contains the file; its top-level folder if there is none."""
     folder = os.path.dirname(path)
     while folder and folder not in ROOMS:
         folder = os.path.dirname(folder)
@@ -107,7 +108,7 @@ def room_of(path):
 
 
 def rooms_and_links():
-    """{room: rooms it links}, read from the carillon_room declarations, closed over links."""
+    """Returns {room: rooms it links with, directly or not}, from the carillon_room declarations."""
     links = {room: words[words.index("DEPS") + 1:] if "DEPS" in words else []
              for room, words in ROOMS.items()}
     names = {}
@@ -228,7 +229,7 @@ class TidyTest(unittest.TestCase):
                      if len(units[folder]) > FOLDER_UNITS_MAX or lines[folder] > FOLDER_LINES_MAX])
 
     def test_a_class_has_one_source_file(self):
-        """Looks for the definitions of members in the folder that declares the class."""
+        """Searches the folder that declares a class for the definitions of its members."""
         looked_at = self.product + [f for f in self.sources if f.startswith(("tests/twins/", "tests/support/"))]
         declared = {}
         for path in looked_at:
@@ -293,7 +294,7 @@ class TidyTest(unittest.TestCase):
                      and FOREIGN_PAGES.search(read(f))])
 
     def test_comments_are_not_torn(self):
-        """A single word below a full line is what a formatter leaves that wraps captions again."""
+        """No single word below a full line: a formatter leaves it when it wraps captions again."""
         problems = []
         for path in self.sources:
             lines = read(path).splitlines()
