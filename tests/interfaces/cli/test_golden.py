@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Requests, output in every form and exit code of each verb of the command line, against recorded answers.
+"""Requests, output in every format and exit code of each verb of the command line, against recorded answers.
 
 test_golden.py CARILLON OPENAPI_YAML
 
-answers.json  a good answer of each operation of the API, each checked against its contract
-cases.json    [{arguments, before?, input?, files?, answers?, text?, nothing?}]: `answers` takes the place of some for this case,
-              a list of them is given in turn; `text`: prints no JSON by its nature; `nothing`: prints nothing
-golden/VERB.json  what came of it: {"job list --limit 2": {sent, exit, json, table, name, err}}; json is "= listJobs" where
-              it is the answer of that operation as it was recorded, {"= applyJobs but": {"/items/0/place": "a:1"}} where it
-              is that answer with a few values added or changed
+answers.json  a successful answer of each operation of the API, checked against the contract
+cases.json    [{arguments, before?, input?, files?, answers?, text?, nothing?}]: `answers` replaces some answers for
+              this case; the items of a list are given one after the other. `text`: the verb never prints JSON.
+              `nothing`: it prints nothing.
+golden/VERB.json  the results: {"job list --limit 2": {sent, exit, json, table, name, err}}. json is "= listJobs" if the
+              verb printed the recorded answer of that operation, and {"= applyJobs but": {"/items/0/place": "a:1"}} if
+              a few values were added or changed.
 
-`./dev regen` (CARILLON_REGEN=1) writes the golden files anew; read the difference before it is kept.
+`./dev regen` (CARILLON_REGEN=1) writes the golden files again. Read the difference before you commit it.
 """
 import concurrent.futures
 import copy
@@ -37,7 +38,7 @@ GOLDEN = HERE / "golden"
 REGEN = os.environ.get("CARILLON_REGEN") == "1"
 FORMS = ("json", "table", "name")
 TRACE = "0af7651916cd43dd8448eb211c80319c"
-# What prints no answer of the API, and is shown by other tests.
+# Verbs that print no answer of the API, with the tests that cover them.
 OTHERWISE = {
     "standalone": "a server; tests/standalone",
     "check-config": "files only; tests/unit/config",
@@ -48,11 +49,11 @@ OTHERWISE = {
     "executor authority": "writes a key, another each time; tests/standalone/operations/test_tls.py",
     "version": "the version; tests/unit/cli", "help": "the flags of a verb; tests/unit/cli",
 }
-# Operations that no verb asks for.
+# Operations that no verb uses.
 CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "streamRunLogs",
                 "streamChanges", "refreshSession", "replaceJob", "listRecentRuns", "changeMe", "getLiveness", "getReadiness"}
 
-# The verb that lists what this operation does, where there is one.
+# The verb that prints the list of this operation.
 LIST_VERBS = {
     "listJobs": "job list", "listJobRuns": "job history", "listJobVersions": "job versions", "listRuns": "run list", "listBulkActions": "bulk list",
     "listBulkItems": "bulk items", "listDeadLetters": "dead-letter list", "listFailingJobs": "dead-letter jobs", "listDeliveries": "delivery list", "listExecutors": "executor list",
@@ -68,7 +69,7 @@ class RecordedServer(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), RecordedHandler)
         self.contract = contract
         self.answers = answers
-        self.sent = []  # as it is kept: "GET /api/jobs?x=1", or [that, body]
+        self.sent = []  # in the form of the golden files: "GET /api/jobs?x=1", or [the same, body]
         self.answered = []  # (operation, body)
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
@@ -113,7 +114,7 @@ def problem(code):
 
 
 def parts_of(answer):
-    """(status, headers, text) of a recorded answer."""
+    """Returns (status, headers, text) of a recorded answer."""
     body = answer.get("body")
     headers = {"X-Trace-Id": TRACE, **answer.get("headers", {})}
     if body is None:
@@ -146,7 +147,7 @@ def run(case, contract, answers, form):
 
 
 def leaves(value, pointer=""):
-    """{JSON pointer: value} of all that holds no other values, and of what is empty."""
+    """Returns {JSON pointer: value} of all scalar values and of all empty objects and lists."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     found = {}
     for key, one in items:
@@ -155,7 +156,7 @@ def leaves(value, pointer=""):
 
 
 def same_as(operation, body, printed):
-    """How `printed` is kept in the words of an answer; None: it has lost values of it, or differs in more than a few."""
+    """How the golden file refers to an answer that was printed; None if values are missing or many differ."""
     if body == printed:
         return f"= {operation}"
     answer, shown = leaves(body), leaves(printed)
@@ -164,14 +165,14 @@ def same_as(operation, body, printed):
 
 
 def outcome(case, contract, answers):
-    """What is kept of a case."""
+    """The entry of a case in its golden file."""
     seen = {form: run(case, contract, answers, form) for form in FORMS}
     kept = {"sent": json.loads(json.dumps(seen["json"]["sent"])), "exit": seen["json"]["exit"]}
     out = seen["json"]["out"]
     try:
         printed = json.loads(out)
         same = [same_as(operation, body, printed) for operation, body in seen["json"]["answered"] if operation]
-        # The last answer that is printed as it is, or else almost so.
+        # The last answer that is printed without a change, or else with few changes.
         whole, almost = ([one for one in same if isinstance(one, kind)] for kind in (str, dict))
         kept["json"] = [printed, *almost, *whole][-1]
     except ValueError:
@@ -183,7 +184,7 @@ def outcome(case, contract, answers):
 
 
 def verbs():
-    """Each verb that has none below it, as completion knows them."""
+    """All verbs without verbs below them, from the completion script."""
     text = subprocess.run([CARILLON, "completion", "bash"], capture_output=True, text=True, check=True).stdout
     paths = [path.removeprefix("carillon").strip() for path in re.findall(r"^\s*'(carillon[^']*)'\) words=", text, re.M)]
     return {path for path in paths if path and not any(other.startswith(path + " ") for other in paths)}
@@ -222,7 +223,7 @@ class GoldenTest(unittest.TestCase):
         self.assertEqual(covered | set(OTHERWISE), self.verbs)
 
     def test_the_guide_names_each_verb(self):
-        """In a line of its synopsis, with the verb above it: `carillon job list get`, `carillon apply | diff`."""
+        """Each verb is in a line of the synopsis, with the verb above it: `carillon job list get`, `carillon apply`."""
         guide = (HERE.parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
         synopsis = re.search(r"^```sh synopsis\n(.*?)^```", guide, re.M | re.S).group(1)
         lines = [set(re.findall(r"[a-z-]+", line)) for line in synopsis.splitlines()]
@@ -255,7 +256,7 @@ class GoldenTest(unittest.TestCase):
                 done = subprocess.run([CARILLON, *verb.split(), "--help"], capture_output=True, text=True, check=True)
                 own, of_all, _ = done.stdout.partition("Global flags")
                 self.assertTrue(of_all, verb)
-                # What stands in the column of the flags, not what their explanations name.
+                # The names in the column of the flags, but not names in the explanations.
                 column = [line.strip().split("  ")[0].split(" ")[0] for line in own.splitlines() if line.lstrip().startswith("-")]
                 flags = {name for names in column for name in re.findall(r"(?:^|,)--([a-z-]+)", names)}
                 self.assertIn("help", flags, verb)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""`./dev demo`: starts `carillon standalone`, creates a job, shows it fire.
+"""`./dev demo`: starts `carillon standalone`, creates a job, and shows how it fires.
 
-Stays up until Ctrl-C on a terminal; with --check, or without a terminal, ends with 0 once the job
-has fired three times (1 if it has not within a minute).
+On a terminal it runs until Ctrl-C. With --check, or without a terminal, it exits with 0 when the job has fired three
+times, and with 1 if that takes longer than a minute.
 """
 import argparse
 import json
@@ -103,7 +103,7 @@ def main():
                 demo.server.process.wait()
         except KeyboardInterrupt:
             print()
-        except AssertionError as error:  # of the server, or of the command line
+        except AssertionError as error:  # from the server or from the command line
             sys.exit(str(error))
         finally:
             say("stopping")

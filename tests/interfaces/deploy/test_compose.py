@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docker-compose.yml and what its images are made of, as far as it can be tried without Docker:
-it is whole, it is the cluster of ./dev cluster, and nothing is open or secret by mistake."""
+"""docker-compose.yml and the sources of its images, as far as they can be tested without Docker: nothing is missing, it
+is the same cluster as ./dev cluster, no port is open by mistake, and no secret is readable by mistake."""
 import base64
 import json
 import os
@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(ROOT, "deploy", "cluster"))
 import parts  # noqa: E402
 from state import Cluster  # noqa: E402
 
-# What a base image has that its packages are not asked for.
+# Packages that every base image contains.
 ESSENTIAL = {"libc6", "libgcc-s1", "libstdc++6", "bash", "coreutils", "grep"}
 PROGRAMS = {"carillon", "carillon-scheduler", "carillon-executor", "carillon-warden"}
 SECRET_NAMES = {"carillon.password", "reader.password", "reader.cnf", "users.sql", "join.secret",
@@ -42,7 +42,7 @@ def properties(text):
 
 
 def stages_of(dockerfile):
-    """{stage: [(instruction, arguments)]}, continued lines joined, comments gone."""
+    """Returns {stage: [(instruction, arguments)]}, with continued lines joined and without comments."""
     text = re.sub(r"^#.*\n", "", read(dockerfile), flags=re.M).replace("\\\n", " ")
     stages, name = {}, None
     for line in filter(str.strip, text.splitlines()):
@@ -82,7 +82,7 @@ class ComposeTest(unittest.TestCase):
         return {n: s for n, s in self.services.items() if self.kind_of(n) in kinds}
 
     def image_of(self, service):
-        """The stage that makes it and those that this begins from: [(instruction, arguments)]."""
+        """The instructions of the image's stage and of the stages it is based on: [(instruction, arguments)]."""
         build = self.builds[service["image"]]
         stages = stages_of(build["dockerfile"])
         name = build.get("target", list(stages)[-1])
@@ -98,7 +98,7 @@ class ComposeTest(unittest.TestCase):
         self.assertEqual(ours, set(parts.names_of(2, 2)))
 
     def settings_of(self, service):
-        """Of the daemon, as the compose file starts it: what check-config says."""
+        """The settings that check-config prints for the daemon as the compose file starts it."""
         words = service["command"][1:]
         self.assertEqual(words[0], "--config")
         config = {c["target"]: self.compose["configs"][c["source"]]["file"]
@@ -160,11 +160,11 @@ class ComposeTest(unittest.TestCase):
     # ---- what the servers are told ----
 
     def start_server(self, kind):
-        """Runs the entry of the image with programs that only say how they were called."""
+        """Runs the entry point of the image with programs that only print how they were called."""
         image = self.image_of(self.services[kind])
         home, etc = os.path.join(self.scratch, kind), os.path.join(self.scratch, kind, "etc")
         os.makedirs(etc)
-        for instruction, arguments in image:  # as the image has them
+        for instruction, arguments in image:  # copies the same files as the image
             words = arguments.split()
             if instruction == "COPY" and words[-1] == "/etc/carillon/":
                 for path in words[:-1]:
@@ -391,7 +391,7 @@ class ComposeTest(unittest.TestCase):
         self.assertEqual(installed_by(stages["java"]), self.dev_list("JAVA_PACKAGE"))
         mariadb = {p for p in self.dev_list("PACKAGES") if p.startswith("mariadb")}
         self.assertEqual(installed_by(stages["mariadb"]), mariadb)
-        # What builds is installed by ./dev itself; this verb is there and installs that list.
+        # ./dev installs the packages for the build. The Dockerfile must use a command that exists and installs them.
         for path, verb in (("servers", "jars"), ("carillon", "packages"), ("carillon", "build")):
             steps = next(iter(stages_of(f"deploy/docker/{path}.Dockerfile").values()))
             self.assertTrue([a for i, a in steps if i == "RUN" and a.split()[:2] == ["./dev", verb]])
@@ -444,7 +444,7 @@ class ComposeTest(unittest.TestCase):
             file = os.path.basename(self.builds[service["image"]]["dockerfile"])
             check = service["healthcheck"]["test"]
             self.assertEqual(check[0], "CMD")
-            if check[1] == "mariadb":  # of the package
+            if check[1] == "mariadb":  # the client of this package
                 self.assertIn("mariadb-client", installed_by(self.image_of(service)))
             else:
                 self.assertIn(check[1], copied[file], name)
@@ -455,7 +455,7 @@ class ComposeTest(unittest.TestCase):
 
 class ScriptTest(unittest.TestCase):
     def answers(self, said, expected):
-        """What the health check says of a server that reads a line and answers `said`."""
+        """The result of the health check for a server that reads a line and answers `said`."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             def serve():
                 connection, _ = server.accept()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The systemd units in a scratch root: systemd reads them, and what they start takes their flags."""
+"""The systemd units in a scratch root: systemd accepts them, and the programs accept their flags."""
 import glob
 import os
 import re
@@ -55,7 +55,7 @@ class SystemdTest(unittest.TestCase):
             with open(unit, encoding="utf-8") as f:
                 command = re.search(r"^ExecStart=(.*)$", f.read(), re.M).group(1).split()
             program = os.path.join(BIN, os.path.basename(command[0]))
-            # Up to the configuration file, which does not exist: a wrong flag is code 2 with usage.
+            # The start fails at the missing configuration file. A wrong flag would print the usage instead.
             done = subprocess.run([program, *command[1:]], capture_output=True, text=True, timeout=30)
             self.assertEqual(done.returncode, 2)
             self.assertIn("configuration file /etc/carillon/", done.stderr)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The completion scripts, loaded by the shells they are for: each offers the same verbs and flags."""
+"""The completion scripts, loaded by their shells: each shell offers the same verbs and flags."""
 import os
 import shutil
 import subprocess
@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 CARILLON = os.path.abspath(os.path.join(os.environ.get("CARILLON_BIN", "build/dev/bin"), "carillon"))
-LINES = {  # what stands before the cursor: (some of what is offered, what is not)
+LINES = {  # the text before the cursor: (some words that are offered, some that are not)
     "carillon ": ({"job", "apply", "context", "--addr"}, {"revert"}),
     "carillon jo": ({"job"}, {"apply", "run"}),
     "carillon job re": ({"revert", "resume"}, {"run", "list"}),
@@ -26,7 +26,7 @@ COMP_WORDS=({words} "{last}"); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
 _carillon
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
-# Outside of a completion compadd is whatever one makes it.
+# Outside of a completion, compadd can be replaced by a function that prints its words.
 ZSH = """
 autoload -Uz compinit; compinit -u -D
 source "$1"

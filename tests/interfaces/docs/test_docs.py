@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The commands that the documentation shows are run, against a real `carillon standalone`.
+"""The commands in the documentation: they are run against a real `carillon standalone`.
 
-The word behind the language of a fence says what a block is:
+The word after the language of a code fence gives the kind of the block:
 
-    ```sh run         run, all of a page in order in one shell, each page against a server of its own
-    ```console run    the lines behind `$ ` are run and have to print what is shown
-    ```yaml jobs      jobs in a file, to be valid
-    ```sh example     and the other words of NOT_RUN: not run, for the reason given there
+  ```sh run         run, all blocks of a page in order in one shell, each page with its own server
+  ```console run    the lines after `$ ` are run and must print what the page shows
+  ```yaml jobs      jobs in a file, which must be valid
+  ```sh example     and the other words of NOT_RUN: not run, for the reason given there
 
 A block without a known word fails this test, so that a new one cannot be forgotten.
 """
@@ -81,12 +81,12 @@ def read(page):
 
 
 def script_of(block):
-    """The block, with the built program for the one of the default build directory."""
+    """The block, with the path of the tested program instead of that in the default build directory."""
     return block.text.replace("build/dev/bin/carillon", "\"$CARILLON\"").replace("$PWD/\"$CARILLON\"", "\"$CARILLON\"")
 
 
 def transcript(text):
-    """[(command, what it is to print)] of a block whose commands stand behind `$ `."""
+    """Returns [(command, expected output)] of a block whose commands follow `$ `."""
     parts = []
     for line in text.splitlines(keepends=True):
         if line.startswith("$ "):
@@ -97,7 +97,7 @@ def transcript(text):
 
 
 class Shell:
-    """Runs what a page shows; the server's data is where the commands look for it by themselves."""
+    """Runs the commands of a page. The server's data are in the directory where the commands look by default."""
 
     def __init__(self):
         self.home = tempfile.TemporaryDirectory(prefix="carillon-docs-")
@@ -122,7 +122,7 @@ class Shell:
                               capture_output=True, text=True, timeout=SECONDS)
 
     def run_all(self, blocks):
-        """What is wrong with the blocks of a page, in sentences."""
+        """Returns the problems of a page's blocks, as sentences."""
         script = "".join(f"echo '@@ {b.place()}' >&2\n{script_of(b)}\n" for b in blocks if b.info == "sh run")
         done = self.run(script)
         if done.returncode != 0:

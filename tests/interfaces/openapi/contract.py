@@ -1,4 +1,4 @@
-"""The contract of the REST API: which answer belongs to which request, and what is wrong with one."""
+"""The contract of the REST API: finds the operation of a request, and the errors in an answer."""
 import json
 import re
 import urllib.parse
@@ -6,13 +6,13 @@ import urllib.parse
 import jsonschema
 
 METHODS = ("get", "post", "put", "patch", "delete")
-# Answered before a request has an operation: the path, the method or the load is the matter.
+# Errors that are answered before the operation of a request is known: about the path, the method or the load.
 BEFORE_ANY_OPERATION = {400: "bad_uri", 401: "unauthenticated", 404: "not_found", 405: "method_not_allowed",
                         413: "body_too_large", 414: "uri_too_long", 429: "too_many_requests",
                         503: "overloaded"}
 
 
-# Answers of many JSON texts: how they are cut. What each is says `x-item` in the contract.
+# How answers with several JSON texts are split. The type of each text is `x-item` in the contract.
 LINES_OF = {
     "application/x-ndjson": lambda text: text.splitlines(),
     "text/event-stream": lambda text: [event.split("data: ", 1)[1] for event in text.split("\n\n")
@@ -41,7 +41,7 @@ class Contract:
         return node
 
     def find(self, method, target):
-        """(path, operation) of a request; None when no path fits."""
+        """Returns (path, operation) of a request; None if no path matches."""
         path = urllib.parse.urlsplit(target).path
         wanted = "get" if method == "HEAD" else method.lower()
         exact = [o for o in self.operations if o[1] == wanted and o[2] == path]
@@ -69,7 +69,7 @@ class Contract:
                 for e in self.validator(schema).iter_errors(body)]
 
     def complaints(self, method, target, status, headers, text):
-        """What is wrong with an answer, in sentences; none: it is as the contract says."""
+        """Returns the errors in an answer, as sentences; none if the answer obeys the contract."""
         headers = {name.lower(): value for name, value in headers.items()}
         found = self.find(method, target)
         if found is None or (status in BEFORE_ANY_OPERATION and str(status) not in found[1]["responses"]):

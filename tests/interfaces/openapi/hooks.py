@@ -1,4 +1,4 @@
-"""For the property-based tester: it makes up jobs, and what they run must do no harm."""
+"""Hooks of the property-based tester, which invents jobs: their commands must do no harm."""
 import schemathesis
 
 

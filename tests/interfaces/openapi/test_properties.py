@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A property-based tester makes up requests from the contract and asks a live server: no answer may be a
-5xx, undocumented, of another shape than documented, or given without a token.
+"""A property-based tester invents requests from the contract and sends them to a live server. No answer may be a 5xx,
+be undocumented, differ from its documented form, or be given without a token.
 
 test_properties.py: needs schemathesis (tests/interfaces/openapi/requirements.txt); CARILLON_TESTER names it.
 """
@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "../../support/py"))
 import harness  # noqa: E402
 
 TESTER = os.environ.get("CARILLON_TESTER", "schemathesis")
-EXAMPLES = os.environ.get("CARILLON_EXAMPLES", "20")  # made up for each operation
+EXAMPLES = os.environ.get("CARILLON_EXAMPLES", "20")  # the number of requests for each operation
 CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
           "response_schema_conformance", "missing_required_header", "use_after_free", "ensure_resource_availability",
           "ignored_auth", "unsupported_method"]
@@ -24,11 +24,11 @@ CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conform
 
 class PropertiesTest(unittest.TestCase):
     def setUp(self):
-        # As many requests as it likes.
+        # Without rate limits.
         self.server = harness.Standalone(extra=["--set", "rest.account_rate=0", "--set", "rest.address_rate=0"])
         self.server.start()
         api = harness.Api(self.server.runtime["url"], self.server.token)
-        # Something to find behind the ids that it makes up from the contract's links.
+        # A job and a run that exist, for the requests with ids from the contract's links.
         api.post("/api/jobs", {"job_id": "found", "name": "Found", "command": "true"})
         api.post("/api/jobs/found/execute")
         api.close()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every answer that the unit tests of the API get is one that the contract knows.
+"""Checks that the contract allows every answer that the unit tests of the API got.
 
 test_recorded.py EXCHANGES OPENAPI_YAML: checks each exchange of the file that unit_api wrote (CARILLON_API_RECORD).
 """
