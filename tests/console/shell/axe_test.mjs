@@ -48,7 +48,7 @@ const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOS
 // Fails if a page was added to the console but not to these checks.
 test('no page is left out', () => {
   const router = readFileSync(new URL('../../../web-ui/src/app/router.tsx', import.meta.url), 'utf8');
-  const routes = [...router.matchAll(/^ {2}path: '([^']*)'/gm)].map(([, path]) => path).filter((path) => path !== '/admin'); // it redirects
+  const routes = [...router.matchAll(/^ {2}path: '([^']*)'/gm)].map(([, path]) => path).filter((path) => path !== '/admin'); // redirects
   assert.ok(routes.length > 15);
   const looked = filledPages().map((path) => path.split('?')[0]);
   const left = routes.filter((route) => {
