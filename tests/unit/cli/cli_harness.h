@@ -14,7 +14,8 @@
 
 namespace carillon::cli {
 
-// Answers by method and URL. Several answers for one are used in order, and the last one repeats.
+// A transport with prepared answers by method and URL. Several answers for the same request are
+// used in order, and the last one repeats.
 class FakeServer : public Transport {
  public:
   struct State {
@@ -43,7 +44,7 @@ class FakeServer : public Transport {
 
 class CliTest : public ::testing::Test {
  protected:
-  // Queues an answer of the first server.
+  // Queues an answer of the first server, http://a.
   void Answer(const std::string& request, const nlohmann::json& body, int status = 200,
               const std::string& etag = "") {
     AnswerOf("http://a", request, body, status, etag);
@@ -141,8 +142,8 @@ class CliTest : public ::testing::Test {
                                                      {"CARILLON_TOKEN", "secret"}};
   std::istringstream in_;
   bool tty_ = false;
-  std::string typed_password_;                    // for each prompt for a password,
-  std::deque<std::string> typed_passwords_ = {};  // once these are used up
+  std::string typed_password_;                    // typed when typed_passwords_ is empty
+  std::deque<std::string> typed_passwords_ = {};  // typed first, one at each prompt
   std::string prompts_;
   test::ManualClock clock_;
   FakeServer::State server_;

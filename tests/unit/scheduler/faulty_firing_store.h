@@ -14,15 +14,14 @@ class FaultyFiringStore final : public FiringStore {
  public:
   explicit FaultyFiringStore(FiringStore& store) : store_(store) {}
 
-  // The next call of `op` ("plan", "claim", "skip",
-  // "result", "lost", "scan") fails without effect.
+  // The next call of `op` ("plan", "claim", "skip", "result", "lost", "scan") fails without effect.
   void FailNext(const std::string& op, ErrorCode code) { before_[op].push_back(code); }
   void Clear(const std::string& op) { before_[op].clear(); }
   // Every call of the operation fails with this code, without effect.
   std::map<std::string, ErrorCode> failing;
   // The next call of `op` takes effect, but its reply is lost.
   void LoseReply(const std::string& op) { ++after_[op]; }
-  // Plans and results that the store refuses in any batch.
+  // The store refuses every batch that contains such a plan or result.
   std::function<bool(const ScheduleAdvance&)> refuses_schedule;
   std::function<bool(const ResultReport&)> refuses_result;
   std::function<bool(const ClaimRequest&)> refuses_claim;

@@ -1,4 +1,5 @@
-// Fixture of most rooms: a store with faults, ownership of all segments, cluster time, queues.
+// Base fixture for the parts of a member: a store with faults, ownership of all segments, cluster
+// time, queues.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -57,7 +58,7 @@ class RoomTest : public ::testing::Test {
     job.schedules = {{.kind = ScheduleKind::kRate, .every = every, .start = clock_.Wall()}};
     return CreateJob(id, job);
   }
-  // A PENDING run of the job, due now.
+  // Creates a PENDING run of the job, due now.
   RunRow Execute(const StoredJob& job) {
     const auto run = stores_.runs.ExecuteJob({.job_id = job.job_id}, {.now = clock_.Wall()});
     EXPECT_TRUE(run.ok());

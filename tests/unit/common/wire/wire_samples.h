@@ -1,4 +1,4 @@
-// Random valid values of all types that wire/ encodes, from a seed.
+// Random valid values of all types that common/wire encodes, from a seeded generator.
 #pragma once
 
 #include "common/base/rng.h"
@@ -14,7 +14,7 @@ inline std::string RandomText(Rng& rng, size_t length_max) {
   return text;
 }
 
-// The same without control characters.
+// A random text without control characters.
 inline std::string RandomLine(Rng& rng, size_t length_max) {
   std::string text = RandomText(rng, length_max);
   std::erase(text, '\n');

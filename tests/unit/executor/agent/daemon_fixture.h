@@ -1,4 +1,4 @@
-// Fixture of the executor daemon: its ports are controlled by the test.
+// Fixture of the executor daemon: the test controls its ports.
 #pragma once
 
 #include <deque>
@@ -158,13 +158,13 @@ class DaemonFixture : public ::testing::Test {
     options.light_slots = light_slots;
     daemon_.reset();
     if (seed_) tokens_ = std::make_unique<test::SeededTokens>(*seed_);
-    settings_ = std::make_unique<LiveSettings>();  // new for each process
+    settings_ = std::make_unique<LiveSettings>();  // each process has its own
     daemon_ = std::make_unique<ExecutorDaemon>(
         ExecutorDaemon::Ports{clock_, *tokens_, bus_, bus_, link_, warden_, spool_, load_, metrics_,
                               [this] { return std::vector{signer_.public_key()}; }, *settings_},
         options);
   }
-  // Steps all loops until nothing more happens; gathered messages have been sent then.
+  // Steps all loops until nothing more happens. After this, all collected messages have been sent.
   void Step() {
     for (int i = 0; i < 4; ++i) {
       for (NamedStepper& loop : daemon_->steppers()) loop.stepper->Step(clock_.Steady());
@@ -218,7 +218,7 @@ class DaemonFixture : public ::testing::Test {
     reply.items.push_back({request.key, request.token, verdict, reason});
     Deliver(reply, member);
   }
-  // Publishes the task, lets the daemon claim it, and accepts. Returns the claim.
+  // Publishes the task, lets the daemon claim it, and accepts the claim. Returns the claim.
   ClaimRequest RunToAccepted(const TaskMessage& task) {
     Publish({task});
     const auto claims = Claims();

@@ -1,4 +1,4 @@
-// A real warden in its own directory, and a daemon's client that is connected to it.
+// Fixture with a real warden in its own directory, and a client (as in the daemon) connected to it.
 #pragma once
 
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 namespace carillon::executor {
 
-// Long enough for a start on a busy machine, which must happen 3 s before the lease ends.
+// A start must happen at least 3 s before the lease ends, so this leaves 2.5 s on a busy machine.
 inline constexpr Duration kShortLease = 5500ms;
 
 class WardenFixture : public ::testing::Test {
@@ -25,7 +25,7 @@ class WardenFixture : public ::testing::Test {
   void SetUp() override { Attach(); }
   void TearDown() override {
     if (client_ == nullptr) Attach();
-    ASSERT_TRUE(WaitAttached());  // otherwise a warden that is just starting would stay
+    ASSERT_TRUE(WaitAttached());  // otherwise a warden that still starts would be left over
     const pid_t warden = pid();
     Detach();
     if (warden <= 0) return;
@@ -48,7 +48,7 @@ class WardenFixture : public ::testing::Test {
   std::string directory() const { return scratch_ / "warden"; }
   pid_t pid() const { return static_cast<pid_t>(client_->warden_pid()); }
 
-  // A start of a command with defaults that the test may change.
+  // Returns a start of `command` with default values, which the test may change.
   StartAttempt Command(const std::string& command) {
     StartAttempt start;
     start.attempt.key = {.fire = FromUnixMicros(1'772'323'200'000'000 + ++made_),
@@ -85,7 +85,7 @@ class WardenFixture : public ::testing::Test {
     Pump();
     return starts_.count(NameOf(held)) > 0;
   }
-  // Starts it and waits for its end. LOST without a reason: no end arrived.
+  // Starts the attempt and waits for its end. Returns LOST without a reason if no end arrived.
   AttemptResult Run(const StartAttempt& start) {
     EXPECT_TRUE(client_->Start(start).ok());
     return End(start);
@@ -109,7 +109,7 @@ class WardenFixture : public ::testing::Test {
   std::map<AttemptName, int> starts_;
   std::map<AttemptName, int> end_counts_;
   std::map<AttemptName, AttemptEnded> ends_;
-  std::map<AttemptName, std::vector<LogChunk>> logs_;  // as reported
+  std::map<AttemptName, std::vector<LogChunk>> logs_;  // the reported pieces of logs
 };
 
 }  // namespace carillon::executor

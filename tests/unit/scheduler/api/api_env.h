@@ -1,4 +1,4 @@
-// A real API server on a free port over the memory store, with faults on demand.
+// Fixture with a real API server on a free port and the store in memory, with faults on demand.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -70,14 +70,15 @@ inline scheduler::ChangeWatch::Ports ChangePorts(const scheduler::ApiContext& co
 
 class ApiEnv : public ::testing::Test {
  protected:
-  // `store_patience`: long enough that a busy machine does not look like a store that hangs.
+  // `store_patience`: the time limit of store calls. The default is so long that a busy machine
+  // does not look like a store that hangs.
   explicit ApiEnv(Duration store_patience = 1min, EmbeddedFiles console = {})
       : store_patience_(store_patience), console_(console) {
     token_ = *scheduler::CreateAdminToken(stores_.auth, clock_.Wall());
     Serve("");
   }
 
-  // Starts the server, or restarts it; with the authority of the control link if that has TLS.
+  // Starts or restarts the server. `link_authority`: the authority of a control link with TLS.
   void Serve(const std::string& link_authority) {
     server_.reset();
     auto started = scheduler::ApiServer::Start({.port = 0, .workers = 8}, Context(link_authority));
@@ -85,7 +86,7 @@ class ApiEnv : public ::testing::Test {
     server_ = std::move(started).value();
   }
 
-  // The stores whose calls a test can make fail, and the plain ones.
+  // The stores of the server: some with faults on demand, the others plain.
   Stores Wired() {
     return {stores_.identity,    stores_.segments, stores_.firing,  faults_.jobs,
             faults_.runs,        faults_.logs,     stores_.notices, stores_.executors,
@@ -145,7 +146,7 @@ class ApiEnv : public ::testing::Test {
     return Send("POST", path, body.dump(), std::move(headers));
   }
 
-  // A job that runs `true` nightly, changed by `changes`; its JSON.
+  // Returns the JSON of a job that runs `true` each night, changed by `changes`.
   static json JobBody(json changes = json::object()) {
     json job = {{"name", "Nightly"}, {"command", "true"}, {"cron_expression", "0 3 * * *"}};
     job.update(changes);
@@ -197,7 +198,7 @@ class ApiEnv : public ::testing::Test {
   FaultyStores faults_{stores_};
   FixedStatus status_;
   Metrics metrics_;
-  std::atomic<bool> fit_{true};  // what /readyz says
+  std::atomic<bool> fit_{true};  // the answer of /readyz
   ops::Health health_{
       {{.name = "store",
         .check = [this] { return fit_ ? Status() : Status(ErrorCode::kUnavailable, "away"); }}},

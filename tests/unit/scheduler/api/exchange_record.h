@@ -32,7 +32,7 @@ struct Answer {
     }
     return {};
   }
-  // The code of a problem, after checking that the problem is complete.
+  // Returns the code of a problem, after a check that the problem is complete.
   std::string code() const {
     EXPECT_EQ(header("content-type"), "application/problem+json") << text;
     const json problem = body();
@@ -50,7 +50,7 @@ struct Answer {
   }
 };
 
-// Appends a line of JSON to the file that CARILLON_API_RECORD names; without it, nothing.
+// Appends a line of JSON to the file named by CARILLON_API_RECORD; does nothing if that is not set.
 inline void RecordExchange(const std::string& method, const std::string& path,
                            const std::string& body, const Answer& answer) {
   const char* const file = std::getenv("CARILLON_API_RECORD");

@@ -1,5 +1,5 @@
-// The memory store with injected faults: an operation can fail before it takes effect, or lose its
-// reply afterwards.
+// The store in memory with injected faults: an operation can fail before it takes effect, or take
+// effect and lose its reply.
 #pragma once
 
 #include <chrono>
@@ -21,14 +21,14 @@ enum class Fault {
   kTimeoutAfter,   // takes effect, kTimeout
 };
 
-// The operation that fails next, and how often.
+// The operations that fail next, and how many times.
 class FaultPlan {
  public:
   void Arm(const std::string& operation, Fault fault, int times = 1) {
     const std::lock_guard lock(mu_);
     armed_[operation] = {fault, times};
   }
-  // Called before each operation while nothing is armed for it; may block.
+  // `hook` is called before each operation for which no fault is armed. It may block.
   void OnCall(std::function<void(const std::string&)> hook) {
     const std::lock_guard lock(mu_);
     hook_ = std::move(hook);
@@ -99,11 +99,11 @@ class Hang {
     int inside = 0;
     bool released = false;
   };
-  // Shared, because a call may still be returning when the test ends.
+  // Shared, because a call may not yet have returned when the test ends.
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
-// The counts of all lists are armed as "Count".
+// The name for faults of every count of a list is "Count".
 class FaultyJobs : public JobStore {
  public:
   FaultyJobs(JobStore& store, FaultPlan& plan) : store_(store), plan_(plan) {}

@@ -19,7 +19,7 @@ struct SignedIn {
 
 class PeopleEnv : public ApiEnv {
  protected:
-  // Writes the user to the store directly, because hashing one password is enough for all.
+  // Writes the user to the store directly, with the same password hash for all: hashing is slow.
   std::string AddUser(const std::string& name, const std::string& role) {
     static const std::string hash = scheduler::HashPassword(kPassword).value();
     const UserRecord user{.user_id = "user-" + name,

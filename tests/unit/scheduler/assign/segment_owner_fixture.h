@@ -1,4 +1,4 @@
-// An owner of segments on memory adapters, together with the loop of session proofs.
+// Fixture with an owner of segments on memory adapters, and the loop of session proofs.
 #pragma once
 
 #include "common/adapters/memory/memory_coordinator.h"
@@ -12,7 +12,7 @@ namespace carillon::scheduler {
 class FaultySegments final : public SegmentStore {
  public:
   explicit FaultySegments(SegmentStore& store) : store_(store) {}
-  bool away = false;                  // no call is answered
+  bool away = false;                  // every call fails
   bool no_epochs = false;             // reads of epochs fail, other calls work
   std::function<void()> hang;         // called by each call while `away`, before it fails
   bool lose_take = false;             // the next Take takes effect, but its reply is lost
@@ -61,7 +61,7 @@ class SegmentOwnerTest : public ::testing::Test {
   }
   ~SegmentOwnerTest() override { failpoint::Reset(); }
 
-  // Assigns all four segments; the last one to another member, if one is named.
+  // Assigns all four segments to `member`; the last one to `of_the_last`, if that is given.
   void Assign(const std::string& member, const std::string& of_the_last = {}) {
     Assignment assignment{.generation = Generation(++generation_)};
     for (uint32_t n = 0; n < 4; ++n) assignment.owners[SegmentId(n)] = MemberId(member);

@@ -1,4 +1,4 @@
-// Fixture of the claim applier: real rooms, and an executor that claims and reads the answers.
+// Fixture of the claim applier: the real parts of a member, and an executor that claims.
 #pragma once
 
 #include "common/adapters/memory/memory_link.h"
@@ -96,7 +96,7 @@ class ClaimApplierTest : public test::RoomTest {
     return all;
   }
 
-  // A run of a job of anna's that uses this secret.
+  // Starts a run of a job that anna owns and that uses this secret.
   RunRow ExecuteWithSecret(const std::string& secret, const std::string& job = "job") {
     JobDefinition definition;
     definition.command = "true";

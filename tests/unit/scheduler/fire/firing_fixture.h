@@ -67,7 +67,7 @@ class FiringLoopTest : public test::RoomTest {
     clock_.Advance(ahead);
     loop_->Step(clock_.Steady());
   }
-  // Tasks published for `id` since the last call.
+  // Returns the tasks published for the executor `id` since the last call.
   std::vector<TaskMessage> Tasks(const std::string& id = "x1", const std::string& process = "e1") {
     std::vector<TaskMessage> tasks;
     for (const BusRecord& record : producer_.records) {

@@ -110,7 +110,7 @@ class TestExecutor {
     message.record.slots = slots;
     Send(std::move(message));
   }
-  // What a current executor reports besides its free slots.
+  // The values that a current executor reports besides its free slots.
   struct About {
     int slots = 0;
     int64_t config_version = 0;
@@ -147,7 +147,8 @@ class TestExecutor {
     EXPECT_TRUE(tasks_->Commit(*records).ok());
     return taken;
   }
-  // Claims all of them with new tokens. Returns the attempts that it holds if they are accepted.
+  // Claims all tasks with new tokens. Returns the attempts that the executor has if they
+  // are accepted.
   std::vector<HeldAttempt> Claim(const std::vector<TaskMessage>& tasks) {
     ClaimBatch batch{.sent_us = world_.clock.Steady().time_since_epoch().count(),
                      .batch_id = ++batches_};

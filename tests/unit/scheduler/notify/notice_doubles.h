@@ -10,7 +10,7 @@
 
 namespace carillon::scheduler {
 
-// Answers as configured, and keeps the messages.
+// A receiver that answers as configured, and keeps the messages.
 class FakeTransport final : public NoticeTransport {
  public:
   Result<int> Post(const NoticePost& post) override {
@@ -29,7 +29,7 @@ class FakeTransport final : public NoticeTransport {
   Result<int> mail_answer = 250;
 };
 
-// Fails to record the outcomes of deliveries a given number of times.
+// A store that fails a given number of times to record the outcomes of deliveries.
 class ForgetfulStore final : public NoticeStore {
  public:
   explicit ForgetfulStore(NoticeStore& store) : store_(store) {}

@@ -40,7 +40,7 @@ class ResultFixture : public test::RoomTest {
                           .wants = [this](SegmentId) { return wants_; }},
                          {});
   }
-  // A run that was claimed and has a lease.
+  // Returns an attempt that was claimed and has a lease.
   HeldAttempt Start(const StoredJob& job, uint64_t token) {
     const HeldAttempt held = Claim(Execute(job), token);
     leases_.GrantAll({ExecutorId("x1"), Incarnation("e1")}, {{held, EpochOf(held.segment)}},
@@ -70,7 +70,7 @@ class ResultFixture : public test::RoomTest {
     }
     return count;
   }
-  // Records that a restarted consumer would get again.
+  // Returns the number of records that a restarted consumer gets again.
   size_t Uncommitted() {
     results_.reset();
     results_ = bus_.NewConsumer(kResultsTopic, "m1");

@@ -31,7 +31,8 @@ class EchoServer : public HttpHandler {
   HttpResponse Handle(const HttpRequest& request) override { return function_(request); }
   HttpResponse Overloaded(const HttpRequest&) override { return {.status = 503}; }
 
-  // Answers "method|segment|segment?name=value|…|body", or the defect of the request.
+  // Answers with the parsed request, "method|segment|segment?name=value|…|body", or with
+  // its defect.
   static HttpResponse Echo(const HttpRequest& request) {
     std::string text = request.method;
     for (const std::string& segment : request.segments) text += "|" + segment;

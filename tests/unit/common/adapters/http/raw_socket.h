@@ -1,4 +1,4 @@
-// A bare TCP client that sends bytes as they are and reads answers with a deadline.
+// A plain TCP client that sends any bytes and reads answers with a deadline.
 #pragma once
 
 #include <arpa/inet.h>
@@ -38,7 +38,7 @@ class RawSocket {
 
   bool connected() const { return connected_; }
 
-  // False if the peer has closed the connection.
+  // Sends all bytes. Returns false if the peer has closed the connection.
   bool Send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -56,7 +56,7 @@ class RawSocket {
     return std::move(received_);
   }
 
-  // One whole answer with Content-Length.
+  // Reads one whole answer with a Content-Length.
   std::string ReadAnswer(int timeout_ms = 30000) {
     size_t end = 0;
     while ((end = received_.find("\r\n\r\n")) == std::string::npos) {
@@ -72,7 +72,7 @@ class RawSocket {
     return answer;
   }
 
-  // Reads until the peer closes; closed() says whether it did in time.
+  // Reads until the peer closes the connection; closed() is true if it did so in time.
   std::string ReadToEnd(int timeout_ms = 30000) {
     while (ReadSome(timeout_ms)) {
     }
@@ -80,7 +80,7 @@ class RawSocket {
   }
   bool closed() const { return closed_; }
 
-  // Ends sending; answers can still be read.
+  // Closes the sending direction; answers can still be read.
   void HalfClose() { shutdown(fd_, SHUT_WR); }
   // Closes with a reset instead of a FIN.
   void Reset() {
@@ -123,7 +123,7 @@ class RawSocket {
   std::string received_;
 };
 
-// The first of `sockets` with something to read; null if there is none within `timeout_ms`.
+// Returns the first of `sockets` that can be read; null if there is none within `timeout_ms`.
 inline RawSocket* FirstReadable(const std::vector<std::unique_ptr<RawSocket>>& sockets,
                                 int timeout_ms = 30000) {
   std::vector<pollfd> waits;

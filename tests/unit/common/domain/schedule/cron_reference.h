@@ -24,7 +24,7 @@ inline bool InField(const CronField& field, int value) {
   return false;
 }
 
-// A day with the properties that the day fields depend on.
+// A day with the properties that the day fields of an expression refer to.
 struct ReferenceDay {
   explicit ReferenceDay(int64_t days_since_1970) {
     using namespace std::chrono;

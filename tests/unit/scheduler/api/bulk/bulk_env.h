@@ -28,7 +28,7 @@ class BulkEnv : public PeopleEnv {
     EXPECT_EQ(answer.status, 202) << answer.text;
     return answer.body().value("bulk_id", "");
   }
-  // Waits until the last item has a result. Each look is a request, so this does not spin.
+  // Waits until the last item has a result. Each check is a request, so the loop does not spin.
   json Ended(const std::string& id) {
     const auto deadline = server_clock_.Steady() + 60s;
     while (server_clock_.Steady() < deadline) {
