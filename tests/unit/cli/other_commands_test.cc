@@ -25,7 +25,8 @@ TEST_F(OtherCommandsTest, ExecutorActions) {
   }
 }
 
-// Only heartbeats after the drain's answer prove that nothing runs; the first may be older.
+// Only a heartbeat sent after the answer to the drain proves that nothing runs. The first heartbeat
+// that arrives may have been sent before.
 TEST_F(OtherCommandsTest, DrainWaitsForHeartbeatsThatSayNothingRuns) {
   Answer("POST /api/executors/e/drain", {{"executor_id", "e"}, {"draining", true}});
   const auto beat = [this](int second, int running, bool draining = true) {
@@ -38,7 +39,7 @@ TEST_F(OtherCommandsTest, DrainWaitsForHeartbeatsThatSayNothingRuns) {
   beat(1, 0);
   beat(1, 0);
   beat(3, 0);
-  beat(2, 0);  // by another member
+  beat(2, 0);  // reported by another member
   beat(5, 2);
   FailOf("http://a", "GET /api/executors/e", ErrorCode::kUnavailable);
   beat(7, 0);
@@ -377,7 +378,7 @@ TEST_F(OtherCommandsTest, StandaloneGetsItsOverrides) {
             0);
   ASSERT_TRUE(standalone_.has_value());
   EXPECT_EQ(standalone_->config_file, "/c.yaml");
-  std::map<std::string, std::string> last;  // a later one wins
+  std::map<std::string, std::string> last;  // a later value replaces an earlier one
   for (const config::Override& o : standalone_->overrides) last[o.name] = o.value;
   EXPECT_EQ(
       last,

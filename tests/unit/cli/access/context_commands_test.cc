@@ -30,7 +30,7 @@ class ContextCommandsTest : public CliTest {
     std::ofstream(path) << token << "\n";
     return path;
   }
-  // The server to which a list request was sent, and its token.
+  // Sends a list request, and returns the server and the token that it used.
   std::string Asked(const std::vector<std::string>& flags = {}) {
     std::vector<std::string> arguments = {"job", "list"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());

@@ -1,4 +1,4 @@
-// Messages for wrong usage, and inputs that are no usage error at all.
+// Messages for wrong usage, and inputs that must not count as wrong usage.
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {

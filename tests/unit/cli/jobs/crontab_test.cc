@@ -9,8 +9,8 @@ using nlohmann::json;
 
 struct Entry {
   std::string line;
-  std::string expression;  // empty: refused
-  std::string command;     // or a part of the reason for the refusal
+  std::string expression;  // empty = the line is refused
+  std::string command;     // of a refused line: a part of the reason
 };
 
 // The results of single lines.
@@ -65,7 +65,7 @@ TEST(CrontabTest, EachLineIsAJobOrIsRefusedWithAReason) {
     EXPECT_EQ(job["cron_expression"], entry.expression) << entry.line;
     EXPECT_EQ(job["command"], entry.command) << entry.line;
     EXPECT_EQ(job["time_zone"], "Europe/Paris");
-    EXPECT_EQ(job["timeout"], 604800);  // cron has no timeout
+    EXPECT_EQ(job["timeout"], 604800);  // the longest, because cron has no timeout
   }
 }
 
@@ -135,7 +135,7 @@ TEST(CrontabTest, SystemTabsNameTheirUser) {
   ASSERT_EQ(import.jobs.size(), 3u);
   EXPECT_EQ(import.jobs[0]["command"], "run-parts /etc/cron.hourly");
   EXPECT_EQ(import.jobs[2]["labels"], (json{{"crontab-user", "www-data"}}));
-  EXPECT_EQ(import.remarks.size(), 2u);  // once per user
+  EXPECT_EQ(import.remarks.size(), 2u);  // one for each user
   ASSERT_EQ(import.refused.size(), 1u);
   EXPECT_EQ(import.refused[0].number, 4u);
 }

@@ -1,4 +1,4 @@
-// The commands of bulk actions, and the audit.
+// The commands for bulk actions and for the audit log.
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {

@@ -10,7 +10,7 @@ using nlohmann::json;
 class RunCommandsTest : public CliTest {
  protected:
   RunCommandsTest() { Answer("POST /api/jobs/j/execute", {{"run_id", "R1"}}, 202); }
-  // `job run --wait` of a run that goes through these states.
+  // Executes `job run --wait` for a run that goes through these states.
   int WaitThrough(const std::vector<std::string>& states,
                   const std::vector<std::string>& more = {}) {
     server_.answers.erase("GET http://a/api/runs/R1");
@@ -240,7 +240,7 @@ TEST_F(RunCommandsTest, LongLogIsReadInParts) {
 
 TEST_F(RunCommandsTest, LogThatLacksItsEndAfterTheRunIsToldOf) {
   for (const std::string& state : std::vector<std::string>{"RUNNING", "COMPLETED"}) {
-    const std::string path = "GET /api/runs/" + state;  // an id of its own for each
+    const std::string path = "GET /api/runs/" + state;  // each state has its own run id
     AnswerLog(path + "/logs", "one\n", "1", false);
     AnswerLog(path + "/logs?offset=1", "", "1", false);
     Answer(path, RunShown(state));

@@ -10,7 +10,8 @@
 namespace carillon {
 namespace {
 
-// Reads a queue as the rooms do: few items in a Step, and again at once if there may be more.
+// Reads a queue as the real consumers do: few items in a Step, and another Step at once if there
+// may be more.
 class Consumer final : public Stepper {
  public:
   explicit Consumer(BoundedQueue<int>& queue) : queue_(queue) {}

@@ -144,7 +144,7 @@ TEST_F(LoadTest, LeaseAndLossOutlastThreeHeartbeats) {
   };
   EXPECT_TRUE(with("scheduler.executor_lost_ms", "9000").ok());
   EXPECT_EQ(with("scheduler.executor_lost_ms", "8999").code(), ErrorCode::kInvalid);
-  // And the time in which what runs is killed before the lease ends.
+  // A lease must also contain the time in which attempts are killed before it ends.
   EXPECT_TRUE(with("scheduler.lease_ms", "12000").ok());
   EXPECT_EQ(with("scheduler.lease_ms", "11999").code(), ErrorCode::kInvalid);
 }
@@ -173,7 +173,7 @@ TEST_F(LoadTest, BeyondLoopbackOnlyWherePeopleSaidSo) {
       std::string listen = door + ".listen: " + address + "\n";
       EXPECT_EQ(YamlFails(listen, door + ".listen"), ErrorCode::kInvalid);
       EXPECT_TRUE(LoadYaml(listen + door + ".allow_beyond_loopback: true\n").ok()) << address;
-      for (const std::string& other : doors) {  // said for another door, it does not count
+      for (const std::string& other : doors) {  // a permission for another port does not count
         if (other != door) listen += other + ".allow_beyond_loopback: true\n";
       }
       EXPECT_EQ(YamlFails(listen, door + ".listen"), ErrorCode::kInvalid);

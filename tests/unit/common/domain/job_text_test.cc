@@ -19,7 +19,7 @@ TEST(JobTextTest, OnlyOverridesOfTheDirectionAreFound) {
   for (const char* text : {"a\u202eb", "\u2066a", "a\u2069"}) {
     EXPECT_TRUE(HasDirectionOverride(text)) << text;
   }
-  // Marks of right-to-left text, and such a text.
+  // Direction marks are allowed, and so is right-to-left text.
   for (const char* text : {"", "a", "\u05d0\u200f!", "\u200ea", "\u2065\u202f"}) {
     EXPECT_FALSE(HasDirectionOverride(text)) << text;
   }

@@ -37,7 +37,7 @@ TEST(OutageTest, EveryOutageAloneCostsItsRows) {
   EXPECT_EQ(all.size(), 11u);
 }
 
-// Leases are renewed by whoever proves its ownership, to the store or to the coordinator.
+// An owner can renew leases if it can prove its ownership to the store or to the coordinator.
 TEST(OutageTest, OnlyStoreAndCoordinatorTogetherEndWhatRuns) {
   for (const Outage alone : {Outage::kStore, Outage::kStoreHeld, Outage::kCoordinator}) {
     EXPECT_FALSE(Has(ImpactOf({alone}), "store_and_coordinator.running.stops"));

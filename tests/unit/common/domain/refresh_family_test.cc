@@ -20,7 +20,7 @@ TEST(RefreshFamilyTest, WhatNobodyHasPresentedIsReplacedForTenSeconds) {
   EXPECT_EQ(Replaced(later), "b");
   EXPECT_EQ(Replaced(later, kT0 + kLostAnswerMax), "b");
   EXPECT_EQ(Replaced(later, kT0 + kLostAnswerMax + microseconds(1)), "theft");
-  // Created by a member whose clock is ahead.
+  // The successor was created by a member whose clock is ahead.
   EXPECT_EQ(Replaced(later, kT0 - seconds(3)), "b");
 }
 

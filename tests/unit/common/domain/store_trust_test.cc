@@ -44,13 +44,13 @@ TEST(StoreTrustTest, WhatWasLostIsNamed) {
   EXPECT_NE(text.find("a different server"), std::string::npos) << text;
 }
 
-// A crash of the server may revert the visible mark, but not the one before it.
+// A crash of the server may revert the last mark that was read, but not the mark before it.
 TEST(StoreTrustTest, ReadingAMarkVouchesForTheOneBeforeIt) {
   EXPECT_EQ(After(kTrusted, {"s", "v", 64, 100}).mark, 100u);
   EXPECT_EQ(After(kTrusted, {"s", "v", 64, 101}).mark, 100u);
   EXPECT_EQ(After(kTrusted, {"s", "v", 64, 105}).mark, 104u);
   EXPECT_EQ(After({"s", "v", 0}, {"s", "v", 64, 0}).mark, 0u);
-  // The crash: the visible mark is gone, and nothing is held.
+  // After such a crash the last mark is missing, and the store is not held.
   EXPECT_EQ(Judge(After(kTrusted, {"s", "v", 64, 105}), {"s", "v", 64, 104}), std::nullopt);
 }
 
@@ -68,7 +68,7 @@ TEST(StoreTrustTest, TheLaterAcceptanceCountsThenTheHigherMark) {
   EXPECT_EQ(Newer(further, again), again);
 }
 
-// The coordinator lost its data, and a member without knowledge began trust with another store.
+// The coordinator lost its data, and a member that knew no store trusted another one.
 TEST(StoreTrustTest, RecordOfSomebodyWhoKnewLessDoesNotCount) {
   EXPECT_EQ(Newer(kTrusted, {"t", "v", 900}), kTrusted);
   EXPECT_EQ(Newer(kTrusted, {"s", "w", 900}), kTrusted);

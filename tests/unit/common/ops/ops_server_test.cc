@@ -82,7 +82,7 @@ TEST_F(OpsServerTest, SaysWhichCheckFailsButNotTheDriversWords) {
 TEST_F(OpsServerTest, NobodyWaitsForACheckThatHangs) {
   hanging_ = true;
   EXPECT_EQ(Await("/readyz", 503).status, 503);
-  // Far more checks than workers, none of which returns before its answer.
+  // Far more requests than workers: none of the checks returns before its request is answered.
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(Get("/readyz?verbose").body, "[-] store failed: timeout\n[+] leader ok\nnot ready\n");
     EXPECT_EQ(Get("/livez").status, 200);
@@ -128,7 +128,7 @@ class ReadyProbeTest : public ::testing::Test {
   Status seen_;
   ops::ReadyProbe probe_{{.name = "store", .check = [this] {
                             ++asked_;
-                            // While the check is in progress.
+                            // Another reading while this check is in progress.
                             seen_ = probe_.Read(now_ + ops::ReadyProbe::kPatience + 1us);
                             return answer_;
                           }}};

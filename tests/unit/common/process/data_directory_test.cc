@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 class DataDirectoryOwnerTest : public ::testing::Test {
  protected:
-  // A directory of another user: root gives one away, other users take one of root's.
+  // Returns a directory of another user. Root changes the owner of a new one; other users use "/".
   std::string SomebodyElses() {
     if (geteuid() != 0) return "/";
     const std::string path = scratch_ / "theirs";
@@ -66,7 +66,7 @@ TEST_F(DataDirectoryOwnerTest, OneOfSomebodyElseIsRefused) {
 TEST_F(DataDirectoryOwnerTest, LinkToADirectoryIsFollowedUnlessSomebodyElsePutIt) {
   fs::create_directory_symlink(WithMode(0700), scratch_ / "link");
   Opened(scratch_ / "link");
-  if (geteuid() != 0) return;  // only root can give it away
+  if (geteuid() != 0) return;  // only root can change the owner
   ASSERT_EQ(lchown((scratch_ / "link").c_str(), 65534, 65534), 0);
   EXPECT_EQ(DataDirectory::Open(scratch_ / "link").code(), ErrorCode::kDenied);
 }

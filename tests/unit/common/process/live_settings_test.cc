@@ -1,4 +1,4 @@
-// Live settings must reach the rooms that they concern.
+// Live settings: every setting must change the options of the parts that it concerns.
 #include <gtest/gtest.h>
 
 #include "common/base/log.h"

@@ -73,7 +73,8 @@ TEST(CertificatesTest, ARequestForAnotherNameIsRefused) {
   EXPECT_EQ(issued.code(), ErrorCode::kInvalid);
 }
 
-// Changes each character of the request's body: what still parses is not signed by its key.
+// Changes each character of the request's body. A changed request that can still be parsed must
+// fail the check of its signature.
 TEST(CertificatesTest, ATamperedRequestIsRefused) {
   const Authority authority = MakeAuthority();
   const std::string request = RequestFor(NewKey(), "executor-1");
@@ -82,7 +83,7 @@ TEST(CertificatesTest, ATamperedRequestIsRefused) {
   size_t tried = 0;
   for (size_t at = begin; at < end; ++at) {
     if (request[at] == '\n' || request[at] == '=') continue;
-    // The last character before the padding has bits that mean nothing.
+    // Some bits of the last character before the padding have no meaning.
     if (request[at + 1] == '=' || request[at + 1] == '-' || at + 2 >= end) continue;
     std::string tampered = request;
     tampered[at] = request[at] == 'A' ? 'B' : 'A';
@@ -115,7 +116,7 @@ TEST(CertificatesTest, OnlyAnAuthoritysCertificateMaySign) {
   EXPECT_EQ(Authority::Load(authority.certificate(), key).code(), ErrorCode::kInvalid);
 }
 
-// In OpenSSL's notation, a name could smuggle in further names.
+// In OpenSSL's notation, a text given as one name could contain further names.
 TEST(CertificatesTest, ANameBringsNoOtherAlong) {
   const Authority authority = MakeAuthority();
   for (const char* name : {"", "a,DNS:b", "a,IP:1.2.3.4", "a\nb", "@section"}) {

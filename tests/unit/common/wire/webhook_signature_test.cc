@@ -5,7 +5,8 @@
 namespace carillon {
 namespace {
 
-// Bytes 0 to 31, and 1 to 32. What they sign was computed with Python's hmac.
+// The keys are bytes 0 to 31, and 1 to 32. The expected signatures were computed with
+// Python's hmac.
 constexpr const char* kSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 constexpr const char* kOther = "whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=";
 constexpr WebhookContent kContent{

@@ -1,4 +1,4 @@
-// The way from a task to a start: claims, their answers, slots.
+// From a task to a start: claims, their answers, and slots.
 #include "common/wire/random_tokens.h"
 #include "executor/link/member_sessions.h"
 #include "tests/unit/executor/agent/daemon_fixture.h"
@@ -21,7 +21,7 @@ class DaemonClaimTest : public DaemonFixture {
     }
     return false;
   }
-  // The x for which x ^ (x >> shift) is `value`.
+  // Returns the x for which x ^ (x >> shift) is `value`.
   static uint64_t UnshiftRight(uint64_t value, int shift) {
     uint64_t x = value;
     for (int known = shift; known < 64; known += shift) x = value ^ (x >> shift);
@@ -92,8 +92,8 @@ TEST_F(DaemonClaimTest, TaskOrAnswerThatComesAgainStartsNothing) {
   EXPECT_EQ(warden_.starts.size(), 1u);
 }
 
-// The warden's marker of the start was not synced, so this host has no trace of it. The claim is in
-// the database, under a token that was in memory only.
+// The warden's marker of the start was not synced, so this host has no trace of the start. The
+// database has the claim, with a token that was only in the memory of this host.
 TEST_F(DaemonClaimTest, AfterAPowerCutTheSameAttemptIsNotAcceptedAgain) {
   Join();
   const TaskMessage task = Task(1);
@@ -106,7 +106,7 @@ TEST_F(DaemonClaimTest, AfterAPowerCutTheSameAttemptIsNotAcceptedAgain) {
                    .claim_token = before.token,
                    .executor = before.executor,
                    .incarnation = before.incarnation};
-  seed_ = 8;  // another seed for the tokens
+  seed_ = 8;  // new tokens differ from the old ones
   link_.sent.clear();
   Boot();
   Join();
@@ -134,7 +134,7 @@ TEST_F(DaemonClaimTest, UnansweredClaimIsAskedAgainWithItsToken) {
   EXPECT_EQ(warden_.starts.size(), 1u);
 }
 
-// A slow member still has the claim, and its answer is to come.
+// A slow member still has the claim and will answer it later.
 TEST_F(DaemonClaimTest, MemberThatDoesNotAnswerIsAskedLessAndLessOften) {
   Join();
   Publish({Task(1)});
@@ -229,7 +229,7 @@ TEST_F(DaemonClaimTest, OpenClaimFollowsItsSegmentToTheNewOwner) {
   EXPECT_EQ(warden_.starts.size(), 1u);
 }
 
-// The previous owner may have committed the claim; only the present owner knows.
+// The previous owner may have accepted the claim. Only the current owner can find out.
 TEST_F(DaemonClaimTest, ClaimThatItsMemberDoesNotOwnIsAskedOfTheNext) {
   link_.members = {MemberId("m1"), MemberId("m2")};
   Join();
@@ -292,7 +292,7 @@ TEST_F(DaemonClaimTest, ClaimsNothingThatCouldNotBeRecorded) {
   warden_.can_start = {ErrorCode::kExhausted, "disk full"};
   Publish({Task(1), Task(2, JobType::kNoop)});
   const auto claims = Claims();
-  ASSERT_EQ(claims.size(), 1u);  // the task that needs no warden
+  ASSERT_EQ(claims.size(), 1u);  // only the task that needs no warden
   EXPECT_EQ(claims[0].key, Task(2).key);
   warden_.can_start = {};
   StepFor(100ms);
@@ -353,7 +353,7 @@ TEST_F(DaemonClaimTest, CancelReachesTheWardenWithTheRightTokenOnly) {
   EXPECT_EQ(warden_.cancelled.size(), 1u);
 }
 
-// The executor's own clock does not decide whether a task has expired.
+// The time in members' messages decides whether a task has expired, not the executor's own clock.
 TEST_F(DaemonClaimTest, ExpiryIsJudgedByTheTimeThatMembersTell) {
   Step();
   const WallTime cluster = clock_.Wall();

@@ -1,4 +1,4 @@
-// Pieces of logs on their way from the warden to the bus, and their confirmation.
+// Pieces of logs, from the warden to the bus and to their confirmation.
 #include "executor/report/log_sender.h"
 #include "tests/unit/executor/agent/daemon_fixture.h"
 

@@ -1,4 +1,4 @@
-// The way from an end to its acknowledgement: spool, results, leases, restarts, drain.
+// From the end of an attempt to its acknowledgement: spool, results, leases, restarts, drain.
 #include <cmath>
 
 #include "tests/unit/executor/agent/daemon_fixture.h"
@@ -44,7 +44,8 @@ TEST_F(DaemonReportTest, FullSpoolStopsClaimsOfInProcessTypes) {
   EXPECT_EQ(Claims().size(), 1u);
 }
 
-// Even of different segments, because a record costs the broker more than a result.
+// Results of different segments also share a record, because a record costs the broker more
+// than a result.
 TEST_F(DaemonReportTest, WhatEndsTogetherIsOneRecord) {
   Join();
   bus_.refuse = true;
@@ -164,10 +165,10 @@ TEST_F(DaemonReportTest, ClaimUnderWayTakesNoRoomFromItsOwnMemberOnly) {
 TEST_F(DaemonReportTest, OwnerThatIsHeardEveryTenSecondsIsNotSilentBetweenTwoHeartbeats) {
   link_.members = {MemberId("m1"), MemberId("m2")};
   Join();
-  // The heartbeat to m2 leaves before the one to m1, which renews.
+  // The heartbeat to m2 is sent before the heartbeat to m1, the member that renews the leases.
   for (const char* member : {"m2", "m1"}) Deliver(Registered{.heartbeat = 10s}, member);
   const ClaimRequest claim = RunToAccepted(Task(1));
-  const auto told = [this] {  // to m2, which does not own its segment
+  const auto told = [this] {  // attempts reported to m2, which does not own their segments
     size_t beats = 0;
     for (const auto& [member, message] : std::exchange(link_.sent, {})) {
       const auto* beat = std::get_if<Heartbeat>(&message);
@@ -185,7 +186,7 @@ TEST_F(DaemonReportTest, OwnerThatIsHeardEveryTenSecondsIsNotSilentBetweenTwoHea
     EXPECT_EQ(told(), 0u) << "after " << i << " tenths of a second";
   }
   answers_ = false;
-  StepFor(26s);  // the lease of 33 s minus the margin and the time that may have passed
+  StepFor(26s);  // the lease of 33 s, less the margin and the time since the last renewal
   EXPECT_GE(told(), 1u) << "in time for another owner to renew it";
 }
 
@@ -266,7 +267,7 @@ TEST_F(DaemonReportTest, FullDiskIsNoTroubleOfTheWarden) {
   EXPECT_EQ(beat.free_slots, 0);
 }
 
-// Its outcome is unknown, so its lease decides.
+// The outcome of the process is unknown, so its lease must be allowed to end.
 TEST_F(DaemonReportTest, ProcessOfAWardenThatIsAwayForALeaseIsNotRenewedAnyMore) {
   Join();
   const ClaimRequest process = RunToAccepted(Task(1));
@@ -322,7 +323,7 @@ TEST_F(DaemonReportTest, AnotherDaemonFindsWhatTheFirstLeft) {
   EXPECT_EQ(beat.running[0].token, running.token);
   EXPECT_EQ(beat.reporting.size(), 2u);
   EXPECT_EQ(beat.free_slots, 1);
-  // Ended attempts do not run again, whichever member publishes them.
+  // Ended attempts do not run again, even if another member publishes them.
   Publish({Task(1, JobType::kNoop), Task(2), Task(3)});
   EXPECT_TRUE(Claims().empty());
   Deliver(ResultsApplied{{HeldOf(noop), ended}});

@@ -1,4 +1,4 @@
-// Secrets on their way from a claim's answer to a start.
+// Secrets, from the answer to a claim to the start of the attempt.
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
 namespace carillon::executor {
@@ -67,7 +67,7 @@ TEST_F(DaemonSecretTest, AFailureEndsTheAttemptWithoutAStart) {
   EXPECT_EQ(result.started, WallTime{});
 }
 
-// The member has an earlier version, or no longer finds the definition.
+// A member may send no values because it has an earlier version or no longer finds the definition.
 TEST_F(DaemonSecretTest, WithoutValuesNothingIsStarted) {
   Join();
   Publish({SecretTask(1)});

@@ -1,4 +1,4 @@
-// Live settings of an executor: how it receives them, and their effect on starts.
+// Live settings of an executor: the messages with new settings, and their effect on starts.
 #include "tests/unit/executor/agent/daemon_fixture.h"
 
 namespace carillon::executor {

@@ -24,7 +24,7 @@ TEST(WardenWatchTest, IsPatientWithAWardenThatRestarts) {
 TEST(WardenWatchTest, CountsFromTheLastResponse) {
   WardenWatch watch;
   EXPECT_EQ(watch.Away(OnClock(5s)), Duration::zero());
-  watch.Observe(kAway, OnClock(10s));  // the first look: it may be starting
+  watch.Observe(kAway, OnClock(10s));  // at the first check the warden may still be starting
   EXPECT_EQ(watch.Away(OnClock(11s)), 1s);
   watch.Observe(kResponds, OnClock(12s));
   watch.Observe(kAway, OnClock(15s));

@@ -1,4 +1,5 @@
-// The log on a device that is slow, fails or loses power: its state then, and what it loads.
+// The log on a device that is slow, fails or loses power: its state after that, and the records
+// that the next process loads.
 #include <poll.h>
 #include <unistd.h>
 
@@ -22,9 +23,9 @@ using Kind = DeviceOrder::Kind;
 
 struct Faults {
   std::set<Kind> failing;
-  bool held = false;         // while true, orders wait
+  bool held = false;         // while true, no order is executed
   bool keeps_tails = false;  // truncation has no effect
-  Rng* random = nullptr;     // fails one order in ten, answers one look in three
+  Rng* random = nullptr;     // if set, one order in ten fails, and one poll in three gets an answer
   std::vector<Kind> done;
 };
 
@@ -100,7 +101,7 @@ TEST_F(SegmentLogDeviceTest, StepNeverWaitsAndKnowsHowFarTheDeviceIs) {
   faults_.held = false;
   ASSERT_TRUE(log->Step().ok());
   EXPECT_EQ(log->written(), at_first);
-  EXPECT_LT(log->synced(), at_first);  // not requested
+  EXPECT_LT(log->synced(), at_first);  // no sync was requested
   EXPECT_TRUE(log->dirty());
   log->WantSync(at_first);
   ASSERT_TRUE(log->Step().ok());
@@ -121,7 +122,7 @@ TEST_F(SegmentLogDeviceTest, OneReadIsEnoughHoweverOftenItIsAskedFor) {
   faults_.held = false;
   ASSERT_TRUE(log->Step().ok());
   EXPECT_EQ(**log->TryRead(id), "one");
-  EXPECT_EQ(**log->TryRead(next), "two");  // read with the same order
+  EXPECT_EQ(**log->TryRead(next), "two");  // the same order has read both records
   EXPECT_EQ(std::count(faults_.done.begin(), faults_.done.end(), Kind::kRead), 1);
 }
 
@@ -131,7 +132,7 @@ TEST_F(SegmentLogDeviceTest, RemovalWhileItIsBeingWritten) {
   ASSERT_TRUE(log->Commit().ok());
   faults_.held = true;
   const uint64_t id = *log->Append("short");
-  ASSERT_TRUE(log->Step().ok());  // in progress
+  ASSERT_TRUE(log->Step().ok());  // the order is in progress
   log->Remove(id);
   faults_.held = false;
   ASSERT_TRUE(log->Commit().ok());
@@ -161,7 +162,8 @@ TEST_F(SegmentLogDeviceTest, WhatFailedToSyncIsReadableAndWrittenElsewhere) {
   }
 }
 
-// Others have relied on the record, and this process may die before it is written again.
+// A record that could not be synced must not be removed from its file: others may have acted on it,
+// and this process may die before the record is written again.
 TEST_F(SegmentLogDeviceTest, WhatFailedToSyncStaysInItsFileUntilItIsWrittenElsewhere) {
   uint64_t safe = 0;
   uint64_t acted_on = 0;
@@ -244,7 +246,7 @@ TEST_F(SegmentLogDeviceTest, PowerCutLosesOnlyWhatWasNotSynced) {
     written.resize(log->index().disk_bytes());
   }
   for (size_t cut = synced_bytes; cut <= written.size(); ++cut) {
-    // Allocated but not written reads as zeros.
+    // Space that is allocated but not written reads as zeros.
     test::WriteFile(FirstSegment(), written.substr(0, cut) + std::string(4096, '\0'));
     auto log = Open();
     const Map contents = Contents(*log);
@@ -259,7 +261,7 @@ TEST_F(SegmentLogDeviceTest, PowerCutLosesOnlyWhatWasNotSynced) {
   }
 }
 
-// Not even when the device kept a later block and lost an earlier one.
+// The device may keep a later block and lose an earlier one.
 TEST_F(SegmentLogDeviceTest, HoleBehindTheSyncedEndHidesOnlyWhatFollows) {
   uint64_t told = 0;
   size_t synced_bytes = 0;
@@ -350,7 +352,8 @@ TEST_F(SegmentLogDeviceTest, AgreesWithAMapOnADiskThatIsSlowAndFails) {
         if (!model.empty()) {
           const auto any = std::next(model.begin(), static_cast<long>(rng.Below(model.size())));
           const auto read = log->TryRead(any->first);
-          // It is being read, or unreadable at the moment; never missing, and never another record.
+          // The read is in progress or fails for now. The record is never missing and never
+          // another one.
           ASSERT_TRUE(!read || !read->ok() || **read == any->second);
           ASSERT_TRUE(!read || read->ok() || read->code() == ErrorCode::kUnavailable);
         }

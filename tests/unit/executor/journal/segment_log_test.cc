@@ -87,7 +87,7 @@ TEST_F(SegmentLogTest, TornTailLosesOnlyWhatWasNeverCommitted) {
     ASSERT_TRUE(log->Append(std::string(100, 'b')).ok());
     ASSERT_TRUE(log->Commit().ok());
   }
-  // The second record, cut at every length, behind the first.
+  // The second record follows the first and is cut off at every length.
   const std::string second = test::ReadFile(Segments().back());
   for (size_t cut = 0; cut < second.size(); cut += 7) {
     std::filesystem::remove_all(scratch_ / "log");
@@ -157,7 +157,7 @@ TEST_F(SegmentLogTest, RefusesAboveItsBound) {
   EXPECT_EQ(log->Append(std::string(200, 'x')).code(), ErrorCode::kExhausted);
 }
 
-// warden_restart_test.cc uses a device that is really full. Here: reserved space needs no new file.
+// Reserved space needs no new file. (warden_restart_test.cc uses a device that is really full.)
 TEST_F(SegmentLogTest, WhatWasReservedFitsIntoFilesThatExist) {
   const auto files = [this] {
     return std::distance(std::filesystem::directory_iterator(scratch_ / "log"),

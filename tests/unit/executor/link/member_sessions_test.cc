@@ -9,7 +9,7 @@ namespace {
 
 class MemberSessionsTest : public ::testing::Test {
  protected:
-  // The number of heartbeats sent within a minute.
+  // Returns the number of heartbeats sent within a minute.
   size_t BeatsOfAMinute() {
     sessions_.Sync(now_);
     for (Duration passed{}; passed < 60s; passed += 100ms) {

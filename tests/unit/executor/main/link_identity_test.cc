@@ -76,7 +76,7 @@ class LinkIdentityTest : public ::testing::Test {
   const tls::Authority authority_;
   std::unique_ptr<process::DataDirectory> directory_;
   std::atomic<int> asked_ = 0;
-  std::string tokens_;  // written by a thread of the hub, read after its answer
+  std::string tokens_;  // a thread of the hub writes it, the test reads it after the hub's answer
   std::unique_ptr<rpc::GrpcHub> hub_;
 };
 

@@ -13,7 +13,7 @@ class AttemptLogTest : public ::testing::Test {
   AttemptLog::Now At(Duration since) const {
     return {SteadyTime(1s) + since, FromUnixMicros(1'000'000) + since};
   }
-  // All due entries, as "stream:text" with their seq.
+  // Returns all due entries, as "stream:text" with their sequence numbers.
   std::vector<std::string> Take(AttemptLog& log, Duration since) {
     std::vector<std::string> taken;
     while (const LogChunk* chunk = log.Take(At(since).steady)) {

@@ -57,7 +57,7 @@ TEST(SecretMaskerTest, AnythingThatIsNoBeginningIsShownAtOnce) {
   EXPECT_EQ(masker.Feed("hunted\n"), "hunted\n");
 }
 
-// The expected text, computed at once and without an automaton.
+// Returns the expected text, computed from the whole text without an automaton.
 std::string Expected(const Values& values, const std::string& text) {
   std::vector<std::string> patterns;
   const auto trimmed = [](std::string part) {
@@ -124,7 +124,7 @@ TEST(SecretMaskerTest, HowTheStreamIsCutDoesNotMatter) {
   }
 }
 
-// Quadratic would take minutes.
+// With quadratic time this test would take minutes.
 TEST(SecretMaskerTest, LargeValuesTakeLinearTime) {
   const std::string same(64u << 10, 'a');
   SecretMasker masker(std::make_shared<const SecretPatterns>(Values{same, same.substr(1) + "b"}));

@@ -20,7 +20,8 @@ TEST(AttemptTableTest, FindsAnAttemptUnderItsTokenOnly) {
   EXPECT_EQ(table.FindHeld(Held(1, 8)), nullptr);
 }
 
-// The warden died between the two records of one commit.
+// If the warden died between two records of one commit, the journal may contain the start of an
+// attempt and also its end.
 TEST(AttemptTableTest, EndCountsMoreThanTheStartBesideIt) {
   AttemptTable table;
   table.AddEnded({.attempt = Held(1), .record = 5});
@@ -40,7 +41,7 @@ TEST(AttemptTableTest, RemembersTheTokenOfAForgottenAttempt) {
   EXPECT_EQ(table.ForgottenToken(NameOf(Held(1))), Held(1, 7).token);
 }
 
-// The caller reads from the back, the oldest record first.
+// The caller reads the names from the back, so the oldest record comes first.
 TEST(AttemptTableTest, NamesNeighboursOnDiskTogether) {
   AttemptTable table;
   for (const uint64_t number : {2, 3, 1}) {

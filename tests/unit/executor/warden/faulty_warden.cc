@@ -1,7 +1,7 @@
-// A carillon-warden with a faulty disk, which a test controls by files in the warden's directory:
-//   stall-<order>    the order waits for a lock on it; one that does makes stalled-<order>
-//   fail-<order>     the order ends with EIO, undone
-// where <order> is write, sync or create. Same arguments as carillon-warden.
+// A carillon-warden with a faulty disk, which a test controls with files in the warden's directory:
+//   stall-<order>    the order waits for a lock on this file, after it has created stalled-<order>
+//   fail-<order>     the order fails with EIO and has no effect
+// where <order> is write, sync or create. It takes the same arguments as carillon-warden.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>

@@ -18,7 +18,7 @@ TEST(StartRefusalTest, AtMostSoManyProcesses) {
   EXPECT_EQ(refusal->reason, reason::kSpawn);
 }
 
-// It may have had an effect, so it is not an attempt that failed to start.
+// The attempt may have had an effect, so it must not count as one that failed to start.
 TEST(StartRefusalTest, AttemptThatRanUnderAnotherClaimIsLostHoweverManyRun) {
   EXPECT_EQ(StateOf(RefusalAtArrival({.ran_before = true})), RunState::kLost);
   EXPECT_EQ(StateOf(RefusalAtArrival({.ran_before = true, .running = kRunningMax})),
@@ -33,7 +33,7 @@ TEST(StartRefusalTest, StartsUntilTheMarginOfItsLease) {
   EXPECT_EQ(refusal->reason, reason::kLeaseEnded);
 }
 
-// The user asked for it, so the attempt must not be retried as lost.
+// The user cancelled the attempt, so it must not be retried like a lost one.
 TEST(StartRefusalTest, CancelledOneEndsAsCancelledEvenAfterItsLease) {
   const DueStart start{.cancelled = true, .lease_end = SinceBoot(20s)};
   EXPECT_EQ(StateOf(RefusalWhenDue(start, SinceBoot(1s))), RunState::kCancelled);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr size_t kBytesMax = 64u << 20;
 
-// Executes an order only when it is polled for the second time, as a device with its own thread
-// may. While `writes_fail`, writes end with EIO.
+// A device that executes an order only at the second poll, as a device with its own thread may do.
+// While `writes_fail`, writes fail with EIO.
 class LateDevice : public JournalDevice {
  public:
   explicit LateDevice(const bool& writes_fail) : writes_fail_(writes_fail) {}
@@ -56,7 +56,7 @@ class WardenCoreTest : public ::testing::Test {
     EXPECT_TRUE(journal.ok());
     return std::move(*journal);
   }
-  // Leaves a start whose warden died before its end.
+  // Writes the start of an attempt, as a warden leaves it that died before the end.
   void LeaveStart(uint64_t number) {
     WardenJournal::Contents contents;
     const auto journal = Open(&contents);
@@ -94,8 +94,8 @@ TEST_F(WardenCoreTest, EndOfWhatAnEarlierWardenStartedTakesNoRoomFromOthers) {
   EXPECT_EQ(log.reserved_bytes(), 1u << 20);
 }
 
-// A daemon that attaches gets the inventory together with the readiness to claim: both must be
-// sent, at whatever moment of the disk's failure it attaches.
+// A daemon that connects gets the inventory together with the readiness to claim. Both must be
+// sent, no matter when during the disk's failure it connects.
 TEST_F(WardenCoreTest, DiskThatFailsIsNotReadyHoweverOftenItIsAsked) {
   LeaveStart(1);
   bool writes_fail = false;

@@ -22,13 +22,13 @@ class WardenDiskTest : public WardenFixture {
     Attach();
   }
 
-  // From here on, orders of this kind wait. Returns once one does.
+  // Makes orders of this kind wait. Returns when one of them waits.
   void Stall(const std::string& order) {
     unlink((directory() + "/stalled-" + order).c_str());
     const std::string made = directory() + "/making-" + order;
     gate_ = FileDescriptor(open(made.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     ASSERT_EQ(flock(gate_.get(), LOCK_EX), 0);
-    // Renamed after it was locked, so that an order which finds it waits.
+    // The file is locked before it gets its name, so that every order that finds it must wait.
     ASSERT_EQ(rename(made.c_str(), (directory() + "/stall-" + order).c_str()), 0);
   }
   bool WaitStalled(const std::string& order) {
@@ -56,7 +56,7 @@ class WardenDiskTest : public WardenFixture {
         },
         deadline);
   }
-  // A disk that keeps failing is logged repeatedly.
+  // Waits for the next message in the log. The warden logs a failing disk repeatedly.
   bool WaitForComplaint() {
     const auto complaints = [&] { return test::ReadFile(directory() + "/" + kWardenLog).size(); };
     const size_t before = complaints();
@@ -74,8 +74,8 @@ class WardenDiskTest : public WardenFixture {
     kill(warden, SIGKILL);
     ASSERT_TRUE(WaitForAnother(warden));
   }
-  // A warden syncs what it finds before it listens, and exits if it cannot. The client starts one
-  // after the other and waits longer each time.
+  // Waits for another warden. A new warden syncs the existing files before it listens, and exits if
+  // that fails. The client starts one after the other and waits longer each time.
   bool WaitForAnother(pid_t warden) {
     return test::WaitUntil(
         [&] {
@@ -114,7 +114,7 @@ TEST_F(WardenDiskTest, LeasesAndTimeoutsAreEnforcedWhileTheDiskHangs) {
   EXPECT_EQ(End(timed).state, RunState::kTimedOut);
   EXPECT_EQ(End(cancelled).state, RunState::kCancelled);
   EXPECT_EQ(End(hanging_).state, RunState::kCompleted);
-  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // everything before it was reported
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // now all earlier ends are reported
   for (const auto& [name, count] : end_counts_) EXPECT_EQ(count, 1);
   KillWarden();
   EXPECT_EQ(client_->List()->ended.size(), 5u);
@@ -144,7 +144,7 @@ TEST_F(WardenDiskTest, NothingStartsBeforeItsMarkerIsWritten) {
   EXPECT_TRUE(test::WaitUntil([&] { return clock_.Steady() > start.lease_end - 3s; }));
   EXPECT_TRUE(test::ReadFile(scratch_ / "ran").empty());
   Release("write");
-  EXPECT_EQ(End(start).reason, reason::kLeaseEnded);  // checked again once the disk works
+  EXPECT_EQ(End(start).reason, reason::kLeaseEnded);  // checked again when the disk works
   EXPECT_EQ(End(cancelled).state, RunState::kCancelled);
   EXPECT_TRUE(test::ReadFile(scratch_ / "ran").empty());
 }
@@ -178,14 +178,14 @@ TEST_F(WardenDiskTest, MarkerSurvivesAFailedSyncAndThenTheWarden) {
   ASSERT_TRUE(WaitForStart("ran"));
   ASSERT_TRUE(WaitStalled("sync"));
   Fail("sync");
-  Fail("write");  // nor can the record be written again
+  Fail("write");  // the record cannot be written again either
   Release("sync");
   ASSERT_TRUE(WaitForComplaint());
   const pid_t warden = pid();
   kill(warden, SIGKILL);
   EXPECT_TRUE(WaitDead("ran"));
   Mend("sync");
-  // It reports what it has, and that it accepts nothing more, although it cannot write yet.
+  // The new warden cannot write yet, but reports its attempts, and that it accepts no new ones.
   ASSERT_TRUE(WaitForAnother(warden));
   EXPECT_FALSE(client_->CanStart().ok());
   StartAttempt again = start;
@@ -193,7 +193,7 @@ TEST_F(WardenDiskTest, MarkerSurvivesAFailedSyncAndThenTheWarden) {
   ASSERT_TRUE(client_->Start(again).ok());
   Mend("write");
   EXPECT_EQ(End(start).reason, reason::kWardenDied);
-  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // everything before was handled
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // all earlier orders are done
   EXPECT_EQ(test::ReadPids(scratch_ / "ran").size(), 1u);
 }
 
@@ -201,7 +201,7 @@ TEST_F(WardenDiskTest, PowerCutKeepsWhatWasToldAndForgetsAtMostAStart) {
   const StartAttempt told = Command("echo kept");
   ASSERT_EQ(Run(told).output, "kept\n");
   const std::string segment = directory() + "/journal/000000000001.log";
-  // Everything after the first sync of the end is zeros, as in a newly allocated file.
+  // `before` is the file as it was synced. The rest of it is zeros, as in a newly allocated file.
   Stall("sync");
   const std::string before = test::ReadFile(segment);
   const StartAttempt lost = Noting("ran");
@@ -215,7 +215,7 @@ TEST_F(WardenDiskTest, PowerCutKeepsWhatWasToldAndForgetsAtMostAStart) {
   Detach();
   kill(warden, SIGKILL);
   ASSERT_TRUE(test::WaitUntil([&] { return !test::ProcessAlive(warden); }));
-  ASSERT_TRUE(WaitDead("ran"));  // the power cut ended it too
+  ASSERT_TRUE(WaitDead("ran"));  // a power cut would also end the process
   test::WriteFile(segment, before);
   Release("sync");
   Attach();
@@ -234,7 +234,7 @@ TEST_F(WardenDiskTest, EndsOutlastADiskThatFails) {
   ASSERT_TRUE(test::WaitUntil([&] { return Started(start.attempt); }));
   ASSERT_TRUE(WaitForComplaint());
   Fail("write");
-  for (int i = 0; i < 2; ++i) ASSERT_TRUE(WaitForComplaint());  // one may be about the last sync
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(WaitForComplaint());  // one may be of the last sync
   Mend("sync");
   ASSERT_TRUE(WaitForComplaint());
   EXPECT_FALSE(Ended(start.attempt));

@@ -1,4 +1,4 @@
-// The ways in which the warden ends processes: timeouts, cancels, leases.
+// Processes that the warden ends: timeouts, cancels, leases.
 #include <signal.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ class WardenEndTest : public WardenFixture {
  protected:
   // Far below the grace period of 60 s, even on a busy machine.
   static constexpr Duration kKilledWithin = 5s;
-  // A command that ignores SIGTERM, with a child that forked twice into its own session and dropped
-  // its environment. All of them write down their process ids.
+  // A command that ignores SIGTERM, with a child that has forked twice, is in another session and
+  // has an empty environment. All of these processes write down their process ids.
   std::string Stubborn() {
     const std::string pids = scratch_ / "pids";
     WriteScript("grandchild.sh",
@@ -60,7 +60,7 @@ TEST_F(WardenEndTest, TimeoutGivesTheGraceItSays) {
   start.kill_grace = 10s;
   const AttemptResult result = Run(start);
   EXPECT_EQ(result.state, RunState::kTimedOut);
-  // The sleep belonged to the same group and died of the signal.
+  // The sleep is in the same process group, so the signal ended it.
   EXPECT_NE(result.output.find("asked\n"), std::string::npos);
   EXPECT_LT(result.ended - result.started, 5s);
 }
@@ -133,7 +133,7 @@ TEST_F(WardenEndTest, KillComesThroughAnotherDaemonThanTheGrace) {
   Detach();
   Attach();
   ASSERT_TRUE(test::WaitUntil([&] {
-    return client_->Cancel(start.attempt, CancelMode::kKill).ok();  // once attached
+    return client_->Cancel(start.attempt, CancelMode::kKill).ok();  // fails until it is connected
   }));
   EXPECT_EQ(End(start).state, RunState::kCancelled);
   ExpectAllDead();

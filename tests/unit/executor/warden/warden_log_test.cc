@@ -11,7 +11,7 @@ class WardenLogTest : public WardenFixture {
     std::string text;
     bool operator==(const Line&) const = default;
   };
-  // The reported lines of the attempt, each piece once.
+  // Returns the reported lines of the attempt. A piece that was reported twice counts once.
   std::vector<Line> LinesOf(const StartAttempt& start) {
     std::map<uint64_t, LogChunk> pieces;
     for (const LogChunk& chunk : logs_[NameOf(start.attempt)]) pieces[chunk.first_seq] = chunk;

@@ -1,4 +1,4 @@
-// Restarts of daemon and warden, and a full disk: what is known afterwards.
+// Restarts of daemon and warden, and a full disk: the attempts that are known afterwards.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -82,12 +82,12 @@ TEST_F(WardenRestartTest, SecondStartIsIgnored) {
   ASSERT_TRUE(client_->Start(again).ok());
   ASSERT_TRUE(client_->Forget({start.attempt}).ok());
   ASSERT_TRUE(client_->Start(start).ok());
-  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // everything before was handled
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);  // all earlier orders are done
   EXPECT_EQ(Starts("starts"), 1);
 }
 
-// A database that was restored from a dump may grant an attempt again whose end it had. The attempt
-// must not run again, and the claim must not wait for its end for ever.
+// A database restored from a dump may grant an attempt again although the attempt has ended. The
+// attempt must not run again, and the claim must not wait for its end for ever.
 TEST_F(WardenRestartTest, ForgottenAttemptUnderAnotherClaimIsLostNotStarted) {
   const StartAttempt start = Command("echo 1 >> " + (scratch_ / "starts"));
   ASSERT_EQ(Run(start).state, RunState::kCompleted);
@@ -165,7 +165,7 @@ TEST_F(WardenRestartTest, LeftoversOfAKilledKeeperAreFoundByTheirMark) {
     if (entry.parent == pid()) keepers.push_back(entry.pid);
   }
   const pid_t warden = pid();
-  kill(warden, SIGSTOP);  // so that it cannot help
+  kill(warden, SIGSTOP);  // so that the warden does not notice the next kills
   for (const pid_t keeper : keepers) kill(keeper, SIGKILL);
   kill(warden, SIGKILL);
   const AttemptResult result = End(start);
@@ -174,7 +174,7 @@ TEST_F(WardenRestartTest, LeftoversOfAKilledKeeperAreFoundByTheirMark) {
   EXPECT_FALSE(test::ProcessAlive(test::ReadPids(pids).at(0)));
 }
 
-// Such as after an upgrade: its program is elsewhere, and its command line differs.
+// After an upgrade, for example, the old warden's program has another path and command line.
 TEST_F(WardenRestartTest, KeeperOfAWardenThatWasStartedOtherwiseIsWaitedFor) {
   const StartAttempt start = Waiting();
   ASSERT_TRUE(client_->Start(start).ok());
@@ -183,7 +183,7 @@ TEST_F(WardenRestartTest, KeeperOfAWardenThatWasStartedOtherwiseIsWaitedFor) {
   const pid_t warden = pid();
   Detach();
   for (const ProcessEntry& entry : ReadProcesses()) {
-    if (entry.parent == warden) kill(entry.pid, SIGSTOP);  // cannot kill when its warden dies
+    if (entry.parent == warden) kill(entry.pid, SIGSTOP);  // a stopped keeper cannot kill its run
   }
   kill(warden, SIGKILL);
   const std::string moved = scratch_ / "carillon-warden";
@@ -230,7 +230,7 @@ TEST_F(WardenRestartTest, RunOfTheSameNameOfAnotherWardenIsNoLeftover) {
 TEST_F(WardenRestartTest, EndIsOnDiskBeforeItIsTold) {
   const StartAttempt start = Command("echo kept");
   ASSERT_EQ(Run(start).state, RunState::kCompleted);
-  KillWarden();  // right after the report, which must be on disk
+  KillWarden();  // right after the report, so the end must already be on disk
   const auto inventory = client_->List();
   ASSERT_TRUE(inventory.ok());
   ASSERT_EQ(inventory->ended.size(), 1u);
@@ -276,8 +276,8 @@ TEST_F(WardenRestartTest, StaysWhileSomethingIsUnreported) {
   EXPECT_FALSE(test::WaitUntil([&] { return !test::ProcessAlive(warden); }, 300ms));
 }
 
-// Raw connections to a warden without a client: a warden serves only the newest connection, so a
-// client and these would displace each other at any moment.
+// Raw connections to a warden, without a client. A warden serves only the newest connection, so a
+// client and a raw connection would replace each other all the time.
 class WardenCallerTest : public WardenRestartTest {
  protected:
   void SetUp() override {
@@ -414,7 +414,7 @@ class WardenFullDiskTest : public WardenRestartTest {
     const FileDescriptor file(
         open((directory() + "/filler").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     const std::string block(1 << 20, 'f');
-    int blocks = 2 * kDiskMib;  // never more than the test's own file system
+    int blocks = 2 * kDiskMib;  // never much more than the test's own file system
     while (write(file.get(), block.data(), block.size()) > 0 && --blocks > 0) continue;
   }
   bool mounted_ = false;

@@ -67,7 +67,7 @@ TEST_F(WardenRunTest, EnvironmentIsExactlyWhatWasGiven) {
   const AttemptResult result = Run(start);
   std::string expected;
   for (const auto& [name, value] : start.env) expected += name + "=" + value + "\n";
-  // The shell itself adds PWD to what it passes on.
+  // The shell itself adds PWD to the environment.
   std::string got = result.output;
   const size_t pwd = got.find("PWD=");
   if (pwd != std::string::npos) got.erase(pwd, got.find('\n', pwd) - pwd + 1);
@@ -77,7 +77,7 @@ TEST_F(WardenRunTest, EnvironmentIsExactlyWhatWasGiven) {
 
 TEST_F(WardenRunTest, NoDescriptorIsInherited) {
   const AttemptResult result = Run(Command("ls /proc/self/fd | wc -l; readlink /proc/self/fd/0"));
-  // 0, 1, 2 and the one that ls opens.
+  // The open descriptors are 0, 1, 2 and the one that ls opens.
   EXPECT_EQ(result.output, "4\n/dev/null\n");
 }
 
@@ -95,7 +95,8 @@ TEST_F(WardenRunTest, OwnSessionAndDefaultSignals) {
   const AttemptResult result =
       Run(Command("test $(ps -o sid= -p $$) -eq $$ && echo session;"
                   "grep -E 'SigBlk|SigIgn' /proc/self/status | tr -d '\\t'; ulimit -c"));
-  // The C library reserves signals 32 and 33, and cannot reset what the parent ignored.
+  // Signals 32 and 33 are reserved by the C library, so they cannot be reset if the
+  // parent ignored them.
   const std::regex expected("session\nSigBlk:0{16}\nSigIgn:0{7}[01][08]0{7}\n0\n");
   EXPECT_TRUE(std::regex_match(result.output, expected)) << result.output;
 }

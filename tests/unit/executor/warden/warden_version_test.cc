@@ -1,4 +1,4 @@
-// A current daemon with a warden that has been running since before an upgrade.
+// A current daemon with a warden of an earlier version that was running before an upgrade.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -15,7 +15,8 @@
 namespace carillon::executor {
 namespace {
 
-// Greets like that version, has an empty inventory, and records the types of the messages it gets.
+// Plays a warden of the earlier version with an empty inventory, and records the types of the
+// messages that it gets.
 class OldWarden {
  public:
   OldWarden(const std::string& directory, uint32_t version) : version_(version) {

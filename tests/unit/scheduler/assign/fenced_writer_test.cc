@@ -36,7 +36,8 @@ TEST_F(FencedWriterTest, SegmentsWhoseEpochMovedAreDropped) {
   EXPECT_EQ(owned(), 0u);
 }
 
-// Such as while a dump is restored: no other member has taken the segments.
+// Rows may be missing while a dump is restored. This does not mean that another member has taken
+// the segments.
 TEST_F(FencedWriterTest, SegmentsWithoutARowAreNotTakenForLost) {
   segments_.hollow = true;
   EXPECT_EQ(watch_.Check(Held()).code(), ErrorCode::kBrokenStore);

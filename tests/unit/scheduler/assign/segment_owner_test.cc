@@ -98,7 +98,8 @@ TEST_F(SegmentOwnerTest, UnknownOutcomeOfATakeIsRepeatedWithAHigherEpoch) {
   EXPECT_EQ(table_.View()->all()[0].epoch, Epoch(2));
 }
 
-// Otherwise a store that begins to hang after the commit would leave the segments without an owner.
+// If another answer were needed, a store that begins to hang after the commit would leave the
+// segments without an owner.
 TEST_F(SegmentOwnerTest, WhatIsTakenNeedsNoFurtherAnswerOfTheStore) {
   Assign("m1");
   segments_.no_epochs = true;
@@ -169,7 +170,8 @@ TEST_F(SegmentOwnerTest, WhatMissedAGenerationIsTakenAgain) {
   EXPECT_TRUE(MayRenew());
 }
 
-// While this one was not a member, another process with its id may have taken what it kept.
+// While this process was not a member, another process with the same id may have
+// taken its segments.
 TEST_F(SegmentOwnerTest, WhatWasKeptIsNotProvedByALaterSession) {
   Assign("m1");
   Step();

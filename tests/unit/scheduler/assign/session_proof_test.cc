@@ -16,11 +16,11 @@ TEST_F(SessionProofTest, SessionProvesOwnershipWhileTheStoreIsAway) {
   ensemble_.Suspend(Incarnation("i1"));
   for (int i = 0; i < 5; ++i) Step();
   EXPECT_FALSE(MayRenew());
-  EXPECT_EQ(owned(), 4u);  // still owned: the fence decides
+  EXPECT_EQ(owned(), 4u);  // still owned until a fenced write is refused
 }
 
-// A statement on an open connection takes 15 s to fail, a new connection 5 s. The loop that waits
-// for them is not the one that proves.
+// If the store hangs, a statement fails after 15 s and a new connection after 5 s. The session
+// proofs have a loop of their own, so they do not wait for that.
 TEST_F(SessionProofTest, StoreThatHangsStopsNoRenewal) {
   Assign("m1");
   Step();
@@ -45,7 +45,7 @@ TEST_F(SessionProofTest, StoreThatHangsStopsNoRenewal) {
   EXPECT_EQ(owned(), 4u);
 }
 
-// Meanwhile the loop that takes and releases segments waits for the store.
+// Members change while the loop that takes and releases segments waits for the store.
 TEST_F(SessionProofTest, MembersThatChangeWhileTheStoreHangsStopNoRenewal) {
   Assign("m1");
   Step();
@@ -124,7 +124,7 @@ TEST_F(SessionProofTest, SessionProvesWhatWasKeptAndSuspended) {
   EXPECT_TRUE(table_.MayRenew(first.segment, first.epoch, clock_.Steady()));
 }
 
-// A Take under the previous assignment may end after the present one was applied.
+// A Take under the previous assignment may return after the current assignment was applied.
 TEST_F(SessionProofTest, SessionDoesNotProveWhatWasTakenTooLate) {
   Assign("m1");
   Step();
@@ -145,7 +145,7 @@ TEST_F(SessionProofTest, SessionDoesNotProveWhatWasTakenTooLate) {
   EXPECT_FALSE(table_.MayRenew(last.segment, last.epoch, clock_.Steady()));
 }
 
-// In the generation that was missed, the segment may have been assigned to another member.
+// In a generation that this member did not see, the segment may have belonged to another member.
 TEST_F(SessionProofTest, SessionProvesNothingAfterAGenerationThatWasNotSeen) {
   Assign("m1");
   Step();

@@ -43,7 +43,7 @@ TEST_F(AccessTokenTest, IsReadBackUntilItExpires) {
 }
 
 TEST_F(AccessTokenTest, AHandMadeOneWithTheRightKeyIsRead) {
-  // Proves that the tokens below are refused for the intended reasons.
+  // A correctly forged token is accepted, so the tokens below are refused for the intended reasons.
   EXPECT_EQ(Read(ForgeToken(kHs256, Payload(kSecond, kSecond + 60), key_)), kAnna);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 class RateLimitTest : public ::testing::Test {
  protected:
-  // The number of `tries` at this moment that are admitted.
+  // Tries `tries` times at this moment, and returns the number of admitted tries.
   int Admitted(RateLimit& limit, const std::string& who, int tries) {
     int admitted = 0;
     for (int i = 0; i < tries; ++i) admitted += limit.Admit(who, clock_.Steady()) ? 0 : 1;

@@ -157,7 +157,7 @@ TEST_F(BulkWorkerTest, ANudgeIsFasterThanTheNextLook) {
 TEST_F(BulkWorkerTest, TheNextMemberGoesOnWhereADeadOneStopped) {
   Create("b", 120);
   auto dead = Worker();
-  RunActs(*dead, 60);  // the second piece is begun, ten of its items done and not recorded
+  RunActs(*dead, 60);  // ten items of the second piece are executed but not recorded
   dead.reset();
   EXPECT_EQ(Get("b").done, 50);
   const auto next = Worker();
@@ -166,7 +166,7 @@ TEST_F(BulkWorkerTest, TheNextMemberGoesOnWhereADeadOneStopped) {
   RunToEnd(*next, "b");
   EXPECT_EQ(Sum(Get("b")), "120+0+0");
   EXPECT_EQ(runner_.total(), 130u);
-  EXPECT_EQ(runner_.possibly.size(), 50u);  // begun items may have been done
+  EXPECT_EQ(runner_.possibly.size(), 50u);  // items that were begun may have been executed
   EXPECT_TRUE(runner_.possibly.contains("b50"));
   EXPECT_FALSE(runner_.possibly.contains("b100"));
 }
@@ -229,7 +229,7 @@ TEST_F(BulkWorkerTest, ALongLookAheadKeepsItsLease) {
   Create("b", 50);
   const auto slow = Worker();
   const auto other = Worker();
-  bool within = false;  // the other worker's precheck
+  bool within = false;  // true during the precheck of the other worker
   runner_.on_precheck = [&] {
     clock_.Advance(3s);
     if (std::exchange(within, true)) return;

@@ -104,7 +104,7 @@ TEST_F(ClaimApplierTest, FullLeaseTableRefusesTheClaimBeforeItIsWritten) {
     EXPECT_EQ(small.Knows(rows[i].key), fits);
   }
   EXPECT_EQ(answers[3].reason, ClaimReason::kNoLease);
-  // A lost answer is repeated; an ended lease makes room.
+  // A repeated claim gets its answer again, and a lease that has ended makes room for another.
   clock_.Advance(1s);
   Ask({requests[0]});
   applier.Step(clock_.Steady());
@@ -174,7 +174,7 @@ TEST_F(ClaimApplierTest, WhatStartsLaterThanItsJobAllowsIsNoted) {
   const RunRow prompt = Execute(CreateNoop("prompt"));
   SampleClock();
   ClaimRequest by_hand = ClaimOf(prompt, 3);
-  by_hand.late_after = 1us;  // only the owner sets this
+  by_hand.late_after = 1us;  // the owner overwrites this value
   Ask({ClaimOf(late, 1), ClaimOf(slow, 2), by_hand});
   applier.Step(clock_.Steady());
   EXPECT_EQ(Answers().size(), 3u);
@@ -347,7 +347,8 @@ TEST_F(ClaimApplierTest, PausedClusterAcceptsAgainWhatRuns) {
   EXPECT_EQ(answers[0].verdict, ClaimVerdict::kAcceptedAgain);
 }
 
-// The lease is not filed here, because the segment has just moved, perhaps to this member.
+// This member does not know the lease, because the segment has just moved to it. Only the row shows
+// that the claim was accepted.
 TEST_F(ClaimApplierTest, PausedClusterAcceptsAgainWhatOnlyTheRowTells) {
   const RunRow row = Execute(CreateNoop("job"));
   Claim(row, 1);

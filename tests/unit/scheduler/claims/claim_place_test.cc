@@ -1,4 +1,4 @@
-// The executors that may run a job, by their labels in the store.
+// Executors that may run a job, according to their labels in the store.
 #include "tests/unit/scheduler/claims/claim_fixture.h"
 
 namespace carillon::scheduler {
@@ -43,7 +43,7 @@ TEST_F(ClaimPlaceTest, WhoseLabelsDoNotMatchGetsNeitherTheRunNorItsSecrets) {
   EXPECT_EQ(answers[0].reason, ClaimReason::kWrongExecutor);
   EXPECT_TRUE(answers[0].secrets.empty());
   EXPECT_EQ(Row(row.key).state, RunState::kPending);
-  // The run goes to another executor.
+  // The run is returned, so that another executor can get it.
   EXPECT_EQ(Events().at(0).what, RunEvent::What::kReturned);
 }
 
@@ -71,7 +71,7 @@ TEST_F(ClaimPlaceTest, WhetherRunsMayOverlapIsForTheJobToSayNotForTheClaim) {
   JobDefinition definition;
   definition.command = "true";
   definition.overlap_policy = OverlapPolicy::kSkip;
-  std::vector<OverlapPolicy> asked;  // by the store's calls
+  std::vector<OverlapPolicy> asked;  // the policies in the calls of the store
   faulty_.refuses_claim = [&asked](const ClaimRequest& request) {
     asked.push_back(request.overlap);
     return false;
@@ -103,7 +103,8 @@ TEST_F(ClaimPlaceTest, ARunThatIsPinnedGoesWhereItIsPinned) {
   EXPECT_EQ(ClaimOnce(Row(run->key)).at(0).verdict, ClaimVerdict::kAccepted);
 }
 
-// Such as one of a later release: where the job may run is unknown, so its secrets are not sent.
+// A job may be written by a later release. The executors that may run it are not known, so its
+// secrets are not sent.
 TEST_F(ClaimPlaceTest, AJobThatCannotBeReadIsForWhoHasItAlready) {
   PutSecret("db", "value of db");
   Know({{"zone", "a"}});

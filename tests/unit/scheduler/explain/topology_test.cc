@@ -54,7 +54,7 @@ std::vector<std::string> Impact(const json& topology) {
   return codes;
 }
 
-// Effects that end when an executor is declared lost are left out once it is.
+// Leaves out the effects that end when an executor is declared lost.
 std::vector<std::string> CodesOf(std::set<Outage> outages) {
   std::vector<std::string> codes;
   for (const OutageRow& row : ImpactOf(std::move(outages))) {
@@ -95,7 +95,7 @@ TEST(TopologyTest, EveryEdgeJoinsTwoNodes) {
   EXPECT_EQ(EdgeOf(topology, "member:m1", "coordinator")["critical"], false);
 }
 
-// A member does not know the connections of others.
+// A member does not know the connections of other members.
 TEST(TopologyTest, OnlyOwnConnectionsAreKnown) {
   const json topology = DescribeTopology(Sound());
   EXPECT_EQ(EdgeOf(topology, "member:m1", "store")["state"], "ok");

@@ -1,4 +1,4 @@
-// Why a PENDING run has not been started: the decision, and the routes that show it.
+// Reasons why a PENDING run has not been started: the decision, and the routes that show it.
 #include "scheduler/explain/waiting.h"
 
 #include "common/domain/schedule/explain.h"
@@ -70,7 +70,7 @@ TEST_F(WaitingTest, NobodyMatches) {
   executors_ = {Executor("a"), Executor("b", {{"team", "web"}})};
   EXPECT_EQ(Code(), "no_match");
   EXPECT_EQ(Detail(), "No executor matches the selector \"team=etl\"; 2 are registered.");
-  job_.executor_selector = "team=";  // as routing: what cannot be read selects nobody
+  job_.executor_selector = "team=";  // an invalid selector matches no executor, as in routing
   EXPECT_EQ(Code(), "no_match");
 }
 

@@ -1,4 +1,4 @@
-// Why a job did or did not fire: the decision, and the route that finds the evidence.
+// Reasons why a job did or did not fire: the decision, and the route that finds the facts.
 #include "scheduler/explain/why.h"
 
 #include "tests/unit/scheduler/api/api_env.h"

@@ -7,7 +7,7 @@ namespace {
 
 class DefinitionCacheTest : public test::RoomTest {
  protected:
-  // The number of ten jobs like this one that a cache of `bytes_max` holds.
+  // Loads ten jobs like this one, and returns how many of them a cache of `bytes_max` keeps.
   size_t Held(const std::string& prefix, JobDefinition job, size_t bytes_max) {
     DefinitionCache cache(clock_, faulty_, {.bytes_max = bytes_max});
     job.command = "true";

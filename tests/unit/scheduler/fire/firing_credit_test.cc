@@ -1,4 +1,4 @@
-// The firing loop and one executor, whose messages cross in any order.
+// The firing loop and one executor, with messages in transit in both directions at the same time.
 #include <map>
 #include <optional>
 #include <set>
@@ -23,7 +23,7 @@ struct ModelExecutor {
   };
   std::map<RunKey, Stage> runs;
   std::deque<std::variant<Report, Claim>> to_member;
-  std::vector<RunKey> answers;  // accepted
+  std::vector<RunKey> answers;  // accepted claims
   std::vector<RunKey> results;
   std::vector<RunKey> applied;  // acknowledgements in transit
 
@@ -63,7 +63,7 @@ class FiringCreditTest : public FiringLoopTest, public ::testing::WithParamInter
     executor_.Beat(light());
     DeliverToMember();
   }
-  // A step of the loop; published tasks are then in transit.
+  // Steps the loop. The tasks that it publishes are in transit after that.
   void Turn() {
     Step(1ms);
     for (const TaskMessage& task : Tasks()) travelling_.push_back(task.key);
@@ -99,7 +99,7 @@ class FiringCreditTest : public FiringLoopTest, public ::testing::WithParamInter
   }
   void DecideClaim() {
     const auto key = TakeOne(asking_);
-    if (!key || !executor_.runs.contains(*key)) return;  // answered meanwhile
+    if (!key || !executor_.runs.contains(*key)) return;  // was answered in the meantime
     if (!claimed_.contains(*key) && rng_->Below(8) == 0) {
       executor_.runs.erase(*key);
       return Tell(rng_->Below(2) == 0 ? RunEvent::What::kRefused : RunEvent::What::kReturned, *key);
@@ -151,13 +151,14 @@ class FiringCreditTest : public FiringLoopTest, public ::testing::WithParamInter
       default: return executor_.Beat(light());
     }
   }
-  // Runs that a slot is reserved for: published and undecided, or claimed and not ended there.
+  // The number of runs with a reserved slot: published and not decided, or claimed and not ended.
   int Given() const {
     std::set<RunKey> given(travelling_.begin(), travelling_.end());
     for (const auto& [key, stage] : executor_.runs) {
       if (light() || stage != ModelExecutor::Stage::kReporting) given.insert(key);
     }
-    // In-process attempts: the member counts those with an applied result as free.
+    // For attempts within the executor's process, the slot counts as free when the result
+    // is applied.
     for (const RunKey& key : executor_.applied) given.erase(key);
     return static_cast<int>(given.size());
   }
@@ -182,9 +183,9 @@ class FiringCreditTest : public FiringLoopTest, public ::testing::WithParamInter
 
   std::optional<Rng> rng_;
   ModelExecutor executor_;
-  std::vector<RunKey> travelling_;  // published, not arrived
-  std::vector<RunKey> asking_;      // claims at the member, not decided
-  std::set<RunKey> claimed_;        // accepted, their end not applied
+  std::vector<RunKey> travelling_;  // published, but not yet at the executor
+  std::vector<RunKey> asking_;      // claims that the member has not decided
+  std::set<RunKey> claimed_;        // accepted, but the end is not applied
 };
 
 TEST_P(FiringCreditTest, EveryInterleavingGivesWhatIsFreeAndNoMore) {

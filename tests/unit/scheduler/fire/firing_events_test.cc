@@ -1,4 +1,5 @@
-// The firing loop after the queue of run events was full, and while no executor has room for long.
+// The firing loop after its queue of run events was full, and while no executor has room for
+// a long time.
 #include "tests/unit/scheduler/fire/firing_fixture.h"
 
 namespace carillon::scheduler {
@@ -29,7 +30,7 @@ TEST_F(FiringEventsTest, LostEventsAreMadeUpForByTheLeases) {
   EXPECT_EQ(Tasks().size(), 1u);
 }
 
-// Most runs are short, so a run whose end is lost was usually claimed a moment ago.
+// Most runs are short, so a run whose end event is lost was usually claimed a moment ago.
 TEST_F(FiringEventsTest, LostEndOfARunThatWasClaimedJustNowIsMadeUpForToo) {
   const PendingRun run = Pending(Shell("job"), 1ms);
   Feed({run});
@@ -48,7 +49,8 @@ TEST_F(FiringEventsTest, LostEndOfARunThatWasClaimedJustNowIsMadeUpForToo) {
   EXPECT_EQ(Tasks().size(), 1u);
 }
 
-// Such as one whose clock is wrong, or that reads another bus: it reports free slots.
+// An executor may report free slots but claim nothing, because its clock is wrong or it reads
+// another bus.
 TEST_F(FiringEventsTest, ExecutorThatClaimsNothingGetsOneTaskAtATime) {
   const StoredJob job = Shell("job");
   std::map<std::string, std::vector<RunKey>> given;
@@ -89,7 +91,8 @@ TEST_F(FiringEventsTest, ExecutorThatClaimsNothingGetsOneTaskAtATime) {
   EXPECT_EQ(given["x1"].size(), 4u) << "it is back";
 }
 
-// A manual run never ages out, but those behind it do while there is no executor.
+// A manual run may wait for ever, but the runs after it in the queue expire while there
+// is no executor.
 TEST_F(FiringEventsTest, WhatWentAwayBehindARunThatWaitsIsNotKept) {
   JobDefinition job;
   job.queue_timeout_s = 1;

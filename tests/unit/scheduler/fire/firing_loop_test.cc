@@ -32,7 +32,7 @@ TEST_F(FiringLoopTest, DuplicateOffersPublishOnce) {
   Step();
   Tell(RunEvent::What::kEnded, run.key);
   Step();
-  Feed({run});  // from a scan that was read before the end
+  Feed({run});  // from a scan that was done before the run ended
   Step();
   EXPECT_TRUE(Tasks().empty());
 }
@@ -215,7 +215,7 @@ TEST_F(FiringLoopTest, SkipsThatCannotBeHandedOnAreNoBusyLoop) {
   }
   EXPECT_LT(steps, 100);
   EXPECT_LT(metrics_.counter("carillon_queue_rejections_total", "skips").value(), 50u);
-  std::set<RunKey> skipped;  // with room in the queue all of them are passed on
+  std::set<RunKey> skipped;  // when the queue has room, all of them are passed on
   for (int i = 0; i < 10; ++i) {
     Step(50ms);
     for (const SkipRequest& skip : Skips()) skipped.insert(skip.key);
@@ -233,7 +233,7 @@ TEST_F(FiringLoopTest, HealthyFireIsNoMisfireWithoutGrace) {
   const StoredJob stored = CreateJob("strict", job);
   PendingRun run = Pending(stored, Duration{});
   run.key.fire = run.due = start;
-  Step(5s - 5ms);  // as long as a message takes that was lost once
+  Step(5s - 5ms);  // the delay of a message that was lost once and sent again
   Feed({run});
   Beat("x1", 4);
   Step();
@@ -275,7 +275,7 @@ TEST_F(FiringLoopTest, RunWhoseDefinitionCannotBeReadWaitsForItsMending) {
   const PendingRun run = Pending(job, 1ms);
   stores_.DamageDefinition(job.job_id, job.version, true);
   Beat("x1", 4);
-  for (int i = 0; i < 90; ++i) {  // for 9 s the sweep offers it repeatedly
+  for (int i = 0; i < 90; ++i) {  // for 9 s the sweep offers the run again and again
     Feed({run, Pending(Shell("good" + std::to_string(i)), 1ms)});
     Step(100ms);
     Beat("x1", 4);
@@ -285,7 +285,7 @@ TEST_F(FiringLoopTest, RunWhoseDefinitionCannotBeReadWaitsForItsMending) {
     Tell(RunEvent::What::kClaimed, tasks[0].key);
   }
   EXPECT_TRUE(Skips().empty());
-  EXPECT_EQ(faulty_.calls["load"], 90);  // of readable ones; the unreadable one is not read again
+  EXPECT_EQ(faulty_.calls["load"], 90);  // the unreadable definition is not read again
   EXPECT_GT(metrics_.counter("carillon_runs_waiting_total", "unreadable_definition").value(), 0u);
   stores_.DamageDefinition(job.job_id, job.version, false);
   Step(kUnreadableRetry);
@@ -314,7 +314,7 @@ TEST_F(FiringLoopTest, RunMadeByHandWaitsForItsParameters) {
   Step();
   EXPECT_TRUE(Tasks().empty());
   ASSERT_EQ(loads_.PopUpTo(10).size(), 1u);
-  Feed({run});  // offered again by the sweep: not requested twice
+  Feed({run});  // the sweep offers the run again, but its definition is not requested twice
   Step();
   EXPECT_EQ(loads_.size(), 0u);
   Step(2s);

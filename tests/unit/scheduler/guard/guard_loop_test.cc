@@ -13,8 +13,8 @@ namespace {
 class FaultyIdentity final : public IdentityStore {
  public:
   explicit FaultyIdentity(IdentityStore& store) : store_(store) {}
-  std::optional<ErrorCode> failing;  // of every call
-  bool lose_accept = false;          // it takes effect, but its reply is lost
+  std::optional<ErrorCode> failing;  // the error of every call
+  bool lose_accept = false;          // Accept takes effect, but its reply is lost
   int forgotten = 0;
 
   Result<StoreIdentity> Identify() override {
@@ -151,7 +151,7 @@ TEST_F(GuardLoopTest, HistoryThatWentBackIsHeldByEveryMemberWithinASecond) {
   EXPECT_EQ(other.held, 1);
   EXPECT_EQ(leader.metrics.gauge("carillon_store_held").value(), 1);
   EXPECT_EQ(other.guard.Check().code(), ErrorCode::kUnavailable);
-  // The doubt does not go away by itself, because the mark of a held store is not advanced.
+  // The hold does not end by itself, because the mark of a held store is not increased.
   const StoreIdentity held = Seen();
   Run(2min);
   EXPECT_EQ(Seen(), held);
@@ -315,7 +315,8 @@ TEST_F(GuardLoopTest, LostAnswerToAnAcceptanceIsMadeGoodByLookingAgain) {
   EXPECT_TRUE(member.loop.Accept(*member.guard.standing().seen).ok());
 }
 
-// A member that was stopped all the time never held the store, and must still forget its memory.
+// A member that was stopped during the whole hold never held the store itself, but must still
+// forget what it has in memory.
 TEST_F(GuardLoopTest, MemberThatMissedTheHoldForgetsWhenItReadsTheRecord) {
   Joined("a");
   Guarded& stopped = Joined("b");
@@ -343,7 +344,7 @@ TEST_F(GuardLoopTest, ConnectionToAnotherServerClosesTheGateAtOnce) {
   EXPECT_EQ(member.guard.Admit(other).code(), ErrorCode::kUnavailable);
   EXPECT_EQ(member.held, 1);
   EXPECT_EQ(member.guard.Check().code(), ErrorCode::kUnavailable);
-  // A sound connection does not end the hold; the loop does, after its next check.
+  // A good connection does not end the hold. The loop ends it after its next check.
   EXPECT_EQ(member.guard.Admit(Seen()).code(), ErrorCode::kUnavailable);
   EXPECT_EQ(member.guard.Admit(Error{ErrorCode::kUnavailable, "gone"}).code(),
             ErrorCode::kUnavailable);

@@ -10,7 +10,8 @@ namespace {
 
 class ClusterClockTest : public ::testing::Test {
  protected:
-  // The database's clock is `ahead` of this host's, and is read `there` after the query was sent.
+  // Takes a sample of the database's clock, which is read `there` after the query was sent; the
+  // answer arrives `back` later.
   void Sample(Duration there, Duration back) {
     const SteadyTime sent = host_.Steady();
     host_.Advance(there);

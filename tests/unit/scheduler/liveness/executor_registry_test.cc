@@ -10,7 +10,7 @@ class FaultyExecutors final : public ExecutorStore {
  public:
   explicit FaultyExecutors(ExecutorStore& store) : store_(store) {}
   bool away = false;        // registrations get no answer
-  ExecutorId refused = {};  // its registration is refused
+  ExecutorId refused = {};  // the store refuses this executor
 
   Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) override {
     if (away) return Error{ErrorCode::kUnavailable, "away by the test"};
@@ -107,7 +107,7 @@ TEST_F(ExecutorRegistryTest, StateThatChangedIsWrittenWithTheNextStep) {
   EXPECT_EQ(Stored("x1").state, ExecutorState::kOnline);
 }
 
-// The runs that its warden kept need leases before the store is available again.
+// The executor's warden kept its runs alive. They need leases before the store is available again.
 TEST_F(ExecutorRegistryTest, KnownExecutorThatCameBackIsRegisteredWithoutTheStore) {
   const auto x1 = switchboard_.OpenLink(ExecutorId("x1"), Incarnation("e2"));
   const auto x9 = switchboard_.OpenLink(ExecutorId("x9"), Incarnation("e2"));
@@ -132,7 +132,7 @@ TEST_F(ExecutorRegistryTest, KnownExecutorThatCameBackIsRegisteredWithoutTheStor
   EXPECT_EQ(known_.IncarnationOf(ExecutorId("x9")), std::nullopt) << "it asks again by itself";
 }
 
-// Even if it is known: the store would refuse its row at every registration.
+// The executor is refused even if it is known, because the store would refuse its row every time.
 TEST_F(ExecutorRegistryTest, OneWithATextThatTheStoreCannotKeepIsToldSo) {
   const auto x1 = switchboard_.OpenLink(ExecutorId("x1"), Incarnation("e1"));
   const auto x9 = switchboard_.OpenLink(ExecutorId("x9"), Incarnation("e1"));
@@ -174,7 +174,7 @@ TEST_F(ExecutorRegistryTest, OneThatTheStoreRefusesIsToldWhyAndHoldsUpNobody) {
   EXPECT_NE(refused.refusal.find("labels"), std::string::npos) << refused.refusal;
 }
 
-// Such as after a restart of the member in a large cluster.
+// Many executors register at once, for example, after a restart of the member in a large cluster.
 TEST_F(ExecutorRegistryTest, ManyThatComeAtOnceAreRegisteredWithoutAWait) {
   for (int i = 0; i < 200; ++i) {
     const LeaseHolder from{ExecutorId("many-" + std::to_string(i)), Incarnation("e1")};

@@ -115,7 +115,7 @@ TEST_F(ExecutorTableTest, SameProcessRegistersAgainAtOnce) {
 TEST_F(ExecutorTableTest, LostOneIsForgottenWhenWhoeverRoutesKnowsIt) {
   table_.Accept(Record("e1"), kStart);
   table_.TakeChanges();
-  EXPECT_TRUE(table_.JudgeHealth(kStart + 2h));  // noticed as lost only now
+  EXPECT_TRUE(table_.JudgeHealth(kStart + 2h));  // the loss is noticed only now
   EXPECT_EQ(table_.Records().size(), 1u);
   ASSERT_EQ(table_.TakeChanges().size(), 1u);
   EXPECT_TRUE(table_.JudgeHealth(kStart + 2h)) << "one less to count";

@@ -61,7 +61,7 @@ TEST_F(LeaseTableTest, MarkedAttemptIsNeitherRenewedNorGranted) {
   EXPECT_EQ(Renew(Held(1)), 0u);
   EXPECT_EQ(Grant(Held(1)), LeaseTable::Grant::kLost);
   EXPECT_TRUE(leases_.IsLost(Held(1).key, Held(1).token));
-  EXPECT_EQ(Expired(), 1u);  // returned until the store has decided
+  EXPECT_EQ(Expired(), 1u);  // returned again until the store has decided about it
 }
 
 TEST_F(LeaseTableTest, LostTokenStaysLostAfterTheStoreDecided) {

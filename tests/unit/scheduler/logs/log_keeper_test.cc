@@ -129,7 +129,7 @@ TEST_F(LogKeeperTest, PiecesOfOtherMembersAreLeftToThem) {
 TEST_F(LogKeeperTest, PieceOfAnotherMemberIsNotDecodedAndSpoilsNothing) {
   LogMessage other = Piece(1);
   other.attempt.segment = SegmentId(1);
-  other.chunk.count = 3;  // more entries than it has
+  other.chunk.count = 3;  // more entries than the piece contains
   Send({other, Piece(2)});
   keeper_.Step(clock_.Steady());
   EXPECT_EQ(Stored(), (Seqs{2}));

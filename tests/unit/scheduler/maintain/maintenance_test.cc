@@ -12,7 +12,7 @@ class MaintenanceTest : public test::RoomTest {
     maintenance_.Step(clock_.Steady());
     overdue_.Step(clock_.Steady());
   }
-  // Advances through a time in which every reading fails.
+  // Advances the clock by `ahead`, during which every read of the store fails.
   void StepAway(Duration ahead) {
     for (Duration gone{}; gone < ahead; gone += 1s) {
       faulty_.FailNext("overdue", ErrorCode::kUnavailable);
@@ -51,7 +51,7 @@ TEST_F(MaintenanceTest, AgesGrowWhileTheStoreIsAway) {
   EXPECT_GE(overdue_.Ages().overdue, 70s);
   EXPECT_NEAR(Gauge("carillon_oldest_overdue_seconds"), 70, 1);
   const Duration before = overdue_.Ages().overdue;
-  clock_.Advance(5s);  // the ages grow even while a reading hangs
+  clock_.Advance(5s);  // the ages grow even while a read hangs
   EXPECT_EQ(overdue_.Ages().overdue, before + 5s);
 }
 
@@ -65,11 +65,11 @@ TEST_F(MaintenanceTest, WhatBecameDueUnseenCountsFromTheLastLook) {
   EXPECT_EQ(Gauge("carillon_oldest_overdue_seconds"), 0);
 }
 
-// A store that has more to delete than one call takes.
+// A store with more rows to delete than one call deletes.
 class BehindStore final : public Housekeeping {
  public:
   int calls = 0;
-  int behind = 0;  // number of calls that are not enough
+  int behind = 0;  // the number of calls after which rows are still left
   bool away = false;
   Result<Upkeep> Maintain(WallTime, Duration) override {
     if (away) return Error{ErrorCode::kUnavailable, "away by the test"};
@@ -93,7 +93,7 @@ TEST_F(MaintenanceTest, DeletesOnWhileThereIsMoreAndSaysSo) {
     clock_.Advance(1s);
     maintenance.Step(clock_.Steady());
   }
-  EXPECT_EQ(store.calls, 4);  // the fourth was enough; the next one is five minutes away
+  EXPECT_EQ(store.calls, 4);  // the fourth call was enough; the next one is five minutes later
   EXPECT_EQ(Gauge("carillon_retention_behind"), 0);
 }
 

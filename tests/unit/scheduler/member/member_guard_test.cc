@@ -13,7 +13,7 @@ class MemberGuardTest : public MemberTest {
     old.mark -= 2;
     world_.stores.ChangeIdentity(old);
   }
-  // All runs, because those within the horizon were planned before.
+  // Returns the number of all runs, including those within the horizon, which were planned before.
   size_t Planned() {
     const auto runs = world_.stores.runs.ListRuns({.limit = 100'000}, world_.now() + 24h);
     EXPECT_TRUE(runs.ok());

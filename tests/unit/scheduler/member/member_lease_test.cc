@@ -114,7 +114,7 @@ TEST_F(MemberLeaseTest, NewOwnerDeclaresNothingLostBeforeEveryOldLeaseIsOver) {
   EXPECT_EQ(Get(held.key).row.state, RunState::kLost);
 }
 
-// Each member has its own setting, which is changed on one after the other.
+// Each member has its own setting of the lease, which is changed on one member after the other.
 TEST_F(MemberLeaseTest, NewOwnerWaitsForTheLongerLeasesOfTheOneBefore) {
   auto first =
       std::make_unique<TestMember>(world_, "m1", "i1", scheduler::MemberOptions{.lease = 60s});

@@ -1,4 +1,4 @@
-// Live settings: their effect on a member, and how executors learn of them.
+// Live settings: their effect on a member, and how executors receive them.
 #include "tests/unit/scheduler/member/member_harness.h"
 
 namespace carillon::test {
@@ -47,7 +47,7 @@ TEST_F(MemberSettingsTest, LostMessageIsSentAgainUntilAHeartbeatShowsTheVersion)
   RegisterAndBeat(executor);
   member.settings().Adopt(Settings(1));
   Turn();
-  executor.TakeAll<Registered>();  // lost
+  executor.TakeAll<Registered>();  // plays a lost message
   Beat(executor, 0);
   ASSERT_EQ(executor.TakeAll<Registered>().size(), 1u);
   Beat(executor, 1, 2);
@@ -58,7 +58,7 @@ TEST_F(MemberSettingsTest, LostMessageIsSentAgainUntilAHeartbeatShowsTheVersion)
   EXPECT_EQ(shown[0].slots, 2);
 }
 
-// It would report the same version for ever.
+// Such an executor would report the same version for ever.
 TEST_F(MemberSettingsTest, ExecutorThatKnowsNoSettingsIsToldOnceOnly) {
   TestMember member(world_);
   TestExecutor executor(world_, "x1");
@@ -91,7 +91,7 @@ TEST_F(MemberSettingsTest, DrainIsToldAtOnce) {
   EXPECT_TRUE(told[0].draining);
   EXPECT_TRUE(told[0].enabled);
   EXPECT_TRUE(other.TakeAll<Registered>().empty());
-  // Changed through another member's API, so it is seen with the next refresh from the store.
+  // The change was made over the API of another member, so the next read of the store shows it.
   ASSERT_TRUE(world_.stores.executors.SetExecutorDraining(ExecutorId("x1"), false).ok());
   Run(2200ms, 20ms);
   const auto back = executor.TakeAll<Registered>();
@@ -148,7 +148,7 @@ TEST_F(MemberSettingsTest, DispatchTimeoutIsOfWhatIsUnderWayToo) {
   EXPECT_GE(member.metrics().counter("carillon_dispatch_timeouts_total").value(), 1u);
 }
 
-// It learned of the pause from the store, as a daemon does before its loops start.
+// The member has read the pause from the store, as a daemon does before its loops start.
 TEST_F(MemberSettingsTest, MemberThatStartsInAPauseFiresNothingUntilTheResume) {
   JobDefinition job = NoopEverySecond(world_.now() + 1s);
   world_.CreateJob("tick", job);

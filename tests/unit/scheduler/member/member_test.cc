@@ -185,7 +185,7 @@ TEST_F(MemberTest, FailedAttemptIsTriedAgainUntilNoneIsLeft) {
   EXPECT_EQ(world_.stores.runs.ListDeadLetters({.limit = 10})->size(), 1u);
 }
 
-// The wheel holds the waiting attempt under its old due time; the row says that it is due now.
+// The wheel has the waiting attempt with its old due time, but in the store it is due now.
 TEST_F(MemberTest, AttemptThatWaitsStartsWithinSecondsOfARetryByHand) {
   TestMember member(world_);
   TestExecutor executor(world_, "x1");
@@ -211,7 +211,7 @@ TEST_F(MemberTest, AttemptThatWaitsStartsWithinSecondsOfARetryByHand) {
     if (!accepted.empty()) executor.Report(accepted, RunState::kFailed);
   };
   Run(1s);
-  member.member().Nudge(of_job);  // as an edit does: the attempt goes into the wheel
+  member.member().Nudge(of_job);  // as an edit does; this puts the attempt into the wheel
   Run(1s);
   ASSERT_EQ(attempts, std::vector<int>{1});
   ASSERT_TRUE(world_.stores.runs.RetryRun({.key = run->key}, {.now = world_.now()}).ok());
@@ -219,7 +219,7 @@ TEST_F(MemberTest, AttemptThatWaitsStartsWithinSecondsOfARetryByHand) {
   Run(200ms);
   EXPECT_EQ(attempts, (std::vector<int>{1, 2}));
 
-  // Asked of another member: the owner hears nothing and finds the row.
+  // The retry is requested from another member: the owner is not notified and finds the row itself.
   Run(1s);
   member.member().Nudge(of_job);
   Run(1s);

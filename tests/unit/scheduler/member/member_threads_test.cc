@@ -1,5 +1,5 @@
-// A member on real threads and a real clock, as in a daemon. Under the thread sanitizer it shows
-// that the rooms may be stepped concurrently.
+// A member on real threads and a real clock, as in a daemon. Under the thread sanitizer this test
+// shows that its parts may be stepped concurrently.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,7 +20,8 @@ namespace {
 
 constexpr Duration kPatience = 60s;
 
-// An executor of no-ops: it claims every task, ends it at once, and reports until acknowledged.
+// An executor of no-op jobs: it claims every task, ends it at once, and repeats the report until it
+// is acknowledged.
 class InstantExecutor final : public Stepper {
  public:
   InstantExecutor(const Clock& clock, memory::MemorySwitchboard& switchboard,
@@ -177,7 +178,7 @@ TEST(MemberThreadsTest, EveryFireRunsOnceWhileJobsAreMadeAndStatusIsRead) {
     EXPECT_LE(member.GetStatus().executors.size(), 1u);
     never.wait_for(lock, 5ms);
   }
-  // All threads end before anything that they may wake is destroyed.
+  // All threads must end before the objects that they may wake are destroyed.
   for (const auto& runner : runners) runner->Stop();
   for (const NamedStepper& named : member.steppers()) named.wake->Clear();
 

@@ -39,7 +39,7 @@ TEST(NoticeMailTest, HeadersAreEncodedCharacterByCharacter) {
   EXPECT_EQ(EncodeHeader("plain"), "plain");
   EXPECT_EQ(EncodeHeader("\xc3\xbc"), "=?UTF-8?B?w7w=?=");
   EXPECT_EQ(EncodeHeader("=?x?="), "=?UTF-8?B?PT94Pz0=?=");
-  // 44 letters and one of two bytes, which moves to the next word as a whole.
+  // 44 letters and a letter of two bytes, which must move to the next encoded word as a whole.
   const std::string text = std::string(44, 'a') + "\xc3\xbc";
   EXPECT_EQ(EncodeHeader(text),
             "=?UTF-8?B?" + Base64(std::string(44, 'a')) + "?=\r\n =?UTF-8?B?w7w=?=");

@@ -45,7 +45,7 @@ class SegmentPlannerTest : public test::RoomTest {
   }
 
   size_t backlog_ = 0;
-  bool busy_ = false;  // due runs wait for executors
+  bool busy_ = false;  // true: due runs wait for executors
   bool paused_ = false;
 };
 
@@ -200,14 +200,14 @@ class FirstSecondsTest : public PlanningRateTest {
     }
     return rows;
   }
-  // Expects that no fire becomes due unplanned before the next step.
+  // Expects that every fire within the next second is planned.
   void ExpectInTime() {
     std::vector<SegmentId> segments;
     for (uint32_t n = 0; n < test::kSegments; ++n) segments.push_back(SegmentId(n));
     EXPECT_TRUE(stores_.firing.ScanDue(segments, clock_.Wall() + 1s, 1)->empty());
   }
 
-  // The most rows within two seconds, as a multiple of what is needed.
+  // Returns the most rows within two seconds, as a multiple of the rows that are needed.
   static double MostOf(const std::vector<size_t>& rows) {
     double most = 0;
     for (size_t at = 0; at + 4 <= rows.size(); ++at) {
@@ -381,7 +381,7 @@ TEST_F(SegmentPlannerTest, FiresMissedWhileAwayFollowTheMisfirePolicyWithOneGap)
   const auto gaps = stores_.runs.ListGaps({});
   ASSERT_EQ(gaps->gaps.size(), 1u);
   EXPECT_EQ(gaps->gaps[0].range.reason, GapReason::kMisfire);
-  const auto late = static_cast<uint64_t>(gaps->gaps[0].range.count) + 1;  // plus the latest one
+  const auto late = static_cast<uint64_t>(gaps->gaps[0].range.count) + 1;  // and the latest fire
   EXPECT_EQ(metrics_.counter("carillon_misfires_total", "latest").value(), late);
 }
 
@@ -393,7 +393,7 @@ TEST_F(SegmentPlannerTest, NextFireFollowsTheFirePlannedNotTheClock) {
   const auto due = stores_.firing.ScanDue({SegmentId(0), SegmentId(1), SegmentId(2), SegmentId(3)},
                                           clock_.Wall() + 24h, 10);
   ASSERT_EQ(due->size(), 1u);
-  // With the rule broken, the next fire follows the clock, and planned fires would repeat.
+  // If the rule were broken, the next fire would follow the clock, and planned fires would repeat.
   EXPECT_LE(due->at(0).next_fire, clock_.Wall() + 1s);
 }
 

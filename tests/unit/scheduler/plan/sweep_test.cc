@@ -37,7 +37,7 @@ class SweepTest : public test::RoomTest {
     }
     return fed;
   }
-  // `count` pending runs of one schedule, the first at `first`, a second apart.
+  // Plans `count` runs of one schedule, the first at `first`, the others one second apart.
   void PlanRuns(const StoredJob& job, WallTime first, int count,
                 ScheduleId schedule = ScheduleId(99)) {
     PlanBatch batch;
@@ -53,7 +53,7 @@ class SweepTest : public test::RoomTest {
         stores_.firing.Plan(batch, table_.View()->FenceFor({job.segment}), clock_.Wall()).ok());
   }
 
-  size_t in_memory_ = 0;  // due runs
+  size_t in_memory_ = 0;  // the number of due runs in the member's memory
 };
 
 TEST_F(SweepTest, TakeoverLooksAheadToTheHorizonOnce) {
@@ -64,7 +64,7 @@ TEST_F(SweepTest, TakeoverLooksAheadToTheHorizonOnce) {
   EXPECT_EQ(std::set<RunKey>(fed.begin(), fed.end()).size(), 36u);  // -5 s to +30 s
   clock_.Advance(500ms);
   sweep.Step(clock_.Steady());
-  EXPECT_EQ(Fed().size(), 6u);  // only those due by now
+  EXPECT_EQ(Fed().size(), 6u);  // only the runs that are due now
 }
 
 TEST_F(SweepTest, DueRunsAreFoundHoweverOldTheyAre) {
@@ -233,13 +233,14 @@ TEST_F(SweepTest, FullFeedIsCountedAndTheRunsComeAgain) {
   EXPECT_EQ(Fed().size(), 3u);
 }
 
-// Memory has so many due runs that reading them all again would take store capacity from them.
+// So many due runs are in memory that reading all of them again would take too much of
+// the store's capacity.
 class OverloadedSweepTest : public SweepTest {
  protected:
   OverloadedSweepTest() { in_memory_ = 5'000; }
   Sweep MakeOverloaded(Sweep::Options options = {}) { return Make(options); }
   void TakeOver(Sweep& sweep) { Finish(sweep); }
-  // The runs fed within `time`.
+  // Steps the sweep for `time`, and returns the runs that it fed.
   std::multiset<RunKey> FedWithin(Sweep& sweep, Duration time) {
     std::multiset<RunKey> fed;
     for (Duration passed{}; passed < time; passed += 20ms) {
@@ -276,7 +277,7 @@ TEST_F(OverloadedSweepTest, LooksFromNowOnceItIsOver) {
   TakeOver(sweep);
   PlanRuns(CreateNoop("job"), clock_.Wall(), 1);
   EXPECT_TRUE(FedWithin(sweep, 1s).empty());
-  in_memory_ = 900;  // one page now shows all of them and more
+  in_memory_ = 900;  // now one page has more rows than there are runs in memory
   EXPECT_EQ(FedWithin(sweep, 600ms).size(), 1u);
 }
 
@@ -311,7 +312,7 @@ TEST_F(OverloadedSweepTest, WhatMemoryHadNoRoomForIsFoundWhenItIsDue) {
   EXPECT_EQ(metrics_.counter("carillon_queue_rejections_total", "feed").value(), 0u);
 }
 
-// The firing loop forgets a run that was edited meanwhile, so the sweep must find it at once.
+// The firing loop forgets a run that was edited, so the sweep must find the run at once.
 TEST_F(OverloadedSweepTest, NudgeLooksFromNowAtOnce) {
   Sweep sweep = MakeOverloaded();
   TakeOver(sweep);

@@ -212,7 +212,7 @@ TEST_F(RecoverTest, AKillIsSaidAtOnceAfterAGrace) {
   cancel(other, CancelMode::kGraceful);
   EXPECT_EQ(said(), (Words{{deaf.token.low, CancelMode::kGraceful},
                            {other.token.low, CancelMode::kGraceful}}));
-  EXPECT_EQ(said(), Words{});  // they were sent it already
+  EXPECT_EQ(said(), Words{});  // these cancels were already sent
   cancel(deaf, CancelMode::kKill);
   EXPECT_EQ(said(), (Words{{deaf.token.low, CancelMode::kKill}}));
   cancel(deaf, CancelMode::kGraceful);

@@ -176,7 +176,7 @@ TEST_F(ResultApplierTest, UnreadableResultOfABundleDoesNotHoldUpItsNeighbours) {
   const HeldAttempt first = Start(job, 1);
   const HeldAttempt second = Start(job, 2);
   ResultMessage bad = Message(first);
-  bad.report.token = {};  // every result has a token
+  bad.report.token = {};  // invalid, because every result must have a token
   ResultApplier applier = Make();
   Send({Message(first), bad, Message(second)});
   applier.Step(clock_.Steady());

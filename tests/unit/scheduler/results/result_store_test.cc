@@ -1,4 +1,4 @@
-// Results while the store is unavailable, broken as a whole, or refuses one of them.
+// Results while the store is unavailable or broken as a whole, or refuses one of the results.
 #include <map>
 #include <set>
 
@@ -7,8 +7,8 @@
 namespace carillon::scheduler {
 namespace {
 
-// A consumer that generates its records on demand: bundles of eight results with 64 KiB of output,
-// the same ones in each round.
+// A consumer that generates its records on demand: bundles of eight results with 64 KiB of output.
+// Each round has the same records.
 class MadeResults final : public BusConsumer {
  public:
   static constexpr size_t kResults = 8;

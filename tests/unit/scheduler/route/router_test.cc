@@ -23,7 +23,7 @@ class RouterTest : public ::testing::Test {
     return credits_.Find(ExecutorId(id));
   }
   ExecutorCredits credits_{100};
-  // How often each executor is chosen in `picks` choices, none of which counts as published.
+  // Returns how often each executor is chosen in `picks` choices. No choice counts as published.
   std::map<std::string, int> Picks(const RouteRequest& request, int picks) {
     std::map<std::string, int> counts;
     for (int i = 0; i < picks; ++i) {
@@ -230,7 +230,7 @@ TEST_F(RouterTest, ReportThatKnowsARunIsNotChargedForItTwice) {
 TEST_F(RouterTest, ClaimUnderWayAtAReportIsChargedOnce) {
   const auto a = Add("a", 1);
   credits_.Published(a, kProcess);
-  Add("a", 1);  // its claim is in transit: the report counts its slot as free
+  Add("a", 1);  // the claim is in transit, so the report counts its slot as free
   Charge charge;
   credits_.MentionPublished(a, Mention::kClaiming, charge);
   EXPECT_EQ(credits_.Available(a, kProcess), 0);
@@ -260,12 +260,12 @@ TEST_F(RouterTest, ResultUnderWayAtAReportFreesItsSlotOnce) {
   credits_.Published(a, kProcess);
   Charge charge;
   credits_.Claimed(a, kProcess, charge, 1ms, kStart);
-  Add("a", 1);  // it has ended there
+  Add("a", 1);  // the run has ended on the executor
   credits_.MentionClaimed(a, kProcess, Mention::kEnded, charge);
   EXPECT_EQ(credits_.Available(a, kProcess), 1);
   credits_.Ended(a, kProcess, charge);
   EXPECT_EQ(credits_.Available(a, kProcess), 1);
-  Add("a", 0);  // older than the end that is known here
+  Add("a", 0);  // this report is older than the end, which the member already knows
   credits_.MentionOver(a, kProcess, Mention::kHolding);
   EXPECT_EQ(credits_.Available(a, kProcess), 1);
 }
@@ -304,8 +304,8 @@ TEST_F(RouterTest, ShortRunsEarnPrefetchLongOnesDoNot) {
   EXPECT_EQ(credits_.Available(b, kProcess), 2);
 }
 
-// 100 processes a second that are claimed 10 ms after they were published, and whose end is known
-// here 60 ms after their claim although they ran for 5 ms.
+// 100 processes a second. Each is claimed 10 ms after it was published and runs for 5 ms, but the
+// member learns of its end 60 ms after the claim.
 TEST_F(RouterTest, ProcessesWhoseEndIsHeardOfLateEarnPrefetchForThatToo) {
   const auto of_a_second = [this](ExecutorCredits::Index index, SlotClass slots, Duration idle) {
     for (int i = 0; i <= 100; ++i) {

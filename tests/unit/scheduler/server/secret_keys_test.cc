@@ -14,7 +14,7 @@ namespace {
 
 class SecretKeysTest : public ::testing::Test {
  protected:
-  // Replaces the file as an administrator does: by a new file that is renamed.
+  // Replaces the file as an administrator does: writes a new file and renames it.
   void Write(const std::string& text, mode_t mode = 0600) {
     const std::string fresh = file_ + ".new";
     test::WriteFile(fresh, text);

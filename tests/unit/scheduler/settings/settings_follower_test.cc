@@ -38,7 +38,7 @@ class SettingsFollowerTest : public ::testing::Test {
       for (Member* member : {&leader_, &other_}) member->follower.Step(clock_.Steady());
     }
   }
-  // Changes the settings as the API does, up to the point at which the member may die.
+  // Changes the settings in the store as the API does. The member may die before it does more.
   ClusterSettings Store(int64_t expected, const std::map<std::string, std::string>& values) {
     auto written =
         stores_.settings.WriteSettings(expected, {.version = expected + 1, .values = values});

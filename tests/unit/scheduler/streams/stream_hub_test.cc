@@ -98,7 +98,7 @@ TEST_F(StreamHubTest, AStoreThatDoesNotSayIsNotAskedForEachOfThem) {
     hub_.Add(listeners.back(), std::make_unique<Script>(pieces_),
              {.account = "a" + std::to_string(i), .credential = std::to_string(i), .stands = [&] {
                 ++asked;
-                if (!says) clock_.Advance(3s);  // as long as a store read may take
+                if (!says) clock_.Advance(3s);  // the longest time of a read of the store
                 return says;
               }});
   }

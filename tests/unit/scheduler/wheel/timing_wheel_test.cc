@@ -104,7 +104,8 @@ TEST(TimingWheelTest, WhatALimitLeavesComesNextAndCanBeErased) {
   EXPECT_EQ(Numbers(wheel.Advance(kStart + 1s)), (std::vector<uint64_t>{3, 5}));
 }
 
-// Compares with a sorted map, for times from milliseconds to hours ahead and jumps of every size.
+// Compares the wheel with a sorted map, for fires from milliseconds to hours ahead and for steps of
+// any length.
 TEST(TimingWheelTest, AgreesWithASortedMap) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(seed);

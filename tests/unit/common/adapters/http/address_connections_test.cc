@@ -14,7 +14,7 @@ std::string TextOf(const std::string& answer) {
   return end == std::string::npos ? "" : answer.substr(end + 4);
 }
 
-// When an address has all its connections, new ones are closed, until one ends and makes room.
+// When an address has its maximum of connections, new ones are closed until one of them ends.
 TEST(AddressConnectionsTest, OneAddressHasSoManyConnections) {
   EchoServer server({.address_connections_max = 2, .read_timeout = 1h});
   const std::string request = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";

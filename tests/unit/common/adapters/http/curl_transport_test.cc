@@ -57,7 +57,7 @@ class CurlTransportTest : public testing::Test {
                             .to = {"c@d.example"},
                             .message = "Subject: x\r\n\r\ny\r\n"});
   }
-  // How long a call takes to end after Stop.
+  // Returns the time from Stop to the end of a call in progress.
   template <typename Send>
   Duration TimeToStop(Send send) {
     auto sent = std::async(std::launch::async, send);

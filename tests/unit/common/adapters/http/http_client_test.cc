@@ -87,7 +87,8 @@ TEST(HttpClientTest, ARequestThatMayHaveArrivedIsATimeout) {
   });
   HttpClient hasty({.total_timeout = 200ms});
   const auto ask = [&] { return hasty.Send({.method = "POST", .url = Url(silent, "/")}).code(); };
-  // On a busy machine the time may be over before the connection is made; then nothing was sent.
+  // On a busy machine the time limit may pass before the connection is made. Then nothing was sent,
+  // and the call is repeated.
   ErrorCode code = ask();
   for (int i = 0; i < 50 && code == ErrorCode::kUnavailable; ++i) code = ask();
   EXPECT_EQ(code, ErrorCode::kTimeout);

@@ -138,7 +138,8 @@ TEST(HttpServerTest, ADrippedBodyDoesNotExtendTheDeadline) {
   RawSocket socket(server.port());
   ASSERT_TRUE(socket.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"));
   int sent = 0;
-  // One byte at a time, each after a pause: the whole would take far longer than the deadline.
+  // Sends one byte at a time with pauses: the whole request would take far longer than
+  // the deadline.
   while (sent < 1000 && !socket.closed()) {
     socket.Send("x");
     ++sent;
@@ -282,14 +283,14 @@ class OneMoreDescriptor {
 
 TEST(HttpServerTest, ItAcceptsAgainAfterDescriptorsRanOut) {
   EchoServer server({.read_timeout = 1h});
-  // Each accept takes a descriptor for a moment, whether or not a client waits. After this answer
-  // the server waits in an accept and keeps the connection, so that no descriptor becomes free.
+  // Each accept takes a descriptor for a moment, even if no client waits. After this answer the
+  // server waits in an accept and keeps the connection, so that no descriptor becomes free.
   RawSocket first(server.port());
   const std::string request = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
   ASSERT_TRUE(first.Send(request));
   ASSERT_EQ(BodyOf(first.ReadAnswer()), "GET|x|");
   auto limit = std::make_unique<OneMoreDescriptor>();
-  RawSocket client(server.port());  // takes it; the server gets none
+  RawSocket client(server.port());  // takes the last descriptor
   ASSERT_TRUE(client.connected());
   ASSERT_TRUE(client.Send(request));
   EXPECT_EQ(client.ReadAnswer(150), "");

@@ -60,7 +60,7 @@ TEST_F(HttpsTest, TheClientRefusesAnotherAuthorityEvenOfTheSameName) {
   EchoServer server(Options());
   const CertificateFiles others;
   ExpectRefused(server, others.ca_file());
-  ExpectRefused(server, "");  // the system's list does not have this authority
+  ExpectRefused(server, "");  // the system does not trust this authority
 }
 
 TEST_F(HttpsTest, TheClientRefusesAnotherName) {
@@ -89,7 +89,7 @@ TEST_F(HttpsTest, WhoSpeaksNoTlsIsClosed) {
   ExpectTrusted(server, files_.ca_file());
 }
 
-// The first bytes of a client that knows TLS 1.1 at most.
+// Sends the first bytes of a client that supports at most TLS 1.1.
 TEST_F(HttpsTest, OldVersionsOfTlsAreRefused) {
   EchoServer server(Options());
   RawSocket socket(server.port());
@@ -107,7 +107,7 @@ TEST_F(HttpsTest, ClientsThatSayNothingDelayNobody) {
   EchoServer server(Options());
   std::vector<std::unique_ptr<RawSocket>> silent;
   for (int i = 0; i < 50; ++i) silent.push_back(std::make_unique<RawSocket>(server.port()));
-  // Also in the middle of a handshake.
+  // Some of the silent clients stop in the middle of a handshake.
   for (int i = 0; i < 25; ++i) ASSERT_TRUE(silent[static_cast<size_t>(i)]->Send("\x16\x03\x01"));
   ExpectTrusted(server, files_.ca_file());
   for (const auto& socket : silent) EXPECT_FALSE(socket->closed());
@@ -151,7 +151,7 @@ TEST_F(HttpsTest, ANewPairIsShownToNewConnections) {
   others.Issue("server", "localhost");
   std::filesystem::copy_file(others.Path("server.crt"), files_.Path("server.crt"),
                              std::filesystem::copy_options::overwrite_existing);
-  // Only half replaced: the previous pair stays in use.
+  // Only one of the two files was replaced, so the previous pair stays in use.
   EXPECT_EQ(server.server().ReloadCertificate().code(), ErrorCode::kUnavailable);
   ExpectTrusted(server, files_.ca_file());
   std::filesystem::copy_file(others.Path("server.key"), files_.Path("server.key"),

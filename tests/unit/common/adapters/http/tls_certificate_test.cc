@@ -49,7 +49,8 @@ TEST_F(TlsCertificateTest, OneThatHasEndedDoesNotTakeThePlaceOfOneThatHasNot) {
   EXPECT_TRUE((*certificate)->Reload().ok());
 }
 
-// It was issued for tomorrow, or this host's clock is behind: it is used as soon as it is valid.
+// A certificate may be issued for tomorrow, or this host's clock may be behind. It is used as soon
+// as it is valid.
 TEST_F(TlsCertificateTest, OneThatIsNotValidYetIsTakenWhenItIs) {
   ManualClock clock(CertificateFiles::Now());
   Put(4h);
@@ -69,7 +70,8 @@ TEST_F(TlsCertificateTest, OneThatIsNotValidYetIsTakenWhenItIs) {
   EXPECT_NE((*certificate)->context(), context);
 }
 
-// The two files are replaced one after the other. In between, the process must go on checking them.
+// The two files are replaced one after the other. In between they do not match, and the process
+// must check them again.
 TEST_F(TlsCertificateTest, AKeyThatIsNotTheCertificatesIsLookedAtAgain) {
   Put(1h);
   const auto certificate = Load();
@@ -88,7 +90,8 @@ TEST_F(TlsCertificateTest, AKeyThatIsNotTheCertificatesIsLookedAtAgain) {
   EXPECT_NE((*certificate)->context(), context);
 }
 
-// Clients that ignore the date still work, and the log says why the others do not.
+// An expired certificate is used: clients that ignore the date still work, and the log shows why
+// the others do not.
 TEST_F(TlsCertificateTest, AtTheStartOneThatHasEndedIsBetterThanNone) {
   Put(-1min);
   const auto certificate = Load();

@@ -63,7 +63,8 @@ TEST(MisfireTest, GraceIsInclusive) {
   EXPECT_FALSE(StillWanted(hourly, kStart, kStart + 60s + 1us, skip));
 }
 
-// Ten minutes of outage of a minutely job, one minute of grace: 00:00 to 00:08 are misfires.
+// A job that fires each minute, an outage of ten minutes, and a grace period of one minute: the
+// fires from 00:00 to 00:08 are misfires.
 TEST(MisfireTest, EachPolicyAfterAnOutage) {
   const Schedule minutely = Rate(60s);
   const WallTime now = kStart + 10min;
@@ -122,12 +123,12 @@ TEST(MisfireTest, FiresMaxLeavesTheRestForTheNextCall) {
 }
 
 TEST(MisfireTest, AStoredTimeThatIsNoFireAnyMoreMovesToTheNextFire) {
-  // The tz database changed, so that an earlier fire is none now.
+  // The time zone database has changed, so that an earlier fire is no longer a fire.
   const FirePlan plan = PlanFires(Rate(60s), kStart + 7s, kStart, kStart + 2min, {}, 10);
   EXPECT_EQ(plan.fires, (Times{kStart + 60s, kStart + 120s}));
 }
 
-// A year of missed milliseconds, and of missed seconds by cron, cost arithmetic, not time.
+// A year of missed fires, each millisecond or (cron) each second, is counted without visiting each.
 TEST(MisfireTest, AYearOfMissedFiresIsCountedExactly) {
   constexpr Duration kYear = 365 * 24h;
   const WallTime now = kStart + kYear;
@@ -167,7 +168,7 @@ Schedule RandomSchedule(Rng& rng) {
   }
 }
 
-// A simple evaluation: whether `fire` runs, given the misfires at `now`.
+// A simple evaluation: returns true if `fire` runs, given the misfires at `now`.
 bool ReferenceRuns(const Times& misfires, WallTime fire, WallTime now, const MisfireRules& rules) {
   if (now - fire <= rules.grace) return true;
   if (rules.policy == MisfirePolicy::kSkip || now - fire > rules.catch_up_window) return false;
@@ -208,7 +209,7 @@ TEST(MisfireTest, OneCallFollowsTheObviousReading) {
   }
 }
 
-// Repeated calls as time advances, as a planner makes them: every fire has exactly one outcome.
+// Calls as a planner makes them while time advances: every fire gets exactly one outcome.
 TEST(MisfireTest, RepeatedCallsGiveEachFireExactlyOneFate) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     Rng rng(seed * 31);

@@ -12,14 +12,15 @@ namespace {
 
 const WallTime kClaimedAt = FromUnixMicros(1'772'323'200'000'000);
 
-// A row and a request whose conditions hold or not, each at random.
+// A row and a request. Each condition of a plain claim holds or not, at random.
 struct ClaimCase {
   RunRow row;
   bool readable = true;
   ClaimRequest request;
 
   PlainRow stored() const { return {.row = row, .readable = readable}; }
-  // As in a store: an unreadable row counts as final, and one of another segment does not exist.
+  // Decides as a store does: an unreadable row counts as final, and a row of another
+  // segment as missing.
   ClaimDecision Decide() const {
     RunRow seen = row;
     if (!readable) seen.state = RunState::kCompleted;
@@ -135,7 +136,7 @@ TEST_F(PlainTest, EachFactOfAResultIsAskedFor) {
       EXPECT_EQ(Holds(other, one.stored(), one.report), other != fact) << RuleOf(other);
     }
     EXPECT_FALSE(IsPlain(one.stored(), one.report)) << RuleOf(fact);
-    // The other two are applied too, but write more than the run's own row.
+    // Results that violate only kCancel or kSlot are applied too, but write more than one row.
     const bool applied = one.Decide().verdict == ResultVerdict::kApplied;
     EXPECT_EQ(applied, fact == ResultFact::kCancel || fact == ResultFact::kSlot) << RuleOf(fact);
     failpoint::Break(std::string(RuleOf(fact)));

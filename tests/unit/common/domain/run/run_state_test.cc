@@ -237,7 +237,7 @@ TEST_F(RunStateTest, LossOfACancelledAttemptThatIsNotKilledWaits) {
     const auto change = DecideLost(&row, Job(3, policy), Lost(), kNow);
     EXPECT_EQ(change->state, RunState::kHeld);
     EXPECT_TRUE(MayStillRun(change->state, change->reason));
-    // A report of the warden, in contrast to an expired lease, proves that the process is dead.
+    // A report of the warden proves that the process is dead; an expired lease does not.
     ResultReport word = Report(RunState::kLost);
     word.result.reason = reason::kWardenDied;
     const JobRow job = Job(3, policy);
@@ -255,7 +255,7 @@ TEST_F(RunStateTest, OnlyGivenUpAttemptsMayStillRun) {
   EXPECT_TRUE(MayStillRun(RunState::kHeld, reason::kExecutorLost));
   EXPECT_TRUE(MayStillRun(RunState::kFailed, reason::kExecutorLost));
   EXPECT_TRUE(MayStillRun(RunState::kCancelled, reason::kOutcomeUnknown));
-  EXPECT_FALSE(MayStillRun(RunState::kLost, reason::kExecutorLost));  // killed with its lease
+  EXPECT_FALSE(MayStillRun(RunState::kLost, reason::kExecutorLost));  // killed when its lease ended
   EXPECT_FALSE(MayStillRun(RunState::kCancelled, reason::kExecutorLost));
   EXPECT_FALSE(MayStillRun(RunState::kHeld, reason::kWardenDied));
   EXPECT_FALSE(MayStillRun(RunState::kFailed, reason::kExitCode));

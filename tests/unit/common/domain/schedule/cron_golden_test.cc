@@ -1,4 +1,4 @@
-// Compares Carillon with the results of independent implementations (tests/crosscheck).
+// Compares Carillon's fires with those of independent implementations (tests/crosscheck).
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -43,7 +43,7 @@ std::vector<GoldenRow> ReadGolden() {
 
 constexpr size_t kFiresInARow = 8;
 
-// Carillon's fires in the form of the file.
+// Returns Carillon's fires in the format of the golden file.
 std::vector<std::string> FiresOf(const GoldenRow& row, DstGap gap = DstGap::kFire) {
   const auto schedule = Schedule::Compile(
       {.kind = ScheduleKind::kCron, .cron_expression = row.expression, .time_zone = row.zone}, gap,
@@ -63,9 +63,8 @@ std::vector<std::string> FiresOf(const GoldenRow& row, DstGap gap = DstGap::kFir
 
 // The reasons for which Carillon differs on purpose; see tests/crosscheck/README.md.
 enum class Why {
-  kGapFires,        // a local time inside a gap fires once at its end, whatever the expression
-  kNamedHourOnce,   // a named hour fires once in a repeat, with */n minutes and six fields
-                    // too
+  kGapFires,        // any local time inside a gap fires once, at the end of the gap
+  kNamedHourOnce,   // a named hour fires once in a repeat, even with */n minutes or six fields
   kStepToSaturday,  // 1/2 as a weekday ends at Saturday
   kNoSuchDay,       // 31W has no fire in a month of 30 days
   kTheirDefect,     // the other implementation repeats one time for ever, or skips fires
@@ -117,7 +116,7 @@ TEST(CronGoldenTest, AgreesWithIndependentImplementations) {
   EXPECT_EQ(compared + Differences().size(), rows.size());
 }
 
-// A difference or a row that no longer exists must be removed from the list.
+// Every entry of the list must still be a row of the file and a difference.
 TEST(CronGoldenTest, DiffersOnlyWhereItSaysSo) {
   size_t found = 0;
   for (const GoldenRow& row : ReadGolden()) {

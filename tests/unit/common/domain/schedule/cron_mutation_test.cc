@@ -1,5 +1,5 @@
-// Invalid, hostile and unusual expressions: never a crash or a long search, and an accepted one has
-// exactly one meaning. tests/fuzz/cron_fuzz.cc runs the same check under libFuzzer.
+// Invalid, hostile and unusual cron expressions: they must not cause a crash or a long search, and
+// an accepted expression has exactly one meaning. tests/fuzz/cron_fuzz.cc runs the same checks.
 #include <gtest/gtest.h>
 
 #include <vector>

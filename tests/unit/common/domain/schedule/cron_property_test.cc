@@ -66,7 +66,7 @@ TEST(CronPropertyTest, CountIsTheNumberOfMembers) {
     }
     const int64_t end = members < 20'000 ? until : at;
     EXPECT_EQ(pattern.Count(from, end), members);
-    // Splitting the span anywhere gives the same sum.
+    // The counts of the two parts of a span must add up to the count of the span.
     const int64_t cut =
         from + static_cast<int64_t>(rng.Below(static_cast<uint64_t>(end - from + 1)));
     EXPECT_EQ(pattern.Count(from, cut) + pattern.Count(cut, end), members);

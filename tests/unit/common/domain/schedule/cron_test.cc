@@ -89,7 +89,7 @@ TEST(CronTest, BothDayFieldsRestrictedMeansEither) {
 }
 
 TEST(CronTest, AFieldThatBeginsWithAStarIsUnrestricted) {
-  // Odd days that are Mondays, not odd days and Mondays.
+  // The days that are odd and Mondays, not all odd days and all Mondays.
   EXPECT_EQ(Times("0 0 */2 * 1", 3),
             (std::vector<std::string>{"03-09 00:00:00", "03-23 00:00:00", "04-13 00:00:00"}));
   EXPECT_EQ(Times("0 0 1-31/2 * 1", 3),
@@ -160,7 +160,7 @@ TEST(CronTest, RefusesNamingFieldAndColumn) {
     const auto expression = ParseCron(row.text);
     ASSERT_FALSE(expression.ok()) << row.text;
     EXPECT_EQ(expression.code(), ErrorCode::kInvalid) << row.text;
-    // Field and column are part of the contract of these messages; the wording is not.
+    // Clients rely on the field and the column in these messages, but not on the wording.
     const std::string& message = expression.error().message;
     EXPECT_NE(message.find(row.field), std::string::npos) << row.text << ": " << message;
     EXPECT_NE(message.find(row.column), std::string::npos) << row.text << ": " << message;

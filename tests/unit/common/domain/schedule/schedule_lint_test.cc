@@ -1,4 +1,4 @@
-// Warnings of the schedule lint, and none for schedules that are intended.
+// Warnings of the schedule lint. Schedules that are likely to be intended must get none.
 #include "common/domain/schedule/schedule_lint.h"
 
 #include <gtest/gtest.h>
@@ -58,12 +58,12 @@ TEST(ScheduleLintTest, TellsSkippedMonths) {
   const auto leap = Lint("0 0 29 * *");
   ASSERT_EQ(Codes(leap), "skips_months");
   EXPECT_NE(leap[0].detail.find("leap years"), std::string::npos) << leap[0].detail;
-  EXPECT_EQ(Codes(Lint("0 0 1,31 * *")), "");  // each month has one of them
+  EXPECT_EQ(Codes(Lint("0 0 1,31 * *")), "");  // every month has a day 1
 }
 
 TEST(ScheduleLintTest, TellsThatEitherDayFieldFires) {
   EXPECT_EQ(Codes(Lint("0 0 13 * FRI")), "either_day_field");
-  EXPECT_EQ(Codes(Lint("0 0 */2 * FRI")), "uneven_step");  // a star: both have to match
+  EXPECT_EQ(Codes(Lint("0 0 */2 * FRI")), "uneven_step");  // with a star, both fields must match
 }
 
 TEST(ScheduleLintTest, TellsStepsThatDoNotDivide) {

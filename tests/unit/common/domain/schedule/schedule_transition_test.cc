@@ -51,7 +51,7 @@ std::vector<Case> Cases() {
   return cases;
 }
 
-// A local minute near a clock change, and its interpretation in the zone.
+// A local minute near a clock change, and the times that it stands for in the zone.
 struct Minute {
   ReferenceDay day;
   int second_of_day;
@@ -169,7 +169,8 @@ TEST(ScheduleTransitionTest, EveryChangeOfEveryZoneFollowsTheRules) {
       const auto minutes =
           MinutesBetween(tz, from + std::min(before, after), until + std::max(before, after));
       for (size_t i = 0; i < cases.size(); ++i) {
-        // Each change is tested with one pair of policies per expression, all pairs in turn.
+        // For each change an expression is tested with only one pair of policies. The
+        // pairs alternate.
         const size_t pick = changes + i;
         const Policy policy = PolicyOf(pick);
         std::vector<int64_t> expected = ReferenceFires(cases[i], policy, minutes);
@@ -202,7 +203,7 @@ TEST(ScheduleTransitionTest, PeriodsAreLongerThanTheirChanges) {
   }
 }
 
-// The present daylight saving rule still applies at the end of the table.
+// The current daylight saving rules must still apply at the end of the table.
 TEST(ScheduleTransitionTest, RulesGoOnToTheEndOfTheTable) {
   for (const char* name :
        {"Europe/Paris", "America/New_York", "Asia/Beirut", "Australia/Lord_Howe"}) {

@@ -13,7 +13,8 @@ TEST(CoordinationJsonTest, MemberComesBackAsItWas) {
   EXPECT_EQ(*parsed, member);
 }
 
-// The two texts of a member differ, and neither looks like a sequence number of the election.
+// The names for the two states of a member differ, and do not look like a sequence number
+// of the election.
 TEST(CoordinationJsonTest, WhatAMemberTellsIsNoMember) {
   EXPECT_EQ(AnnouncedName(Incarnation("00ff"), true), "00ff-paused");
   EXPECT_EQ(AnnouncedName(Incarnation("00ff"), false), "00ff-running");
@@ -104,7 +105,7 @@ TEST(CoordinationJsonTest, TrustComesBackAsItWas) {
   EXPECT_FALSE(none->has_value());
 }
 
-// If it counted as none, trust would begin anew with any store that answers.
+// If an unreadable record counted as missing, any store that answers would be trusted.
 TEST(CoordinationJsonTest, UnreadableTrustIsRefused) {
   for (const char* text :
        {"{", "[]", "null", "{}", R"({"store_id": "a", "server_id": "b", "mark": 1})",

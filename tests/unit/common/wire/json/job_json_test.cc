@@ -34,7 +34,7 @@ StoredJob Stored(JobDefinition definition) {
   return job;
 }
 
-// The pointer at which parsing `body` fails; "ok" if it does not.
+// Returns the JSON pointer at which parsing `body` fails; "ok" if it succeeds.
 std::string FailsAt(const json& body) {
   const auto parsed = ParseJob(body);
   if (parsed.ok()) return "ok";
@@ -258,7 +258,7 @@ TEST_F(ParseReplacementTest, AZoneMovesOnlyTheSchedulesThatWereInTheOldOne) {
   job_.definition.schedules.push_back(Cron("0 5 * * *", "UTC"));
   EXPECT_EQ(Schedules({{"time_zone", "Europe/Paris"}}),
             (Specs{Cron("0 3 * * *", "Europe/Paris"), Cron("0 5 * * *", "UTC")}));
-  // One expression replaces both.
+  // A single expression replaces both schedules.
   EXPECT_EQ(Schedules({{"cron_expression", "0 6 * * *"}}), Specs{Cron("0 6 * * *", "Asia/Tokyo")});
 }
 

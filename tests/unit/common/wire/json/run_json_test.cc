@@ -74,7 +74,7 @@ TEST(RunToJsonTest, AttemptThatNobodyClaimedIsNotInTheList) {
   RunDetail run = CompletedRun();
   run.row.state = RunState::kPending;
   EXPECT_EQ(RunToJson(run, true)["attempts"].size(), 1u);
-  run.row.state = RunState::kCancelled;  // while it waited for its second attempt
+  run.row.state = RunState::kCancelled;  // cancelled while it waited for its second attempt
   run.row.claimed = run.attempts[0].claimed;
   EXPECT_EQ(RunToJson(run, true)["attempts"].size(), 1u);
   run.row.claimed = WallTime{};

@@ -1,5 +1,5 @@
-// Runs every decoder on mutations of valid bytes. A decoded mutant must encode and decode to
-// itself, so a decoder that accepts an unchecked value fails here or aborts.
+// Runs every decoder on mutations of valid bytes. A decoded value must stay the same when it is
+// encoded and decoded again, so a decoder that accepts an unchecked value fails here or aborts.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -71,8 +71,8 @@ TEST(DecoderMutationTest, ResultsAreRefusedOrWhole) {
   EXPECT_LT(accepted, kMutants);
 }
 
-// A member that skips results of other segments must find the same results for its own as one that
-// reads everything; and what it refuses, all members refuse.
+// A member that skips the results of other segments must find the same results for its own segments
+// as a member that reads everything. A bundle that it refuses must be refused by all members.
 TEST(DecoderMutationTest, ResultsThatAreLeftOutAreThoseOfOtherSegments) {
   Rng rng(15);
   uint64_t accepted = 0;

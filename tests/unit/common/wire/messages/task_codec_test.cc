@@ -206,7 +206,8 @@ TEST(TaskCodecTest, RefusesAnyResultFieldOutOfItsRange) {
       ResultIsCorruptAfter([](v1::TaskResult& r) { r.set_error(std::string(5'000, 'x')); }));
 }
 
-// Rows that were never claimed have the empty token, which a result with it would match.
+// Rows that were never claimed have the empty token, so a result with the empty token
+// would match them.
 TEST(TaskCodecTest, RefusesTheEmptyClaimToken) {
   EXPECT_TRUE(
       ResultIsCorruptAfter([](v1::TaskResult& r) { r.set_claim_token(FormatClaimToken({})); }));

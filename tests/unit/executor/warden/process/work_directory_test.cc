@@ -1,4 +1,4 @@
-// The working directory of an attempt, whatever the previous attempt left in it.
+// The working directory of an attempt, no matter what the previous attempt left in it.
 #include "executor/warden/process/work_directory.h"
 
 #include <sys/xattr.h>

@@ -28,12 +28,12 @@ TEST_F(PreferencesTest, AreChosenAndTakenBackOneByOne) {
   ASSERT_EQ(dark.status, 200) << dark.text;
   EXPECT_EQ(dark.body()["name"], "anna");
   EXPECT_EQ(dark.body()["preferences"], All("zh-CN", "dark", nullptr));
-  // At once, although the caller is still cached from the previous request.
+  // The change has effect at once, although the caller is still cached from the previous request.
   EXPECT_EQ(Chosen(), All("zh-CN", "dark", nullptr));
   EXPECT_EQ(Choose({{"theme", nullptr}, {"time", "job"}}).body()["preferences"],
             All("zh-CN", nullptr, "job"));
   EXPECT_EQ(Choose(json::object()).body()["preferences"], All("zh-CN", nullptr, "job"));
-  // On another member too: this one does not rely on the caller it remembers.
+  // A change on another member has effect at once too, because the cached caller is not used here.
   ASSERT_TRUE(
       stores_.auth.ChangePreferences({.user_id = "user-anna", .changes = {{"theme", "light"}}})
           .ok());
@@ -41,7 +41,7 @@ TEST_F(PreferencesTest, AreChosenAndTakenBackOneByOne) {
   ASSERT_TRUE(
       stores_.auth.ChangePreferences({.user_id = "user-anna", .changes = {{"theme", std::nullopt}}})
           .ok());
-  // They hold in another browser too, but not for other users.
+  // The preferences apply in another browser too, but not for other users.
   bearer_ = SignIn("anna").access_token;
   EXPECT_EQ(Chosen(), All("zh-CN", nullptr, "job"));
   AddUser("bert", "user");

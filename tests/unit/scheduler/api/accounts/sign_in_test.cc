@@ -151,7 +151,7 @@ TEST_F(SignInTest, AReloadThatLosesTheAnswerDoesNotSignOut) {
   EXPECT_EQ(Me(second.access_token), 200);
   EXPECT_EQ(Refresh(second.cookie).status, 200);
   EXPECT_FALSE(IsAudited("auth.refresh_reused", "anna"));
-  // A second client has the answer that was taken for lost.
+  // The answer was not lost: a second client uses its token.
   EXPECT_EQ(Refresh(lost.cookie).code(), "refresh_reused");
   EXPECT_EQ(Me(second.access_token), 401);
   EXPECT_TRUE(IsAudited("auth.refresh_reused", "anna"));

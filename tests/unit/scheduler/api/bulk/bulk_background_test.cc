@@ -91,7 +91,7 @@ TEST_F(BulkBackgroundTest, OnlyItsOwnerAndAdministratorsCancel) {
   const SignedIn ann = SignIn("ann");
   const SignedIn bob = SignIn("bob");
   CreateJobs(60, ann.user_id);
-  Hang hang(faults_.plan, "PauseJob");  // of the first item's pause
+  Hang hang(faults_.plan, "PauseJob");  // the first item hangs
   json body = {{"action", "pause"}, {"ids", Ids("j", 60)}, {"background", true}};
   const std::string id = As(ann.access_token, "POST", "/api/bulk", body.dump()).body()["bulk_id"];
   ASSERT_TRUE(hang.Await(1));
@@ -106,7 +106,7 @@ TEST_F(BulkBackgroundTest, OnlyItsOwnerAndAdministratorsCancel) {
   const Answer cancelled = As(ann.access_token, "POST", path + "/cancel");
   EXPECT_EQ(cancelled.status, 202) << cancelled.text;
   EXPECT_EQ(cancelled.body()["state"], "CANCELLED");
-  EXPECT_EQ(cancelled.body()["skipped"], 10);  // a piece of 50 is begun
+  EXPECT_EQ(cancelled.body()["skipped"], 10);  // the first piece of 50 items has begun
   hang.Release();
   const json ended = Ended(id);
   EXPECT_EQ(ended["state"], "CANCELLED");
@@ -129,7 +129,7 @@ TEST_F(BulkBackgroundTest, AnAdministratorCancelsThatOfAnother) {
 
 TEST_F(BulkBackgroundTest, SoManyAtOnce) {
   CreateJobs(1);
-  Hang hang(faults_.plan, "PauseJob");  // no action ends
+  Hang hang(faults_.plan, "PauseJob");  // so that no action ends
   const json body = {{"action", "pause"}, {"ids", {"j0"}}};
   for (int64_t i = 0; i < kBulkOpenMax; ++i) EXPECT_EQ(Start(body).status, 202) << i;
   EXPECT_EQ(Start(body).code(), "too_many_open");

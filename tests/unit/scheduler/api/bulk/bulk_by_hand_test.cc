@@ -15,7 +15,7 @@ using scheduler::Grant;
 using scheduler::ItemOutcome;
 using scheduler::RouteItemRunner;
 
-// Without a server: the test steps the workers itself, and lets members die.
+// There is no server: the test steps the workers itself, and lets members die.
 class BulkByHandTest : public BulkEnv {
  protected:
   BulkByHandTest() { server_.reset(); }
@@ -72,7 +72,8 @@ class BulkByHandTest : public BulkEnv {
     Turns(worker, [this] { return HasEnded(*stores_.bulk.GetBulk("b")); });
     return *stores_.bulk.GetBulk("b");
   }
-  // A member dies after `items` items, none of them recorded; then another one does the rest.
+  // A member dies after it has executed `items` items and recorded none. Another member then
+  // executes the rest.
   BulkAction WithADeathAfter(size_t items, const std::function<size_t()>& done) {
     auto dead = Worker();
     Turns(*dead, [&] { return done() >= items; });
@@ -179,7 +180,7 @@ TEST_F(BulkByHandTest, AKeyThatADeadMemberHeldIsTakenOver) {
   CreateJobs(2);
   CreateAction("run", "job", Ids("j", 2));
   auto dead = Worker();
-  faults_.plan.Arm("ExecuteJob", Fault::kTimeoutBefore);  // the key is in flight, without a run
+  faults_.plan.Arm("ExecuteJob", Fault::kTimeoutBefore);  // the key is in use, but there is no run
   faults_.plan.OnCall([&](const std::string& name) {
     if (name == "RecordBulkItems") faults_.plan.Arm("RecordBulkItems", Fault::kUnavailable);
   });
@@ -190,7 +191,7 @@ TEST_F(BulkByHandTest, AKeyThatADeadMemberHeldIsTakenOver) {
   faults_.plan.Arm("RecordBulkItems", Fault::kUnavailable, 0);
   EXPECT_EQ(Runs(), 0u);
   const auto next = Worker();
-  Turns(*next, [&] { return Runs() > 0; });  // without waiting a minute for the key
+  Turns(*next, [&] { return Runs() > 0; });  // does not wait a minute until the key is free
   EXPECT_EQ(ToEnd(*next).done, 2);
   EXPECT_EQ(Runs(), 2u);
 }
@@ -198,7 +199,7 @@ TEST_F(BulkByHandTest, AKeyThatADeadMemberHeldIsTakenOver) {
 TEST_F(BulkByHandTest, WhatASlowMemberHasDoneMeanwhileIsDone) {
   CreateJobs(1);
   CreateAction("run", "job", {"j0"});
-  std::string run_id;  // of the slow attempt, which ends during the other one
+  std::string run_id;  // created by the slow member while the other member works
   faults_.plan.OnCall([&](const std::string& name) {
     if (name != "ExecuteJob" || !run_id.empty()) return;
     const auto made = stores_.runs.ExecuteJob(
@@ -246,7 +247,7 @@ TEST_F(BulkByHandTest, ARunIsRetriedOnceThoughItsMemberDies) {
   auto dead = Worker();
   Turns(*dead, [&] { return stores_.runs.GetRun(first)->row.attempt == 2; });
   dead.reset();
-  // The run ends meanwhile, so it could be retried again.
+  // The run has ended in the meantime, so a second retry would be possible.
   ASSERT_TRUE(*stores_.runs.CancelRun(first, {.now = clock_.Wall()}));
   EXPECT_EQ(ToEnd(*Worker()).done, 5);
   for (const json& run : runs) {

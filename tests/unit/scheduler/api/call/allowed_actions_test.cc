@@ -51,7 +51,8 @@ class AllowedActionsTest : public PeopleEnv {
     return kind == Owned::kRun ? "/api/runs/" : "/api/dead-letters/";
   }
 
-  // An id of this kind that belongs to this job; a new one if a request uses it up.
+  // Returns the id of an object of this kind that belongs to this job. If requests change the
+  // object, each call creates a new one.
   std::string IdOf(Owned kind, const std::string& job_id) {
     if (kind == Owned::kJob) return job_id;
     const std::string run = Execute(job_id);
@@ -61,7 +62,7 @@ class AllowedActionsTest : public PeopleEnv {
     return Get("/api/dead-letters").body()["items"][0]["id"];
   }
 
-  // The actions that the routes allow this caller, found by calling each route.
+  // Calls each route, and returns the actions that the routes allow this caller.
   json Tried(const std::string& bearer, Owned kind, const std::string& job_id) {
     std::set<std::string> done;
     for (const scheduler::Route& route : scheduler::RouteTable()) {
@@ -108,7 +109,7 @@ TEST_F(AllowedActionsTest, OfWhatIsNoJobsSayWhatTheRoutesAnswer) {
   EXPECT_EQ(secret.body()["allowed_actions"], json({"delete", "edit"}));
   struct Thing {
     std::string list;
-    std::string id;  // of the member that names it
+    std::string id;  // the name of the field with the id
     std::string value;
     json actions;
     bool owners;

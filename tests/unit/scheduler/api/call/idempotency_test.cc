@@ -1,4 +1,4 @@
-// Idempotency-Key: a request takes effect once, and is then always answered the same.
+// Idempotency-Key: a request takes effect once, and every repetition gets the same answer.
 #include <thread>
 
 #include "tests/unit/scheduler/api/api_env.h"
@@ -19,7 +19,7 @@ TEST_F(IdempotencyTest, ReplaysTheFirstAnswer) {
   EXPECT_EQ(second.header("content-type"), "application/json");
   EXPECT_EQ(second.header("idempotent-replayed"), "true");
   EXPECT_EQ(Get("/api/jobs").body()["items"].size(), 1u);
-  // Another key is another request.
+  // The same body with another key is a new request.
   EXPECT_EQ(Post("/api/jobs", JobBody(), {{"Idempotency-Key", "k2"}}).status, 201);
   EXPECT_EQ(Get("/api/jobs").body()["items"].size(), 2u);
 }
@@ -87,7 +87,7 @@ TEST_F(IdempotencyTest, AWhileInFlightAnswers409) {
   std::string code;
   faults_.plan.OnCall([&](const std::string& name) {
     if (name != "CreateJob" || status != 0) return;
-    status = -1;  // only the first request sends another one from within
+    status = -1;  // only the first request sends another one while it is handled
     HttpClient client;
     const Answer second =
         SendOn(client, "POST", "/api/jobs", JobBody().dump(),

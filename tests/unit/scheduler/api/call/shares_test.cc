@@ -17,7 +17,7 @@ class SharesTest : public PeopleEnv {
   Answer Share(const SignedIn& who, const json& shares) {
     return Send("PATCH", "/api/users/" + who.user_id, json{{"shares", shares}}.dump(), kAny);
   }
-  // A job of anna's in a place that is allowed to her.
+  // Creates a job of anna's in a namespace that she may use.
   std::string Make(json changes = json::object()) {
     changes["user_id"] = anna_.user_id;
     return Create(std::move(changes)).value("job_id", "");
@@ -138,7 +138,7 @@ TEST_F(SharesTest, TheOwnerStaysWhoHeIs) {
   const Answer put = As(bert_.access_token, "PUT", "/api/jobs/" + id, JobBody().dump(), kAny);
   EXPECT_EQ(put.status, 200) << put.text;
   EXPECT_EQ(put.body()["user_id"], anna_.user_id);
-  EXPECT_EQ(put.body()["namespace"], "payroll");  // absent, so it stays
+  EXPECT_EQ(put.body()["namespace"], "payroll");  // not in the request, so it does not change
   EXPECT_EQ(Send("PATCH", "/api/jobs/" + id, json{{"user_id", bert_.user_id}}.dump(), kAny).status,
             200);
 }
@@ -171,11 +171,11 @@ TEST_F(SharesTest, AnOwnJobIsMadeAndMovedOnlyToWhatIsShared) {
   const Answer made = make({{"namespace", "payroll"}, {"labels", {{"team", "etl"}}}});
   EXPECT_EQ(made.status, 201) << made.text;
   const std::string id = made.body().value("job_id", "");
-  // Otherwise the selector could be circumvented in two steps.
+  // If this were allowed, the selector of the share could be circumvented in two steps.
   const json unlabelled = {{"labels", {{"team", nullptr}}}};
   EXPECT_EQ(Patch(bert_, id, unlabelled).code(), "out_of_reach");
   EXPECT_EQ(Patch(bert_, id, {{"namespace", "web"}}).code(), "out_of_reach");
-  // Their own job stays theirs when the share ends, and they can still change it.
+  // The user still owns the job when the share ends, and can still change it.
   Share(bert_, json::array());
   EXPECT_EQ(Patch(bert_, id, unlabelled).status, 200);
   EXPECT_EQ(Patch(bert_, id, {{"namespace", "default"}}).status, 200);
@@ -239,7 +239,7 @@ TEST_F(SharesTest, ApplyAndItsPruneReachWhatIsShared) {
   };
   EXPECT_EQ(apply("&dry_run=true", json::array())["counts"]["pruned"], 1);
   Share(bert_, OfPayroll());
-  // A share does not widen what the user's pipeline prunes.
+  // A share does not increase the set of jobs that the user's apply with pruning deletes.
   EXPECT_EQ(apply("&dry_run=true", json::array())["counts"]["pruned"], 1);
   const json within = apply("&namespace=payroll", json::array());
   ASSERT_EQ(within["items"].size(), 1u) << within.dump();
@@ -273,7 +273,7 @@ TEST_F(SharesTest, ManyAreActedOnAtOnceWhereTheyAreShared) {
   EXPECT_EQ(some["done"], 2);
 }
 
-// The labels of an unreadable job are unknown, so only a share of its whole namespace covers it.
+// The labels of an unreadable job are unknown, so only a share of its whole namespace includes it.
 TEST_F(SharesTest, AJobThatCannotBeReadIsReachedByItsNamespaceAlone) {
   const std::string id = Make({{"namespace", "payroll"}, {"labels", {{"team", "etl"}}}});
   stores_.DamageDefinition(JobId(id), 1, true);

@@ -1,4 +1,4 @@
-// Lost commit replies: the answer says what happened, or that the outcome is unknown.
+// Lost replies to a commit: the API reports the true result, or that the outcome is unknown.
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {
@@ -34,7 +34,7 @@ TEST_F(UnknownOutcomeTest, ACreateThatDidNotHappenIsUnknown) {
 }
 
 TEST_F(UnknownOutcomeTest, ARepeatedCreateWithItsKeyMakesOneJob) {
-  // The reply is lost, and the read afterwards fails too; the key stays in flight for a minute.
+  // The reply is lost, and the read after it fails too. The key then stays in use for a minute.
   Lose("CreateJob");
   faults_.plan.Arm("GetJob", Fault::kUnavailable);
   const HttpHeaders key = {{"Idempotency-Key", "k"}};
@@ -83,7 +83,7 @@ TEST_F(UnknownOutcomeTest, AnExecuteIsNeverGuessed) {
 }
 
 // The run and the answer for its key are written in one transaction, so a repetition finds the
-// answer whatever happens after it.
+// answer, no matter what happens after the transaction.
 TEST_F(UnknownOutcomeTest, ARepeatedExecuteWithItsKeyMakesOneRun) {
   const HttpHeaders key = {{"Idempotency-Key", "k"}};
   Lose("ExecuteJob");
@@ -91,7 +91,8 @@ TEST_F(UnknownOutcomeTest, ARepeatedExecuteWithItsKeyMakesOneRun) {
   const Answer found = Post(path_ + "/execute", json::object(), key);
   EXPECT_EQ(found.status, 202) << found.text;
   EXPECT_EQ(found.header("idempotent-replayed"), "true");
-  // Nothing else is written for it, so an outage of the store after the run loses nothing.
+  // The request writes nothing else, so an outage of the store after this transaction
+  // loses nothing.
   const HttpHeaders other = {{"Idempotency-Key", "other"}};
   faults_.plan.Arm("FinishRequest", Fault::kUnavailable);
   const Answer first = Post(path_ + "/execute", json::object(), other);

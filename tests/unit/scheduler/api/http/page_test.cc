@@ -1,4 +1,5 @@
-// Paging: lists return every item once, whatever is added meanwhile, and refuse tokens of others.
+// Paging: lists return every item once, even if items are added meanwhile, and refuse page tokens
+// of other lists.
 #include <set>
 
 #include "tests/unit/scheduler/api/api_env.h"
@@ -8,7 +9,7 @@ namespace {
 
 class PagingTest : public ApiEnv {
  protected:
-  // Every item of a list in pages of `size`; calls `between` after each page.
+  // Reads a list in pages of `size`, and calls `between` after each page. Returns all items.
   std::vector<json> Walk(
       const std::string& path, int size, std::function<void()> between = [] {}) {
     std::vector<json> items;
@@ -42,7 +43,7 @@ TEST_F(PagingTest, JobsComeOnceEachWhileOthersAreAdded) {
   }
   int added = 0;
   const auto items = Walk("/api/jobs", 5, [&] {
-    Create({{"job_id", "aaa-" + std::to_string(added++)}});  // before the cursor
+    Create({{"job_id", "aaa-" + std::to_string(added++)}});  // sorted before the current page
   });
   EXPECT_EQ(items.size(), 25u);
   EXPECT_EQ(Distinct(items, "job_id").size(), 25u);

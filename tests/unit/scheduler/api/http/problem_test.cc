@@ -5,7 +5,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// Neither the request nor its object is at fault, and the request may be repeated.
+// The request and its object are right, and the request may be repeated.
 TEST(ProblemTest, BrokenStoreIsUnavailableAndKeepsItsDetailsToItself) {
   const Problem problem = ToProblem({ErrorCode::kBrokenStore, "Table 'job_runs' doesn't exist"});
   EXPECT_EQ(problem.status, 503);

@@ -1,4 +1,4 @@
-// POST /api/apply: which jobs of a list are created, changed, kept, deleted or refused.
+// POST /api/apply: jobs of a list are created, changed, kept, deleted or refused.
 #include <map>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// /api/jobs end to end over real HTTP: shapes, errors, versions.
+// /api/jobs over real HTTP: forms of answers, errors, versions.
 #include <thread>
 
 #include "tests/unit/scheduler/api/api_env.h"
@@ -92,8 +92,8 @@ TEST_F(JobRoutesTest, RefusesWhatIsWrongWithItsPointer) {
   EXPECT_EQ(PointersOf(all), (std::set<std::string>{"/cron_expression", "/executor_selector",
                                                     "/timeout", "/colour", "/labels/"}))
       << all.text;
-  // Fields that depend on an invalid one are not judged. Two views that contradict each other are a
-  // further error.
+  // Fields that depend on an invalid field are not checked. Two forms of the same value that
+  // contradict each other are a further error.
   const Answer noop = Post("/api/jobs", {{"name", "x"}, {"type", 7}, {"timeout", "soon"}});
   EXPECT_EQ(PointersOf(noop), (std::set<std::string>{"/type", "/timeout"})) << noop.text;
   const Answer disagree = Post(
@@ -316,7 +316,7 @@ TEST_F(JobRoutesTest, PauseAndResumeMoveStateAndVersion) {
   for (const json& same : {json::object(), json{{"reason", "another"}}}) {
     EXPECT_EQ(Post(path + "/pause", same).header("etag"), "\"v3\"") << same;
   }
-  // A body is not needed.
+  // The request needs no body.
   const Answer resumed = Send("POST", path + "/resume");
   EXPECT_EQ(resumed.status, 200);
   EXPECT_EQ(resumed.body()["state"], "ENABLED");
@@ -359,7 +359,7 @@ TEST_F(JobRoutesTest, NextTellsWhatAClockChangeTakesAway) {
   EXPECT_EQ(once["skipped"][0]["dst"], "not_repeated");
   EXPECT_EQ(once["skipped"][0]["fire_time"], "2026-10-25T01:30:00.000000Z");
   EXPECT_EQ(once["items"][0]["fire_time"], "2026-10-25T00:30:00.000000Z");
-  // Both move to 03:00. The page ends between them, and neither is lost.
+  // Both fires move to 03:00. The page ends between them, and none of them is lost.
   json schedules = json::array();
   for (const char* cron : {"15 2 * * *", "30 2 * * *"}) {
     schedules.push_back(

@@ -83,7 +83,7 @@ TEST_F(NamespacesTest, ANameIsAKeyWithinOne) {
   EXPECT_EQ(again[0]["result"], "unchanged");
   EXPECT_EQ(again[0]["job_id"], made[1]["job_id"]);
   EXPECT_EQ(again[1]["job_id"], made[0]["job_id"]);
-  // Documents without a namespace get that of the request.
+  // Documents without a namespace get the namespace of the request.
   const json named = Apply({nightly}, "?namespace=payroll");
   EXPECT_EQ(named[0]["result"], "unchanged");
   EXPECT_EQ(named[0]["job_id"], made[1]["job_id"]);
@@ -104,7 +104,8 @@ TEST_F(NamespacesTest, WhatWasMovedSinceIsNotMadeASecondTime) {
   json there = nightly;
   there["namespace"] = "payroll";
   EXPECT_EQ(Apply({there})[0]["result"], "unchanged");
-  // Another name is another job, and so is the same name after the first job was deleted.
+  // A document with another name is a new job. So is one with the same name after the first
+  // job was deleted.
   EXPECT_EQ(Apply({JobBody({{"name", "Weekly"}})})[0]["result"], "created");
   ASSERT_EQ(Send("DELETE", "/api/jobs/" + id, "", any).status, 204);
   EXPECT_EQ(Apply({nightly})[0]["result"], "created");

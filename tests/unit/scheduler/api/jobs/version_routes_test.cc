@@ -13,7 +13,7 @@ class VersionRoutesTest : public ApiEnv {
     return Send("POST", "/api/jobs/" + id + "/revert", body.dump(), {{"If-Match", Tag(at)}});
   }
   static std::string Tag(int version) { return "\"v" + std::to_string(version) + "\""; }
-  // Version 1 as created, 2 with another priority, 3 with another command and a label.
+  // Creates a job with three versions: 2 changes the priority, 3 the command and a label.
   void MakeThree() {
     Create({{"job_id", "a"}});
     ASSERT_EQ(Patch("a", 1, {{"priority", 7}}).status, 200);

@@ -19,7 +19,8 @@ class LogRoutesTest : public ApiEnv {
     LogStream stream;
     std::string text;
   };
-  // Appends entries from `first_seq` on, at 2026-03-01T00:00:00 and a microsecond later each.
+  // Appends entries from `first_seq` on. The first has the time 2026-03-01T00:00:00, each next one
+  // is a microsecond later.
   void Append(uint64_t first_seq, const std::vector<Line>& lines, bool last = false,
               int attempt = 1) {
     LogRecord record{.key = *DecodeRunId(run_id_), .attempt = attempt};
@@ -177,7 +178,7 @@ TEST_F(LogRoutesTest, StreamGoesOnAfterTheLastEvent) {
 }
 
 TEST_F(LogRoutesTest, StreamGoesOnWithTheAttemptOfTheLastEvent) {
-  // The second attempt has begun when the listener of the first one comes again.
+  // The second attempt has begun before the listener to the first attempt reconnects.
   AppendSample(true);
   Finish(run_id_, {.state = RunState::kFailed, .output = "x"});
   ASSERT_EQ(Post("/api/runs/" + run_id_ + "/retry").status, 202);
@@ -367,7 +368,7 @@ class LogFollowerTest : public LogRoutesTest {
                         .cluster_now = [this] { return stores_.segments.Now(); }},
                        {.key = *DecodeRunId(run_id_), .attempt = 1, .after_seq = after});
   }
-  // Polls until there is nothing more at this time.
+  // Polls until no more text is available now.
   std::string Poll(LogFollower& follower) {
     std::string text;
     for (;;) {

@@ -1,4 +1,4 @@
-// Long logs, whose reading is limited.
+// Long logs: the reads of one request are limited.
 #include "tests/unit/common/adapters/http/raw_socket.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
@@ -36,10 +36,10 @@ TEST_F(LongLogTest, ComesWholeHoweverManyLinesItHas) {
   EXPECT_EQ(end.header("content-range"), "bytes 2399900-2399999/2400000");
 }
 
-// Downloads that are blocked in the store, like slow ones that occupy a worker.
+// Downloads that are blocked in the store, so that each occupies a worker like a slow download.
 class LogReadsTest : public LongLogTest {
  protected:
-  // Few entries with 448 KiB together.
+  // The log has few entries, with 448 KiB in all.
   LogReadsTest() {
     const std::string line(kLogEntryBytesMax, 'w');
     for (uint64_t i = 0; i < 4; ++i) Append(1 + i * 7, 7, i == 3, line);

@@ -22,7 +22,7 @@ class CancelModeTest : public BulkEnv {
                              .token = {.high = 1, .low = ++token_},
                              .executor = ExecutorId("executor-1"),
                              .incarnation = Incarnation("i1")};
-    // The clock does not move, so a second run of the job is due a microsecond later.
+    // The test's clock does not advance, so a second run of the job is due a microsecond later.
     EXPECT_TRUE(stores_.firing.Claim({claim}, fence, clock_.Wall() + 1s).ok());
     return id;
   }

@@ -1,4 +1,4 @@
-// /api/failing-jobs, and what is done to all dead letters of a job.
+// /api/failing-jobs, and the actions on all dead letters of a job.
 #include "tests/unit/scheduler/api/api_env.h"
 
 namespace carillon::test {
@@ -50,7 +50,7 @@ TEST_F(FailingJobsTest, TheNextSuccessEndsItThoughItsDeadLettersStay) {
   Create({{"job_id", "flaky"}});
   End("flaky", RunState::kFailed);
   ASSERT_EQ(Failing()["items"].size(), 1u);
-  Execute("flaky");  // waits: no success yet
+  Execute("flaky");  // the run waits, so there is no success yet
   EXPECT_EQ(Failing()["items"].size(), 1u);
   End("flaky", RunState::kCompleted);
   EXPECT_EQ(Failing()["items"].size(), 0u);

@@ -1,5 +1,5 @@
-// The distribution of fires over time and the warnings of a preview, through the routes; and the
-// counting alone.
+// The distribution of fires over time and the warnings of a preview, over the API; and the counting
+// of fires alone.
 #include "scheduler/explain/fire_load.h"
 #include "tests/unit/scheduler/api/api_env.h"
 
@@ -47,7 +47,7 @@ TEST_F(ScheduleRoutesTest, NothingFiredBeforeItsJobWasThere) {
   EXPECT_EQ(load["items"][0]["first_fire_time"], "2026-03-01T03:10:00.000000Z");
 }
 
-// Each job costs one step in addition to those of the equal schedule.
+// Equal schedules are evaluated once, and each further job costs only one step.
 TEST_F(ScheduleRoutesTest, ManyThatWereCreatedLatelyAreCountedExactlyAndCheaply) {
   const LoadSpan span = Hours("2026-03-01T00:00:00Z", 24);
   int64_t fires = 0;
@@ -133,7 +133,7 @@ TEST_F(ScheduleRoutesTest, LimitsAreToldAndCountsAreExactUpToThem) {
   EXPECT_EQ(some.jobs_read, 4u);
   EXPECT_EQ(some.buckets, (std::vector<int64_t>{240, 240}));
   Create({{"job_id", "other"}, {"cron_expression", "1 * * * * *"}});
-  // Equal schedules are evaluated once, so only the other one is beyond the limit.
+  // Equal schedules are evaluated once, so only the different schedule exceeds the limit.
   const FireLoad few = *CountFires(stores_.jobs, span, {.steps = 1});
   EXPECT_TRUE(few.truncated);
   EXPECT_EQ(few.jobs_read, 5u);

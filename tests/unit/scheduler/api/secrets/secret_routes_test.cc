@@ -154,7 +154,7 @@ TEST_F(SecretRoutesTest, EveryWayToWriteAJobIsChecked) {
   EXPECT_EQ(Send("PATCH", path, R"({"user_id": "user-bert"})", any).code(), "secret_forbidden");
   EXPECT_EQ(As(anna_.access_token, "PATCH", path, R"({"env": {"URL": null}})", any).status, 200);
   EXPECT_EQ(Send("PATCH", path, R"({"user_id": "user-bert"})", any).status, 200);
-  // Nor can it be reverted to a version that used it.
+  // The job cannot be reverted to a version that used the secret either.
   const Answer reverted =
       As(bert_.access_token, "POST", path + "/revert", R"({"version": 1})", any);
   EXPECT_EQ(reverted.code(), "secret_forbidden") << reverted.text;
@@ -184,7 +184,7 @@ TEST_F(SecretRoutesTest, RewrappingSealsEverythingWithTheFirstKey) {
                                .value = keyring_->Seal("c", kValue)})
                 .ok(),
             true);
-  // With only the new key, secrets that the old one sealed cannot be read and stay as they are.
+  // With only the new key, secrets that the old key sealed cannot be read and are not changed.
   Answer answer = Post("/api/secrets/rewrap");
   EXPECT_EQ(answer.body()["rewrapped"], 0);
   EXPECT_EQ(answer.body()["unreadable"], json({"a", "b"}));

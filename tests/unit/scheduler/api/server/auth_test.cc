@@ -1,4 +1,4 @@
-// Tokens: 401 before everything else, for every route and method.
+// Access tokens: a request without a valid token gets 401 before any other check, on every route.
 #include <atomic>
 #include <thread>
 
@@ -80,7 +80,7 @@ TEST_F(AuthTest, OnlyTheStartPageNeedsNoToken) {
 
 TEST_F(AuthTest, AKnownTokenOutlivesAShortOutageOfTheStoreAnUnknownOneDoesNot) {
   EXPECT_EQ(Get("/api/system/config").status, 200);
-  // Fresh, so the store is not asked.
+  // The cached token is fresh, so the store is not read.
   faults_.plan.Arm("FindToken", Fault::kUnavailable, 1000);
   EXPECT_EQ(Get("/api/system/config").status, 200);
   const Answer stranger =
@@ -147,7 +147,7 @@ TEST_F(CacheTest, AsksTheStoreAgainAfterKFresh) {
   EXPECT_EQ(asked, 2);
 }
 
-// A share that is withdrawn on another member is cached here for as long as a role.
+// A share that is revoked on another member stays cached here for as long as a role.
 TEST_F(CacheTest, SharesAreAsFreshAsARole) {
   UserRecord bert{.user_id = "user-bert", .name = "bert", .role = "user", .shares = {{"payroll"}}};
   ASSERT_TRUE(stores_.auth.CreateUser(bert).ok());

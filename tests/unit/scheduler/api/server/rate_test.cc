@@ -12,7 +12,8 @@ class RateTest : public ApiEnv {
     address_rate_ = address;
     Serve("");
   }
-  // The first refusal. There is none on a machine so busy that each request takes a second.
+  // Sends requests until one is refused, and returns that answer. On a machine that is so busy that
+  // each request takes a second, none is refused.
   static Answer UntilRefused(const std::function<Answer()>& ask) {
     Answer answer;
     for (int i = 0; i < 50 && answer.status != 429; ++i) answer = ask();
@@ -58,7 +59,7 @@ TEST_F(RateTest, WhatTheStoreIsAskedForStrangersIsBoundedWithoutALimitOfTheirs) 
   EXPECT_EQ(Anonymous("/api/jobs", "guess").status, 401);
   EXPECT_EQ(UntilRefused([this] { return Anonymous("/api/jobs", "guess"); }).status, 429);
   EXPECT_EQ(UntilRefused(cookie).status, 429);
-  // A known token is not looked up, so the others do not delay it.
+  // A known token is not looked up in the store, so unknown tokens do not delay it.
   EXPECT_EQ(Get("/api/auth/me").status, 200);
 }
 

@@ -71,12 +71,12 @@ TEST_F(RequestLifeTest, ABodyOverOneMebibyteIsAnswered) {
   EXPECT_EQ(answer.code(), "body_too_large");
   // Connection and server still work afterwards.
   EXPECT_EQ(Get("/api/jobs").status, 200);
-  // Up to the limit the body is judged by its content.
+  // A body within the limit is checked by its content.
   EXPECT_EQ(Post("/api/jobs", JobBody({{"command", std::string(1'000'000, 'x')}})).pointer(),
             "/command");
 }
 
-// The sender is unknown, so the body is refused before it is parsed: this one is not even JSON.
+// The sender is unknown, so the body is refused before it is parsed. (It is not even JSON.)
 TEST_F(RequestLifeTest, ABodyOverFourKibibytesNeedsAToken) {
   const std::string large(4097, '[');
   for (const char* path :
@@ -173,7 +173,7 @@ TEST_F(RequestLifeTest, AFullQueueIsAnswered503AtOnce) {
     std::unique_lock lock(mu);
     ASSERT_TRUE(changed.wait_for(lock, 30s, [&] { return inside == kWorkers; }));
   }
-  // One request more than fits: the last one is refused, and no other is answered.
+  // One request more than the queue can hold: only the last one gets an answer, a refusal.
   for (size_t i = 0; i < kQueued + 1; ++i) hold();
   RawSocket* const refused = FirstReadable(held);
   ASSERT_NE(refused, nullptr);
@@ -208,8 +208,8 @@ TEST_F(RequestLifeTest, RequestsAreCountedByRouteAndCode) {
             1u);
 }
 
-// Mutated requests get an answer below 500 or a closed connection; they never crash the server or
-// change what they must not. The seed is fixed, so a failure repeats.
+// Mutated requests get an answer below 500 or a closed connection. They must not crash the server
+// or change the protected job. The seed is fixed, so a failure can be repeated.
 TEST_F(RequestLifeTest, MutatedRequestsNeverEndInAServerError) {
   const std::string job_id = Create({{"job_id", "victim"}}).value("job_id", "");
   const std::string body = JobBody().dump();
@@ -234,7 +234,7 @@ TEST_F(RequestLifeTest, MutatedRequestsNeverEndInAServerError) {
     const size_t credential = request.find(token_);
     for (uint64_t change = 1 + rng.Below(4); change > 0; --change) {
       const size_t at = rng.Below(request.size());
-      // A mutated token would test nothing but the 401.
+      // A request with a mutated token would only get 401.
       if (at >= credential && at < credential + token_.size() && rng.Chance(0.95)) continue;
       const auto byte = static_cast<char>(rng.Below(256));
       switch (rng.Below(3)) {

@@ -144,10 +144,11 @@ class RoleMatrixTest : public PeopleEnv {
     EXPECT_EQ(secret.status, 201) << secret.text;
   }
 
-  // A path of this route that names an object of the owner; a new one if the request uses it up.
+  // Returns a path of this route that names an object of the owner. If requests change the object,
+  // each call creates a new one.
   std::string PathOf(const scheduler::Route& route) {
     std::string path(route.path);
-    if (path == "/api/changes") path += "?x=1";  // else it would go on
+    if (path == "/api/changes") path += "?x=1";  // otherwise the stream would not end
     const size_t at = path.find("{}");
     if (at == std::string::npos) return path;
     std::string id = path.starts_with("/api/jobs") ? job_id_ : "user-other";
@@ -165,7 +166,7 @@ class RoleMatrixTest : public PeopleEnv {
       id = As(owner_.access_token, "POST", "/api/tokens", R"({"name": "ci"})").body()["token_id"];
     }
     path.replace(at, 2, id);
-    if (path.ends_with("/logs/stream")) path += "?attempt=9";  // else it would go on
+    if (path.ends_with("/logs/stream")) path += "?attempt=9";  // otherwise it would not end
     const size_t version = path.find("{}");
     return version == std::string::npos ? path : path.replace(version, 2, "1");
   }
@@ -245,7 +246,7 @@ TEST_F(RoleMatrixTest, EachRoleIsLetInWhereItMay) {
 TEST_F(RoleMatrixTest, TheAdministratorsTokenMayDoEverything) {
   for (const scheduler::Route& route : scheduler::RouteTable()) {
     const Expected& expected = Expectations().at(fmt::format("{} {}", route.method, route.path));
-    // A token has neither a password nor preferences.
+    // The administrator's token belongs to no user, so it has no password and no preferences.
     const bool persons =
         route.path == "/api/auth/password" || route.handler == &scheduler::ChangeMe;
     EXPECT_EQ(As(token_, std::string(route.method), PathOf(route), expected.body).status,

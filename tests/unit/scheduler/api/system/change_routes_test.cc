@@ -74,7 +74,7 @@ TEST_F(ChangesTest, ParametersAreRefused) {
   EXPECT_EQ(Get("/api/changes?since=0").pointer(), "?since");
 }
 
-// The watch alone, on a manual clock.
+// Tests of the change watch alone, on a manual clock.
 class ChangeWatchTest : public ApiEnv {
  protected:
   void Record(const std::string& action, const std::string& object) {

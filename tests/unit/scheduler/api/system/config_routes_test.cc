@@ -41,7 +41,7 @@ TEST_F(ConfigRoutesTest, ChangeIsInForceWithItsAnswerAndMovesTheVersion) {
   EXPECT_EQ(Get(kPath).body(), config);
   EXPECT_EQ(settings_.Current().values, stores_.settings.ReadSettings()->values);
   EXPECT_EQ(settings_.version(), 1);
-  // Only the named settings change; null resets one.
+  // Only the settings in the request change. Null resets a setting to its default.
   const json next = Put({{"log.level", nullptr}, {"executor.slots", 4}}, "\"v1\"").body();
   EXPECT_EQ(next["version"], 2);
   EXPECT_EQ(next["settings"]["log.level"], "info");
@@ -161,7 +161,7 @@ TEST_F(ConfigRoutesTest, PauseIsASettingThatNoConfigurationHas) {
   const json config = Get(kPath).body();
   EXPECT_EQ(config["settings"].size(), config::SettingTable().size());
   EXPECT_EQ(Put({{"scheduling.paused_since", nullptr}}, "\"v2\"").status, 400);
-  // Neither change reverts the other.
+  // A change of a setting does not revert the pause.
   EXPECT_EQ(Put({{"log.level", nullptr}}, "\"v2\"").body()["version"], 3);
   EXPECT_TRUE(settings_.paused());
 }
@@ -176,8 +176,8 @@ TEST_F(ConfigRoutesTest, PausingAndResumingAgainChangeNothing) {
   EXPECT_TRUE(Get("/api/system/status").body()["paused"].is_null());
 }
 
-// The highest version known is in force. A store that was restored to an older one has other
-// settings, which must not be the answer.
+// The highest known version is in force. A store that was restored to an older version has other
+// settings, and the answer must not show those.
 TEST_F(ConfigRoutesTest, PauseHoldsAlsoWhereTheStoreFellBehind) {
   ClusterSettings paused{.version = 7};
   SetPause(paused.values, ClusterPause{"2026-03-01T00:00:00.000000Z", "anna", "old"});
@@ -203,7 +203,7 @@ TEST_F(ConfigRoutesTest, ResumeHoldsAlsoWhereTheStoreFellBehind) {
   EXPECT_TRUE(settings_.Current().values.empty());
 }
 
-// The audit names the caller who paused, and not one who came second or lost the race.
+// The audit log names the caller who paused, but not a caller who came later or lost the race.
 TEST_F(ConfigRoutesTest, WhoChangedNothingIsNotSaidToHavePaused) {
   const auto records = [this] { return Get("/api/audit?object_id=pause").body()["items"]; };
   bool first = true;

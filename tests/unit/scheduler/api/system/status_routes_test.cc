@@ -1,4 +1,4 @@
-// Executors, status, configuration, previews.
+// The routes for executors, status, configuration and previews.
 #include <thread>
 
 #include "tests/unit/common/adapters/http/raw_socket.h"
@@ -177,7 +177,7 @@ TEST_F(SystemRoutesTest, StatusTellsHowFarReadersAreBehind) {
             json({{"tasks", 5}, {"results", 12}, {"logs", nullptr}}));
 }
 
-// Unknown values are null.
+// Expects a status without the store: values that are not known are null.
 void ExpectWithoutStore(const json& status) {
   EXPECT_EQ(status["store_reachable"], false);
   EXPECT_TRUE(status["unknown_since"].is_string());
@@ -186,7 +186,7 @@ void ExpectWithoutStore(const json& status) {
   for (const char* name : {"segments", "runs_pending", "runs_running", "oldest_overdue_ms"}) {
     EXPECT_TRUE(status[name].is_null()) << name;
   }
-  // Executors with a link to this member.
+  // Only executors with a link to this member are counted.
   EXPECT_EQ(status["executors"]["UNHEALTHY"], 1);
 }
 
@@ -222,7 +222,8 @@ TEST_F(SystemRoutesTest, StatusDoesNotWaitBehindRequestsThatHang) {
 class HangingStoreTest : public ApiEnv {
  protected:
   HangingStoreTest() : ApiEnv(100ms) {}
-  // On a busy machine even a healthy store may be late once.
+  // Waits until the status shows the store as reachable, because on a busy machine even a healthy
+  // store may answer late.
   bool AwaitReachable() {
     const SteadyTime deadline = server_clock_.Steady() + 30s;
     while (server_clock_.Steady() < deadline) {
