@@ -16,7 +16,7 @@ namespace {
 
 struct BrokenRule {
   const char* name;
-  const char* promise;  // how the text of the promise begins that must be reported as broken
+  const char* promise;  // beginning of the text of the promise that must be reported
   uint64_t seeds_max;   // within this many worlds
 };
 

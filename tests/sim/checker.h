@@ -33,7 +33,7 @@ struct JobTruth {
   std::map<int64_t, JobDefinition> definitions;
 };
 
-// The true story of an attempt on its host.
+// The real state of an attempt on its host, no matter what the store says.
 struct AttemptTruth {
   ExecutorId host;
   HeldAttempt held;

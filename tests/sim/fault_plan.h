@@ -30,8 +30,8 @@ struct EventRates {
   double break_store = 0;  // as if a table were missing for a while
   double step_clock = 0;
   double fill_disk = 0;
-  double hang = 0;  // one dependency at a time
-  // world_edges.cc
+  double hang = 0;  // of one dependency; never two at the same time
+  // Implemented in world_edges.cc.
   double stale_answer = 0;
   double comeback = 0;
   double late_proof = 0;

@@ -45,8 +45,8 @@ class SimProcess {
   void Stop(SteadyTime until) { stopped_until_ = std::max(stopped_until_, until); }
   SteadyTime stopped_until() const { return stopped_until_; }
 
-  // Kills the process like SIGKILL: it sends nothing after this. Turns that wait in a call first
-  // return from it; then Bury() is called.
+  // Kills the process like SIGKILL: it sends nothing after this. Turns that wait in a call still
+  // return from it; after that the world calls Bury().
   void Kill() { alive_ = false; }
   // Destroys the loops. The world calls this when no turn is busy.
   void Bury() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Executors and members in the hands of an operator: labels, drain, disable, adding one and removing one."""
+"""Operations on executors and members: labels, drain, disable, adding one and removing one."""
 import json
 import os
 import sys

@@ -1,4 +1,4 @@
-// From a task to a start: claims, their answers, and slots.
+// Claims of the executor daemon: from a task to its start, with the answers and the slots.
 #include "common/wire/random_tokens.h"
 #include "executor/link/member_sessions.h"
 #include "tests/unit/executor/agent/daemon_fixture.h"

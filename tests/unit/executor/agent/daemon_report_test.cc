@@ -1,4 +1,5 @@
-// From the end of an attempt to its acknowledgement: spool, results, leases, restarts, drain.
+// Reports of the executor daemon, from the end of an attempt to the acknowledgement: spool,
+// results, leases, restarts, drain.
 #include <cmath>
 
 #include "tests/unit/executor/agent/daemon_fixture.h"

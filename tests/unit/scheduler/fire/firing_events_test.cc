@@ -23,7 +23,7 @@ TEST_F(FiringEventsTest, LostEventsAreMadeUpForByTheLeases) {
   Step();
   LoseEvents();
   Step(6s);
-  Step(3s);  // settled, then forgotten
+  Step(3s);  // after this the loop has forgotten the run
   Beat("x1", 1);
   Feed({run});
   Step();
@@ -42,7 +42,7 @@ TEST_F(FiringEventsTest, LostEndOfARunThatWasClaimedJustNowIsMadeUpForToo) {
   LoseEvents();
   Step(100ms);
   Step(6s);
-  Step(3s);  // settled, then forgotten
+  Step(3s);  // after this the loop has forgotten the run
   Beat("x1", 1);
   Feed({run});
   Step();

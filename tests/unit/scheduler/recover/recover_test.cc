@@ -194,7 +194,7 @@ TEST_F(RecoverTest, AKillIsSaidAtOnceAfterAGrace) {
   const auto cancel = [&](const HeldAttempt& held, CancelMode mode) {
     EXPECT_TRUE(stores_.runs.CancelRun(held.key, {.now = clock_.Wall(), .cancel_mode = mode}).ok());
   };
-  // The cancels sent in one step, by token; none is sent twice.
+  // Returns the cancels sent in one step, by token, and checks that none is sent twice.
   const auto said = [&] {
     cancels.Nudge();
     cancels.Step(clock_.Steady());

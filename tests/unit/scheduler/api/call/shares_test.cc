@@ -286,7 +286,8 @@ TEST_F(SharesTest, AJobThatCannotBeReadIsReachedByItsNamespaceAlone) {
   EXPECT_EQ(mended.body()["namespace"], "payroll");
 }
 
-// The job is moved after the request was admitted, and again while its write is in progress.
+// The job is moved to another namespace after the request was admitted, and again while its write
+// is in progress.
 TEST_F(SharesTest, AWriteCannotOutrunAMove) {
   Share(bert_, OfPayroll());
   const std::map<std::string, int> moments = {{"GetJob", 403}, {"ReplaceJob", 412}};
