@@ -31,8 +31,8 @@ class Switchboard {
   void Add(const Peer& peer, HubStream* stream);
   void Remove(const Peer& peer, HubStream* stream);
   Status Send(const Peer& peer, const std::string& bytes);
-  // Accepts the message. Returns false if the inbox is full now; the stream is then read again once
-  // there is room.
+  // Accepts the message. Returns false if the inbox is full now. The stream must then wait: it is
+  // read again once there is room.
   bool Take(ExecutorMessage message, size_t bytes, HubStream* stream);
   std::vector<ExecutorMessage> Receive(size_t max);
   void OnReadable(std::function<void()> wake) {
@@ -64,7 +64,8 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
         peer_(std::move(peer)),
         outbox_({.messages_max = board.options().outbox_max,
                  .bytes_max = board.options().queue_bytes_max}) {
-    // Sent before Add lets anyone else send on the stream: the first message identifies the member.
+    // Sent before Add, because other threads can send after Add, and the first message must
+    // identify the member.
     const Status welcomed = Send(EncodeWelcome(
         {.member = board.options().member, .public_key = board.options().public_key}));
     if (!welcomed.ok()) log::Warn("link", "{}", welcomed.error().message);
@@ -123,7 +124,7 @@ class HubStream final : public grpc::ServerGenericBidiReactor {
   bool closed_ GUARDED_BY(mu_) = false;
 };
 
-// Replaces an older stream of the same process: the network did not report the end of that stream.
+// Replaces an older stream of the same process. The network did not report that stream's end.
 void Switchboard::Add(const Peer& peer, HubStream* stream) {
   MutexLock lock(mu_);
   HubStream*& known = streams_[peer];
@@ -195,7 +196,7 @@ class Service final : public grpc::CallbackGenericService {
           CountRefusal("slow");
         }) {}
 
-  // Call it before the shutdown of the server, because the shutdown waits for every call.
+  // Call Stop before the shutdown of the server, because the shutdown waits for every call.
   void Stop() { joins_.Stop(); }
 
   grpc::ServerGenericBidiReactor* CreateReactor(grpc::GenericCallbackServerContext* call) override {

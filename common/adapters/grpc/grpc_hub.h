@@ -2,12 +2,12 @@
 //
 // Place    Every scheduler daemon; its in-memory counterpart is memory_link.
 // Threads  Thread-safe; gRPC's own threads serve the streams and call the wake-up.
-// Errors   Start: kInvalid for an address beyond loopback that is neither protected by TLS nor
-//          explicitly allowed, and for an invalid identity; kUnavailable if the port is taken.
-//          Send: kUnavailable without a stream, kExhausted when its queue is full.
-// Always   A stream that lacks the join secret or, with TLS, the executor's certificate is refused
-//          and counted before any of its messages is read. While the inbox is full, no stream is
-//          read, so that messages wait in the executors' queues instead.
+// Errors   Start: kInvalid: `identity` is invalid; or, without TLS, `join_secret` is empty or the
+//          address is beyond loopback and not allowed. kUnavailable: the port is taken.
+//          Send: kUnavailable: the executor has no stream. kExhausted: the stream's queue is full.
+// Always   An executor must present the join secret or, with TLS, its own certificate. Otherwise
+//          its stream is refused and counted before any message of the stream is read.
+//          While the inbox is full, no stream is read. Messages wait in the executors' queues.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ struct HubOptions {
   tls::Identity identity = {};
   // Issues certificates to executors that request one. If empty, every request is refused.
   IssueCertificate join = {};
-  Duration join_patience = 10s;  // a call must send its request within this time
+  Duration join_patience = 10s;  // limit for the arrival of an executor's certificate request
   std::string address = "127.0.0.1";
   uint16_t port = 0;  // 0 = any
   bool allow_beyond_loopback = false;

@@ -20,7 +20,8 @@
 namespace carillon::rpc {
 namespace {
 
-// A closing link waits this long for members to read what was sent, such as the executor's goodbye.
+// A closing link waits this long for members to read the last messages, such as the executor's
+// goodbye.
 constexpr Duration kFarewell = 500ms;
 
 class Link;
@@ -80,8 +81,8 @@ class Link final : public GrpcLink {
   void OnReadable(std::function<void()> wake) override;
 
   // ---- for the streams ----
-  // Accepts the message. Returns false if the inbox is full now; the stream is then read again once
-  // there is room.
+  // Accepts the message. Returns false if the inbox is full now. The stream must then wait: it is
+  // read again once there is room.
   bool Take(MemberMessage message, size_t bytes, const std::shared_ptr<LinkStream>& stream);
   void Welcomed(const Welcome& welcome);
   void Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status);
@@ -122,8 +123,8 @@ class Link final : public GrpcLink {
   std::thread dialler_;
 };
 
-// Every stream has a connection of its own, so that a new stream immediately reaches a server that
-// was restarted or replaced.
+// Every stream has a connection of its own. So a new stream immediately reaches a server that was
+// restarted or replaced.
 grpc::ChannelArguments ChannelArguments() {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
@@ -249,7 +250,7 @@ void Link::SetMembers(const std::vector<MemberInfo>& members) {
   std::vector<std::shared_ptr<LinkStream>> dropped;
   {
     std::lock_guard lock(mu_);
-    std::map<MemberId, std::string> wanted;  // the last one if a member is listed twice
+    std::map<MemberId, std::string> wanted;  // the last address if a member is listed twice
     for (const MemberInfo& member : members) {
       if (!member.grpc_address.empty()) wanted[member.id] = member.grpc_address;
     }
@@ -344,7 +345,8 @@ void Link::Ended(std::shared_ptr<LinkStream> stream, const grpc::Status& status)
     std::erase(paused_, stream);
     ended_.push_back(std::move(stream));
     --alive_;
-    // Notifies while the lock is held: after the last stream, the destructor may destroy changed_.
+    // Notifies while the lock is held. If this was the last stream, the destructor may destroy
+    // changed_ as soon as the lock is free.
     changed_.notify_all();
   }
 }

@@ -32,9 +32,9 @@ struct LinkOptions {
   uint64_t seed = 1;  // seeds the jitter of the back-off
 };
 
-// Returns the executor's certificate and key. Called for each new stream, so that the stream after
-// a renewal uses the new certificate. If the identity is not empty, the stream uses TLS, and accepts
-// only a member with a certificate of the same authority for that member's name.
+// Returns the executor's certificate and key. Called for each new stream, so that a stream opened
+// after a renewal uses the new certificate. If the identity is not empty, the stream uses TLS. The
+// member must then have a certificate of the same authority for the member's name.
 using CurrentIdentity = std::function<tls::Identity()>;
 
 class GrpcLink : public ExecutorLink {
@@ -42,8 +42,8 @@ class GrpcLink : public ExecutorLink {
   // Without `identity` the streams do not use TLS.
   static std::unique_ptr<GrpcLink> Make(const LinkOptions& options, const Clock& clock,
                                         CurrentIdentity identity = {});
-  // Keeps a stream to each of `members` that has a grpc_address. A working stream to a member that
-  // is no longer listed stays until the stream ends, since the member may still own segments.
+  // Keeps a stream to each of `members` that has a grpc_address. If a member is no longer listed, a
+  // working stream to it stays until the stream ends, because the member may still own segments.
   virtual void SetMembers(const std::vector<MemberInfo>& members) = 0;
   // Returns the keys of the current members to which this executor has, or had, a stream.
   virtual std::vector<std::string> public_keys() = 0;

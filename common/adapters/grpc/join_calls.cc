@@ -7,7 +7,8 @@
 
 namespace carillon::rpc {
 
-// One call. gRPC owns it from CreateReactor until OnDone, which it calls after the answer was sent.
+// One call. gRPC owns this object from CreateReactor until OnDone. gRPC calls OnDone after the
+// answer was sent.
 class JoinCall final : public grpc::ServerGenericBidiReactor {
  public:
   JoinCall(JoinCalls& calls, JoinRequest request) : calls_(calls), request_(std::move(request)) {

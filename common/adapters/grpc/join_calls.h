@@ -2,10 +2,10 @@
 // at a time, because issuing a certificate blocks.
 //
 // Threads  Take is called on gRPC's threads. Call Stop before the server is shut down.
-// Always   At most kJoinsWaitingMax calls wait for their answer; each is answered once. The callers
-//          are not authenticated, so their use of memory is bounded: at most kJoinsUnreadMax calls
-//          can be open whose request has not arrived, each for at most `patience`. One more such
-//          call evicts the oldest.
+// Always   At most kJoinsWaitingMax calls wait for their answer. Each call is answered once.
+//          The callers are not authenticated, so the memory that they can use is bounded. At most
+//          kJoinsUnreadMax calls are open whose request has not arrived. Such a call is refused
+//          after `patience`. If a new call exceeds the limit, the oldest such call is refused.
 #pragma once
 
 #include <condition_variable>
@@ -33,8 +33,8 @@ class JoinCalls {
             std::function<void()> refused);
   ~JoinCalls() { Stop(); }
 
-  // Returns the reactor of a new call. `who` does not contain the certificate request yet; the
-  // reactor reads it.
+  // Returns the reactor of a new call. `who` does not contain the certificate request yet: the
+  // reactor reads this request from the stream.
   grpc::ServerGenericBidiReactor* Take(const JoinRequest& who);
   void Stop();
 
@@ -49,8 +49,8 @@ class JoinCalls {
     SteadyTime until;
   };
   void Run();
-  // Removes and returns the oldest unread call if its time is over; otherwise null. Called
-  // under mu_.
+  // If the time of the oldest unread call is over, removes and returns this call. Otherwise returns
+  // null. Called under mu_.
   JoinCall* TakeOverdue();
   void GiveUp(JoinCall* call);
 
@@ -60,7 +60,7 @@ class JoinCalls {
   const std::function<void()> refused_;
   std::mutex mu_;
   std::condition_variable changed_;
-  std::deque<JoinCall*> waiting_;  // guarded by mu_; gRPC keeps each until it is answered
+  std::deque<JoinCall*> waiting_;  // guarded by mu_; gRPC keeps a call until it is answered
   std::deque<Unread> unread_;      // guarded by mu_; oldest first
   bool stopping_ = false;          // guarded by mu_
   std::thread thread_;

@@ -9,8 +9,8 @@
 
 namespace carillon::rpc {
 
-// Plain text if `identity` is empty. A client without a certificate may make a call, so that it can
-// request one; a client with an invalid certificate cannot connect.
+// Plain text if `identity` is empty. A client without a certificate can make a call, because the
+// Join call requests a certificate. A client with an invalid certificate cannot connect.
 std::shared_ptr<grpc::ServerCredentials> ServerCredentials(const tls::Identity& identity);
 
 // Accepts only a server with a certificate for `name`, whatever its address. Plain text if

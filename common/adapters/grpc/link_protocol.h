@@ -8,16 +8,17 @@ namespace carillon::rpc {
 
 inline constexpr const char* kAttachMethod = "/carillon.v1.Control/Attach";
 // Request: an executor's certificate request. Response: the certificate. Both are PEM. The metadata
-// is that of Attach, but `authorization` is a join token, and an executor that has presented a
-// certificate leaves it out.
+// is the same as for Attach, except that `authorization` is a join token. An executor that has
+// presented a certificate leaves `authorization` out.
 inline constexpr const char* kJoinMethod = "/carillon.v1.Control/Join";
 inline constexpr const char* kExecutorMetadata = "carillon-executor";
 inline constexpr const char* kIncarnationMetadata = "carillon-incarnation";
 inline constexpr const char* kSecretMetadata = "authorization";
-// Limit per connection. An executor needs one stream, and two while a new one replaces the old one.
+// Limit per connection. An executor needs one stream, or two while a new stream replaces the old
+// stream.
 inline constexpr int kStreamsOfAPeerMax = 64;
 inline constexpr int kMessageBytesMax = 16 << 20;
-// Detects a dead peer within 8 s, where TCP alone would take minutes.
+// With these two times a dead peer is detected within 8 s. TCP alone would take minutes.
 inline constexpr int kKeepaliveMs = 5000;
 inline constexpr int kKeepaliveTimeoutMs = 3000;
 

@@ -1,4 +1,4 @@
-// Queue of the messages that a stream has yet to write: gRPC accepts one at a time.
+// Queue of the messages that a stream has yet to write. gRPC accepts one write at a time.
 //
 // Threads  Not thread-safe; guarded by its stream.
 #pragma once
@@ -33,7 +33,7 @@ class StreamOutbox {
   };
   explicit StreamOutbox(const Limits& limits) : limits_(limits) {}
 
-  // Returns the buffer to write now. Returns null while another write is in progress; Next then
+  // If no write is in progress, returns the buffer to write now. Otherwise returns null, and Next
   // returns the buffer later. kExhausted: the queue is full. A message larger than bytes_max is
   // accepted if the queue is empty.
   Result<const grpc::ByteBuffer*> Put(const std::string& bytes) {
