@@ -8,16 +8,16 @@
 
 namespace carillon::http {
 
-// Held by a connection while it exists; may outlive the AddressPlaces.
+// A connection holds its place while the connection exists. A place may outlive the AddressPlaces.
 using Place = std::shared_ptr<void>;
 
 class AddressPlaces {
  public:
   // Permits `of_one_max` connections per address; 0 = no limit.
   explicit AddressPlaces(size_t of_one_max);
-  // Returns null if `address` (for IPv6 its /64) has reached the limit.
+  // Returns null if `address` has reached the limit. IPv6 addresses of one /64 count as one.
   Place Take(const std::string& address);
-  // Returns the place of a connection from a trusted proxy, which is not counted.
+  // Returns a place that is not counted, for a connection from a trusted proxy.
   Place OfProxy() const;
 
  private:

@@ -25,8 +25,8 @@ using RequestHandler =
 
 // The interval at which a connection checks its deadlines.
 inline constexpr std::chrono::milliseconds kTimerPeriod{100};
-// Targets of up to this many times target_bytes_max are read, so that a target above the limit gets
-// a response instead of a closed connection.
+// A target is read up to this many times target_bytes_max. So a request whose target is a little
+// above the limit gets a response instead of a closed connection.
 inline constexpr size_t kTargetBytesRead = 4;  // factor
 
 // An accepted socket. Monitor and place count the connection until they are destroyed.

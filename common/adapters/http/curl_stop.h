@@ -7,8 +7,8 @@
 
 namespace carillon {
 
-// Aborts the transfer soon after `*stopped` becomes true; `stopped` must outlive the transfer. If
-// it is null, only the timeouts end the transfer.
+// Aborts the transfer soon after `*stopped` becomes true. `stopped` must outlive the transfer. If
+// `stopped` is null, only the timeouts end the transfer.
 void SetStop(CURL* handle, const std::atomic<bool>* stopped);
 
 }  // namespace carillon

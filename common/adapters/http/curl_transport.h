@@ -10,14 +10,14 @@ namespace carillon {
 
 class CurlTransport final : public NoticeTransport {
  public:
-  // `ca_file`: PEM, the CAs trusted for receivers; empty = the system's.
+  // `ca_file`: the CAs trusted for receivers, as PEM; empty = the system's CAs.
   explicit CurlTransport(std::string ca_file) : ca_file_(std::move(ca_file)) {}
 
   Result<int> Post(const NoticePost& post) override;
   Result<int> Mail(const NoticeMail& mail) override;
   // Ends a call in progress within about a second, and each later call immediately, as if the
-  // receiver had not answered. Cannot be undone. Call it before stopping the loops that send, so
-  // that no receiver delays their end.
+  // receiver had not answered. Cannot be undone. Call Stop before you stop the sending loops, so
+  // that no receiver delays the end of a loop.
   void Stop() { stopped_ = true; }
 
  private:

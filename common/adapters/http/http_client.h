@@ -24,8 +24,8 @@ struct HttpClientOptions {
   Duration total_timeout = 30s;
   size_t response_bytes_max = 64u << 20;
   std::string ca_file = {};  // PEM, CAs trusted for servers; empty = the system's
-  // Once true, a Send in progress ends within about a second, as if no response had arrived. Null =
-  // not used. Must outlive the client.
+  // Once `*stopped` is true, a Send in progress ends within about a second, as if no response had
+  // arrived. Null = not used. Must outlive the client.
   const std::atomic<bool>* stopped = nullptr;
 };
 
@@ -33,7 +33,7 @@ struct HttpClientRequest {
   std::string method = "GET";
   std::string url;      // absolute
   HttpHeaders headers;  // kInvalid if a value has control characters
-  // Sent with any method if not empty; with POST, PUT and PATCH always.
+  // Sent with any method. An empty body is sent only with POST, PUT and PATCH.
   std::string body;
 };
 

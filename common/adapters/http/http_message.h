@@ -15,13 +15,14 @@ namespace carillon {
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
-// A defect of a request that was readable as HTTP. The handler decides when to report it (after it
-// has identified the caller).
+// A defect of a request that was readable as HTTP. The handler reports the defect, because the
+// handler must identify the caller first.
 enum class HttpDefect {
   kNone,
-  kTargetTooLong,  // path and query are not decoded
-  kBadTarget,      // escapes, control characters, UTF-8; path and query are empty
-  kBodyTooLarge,   // body is empty
+  kTargetTooLong,  // `segments` and `query` stay empty
+  // An invalid escape, a control character, or not UTF-8. `segments` and `query` stay empty.
+  kBadTarget,
+  kBodyTooLarge,  // `body` stays empty
   // After the response to one of the following defects, the connection is closed.
   kBadHeader,      // an invalid name, such as "Length "
   kBadHost,        // HTTP/1.1 without Host, or two Host headers
@@ -40,7 +41,8 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> query;  // decoded, in order
   HttpHeaders headers;                                     // names in lower case, in order
   std::string body;
-  // Address and port of the connection; behind a trusted proxy the client's address, with port 0.
+  // Address and port of the connection. If a trusted proxy forwarded the request: the client's
+  // address, with port 0.
   std::string peer;
   HttpDefect defect = HttpDefect::kNone;
 
@@ -53,15 +55,15 @@ struct HttpResponse {
   int status = 200;
   HttpHeaders headers;  // the server adds Content-Length, Connection, Date
   std::string body;
-  // For a response of unknown length: called on a worker, once the head is being sent, with the
-  // stream to write to. `body` is sent first. Not called for HEAD.
+  // Writes the rest of a response of unknown length. Called on a worker, with the stream to write
+  // to, once the head is being sent. `body` is sent first. Not called for HEAD.
   std::function<void(std::shared_ptr<HttpStream>)> stream = {};
 };
 
-// Returns the phrase of a status, such as "Not Found"; "Unknown" if it has none.
+// Returns the phrase of a status, such as "Not Found"; "Unknown" for a status without a phrase.
 std::string_view ReasonPhrase(int status);
 
-// True for a token of RFC 9110, 5.6.2.
+// True if `name` is a token as defined in RFC 9110, section 5.6.2.
 bool IsHeaderName(std::string_view name);
 
 }  // namespace carillon

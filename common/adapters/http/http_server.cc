@@ -184,9 +184,9 @@ HttpRequest ConvertRequest(const restinio::request_t& source, const HttpServerOp
   return request;
 }
 
-// Replaces RESTinio's acceptor, which stops for good after one failed accept (for example, if there
-// are no descriptors), and leaks a connection slot for each peer that disconnects early. The
-// connections themselves are RESTinio's.
+// Replaces RESTinio's acceptor, but uses RESTinio's connections. That acceptor has two defects:
+// - It stops for good after one failed accept, for example when there are no free descriptors.
+// - If a peer disconnects early, its connection is counted forever.
 class Server final : public HttpServer, private limits::impl::acceptor_callback_iface_t {
  public:
   Server(const HttpServerOptions& options, HttpHandler& handler, const Clock& clock,
@@ -243,7 +243,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
       acceptor_.close(ignored);
       retry_timer_.cancel();
     });
-    // Waits for requests in progress first. Stops io_ last, because it writes their responses.
+    // Waits for requests in progress first. Stops io_ last, because io_ writes the responses.
     in_progress_->AwaitNone(options_.stop_grace);
     pool_.Stop();
     urgent_pool_.Stop();
@@ -369,7 +369,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
                           response.status != 304 && !response.body.empty();
     if (has_body) items.emplace_back(std::move(response.body));
     restinio::write_group_t group(std::move(items));
-    // Called after the write, and also if the connection ended before it.
+    // Called after the write, and also if the connection ended before the write.
     group.after_write_notificator([requests = in_progress_](const auto&) { requests->End(); });
     auto connection = std::move(restinio::impl::access_req_connection(handle));
     connection->write_response_parts(

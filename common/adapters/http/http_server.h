@@ -2,13 +2,15 @@
 //
 // Threads  Owns its I/O threads and workers. Handle() is called on workers, several at once;
 //          Overloaded() on an I/O thread: it must not block.
-// Time     A connection that has not sent a whole request within `read_timeout` is closed, and so
-//          are idle keep-alive connections. A TLS handshake has the same limit.
-// Errors   Start: kInvalid (address, an address beyond loopback without TLS or permission,
-//          certificate or key), kUnavailable (port taken, no descriptors).
-// Always   Each request is answered once, in order; at most connections_max connections and workers
-//          + queue_max requests at a time. Input that is not HTTP, or exceeds a hard limit (of the
-//          headers, or body_bytes_hard), closes the connection without a response.
+// Time     A connection is closed if it has not sent a whole request within `read_timeout`. The
+//          same limit applies to idle keep-alive connections and to a TLS handshake.
+// Errors   Start: kInvalid: the address is not an IP address, or it is beyond loopback without TLS
+//          or permission. kUnavailable: the port is taken, or there are no free descriptors.
+//          Errors of the certificate and key: see TlsCertificate.
+// Always   Each request is answered once, in order. At most connections_max connections are open.
+//          At most workers + queue_max requests, and urgent_workers + queue_max urgent requests,
+//          are accepted at a time. The connection is closed without a response if its input is not
+//          HTTP, or exceeds body_bytes_hard or a limit of the headers.
 #pragma once
 
 #include <cstdint>
@@ -42,31 +44,31 @@ struct HttpServerOptions {
   std::string address = "127.0.0.1";   // a literal address or "localhost"
   uint16_t port = 0;                   // 0 = any
   TlsFiles tls = {};                   // if set, TLS only
-  bool allow_beyond_loopback = false;  // permits such an address without TLS
+  bool allow_beyond_loopback = false;  // permits an address beyond loopback without TLS
   std::string advertise = {};          // host name in url(); empty = the address
   size_t io_threads = 1;
   size_t workers = 8;
   size_t urgent_workers = 1;           // workers for urgent requests only
   size_t queue_max = 256;              // limit of each queue: of urgent and of other requests
-  size_t connections_max = 1024;       // further ones wait in the kernel's backlog
-  size_t address_connections_max = 0;  // per client address; more are closed; 0 = no limit
+  size_t connections_max = 1024;       // further connections wait in the kernel's backlog
+  size_t address_connections_max = 0;  // per client address; others are closed; 0 = no limit
   // Connections of these proxies are not limited per address; their X-Forwarded-For is trusted.
   std::vector<IpNetwork> trusted_proxies = {};
   size_t target_bytes_max = 8u << 10;   // longer: HttpDefect::kTargetTooLong
-  size_t header_bytes_max = 16u << 10;  // limit of one value (80 KiB in all); longer: closed
+  size_t header_bytes_max = 16u << 10;  // of one value (all headers: 80 KiB); longer: closed
   size_t header_count_max = 100;
   uint64_t body_bytes_max = 1u << 20;   // longer: HttpDefect::kBodyTooLarge
   uint64_t body_bytes_hard = 8u << 20;  // longer: closed
   Duration read_timeout = 5s;
   Duration write_timeout = 10s;
-  Duration queue_wait_max = 10s;  // older requests get Overloaded()
-  Duration handle_timeout = 60s;  // then the connection is closed
+  Duration queue_wait_max = 10s;  // requests that waited longer get Overloaded()
+  Duration handle_timeout = 60s;  // the connection of a slower request is closed
   Duration stop_grace = 5s;       // for requests in progress during Stop
 };
 
 class HttpServer {
  public:
-  // Listens on return. `handler` and `clock` must outlive the server.
+  // The server listens when Start returns. `handler` and `clock` must outlive the server.
   static Result<std::unique_ptr<HttpServer>> Start(const HttpServerOptions& options,
                                                    HttpHandler& handler, const Clock& clock);
   virtual ~HttpServer() = default;

@@ -1,11 +1,12 @@
 // The certificate of an HTTP server, from two files that may be replaced while it runs.
 //
 // Threads  Thread-safe.
-// Errors   kUnavailable: a file cannot be read or is not PEM, or the two files do not match, which
-//          happens briefly while they are being replaced. kInvalid: a file is above 1 MiB.
-// Always   TLS 1.2 or later. Files that are defective, or whose certificate is expired or not valid
-//          yet, never replace the pair in use; each Reload checks them again. Only Load uses an
-//          expired certificate, or one not valid yet; it logs an error.
+// Errors   kUnavailable: a file cannot be read or is not PEM, or the two files do not match. While
+//          the files are being replaced, they do not match for a moment.
+//          kInvalid: a file is above 1 MiB.
+// Always   TLS 1.2 or later. Reload keeps the pair in use if a new file is defective, or if the new
+//          certificate is expired or not valid yet. The next Reload checks the files again.
+//          Load accepts a certificate that is expired or not valid yet, and logs an error.
 #pragma once
 
 #include <memory>
@@ -32,12 +33,12 @@ class TlsCertificate {
  public:
   static Result<std::unique_ptr<TlsCertificate>> Load(const TlsFiles& files, const Clock& clock);
 
-  // The context for new connections. Existing connections keep the one they began with.
+  // The context for new connections. Existing connections keep the context they began with.
   std::shared_ptr<asio::ssl::context> context() const;
   // The time at which the certificate expires.
   WallTime until() const;
-  // Reads the files again. New connections use a new pair if it is valid. The error of an invalid
-  // pair is returned by each call, but logged only once.
+  // Reads the files again. If they contain a new valid pair, new connections use this pair. The
+  // error of an invalid pair is returned by each call, but logged only once.
   Status Reload();
 
  private:
@@ -56,8 +57,8 @@ class TlsCertificate {
   mutable std::mutex mu_;
   std::shared_ptr<asio::ssl::context> context_;  // guarded by mu_
   WallTime until_{};                             // guarded by mu_
-  Texts used_;                                   // guarded by mu_: what context_ was built from
-  std::string complaint_;                        // guarded by mu_: last logged
+  Texts used_;                                   // guarded by mu_: the files' texts in context_
+  std::string complaint_;                        // guarded by mu_: the last logged error
 };
 
 }  // namespace carillon

@@ -5,8 +5,8 @@
 
 namespace carillon::http {
 
-// A socket whose handshake is completed before RESTinio gets it. RESTinio's own handshake has no
-// timeout, so silent clients could use up all connections.
+// A socket whose handshake is completed before RESTinio gets the socket. RESTinio's own handshake
+// has no timeout, so silent clients could use up all connections.
 class TlsSocket : public restinio::impl::tls_socket_t {
  public:
   using tls_socket_t::tls_socket_t;
