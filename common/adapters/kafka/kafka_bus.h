@@ -5,12 +5,14 @@
 //          each producer owns a thread that serves delivery reports, and each consumer owns a
 //          thread that measures its lag.
 // Errors   Send: kExhausted when the local queue is full, kInvalid if a record is larger than the
-//          broker accepts. Poll, Commit: kUnavailable. A producer that librdkafka declares fatally
-//          broken (its record sequence and the broker's disagree) is replaced. Until then Send
-//          returns kUnavailable; the records that the broken producer holds count as given up.
-// Always   A record not acknowledged within `message_timeout` is given up and counted; a caller
-//          that waits for its effect must send it again. A consumer stores only positions that its
-//          caller committed. The broker receives them within 0.5 s, or when the consumer ends.
+//          broker accepts. Poll, Commit: kUnavailable.
+//          If the record sequences of a producer and the broker disagree, librdkafka declares the
+//          producer fatally broken. Such a producer is replaced. Before the replacement Send
+//          returns kUnavailable. The records in the broken producer count as given up.
+// Always   If a record is not acknowledged within `message_timeout`, it is given up and counted. A
+//          caller that waits for the record's effect must send the record again.
+//          A consumer stores only positions that its caller committed. The broker receives these
+//          positions within 0.5 s, or when the consumer ends.
 #pragma once
 
 #include <functional>
@@ -41,14 +43,14 @@ Result<std::unique_ptr<BusProducer>> NewProducer(const ProducerOptions& options,
 struct ConsumerOptions {
   KafkaOptions kafka;
   std::string topic;
-  std::string group;                   // reading continues at its committed positions
+  std::string group;                   // reading continues at the group's committed positions
   std::vector<int> partitions;         // not empty
   std::optional<BusBegin> begin = {};  // nullopt: a new group begins at the oldest record
 };
 
-// If `begin` is set, asks the broker where to begin (kUnavailable: no answer); otherwise
-// connects in the background. If the broker no longer has the record at the group's position,
-// reading continues with the oldest record.
+// If `begin` is set, asks the broker where to begin. kUnavailable: the broker did not answer. If
+// `begin` is not set, connects in the background. If the broker no longer has the record at the
+// group's position, reading continues with the oldest record.
 Result<std::unique_ptr<BusConsumer>> NewConsumer(const ConsumerOptions& options);
 
 }  // namespace carillon::kafka

@@ -35,7 +35,7 @@ class KafkaConsumer final : public BusConsumer {
  public:
   explicit KafkaConsumer(std::string topic) : topic_(std::move(topic)) {}
   ~KafkaConsumer() override {
-    // The callback, the watch and the queue use the client, so they end before it.
+    // The callback, the watch and the queue use the client, so they end before the client.
     if (queue_) rd_kafka_queue_cb_event_enable(queue_.get(), nullptr, nullptr);
     if (!client_) return;
     watch_.reset();
@@ -74,7 +74,8 @@ class KafkaConsumer final : public BusConsumer {
         // An error event among the records. Reading continues when the broker is available again.
         log::Debug("kafka", "{}: {}", topic_, rd_kafka_message_errstr(message.get()));
         // Without a topic, the event concerns the group: the coordinator refused the request for
-        // the committed positions. librdkafka does not repeat it and would never begin to read.
+        // the committed positions. librdkafka does not repeat this request, so without a new
+        // assignment reading would never begin.
         if (message->rkt == nullptr) assign_again_ = true;
         continue;
       }
@@ -144,8 +145,9 @@ class KafkaConsumer final : public BusConsumer {
       rd_kafka_topic_partition_list_add(asked.get(), topic_.c_str(), partition);
     }
     if (asked->cnt == 0) return {};
-    // Asks for the ends first. A partition without a record as new as `begin` begins at its end,
-    // and a record that arrives between the two requests is beyond that end, so it is read.
+    // Asks for the ends first. If a partition has no record as new as `begin`, reading begins at
+    // the partition's end. A record that arrives between the two requests is beyond this end, so it
+    // is read.
     std::map<int, int64_t> ends;
     CARILLON_TRY(AskTime(*asked, RD_KAFKA_OFFSET_END, &ends));
     failpoint::Hit("kafka.begin.between");
@@ -159,9 +161,9 @@ class KafkaConsumer final : public BusConsumer {
     return {};
   }
 
-  // Finds the first record of each partition at time `ms` (since 1970) or later. If `ms` is
-  // RD_KAFKA_OFFSET_END, finds the position of the next record. Leaves out partitions without such
-  // a record.
+  // Finds the first record of each partition at time `ms` (since 1970) or later. Leaves out
+  // partitions without such a record. If `ms` is RD_KAFKA_OFFSET_END, finds the position of the
+  // next record.
   Status AskTime(const rd_kafka_topic_partition_list_t& partitions, int64_t ms,
                  std::map<int, int64_t>* offsets) {
     Owned<rd_kafka_topic_partition_list_t> asked(rd_kafka_topic_partition_list_copy(&partitions));

@@ -99,7 +99,8 @@ class KafkaProducer final : public BusProducer {
     }
   }
 
-  // Drops the records that the broken producer holds. Callers that need their effect send again.
+  // Drops the records in the broken producer. A caller that waits for a record's effect sends the
+  // record again.
   void Replace(rd_kafka_t& broken, const char* why) {
     Result<Client> made = Make();
     if (!made.ok()) {

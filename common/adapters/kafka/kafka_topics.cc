@@ -7,7 +7,7 @@
 namespace carillon::kafka {
 namespace {
 
-constexpr Duration kLookEvery = 50ms;  // while a new topic is not visible yet
+constexpr Duration kLookEvery = 50ms;  // time between checks while a new topic is not visible yet
 
 int Milliseconds(Duration d) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());

@@ -1,9 +1,10 @@
 // The topics of the cluster: created if missing, checked if they exist.
 //
 // Threads  Each call makes a client of its own and waits up to `limit`.
-// Errors   EnsureTopics: kUnavailable if no broker answers; kConflict if a topic has another number
-//          of partitions or fewer replicas (the message says how to fix it), or if a new topic
-//          needs more replicas than there are brokers.
+// Errors   EnsureTopics:
+//          kUnavailable: no broker answers.
+//          kConflict: a topic has another number of partitions or fewer replicas, and the message
+//          says how to fix this; or a new topic needs more replicas than there are brokers.
 #pragma once
 
 #include <map>
@@ -26,8 +27,8 @@ struct TopicOptions {
 Status EnsureTopics(const KafkaOptions& kafka, const std::vector<TopicOptions>& topics,
                     Duration limit);
 
-// Deletes the records before the offset given for each partition. For tests of a reader that falls
-// behind the oldest record.
+// `before` has an offset by partition. Deletes the records of each partition before its offset. For
+// tests of a reader that falls behind the oldest record.
 Status DeleteRecords(const KafkaOptions& kafka, const std::string& topic,
                      const std::map<int, int64_t>& before, Duration limit);
 

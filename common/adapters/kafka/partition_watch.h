@@ -28,8 +28,8 @@ class PartitionWatch {
   static constexpr int kAnswerMs = 2000;
   static constexpr int kFailuresMax = 2;  // failed rounds in a row until the bus counts as silent
 
-  // `begins` has the start position of each partition; if it is negative, the brokers are asked for
-  // it. `client` must outlive the watch.
+  // `begins` has the start position of each partition. If a position is negative, the brokers are
+  // asked for the start. `client` must outlive the watch.
   PartitionWatch(rd_kafka_t* client, std::string topic, const std::map<int, int64_t>& begins);
   // Waits for a request in progress: up to kAnswerMs.
   ~PartitionWatch();
@@ -40,7 +40,7 @@ class PartitionWatch {
 
  private:
   void Run();
-  // One round of requests; false if one was not answered.
+  // Makes one round of requests. Returns false if a request was not answered.
   bool Ask();
   bool AskBegins();
   // Returns the offsets at `point` (RD_KAFKA_OFFSET_BEGINNING or _END) by partition; empty if a
