@@ -76,7 +76,8 @@ Result<std::vector<ReceivedRecord>> MemoryConsumer::Poll(size_t max) {
       taken.push_back({partition.records[index].record, number, position});
     }
   }
-  // Starts with another partition next time, so that a busy partition does not starve the rest.
+  // The next Poll starts with another partition, so that a busy partition does not starve the other
+  // partitions.
   if (!positions_.empty()) turn_ = (turn_ + 1) % positions_.size();
   return taken;
 }
@@ -149,7 +150,7 @@ MemoryBus::Topic& MemoryBus::FindTopic(const std::string& name) {
 
 void MemoryBus::Trim(Partition& partition) {
   int64_t kept_from = partition.first + static_cast<int64_t>(partition.records.size());
-  // If no group has a live consumer, keeps the records that fit, for groups that come back.
+  // If no group has a live consumer, keeps the records that fit, because a group may come back.
   if (partition.live.empty()) kept_from = partition.first;
   for (const std::string& group : partition.live) {
     kept_from = std::min(kept_from, partition.committed[group]);

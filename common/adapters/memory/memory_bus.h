@@ -34,14 +34,14 @@ class MemoryBus {
   };
   MemoryBus() : MemoryBus(Options{}) {}
   // `clock` gives the times at which records are sent. Without a clock every record has the time
-  // zero, so that only a BusBegin at time zero finds any.
+  // zero, so a BusBegin finds records only if its time is zero.
   explicit MemoryBus(Options options, const Clock* clock = nullptr);
 
   int partitions() const { return options_.partitions; }
   std::unique_ptr<BusProducer> NewProducer();
-  // Returns a consumer of `partitions` (empty = all) of the topic for `group`. It starts at the
-  // group's committed positions (a new group: at the oldest record), unless `begin` says otherwise.
-  // A partition has at most one live consumer of each group.
+  // Returns a consumer of `partitions` (empty = all) of the topic for `group`. The consumer starts
+  // at the group's committed positions, or at the oldest record if the group is new. `begin` can
+  // move the start to a later record. A partition has at most one live consumer of each group.
   std::unique_ptr<BusConsumer> NewConsumer(std::string_view topic, std::string_view group,
                                            std::vector<int> partitions = {},
                                            std::optional<BusBegin> begin = {});

@@ -27,14 +27,14 @@ class MemoryEnsemble {
   bool IsShown(const Incarnation& incarnation) const;
 
   // ---- for tests: effects of network and server failures on the session of a process ----
-  // The client loses contact: it answers from its last view, and its session lives until
-  // it expires.
+  // The client loses contact and answers from its last view. Its session lives until Expire is
+  // called.
   void Suspend(const Incarnation& incarnation);
   // The client has contact again. If its session expired meanwhile, the client sees the expiry now.
   void Restore(const Incarnation& incarnation);
-  // The server forgets the session: its member and election nodes are gone.
+  // The server forgets the session. The member and election nodes of the session are gone.
   void Expire(const Incarnation& incarnation);
-  // The process died: its nodes stay until its session expires.
+  // The process died. Its nodes stay until Expire is called for its session.
   void Abandon(const Incarnation& incarnation);
   // The values that every connected client would read.
   Assignment assignment() const;
@@ -56,7 +56,7 @@ class MemoryEnsemble {
     uint64_t joins = 0;
     bool suspended = false;
     bool expired = false;
-    View last;  // its view before it was suspended
+    View last;  // the client's view before it was suspended
     std::function<void()> wake;
   };
 

@@ -3,13 +3,13 @@
 //
 // Place    The link of a standalone server, and of the simulator, which adds faults to it.
 // Threads  Thread-safe. The switchboard outlives its ends. A wake-up runs on the sender's thread,
-//          outside the lock. After an end is destroyed its wake-up is not called again, but one
-//          call may still be in progress: destroy an end only after its peers' threads have
+//          outside the lock. When an end is destroyed, a call of its wake-up may still be in
+//          progress; no later call follows. So destroy an end only after its peers' threads have
 //          stopped, or if the target of the wake-up outlives such a call.
 // Errors   Send: kUnavailable when the other end does not exist, kExhausted when its queue holds
 //          `messages_max` messages.
-// Always   Messages of one pair arrive in order and once. Messages that wait at an end are lost
-//          when it is destroyed.
+// Always   Messages of one pair arrive in order and once. If an end is destroyed, the messages that
+//          wait there are lost.
 #pragma once
 
 #include <deque>
