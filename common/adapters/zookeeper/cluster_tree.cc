@@ -22,9 +22,9 @@ Status ClusterTree::Make(Session& session) const {
   return {};
 }
 
-// An earlier create whose response was lost may have left a node, whose name then begins with the
-// incarnation. Uses such a node if it belongs to this session. Otherwise deletes it, because it
-// would end with its session.
+// If the response to an earlier create was lost, a node whose name begins with the incarnation may
+// exist already. If this node belongs to this session, uses the node. Otherwise deletes the node,
+// because it would end with the session that it belongs to.
 Result<std::string> ClusterTree::EnterElection(Session& session, const MemberInfo& self) const {
   const std::string prefix = self.incarnation.value() + "-";
   const std::string text = MemberText(self);
@@ -48,7 +48,7 @@ Result<std::string> ClusterTree::EnterElection(Session& session, const MemberInf
   return "election/" + path.substr(path.rfind('/') + 1);
 }
 
-// The node may exist already, if only the response to an earlier create was lost.
+// If only the response to an earlier create was lost, the node exists already.
 Result<std::string> ClusterTree::ShowExecutor(Session& session, const ExecutorId& executor,
                                               const Incarnation& incarnation) const {
   const std::string own = "executors/" + executor.value();

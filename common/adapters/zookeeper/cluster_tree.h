@@ -1,4 +1,5 @@
-// The nodes of a cluster on a ZooKeeper ensemble: their paths, and how a process creates its own.
+// The nodes of a cluster on a ZooKeeper ensemble: their paths, and the creation of a process's own
+// node.
 //
 //   ROOT/election/<incarnation>-<number>   ephemeral: a member; the lowest number leads
 //   ROOT/election/<incarnation>-paused     ephemeral: that member applies the pause of the cluster;
@@ -31,8 +32,8 @@ class ClusterTree {
 
   // Creates the permanent nodes that are missing.
   Status Make(Session& session) const;
-  // EnterElection and ShowExecutor create the caller's node, unless it exists already, and return
-  // its name: "election/…" or "executors/…".
+  // EnterElection and ShowExecutor return the name of the caller's node: "election/…" or
+  // "executors/…". If the node does not exist, they create it.
   Result<std::string> EnterElection(Session& session, const MemberInfo& self) const;
   // kConflict: another process of the same executor has the node.
   Result<std::string> ShowExecutor(Session& session, const ExecutorId& executor,

@@ -35,7 +35,7 @@ std::optional<bool> PausedOf(const std::vector<std::string>& names,
 }  // namespace
 
 Result<ViewReader::Reading> ViewReader::Read(Session& session) {
-  // Without the sync, a server that lags could return older data than was read through
+  // Without the sync, a server that lags could return older data than an earlier read through
   // another server.
   CARILLON_TRY(session.Sync(tree_.root()));
   Reading reading;
@@ -87,8 +87,8 @@ Result<std::vector<ClusterView::Entry>> ViewReader::ReadEntries(Session& session
   return entries;
 }
 
-// Members and assignments do not depend on the settings, so an unreadable record counts as missing;
-// a member with newer settings will replace it.
+// Members and assignments do not depend on the settings. So an unreadable settings record counts as
+// missing. A member with newer settings will replace the record.
 Result<ClusterSettings> ViewReader::ReadSettings(Session& session) {
   const std::string path = tree_.Path("config");
   auto node = session.Get(path, true);

@@ -32,8 +32,8 @@ Status ZookeeperCoordinator::AnnouncePaused(bool paused) {
   return {};
 }
 
-// Checks in the same transaction that the member's node exists, which proves that it still leads:
-// numbers only grow, so a member that once had the lowest number keeps it while its node exists.
+// Checks in the same transaction that the member's node exists. This proves that the member still
+// leads: node numbers only grow, so no later node has a lower number than the leader's node.
 Status ZookeeperCoordinator::WriteAssignment(const Assignment& assignment) {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, membership_->OwnStanding());
   if (!standing.leads) return Fenced();
@@ -58,7 +58,8 @@ Status ZookeeperCoordinator::WriteAssignment(const Assignment& assignment) {
   return {};
 }
 
-// Two members may do this at the same time. Each replaces only the version that it has compared.
+// Two members may write the settings at the same time. Each write replaces only the version that
+// its member has compared.
 Status ZookeeperCoordinator::WriteSettings(const ClusterSettings& settings) {
   CARILLON_ASSIGN_OR_RETURN(const Standing standing, membership_->OwnStanding());
   CARILLON_ASSIGN_OR_RETURN(const Node node, standing.session->Get(tree_.Path("config"), false));

@@ -120,8 +120,8 @@ void ZookeeperMembership::Leave() {
     removed_ = false;
   }
   if (!session) return;
-  // The end of the session removes the node too. But another thread may still use the session, so
-  // that it outlives this call; the node is therefore deleted explicitly.
+  // The end of the session removes the node too. But if another thread still uses the session, the
+  // session outlives this call. So the node is deleted explicitly.
   if (!own.empty() && session->contact() == Session::Contact::kConnected) {
     const Status deleted = session->Delete(tree_.Path(own));
     if (!deleted.ok()) log::Warn("coordinator", "leave: {}", deleted.error().message);
@@ -182,8 +182,9 @@ void ZookeeperMembership::Refresh() {
   if (wake) wake();
 }
 
-// An unreadable assignment does not prevent joining: the previous one stays, with its old version,
-// so that this member neither proves ownership with it nor overwrites the newer one.
+// An unreadable assignment does not prevent joining. The previous assignment stays, with its old
+// version. With the old version this member cannot prove ownership, and cannot overwrite the newer
+// assignment.
 void ZookeeperMembership::Adopt(const Session& session, ViewReader::Reading reading) {
   std::function<void()> wake;
   {

@@ -91,8 +91,8 @@ void OnChildren(int rc, const String_vector* names, const void* data) {
   Call<std::vector<std::string>>::Take(data)->Finish(rc, std::move(children));
 }
 
-// Data of a transaction's completion. The client library fills `results`, so they must live
-// until then.
+// Data of a transaction's completion. The client library fills `results`, so `results` must live
+// until the completion.
 struct TransactionCall {
   std::shared_ptr<Call<int>> call;
   std::vector<zoo_op_result_t> results;

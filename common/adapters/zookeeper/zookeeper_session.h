@@ -79,7 +79,7 @@ class Session {
   // With `watch`, on_event is called when the node changes.
   Result<Node> Get(const std::string& path, bool watch);
   Result<std::vector<std::string>> Children(const std::string& path, bool watch);
-  // Later reads are at least as new as the leader's state at this moment.
+  // Later reads are at least as new as the state of ZooKeeper's leader at this moment.
   Status Sync(const std::string& path);
   // Executes all steps or none. On failure `failed` is the index of the first rejected step, or -1.
   Status Commit(const std::vector<Op>& ops, Duration limit, int* failed);
