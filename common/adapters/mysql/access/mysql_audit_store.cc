@@ -13,9 +13,9 @@
 namespace carillon::mysql {
 namespace {
 
-// The database numbers the records, but members set their times (cluster time, or the host's clock
-// while cluster time is unknown). Of two records whose times differ by more than this, the later
-// one has the higher number.
+// The database numbers the records, but members set their times. A member uses cluster time, or the
+// host's clock while cluster time is unknown. If the times of two records differ by more than this,
+// the later record has the higher number.
 constexpr Duration kClocksApart = 1h;
 
 // A range of one index in which rows are ordered by id, and nearly all rows are wanted.
@@ -28,8 +28,8 @@ bool CanBeAnyones(const AuditFilter& filter) {
   return IsAscii(filter.object_id) && std::ranges::all_of(filter.actions, IsAscii);
 }
 
-// Returns the id of the record closest to a time, on the side that `condition` names ("<" or ">=");
-// `none` if there is no such record.
+// Returns the id of the last record before the time `at` (if `condition` is "<"), or of the first
+// record from `at` on (">="). Returns `none` if there is no such record.
 Result<uint64_t> IdNextTo(Session& session, std::string_view condition, WallTime at,
                           uint64_t none) {
   const std::string_view order = condition == "<" ? "DESC" : "ASC";
@@ -105,8 +105,8 @@ class Search {
   void AddActions() {
     if (!filter_.actions.empty()) wanted_.AddAnyOf("a.action", filter_.actions);
   }
-  // Collects the user and each of the user's tokens that has records. Reads one index entry
-  // for each.
+  // Collects the user and those of the user's tokens that have records. Reads one index entry for
+  // each token.
   Status ReadActors(Session& session) {
     actors_.push_back(filter_.actor);
     for (std::string last = tokens_from_;;) {

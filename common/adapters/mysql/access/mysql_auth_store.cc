@@ -180,8 +180,8 @@ Status MysqlAuthStore::Setup(const std::string& token_hash, const UserRecord& us
   });
 }
 
-// If two users of one name are created at the same time, the second insert fails as a duplicate;
-// the transaction then runs again and finds the first user.
+// If two users of one name are created at the same time, the second insert fails as a duplicate.
+// The transaction then runs again and finds the first user.
 Status MysqlAuthStore::CreateUser(const UserRecord& user) {
   return InTransaction(db_.pool(), {.operation = "create user", .retry_duplicates = true},
                        [&](Session& session) { return InsertUser(session, user); });

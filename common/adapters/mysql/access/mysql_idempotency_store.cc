@@ -34,8 +34,8 @@ Result<RequestLookup> MysqlIdempotencyStore::BeginRequest(const std::string& sco
                                                           const std::string& key,
                                                           const std::string& fingerprint,
                                                           WallTime now) {
-  // If two first requests arrive at the same time, the second insert fails as a duplicate; the
-  // transaction then runs again and finds the first request.
+  // If two requests with a new key arrive at the same time, the second insert fails as a duplicate.
+  // The transaction then runs again and finds the first request.
   return InTransaction(
       db_.pool(), {.operation = "request key", .retry_duplicates = true},
       [&](Session& session) -> Result<RequestLookup> {

@@ -54,7 +54,7 @@ Result<StoredSecret> LockAtVersion(Session& session, const std::string& name, in
 }
 
 // Reads the secrets of up to kNamesPerRead names, beginning at `from`. Always uses the same number
-// of placeholders; the last name fills the unused ones.
+// of placeholders. The last name fills the unused placeholders.
 Result<std::vector<StoredSecret>> FindSome(Session& session, const std::vector<std::string>& names,
                                            size_t from) {
   std::string marks = "?";
