@@ -66,7 +66,7 @@ Status TakeForBackup(Session& session, StoreLock lock, std::string_view who) {
                                                 .count())};
 }
 
-// Fails if the lock was lost: the dump may then lack rows, and nothing in the dump would show it.
+// Fails if the lock was lost. The dump may then lack rows, and nothing in the dump would show this.
 Status StillLocked(Session& session) {
   const auto holds = HoldsLock(session, StoreLock::kMaintain);
   if (holds.ok() && *holds) return {};

@@ -1,13 +1,17 @@
 // Writes a store to a backup file, and restores it from one.
 //
-// A dump reads a consistent snapshot of all tables, but silently lacks the rows that another
-// connection's DROP PARTITION removes meanwhile. So a backup holds the maintenance lock, which
-// every member takes before it touches partitions; members that find it taken retry minutes later.
+// A dump reads a consistent snapshot of all tables. But if another connection drops a partition
+// meanwhile, the dump silently lacks the partition's rows. So a backup holds the maintenance lock,
+// which every member takes before it changes partitions. If a member finds the lock taken, it
+// retries minutes later.
 //
-// Threads  Each call blocks until it is done; it checks every second that it still holds the lock.
-// Errors   kNotFound: no client programs, or no store. kConflict: the lock is taken, the target is
-//          not empty or in use, or the backup is of a newer schema. kUnavailable: the server, a
-//          program or the file failed, or the lock was lost. kCorrupt: the backup is incomplete.
+// Threads  Each call blocks until it is done. While CreateBackup copies the dump, it checks every
+//          second that it still holds the lock.
+// Errors   kNotFound: no client programs, or no store.
+//          kConflict: the lock is taken, the target is not empty or in use, the backup is of a
+//          newer schema, or a member changed the schema during the backup.
+//          kUnavailable: the server, a program or the file failed, or the lock was lost.
+//          kCorrupt: the backup is incomplete.
 // Always   A backup appears under its name only when it is complete. No program starts on a store
 //          that was restored only in part.
 #pragma once

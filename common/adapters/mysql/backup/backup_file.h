@@ -1,9 +1,12 @@
-// A backup file: a first line (format, schema version, store id, time), a dump, and a last line
-// (rows of each table). Both lines are SQL comments, so that the database's own client can load
-// the file.
+// A backup file. It contains
+// - a first line with the format, the schema version, the store id and the time;
+// - a dump;
+// - a last line with the number of rows of each table.
+// The first and the last line are SQL comments, so that the database's own client can load the
+// file.
 //
-// Errors   kUnavailable: the file cannot be written. kInvalid: it cannot be read, or is no backup.
-//          kCorrupt: it is incomplete.
+// Errors   kUnavailable: the file cannot be written. kInvalid: the file cannot be read, or is no
+//          backup. kCorrupt: the file is incomplete.
 #pragma once
 
 #include <cstdint>

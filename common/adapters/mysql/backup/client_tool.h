@@ -45,8 +45,8 @@ class ToolRun {
   ToolRun(const ToolRun&) = delete;
   ToolRun& operator=(const ToolRun&) = delete;
 
-  // Waits until the program ends. kUnavailable: it failed; the message has the beginning of its
-  // error output.
+  // Waits until the program ends. kUnavailable: the program failed. The message has the beginning
+  // of the program's error output.
   Status Finish();
 
  private:
@@ -56,7 +56,7 @@ class ToolRun {
 
   const std::string name_;
   pid_t pid_;             // 0: already waited for
-  const int complaints_;  // file in memory with its error output
+  const int complaints_;  // file in memory with the program's error output
 };
 
 }  // namespace carillon::mysql

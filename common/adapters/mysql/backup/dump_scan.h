@@ -2,9 +2,8 @@
 // complete.
 //
 // Place    Between the dump tool and the file of a backup.
-// Always   The output equals the input, except for the definers of views: the database that the
-//          dump is restored into may not have such a user, so the restoring user becomes the
-//          definer.
+// Always   The output equals the input, except for the definers of views. The user who restores the
+//          dump becomes the definer, because the original definer may not exist there.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +31,7 @@ class DumpScan {
   std::string replaced_;         // the replacement of a line
   std::string last_;             // the last line that is not empty
   int64_t* inserted_ = nullptr;  // count of the table whose INSERT is being read
-  int depth_ = 0;                // of parentheses in that INSERT
+  int depth_ = 0;                // depth of the parentheses in that INSERT
   std::map<std::string, int64_t> rows_;
 };
 
