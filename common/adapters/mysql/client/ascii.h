@@ -1,6 +1,6 @@
 // Checks whether a text can be an id. Ids are stored in ASCII columns, and the server refuses to
 // compare such a column with other text (error 1267). No id equals a text that is not ASCII, so a
-// caller need not search for it.
+// caller need not search for such a text.
 #pragma once
 
 #include <algorithm>

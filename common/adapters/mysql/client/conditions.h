@@ -39,7 +39,7 @@ class Conditions {
   }
 
   bool empty() const { return text_.size() == kTrue.size(); }
-  const std::string& text() const { return text_; }  // "1 = 1" if there are none
+  const std::string& text() const { return text_; }  // "1 = 1" if there are no conditions
   const Params& params() const { return params_; }
 
  private:

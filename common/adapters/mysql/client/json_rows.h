@@ -4,9 +4,9 @@
 // In SQL:  JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT PATH '$[0]', t VARCHAR(9) PATH '$[1]')) k
 //
 // Always   JSON_TABLE truncates text to its column's length with only a warning. So statements
-//          declare these columns longer than those of the target table, which then refuses text
-//          that is too long. Text must be UTF-8 (otherwise the server refuses the statement);
-//          bytes are sent as base64 and read with FROM_BASE64().
+//          declare these columns longer than the columns of the target table. The target table then
+//          refuses text that is too long. Text must be UTF-8; otherwise the server refuses the
+//          statement. Bytes are sent as base64 and read with FROM_BASE64().
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace carillon::mysql {
 
-// When the error occurred: the same number means "nothing was written" before COMMIT was sent and
-// "outcome unknown" after.
+// The phase in which an error occurred. The same error number means "nothing was written" before
+// COMMIT was sent, and "outcome unknown" after COMMIT was sent.
 enum class Phase { kConnect, kStatement, kCommit };
 
 // Errors of the client library have numbers from 2000 (CR_…), those of the server from 1000 and
@@ -27,8 +27,8 @@ Error MakeError(std::string_view operation, int number, std::string_view text, P
 // True if the connection was lost or is in an unknown state.
 bool IsConnectionLost(int number);
 
-// True if the whole transaction was rolled back, or must be, and the same statements may succeed
-// when they are run again.
+// True if the same statements may succeed when they are run again. The whole transaction was rolled
+// back, or must be rolled back first.
 bool IsRetryable(int number);
 
 }  // namespace carillon::mysql

@@ -12,8 +12,8 @@ namespace carillon::mysql {
 
 enum class StoreLock {
   kMigrate,   // held while the schema is changed, or a store is restored from a backup
-  kMaintain,  // held while partitions are added or dropped, and while a backup reads the tables:
-              // the rows of a partition dropped meanwhile vanish from the backup's snapshot
+  kMaintain,  // held while partitions are added or dropped, and while a backup reads the tables. If
+              // a partition were dropped during a backup, the backup would lack its rows
 };
 
 // Waits up to `wait`, rounded up to whole seconds. Returns false if another connection holds

@@ -75,7 +75,7 @@ void Pool::Shared::Return(Lease& lease) {
 }
 
 // Prefers a slot whose connection was last used for the same purpose, because switching between
-// reads and transactions costs a round trip; then a slot without a connection.
+// reads and transactions costs a round trip. The second choice is a slot without a connection.
 size_t Pool::Shared::TakeFree(Use use) {
   const auto warm = std::find_if(free.rbegin(), free.rend(), [&](size_t slot) {
     return slots[slot].idle && slots[slot].idle->transactional() == (use != Use::kRead);
@@ -100,7 +100,7 @@ Result<Pool::Lease> Pool::Borrow(std::string_view operation, Use use) {
   shared_->slots[lease.slot_].leased = true;
   lease.session_ = std::move(shared_->slots[lease.slot_].idle);
   lock.unlock();
-  // If this fails, the server has closed the connection: a new one replaces it.
+  // If Autocommit fails, the server has closed the connection. A new connection replaces it.
   const bool closed = lease.session_ && use == Use::kRead && !lease.session_->Autocommit().ok();
   if (closed || use == Use::kWriteOnNewConnection) lease.session_.reset();
   lease.reused_ = lease.session_ != nullptr;
@@ -118,7 +118,7 @@ Result<Pool::Lease> Pool::Acquire(std::string_view operation, Use use) {
   CARILLON_ASSIGN_OR_RETURN(Lease lease, Borrow(operation, use));
   Status admitted = Inspect(*lease);
   if (!admitted.ok() && lease.reused() && IsConnectionLost(lease->last_error())) {
-    // The connection was closed, perhaps by a restart of the server: inspects a new one instead.
+    // The connection was closed, perhaps by a restart of the server. Inspects a new connection.
     lease.session_.reset();
     lease.reused_ = false;
     CARILLON_ASSIGN_OR_RETURN(lease.session_, Open(lease.slot_));
@@ -130,8 +130,8 @@ Result<Pool::Lease> Pool::Acquire(std::string_view operation, Use use) {
   return admitted.error();
 }
 
-// Reads the stamp before it inspects. If the stamp changes in between, the next use of the
-// connection inspects it again.
+// Reads the stamp before the inspection. If the stamp changes during the inspection, the next use
+// of the connection inspects it again.
 Status Pool::Inspect(Session& session) {
   const uint64_t stamp = gate_->Stamp();
   if (session.admitted_under() == stamp) return {};

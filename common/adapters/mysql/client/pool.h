@@ -1,16 +1,18 @@
-// A bounded set of connections. It can also end connections that the server still keeps open,
-// of this process or of another.
+// A bounded set of connections, each in a numbered slot of the pool. The pool can also end
+// connections that the server still keeps open, of this process or of another process.
 //
 // Each connection holds a named lock of the server for its whole life
-// ("carillon.<process>.<slot>"). IS_USED_LOCK returns the id of the connection that holds a lock.
-// So the new owner of a segment can KILL the connections of the old owner, whose process may be
-// frozen in the middle of a transaction; and a slot that reconnects can end its previous
-// connection first. Connection ids alone are not enough: they start over when the server restarts,
-// and could then name another client's connection.
+// ("carillon.<process>.<slot>"). IS_USED_LOCK returns the id of the connection that holds a lock,
+// and KILL ends the connection with this id. This is used in two cases:
+// - The new owner of a segment ends the connections of the old owner, because the old owner's
+//   process may be frozen in the middle of a transaction.
+// - A pool slot that reconnects first ends its previous connection.
+// Connection ids alone are not enough. They start over when the server restarts, and could then
+// name another client's connection.
 //
-// A pool behind a gate shares the connections of another pool, but lends only those that the gate
-// has admitted. Replacing a server breaks all connections to it, so it is enough to inspect each
-// connection once, before its first use, and again when the gate's stamp changes.
+// A pool behind a gate shares the connections of another pool, but lends only connections that the
+// gate has admitted. When a server is replaced, all connections to it break. So it is enough to
+// inspect each connection before its first use, and again when the gate's stamp changes.
 //
 // Threads  Thread-safe. Acquire waits at most `wait` for a free slot.
 // Errors   kUnavailable: no connection is available, or the gate is closed; nothing was done.
@@ -60,7 +62,7 @@ class Pool {
     ~Lease();
     Session& operator*() const { return *session_; }
     Session* operator->() const { return session_.get(); }
-    // True if the connection was open before this lease: the server may have closed it since.
+    // True if the connection was open before this lease. The server may have closed it meanwhile.
     bool reused() const { return reused_; }
     // Closes the connection instead of keeping it.
     void Drop() { dropped_ = true; }
@@ -81,8 +83,9 @@ class Pool {
   // when it takes over. The server generates <process> at the first connect.
   Result<std::string> Connections();
 
-  // EndConnectionsOf ends the connections of another process, given its Connections(). EndStrays
-  // ends connections that our own slots have dropped, in case the server has not noticed.
+  // EndConnectionsOf ends the connections of another process; `connections` is the result of the
+  // other process's Connections(). EndStrays ends connections that our own slots have dropped, in
+  // case the server still keeps them open.
   Status EndConnectionsOf(Session& session, const std::string& connections);
   Status EndStrays(Session& session);
 

@@ -1,5 +1,6 @@
-// Reads the earliest rows of many segments, each from its own index range, without reading the
-// whole backlog of a segment: first a few rows of each, then more if these were not enough.
+// Reads the earliest rows of many segments. Each segment is a range of an index. First reads a few
+// rows of each segment, then more if these were not enough. So the whole backlog of a segment is
+// not read.
 #pragma once
 
 #include <algorithm>

@@ -27,8 +27,8 @@ sql::ConnectOptionsMap ConnectOptions(const SessionOptions& options) {
   map["userName"] = sql::SQLString(options.user);
   map["password"] = sql::SQLString(options.password);
   map["schema"] = sql::SQLString(options.database);
-  // An UPDATE returns the number of rows that matched, so that a compare-and-set that writes an
-  // equal value still counts.
+  // An UPDATE returns the number of rows that matched. So a compare-and-set that writes an equal
+  // value still counts as a success.
   map["CLIENT_FOUND_ROWS"] = true;
   map["OPT_CONNECT_TIMEOUT"] = options.connect_timeout_s;
   map["OPT_READ_TIMEOUT"] = options.read_timeout_s;
@@ -146,15 +146,15 @@ Status Session::SetUp(const SessionOptions& options) {
       "NO_ENGINE_SUBSTITUTION', autocommit = 1, innodb_lock_wait_timeout = {}",
       options.lock_wait_timeout_s)));
   if (is_mariadb_) {
-    // Lets the server end a transaction, and release its row locks, if this process is stopped in
-    // the middle of it.
+    // If this process is stopped in the middle of a transaction, the server ends the transaction
+    // and releases its row locks.
     CARILLON_TRY(Run(
         fmt::format("SET SESSION idle_transaction_timeout = {}", kIdleTransactionTimeoutSeconds)));
   }
   return {};
 }
 
-// Refuses a connection that is not encrypted although TLS was requested from the library.
+// TLS was requested from the library. Refuses the connection if it is not encrypted anyway.
 Status Session::CheckTls() {
   CARILLON_ASSIGN_OR_RETURN(Rows rows, Ask("SHOW SESSION STATUS LIKE 'Ssl_cipher'"));
   if (rows.Next() && !rows.Text(2).empty()) return {};

@@ -86,7 +86,7 @@ auto InLimitedRead(Pool& pool, std::string_view operation, Duration longest, Bod
   return InRead(pool, operation, [&](Session& session) -> Outcome {
     CARILLON_TRY(session.LimitReads(longest));
     Outcome outcome = body(session);
-    // After an error the connection is closed, and its limit with it.
+    // After an error the connection is closed, which also ends its limit.
     if (session.healthy()) CARILLON_TRY(session.LimitReads({}));
     return outcome;
   });
