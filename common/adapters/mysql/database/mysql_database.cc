@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint32_t kSegmentsMax = 4'096;
 
-// Inserts the rows that every store has. If several members start on a new store, the primary key
-// of the identity lets only one of them win.
+// Inserts the rows that every store has. If several members start on a new store, only one of them
+// can insert the identity, because of its primary key.
 Status FillNewStore(Session& session, uint32_t segment_count) {
   CARILLON_TRY(session.Execute(
       "INSERT INTO store_identity (id, store_id, segment_count, created_us) "
@@ -86,8 +86,8 @@ Result<MysqlDatabase> MysqlDatabase::Open(const MysqlOptions& options) {
     SessionOptions migrating = telling;
     migrating.read_timeout_s = kMigrationStatementMaxSeconds;
     CARILLON_ASSIGN_OR_RETURN(const std::unique_ptr<Session> session, Session::Connect(migrating));
-    // When an online index build finishes, it waits until transactions that use the table have
-    // ended, and statements that come later wait behind it. So this wait is kept short.
+    // At its end, an online index build waits for the transactions that use the table. Later
+    // statements wait behind the build. So the build's wait is kept short.
     CARILLON_TRY(session->Run("SET SESSION lock_wait_timeout = 10"));
     CARILLON_TRY(Migrate(*session, EmbeddedMigrations()));
   }

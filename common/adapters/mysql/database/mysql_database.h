@@ -2,13 +2,13 @@
 // number of segments.
 //
 // Place    The authority on the state of a cluster; sql/README.md explains its tables. An object
-//          made by Open executes every call; one made by Behind uses the same connections, but asks
-//          a gate before each call.
+//          made by Open executes every call. An object made by Behind uses the same connections,
+//          but asks a gate before each call.
 // Threads  Thread-safe; calls block for the pool's wait plus the statement timeouts at most.
 // Time     Now() is the database's clock; everywhere else the caller passes `now`.
-// Errors   As the ports say. Open also: kDenied for a wrong user; kConflict for a schema that is
-//          newer than this program or was changed by hand, or for a server that cannot keep the
-//          guarantees of docs/semantics.md.
+// Errors   As the ports say. Open also: kDenied: the user name or password is wrong.
+//          kConflict: this program cannot use the store's newer schema, an applied migration was
+//          changed, or the server cannot keep the guarantees of docs/semantics.md.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class MysqlDatabase {
  private:
   MysqlDatabase(std::shared_ptr<StoreCaches> caches, Pools pools, uint32_t segment_count);
 
-  std::shared_ptr<StoreCaches> caches_;  // shared with objects from Behind, which may outlive this
+  std::shared_ptr<StoreCaches> caches_;  // objects made by Behind share it and may live longer
   Pools pools_;
   uint32_t segment_count_;
 };

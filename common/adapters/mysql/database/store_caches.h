@@ -21,7 +21,7 @@ struct StoreCaches {
   Incarnations incarnations;
   PlainMemory plain;
   std::atomic<int64_t> versions_from{0};  // where DeleteOldVersions continues
-  std::atomic<int> tables_refused{0};     // consecutive partition calls that found a table in use
+  std::atomic<int> tables_refused{0};     // maintenance calls in a row that found a table in use
 };
 
 }  // namespace carillon::mysql
