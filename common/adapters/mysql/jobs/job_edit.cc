@@ -119,9 +119,9 @@ void JobEdit::Delete() {
   rows_.schedules.clear();
 }
 
-// Moves the schedule back to a planned run, so that the run is planned again. False if a later run
-// of the schedule cannot be unplanned (for example, because it was cancelled early): from before
-// that run, the schedule would plan the run's key twice.
+// Moves the schedule back to the fire of a planned run, so that the run is planned again. Returns
+// false if a later run of the schedule cannot be unplanned, for example because it was cancelled
+// early. Otherwise the schedule would plan the key of that later run twice.
 bool JobEdit::Unplan(const RunKey& key) {
   const auto later = rows_.past_recall.find(key.schedule_id);
   if (later != rows_.past_recall.end() && later->second >= key.fire) return false;

@@ -1,5 +1,5 @@
-// One change of a job: decides what becomes of its row, its schedules and its unclaimed runs. Pure.
-// For each run, DecidePendingEffect makes the decision.
+// One change of a job: decides the changes of the job's row, its schedules and its unclaimed runs.
+// DecidePendingEffect makes the decision for each run. Pure.
 //
 // Place    Between LockEdited and WriteEdited, inside a transaction of mysql_job_store.
 #pragma once

@@ -11,7 +11,7 @@ namespace carillon::mysql {
 namespace {
 
 // Cost of reading a job, relative to reading an index entry. A search by name needs only the
-// entries of an index that contains the name; other conditions need the job's row. Measured with a
+// entries of an index that contains the name. Other conditions need the job's row. Measured with a
 // million jobs in memory: 0.5 us per entry, 4 us per job.
 constexpr size_t kLookCost = 5;
 

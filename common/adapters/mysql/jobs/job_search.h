@@ -1,4 +1,4 @@
-// Reads one page of the list of jobs: directly by an index, or by a bounded walk along one.
+// Reads one page of the list of jobs: directly by an index, or by a bounded walk along an index.
 #pragma once
 
 #include "common/adapters/mysql/client/session.h"

@@ -255,8 +255,8 @@ Result<std::vector<JobVersion>> MysqlJobStore::ListVersions(const JobId& id, int
                                                             size_t limit) {
   return InRead(
       db_.pool(), "list versions", [&](Session& session) -> Result<std::vector<JobVersion>> {
-        // The LEFT JOIN returns a row even for a job without a version below `before`, so no row at
-        // all means that there is no such job.
+        // The LEFT JOIN returns a row even for a job without a version below `before`. So if there
+        // is no row at all, there is no such job.
         CARILLON_ASSIGN_OR_RETURN(
             Rows rows,
             session.Query(
