@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr Duration kReadyPoll = 10ms;
 constexpr int kMaxConnections = 64;
 // Pages that the server writes in the background per second. The server's default suits a single
-// spinning disk; with it, the redo log would fill up, and commits would wait.
+// spinning disk. With the default, the redo log would fill up, and commits would wait.
 constexpr int kIoCapacity = 1000;
 
 Status MakePrivateDirectory(const std::string& path) {
@@ -33,7 +33,7 @@ Status MakePrivateDirectory(const std::string& path) {
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return {ErrorCode::kUnavailable, fmt::format("{}: {}", path, std::strerror(errno))};
   }
-  // In a parent directory that everyone can write to, another user may have created it first.
+  // If everyone can write to the parent directory, another user may have created `path` first.
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid()) {
     return {ErrorCode::kDenied, fmt::format("{} is not a directory of ours", path)};
@@ -155,8 +155,8 @@ std::vector<std::string> PrivateMariadbd::Command() const {
   const std::string& d = options_.directory;
   std::vector<std::string> command = {
       options_.mariadbd, "--no-defaults", "--datadir=" + d + "/data", "--socket=" + socket_path_,
-      // A tmpdir of its own, because a starting server deletes the temporary tables of all servers
-      // that share its tmpdir.
+      // The server has its own tmpdir, because a starting server deletes the temporary tables of
+      // all servers that share its tmpdir.
       "--tmpdir=" + d + "/tmp", "--pid-file=" + d + "/server.pid",
       "--log-error=" + d + "/server.log", "--skip-networking", "--skip-log-bin",
       "--skip-symbolic-links", "--local-infile=0", "--performance-schema=OFF",

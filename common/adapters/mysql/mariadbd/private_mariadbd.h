@@ -3,16 +3,18 @@
 // Layout   <directory>/lock       held (flock) by the one process that uses the directory
 //          <directory>/data/      the server's data
 //          <directory>/server.log the server's log
-//          <directory>/server.sock its socket; in a directory of mode 0700 below /run/user or /tmp
-//          if that path is too long for a unix socket (107 bytes)
+//          <directory>/server.sock the server's socket. If this path is longer than 107 bytes (the
+//          limit of a unix socket), the socket is elsewhere: in a directory of mode 0700 below
+//          /run/user or /tmp
 //
-// Access   No network port. The server accepts only the user of this process, whose uid the kernel
-//          guarantees on the socket, so no password is needed.
+// Access   No network port. The server accepts only the user of this process. The kernel guarantees
+//          the user's uid on the socket, so no password is needed.
 //
-// If the previous process was killed, its server keeps running: it has no parent-death signal, so
-// that commits in progress finish and the next process finds warm caches. That server is found by
-// its --datadir among the running processes, never by a stored pid. If it was started with the same
-// options and answers, it is adopted; otherwise it is ended first.
+// If the previous process was killed, its server keeps running. The server has no parent-death
+// signal, so that commits in progress finish and the next process finds warm caches. The next
+// process finds the server by its --datadir among the running processes, never by a stored pid. If
+// the server was started with the same options and answers, the process adopts it. Otherwise the
+// process ends that server and starts a new one.
 //
 // Threads  Not thread-safe: one owner calls Step, which blocks while it restarts the server.
 // Errors   Start: kConflict: another process uses the directory; kUnavailable: the server does not

@@ -22,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Reads a file up to the first error. A process that ends between the opening and the reading of
-// its file is treated as not found.
+// Reads a file up to the first error. If a process ends between the opening and the reading of its
+// file, the process counts as not found.
 std::string ReadUpToError(const std::string& path) {
   std::string text;
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -48,8 +48,8 @@ std::vector<std::string> ReadCommand(const std::string& pid) {
   return command;
 }
 
-// True if the process runs as our user. A zombie does too, but FindByArgument does not find it,
-// because it has no command line.
+// True if the process runs as our user. A zombie also has our user id, but FindByArgument does not
+// find the zombie, because it has no command line.
 bool IsOurs(const std::string& pid) {
   struct stat info {};
   return stat(("/proc/" + pid).c_str(), &info) == 0 && info.st_uid == geteuid();
@@ -71,8 +71,8 @@ Result<pid_t> Spawn(const std::vector<std::string>& command, const std::string& 
   posix_spawn_file_actions_addclosefrom_np(&files, 3);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // Starts it in its own session, so that Ctrl-C in the terminal does not reach it, and with
-  // default signal handling.
+  // Starts the process in its own session, so that Ctrl-C in the terminal does not reach the
+  // process. Its signal handling is the default.
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   sigset_t none;

@@ -11,11 +11,12 @@
 
 namespace carillon::mysql {
 
-// Starts `command` in its own session. It reads from /dev/null, writes stdout and stderr to
-// `log_path`, and inherits no other descriptor.
+// Starts `command` in its own session. The process reads from /dev/null, writes stdout and stderr
+// to `log_path`, and inherits no other descriptor.
 Result<pid_t> Spawn(const std::vector<std::string>& command, const std::string& log_path);
 
-// Returns a close-on-exec descriptor that becomes readable when the process ends; -1 with errno.
+// Returns a close-on-exec descriptor that becomes readable when the process ends. If that fails,
+// returns -1 and sets errno.
 int OpenPidfd(pid_t pid);
 
 // Waits up to `timeout` for the process of `pidfd` to end. True if it has ended.
