@@ -27,8 +27,8 @@ std::vector<std::string> SplitRecipients(const std::string& text) {
   return recipients;
 }
 
-// Returns the channels as part of the statement's text: there are few, and their names
-// are constants.
+// Returns the channels as part of the statement's text. There are only few channels, and their
+// names are constants.
 std::string ChannelList(const std::vector<DeliveryChannel>& channels) {
   std::string list;
   for (const DeliveryChannel channel : channels) {

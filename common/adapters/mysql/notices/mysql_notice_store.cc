@@ -105,8 +105,9 @@ Status RememberNotice(Session& session, const Notice& notice, WallTime now) {
   return {};
 }
 
-// The sum of the held-back notices of one job and kind, which is added to the job's memory: their
-// number, and for failures also the fire and time after which a success counts as a recovery.
+// The held-back notices of one job and kind, which are added to the job's notice memory: the number
+// of these notices. For failures also the fire and the time after which a success counts as a
+// recovery.
 struct HeldBack {
   int64_t count = 0;
   int64_t failed_fire_us = 0;
@@ -160,8 +161,8 @@ Status Close(Session& session, const std::string& statement, JsonRows ids, int64
           fmt::format("{} of {} notices were decided about meanwhile", count - matched, count)};
 }
 
-// Thousands of failures per second may be held back or dropped, so any number of them costs the
-// same few statements. Only notices that are sent, which are few, need statements of their own.
+// Thousands of notices per second may be held back or dropped, so any number of these notices costs
+// the same few statements. Only the few notices that are sent need statements of their own.
 Status DecideAll(Session& session, const std::vector<NoticeDecision>& decisions, WallTime now) {
   JsonRows dropped;
   JsonRows kept;
@@ -172,7 +173,7 @@ Status DecideAll(Session& session, const std::vector<NoticeDecision>& decisions,
     (drop ? dropped : kept).Begin().Add(decision.notice.id);
     if (drop) ++drops;
     if (decision.verdict == NoticeVerdict::kHoldBack) Add(held, decision.notice);
-    // A notice that is sent replaces all that were held back before it.
+    // A notice that is sent replaces all notices that were held back before it.
     if (decision.verdict == NoticeVerdict::kTell) {
       held.erase({decision.notice.job_no, decision.notice.kind});
     }
