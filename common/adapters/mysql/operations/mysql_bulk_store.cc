@@ -362,7 +362,7 @@ Status MysqlBulkStore::ReleaseBulk(const BulkLease& lease) {
 
 Result<Upkeep> DeleteOldBulk(Pool& pool, WallTime before, int64_t items_max) {
   // The action is deleted in the same transaction as its last items. So after an interruption, the
-  // next call finds it and deletes the remaining items.
+  // next call finds the action and deletes the remaining items.
   for (int64_t deleted = 0; deleted < items_max;) {
     CARILLON_ASSIGN_OR_RETURN(
         const std::optional<uint64_t> old,
@@ -394,7 +394,7 @@ Result<Upkeep> DeleteOldBulk(Pool& pool, WallTime before, int64_t items_max) {
 Result<BoundedCount> MysqlBulkStore::CountBulk(const BulkFilter& filter) {
   CountedRows rows{.from = "bulk_actions b", .order = "b.id DESC", .within = {}};
   if (filter.user_id) rows.within.Add("b.user_id = ?", {*filter.user_id});
-  // There is an index with the state, but none with both user and state.
+  // There is an index with the state, but no index with both user and state.
   Conditions& state = filter.user_id ? rows.wanted : rows.within;
   if (filter.state) state.Add("b.state = ?", {Name(*filter.state)});
   if (filter.open) rows.wanted.Add("b.is_open = 1");
