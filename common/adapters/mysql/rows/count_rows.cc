@@ -16,7 +16,7 @@ Result<BoundedCount> CountRows(Session& session, const CountedRows& rows) {
   Params params = rows.wanted.params();
   params.insert(params.end(), rows.within.params().begin(), rows.within.params().end());
   params.push_back(static_cast<uint64_t>(limit));
-  // The order matters only if rows beyond the limit are left out.
+  // The order matters only if rows beyond the limit are not read.
   const std::string order = looks ? " ORDER BY " + rows.order : "";
   CARILLON_ASSIGN_OR_RETURN(
       Rows found,

@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::string_view kTimeParam = "TIMESTAMPADD(MICROSECOND, ?, '1970-01-01 00:00:00')";
 
-// Returns the index that yields jobs in the filter's order; "" if the database should sort them. It
-// should sort if the filter names namespaces, because this costs less than reading all jobs in
-// order. The exception is one namespace in the order of names, for which there is an index.
+// Returns the index that yields jobs in the filter's order; "" if the database should sort the
+// jobs. If the filter names namespaces, sorting costs less than reading all jobs in order. The
+// exception is one namespace in the order of names, for which there is an index.
 std::string_view IndexOf(const JobFilter& filter) {
   if (filter.order == JobOrder::kName) {
     if (filter.namespaces.size() == 1) return "by_full_name";

@@ -44,8 +44,8 @@ std::string_view ConditionOf(ResultFact fact) {
   return "FALSE";
 }
 
-// Joins the conditions of all facts. Leaving out a fact that a failpoint breaks changes the text,
-// so no session uses a statement that it has prepared before.
+// Joins the conditions of all facts. If a failpoint breaks a fact, its condition is left out. This
+// changes the text, so no session uses a statement that was prepared with the condition.
 template <typename AllFacts>
 std::string Where(const AllFacts& facts) {
   std::string where;
@@ -68,8 +68,8 @@ Result<Facts> Write(Session& session, const std::string& statement, JsonRows& ro
 Result<Facts> WritePlainClaims(Session& session, const std::vector<ClaimRequest>& requests,
                                const std::vector<uint32_t>& incarnations,
                                const std::vector<size_t>& places, WallTime now) {
-  // 1 is kSlotTaken, 2 is kActiveNoSlot. A run that kept its slot while it waited for a retry still
-  // has it, so 1 stays 1.
+  // 1 is kSlotTaken, 2 is kActiveNoSlot. While a run waits for a retry, it keeps its row of
+  // run_slots, so 1 stays 1.
   const std::string statement = UpdateRuns(
       "a INT PATH '$[3]', n INT UNSIGNED PATH '$[4]', x BIGINT UNSIGNED PATH '$[5]', "
       "y BIGINT UNSIGNED PATH '$[6]', c BIGINT PATH '$[7]', j BIGINT UNSIGNED PATH '$[8]', "

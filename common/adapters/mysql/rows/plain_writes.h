@@ -1,5 +1,5 @@
-// Writes claims and results that are plain (common/domain/run/plain.h): one UPDATE for a batch, whose
-// WHERE clause checks every fact, instead of reading the rows, deciding and writing them.
+// Writes claims and results that are plain (see common/domain/run/plain.h). One UPDATE writes a
+// batch, and its WHERE clause checks every fact. The rows are not read first.
 //
 // Threads  PlainPath and SlotJobs are thread-safe.
 #pragma once
@@ -17,7 +17,7 @@ namespace carillon::mysql {
 
 enum class Facts {
   kHeld,
-  kMissed,  // did not hold for all runs: the caller must roll back
+  kMissed,  // the facts did not hold for all runs: the caller must roll back
 };
 
 // Write the items with the indexes `places`, which are sorted by the keys of the runs (the `plain`
@@ -28,8 +28,8 @@ Result<Facts> WritePlainClaims(Session& session, const std::vector<ClaimRequest>
 Result<Facts> WritePlainResults(Session& session, const std::vector<ResultReport>& reports,
                                 const std::vector<size_t>& places);
 
-// Decides whether to try a batch as plain. A miss costs a statement and a rollback, and after
-// one miss another is likely. So after a miss the next batch is not tried: its rows are read.
+// Decides whether to try a batch as plain. A miss costs a statement and a rollback. After one miss
+// another miss is likely. So after a miss the next batch is not tried: its rows are read.
 // After two consecutive misses, the next two batches are not tried, then four, and so on up
 // to kPlainPauseMax.
 inline constexpr int kPlainPauseMax = 64;  // batches
@@ -46,9 +46,9 @@ class PlainPath {
 
 enum class Look { kPlain, kEachRow };
 
-// Runs `write` for a batch inside a transaction. The first run has kPlain, so that the rows of
-// plain items are not read. If it misses (returns nullopt), rolls back and runs `write` again,
-// including the fence, with kEachRow, which reads every row.
+// Calls `write` for a batch inside a transaction. The first call has kPlain, so that the rows of
+// plain items are not read. If this call misses (returns nullopt), rolls back and calls `write`
+// with kEachRow. The second call locks the fence again and reads every row.
 template <typename Write>
 auto PlainFirst(Session& session, PlainPath& path, Write write)
     -> Result<typename std::invoke_result_t<Write, Look>::value_type::value_type> {
@@ -63,14 +63,14 @@ auto PlainFirst(Session& session, PlainPath& path, Write write)
   return std::move(*written);
 }
 
-// Jobs with a run that was seen to hold an overlap slot. Results of such runs are not plain, so a
-// batch that contains one would miss if it were tried as plain. If such a job is not known here,
-// the only cost is that miss.
+// Jobs with a run that was seen to hold a row of run_slots. The result of such a run is not plain.
+// A batch with such a result misses if it is tried as plain. If a job is not known here, the only
+// cost is this miss.
 inline constexpr size_t kSlotJobsKept = 32'768;
 class SlotJobs {
  public:
   void Note(JobNo job_no, bool slot_taken);
-  // Returns the jobs of those reports whose runs may hold a slot.
+  // Returns the jobs of those reports whose runs may hold a row of run_slots.
   std::set<JobNo> Among(const std::vector<ResultReport>& reports) const;
 
  private:

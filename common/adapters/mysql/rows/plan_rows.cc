@@ -113,7 +113,7 @@ Result<std::vector<ScheduleAdvance>> MergeAdvances(const std::vector<ScheduleAdv
 
 Status WritePlan(Session& session, const PlanBatch& batch,
                  const std::vector<ScheduleAdvance>& advances, WallTime now) {
-  // Schedules come first: this is the order of locks, and finds a conflict before any insert.
+  // Schedules come first. This is the order of locks, and a conflict is found before any insert.
   if (!advances.empty()) CARILLON_TRY(Advance(session, advances));
   if (!batch.runs.empty()) CARILLON_TRY(InsertRuns(session, batch.runs, now));
   CARILLON_TRY(InsertGaps(session, batch.gaps));

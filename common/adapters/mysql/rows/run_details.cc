@@ -131,8 +131,8 @@ Result<ReadRows> ReadSome(Session& session, const DetailQuery& query, size_t lim
 
 Result<std::vector<RunDetail>> ReadDetails(Session& session, const DetailQuery& query,
                                            Incarnations& incarnations) {
-  // Reads more if runs were left out: a caller takes a page with fewer than `limit` for the
-  // last one.
+  // If unreadable runs were skipped, reads more. Otherwise the caller would take a page with fewer
+  // runs than `limit` for the last page.
   for (size_t limit = query.limit;;) {
     CARILLON_ASSIGN_OR_RETURN(ReadRows read, ReadSome(session, query, limit, incarnations));
     const bool more = read.details.size() + read.left_out == limit;

@@ -215,8 +215,8 @@ Status LockFence(Session& session, const Fence& fence) {
 
 Result<EnabledExecutors> LockFenceAndExecutors(Session& session, const Fence& fence,
                                                EnabledExecutors executors) {
-  // The first part of the UNION is executed, and so locked, first. Rows of the second part carry an
-  // impossible segment number, by which they are told apart.
+  // The first part of the UNION is executed first, so its rows are locked first. Rows of the second
+  // part have an impossible segment number, which distinguishes them from rows of the first part.
   static const std::string statement =
       "(SELECT s.segment, s.epoch, '' " + kFencedSegments +
       ") UNION ALL (SELECT 4294967295, CAST(x.enabled AND NOT x.draining AS UNSIGNED), "

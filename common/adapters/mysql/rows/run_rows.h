@@ -32,12 +32,12 @@ inline constexpr int kActiveNoSlot = 2;  // the run was claimed while overlap wa
 struct StoredRun {
   RunRow row = {};
   uint32_t incarnation_no = 0;
-  bool active = false;         // claimed before and not final since; overlap_policy skip counts it
+  bool active = false;         // claimed and not final; overlap_policy skip counts this run
   bool slot_taken = false;     // the run holds rows of run_slots
   bool ended_by_loss = false;  // its last result came from a lost lease, not from its executor
   WallTime started = WallTime{};
-  // False: this version does not know its state or kind. `row.state` is then a final state, so that
-  // no decision changes the run; code that reads many runs skips it.
+  // False: this version does not know the run's state or kind. `row.state` is then a final state,
+  // so that no decision changes the run. Code that reads many runs skips such a run.
   bool readable = true;
 };
 using LockedRuns = std::unordered_map<RunKey, StoredRun>;
@@ -68,8 +68,8 @@ Result<std::vector<StoredRun>> ReadRuns(Session& session, Rows rows, Incarnation
 inline constexpr int64_t kCountedMax = 100'000;
 
 // Reads the keys of the runs of a job that are PENDING, RUNNING or HELD, in no order and without
-// locks. Searches the job's runs if they are few, otherwise the open runs of its segment (no index
-// covers both).
+// locks. If the job has few runs, searches these runs. Otherwise searches the open runs of the
+// job's segment. No index covers both.
 inline constexpr int64_t kRunsOfJobReadMax = 2'000;
 Result<std::vector<RunKey>> ReadOpenKeys(Session& session, JobNo job_no, SegmentId segment);
 
@@ -82,9 +82,9 @@ Status LockFence(Session& session, const Fence& fence);
 
 // By executor: true if it may take runs. An executor that is not in the store may take runs, too.
 using EnabledExecutors = std::map<ExecutorId, bool>;
-// As LockFence, and then, in the same round trip, reads whether `executors` are enabled. Their rows
-// are locked in share mode (P8): if an executor was disabled before this call, the result says so;
-// a later attempt to disable one waits for our commit.
+// Locks the fence as LockFence does. In the same round trip, reads whether `executors` are enabled,
+// and locks their rows in share mode (guarantee P8). If an executor was disabled before this call,
+// the result says so. A later attempt to disable an executor waits for our commit.
 Result<EnabledExecutors> LockFenceAndExecutors(Session& session, const Fence& fence,
                                                EnabledExecutors executors);
 
