@@ -20,7 +20,7 @@
 namespace carillon::mysql {
 namespace {
 
-constexpr int64_t kBusyMicrosecondsMax = 100'000;  // how far after `now` a free one is searched
+constexpr int64_t kBusyMicrosecondsMax = 100'000;  // bounds the search of FreeMicrosecond
 
 // Returns the first time from `now` on at which the job has no manual run. The caller must hold the
 // lock of the job's row, so that nobody else adds manual runs of the job.
@@ -88,7 +88,8 @@ Error Unreadable(const RunKey& key) {
   return {ErrorCode::kCorrupt, "run " + EncodeRunId(key) + ": unknown state or kind"};
 }
 
-// True for a run that is only planned: its fire is in the future, and it has not been tried.
+// True for a run that is only planned: its fire is in the future, and it has not been tried. A
+// manual run is never only planned.
 bool IsAhead(const RunRow& row, WallTime now) {
   return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
          row.key.fire > now;
@@ -124,7 +125,7 @@ const std::string kSelectLetters =
 Error NoLetter(uint64_t id) { return {ErrorCode::kNotFound, fmt::format("no dead letter {}", id)}; }
 
 // The newest dead letter of each job. Reads one index entry for each job (loose index scan), not
-// one for each dead letter, and joins only the jobs of the page.
+// one for each dead letter. Joins only the jobs of the page.
 const std::string kSelectLetterJobs =
     "SELECT x.newest, j.job_id, j.name, j.deleted FROM (SELECT y.job_no, y.newest FROM "
     "(SELECT d.job_no, MAX(d.id) AS newest FROM dead_letters d FORCE INDEX (by_job) "
@@ -220,8 +221,8 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
         if (runs.empty()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
         StoredRun& run = runs.begin()->second;
         if (!run.readable) return Unreadable(key);
-        // Reads it again, because a report of the attempt may have arrived between the first read
-        // and the lock.
+        // Reads the run again, because a report of the attempt may have arrived between the first
+        // read and the lock.
         CARILLON_ASSIGN_OR_RETURN(const RunDetail now_is,
                                   ReadDetail(session, key, db_.caches().incarnations));
         if (HasReportOf(now_is, run.row.attempt)) run.row.may_still_run = false;
@@ -290,8 +291,8 @@ Result<GapPage> MysqlRunStore::ListGaps(const GapFilter& filter) {
     }
     Params params = where.params();
     params.push_back(static_cast<uint64_t>(filter.limit + 1));
-    // Selects the page in a subquery first. In a plain join with jobs the optimizer may choose to
-    // sort all gaps, or to go from the jobs to all of their gaps.
+    // Selects the page in a subquery first. In a plain join with jobs, the optimizer may choose to
+    // sort all gaps, or to read all gaps of each job.
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows,
         session.Query(fmt::format("SELECT g.id, g.schedule_id, j.job_id, g.from_us, g.to_us, "
@@ -340,8 +341,8 @@ Result<std::vector<DeadLetter>> MysqlRunStore::ListDeadLetters(const DeadLetterF
                 [&](Session& session) -> Result<std::vector<DeadLetter>> {
                   std::vector<DeadLetter> letters;
                   uint64_t before = filter.before_id;
-                  // Reads more if letters were left out: a caller takes a page with fewer than
-                  // `limit` for the last one.
+                  // If unreadable letters were skipped, reads more. Otherwise the caller would take
+                  // a page with fewer letters than `limit` for the last page.
                   for (bool more = true; more && letters.size() < filter.limit;) {
                     const size_t wanted = filter.limit - letters.size();
                     Params values{before};
@@ -409,7 +410,7 @@ Result<BoundedCount> MysqlRunStore::CountGaps(const GapFilter& filter) {
   CountedRows rows{.from = "run_gaps g", .order = "g.id DESC", .wanted = OtherwiseOfGaps(filter)};
   rows.within = GapsOfJob(filter);
   rows.within.Add(GapsEndingSince(filter));
-  if (filter.since && !filter.job_id) {  // reads only gaps that have ended since
+  if (filter.since && !filter.job_id) {  // reads only gaps that ended at `since` or later
     rows.from += " FORCE INDEX (by_end)";
     rows.order = "g.to_us DESC";
   }

@@ -15,8 +15,8 @@
 namespace carillon::mysql {
 namespace {
 
-// Runs with fires up to this long after `now` are all read. Of the later runs, those that are only
-// planned (there are many) are not listed, and those that ended early are found by an index.
+// All runs with fires up to this long after `now` are read. Of the runs with later fires, the many
+// runs that are only planned are not listed. Runs that ended early are found by an index.
 constexpr Duration kListAhead = 1s;
 
 // Cost of reading a row through an index, relative to a row in a scan of the table: rows found
@@ -24,8 +24,8 @@ constexpr Duration kListAhead = 1s;
 // the buffer pool: 80 us per row against 1 us.
 constexpr size_t kScatteredCost = 25;
 
-// The largest number of open runs that are sorted for a page. They need sorting because their index
-// is in the order of due times, not of fires.
+// The largest number of open runs that are sorted for a page. Open runs need sorting because their
+// index is in the order of due times, not of fires.
 constexpr size_t kSortedMax = 20'000;
 
 // A walk along an index, in the order of the list.
@@ -78,7 +78,8 @@ void AddJob(Conditions& conditions, const JobId& id) {
 }
 
 // Adds a condition on the current name of the job. The subquery depends only on the run's job_no,
-// so the server, which caches subquery results, evaluates it once for each job and not for each run.
+// and the server caches the results of subqueries. So it is evaluated once for each job, not for
+// each run.
 void AddJobName(Conditions& conditions, const std::string& text) {
   Conditions named;
   AddNameContains(named, text);
@@ -112,8 +113,8 @@ Result<Conditions> WantedOf(Session& session, const RunFilter& filter) {
     wanted.Add(fmt::format("r.kind IN ({})", fmt::join(numbers, ", ")));
   }
   if (!filter.executor) return wanted;
-  // Reads the numbers first, so that they are constants for the optimizer, too: a subquery would
-  // make it sort the whole history.
+  // Reads the numbers first, so that they are constants for the optimizer, too. With a subquery,
+  // the optimizer would sort the whole history.
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
       session.Query("SELECT i.incarnation_no FROM executor_incarnations i WHERE i.executor_id = ?",
@@ -192,7 +193,7 @@ std::vector<Walk> WalksOfStates(const RunFilter& filter, const std::set<RunState
       open.push_back(state);
     }
   }
-  // Open runs come first: a run that ends between two walks is then found twice, not missed.
+  // Open runs come first. So if a run ends between two walks, it is found twice and not missed.
   if (!open.empty()) walks.push_back(OpenRuns(filter, wanted, scope, open));
   for (const RunState state : states) {
     if (!IsOpen(state)) walks.push_back(EndedAs(filter, wanted, state));
@@ -276,7 +277,7 @@ constexpr size_t kMarkedOpenRuns = 1'000;
 Result<uint64_t> MarkOf(Session& session, const std::string& runs, const Params& params) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
-      // MD5, because weaker checksums of a window that moves by one run may add up to the same sum.
+      // Uses MD5. If the window moves by one run, weaker checksums may add up to the same sum.
       session.Query(
           "SELECT CAST(COALESCE(SUM(CONV(LEFT(MD5(CONCAT_WS(' ', x.fire_us, x.schedule_id, "
           "x.shard, x.state, x.attempt)), 8), 16, 10)), 0) AS UNSIGNED), COUNT(*) FROM (SELECT "
