@@ -1,10 +1,10 @@
-// Maps incarnations of executors to small numbers: a run's row holds four bytes of fixed width
-// instead of two texts, so that a claim does not make the row grow (growing rows split pages).
+// Maps incarnations of executors to numbers. A run's row holds the four bytes of a number instead
+// of two texts. So a claim does not make the row grow. Growing rows would split pages.
 //
 // Threads  Thread-safe. The numbers never change while the store keeps its history, so a number
 //          that was read stays valid until Forget.
-// Always   At most kIncarnationsKept are cached, because a member meets more and more of them while
-//          executors come and go. A full cache is emptied, and filled again on demand.
+// Always   At most kIncarnationsKept numbers are cached, because a member meets more and more
+//          incarnations over time. A full cache is emptied, and filled again on demand.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ namespace carillon::mysql {
 inline constexpr int64_t kIncarnationsPerCall = 20'000;
 inline constexpr size_t kIncarnationsKept = 32'768;
 
-// Deletes the numbers of incarnations that were last seen as the current one of their executor
-// before `before`, except those that an open run refers to. Deletes at most
-// kIncarnationsPerCall numbers.
+// Deletes the numbers of old incarnations, at most kIncarnationsPerCall of them. An incarnation is
+// old if it was last seen before `before` as the current incarnation of its executor. Numbers that
+// an open run refers to are kept.
 Status DeleteOldIncarnations(Pool& pool, WallTime now, WallTime before);
 
 class Incarnations {

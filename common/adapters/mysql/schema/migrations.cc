@@ -42,8 +42,8 @@ Result<std::string> ChecksumOf(Session& session, std::string_view text) {
   return rows.Text(1);
 }
 
-// Adds the column compatible_from to a table that was created before it existed, and changes
-// nothing else: a program that does not know the column keeps working.
+// If an older program created the table without the column compatible_from, adds this column.
+// Changes nothing else, so that the older program keeps working.
 Status EnsureTable(Session& session) {
   CARILLON_TRY(session.Run(
       "CREATE TABLE IF NOT EXISTS schema_migrations (version INT NOT NULL PRIMARY KEY, "

@@ -30,7 +30,7 @@ const std::vector<Migration>& EmbeddedMigrations();
 inline constexpr Duration kMigrationLockWait = 5s;  // per attempt; shorter than the read timeout
 inline constexpr int kMigrationLockTriesMax = 24;
 
-// Returns the number N of the header's line "-- compatible_from: N". Without that line it is the
+// Returns the number N of the header's line "-- compatible_from: N". Without that line, returns the
 // migration's own version, so that no older program may use the schema.
 int CompatibleFrom(const Migration& migration);
 

@@ -122,17 +122,17 @@ Status AddTo(Session& session, const std::string& table, WallTime now, Duration 
                                 DaysText(first, newest)));
 }
 
-// Runs `body` while no other member does maintenance and no backup is taken, with a short timeout
-// for tables in use. Does nothing, and succeeds, if another connection has the maintenance lock.
+// Runs `body` while this connection holds the maintenance lock, with a short timeout for tables in
+// use. If another member or a backup holds the lock, does nothing and succeeds.
 Status Exclusively(Pool& pool, std::string_view operation,
                    const std::function<Status(Session&)>& body) {
   CARILLON_ASSIGN_OR_RETURN(Pool::Lease lease, pool.Acquire(operation));
   Session& session = *lease;
-  // The connection is closed in any case, which ends its settings, table locks and named lock.
+  // The connection is always closed. This ends its settings, its table locks and its named lock.
   lease.Drop();
   CARILLON_TRY(session.Run("SET SESSION lock_wait_timeout = 1"));
   CARILLON_ASSIGN_OR_RETURN(const bool ours, TakeLock(session, StoreLock::kMaintain, 0s));
-  if (!ours) return {};  // another member or a backup has it
+  if (!ours) return {};  // another member or a backup has the lock
   return body(session);
 }
 
@@ -157,8 +157,8 @@ Status DropDay(Session& session, const std::string& partition, Duration queue) {
   });
 }
 
-// Deletes old runs from p_past row by row, since p_past itself is never dropped. As with partitions,
-// a day with an open run is kept.
+// Deletes old runs from p_past row by row, because p_past itself is never dropped. If a day has an
+// open run, all runs of this day are kept.
 Result<int64_t> DeletePast(Pool& pool, int64_t before_us) {
   return InTransaction(pool, {.operation = "retention"}, [&](Session& session) -> Result<int64_t> {
     std::string open_days;
@@ -247,12 +247,14 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old) {
       {"DELETE FROM deliveries WHERE created_us < ? AND open_segment IS NULL LIMIT ?", runs_us},
       {"DELETE FROM notice_memories WHERE told_us < ? AND watched_segment IS NULL LIMIT ?",
        runs_us},
-      // Also deletes memories that still watch for a success when they are older than the audit
-      // log: the job has had no success since then, or no longer exists.
+      // A notice memory that still waits for a success of its job is deleted later: when its last
+      // notice is older than the retention of the audit log. Since that notice the job has had no
+      // success, or the job no longer exists.
       {"DELETE FROM notice_memories WHERE told_us < ? LIMIT ?", ToUnixMicros(old.audit_before)},
       {DeleteOrphansOf(kTablesOfRuns[0]), day_us},
       {DeleteOrphansOf(kTablesOfRuns[1]), day_us},
-      // An executor that somebody disabled or drains is kept: the setting must not be lost.
+      // If somebody disabled or drains an executor, its row is kept, because this setting must not
+      // be lost.
       {"DELETE FROM executors WHERE last_heartbeat_time < TIMESTAMPADD(MICROSECOND, ?, "
        "'1970-01-01 00:00:00') AND status IN ('LOST', 'OFFLINE') AND enabled = 1 AND draining = 0 "
        "LIMIT ?",
@@ -288,8 +290,8 @@ Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before) {
     if (jobs == 0) return int64_t{0};
     JsonRows old;
     {
-      // The creation time of the successor counts: until then, runs were planned with this version,
-      // so runs of the retained days may refer to it.
+      // The creation time of the next version counts. Until that time runs were planned with this
+      // version, and runs of the retained days may refer to it.
       CARILLON_ASSIGN_OR_RETURN(
           Rows rows,
           session.Query("SELECT v.job_no, v.version FROM jobs j STRAIGHT_JOIN job_versions v ON "

@@ -1,9 +1,10 @@
 // Maintains the daily partitions of job_runs, run_attempts and run_log_chunks: adds partitions for
 // the coming days and drops old ones (retention).
 //
-// A partition is called pYYYYMMDD after its day (UTC); p_past holds everything before the oldest
-// day (old backfills), p_future everything after the newest (nothing, as long as AddPartitions is
-// called daily).
+// Names of the partitions:
+// - pYYYYMMDD has the rows of this day (UTC).
+// - p_past has all rows before the oldest day, from old backfills.
+// - p_future has all rows after the newest day. It stays empty if AddPartitions is called daily.
 //
 // Threads  Any member may call these functions at any time. One member at a time changes
 //          partitions: while another member or a backup holds the maintenance lock, AddPartitions
