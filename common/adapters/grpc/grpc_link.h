@@ -43,7 +43,7 @@ class GrpcLink : public ExecutorLink {
   static std::unique_ptr<GrpcLink> Make(const LinkOptions& options, const Clock& clock,
                                         CurrentIdentity identity = {});
   // Keeps a stream to each of `members` that has a grpc_address. If a member is no longer listed, a
-  // working stream to it stays until the stream ends, because the member may still own segments.
+  // working stream to this member stays until the stream ends. The member may still own segments.
   virtual void SetMembers(const std::vector<MemberInfo>& members) = 0;
   // Returns the keys of the current members to which this executor has, or had, a stream.
   virtual std::vector<std::string> public_keys() = 0;

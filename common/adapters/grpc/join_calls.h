@@ -28,7 +28,8 @@ class JoinCall;
 
 class JoinCalls {
  public:
-  // `refused` is called for each call whose request did not arrive in time; it must not block.
+  // `refused` is called for each call whose request did not arrive in time. `refused` must not
+  // block.
   JoinCalls(IssueCertificate issue, const Clock& clock, Duration patience,
             std::function<void()> refused);
   ~JoinCalls() { Stop(); }
@@ -38,7 +39,7 @@ class JoinCalls {
   grpc::ServerGenericBidiReactor* Take(const JoinRequest& who);
   void Stop();
 
-  // Called by JoinCall when its read has ended. Returns false if the call was evicted.
+  // Called by JoinCall when its read has ended. Returns false if the call was refused meanwhile.
   bool Ended(JoinCall* call);
   // Called by JoinCall with a complete request. Answers later, or at once if too many wait.
   void Put(JoinCall* call);

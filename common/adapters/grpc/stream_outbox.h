@@ -45,7 +45,7 @@ class StreamOutbox {
     bytes_ += bytes.size();
     return std::exchange(writing_, true) ? nullptr : &waiting_.front();
   }
-  // Call it after a successful write. Returns the next buffer to write, or null.
+  // Call Next after a successful write. Returns the next buffer to write, or null.
   const grpc::ByteBuffer* Next() {
     bytes_ -= waiting_.front().Length();
     waiting_.pop_front();
@@ -57,7 +57,7 @@ class StreamOutbox {
 
  private:
   const Limits limits_;
-  std::deque<grpc::ByteBuffer> waiting_;  // the first one is being written
+  std::deque<grpc::ByteBuffer> waiting_;  // the first message is being written
   size_t bytes_ = 0;                      // total size of waiting_
   bool writing_ = false;
 };
