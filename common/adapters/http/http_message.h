@@ -29,8 +29,8 @@ enum class HttpDefect {
   kUnknownCoding,  // Transfer-Encoding other than "chunked" alone
 };
 
-// True if the connection must be closed after the response, because the end of the request or its
-// target host is uncertain.
+// True if the connection must be closed after the response. The end of the request or its target
+// host is then uncertain.
 constexpr bool EndsConnection(HttpDefect defect) { return defect >= HttpDefect::kBadHeader; }
 
 // A received request.

@@ -98,8 +98,8 @@ class Stream final : public HttpStream {
   }
 
  private:
-  // Held by RESTinio's callbacks in place of the stream. The stream holds the connection, and the
-  // connection holds the callbacks, so callbacks that hold the stream would form a cycle.
+  // RESTinio's callbacks hold this state instead of the stream. The stream holds the connection,
+  // and the connection holds the callbacks. So callbacks that hold the stream would form a cycle.
   struct State {
     explicit State(std::shared_ptr<InProgress> requests) : in_progress(std::move(requests)) {}
     ~State() { in_progress->End(); }
@@ -138,8 +138,8 @@ std::string AddressText(const restinio::endpoint_t& endpoint) {
   return address.is_v6() ? "[" + address.to_string() + "]" : address.to_string();
 }
 
-// Finds the defects for which RFC 9112 tells servers to reject a request, because a proxy in front
-// of this server may have interpreted the request differently.
+// Finds the defects for which RFC 9112 tells servers to reject a request. A proxy in front of this
+// server may have interpreted such a request differently.
 HttpDefect DefectOfHead(const HttpRequest& request, const restinio::http_request_header_t& header) {
   const size_t hosts = request.CountHeader("host");
   if (hosts > 1 || (hosts == 0 && header.http_minor() >= 1)) return HttpDefect::kBadHost;
@@ -250,7 +250,7 @@ class Server final : public HttpServer, private limits::impl::acceptor_callback_
     work_.reset();
     io_.stop();
     for (std::thread& thread : io_threads_) thread.join();
-    // io_ may have stopped before it ran the close that was posted to it.
+    // io_ may have stopped before it ran the posted close.
     std::error_code ignored;
     acceptor_.close(ignored);
   }

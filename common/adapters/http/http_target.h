@@ -1,7 +1,9 @@
 // Parses the target of a request ("/api/jobs/a%20b?state=FAILED"). Pure.
 //
-// Errors   kInvalid: not an absolute path, a bad or truncated escape, a NUL or another control
-//          character, bytes that are not UTF-8 (overlong forms and surrogates included).
+// Errors   kInvalid: the target is not an absolute path, or contains
+//          - an invalid or truncated escape,
+//          - a control character, such as NUL,
+//          - bytes that are not UTF-8, such as overlong forms and surrogates.
 #pragma once
 
 #include <string>
