@@ -2,8 +2,8 @@
 //
 // Place    Cluster members and executors; its in-memory counterpart is memory_bus.
 // Threads  Producers are thread-safe; a consumer has one user. Besides the threads of librdkafka,
-//          each producer owns a thread that serves delivery reports, and each consumer owns a
-//          thread that measures its lag.
+//          each producer owns a thread that serves delivery reports. Each consumer owns a thread
+//          that measures the consumer's lag.
 // Errors   Send: kExhausted when the local queue is full, kInvalid if a record is larger than the
 //          broker accepts. Poll, Commit: kUnavailable.
 //          If the record sequences of a producer and the broker disagree, librdkafka declares the
@@ -31,7 +31,7 @@ namespace carillon::kafka {
 struct ProducerOptions {
   KafkaOptions kafka;
   int partitions = 8;             // per topic; a record goes to (key mod partitions)
-  Duration message_timeout = 5s;  // by then, the owner publishes an unclaimed task again
+  Duration message_timeout = 5s;  // the owner publishes an unclaimed task again after 5 s, too
   size_t queue_records_max = 100'000;
   size_t queue_bytes_max = size_t{64} << 20;
 };
@@ -39,7 +39,7 @@ struct ProducerOptions {
 // Connects in the background.
 Result<std::unique_ptr<BusProducer>> NewProducer(const ProducerOptions& options, Metrics& metrics);
 
-// The partitions that a consumer reads, and where it begins.
+// The partitions that a consumer reads, and where reading begins.
 struct ConsumerOptions {
   KafkaOptions kafka;
   std::string topic;

@@ -46,7 +46,7 @@ struct Destroy {
 template <typename T>
 using Owned = std::unique_ptr<T, Destroy>;
 
-// `defaults` are the properties of one kind of client; `opaque` is passed to its callbacks.
+// `defaults` are the properties of one kind of client. `opaque` is passed to `delivered`.
 Result<Owned<rd_kafka_t>> NewClient(rd_kafka_type_t type, const KafkaOptions& options,
                                     const std::map<std::string, std::string>& defaults,
                                     void (*delivered)(rd_kafka_t*, const rd_kafka_message_t*,

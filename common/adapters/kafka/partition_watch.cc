@@ -57,7 +57,7 @@ BusHealth PartitionWatch::Look() {
   if (contact_ != BusHealth::Contact::kAnswers) return {.contact = contact_};
   int64_t behind = 0;
   for (const auto& [partition, end] : ends_) {
-    // The end was read up to a few seconds ago, so the handled position may already be beyond it.
+    // The end was read up to a few seconds ago. The handled position may be beyond this end now.
     behind += std::max<int64_t>(0, end - handled_.at(partition));
   }
   return {.contact = contact_, .behind = behind};

@@ -59,7 +59,7 @@ class PartitionWatch {
   BusHealth::Contact contact_ GUARDED_BY(mu_) = BusHealth::Contact::kUnknown;
   int failures_ GUARDED_BY(mu_) = 0;
   bool stopping_ GUARDED_BY(mu_) = false;
-  std::thread asker_;  // declared last, because it uses the other members
+  std::thread asker_;  // declared last, because the thread uses the variables above
 };
 
 }  // namespace carillon::kafka
