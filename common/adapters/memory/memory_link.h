@@ -6,8 +6,8 @@
 //          outside the lock. When an end is destroyed, a call of its wake-up may still be in
 //          progress; no later call follows. So destroy an end only after its peers' threads have
 //          stopped, or if the target of the wake-up outlives such a call.
-// Errors   Send: kUnavailable when the other end does not exist, kExhausted when its queue holds
-//          `messages_max` messages.
+// Errors   Send: kUnavailable: the other end does not exist. kExhausted: the queue of the other end
+//          holds `messages_max` messages.
 // Always   Messages of one pair arrive in order and once. If an end is destroyed, the messages that
 //          wait there are lost.
 #pragma once
