@@ -22,7 +22,8 @@ std::optional<uint64_t> NumberOf(std::string_view name) {
   return number;
 }
 
-// Returns the state that the member announced; nullopt if it has announced none, or is changing it.
+// Returns the state that the member announced. Returns nullopt if the member has announced no
+// state, or is changing its state.
 std::optional<bool> PausedOf(const std::vector<std::string>& names,
                              const Incarnation& incarnation) {
   const auto told = [&](bool paused) {

@@ -67,7 +67,7 @@ class ZookeeperMembership {
   // kUnavailable: not a member, or no contact.
   Result<Standing> OwnStanding();
   const ClusterTree& tree() const { return tree_; }
-  // Makes the thread read the view again, because it is out of date.
+  // Makes the thread read the view again, because the view is out of date.
   void MarkDirty();
   // Adopts `assignment`, which was written in place of the assignment in `before`.
   void AdoptWritten(const Assignment& assignment, const ClusterView& before);

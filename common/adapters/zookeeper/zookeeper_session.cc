@@ -15,7 +15,8 @@ constexpr int kDataBytesMax = 1 << 20;  // the server's own limit (jute.maxbuffe
 
 struct Nothing {};
 
-// Shared by a caller, which may stop waiting, and a completion, which may arrive after that.
+// Shared by a caller and a completion. The completion may arrive after the caller has stopped
+// waiting.
 template <typename Reply>
 class Call {
  public:
@@ -38,7 +39,7 @@ class Call {
     return rc_;
   }
 
-  // Hold wraps the call as the `data` of its completion; Take unwraps it there.
+  // Hold wraps the call as the `data` of its completion. Take unwraps the call in the completion.
   static const void* Hold(const Held& call) { return new Held(call); }
   static Held Take(const void* data) {
     const std::unique_ptr<const Held> held(static_cast<const Held*>(data));

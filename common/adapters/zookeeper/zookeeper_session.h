@@ -1,5 +1,5 @@
-// One session with a ZooKeeper ensemble. Turns the C client's asynchronous calls into blocking ones
-// with a time limit, so that a server that hangs does not make its callers hang.
+// One session with a ZooKeeper ensemble. Turns the C client's asynchronous calls into blocking
+// calls with a time limit. So if a server hangs, the callers do not hang.
 //
 // Place    ZookeeperMembership opens a session, and a new one after the session has expired.
 // Threads  Thread-safe. The C client owns an I/O thread and a thread for completions. The latter
