@@ -41,7 +41,8 @@ Result<uint64_t> IdNextTo(Session& session, std::string_view condition, WallTime
   return rows.Next() ? rows.Unsigned(1) : none;
 }
 
-// Turns a filter into ranges of indexes. Not copyable, because its conditions refer to its members.
+// Turns a filter into ranges of indexes. Not copyable, because the conditions refer to variables of
+// this object.
 class Search {
  public:
   explicit Search(const AuditFilter& filter)
@@ -49,8 +50,8 @@ class Search {
   Search(const Search&) = delete;
   Search& operator=(const Search&) = delete;
 
-  // Returns one lane for each wanted value of an indexed column, since an index range over several
-  // values is not ordered by id.
+  // Returns one lane for each wanted value of an indexed column. An index range over several values
+  // would not be ordered by id.
   Result<std::vector<Lane>> Lanes(Session& session) {
     CARILLON_TRY(SetRange(session));
     std::vector<Lane> lanes;

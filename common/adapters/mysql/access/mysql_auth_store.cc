@@ -110,7 +110,7 @@ Result<std::optional<LockedRefresh>> LockRefresh(Session& session, const std::st
   return std::optional(std::move(locked));
 }
 
-// Returns the tokens of the family later than `than`. Earlier ones are not read, since a long
+// Returns the tokens of the family later than `than`. Earlier tokens are not read, because a long
 // session has thousands of tokens.
 Result<std::vector<LaterRefresh>> LockLater(Session& session, const RefreshRecord& than) {
   CARILLON_ASSIGN_OR_RETURN(Rows rows,
@@ -242,8 +242,8 @@ Result<UserRecord> MysqlAuthStore::UpdateUser(const UserRecord& wanted, WallTime
                                    user.password_hash != wanted.password_hash;
         user.display_name = wanted.display_name;
         user.role = wanted.role;
-        // Unchanged shares are kept as stored, because they may include shares that a newer member
-        // wrote and that this version cannot read.
+        // Unchanged shares are kept as stored. A newer member may have written shares that this
+        // version cannot read.
         const bool same_shares = user.shares == wanted.shares;
         user.shares = wanted.shares;
         user.disabled = wanted.disabled;

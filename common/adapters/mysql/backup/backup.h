@@ -8,8 +8,8 @@
 // Threads  Each call blocks until it is done. While CreateBackup copies the dump, it checks every
 //          second that it still holds the lock.
 // Errors   kNotFound: no client programs, or no store.
-//          kConflict: the lock is taken, the target is not empty or in use, the backup is of a
-//          newer schema, or a member changed the schema during the backup.
+//          kConflict: the lock is taken, or a member changed the schema during the backup; or the
+//          target of a restore is not empty or in use, or the backup is of a newer schema.
 //          kUnavailable: the server, a program or the file failed, or the lock was lost.
 //          kCorrupt: the backup is incomplete.
 // Always   A backup appears under its name only when it is complete. No program starts on a store

@@ -38,8 +38,8 @@ std::string TailLine(const std::map<std::string, int64_t>& rows);
 Result<BackupFile> ReadBackupFile(const std::string& path);
 
 // A file that appears under its name only when it is complete and on the disk. Until then it is
-// called NAME.part. A leftover NAME.part is replaced; two processes cannot write it at the same
-// time (kConflict).
+// called NAME.part. A leftover NAME.part is replaced. kConflict: another process is writing
+// NAME.part.
 class NewFile {
  public:
   static Result<std::unique_ptr<NewFile>> Begin(const std::string& path);

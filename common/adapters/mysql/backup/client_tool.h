@@ -1,8 +1,8 @@
 // The database's own client programs, which dump and load a store.
 //
 // Errors   Find…: kNotFound; the message names the package to install. Start: kUnavailable.
-// Always   The password is never an argument, which every user of the machine could see. The
-//          program reads no option file.
+// Always   The password is never an argument, because every user of the machine can see arguments.
+//          The program reads no option file.
 #pragma once
 
 #include <sys/types.h>

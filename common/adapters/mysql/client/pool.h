@@ -4,8 +4,8 @@
 // Each connection holds a named lock of the server for its whole life
 // ("carillon.<process>.<slot>"). IS_USED_LOCK returns the id of the connection that holds a lock,
 // and KILL ends the connection with this id. This is used in two cases:
-// - The new owner of a segment ends the connections of the old owner, because the old owner's
-//   process may be frozen in the middle of a transaction.
+// - The new owner of a segment ends the connections of the old owner. The old owner's process may
+//   be frozen in the middle of a transaction.
 // - A pool slot that reconnects first ends its previous connection.
 // Connection ids alone are not enough. They start over when the server restarts, and could then
 // name another client's connection.

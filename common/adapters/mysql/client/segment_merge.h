@@ -28,8 +28,8 @@ inline std::string UnionOf(const std::string& branch, size_t count) {
 
 // Returns the first `limit` rows of all segments together, in the order of `order_of(row)`.
 // `segments` is their number.
-//   fetch(rows_per_segment) -> Result<std::vector<Row>>: the first rows of each segment, at most
-//                             `rows_per_segment` of each
+//   fetch(rows_per_segment) -> Result<std::vector<Row>>: the first `rows_per_segment` rows of each
+//                             segment, or fewer if the segment has fewer
 //   segment_of(row) -> SegmentId, order_of(row)
 template <typename Row, typename Fetch, typename SegmentOf, typename OrderOf>
 Result<std::vector<Row>> MergeSegments(size_t segments, size_t limit, Fetch fetch,
@@ -39,8 +39,8 @@ Result<std::vector<Row>> MergeSegments(size_t segments, size_t limit, Fetch fetc
     CARILLON_ASSIGN_OR_RETURN(std::vector<Row> rows, fetch(share));
     std::sort(rows.begin(), rows.end(),
               [&](const Row& a, const Row& b) { return order_of(a) < order_of(b); });
-    // A segment that filled its share may have more rows after its last one. So the merged order is
-    // complete only up to the earliest row that fills a share.
+    // If `share` rows were fetched of a segment, the segment may have more rows after the last row.
+    // So the merged order is complete only up to the earliest of these last rows.
     std::map<SegmentId, size_t> seen;
     size_t known = rows.size();
     bool complete = true;

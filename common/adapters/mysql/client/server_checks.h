@@ -11,7 +11,7 @@
 
 namespace carillon::mysql {
 
-// Global variables by name, as the server prints them. Variables that it does not have are absent.
+// Global variables by name, as the server prints them. Variables unknown to the server are absent.
 using ServerVariables = std::map<std::string, std::string>;
 
 // Pure. Refuses the first variable whose value is unsuitable.

@@ -29,7 +29,7 @@ Result<Pool::Lease> BeginOn(Pool& pool, std::string_view operation, Use use) {
 }
 
 // True if a reused connection was closed before the transaction's first answer. A restart of the
-// server closes all connections of the pool; the transaction then runs again on a new one.
+// server closes all connections of the pool. The transaction then runs again on a new connection.
 bool WasClosed(const Pool::Lease& lease) {
   return lease.reused() && !lease->answered() && IsConnectionLost(lease->last_error());
 }

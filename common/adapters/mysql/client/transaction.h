@@ -78,7 +78,7 @@ auto InRead(Pool& pool, std::string_view operation, Body body)
   return std::move(*value);
 }
 
-// As InRead, with a time limit for each of its statements; kExhausted if one takes longer.
+// As InRead, with a time limit for each statement. kExhausted: a statement takes longer.
 template <typename Body>
 auto InLimitedRead(Pool& pool, std::string_view operation, Duration longest, Body body)
     -> std::invoke_result_t<Body, Session&> {

@@ -30,7 +30,8 @@ struct JobWalk {
   bool has_namespace = false;
 };
 
-// Returns the walk along the index in the list's order, within the namespace if there is only one.
+// Returns the walk along the index in the list's order. If the filter has only one namespace, the
+// walk stays within the namespace, except in an order by time.
 JobWalk WalkInOrder(const JobFilter& filter) {
   const bool one = filter.namespaces.size() == 1;
   switch (filter.order) {

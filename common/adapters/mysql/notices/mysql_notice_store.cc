@@ -17,8 +17,8 @@
 namespace carillon::mysql {
 namespace {
 
-// First part of a join of the given segments, k, with the rows of a table that are open in them.
-// The name of the table is appended.
+// First part of a join: the given segments, with the alias k. The name of a table is appended. The
+// join finds the table's open rows in these segments.
 constexpr std::string_view kOpenSegments =
     "JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN ";
 
@@ -105,9 +105,8 @@ Status RememberNotice(Session& session, const Notice& notice, WallTime now) {
   return {};
 }
 
-// The held-back notices of one job and kind, which are added to the job's notice memory: the number
-// of these notices. For failures also the fire and the time after which a success counts as a
-// recovery.
+// The held-back notices of one job and kind. Their number is added to the job's notice memory. For
+// failures, so are the fire and the time after which a success counts as a recovery.
 struct HeldBack {
   int64_t count = 0;
   int64_t failed_fire_us = 0;

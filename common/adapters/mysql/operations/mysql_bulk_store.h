@@ -1,7 +1,7 @@
 // The port BulkStore on MariaDB or MySQL.
 //
-// Always   The row of the action is locked before its items, so that a cancel and the member that
-//          works on the action do not overlap.
+// Always   The row of the action is locked before its items. So a cancel and a write of the member
+//          that works on the action cannot overlap.
 #pragma once
 
 #include <optional>
@@ -42,8 +42,8 @@ class MysqlBulkStore final : public BulkStore {
   MysqlDatabase& db_;
 };
 
-// Deletes actions that ended before `before`, and at most `items_max` items of them. kBehind: more
-// may be left.
+// Deletes actions that ended before `before`. Deletes at most `items_max` of their items. kBehind:
+// more items may be left.
 Result<Upkeep> DeleteOldBulk(Pool& pool, WallTime before, int64_t items_max);
 
 }  // namespace carillon::mysql

@@ -32,8 +32,8 @@ TokenRecord ReadApiTokenRow(const Rows& rows);
 std::string ScopesText(const TokenRecord& token);
 std::string RoleText(const TokenRecord& token);
 
-// Locks the row of the store's identity. Callers that change administrators, or create something
-// that a store has only once, lock it first, so that only one of them runs at a time.
+// Locks the row of the store's identity. A caller locks this row before it changes administrators,
+// or before it creates something that a store has only once. So one such caller runs at a time.
 Status LockIdentity(Session& session);
 
 }  // namespace carillon::mysql

@@ -20,8 +20,8 @@ enum class Facts {
   kMissed,  // the facts did not hold for all runs: the caller must roll back
 };
 
-// Write the items with the indexes `places`, which are sorted by the keys of the runs (the `plain`
-// of a PlainSplit). `incarnations` has the number of the incarnation for each request.
+// Write the items with the indexes `places`. The indexes are sorted by the keys of the runs, as in
+// PlainSplit::plain. `incarnations` has the number of the incarnation for each request.
 Result<Facts> WritePlainClaims(Session& session, const std::vector<ClaimRequest>& requests,
                                const std::vector<uint32_t>& incarnations,
                                const std::vector<size_t>& places, WallTime now);

@@ -26,7 +26,7 @@ Params ParamsOfAttempt(const RunKey& key, int attempt) {
   return params;
 }
 
-// The chunks to read: `first_seq` of the first and of the last one.
+// The chunks to read: `first_seq` of the first and of the last chunk.
 struct Range {
   int64_t from = 0;
   int64_t to = 0;

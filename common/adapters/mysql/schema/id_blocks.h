@@ -1,6 +1,6 @@
-// Numbers for jobs and schedules. They are taken from the store in blocks, so that the creation of
-// a job does not wait for the commit of another creation. When a process ends, the numbers left in
-// its blocks are never used.
+// Numbers for jobs and schedules, taken from the store in blocks. Without blocks, the creation of a
+// job would wait for the commit of another creation. When a process ends, the numbers left in its
+// blocks are never used.
 //
 // Threads  Thread-safe.
 #pragma once

@@ -51,7 +51,7 @@ Result<Upkeep> DeleteOldRows(Pool& pool, const OldRows& old);
 inline constexpr int64_t kJobsLookedAtPerCall = 10'000;
 // Deletes the versions of jobs that were superseded before `before`, except the newest
 // kJobVersionsKept of each job. Each call goes through kJobsLookedAtPerCall jobs after number
-// `from`, and returns the number to continue from (0 after the last job).
+// `from`. Returns the number to continue from; 0 after the last job.
 Result<int64_t> DeleteOldVersions(Pool& pool, int64_t from, WallTime before);
 
 }  // namespace carillon::mysql

@@ -29,8 +29,8 @@ ServerSizes SizesOf(int64_t buffer_pool_mib, int64_t memory_bytes);
 // Returns the memory that this process may use, in bytes: the smallest of the machine's memory and
 // the limits of the control groups (version 2) that contain the process.
 int64_t MemoryBytes();
-// Returns the smallest of `memory_bytes` and the limits of `group` (a path such as "/a/b" below
-// `root`) and of the groups that contain it.
+// Returns the smallest of `memory_bytes`, the limit of `group`, and the limits of the groups that
+// contain `group`. `group` is a path below `root`, such as "/a/b".
 int64_t WithinGroup(const std::string& root, std::string group, int64_t memory_bytes);
 
 }  // namespace carillon::mysql
