@@ -20,8 +20,8 @@
 namespace carillon::rpc {
 namespace {
 
-// A closing link waits this long for members to read the last messages, such as the executor's
-// goodbye.
+// A closing link waits this long for members to read the last messages,
+// such as the executor's goodbye.
 constexpr Duration kFarewell = 500ms;
 
 class Link;

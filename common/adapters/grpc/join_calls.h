@@ -28,8 +28,8 @@ class JoinCall;
 
 class JoinCalls {
  public:
-  // `refused` is called for each call whose request did not arrive in time. `refused` must not
-  // block.
+  // `refused` is called for each call whose request did not arrive in time.
+  // `refused` must not block.
   JoinCalls(IssueCertificate issue, const Clock& clock, Duration patience,
             std::function<void()> refused);
   ~JoinCalls() { Stop(); }

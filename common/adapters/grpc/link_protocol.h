@@ -14,8 +14,8 @@ inline constexpr const char* kJoinMethod = "/carillon.v1.Control/Join";
 inline constexpr const char* kExecutorMetadata = "carillon-executor";
 inline constexpr const char* kIncarnationMetadata = "carillon-incarnation";
 inline constexpr const char* kSecretMetadata = "authorization";
-// Limit per connection. An executor needs one stream, or two while a new stream replaces the old
-// stream.
+// Limit per connection. An executor needs one stream, or two while a new stream
+// replaces the old stream.
 inline constexpr int kStreamsOfAPeerMax = 64;
 inline constexpr int kMessageBytesMax = 16 << 20;
 // With these two times a dead peer is detected within 8 s. TCP alone would take minutes.
