@@ -5,8 +5,8 @@
 namespace carillon::http {
 namespace {
 
-// A socket that holds the place of its connection. RESTinio keeps the socket until the connection
-// ends.
+// A socket that holds the place of its connection.
+// RESTinio keeps the socket until the connection ends.
 class PlainSocket : public asio::ip::tcp::socket {
  public:
   PlainSocket(asio::ip::tcp::socket&& socket, Place place)
