@@ -76,8 +76,8 @@ Result<std::vector<ReceivedRecord>> MemoryConsumer::Poll(size_t max) {
       taken.push_back({partition.records[index].record, number, position});
     }
   }
-  // The next Poll starts with another partition, so that a busy partition does not starve the other
-  // partitions.
+  // The next Poll starts with another partition, so that a busy partition does not
+  // starve the other partitions.
   if (!positions_.empty()) turn_ = (turn_ + 1) % positions_.size();
   return taken;
 }

@@ -27,8 +27,8 @@ class MemoryEnsemble {
   bool IsShown(const Incarnation& incarnation) const;
 
   // ---- for tests: effects of network and server failures on the session of a process ----
-  // The client loses contact and answers from its last view. Its session lives until Expire is
-  // called.
+  // The client loses contact and answers from its last view.
+  // Its session lives until Expire is called.
   void Suspend(const Incarnation& incarnation);
   // The client has contact again. If its session expired meanwhile, the client sees the expiry now.
   void Restore(const Incarnation& incarnation);
