@@ -1,5 +1,5 @@
-// The nodes of a cluster on a ZooKeeper ensemble: their paths, and the creation of a process's own
-// node.
+// The nodes of a cluster on a ZooKeeper ensemble: their paths,
+// and the creation of a process's own node.
 //
 //   ROOT/election/<incarnation>-<number>   ephemeral: a member; the lowest number leads
 //   ROOT/election/<incarnation>-paused     ephemeral: that member applies the pause of the cluster;

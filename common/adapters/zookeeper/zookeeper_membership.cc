@@ -183,8 +183,8 @@ void ZookeeperMembership::Refresh() {
 }
 
 // An unreadable assignment does not prevent joining. The previous assignment stays, with its old
-// version. With the old version this member cannot prove ownership, and cannot overwrite the newer
-// assignment.
+// version. With the old version this member cannot prove ownership,
+// and cannot overwrite the newer assignment.
 void ZookeeperMembership::Adopt(const Session& session, ViewReader::Reading reading) {
   std::function<void()> wake;
   {

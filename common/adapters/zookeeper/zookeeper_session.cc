@@ -15,8 +15,8 @@ constexpr int kDataBytesMax = 1 << 20;  // the server's own limit (jute.maxbuffe
 
 struct Nothing {};
 
-// Shared by a caller and a completion. The completion may arrive after the caller has stopped
-// waiting.
+// Shared by a caller and a completion. The completion may arrive after the
+// caller has stopped waiting.
 template <typename Reply>
 class Call {
  public:
