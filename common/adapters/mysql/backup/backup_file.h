@@ -2,8 +2,8 @@
 // - a first line with the format, the schema version, the store id and the time;
 // - a dump;
 // - a last line with the number of rows of each table.
-// The first and the last line are SQL comments, so that the database's own client can load the
-// file.
+// The first and the last line are SQL comments, so that the database's own client
+// can load the file.
 //
 // Errors   kUnavailable: the file cannot be written. kInvalid: the file cannot be read, or is no
 //          backup. kCorrupt: the file is incomplete.
@@ -38,8 +38,8 @@ std::string TailLine(const std::map<std::string, int64_t>& rows);
 Result<BackupFile> ReadBackupFile(const std::string& path);
 
 // A file that appears under its name only when it is complete and on the disk. Until then it is
-// called NAME.part. A leftover NAME.part is replaced. kConflict: another process is writing
-// NAME.part.
+// called NAME.part. A leftover NAME.part is replaced.
+// kConflict: another process is writing NAME.part.
 class NewFile {
  public:
   static Result<std::unique_ptr<NewFile>> Begin(const std::string& path);

@@ -1,5 +1,5 @@
-// Scans a dump as it is copied: counts the rows of each table, and reports whether the dump is
-// complete.
+// Scans a dump as it is copied: counts the rows of each table,
+// and reports whether the dump is complete.
 //
 // Place    Between the dump tool and the file of a backup.
 // Always   The output equals the input, except for the definers of views. The user who restores the

@@ -111,8 +111,8 @@ class Session {
   // Makes the next statement start a transaction. Costs a round trip only if `autocommit` is still
   // on. `autocommit` then stays off until Autocommit().
   Status Begin();
-  // From now on each statement is a transaction of its own, so that no read keeps a transaction
-  // open.
+  // From now on each statement is a transaction of its own,
+  // so that no read keeps a transaction open.
   Status Autocommit();
   Status Commit();
   Status Rollback();

@@ -151,8 +151,8 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
     rows.push_back(std::move(fresh.row));
     schedules.insert(schedules.end(), fresh.schedules.begin(), fresh.schedules.end());
   }
-  // Sorts the rows, so that two transactions that write the same ids wait for each other and do not
-  // deadlock.
+  // Sorts the rows, so that two transactions that write the same ids wait for each other
+  // and do not deadlock.
   std::sort(rows.begin(), rows.end(),
             [](const StoredJobRow& a, const StoredJobRow& b) { return a.job_id < b.job_id; });
   const Status written =

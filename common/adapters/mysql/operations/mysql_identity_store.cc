@@ -6,8 +6,8 @@
 namespace carillon::mysql {
 namespace {
 
-// If the store's identity still equals `seen`, advances the mark. Locks the identity until the
-// commit.
+// If the store's identity still equals `seen`, advances the mark.
+// Locks the identity until the commit.
 Result<uint64_t> MoveMarkOf(Session& session, const StoreIdentity& seen) {
   CARILLON_ASSIGN_OR_RETURN(const StoreIdentity stored,
                             ReadIdentity(session, IdentityLock::kForUpdate));

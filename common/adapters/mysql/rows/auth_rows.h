@@ -33,7 +33,7 @@ std::string ScopesText(const TokenRecord& token);
 std::string RoleText(const TokenRecord& token);
 
 // Locks the row of the store's identity. A caller locks this row before it changes administrators,
-// or before it creates something that a store has only once. So one such caller runs at a time.
+// or before it creates something that a store has only once. So these callers run one at a time.
 Status LockIdentity(Session& session);
 
 }  // namespace carillon::mysql

@@ -1,5 +1,5 @@
-// SQL of a JobFilter on the table `jobs j`: its conditions, its order, and the rows after its
-// cursor.
+// SQL of a JobFilter on the table `jobs j`: its conditions, its order,
+// and the rows after its cursor.
 #pragma once
 
 #include <string>

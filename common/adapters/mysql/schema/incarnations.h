@@ -33,8 +33,8 @@ class Incarnations {
 
   explicit Incarnations(size_t kept_max = kIncarnationsKept) : kept_max_(kept_max) {}
 
-  // Returns the number of `key`. A new key gets a new number. Must not be called inside a
-  // transaction.
+  // Returns the number of `key`. A new key gets a new number.
+  // Must not be called inside a transaction.
   Result<uint32_t> NumberOf(Pool& pool, const Key& key);
   // Returns the keys of those `numbers` that are known. 0 (never claimed) has no key.
   Result<Keys> Load(Session& session, const std::vector<uint32_t>& numbers);
