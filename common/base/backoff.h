@@ -10,7 +10,7 @@ namespace carillon {
 
 class Backoff {
  public:
-  // The first wait is at most `first`; the ceiling doubles up to `longest`.
+  // The first wait is at most `first`. With each failure the ceiling doubles, up to `longest`.
   struct Limits {
     Duration first = 50ms;
     Duration longest = 2s;

@@ -25,9 +25,9 @@ class BoundedQueue {
   BoundedQueue(std::string name, size_t capacity) : name_(std::move(name)), capacity_(capacity) {}
 
   // Sets the function that wakes the consumer's loop; call it once. `wake` is called outside the
-  // lock, by the first push after each PopUpTo, and by the push that fills a batch of `batch`
-  // items. No other push wakes the consumer. So a consumer that was woken, or that left items in
-  // the queue, must pop again before it waits without a timeout.
+  // lock: by the first push after each PopUpTo, and by the push that fills a batch of `batch`
+  // items. No other push calls `wake`. After a call of `wake`, or after a pop that left items in
+  // the queue, the consumer must pop again before it waits without a timeout.
   void OnPush(std::function<void()> wake, size_t batch = SIZE_MAX) {
     MutexLock lock(mu_);
     wake_ = std::move(wake);
@@ -86,8 +86,8 @@ class BoundedQueue {
 
  private:
   // Returns true if the push of `added` items, which are already in the queue, must wake the
-  // consumer. A consumer that was woken since its last pop will pop these items too; it is woken
-  // again only when a batch is full.
+  // consumer. A consumer that was woken since its last pop will pop these items too. Only a full
+  // batch wakes such a consumer again.
   bool Rings(size_t added) REQUIRES(mu_) {
     if (!wake_) return false;
     const bool filled_batch = items_.size() >= batch_ && items_.size() - added < batch_;

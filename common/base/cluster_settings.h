@@ -18,8 +18,8 @@ struct ClusterSettings {
 };
 
 // The pause of the whole cluster. It is stored with the settings, so that it reaches every member
-// in the same way. The names of its values are not settings of the configuration, so a file or
-// PUT /api/system/config cannot set them.
+// in the same way. The names of the stored values (kPauseSince, …) are not settings of the
+// configuration. So a file or PUT /api/system/config cannot set the pause.
 struct ClusterPause {
   std::string since;  // RFC 3339
   std::string by;     // name of the user

@@ -15,7 +15,7 @@ namespace carillon::failpoint {
 // A test may arm a name with a callback that runs inside Hit, to block or to count.
 bool Hit(std::string_view name);
 
-// True if a test disabled the rule `name`, to prove that a checker notices that it is missing.
+// True if a test disabled the rule `name`, to prove that a checker notices the missing rule.
 //   if (!failpoint::Broken("claim.token")) { compare tokens }
 bool Broken(std::string_view name);
 

@@ -1,7 +1,8 @@
 // The current live settings of the cluster, and the listeners to notify of a change.
 //
-// Place    A member gets the settings from the store and the coordinator (scheduler/settings), an
-//          executor over the control link; docs/adr/0010-live-settings.md says why.
+// Place    A member gets the settings from the store and the coordinator (scheduler/settings). An
+//          executor gets them over the control link. docs/adr/0010-live-settings.md
+//          gives the reasons.
 // Threads  Thread-safe. Listeners run on the thread that calls Adopt, one change at a time. They
 //          must not block and must not call this object.
 // Always   The version only increases: a late or repeated change has no effect.
@@ -21,14 +22,14 @@ class LiveSettings {
  public:
   using Listener = std::function<void(const ClusterSettings&)>;
 
-  // Calls `listener` with each newer version, and immediately if there is a version already.
+  // Calls `listener` with each newer version. If there is a version already, also calls it now.
   void OnChange(Listener listener) {
     MutexLock lock(mu_);
     if (current_.version > 0) listener(current_);
     listeners_.push_back(std::move(listener));
   }
 
-  // Makes `settings` current and notifies the listeners, if the version is newer.
+  // If the version of `settings` is newer, makes them current and notifies the listeners.
   void Adopt(const ClusterSettings& settings) {
     if (settings.version <= version()) return;
     MutexLock lock(mu_);

@@ -1,8 +1,8 @@
 // The threads of a daemon: one LoopRunner per stepper.
 //
 // Threads  Add and Stop are called by one thread.
-// Always   Runners remain valid for late wake-ups: Stop only ends their threads, the destructor
-//          destroys them.
+// Always   Runners remain valid for late wake-ups: Stop ends only the threads, and the destructor
+//          destroys the runners.
 #pragma once
 
 #include <memory>

@@ -78,8 +78,8 @@ const std::vector<MetricSpec>& MetricTable();
 
 class Metrics {
  public:
-  // `name` must be in MetricTable() with the kind of the function (checked). The references stay
-  // valid as long as this object exists.
+  // `name` must be in MetricTable() with the kind of the function (checked). The returned
+  // references stay valid as long as this object exists.
   Counter& counter(std::string_view name, std::string_view label_value = {});
   Gauge& gauge(std::string_view name, std::string_view label_value = {});
   Histogram& histogram(std::string_view name, std::string_view label_value = {});
@@ -87,8 +87,8 @@ class Metrics {
   struct Sample {
     const MetricSpec* spec;
     std::string label_value;        // joined by LabelValues
-    double value = 0;               // counter, gauge
-    Histogram::Snapshot histogram;  // histogram
+    double value = 0;               // of a counter or gauge
+    Histogram::Snapshot histogram;  // of a histogram
   };
   // Every metric used so far, grouped by spec, in the order of the table.
   std::vector<Sample> Collect() const;

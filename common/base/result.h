@@ -19,14 +19,14 @@ enum class ErrorCode {
   kInvalid,      // the request is wrong; never retry
   kNotFound,     // the named object does not exist
   kDenied,       // the caller has no permission
-  kExists,       // it was inserted before; for an idempotent insert the same as success
-  kConflict,     // state or version changed: re-read, decide again
+  kExists,       // the object was inserted before; for an idempotent insert the same as success
+  kConflict,     // the state or version has changed: read again, decide again
   kFenced,       // the writer's epoch is over: drop the segment's state from memory
   kUnavailable,  // dependency not reachable, nothing was done: back off
   kTimeout,      // outcome unknown; after a commit: drop the state and read it again
   kExhausted,    // a named limit was reached: drop or defer the work, and count that
   kCorrupt,      // stored or received bytes are unreadable: quarantine, alert, continue
-  // The store cannot do this for any item, because it is broken as a whole: back off.
+  // The store as a whole is broken, so the call would fail for every item: back off.
   kBrokenStore,
 };
 
@@ -116,7 +116,7 @@ using Status = Result<void>;
     if (!carillon_try_status.ok()) return carillon_try_status.error(); \
   } while (false)
 
-// Assigns the value of a Result; if it is an error, returns that from the enclosing function:
+// Assigns the value of a Result. If the Result is an error, returns the error from the function:
 //   CARILLON_ASSIGN_OR_RETURN(auto job, store.GetJob(id));
 #define CARILLON_ASSIGN_OR_RETURN(lhs, expr) \
   CARILLON_ASSIGN_OR_RETURN_IMPL(CARILLON_CONCAT(carillon_result_, __LINE__), lhs, expr)

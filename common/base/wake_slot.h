@@ -1,6 +1,6 @@
 // Lets one room wake the loop of another, on a thread or in the simulator.
 //
-// Threads  Thread-safe. Call Set once, before or after the first Wake; an earlier Wake is not lost.
+// Threads  Thread-safe. Call Set once. A Wake before Set is not lost.
 #pragma once
 
 #include <functional>
