@@ -12,8 +12,8 @@ namespace carillon {
 enum class BulkState {
   kRunning,
   kDone,
-  kCancelled,  // items already begun are finished, the others skipped
-  kStopped,    // the user lost the permission; the other items are skipped
+  kCancelled,  // items already begun are finished; items not begun are skipped
+  kStopped,    // the user lost the permission; items not begun are skipped
 };
 std::string_view Name(BulkState state);  // "RUNNING", …
 Result<BulkState> ParseBulkState(std::string_view text);

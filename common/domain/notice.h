@@ -56,8 +56,8 @@ Duration LateNoticeAfter(const NotifyRules& rules, const NotifyDefaults& default
 // The last notice of one kind about a job.
 struct NoticeMemory {
   WallTime told = WallTime{};  // last sent; zero = never
-  int64_t held_back = 0;       // notices suppressed since then
-  bool recovered = false;      // kFailed: a success followed since then
+  int64_t held_back = 0;       // notices held back after `told`
+  bool recovered = false;      // kFailed: a success followed the last notice
 };
 
 enum class NoticeVerdict {
@@ -65,11 +65,11 @@ enum class NoticeVerdict {
   kHoldBack,  // too soon after the last notice: only counted; the next notice reports the count
   kDrop,      // not wanted
 };
-// The least time between two notified failures of a job, even if it recovers in between.
+// The least time between two notified failures of a job, even if the job recovers in between.
 inline constexpr Duration kFlappingNoticeEvery = 1min;
 // Decides whether a notice is sent now. A recovery is always sent, because it follows a notified
-// failure. A failure after a success is news, so it need not wait for `repeat_after`, but for
-// kFlappingNoticeEvery at most.
+// failure. A failure after a success is news: it waits at most kFlappingNoticeEvery, even if
+// `repeat_after` is longer.
 NoticeVerdict DecideNotice(NoticeKind kind, const NoticeMemory& memory, Duration repeat_after,
                            WallTime now);
 
@@ -79,9 +79,9 @@ enum class DeliveryState { kPending, kDelivered, kGivenUp };
 std::string_view Name(DeliveryState state);  // "PENDING", "DELIVERED", "GIVEN_UP"
 Result<DeliveryState> ParseDeliveryState(std::string_view text);
 
-// The time of the next try after the `attempts`-th failure of a delivery. The first wait is 10 s,
-// each further one three times as long, at most 1 h. Returns nullopt if the delivery was requested
-// (`asked`) a day or more ago.
+// The time of the next try after the `attempts`-th failure of a delivery. The first wait is 10 s.
+// Each further wait is three times as long, at most 1 h. Returns nullopt if the delivery was
+// requested (`asked`) a day or more ago.
 inline constexpr Duration kDeliveryTriedFor = 24h;
 std::optional<WallTime> NextDelivery(int attempts, WallTime asked, WallTime now);
 

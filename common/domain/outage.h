@@ -30,16 +30,16 @@ enum class Outage {
 std::string_view Name(Outage outage);  // "store_and_coordinator"
 
 enum class Capability {
-  kPlanning,  // of future fires
-  kStarting,  // of attempts
-  kRunning,   // of attempts already started
-  kResults,   // of runs, being recorded
-  kLogs,      // of attempts, being recorded
-  kTakeover,  // of the segments of a failed member
-  kSettings,  // live changes reaching every process
-  kReading,   // data through the API
-  kChanging,  // data through the API
-  kNotices,   // being sent
+  kPlanning,  // future fires are planned
+  kStarting,  // attempts are started
+  kRunning,   // attempts already started continue to run
+  kResults,   // results of runs are recorded
+  kLogs,      // logs of attempts are recorded
+  kTakeover,  // the segments of a failed member are taken over
+  kSettings,  // live changes reach every process
+  kReading,   // data is read through the API
+  kChanging,  // data is changed through the API
+  kNotices,   // notices are sent
 };
 std::string_view Name(Capability capability);
 
@@ -67,7 +67,7 @@ struct OutageRow {
   Capability capability;
   OutageEffect effect;
   OutageBound after = OutageBound::kAtOnce;  // when the effect begins
-  OutageBound until = OutageBound::kReturn;  // when it ends
+  OutageBound until = OutageBound::kReturn;  // when the effect ends
   std::string_view sentence;                 // in English, for users
 };
 

@@ -1,12 +1,13 @@
 // Decides whether a refresh token that is presented a second time was stolen, or only repeated
 // because the response to its first use was lost.
 //
-// Why      If a connection breaks, or a page is reloaded, before the response arrives, the client
-//          still has the token that it has just used, and presents it again. A thief also
-//          presents a used token. But if the response was lost, nobody can have presented
-//          the token in it, the successor. So if the successor was never presented, a new
-//          one replaces it; otherwise the used token counts as stolen.
-// Always   Two holders of tokens of one family are detected: once one of them has presented a
+// Why      The response to an exchange contains the successor of the used token. If a connection
+//          breaks or a page is reloaded before the response arrives, the client still has the used
+//          token and presents it again. A thief also presents a used token. But after a lost
+//          response nobody can have presented the successor. So if the successor was never
+//          presented, a new token replaces the successor. Otherwise the used token
+//          counts as stolen.
+// Always   Two holders of tokens of one family are detected. Once a holder has presented the
 //          successor, or kLostAnswerMax has passed, a token presented twice counts as stolen.
 #pragma once
 
@@ -19,7 +20,7 @@
 
 namespace carillon {
 
-// The time after its first exchange in which a token may be presented again.
+// A used token may be presented again for this long after its first exchange.
 inline constexpr std::chrono::seconds kLostAnswerMax{10};
 
 // The numbers are stored, so they must not change.

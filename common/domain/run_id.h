@@ -28,8 +28,8 @@ std::string EncodeRunId(const RunKey& key);
 // beyond 128.
 Result<RunKey> DecodeRunId(std::string_view text);
 
-// 128 random bits that an executor makes for each claim. They identify repeated claims, and only
-// results that carry the token of the last claim are accepted.
+// An executor makes this value of 128 random bits for each claim. A repeated claim has the same
+// token. Only a result that carries the token of the last claim is accepted.
 struct ClaimToken {
   uint64_t high = 0;
   uint64_t low = 0;

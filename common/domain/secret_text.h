@@ -43,8 +43,8 @@ inline constexpr size_t kAttemptSecretBytesMax = 256u << 10;
 inline constexpr size_t kJobSecretsMax = 100;
 // Maximum size of all variables of an attempt that contain secrets, with the secrets inserted.
 inline constexpr size_t kFilledBytesMax = 1u << 20;
-// Returns a sentence about the mistake in `value`; empty if it is valid: UTF-8 without NUL, within
-// the bounds above.
+// Returns a sentence about the mistake in `value`, or an empty text. A valid value is UTF-8 without
+// NUL, within the bounds above.
 std::string SecretValueComplaint(std::string_view value);
 
 std::set<std::string> SecretsIn(const SecretVariables& variables);

@@ -6,7 +6,8 @@
 //   name != value           the label is absent or has another value
 //   name in (a, b)          the label has one of these values
 //   name notin (a, b)       the label is absent or has none of these values
-//   name        !name       the label is present; it is absent
+//   name                    the label is present
+//   !name                   the label is absent
 //
 // Names and values are written bare (anything but white space , ( ) = ! ") or in double quotes.
 //

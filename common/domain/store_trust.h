@@ -40,7 +40,7 @@ struct StoreTrust {
 
 enum class StoreDoubt {
   kNoStore,      // no Carillon store, or an unreadable one
-  kOtherStore,   // initialised separately
+  kOtherStore,   // another store, initialised separately
   kOtherServer,  // the same store on another server; may lack the last commits
   kHistoryLost,  // the mark decreased
 };
@@ -55,14 +55,15 @@ std::string Describe(StoreDoubt doubt, const StoreTrust& trusted, const StoreIde
 
 // Returns the record to write for the first store that this cluster sees.
 StoreTrust FirstTrust(const StoreIdentity& seen);
-// Returns the new record after a sound store showed `seen`. It requires only the mark before the
-// seen one: the seen mark may not be durable yet, so a crash of the server may revert it; the mark
-// before it is a few seconds older and durable.
+// Returns the new record after a sound store showed `seen`. The record requires only the mark
+// before the seen one. The seen mark may not be durable yet, so a crash of the server may revert
+// it. The mark before it is a few seconds older and durable.
 StoreTrust After(StoreTrust trusted, const StoreIdentity& seen);
-// Returns the record to trust, for a member that trusts `known` and has read `other` from the
-// coordinator: the one with the later acceptance. If the acceptance is the same, a record of the
-// same store counts if its mark is higher; a record of another store is ignored, because a member
-// wrote it that did not know the trusted store, after the coordinator had lost its data.
+// Returns the record to trust for a member that trusts `known` and has read `other` from the
+// coordinator. The record with the later acceptance wins. If the acceptances are equal:
+// - both records name the same store and server: the record with the higher mark wins;
+// - otherwise `known` is kept. The coordinator had lost its data, and a member that did not know
+//   the trusted store has written `other`.
 StoreTrust Newer(const StoreTrust& known, const StoreTrust& other);
 
 // A member's relation to its store.

@@ -7,8 +7,8 @@
 
 namespace carillon {
 
-// Returns the mistakes in the order of ValidateJob: the first one of each part of the job (its
-// name, its schedules, its routing, …). Every error has a pointer.
+// Returns the first mistake of each part of the job (its name, its schedules, its routing, …), in
+// the order of ValidateJob. Every error has a pointer.
 std::vector<Error> FindMistakes(const JobDefinition& job);
 
 }  // namespace carillon

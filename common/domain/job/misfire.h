@@ -42,16 +42,16 @@ MisfireRules MisfireRulesOf(const JobDefinition& job);
 struct FirePlan {
   std::vector<WallTime> fires;   // to plan as runs, ascending
   std::vector<GapRange> gaps;    // in order, disjoint
-  std::optional<WallTime> next;  // first fire not covered; nullopt = no more
+  std::optional<WallTime> next;  // first fire in neither list; nullopt = no more fires
 };
 
-// Plans the fires of `schedule` from `next_fire` (its first unplanned fire, included) to
-// `horizon_end` (included), at most `fires_max` runs per call. If there are more, `next` is inside
-// the horizon and the next call continues there. A fire with now - fire > grace is a misfire. The
-// policy decides what happens to misfires; those that are not run are recorded in gaps:
+// Plans the fires of `schedule` from `next_fire`, its first unplanned fire, to `horizon_end`; both
+// are included. A call plans at most `fires_max` runs. If there are more, `next` is inside the
+// horizon and the next call continues there. A fire with now - fire > grace is a misfire. The
+// policy decides which misfires are run; the other misfires are recorded in gaps:
 //   skip    none is run
 //   latest  the last one is run, if it is inside the catch-up window
-//   all     those inside the window are run, the newest catch_up_max of them, in order
+//   all     the newest catch_up_max misfires inside the window are run, in order
 // `next` is strictly after the last fire that was planned or recorded in a gap. A gap's count is
 // exact and is computed arithmetically: for a schedule that fires every millisecond, a missed year
 // costs no more than a missed minute.
@@ -59,8 +59,8 @@ FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, W
                    const MisfireRules& rules, size_t fires_max);
 
 // Applies the policy for misfires to a run that was planned in time but is dispatched late, because
-// no scheduler or executor was available. Returns true if the run must still be started, which
-// is always so for a manual run; false if it becomes SKIPPED, reason misfire.
+// no scheduler or executor was available. Returns true if the run must still be started. A manual
+// run always must. Returns false if the run becomes SKIPPED with the reason misfire.
 bool StillWanted(const Schedule& schedule, WallTime fire, WallTime now, const MisfireRules& rules);
 
 }  // namespace carillon

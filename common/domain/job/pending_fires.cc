@@ -30,8 +30,8 @@ GapRange PassOver(const JobDefinition& definition, const ScheduleSpec& spec, Gap
   if (!schedule) return missed;
   const MisfireRules skip_all{.policy = MisfirePolicy::kSkip, .grace = Duration{0}};
   while (*next_fire <= now) {
-    // PlanFires counts a fire as a misfire only if it is later than the grace (0 here). With
-    // one microsecond more, that includes the fire at `now`. No fire becomes a run, so
+    // PlanFires counts a fire as a misfire only if it is later than the grace (0 here). With `now`
+    // one microsecond later, the fire at `now` is a misfire too. No fire becomes a run, so
     // fires_max has no effect.
     const FirePlan plan = PlanFires(*schedule, *next_fire, now + 1us, now, skip_all, 1);
     for (const GapRange& gap : plan.gaps) {

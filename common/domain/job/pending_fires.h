@@ -5,16 +5,16 @@
 
 namespace carillon {
 
-// True if `spec` fires at the same instants under both definitions. A cron expression does if they
-// have the same rules for clock changes; other schedules always do.
+// True if `spec` fires at the same instants under both definitions. A cron expression does if both
+// have the same rules for clock changes. Other schedules always do.
 bool FiresAlike(const JobDefinition& a, const JobDefinition& b, const ScheduleSpec& spec);
 
 // The first fire after `after`; kNever if there is none, or if `spec` does not compile (e.g. a
 // newer version of Carillon wrote it).
 WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after);
 
-// Returns the fires from `next_fire` to `now`, both included, as one range; its count is 0 if there
-// are none. Moves `next_fire` to the first fire after `now`.
+// Returns the fires from `next_fire` to `now`, both included, as one range. If there are no fires,
+// the range has the count 0. Moves `next_fire` to the first fire after `now`.
 GapRange PassOver(const JobDefinition& definition, const ScheduleSpec& spec, GapReason reason,
                   WallTime now, WallTime* next_fire);
 

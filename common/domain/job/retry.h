@@ -20,9 +20,11 @@ RetryRules RetryRulesOf(const JobDefinition& job);
 // True if an attempt after `attempt` (from 1) is allowed.
 bool HasRetryLeft(const RetryRules& rules, int attempt);
 
-// The wait after `attempt` failed. Fixed: interval. Exponential: interval * 2^(attempt-1), at most
-// 24 h, minus a jitter of up to a quarter that is derived from `seed` (the run's hash), so that
-// every member computes the same value. List: entry attempt-1; the last one repeats.
+// Returns the wait after `attempt` failed, by the kind of the rules:
+// - fixed: the interval;
+// - exponential: interval * 2^(attempt-1), at most 24 h, minus a jitter of up to a quarter. The
+//   jitter is derived from `seed` (the run's hash), so that every member computes the same value;
+// - list: entry attempt-1; the last entry repeats.
 Duration RetryDelay(const RetryRules& rules, int attempt, uint64_t seed);
 
 }  // namespace carillon

@@ -39,8 +39,8 @@ class SharedJobs {
 
   const std::vector<Share>& shares() const { return shares_; }
   bool empty() const { return shares_.empty(); }
-  // `labels` is null if they are unknown, because the job's definition cannot be read. Then only
-  // shares without a selector apply.
+  // `labels` is null if the job's definition cannot be read, so that its labels are unknown. Then
+  // only shares without a selector apply.
   bool Cover(std::string_view name_space, const Labels* labels) const;
   // True if at least one job of the namespace may be covered.
   bool CoverSomeOf(std::string_view name_space) const;

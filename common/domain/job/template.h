@@ -2,8 +2,8 @@
 // environment of its process. Pure.
 //
 // Place    Before step 6 of docs/life-of-a-run.md: a task carries the rendered command.
-// Errors   kInvalid naming the placeholder that is unknown, has no value or is not closed, or if
-//          the result is above kRenderedBytesMax.
+// Errors   kInvalid: a placeholder is unknown, has no value or is not closed (the message names
+//          it), or the result is above kRenderedBytesMax.
 //
 // {{fire_time}} {{run_id}} {{job_id}} {{attempt}} {{shard_index}} {{shard_total}} {{params.NAME}}
 // {{env.NAME}}; blanks inside the braces are allowed. {{{{ stands for a literal {{. Values are
@@ -32,7 +32,7 @@ inline constexpr std::string_view kStatedPath =
 
 using Parameters = std::map<std::string, ParameterValue>;
 
-// The job's parameters, overridden by those given at execute.
+// Returns the job's parameters, overridden by those of the execute request (`given`).
 Parameters MergeParameters(Parameters defaults, const Parameters& given);
 // Returns a value as text for commands and the environment: numbers in their shortest form,
 // booleans as true and false.
@@ -67,8 +67,9 @@ std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts);
 // is "/command" or "/env/NAME".
 Status ValidateTemplates(const JobDefinition& job);
 
-// Returns the secrets that a valid definition uses, and that its runs therefore receive, each with
-// the name of one variable that uses it. Empty for a job without a process.
+// Returns the names of the secrets that the job uses, each with one variable that uses the secret.
+// The job's runs receive these secrets. The definition must be valid. Empty for a job
+// without a process.
 std::map<std::string, std::string> SecretsOf(const JobDefinition& job);
 // True if text outside a template looks like a placeholder for a secret.
 bool MentionsSecret(std::string_view text);

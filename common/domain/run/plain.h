@@ -5,9 +5,9 @@
 //
 // Place    Steps 7 and 9 of docs/life-of-a-run.md. The in-memory store evaluates the predicates;
 //          the MariaDB adapter states each fact in its statement (plain_writes.cc).
-// Always   If every fact holds for a row, DecideClaim accepts it, or DecideResult completes it, and
-//          only the run's own row must be written (and the notice of a late start, which follows
-//          from the request).
+// Always   If every fact holds for a row, DecideClaim accepts the claim, or DecideResult completes
+//          the run. Then only the run's own row must be written and, for a late start, its notice.
+//          The content of the notice follows from the request.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace carillon {
 // A stored run: the fields that decisions read, and two facts that only a store knows.
 struct PlainRow {
   const RunRow& row;
-  bool readable = true;     // this version knows its kind and state
-  bool slot_taken = false;  // it holds an overlap slot, which its end must free
+  bool readable = true;     // this version of Carillon knows the run's kind and state
+  bool slot_taken = false;  // the run holds the overlap slot of its job until it ends
 };
 
 // The facts about a run that make a claim plain. RuleOf names a failpoint for each fact: if a test
@@ -71,8 +71,8 @@ bool IsPlain(const PlainRow& run, const ResultReport& report);
 bool MayBePlain(const ResultReport& report);
 
 // The indexes of a batch, divided: `plain` has the items that may be plain, sorted by the keys of
-// their runs; `others` has the rest in the batch's order. Plain items are written first. So if
-// several items are about the same run, only the first may be plain: this keeps their order.
+// their runs. `others` has all other items in the batch's order. Plain items are written first. So
+// if several items are about the same run, only the first may be plain: this keeps their order.
 struct PlainSplit {
   std::vector<size_t> plain = {};
   std::vector<size_t> others = {};
