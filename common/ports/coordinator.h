@@ -28,7 +28,7 @@ struct MemberInfo {
   std::string rest_url;
   std::string grpc_address;
   std::string version = {};         // build version; empty: an older member
-  std::optional<bool> paused = {};  // latest AnnouncePaused; not part of Join
+  std::optional<bool> paused = {};  // as last given to AnnouncePaused; not part of Join
   std::string ops_url = {};         // health and metrics; empty: an older member
 
   bool operator==(const MemberInfo&) const = default;
@@ -44,7 +44,7 @@ struct Assignment {
 
 enum class SessionState {
   kConnected,
-  kSuspended,  // no contact, but the session may not have expired: continue, but do not lead
+  kSuspended,  // no contact; the session may still exist: continue, but do not lead
   kExpired,    // rejoin from scratch
 };
 

@@ -24,9 +24,9 @@ struct StartAttempt {
   Duration timeout = 3600s;
   Duration kill_grace = 10s;
   SteadyTime lease_end;                  // CLOCK_BOOTTIME
-  bool kill_at_lease_end = true;         // false (on_lost is hold or fail): let it finish
+  bool kill_at_lease_end = true;         // false (on_lost is hold or fail): the process may finish
   size_t output_bytes_max = 64u << 10;   // per stream
-  JobId job_id = {};                     // returned with the end
+  JobId job_id = {};                     // returned in AttemptEnded
   std::vector<std::string> masked = {};  // values that its output must not show
 };
 
@@ -53,11 +53,12 @@ class Warden {
   // Called before a claim. kUnavailable: no warden is attached. kExhausted: the result of one more
   // attempt could not be recorded (disk full, too many unreported results).
   virtual Status CanStart() { return {}; }
-  // Starts the attempt. If that is impossible, ends it immediately: as LOST (lease_ended) if it
-  // is later than lease_end - 3 s, as FAILED (spawn) if the process cannot be created. A second
-  // Start of the same (run, attempt) is ignored, even with another token. kUnavailable: no warden
-  // can be reached or started now. kInvalid: the attached warden's version cannot mask output;
-  // nothing was started.
+  // Starts the attempt. If that is impossible, ends it immediately:
+  // - as LOST (lease_ended) if the time is later than lease_end - 3 s;
+  // - as FAILED (spawn) if the process cannot be created.
+  // A second Start of the same (run, attempt) is ignored, even with another token. kUnavailable: no
+  // warden can be reached or started now. kInvalid: the attached warden's version cannot mask
+  // output; nothing was started.
   virtual Status Start(const StartAttempt& start) = 0;
   // Extends leases; never shortens them.
   virtual Status RenewLeases(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end) = 0;
@@ -80,8 +81,8 @@ class Warden {
   virtual void OnReadable(std::function<void()> wake) = 0;
 };
 
-// Results on disk that are not applied yet, in the order of their ends. Used for in-process
-// attempts, whose results no warden keeps.
+// Results on disk that are not applied yet, in the order in which the attempts ended. Used for
+// in-process attempts, whose results no warden keeps.
 class ResultSpool {
  public:
   virtual ~ResultSpool() = default;

@@ -36,7 +36,7 @@ struct Register {
 };
 
 // Sent at the interval that the member requests, and on changes. `sent_us` is the time of sending
-// by the executor's steady clock. The reply returns it, because leases begin at this time.
+// by the executor's steady clock. The reply returns `sent_us`, because leases begin at this time.
 struct Heartbeat {
   int64_t sent_us = 0;
   int running_count = 0;  // attempts whose claim was or may have been accepted, until their result
@@ -45,15 +45,15 @@ struct Heartbeat {
   int free_slots = 0;                        // process slots, including those of `claiming`
   int free_light_slots = 0;                  // the same for in-process types (noop)
   int slots = 0;                             // all process slots; 0: as registered
-  int64_t config_version = 0;                // of the live settings in force
-  bool takes_secrets = false;                // false: an older version
+  int64_t config_version = 0;                // version of the live settings in force
+  bool takes_secrets = false;                // false: an older version of the executor
   std::optional<int64_t> tasks_behind = {};  // as BusHealth::behind
   bool leaving = false;                      // last heartbeat of a process that ends on purpose
   std::vector<HeldAttempt> running;          // of segments that this member owns, as far as known
   std::vector<HeldAttempt> reporting;        // ended, result not yet applied
   // Why the executor takes no work although it is alive; empty if it takes work.
   std::string trouble = {};
-  std::vector<HeldAttempt> claiming;  // sent to this member, unanswered
+  std::vector<HeldAttempt> claiming;  // claims sent to this member and not answered yet
 };
 
 // Requests to claim runs; the reply has the same batch_id.
@@ -78,12 +78,12 @@ struct Registered {
   ClusterSettings settings = {};
   // The cluster time of sending. Executors use it to recognise expired tasks. Not set: unknown.
   std::optional<WallTime> cluster_time = {};
-  Duration heartbeat = {};  // interval; zero: an older version
+  Duration heartbeat = {};  // interval; zero: an older version of the member
 };
 
 // Leases of `renewed` last until sent_us + lease, by the executor's clock.
 struct HeartbeatReply {
-  int64_t sent_us = 0;  // of the heartbeat
+  int64_t sent_us = 0;  // copied from the heartbeat
   Duration lease = 20s;
   bool registered = true;  // false: register again (the member was restarted)
   std::vector<HeldAttempt> renewed;
@@ -118,7 +118,7 @@ struct ResultsApplied {
 // The database has these chunks of logs: the executor may delete them.
 struct StoredOutput {
   HeldAttempt attempt;
-  uint64_t first_seq = 0;  // of the chunk
+  uint64_t first_seq = 0;  // number of the chunk's first entry
 };
 struct LogsStored {
   std::vector<StoredOutput> stored;

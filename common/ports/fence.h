@@ -16,9 +16,9 @@ struct FencedSegment {
   auto operator<=>(const FencedSegment&) const = default;
 };
 
-// Sorted by segment, without duplicates. A fenced operation first locks these rows in share mode
-// and compares the epochs. If one differs, it writes nothing and returns kFenced. The caller can
-// find the segments that it has lost with SegmentStore::ReadEpochs.
+// Sorted by segment, without duplicates. A fenced operation first locks the rows of these segments
+// in share mode and compares the epochs. If an epoch differs, the operation writes nothing and
+// returns kFenced. The caller can find the segments that it has lost with SegmentStore::ReadEpochs.
 using Fence = std::vector<FencedSegment>;
 
 }  // namespace carillon

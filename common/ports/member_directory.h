@@ -15,8 +15,8 @@ class MemberDirectory {
   virtual ~MemberDirectory() = default;
 
   // Announces this incarnation of the executor. Call it again after the session has expired. Blocks
-  // up to the session timeout. kConflict: another incarnation with this id is announced; that of a
-  // dead process disappears when its session expires.
+  // up to the session timeout. kConflict: another incarnation with this id is announced. The
+  // announcement of a dead process disappears when its session expires.
   virtual Status Announce(const ExecutorId& executor, const Incarnation& incarnation) = 0;
   virtual void Withdraw() = 0;
   virtual SessionState State() = 0;

@@ -43,8 +43,9 @@ struct ReceivedRecord {
   int64_t offset = 0;
 };
 
-// The first record that a consumer reads: the first one sent at this time or later or, without such
-// a record, the next one to be sent. Times are those of the senders' clocks.
+// The point at which a consumer begins to read: the first record sent at `at` or later. If there is
+// no such record, the consumer begins with the next record to be sent. Times are by the
+// senders' clocks.
 struct BusBegin {
   enum class Of {
     kNewGroup,  // a group with a stored position continues there
@@ -67,10 +68,10 @@ struct BusHealth {
   enum class Contact {
     kUnknown,  // not checked yet
     kAnswers,
-    kSilent,  // for at least one partition of the consumer
+    kSilent,  // at least one partition of the consumer does not answer
   };
   Contact contact = Contact::kUnknown;
-  // Uncommitted records of its partitions; nullopt: unknown.
+  // Uncommitted records of the consumer's partitions; nullopt: unknown.
   std::optional<int64_t> behind = {};
 };
 
@@ -85,7 +86,7 @@ class BusConsumer {
   virtual ~BusConsumer() = default;
   // Returns up to `max` records, without waiting. The records of one partition are in order.
   virtual Result<std::vector<ReceivedRecord>> Poll(size_t max) = 0;
-  // Marks everything up to these positions as handled; it is not delivered again.
+  // Marks all records up to these positions as handled, so that they are not delivered again.
   virtual Status Commit(const std::vector<ReceivedRecord>& handled) = 0;
   // `wake` is called (on any thread) when Poll may return something. Set it before the first use.
   virtual void OnReadable(std::function<void()> wake) = 0;

@@ -23,8 +23,8 @@ class StoreGate {
   virtual uint64_t Stamp() const = 0;
 
   // Judges the identity seen on a connection that is new, or was admitted under another stamp.
-  // kUnavailable: the connection must not be used. If `seen` is an error, it is returned; only an
-  // error that means that the server has no store is judged like a wrong identity.
+  // kUnavailable: the connection must not be used. If `seen` is an error, it is returned. But an
+  // error that says that the server has no store is judged like a wrong identity.
   virtual Status Admit(const Result<StoreIdentity>& seen) = 0;
 };
 

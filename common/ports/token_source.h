@@ -1,8 +1,9 @@
 // Port that generates claim tokens. Only the executor and the run's owner may know a token.
 //
 // Results are not signed: the token of their claim proves them (docs/protocol.md). A reader of one
-// result on the bus must not be able to compute another token from it, so product code takes tokens
-// from the kernel's generator (wire/random_tokens.h), and only tests from a seed.
+// result on the bus must not be able to compute another token from this result. So product code
+// takes tokens from the kernel's generator (wire/random_tokens.h). Only tests make them
+// from a seed.
 //
 // Threads  Not thread-safe; one owner.
 #pragma once

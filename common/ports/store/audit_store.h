@@ -23,7 +23,7 @@ struct AuditRecord {
   std::string object_id;    // of the job, run or executor; at most 63 characters
   std::string reason = {};  // as the user wrote it; empty = none given
   std::string trace_id = {};
-  std::string changes_json = {};  // of a job's fields, a JSON list; empty = not recorded
+  std::string changes_json = {};  // changes of a job's fields, a JSON list; empty = not recorded
 };
 inline constexpr size_t kAuditChangesBytesMax = size_t{32} * 1024;
 
@@ -44,7 +44,7 @@ class AuditStore {
   virtual ~AuditStore() = default;
 
   virtual Status RecordAudit(const AuditRecord& record) = 0;
-  // Records all of them, in their order, or none.
+  // Stores all records, in this order, or none.
   virtual Status RecordAudits(const std::vector<AuditRecord>& records) = 0;
   virtual Result<std::vector<AuditRecord>> ListAudit(const AuditFilter& filter) = 0;
   virtual Result<BoundedCount> CountAudit(const AuditFilter& filter) = 0;

@@ -40,7 +40,7 @@ struct UserRecord {
 struct UserListing {
   bool by_name = false;  // case-insensitive; otherwise by user_id
   bool descending = false;
-  std::string after = {};  // a user_id or, by name, a name; empty = from the start
+  std::string after = {};  // a user_id, or a name if by_name; empty = from the start
   size_t limit = 50;
 };
 
@@ -80,7 +80,7 @@ struct RefreshRecord {
   std::string token_hash;
   std::string family;
   std::string user_id;
-  int64_t session_epoch = 1;  // of the user at sign-in
+  int64_t session_epoch = 1;  // the user's session_epoch at sign-in
   WallTime created = WallTime{};
   WallTime expires = WallTime{};
 };
@@ -136,7 +136,8 @@ class AuthStore {
   virtual Status CreateSession(const RefreshRecord& first) = 0;
   // Exchanges `used_hash` for the new token, with the same family, user and session epoch. A token
   // that was used before is exchanged again if the response may have been lost (refresh_family.h).
-  // kUnknown also if the user has since been disabled or changed, which ends the sessions.
+  // Also kUnknown if the user was disabled or changed after the sign-in, because that
+  // ends the sessions.
   virtual Result<Rotation> RotateSession(const std::string& used_hash, const std::string& new_hash,
                                          WallTime now, WallTime expires) = 0;
   // Ends the family of this token, even if the token was already used. nullopt: no such family.

@@ -16,8 +16,8 @@
 namespace carillon {
 
 inline constexpr size_t kListedCountMax = 1'000;
-// The number of rows that are examined, from the beginning of the list, if no index selects exactly
-// the rows of the filter.
+// If no index selects exactly the rows of the filter, at most this many rows are examined, from the
+// beginning of the list.
 inline constexpr size_t kCountLookedAtMax = 20'000;
 // The same for runs. (For a page of runs, up to kRunSearchMax runs are examined.)
 inline constexpr size_t kRunCountLookedAtMax = 10'000;

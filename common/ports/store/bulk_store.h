@@ -32,7 +32,7 @@ struct BulkOrder {
   std::string reason = {};
   bool confirm_overlap = false;
   CancelMode cancel_mode = CancelMode::kGraceful;  // only for cancel
-  std::string actor = {};                          // as in the audit
+  std::string actor = {};                          // as in the audit log
   std::string user_id = {};                        // owner of the action
   std::string token_id = {};                       // empty: signed in with a password
   std::string role = {};  // at the time of the request; the action never has more permissions
@@ -63,7 +63,7 @@ struct BulkItem {
   std::string id;
   BulkResult result = BulkResult::kPending;
   bool begun = false;           // may have been executed already
-  std::string run_id = {};      // the run that it created
+  std::string run_id = {};      // the run that the item created
   std::string error_json = {};  // kError: problem details
 };
 
@@ -107,24 +107,24 @@ class BulkStore {
                                                       const BulkItemFilter& filter) = 0;
   virtual Result<BoundedCount> CountBulkItems(const std::string& bulk_id,
                                               const BulkItemFilter& filter) = 0;
-  // Skips all items that were not begun. Does nothing unless RUNNING. kNotFound.
+  // Skips all items that were not begun. Does nothing unless the action is RUNNING. kNotFound.
   virtual Result<BulkAction> CancelBulk(const std::string& bulk_id, WallTime now) = 0;
 
   // Among the actions with pending items and an expired lease, leases the least recently updated
   // one until `until`. nullopt: there is none.
   virtual Result<std::optional<LeasedBulk>> TakeBulk(WallTime now, WallTime until) = 0;
   // Marks the pending items up to a position as begun and returns them; the caller must execute
-  // them. Their `begun` is the value before the call. Renews the lease.
+  // them. In the returned items `begun` has the value before the call. Renews the lease.
   virtual Result<std::vector<BulkItem>> BeginBulkItems(const BulkLease& lease,
                                                        int64_t last_position, WallTime now,
                                                        WallTime until) = 0;
-  // Records results of items; an existing result is kept, so the call may be repeated. Ends the
-  // action with its last item. Renews the lease, even without items.
+  // Records results of items; an existing result is kept, so the call may be repeated. When the
+  // last item has a result, the action ends. Renews the lease, even without items.
   virtual Result<BulkAction> RecordBulkItems(const BulkLease& lease,
                                              const std::vector<BulkItem>& items, WallTime now,
                                              WallTime until) = 0;
-  // Sets STOPPED unless the action was cancelled. Pending items are skipped; begun ones
-  // get `begun_error_json`.
+  // Sets STOPPED unless the action was cancelled. Pending items are skipped; begun
+  // items get `begun_error_json`.
   virtual Result<BulkAction> StopBulk(const BulkLease& lease, const std::string& error,
                                       const std::string& begun_error_json, WallTime now) = 0;
   // Lets another member take the action at once. No error if the lease is already lost.

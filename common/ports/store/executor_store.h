@@ -17,7 +17,7 @@ struct ExecutorLoad {
   double cpu = 0;     // 0-1 of the host
   double memory = 0;  // 0-1
   double disk = 0;    // 0-1 of the work directory's file system
-  double io = 0;      // 0-1 of the time in which some process waited for I/O
+  double io = 0;      // 0-1: part of the time in which some process waited for I/O
 };
 
 // Limits of the stored texts.
@@ -41,7 +41,7 @@ struct ExecutorRecord {
   WallTime registered;
   std::string version;
   // Known only from heartbeats, not stored:
-  int64_t config_version = 0;                // of the live settings in force
+  int64_t config_version = 0;                // version of the live settings in force
   std::optional<int64_t> tasks_behind = {};  // unread records of its partition
   // Why it takes no work although it is alive; empty if it takes work.
   std::string trouble = {};
@@ -61,8 +61,8 @@ class ExecutorStore {
   // Inserts or updates; keeps enabled, draining and labels of a known executor. kInvalid: a text is
   // above the limits.
   virtual Result<ExecutorRecord> RegisterExecutor(const ExecutorRecord& record) = 0;
-  // Updates state, slots, running, load and last_heartbeat of each. Unknown ids, and ids registered
-  // with another incarnation since, are ignored.
+  // Updates state, slots, running, load and last_heartbeat of each executor. Ignores unknown ids,
+  // and ids that another incarnation has registered meanwhile.
   virtual Status UpdateExecutors(const std::vector<ExecutorRecord>& records) = 0;
   virtual Result<std::vector<ExecutorRecord>> ListExecutors() = 0;
   virtual Result<ExecutorRecord> GetExecutor(const ExecutorId& id) = 0;

@@ -19,11 +19,13 @@ class Housekeeping {
   virtual ~Housekeeping() = default;
 
   // Adds the partitions for the coming days, and drops whole days older than `retention` in which
-  // nothing is open. Deletes old rows of other tables: request keys, audit records older than a
-  // year, expired sessions, bulk actions that ended kBulkKept ago, gaps, dead letters, versions of
-  // jobs (the newest kJobVersionsKept stay), and executors that are gone. A call deletes a bounded
-  // number of rows; kBehind: more rows are to be deleted, so call again soon. Several members may
-  // call it at the same time.
+  // nothing is open. Deletes old rows of other tables:
+  // - request keys, expired sessions, gaps, dead letters, and executors that are gone;
+  // - audit records older than a year;
+  // - bulk actions that ended kBulkKept ago;
+  // - versions of jobs, except the newest kJobVersionsKept.
+  // A call deletes a bounded number of rows. kBehind: more rows are to be deleted, so call again
+  // soon. Several members may call it at the same time.
   virtual Result<Upkeep> Maintain(WallTime now, Duration retention) = 0;
 };
 

@@ -22,7 +22,7 @@ struct StoredAnswer {
 
 enum class RequestState {
   kNew,       // execute it, then call FinishRequest or AbandonRequest
-  kReplay,    // `answer` is that of the first request
+  kReplay,    // `answer` is the response to the first request
   kInFlight,  // the first request has not finished (or its member died within the last minute)
   kMismatch,  // the same key with another body
 };

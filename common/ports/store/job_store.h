@@ -3,9 +3,10 @@
 //
 // Threads  Thread-safe; blocking.
 // Errors   kNotFound: no such job, or deleted. kConflict: the version is not the expected one.
-//          kExists: the job_id is taken (deleted jobs keep theirs). kTimeout: outcome unknown; the
-//          caller reads again before it answers. kCorrupt: the job's definition is unreadable; the
-//          job can still be replaced or deleted, and its runs cancelled. ListJobs leaves it out.
+//          kExists: the job_id is taken (a deleted job keeps its id). kTimeout: outcome unknown;
+//          the caller reads again before it answers. kCorrupt: the job's definition is unreadable.
+//          Such a job can still be replaced or deleted, and its runs cancelled. ListJobs
+//          leaves it out.
 // Always   Every claim after the return of a write obeys that write (P8).
 #pragma once
 
@@ -84,16 +85,17 @@ struct JobVersion {
   std::optional<JobDefinition> definition = {};  // nullopt: unreadable
 };
 
-// The creation time of a version. Members' clocks differ, but the versions of a job and its
-// update_time must ascend: a member whose clock is behind uses the microsecond after the
-// previous version.
+// The creation time of a version. Members' clocks differ, but the creation times of a job's
+// versions and the job's update_time must ascend. So a member whose clock is behind uses the
+// microsecond after the previous version.
 inline WallTime TimeOfNextVersion(WallTime previous, WallTime now) {
   return std::max(now, previous + Duration(1));
 }
 
 enum class JobOrder { kJobId, kName, kCreated, kUpdated };
 
-// A job's position in a list: its id and the sort key of the list's order, as of that page.
+// A job's position in a list: its id and the sort key of the list's order, as they were
+// on that page.
 struct JobListPlace {
   std::string job_id;
   std::string name = {};
@@ -151,8 +153,8 @@ struct WriteContext {
   WallTime now;             // cluster time
   std::string actor = {};   // author, for the version's record
   std::string reason = {};  // given by the user; empty = none
-  // The user confirms that the process of a run that may still run (run_state.h) is dead, or may
-  // harmlessly run beside another.
+  // The user confirms about a run that may still run (run_state.h): its process is dead, or may
+  // harmlessly run beside another process.
   bool confirm_overlap = false;
   CancelMode cancel_mode = CancelMode::kGraceful;  // only for cancels
   // If not null: receives, after the write, the runs that the write itself ended.
@@ -188,9 +190,10 @@ class JobStore {
   virtual Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
                                                        size_t limit) = 0;
 
-  // A schedule that fires alike in both definitions (FiresAlike) keeps its id and position; others
-  // are removed or added (first fire strictly after now). Unclaimed runs change as
-  // DecidePendingEffect says. definition.enabled = false also pauses, true also resumes.
+  // A schedule that fires alike in both definitions (FiresAlike) keeps its id and position. Other
+  // schedules are removed or added. The first fire of an added schedule is strictly after now.
+  // Unclaimed runs change as DecidePendingEffect says. definition.enabled = false also pauses the
+  // job, true also resumes it.
   virtual Result<StoredJob> ReplaceJob(const JobId& id, int64_t expected_version,
                                        const JobDefinition& definition,
                                        const WriteContext& context) = 0;
@@ -198,7 +201,7 @@ class JobStore {
   // PauseJob and ResumeJob are idempotent. Pausing removes planned future runs. Resuming records
   // missed fires as one gap per schedule (reason paused), and continues strictly after now. No
   // version is expected; the version increases. Pausing a paused job replaces the reason, unless
-  // the new one is empty.
+  // the new reason is empty.
   virtual Result<StoredJob> PauseJob(const JobId& id, const std::string& reason,
                                      const WriteContext& context) = 0;
   virtual Result<StoredJob> ResumeJob(const JobId& id, const std::string& reason,

@@ -32,10 +32,11 @@ struct LogExtent {
 class LogStore {
  public:
   virtual ~LogStore() = default;
-  // Stores all records or none. A chunk may arrive twice; the stored one is kept.
+  // Stores all records or none. A chunk may arrive twice; the stored chunk is kept.
   virtual Status AppendLogs(const std::vector<LogRecord>& records) = 0;
-  // Chunks with entries from `from_seq` on, or with the end of the log, ascending: at least one if
-  // any exists, then up to `bytes_max` of entries. Chunks may be missing in between.
+  // Returns in ascending order the chunks that have entries from `from_seq` on, or the end of the
+  // log. Returns at least one chunk if any exists, and more up to `bytes_max` of entries. Chunks
+  // may be missing in between.
   virtual Result<std::vector<LogChunk>> ReadLog(const RunKey& key, int attempt, uint64_t from_seq,
                                                 size_t bytes_max) = 0;
   virtual Result<LogExtent> GetLogExtent(const RunKey& key, int attempt) = 0;

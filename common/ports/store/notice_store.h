@@ -1,4 +1,4 @@
-// Port of notices, which transactions of the firing path write, and of their deliveries.
+// Port of notices and of their deliveries.
 //
 // Threads  Thread-safe; blocking.
 // Errors   As firing_store.h for calls with a fence, else as job_store.h.
@@ -42,7 +42,7 @@ struct OpenNotice {
   Notice notice;
   JobId job_id;
   std::string job_name;
-  NotifyRules rules;    // of the current version; defaults if it is unreadable
+  NotifyRules rules;    // of the job's current version; defaults if that is unreadable
   NoticeMemory memory;  // of the same job and kind
   // Filled in by FindRun, if the notice will be sent.
   std::optional<RunDetail> run = {};
@@ -86,7 +86,7 @@ struct Delivery {
 struct DeliveryOutcome {
   uint64_t id = 0;
   SegmentId segment;
-  WallTime asked;  // of the delivery that was sent
+  WallTime asked;  // `asked` of the delivery that was sent
   DeliveryState state = DeliveryState::kPending;
   int attempts = 0;
   WallTime due = WallTime{};
@@ -133,10 +133,11 @@ class NoticeStore {
   virtual Status DecideNotices(const std::vector<NoticeDecision>& decisions, const Fence& fence,
                                WallTime now) = 0;
   // Adds notices of late starts and of recoveries that scans have found. Existing notices are kept.
-  // After its recovery, ScanRecoveries does not examine a job until its next notified failure.
+  // After a job's recovery, ScanRecoveries does not examine the job until its next
+  // notified failure.
   virtual Status AddNotices(const std::vector<Notice>& notices, const Fence& fence) = 0;
-  // Examines up to `limit` jobs of `segments` after `after`, by their fires up to `now` (of many
-  // fires only the newest). Takes no locks.
+  // Examines up to `limit` jobs of `segments` after `after`, by their fires up to `now`. If a job
+  // has many fires, only the newest are examined. Takes no locks.
   virtual Result<RecoveryPage> ScanRecoveries(const std::vector<SegmentId>& segments,
                                               std::optional<JobNo> after, WallTime now,
                                               size_t limit) = 0;
@@ -145,7 +146,7 @@ class NoticeStore {
   virtual Result<std::vector<Delivery>> ScanDeliveries(const std::vector<SegmentId>& segments,
                                                        const std::vector<DeliveryChannel>& channels,
                                                        WallTime now, size_t limit) = 0;
-  // Does nothing if the delivery is no longer PENDING, or has been requested again since.
+  // Does nothing if the delivery is no longer PENDING, or was requested again meanwhile.
   virtual Status RecordDelivery(const DeliveryOutcome& outcome, const Fence& fence,
                                 WallTime now) = 0;
   virtual Result<DeliveryBacklog> ReadBacklog(const std::vector<SegmentId>& segments) = 0;

@@ -145,7 +145,7 @@ inline constexpr size_t kDeadLetterJobsMax = 10'000;
 struct DeadLetterJob {
   JobId job_id;
   std::string job_name;
-  uint64_t newest_id = 0;  // of its dead letters
+  uint64_t newest_id = 0;  // the highest id of the job's dead letters
 };
 struct DeadLetterJobFilter {
   uint64_t before_id = UINT64_MAX;  // only jobs whose newest dead letter has a lower id
@@ -160,9 +160,9 @@ class RunStore {
  public:
   virtual ~RunStore() = default;
 
-  // Creates one PENDING run of kind manual, fire = due = now or the next free microsecond. Its
-  // schedule is a pseudo schedule that each job has. Allowed on a paused job. kConflict: another
-  // request has finished the key of `keyed` meanwhile.
+  // Creates one PENDING run of kind manual. Its fire and due time are `now` or the next free
+  // microsecond. Its schedule is a pseudo schedule that each job has. Allowed on a paused job.
+  // kConflict: another request has finished the key of `keyed` meanwhile.
   virtual Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
                                         const WriteContext& context) = 0;
 
@@ -171,10 +171,11 @@ class RunStore {
   // reason, if there is one.
   virtual Result<bool> CancelRun(const RunKey& key, const WriteContext& context) = 0;
   // Cancels every open run of the job that is due or running; planned future runs are kept. Returns
-  // the number of runs.
+  // the number of these runs.
   virtual Result<int64_t> CancelJobRuns(const JobId& id, const WriteContext& context) = 0;
-  // Applies DecideRetryByHand. A late report of the attempt that was given up counts as its end.
-  // Deletes the run's dead letters, since it has another attempt. kConflict also as ExecuteJob.
+  // Applies DecideRetryByHand. A late report of the attempt that was given up counts as the end of
+  // that attempt. Deletes the run's dead letters, since the run has another attempt. kConflict also
+  // as ExecuteJob.
   virtual Result<RunDetail> RetryRun(const RetryRequest& request, const WriteContext& context) = 0;
 
   virtual Result<RunDetail> GetRun(const RunKey& key) = 0;  // with attempts
@@ -187,9 +188,8 @@ class RunStore {
   // The latest fires of each job, in the order of the request; unknown and deleted jobs are left
   // out. Reads `runs_max` runs per job, however long its history.
   virtual Result<std::vector<RecentRuns>> ListRecentRuns(const RecentFilter& filter) = 0;
-  // Returns a number that changes when one of the open due runs (the first 1,000 are
-  // examined), or of the kMarkedRuns newest runs, begins, ends or changes. The cost does not
-  // grow with the history.
+  // Returns a number that changes when a run begins, ends or changes. Covers the open due runs (the
+  // first 1,000) and the kMarkedRuns newest runs. The cost does not grow with the history.
   virtual Result<uint64_t> RunsFingerprint(WallTime now) = 0;
   virtual Result<GapPage> ListGaps(const GapFilter& filter) = 0;
   virtual Result<BoundedCount> CountGaps(const GapFilter& filter) = 0;

@@ -18,18 +18,18 @@ struct SegmentRecord {
   Incarnation incarnation;  // of the owner's process
   Epoch epoch;
   Generation assign_gen;
-  // The owner promised to write nothing more, or there is no owner.
+  // True if the owner promised to write nothing more, or if there is no owner.
   bool released = false;
-  // The lease that the owner grants. Members older than schema 19 do not store theirs; then this is
-  // the lease of an earlier owner, or 0.
+  // The lease that the owner grants. A member older than schema 19 does not store its lease; then
+  // this is the lease of an earlier owner, or 0.
   Duration lease = {};
   // The longest lease of earlier owners that might be in force at `taken`.
   Duration lease_before = {};
   WallTime taken = {};  // by the database's clock
 };
 
-// The longest time from the moment when Take reads the clock until no earlier owner grants leases
-// any more. It includes the wait for locks and the margins of both owners.
+// Take reads the clock. At most this much later, no earlier owner grants leases any more. The time
+// includes the wait for locks and the margins of both owners.
 inline constexpr Duration kTakeLongest = 30s;
 
 // The longest lease that may be in force at `now`, of the owner in the record or an earlier one.
@@ -60,10 +60,11 @@ class SegmentStore {
   // Cluster time: the database's clock, in microseconds.
   virtual Result<WallTime> Now() = 0;
 
-  // Takes those of `segments` that the rules allow (assign_gen < generation, or equal and owned by
-  // this incarnation), in one transaction: closes the old owner's connections, sets the owner,
-  // increments the epoch. Returns only the segments taken. After kTimeout, call again with the same
-  // generation and incarnation: this takes them again, with a higher epoch.
+  // Takes, in one transaction, those of `segments` that the rules allow: the stored assign_gen is
+  // below `generation`, or is equal and this incarnation owns the segment. Closes the old owner's
+  // connections, sets the owner, and increments the epoch. Returns only the segments taken. After
+  // kTimeout, call again with the same generation and incarnation: this takes the segments again,
+  // with a higher epoch.
   virtual Result<TakenSegments> Take(const TakeRequest& request) = 0;
 
   // Promises that this owner starts no write under these epochs any more, so that the next owner
