@@ -14,7 +14,7 @@ constexpr Duration kAnswer = 5s;
 constexpr Duration kTryAgain = 1s;
 constexpr Duration kIdle = 1h;
 // While brokers return one by one, they may at first report a topic as missing, or with too few
-// replicas. So the daemon fails only after this many attempts in a row with wrong topics.
+// replicas. So the daemon fails only after this many tries in a row with wrong topics.
 constexpr int kMisfitsMax = 30;
 
 }  // namespace
@@ -98,7 +98,7 @@ Status LateBus::Try(Duration limit) {
   return {};
 }
 
-// Opens the producer and the consumers that earlier attempts have not opened.
+// Opens the producer and the consumers that earlier calls have not opened.
 Status LateBus::OpenAll(Duration limit) {
   if (!producer_opened_) {
     CARILLON_TRY(ports_.check_topics(limit));

@@ -4,8 +4,8 @@
 // Place    Composition roots of a cluster's daemons. Leases and claims need no broker, so a daemon
 //          must start even while the brokers are unavailable.
 // Threads  One loop calls Step; the producer and the consumers are as thread-safe as Kafka's.
-// Errors   Until the topics have been checked, Send is kUnavailable (a topic created by a broker
-//          would have the wrong partitions) and Poll returns nothing.
+// Errors   Until the topics have been checked, Send returns kUnavailable and Poll returns nothing.
+//          An earlier Send could make a broker create a topic with the wrong partitions.
 #pragma once
 
 #include <atomic>
@@ -62,8 +62,8 @@ class LateBus final : public Stepper {
   // Call before Open; the reference is valid as long as the bus.
   BusConsumer& AddConsumer(OpenConsumer open);
 
-  // Tries to open everything once, at startup. Waits only briefly (late_bus.cc), and returns no
-  // error if the brokers are unavailable.
+  // Tries to open everything once, at startup. Waits only briefly (the limit is in late_bus.cc).
+  // Unavailable brokers are not an error.
   Status Open();
   SteadyTime Step(SteadyTime now) override;
   // Thread-safe. Returns an error if the daemon cannot continue, e.g. because topics are wrong.
@@ -84,7 +84,7 @@ class LateBus final : public Stepper {
   std::vector<std::unique_ptr<Late>> consumers_;
   bool producer_opened_ = false;
   std::atomic<bool> opened_ = false;
-  // Consecutive attempts that failed although a broker answered, e.g. because of its topics.
+  // Consecutive tries that failed although a broker answered, e.g. because topics are wrong.
   int misfits_ = 0;
   mutable Mutex mu_;
   Status failure_ GUARDED_BY(mu_);

@@ -24,9 +24,9 @@ struct Setting {
   std::string_view name;  // "scheduler.lease_s": the suffix is the unit
   SettingType type = SettingType::kText;
   std::string_view fallback;  // default value, in the syntax of the file
-  int64_t least = 0;          // kInteger, kText
-  int64_t most = 0;           // kInteger
-  std::string_view choices;   // kChoice: separated by '|'
+  int64_t least = 0;          // kInteger: lowest value; kText: fewest bytes
+  int64_t most = 0;           // kInteger: highest value
+  std::string_view choices;   // kChoice: the valid values, separated by '|'
   std::string_view help;
   bool live = false;  // may change while the process runs: PUT /api/system/config
 };

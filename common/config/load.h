@@ -3,7 +3,7 @@
 //
 // Threads  Config is immutable after Load; safe to share.
 // Errors   Load: kInvalid names the place (file and line, variable or flag), the setting and the
-//          values it accepts. kUnavailable: the file cannot be read.
+//          values that the setting accepts. kUnavailable: the file cannot be read.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ enum class Origin { kDefault, kFile, kEnvironment, kFlag, kLive };
 std::string_view Name(Origin origin);  // "default", "file", …
 
 struct Value {
-  std::string text;  // as written at its origin; kPairs from a YAML map as name=value,…
+  std::string text;  // as written at its origin; a YAML map (kPairs) becomes name=value,…
   Origin origin = Origin::kDefault;
   std::string place;  // "carillon.yaml:3", "CARILLON_REST_PORT", "--port"; empty for a default
 };
@@ -41,8 +41,9 @@ class Config {
 
   // The value with its origin.
   const Value& Get(std::string_view name) const;
-  // Returns this configuration with the live settings of the cluster in place of its own. Skips
-  // invalid values, and names that are not live settings of this version; `left_out` receives them.
+  // Returns this configuration with the cluster's live settings in place of its own values. Skips
+  // invalid values, and names that are not live settings of this version. `left_out` receives a
+  // text about each skipped value.
   Config With(const std::map<std::string, std::string>& live,
               std::vector<std::string>* left_out) const;
   // Warnings for the log about suspicious but harmless input, e.g. an unknown CARILLON_* variable.

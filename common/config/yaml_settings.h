@@ -14,9 +14,9 @@ struct FileSetting {
   int line = 0;  // from 1
 };
 
-// Returns every scalar of the document `text` with its dotted name; a map below a setting of type
-// kPairs is one setting. kInvalid with the line: not YAML, a list, a duplicate name, or too
-// many levels.
+// Returns every scalar of the document `text` with its dotted name. A map that is the value of a
+// setting of type kPairs counts as one setting. kInvalid with the line: not YAML, a list, a
+// duplicate name, or too many levels.
 Result<std::vector<FileSetting>> ReadYamlSettings(const std::string& text);
 
 }  // namespace carillon::config

@@ -33,7 +33,7 @@ class Health {
   struct Probed;
   struct Check {
     ReadyCheck check;
-    std::unique_ptr<Probed> aside;  // null: does not block
+    std::unique_ptr<Probed> aside;  // null: the check does not block
   };
 
   const Clock& clock_;

@@ -36,10 +36,12 @@ using StartDaemon =
 // True if a user started this process at a terminal. Such a process ends when the terminal closes.
 bool AtTerminal();
 
-// Runs until SIGTERM or SIGINT. SIGHUP also ends it with `at_terminal`; otherwise SIGHUP only calls
-// Reload. After the signal, work in progress has 10 s to finish; a second signal ends this wait.
-// Returns the exit code: 0 after a signal, 1 if a part failed, 2 if the configuration is invalid
-// (kInvalid of `start`).
+// Runs until SIGTERM or SIGINT. With `at_terminal`, SIGHUP also ends the daemon; otherwise SIGHUP
+// only calls Reload. After the signal, work in progress has 10 s to finish; a second signal ends
+// this wait. Returns the exit code:
+// - 0 after a signal;
+// - 1 if a part failed;
+// - 2 if the configuration is invalid (`start` returned kInvalid).
 int RunDaemon(const std::string& name, const config::LoadRequest& request, const StartDaemon& start,
               bool at_terminal = AtTerminal());
 

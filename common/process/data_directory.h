@@ -53,8 +53,8 @@ class DataDirectory {
   std::string Sub(const std::string& name) const { return path_ + "/" + name; }
   std::string token_file() const { return Sub("admin.token"); }
 
-  // The secret in the file `name`; empty if it does not exist. kDenied: a symbolic link, owned by
-  // another user, or readable or writable by others.
+  // The secret in the file `name`; empty if the file does not exist. kDenied: the file is a
+  // symbolic link, belongs to another user, or is readable or writable by others.
   Result<std::string> ReadSecret(const std::string& name) const;
   // Durable on return: written to a temporary file, synced, renamed.
   Status WriteSecret(const std::string& name, const std::string& text) const;

@@ -14,8 +14,8 @@
 
 namespace carillon::process {
 
-// Blocks SIGTERM, SIGINT and, unless it is ignored (nohup), SIGHUP. This applies to this thread and
-// to threads that it starts later, so that only TakeStopSignal receives them. Ignores SIGPIPE.
+// Blocks SIGTERM and SIGINT in this thread and in threads that it starts later. Also blocks SIGHUP,
+// unless SIGHUP is ignored (nohup). So only TakeStopSignal receives these signals. Ignores SIGPIPE.
 sigset_t BlockStopSignals();
 // Waits for one of `signals` and returns it; 0 if none arrives within `timeout`.
 int TakeStopSignal(const sigset_t& signals, timespec timeout);
@@ -25,7 +25,7 @@ void ConfigureLog(const config::Config& config);
 // Polls `done` a hundred times a second; false after `timeout`.
 bool Await(const Clock& clock, Duration timeout, const std::function<bool()>& done);
 
-// The incarnation of one start of a daemon; `seed` must differ for each.
+// The incarnation of one start of a daemon. `seed` must differ for each start.
 Incarnation NewIncarnation(uint64_t seed);
 std::string HostName();
 

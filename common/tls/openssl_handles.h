@@ -28,7 +28,8 @@ using Key = Handle<EVP_PKEY, &EVP_PKEY_free>;
 using Certificate = Handle<X509, &X509_free>;
 using Request = Handle<X509_REQ, &X509_REQ_free>;
 
-// An error with the oldest OpenSSL error of this thread after "`what`: "; discards the others.
+// Returns an error with the text "`what`: " and the oldest OpenSSL error of this thread. Discards
+// the thread's later errors.
 Error OpensslError(std::string_view what);
 
 Result<Key> ReadKey(const std::string& pem);

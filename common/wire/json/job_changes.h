@@ -2,8 +2,9 @@
 //
 //   [{"path": "/env/MODE", "from": null, "to": "fast"}, {"path": "/timeout", "from": 60, "to": 90}]
 //
-// A path is a JSON pointer into the definition (job_fields.h). Objects, and lists of equal length,
-// are compared member by member; other values are compared as a whole. Null means absent.
+// A path is a JSON pointer into the definition (job_fields.h). Objects are compared field by field,
+// lists of equal length element by element. Other values are compared as a whole.
+// Null means absent.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

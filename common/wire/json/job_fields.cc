@@ -240,8 +240,8 @@ Status Read(const json& value, const std::string& pointer, std::vector<std::stri
   return {};
 }
 
-// Members that are absent stay unset: the cluster's defaults apply. An empty list of kinds is set
-// and means that nothing is notified.
+// A field that is absent stays unset, so the cluster's default applies. An empty list in "on" is
+// different from an absent one: nothing is notified.
 Status Read(const json& value, const std::string& pointer, NotifyRules& out) {
   if (!value.is_object()) return Invalid(pointer, "must be an object");
   out = {};

@@ -10,7 +10,8 @@
 namespace carillon {
 
 // Sets the field `name` of `job` from `value`. Returns false if there is no such field. kInvalid
-// with the pointer: the value has the wrong type or an unknown name. ValidateJob checks the bounds.
+// with the pointer: the value has the wrong type, or is an unknown name of an enum. ValidateJob
+// checks the bounds.
 Result<bool> ReadJobField(std::string_view name, const nlohmann::json& value, JobDefinition& job);
 
 // Returns the names of all fields that a request may set.

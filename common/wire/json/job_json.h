@@ -36,13 +36,14 @@ Result<ParsedJob> ParseJobText(std::string_view body);
 Result<ParsedJob> ParseReplacement(const StoredJob& job, const nlohmann::json& body,
                                    Mistakes* further = nullptr);
 
-// Applies the merge patch (RFC 7396) to the job as GET shows it, then ParseJob.
+// Applies the merge patch (RFC 7396) to the job as GET shows it, and parses the result as ParseJob.
 Result<ParsedJob> PatchJob(const StoredJob& job, const nlohmann::json& patch,
                            Mistakes* further = nullptr);
 
-// A job as the REST API returns it. `cron_expression` is set if the job has exactly one schedule, a
-// cron schedule in the job's own zone, else null; `schedules` always lists all. next_fire_time: the
-// earliest fire of all schedules strictly after `now`; null if there is none or the job is paused.
+// A job as the REST API returns it. `cron_expression` is null unless the job's only schedule is a
+// cron schedule in the job's own zone. `schedules` always lists all schedules. `next_fire_time` is
+// the earliest fire of all schedules strictly after `now`; null if there is none or the
+// job is paused.
 nlohmann::json JobToJson(const StoredJob& job, WallTime now);
 // The definition alone, lossless, for the version records of the store.
 std::string DefinitionToText(const JobDefinition& definition);

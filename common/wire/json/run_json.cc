@@ -39,8 +39,8 @@ json AttemptToJson(const RunAttempt& attempt) {
 }
 
 // True if the row's own columns describe an attempt that `attempts` does not contain yet, because
-// it was claimed later than the last one there. False for a PENDING run: it has no current attempt,
-// and its columns still describe the previous claim.
+// that attempt was claimed later than the last one there. False for a PENDING run: such a run has
+// no current attempt, and its columns still describe the previous claim.
 bool RowIsOwnAttempt(const RunDetail& run) {
   if (run.row.state == RunState::kPending || run.row.claimed == WallTime{}) return false;
   return run.attempts.empty() || run.row.claimed > run.attempts.back().claimed;

@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 struct Lead {
-  size_t length = 0;  // of the whole character; 0 = cannot start one
+  size_t length = 0;  // of the whole character; 0 = cannot start a character
   uint8_t second_min = 0x80;
   uint8_t second_max = 0xBF;
 };

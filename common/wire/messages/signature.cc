@@ -46,7 +46,7 @@ std::optional<std::string> FromHex(std::string_view hex, size_t size) {
   return bytes;
 }
 
-// Each part is preceded by its length, so that different parts never give the same bytes.
+// Each part is preceded by its length, so that different lists of parts never give the same bytes.
 void AppendPart(std::string& to, std::string_view part) {
   uint64_t size = part.size();
   for (int i = 0; i < 8; ++i, size >>= 8) to.push_back(static_cast<char>(size & 0xFF));

@@ -329,7 +329,7 @@ Result<std::vector<const v1::Task*>> TasksOf(std::string_view bytes,
 }
 
 // Decodes the results of a record, on `arena`, except those of segments for which `wanted` is
-// false. Null stands for an unreadable one.
+// false. Null stands for an unreadable result.
 Result<std::vector<const v1::TaskResult*>> ResultsOf(std::string_view bytes,
                                                      google::protobuf::Arena& arena,
                                                      const std::function<bool(SegmentId)>& wanted) {

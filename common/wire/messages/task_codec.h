@@ -43,7 +43,7 @@ struct TaskMessage {
   OverlapPolicy overlap = OverlapPolicy::kAllow;
   OnLost on_lost = OnLost::kRetry;
   uint32_t shard_total = 1;
-  std::string trace_id = {};  // of the execute request; empty = derived from the run id
+  std::string trace_id = {};  // trace id of the execute request; empty = derived from the run id
 
   bool operator==(const TaskMessage&) const = default;
 };
