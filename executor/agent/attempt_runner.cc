@@ -22,7 +22,8 @@ void AttemptRunner::Begin(RunEntry& entry, SteadyTime now) {
 }
 
 // Passes each start to the warden again until it is confirmed, because a start may be lost with a
-// warden or may not be sent. That is safe: the warden ignores a second start of an attempt.
+// warden or may not be sent. The repetition is safe: the warden ignores a second start
+// of an attempt.
 void AttemptRunner::StartDue(SteadyTime now) {
   const size_t count = starting_.size();
   for (size_t i = 0; i < count; ++i) {
@@ -145,7 +146,7 @@ void AttemptRunner::Started(const AttemptStarted& started) {
     const RunStep step = Next(entry->stage, RunEvent::kStarted);
     if (step.stage != entry->stage) {
       rooms_.runs.Move(*entry, step.stage);
-      entry->task.command = {};  // the warden has it now; it may hold secrets
+      entry->task.command = {};  // the warden has the command now, which may hold secrets
       entry->task.env = {};
       entry->secrets = {};
     }

@@ -4,7 +4,7 @@
 // Place    Steps 8 and 9 of docs/life-of-a-run.md; under ExecutorCore.
 // Threads  The core loop; SetOutputMax is thread-safe.
 // Time     Steady for leases; wall for the times of in-process attempts.
-// Errors   A start that the warden did not take is passed to it again; the owner repeats a
+// Errors   A start that the warden did not take is passed to the warden again. The owner repeats a
 //          cancellation. An attempt that is lost later ends with its lease.
 // Always   No attempt is started later than 3 s before its lease ends. Only the warden ends an
 //          attempt that was passed to it.
@@ -35,7 +35,7 @@ class AttemptRunner {
         rooms_(rooms),
         output_bytes_max_(options.tuning.output_bytes_max) {}
 
-  // Applies to attempts that are started from now on.
+  // Applies to attempts that are started after the call.
   void SetOutputMax(size_t bytes) { output_bytes_max_.store(bytes); }
 
   // ---- after an accepted claim; `entry` is in kStarting
@@ -54,14 +54,16 @@ class AttemptRunner {
   void Started(const AttemptStarted& started);
   void Ended(AttemptEnded ended, ResultHome home);
 
-  // Passes the results of this Step to the sender in one call, so that it is woken only once.
-  // Results that do not fit into its queue stay here, and nothing is claimed until they do.
+  // Passes the results of this Step to the sender in one call, so that the sender is woken only
+  // once. Results that do not fit into the sender's queue stay here. Nothing is claimed while
+  // results stay here.
   void HandOver() { rooms_.sender.Report(to_sender_); }
   bool handed_over() const { return to_sender_.empty(); }
   // True if a start or a handover must be tried again soon.
   bool waiting() const { return !starting_.empty() || !to_sender_.empty(); }
   // Does nothing unless the failpoint lease.daemon_checks moves this check from the warden to the
-  // daemon. It shows why the warden must enforce leases: a stopped daemon checks nothing.
+  // daemon. The failpoint shows why the warden must enforce leases: a stopped daemon
+  // checks nothing.
   void CheckLeases(SteadyTime now);
 
  private:

@@ -1,7 +1,7 @@
 // Decides whether a lane may claim more work, and counts its free slots.
 //
 // Place    Step 7 of docs/life-of-a-run.md; under ExecutorCore.
-// Threads  SetSlots, slots, Drain and draining are thread-safe; the core loop calls the rest.
+// Threads  SetSlots, slots, Drain and draining are thread-safe; the core loop calls all others.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ namespace carillon::executor {
 
 class ClaimGate {
  public:
-  // Limits of the results that are not applied yet: with so many results no process is claimed,
-  // with more output than this nothing is claimed.
+  // Limits of the results that are not applied yet. From kReportingMax results on, no process is
+  // claimed. Above kReportingBytesMax bytes of output, nothing is claimed.
   static constexpr int kReportingMax = 8192;
   static constexpr size_t kReportingBytesMax = 64u << 20;
 
@@ -31,12 +31,12 @@ class ClaimGate {
 
   void SetSlots(int slots) { slots_.store(slots); }
   int slots() const { return slots_.load(); }
-  // From now on Accepts returns false.
+  // After the call Accepts returns false.
   void Drain() { draining_.store(true); }
   bool draining() const { return draining_.load(); }
 
-  // Call both only after recovery: attempts of an earlier daemon may occupy slots. Accepts does not
-  // look at the free slots.
+  // Call Accepts and FreeSlots only after recovery, because attempts of an earlier daemon may
+  // occupy slots. Accepts does not look at the free slots.
   bool Accepts(Lane lane) const;
   int FreeSlots(Lane lane) const;
 

@@ -3,8 +3,8 @@
 // Place    Steps 7 to 9 of docs/life-of-a-run.md.
 // Threads  One loop calls Step; Tune, Drain, drained, refusal and status are thread-safe.
 // Time     Steady for leases and timeouts; wall for the times of in-process attempts.
-// Errors   Nothing here is authoritative: a task that is dropped before its claim is published
-//          again, and an attempt that is lost after its claim ends with its lease.
+// Errors   Nothing here is authoritative. If a task is dropped before its claim, its owner
+//          publishes it again. If an attempt is lost after its claim, it ends with its lease.
 // Always   An attempt is started at most once, only under an accepted claim, and no later than 3 s
 //          before its lease ends.
 #pragma once

@@ -78,8 +78,8 @@ class ExecutorDaemon {
   // The loops "exec.core", "exec.report" and "exec.logs". The core loop starts with recovery: it
   // adopts what the warden and the spool hold from an earlier daemon.
   std::vector<NamedStepper> steppers();
-  // `wake` is called, from any thread, when a stepper has work before the time it returned. Set it
-  // before the first Step.
+  // `wake` is called, from any thread, when a stepper has work before the time that its Step
+  // returned. Set it before the first Step.
   void OnWake(const std::function<void(Stepper*)>& wake);
 
   // Lowering the slots kills nothing; fewer attempts are started. Thread-safe, never waits.
@@ -90,8 +90,8 @@ class ExecutorDaemon {
   void Leave(SteadyTime now);
   // True once nothing runs and every result was applied.
   bool drained() const;
-  // The text with which a member refused this executor, because another one with its id is alive;
-  // empty if none did.
+  // The text with which a member refused this executor, because another executor with the same id
+  // is alive. Empty if no member refused.
   std::string refusal() const;
 
   struct Status {

@@ -8,14 +8,14 @@ namespace carillon::executor {
 namespace {
 
 constexpr Duration kSampleEvery = 1s;
-// Freed slots are reported at once if the last report to some member was at most 1 free slot in 4.
+// Freed slots are reported at once if some member was last told of at most 1 free slot in 4.
 constexpr int kNearlyFull = 4;
 // A change is reported at once, but not more often than this.
 constexpr Duration kChangeBeatEvery = 200ms;
 // An attempt whose lease was not renewed for this long, or for 1.5 heartbeat intervals if that is
-// longer, is reported to every member, because its segment may have a new owner. That happens with
-// the second heartbeat after the last renewal at the latest, before the shortest configurable lease
-// (three heartbeats and a margin) ends.
+// longer, is reported to every member, because its segment may have a new owner. The second
+// heartbeat after the last renewal reports it at the latest. That is before the shortest
+// configurable lease (three heartbeats and a margin) ends.
 constexpr Duration kOwnerSilent = 5s;
 constexpr Duration SilenceAt(Duration heartbeat_every) {
   return std::max(kOwnerSilent, heartbeat_every * 3 / 2);
@@ -73,17 +73,17 @@ bool HeartbeatSender::RoomFreed(const Told& current) const {
 }
 
 // Returns the number of free slots to report to this member. The member itself deducts the tasks
-// that it published until their claims are answered. So the slot of a claim that it has not
-// answered counts as free here; otherwise the task would be deducted twice.
+// that it published until their claims are answered. So the slot of a claim that the member has not
+// answered counts as free here. Otherwise the task would be deducted twice.
 int HeartbeatSender::RoomFor(const MemberId& member, Lane lane) const {
   if (!rooms_.gate.Accepts(lane)) return 0;
   return rooms_.gate.FreeSlots(lane) + rooms_.claims.SlotsOf(member, lane);
 }
 
 // True if the attempt is reported as running. When the warden does not respond, nobody here knows
-// whether its processes live: those of a dead warden are killed, and a warden without a connection
-// kills them when their leases end. So it is reported only until shortly before a lease would have
-// ended; then the owner decides by the lease.
+// whether its processes live. The processes of a dead warden are killed; a warden without a
+// connection kills its processes when their leases end. So the attempt is reported only until
+// shortly before a lease would have ended. Then the owner decides by the lease.
 bool HeartbeatSender::ReportsRunning(const RunEntry& entry, SteadyTime now) const {
   const bool runs = entry.stage == RunStage::kStarting || entry.stage == RunStage::kRunning;
   if (!runs) return false;

@@ -3,8 +3,8 @@
 // Place    Step 8 of docs/life-of-a-run.md; under ExecutorCore.
 // Threads  The core loop.
 // Errors   Each heartbeat is complete, so the next one replaces one that was lost.
-// Always   The attempts of a warden that has not responded for the length of a lease, less 3 s, are
-//          left out, so that their leases are not renewed.
+// Always   If the warden has not responded for (lease - 3 s), the attempts that it runs are left
+//          out, so that their leases are not renewed.
 #pragma once
 
 #include <array>

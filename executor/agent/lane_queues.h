@@ -1,7 +1,7 @@
 // The tasks that wait for a slot: one queue for processes, one for in-process attempts.
 //
-// Place    Between steps 6 and 7 of docs/life-of-a-run.md. The admission fills them, the claims
-//          drain them.
+// Place    Between steps 6 and 7 of docs/life-of-a-run.md. TaskAdmission fills the queues,
+//          OpenClaims drains them.
 // Threads  Not thread-safe; the core loop owns them.
 #pragma once
 

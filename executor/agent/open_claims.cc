@@ -96,7 +96,7 @@ void OpenClaims::OnAnswers(const MemberId& member, const ClaimBatchReply& reply,
       entry.member = member;
       Accept(entry, item, GrantedEnd(reply.sent_us, reply.lease, now), now);
     } else if (entry.member == member && item.reason == ClaimReason::kNotOwner) {
-      // The segment has another owner now. If its former owner accepted this claim, the new one
+      // The segment has another owner now. If the former owner accepted this claim, the new owner
       // answers "accepted again". AskAgain drops the claim in time if no member answers.
       entry.member = rooms_.sessions.After(member);
       entry.asked = SteadyTime{};

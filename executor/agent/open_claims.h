@@ -4,8 +4,8 @@
 // Place    Step 7 of docs/life-of-a-run.md; under ExecutorCore.
 // Threads  The core loop.
 // Time     Never reads a clock.
-// Errors   A claim that is never answered is dropped 3 s before its lease would have ended; if the
-//          owner had accepted it, the attempt is lost there when the lease ends.
+// Errors   A claim that is never answered is dropped 3 s before its lease would have ended. If the
+//          owner had accepted the claim, the owner treats the attempt as lost when the lease ends.
 // Always   A claim is repeated with its own token only, so that the owner can recognise it and
 //          answer "accepted again". An attempt begins only under an accepted claim.
 #pragma once
@@ -24,8 +24,9 @@ namespace carillon::executor {
 
 class OpenClaims {
  public:
-  static constexpr Duration kAskOther = 20ms;    // delay before a claim goes to another member
-  static constexpr Duration kSlotPatience = 2s;  // then an unanswered claim gives its slot back
+  static constexpr Duration kAskOther = 20ms;  // delay before a claim goes to another member
+  // after this time an unanswered claim gives its slot back
+  static constexpr Duration kSlotPatience = 2s;
 
   struct Rooms {
     RunTable& runs;

@@ -33,7 +33,7 @@ class TaskAdmission {
   };
   TaskAdmission(const ExecutorDaemon::Ports& ports, const ExecutorOptions& options, Rooms rooms);
 
-  // Takes the cluster time that a member sent. Expired tasks on the bus are recognised by it.
+  // Takes the cluster time that a member sent, by which expired tasks on the bus are recognised.
   void LearnTime(const std::optional<WallTime>& told, SteadyTime now);
   // Returns true if the bus may have more.
   bool TakeTasks(SteadyTime now);

@@ -15,14 +15,14 @@ namespace carillon::executor {
 
 class WardenWatch {
  public:
-  // A warden that died is restarted within this time; one that is silent for longer is reported as
-  // trouble.
+  // A warden that died is restarted within this time. A warden that is silent for longer is
+  // reported as trouble.
   static constexpr Duration kWardenPatience = 2s;
 
-  // `can_start` is the warden's answer (Warden::CanStart). Only kUnavailable means that it does not
-  // respond; a full disk is no trouble of the warden.
+  // `can_start` is the warden's answer (Warden::CanStart). Only kUnavailable means that the warden
+  // does not respond; a full disk is no trouble of the warden.
   void Observe(const Status& can_start, SteadyTime now);
-  // The reason why the warden starts nothing; empty if it responds, or was silent only briefly.
+  // The reason why the warden starts nothing. Empty if it responds, or was silent only briefly.
   const std::string& trouble() const { return trouble_; }
   // The time since the warden last responded.
   Duration Away(SteadyTime now) const { return seen_ ? now - *seen_ : Duration::zero(); }
