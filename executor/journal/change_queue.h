@@ -1,8 +1,10 @@
 // The changes of a segment log on their way to the device, in the order of their positions.
 //
-// A change is pending, then in writing (its bytes are in an order), then unsynced (in the active
-// segment, and in the index), and leaves the queue when it is synced. After a failed write or sync
-// all changes in the queue are pending again.
+// A change passes through three states, and leaves the queue when it is synced:
+// - pending;
+// - in writing: its bytes are in an order to the device;
+// - unsynced: it is in the active segment, and in the index.
+// After a failed write or sync all changes in the queue are pending again.
 //
 // Place    Under segment_log, which adds changes; segment_orders moves them along.
 // Threads  Not thread-safe; the log owns it.
@@ -53,8 +55,8 @@ class ChangeQueue {
   size_t queued_bytes() const { return queued_bytes_; }
   size_t unindexed_bytes() const { return unindexed_bytes_; }
 
-  // Encodes pending changes into `bytes`, in order, as many as fit into the segment. They are then
-  // in writing.
+  // Encodes pending changes into `bytes`, in order, as many as fit into the segment. These changes
+  // are then in writing.
   void BeginWrite(const SegmentIndex::Segment& segment, std::string* bytes);
   // Call it when these bytes are written: adds the changes to the index.
   void FinishWrite(size_t bytes, SegmentIndex& index);

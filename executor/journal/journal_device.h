@@ -23,7 +23,7 @@ struct DeviceOrder {
     kSync,      // fdatasync of `fd`
     kSeal,      // truncates `fd` to `offset` bytes and closes it
     kCreate,    // makes `path`, `offset` bytes long, allocated and synced
-    kActivate,  // renames `path` to `target`, syncs `directory`, opens it
+    kActivate,  // renames `path` to `target`, syncs `directory`, opens `target`
     kDelete,    // deletes `path`
     kRead,      // reads `path` at `offset` into `bytes`, at most its size
     kLog,       // appends `bytes` to `fd`

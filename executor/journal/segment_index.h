@@ -21,7 +21,7 @@ using ChangePosition = uint64_t;  // of a put, move or removal; ascending from 1
 
 struct RecordPlace {
   uint64_t segment = 0;
-  size_t offset = 0;  // of the header
+  size_t offset = 0;  // of the record's header
   size_t payload_size = 0;
 
   size_t record_bytes() const { return kRecordHeaderBytes + payload_size; }
@@ -36,9 +36,9 @@ class SegmentIndex {
   struct Segment {
     uint64_t number = 0;
     size_t used = 0;
-    size_t synced = 0;  // of the used bytes
+    size_t synced = 0;  // how many of the used bytes are synced
     size_t allocated = 0;
-    size_t live = 0;  // records
+    size_t live = 0;  // number of live records
     // The latest change that removed or moved one of its records.
     ChangePosition emptied_by = 0;
     std::vector<RecordId> ids;
@@ -50,11 +50,13 @@ class SegmentIndex {
   const Segment& newest() const { return segments_.back(); }
   const Segment* FindSegment(uint64_t number) const;
   uint64_t next_number() const { return next_number_; }
-  // `number` must be above that of the newest one.
+  // `number` must be above the number of the newest segment.
   void Begin(uint64_t number, size_t allocated);
   void DropOldest();
-  // These change the newest segment: Grow adds bytes written behind the used ones, MarkSynced marks
-  // all used bytes as synced, CutUnsynced gives up the used bytes that are not synced.
+  // These functions change the newest segment:
+  // - Grow adds bytes written behind the used ones;
+  // - MarkSynced marks all used bytes as synced;
+  // - CutUnsynced gives up the used bytes that are not synced.
   void Grow(size_t bytes);
   void MarkSynced() { segments_.back().synced = segments_.back().used; }
   void CutUnsynced();

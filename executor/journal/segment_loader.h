@@ -1,9 +1,9 @@
-// Loads the segments of a log from its directory, and syncs them, because the process that wrote
-// them may have died before it did.
+// Loads the segments of a log from its directory and syncs them. The process that wrote them may
+// have died before it synced them.
 //
 // Place    Under segment_log, which calls it once. Waits for the device.
 // Errors   kUnavailable: the directory cannot be read or written. A torn or corrupt record ends its
-//          segment; the rest of it is ignored, but kept for inspection.
+//          segment. The rest of the segment is ignored, but kept for inspection.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct LoadedSegments {
   size_t corrupt_segments = 0;
 };
 
-// Creates the directory (0700) when missing, and deletes spare files left in it. `index` is empty.
+// Creates the directory (0700) when missing, and deletes spare files in it. `index` must be empty.
 Result<LoadedSegments> LoadSegments(const std::string& directory, JournalDevice& device,
                                     SegmentIndex* index);
 

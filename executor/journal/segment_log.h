@@ -10,7 +10,7 @@
 //          live records of the oldest segment are copied to the newest.
 // Errors   Append: kExhausted above bytes_max. Reserve: kExhausted on a full device. Step, Commit:
 //          kExhausted, kUnavailable; changes not on the device stay in memory and are retried.
-//          A torn or corrupt record ends its segment when it is loaded; the rest of it is ignored.
+//          A torn or corrupt record ends its segment when loaded; the segment's rest is ignored.
 // Always   Written changes survive kill -9, synced ones a power cut too; loaded records are synced.
 //          Reserved bytes can be written even when the device is full. Only Open, Commit, ForEach
 //          and Read wait for the device. Changes (puts and removals) are written and synced in the
@@ -67,8 +67,8 @@ class SegmentLog {
   // Requests a sync up to `position`. Without it changes are written, but synced only when their
   // segment is full.
   void WantSync(Position position) { changes_.WantSync(position); }
-  // Reserves space on the device for records appended later. False: a file for it is being created;
-  // call it again after a Step.
+  // Reserves space on the device for records appended later. False: a file is being created; call
+  // Reserve again after a Step.
   Result<bool> Reserve(size_t bytes);
   void Unreserve(size_t bytes) { room_.Unreserve(bytes); }
   // Lets the next Reserve try again despite an earlier failure.
@@ -76,10 +76,10 @@ class SegmentLog {
   // True while a part of the reserved space, lost with a failed file, is not replaced yet.
   bool short_of_room() const { return room_.short_of_room(); }
   size_t reserved_bytes() const { return room_.reserved_bytes(); }
-  // Reads one live record. nullopt: it is being read; call it again after a Step.
+  // Reads one live record. nullopt: the record is being read; call TryRead again after a Step.
   std::optional<Result<std::string>> TryRead(RecordId id);
-  // Writes a line to standard error, through the device, because that may be a file on the same
-  // disk. Beyond a limit lines are dropped.
+  // Writes a line to standard error, through the device, because standard error may be a file on
+  // the same disk. Beyond a limit lines are dropped.
   void Log(std::string_view line);
   // A later Step reports the free space of the device that holds `path`.
   void AskSpace(std::string path) { errands_.space_path = std::move(path); }

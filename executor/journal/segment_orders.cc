@@ -9,8 +9,8 @@
 namespace carillon::executor {
 namespace {
 
-// The oldest segment is copied once the disk holds more than this many bytes per live byte, and two
-// segments more.
+// The oldest segment is copied once the disk holds more bytes than this many per live byte
+// plus two segments.
 constexpr size_t kDiskPerLiveMax = 3;
 
 const char* NameOf(DeviceOrder::Kind kind) {

@@ -61,8 +61,8 @@ class SegmentOrders {
 
   // Never waits. Collects the result of the last order and submits the next.
   Status Step();
-  // Never waits. Submits the creation of a spare file. True if that is finished already, even if it
-  // failed; false while the device is busy.
+  // Never waits. Submits the creation of a spare file. True if the creation has ended already, even
+  // if it failed; false while the device is busy.
   bool CreateSpare();
   // Waits for the end of the current order. The next Step applies its outcome.
   void AwaitDevice();
@@ -109,7 +109,7 @@ class SegmentOrders {
   const Parts parts_;
   DeviceOrder order_;
   bool active_ = false;
-  bool for_use_ = false;  // of the last order
+  bool for_use_ = false;  // Next::for_use of the last order
   uint64_t submitted_ = 0;
   uint64_t next_spare_ = 1;
   std::optional<Failed> failed_;

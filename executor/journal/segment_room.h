@@ -1,5 +1,5 @@
 // The space that a segment log has on its device: the file of the active segment, spare files that
-// wait to become segments, and how much of it is reserved.
+// wait to become segments, and the reserved part of this space.
 //
 // Place    Under segment_log, which reserves; segment_orders creates the files.
 // Threads  Not thread-safe; the log owns it.
