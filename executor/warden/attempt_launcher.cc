@@ -65,8 +65,8 @@ bool AttemptLauncher::Prepare(const AttemptName& name, AttemptEntry& entry) {
   return true;
 }
 
-// A start need not wait for the sync: written data survives this process, and a power cut, which
-// could undo it, would also end the started process.
+// A start need not wait for the sync, because written data survives this process. A power cut could
+// undo the write, but it would also end the started process.
 void AttemptLauncher::LaunchPrepared() {
   while (!prepared_.empty() && prepared_.front().position <= rooms_.journal.written()) {
     const AttemptName name = prepared_.front().name;

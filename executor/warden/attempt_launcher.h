@@ -28,7 +28,7 @@ class AttemptLauncher {
   AttemptLauncher(const Clock& clock, Rooms rooms) : clock_(clock), rooms_(rooms) {}
 
   void Start(StartAttempt start);
-  // From now on nothing is started; starts that wait end as LOST.
+  // After the call nothing is started; starts that wait end as LOST.
   void Stop() { stopping_ = true; }
 
   // Records the waiting starts in order. A start waits until space for its end is reserved, and
@@ -45,7 +45,7 @@ class AttemptLauncher {
   const Clock& clock_;
   const Rooms rooms_;
   std::deque<AttemptName> waiting_;     // starts that wait for space for their ends
-  bool waiting_asked_ = false;          // space for the first one was requested
+  bool waiting_asked_ = false;          // space for the first waiting start was requested
   std::deque<AttemptAtDisk> prepared_;  // started once their records are written
   bool stopping_ = false;
 };

@@ -32,7 +32,7 @@ struct AttemptEntry {
   bool reserved = false;  // space for its end is reserved
   SegmentLog::RecordId start_record = 0;
   SegmentLog::RecordId end_record = 0;  // 0 = only in memory
-  std::optional<AttemptEnded> memory;   // until it is reported
+  std::optional<AttemptEnded> memory;   // the end, until it is reported
   bool counted = false;                 // its output counts as not reported
   WallTime started{};
 };

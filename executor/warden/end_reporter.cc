@@ -8,7 +8,8 @@ void EndReporter::Record(const AttemptName& name, AttemptEntry& entry, AttemptEn
   entry.start.reset();
   const Result<SegmentLog::RecordId> record = journal_.PrepareEnd(ended, entry.start_record);
   // If there is no space for the record, the attempt never ran, because space is reserved before a
-  // start. Its end may be reported from memory: if it is lost, the lease ends with the same result.
+  // start. Its end may be reported from memory. If the end is lost, the lease ends with
+  // the same result.
   entry.memory = std::move(ended);
   entry.end_record = record.ok() ? *record : 0;
   entry.stage = AttemptStage::kEnding;

@@ -26,8 +26,8 @@ class JournalDriver {
   // them, so that one sync covers many.
   void SyncOverdue(SteadyTime now);
   SteadyTime NextStep() const;
-  // True if one more attempt could be started and recorded, false if that is not known yet. The
-  // error says why it could not.
+  // True if one more attempt could be started and recorded; false if this is not known yet. An
+  // error gives the reason why no attempt could be started or recorded.
   Result<bool> Ready(SteadyTime now);
 
  private:

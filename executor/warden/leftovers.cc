@@ -38,14 +38,14 @@ class Lineage {
   Lineage(const std::vector<ProcessEntry>& processes, const WardenDirectory& own) : own_(own) {
     for (const ProcessEntry& entry : processes) by_pid_[entry.pid] = &entry;
     // This warden may itself run in a job of another Carillon. The keeper of that job is then above
-    // every process here, so it does not show whose process one is.
+    // every process here, so it does not show to whom a process belongs.
     WalkUp(getpid(), [this](const ProcessEntry& entry) {
       above_.insert(entry.pid);
       return false;
     });
   }
 
-  // kUnknown if a process above is missing, because processes started or exited while /proc
+  // kUnknown if a process above `pid` is missing, because processes started or exited while /proc
   // was read.
   Owner OwnerOf(pid_t pid) const {
     bool kept = false;

@@ -34,7 +34,7 @@ class Leftovers {
   std::vector<OpenStart> waiting_;
   WardenDirectory own_;
   SteadyTime next_step_{};
-  SteadyTime keepers_killed_at_ = SteadyTime::max();  // keepers are left alone until then
+  SteadyTime keepers_killed_at_ = SteadyTime::max();  // keepers are left alone until this time
 };
 
 }  // namespace carillon::executor

@@ -196,8 +196,8 @@ void LiveRun::Tick(SteadyTime now) {
     return;
   }
   if (now < ending_->next_push || keeper_ <= 0) return;
-  // The keeper does not react: somebody has stopped it (SIGSTOP). Its descendants are killed first,
-  // and the keeper is continued only when none is left, so that none can become an orphan.
+  // The keeper does not react: somebody has stopped it (SIGSTOP). Its descendants are killed first.
+  // The keeper is continued only when no descendant is left, so that none can become an orphan.
   ending_->next_push = now + kPushEvery;
   if (KillDescendants(keeper_) == 0) kill(keeper_, SIGCONT);
 }
@@ -222,8 +222,8 @@ bool LiveRun::TakeStarted() {
 AttemptEnded LiveRun::Finish(Now now) {
   for (const OutputStream stream : {OutputStream::kOut, OutputStream::kErr}) {
     // The tree is dead, so the rest of its output is in the pipe. The bound is for a foreign
-    // process that was passed the descriptor and keeps writing: it must not keep the run from
-    // ending.
+    // process that received the descriptor and keeps writing. Such a process must not keep the run
+    // from ending.
     for (int turn = 0; turn < 64 && ReadOutput(stream, true, now); ++turn) {
     }
     auto& masker = maskers_[static_cast<size_t>(stream)];

@@ -42,9 +42,10 @@ class LiveRun {
   void KeeperExited();
 
   // ---- end of the attempt
-  // Ends the attempt. With grace: SIGTERM now, SIGKILL to the tree after kill_grace; without:
-  // SIGKILL now. The first reason is kept; a later call without grace only cuts a running
-  // grace short.
+  // Ends the attempt:
+  // - with grace: SIGTERM now, and SIGKILL to the tree after kill_grace;
+  // - without grace: SIGKILL now.
+  // The first reason is kept. A later call without grace only cuts a running grace short.
   enum class Grace { kGiven, kNone };
   void End(RunState state, std::string_view reason, Grace grace, SteadyTime now);
   // Acts on what is due: timeout, lease, end of the grace, a keeper that does not react.
@@ -73,9 +74,9 @@ class LiveRun {
     std::string reason;
     SteadyTime kill_at;  // time of the SIGKILL to the tree
     bool killing = false;
-    // A user asked for a kill, without grace or during it.
+    // A user asked for a kill, without grace or during the grace.
     bool kill_requested = false;
-    // If the keeper has not reacted by then, the warden kills the tree itself.
+    // If the keeper has not reacted at this time, the warden kills the tree itself.
     SteadyTime next_push;
   };
 

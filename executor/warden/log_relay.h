@@ -26,7 +26,7 @@ class LogRelay {
 
   static constexpr size_t kLogsMax = 16'384;
 
-  // Applies to attempts opened from now on.
+  // Applies to logs that are opened after the call.
   void SetLimit(size_t log_bytes_max) { limits_.log_bytes_max = log_bytes_max; }
   // Opens the log of an attempt. If there are too many logs, or waiting text fills half of the
   // budget, the oldest logs of ended attempts are discarded.

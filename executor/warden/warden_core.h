@@ -35,7 +35,7 @@ class WardenCore {
   void Start(StartAttempt start) { launcher_.Start(std::move(start)); }
   void Renew(const std::vector<HeldAttempt>& attempts, SteadyTime lease_end);
   void Cancel(const HeldAttempt& attempt, CancelMode mode);
-  // From now on the daemon takes logs, at most `log_bytes_max` bytes of each new attempt.
+  // After the call the daemon takes logs, at most `log_bytes_max` bytes of each new attempt.
   void Follow(size_t log_bytes_max);
   void ConfirmOutput(const std::vector<StoredOutput>& confirmed) { logs_.Confirm(confirmed); }
   // Call it when the warden is ordered to stop: kills and records all attempts, and starts no more.
@@ -59,8 +59,8 @@ class WardenCore {
   // to the next daemon. Events are dropped, because the next daemon asks for a list of everything.
   void DropReports();
   std::vector<AttemptName> Names() const { return table_.Names(); }
-  // True if one more attempt could be started and recorded, false if that is not known yet. The
-  // error says why it could not.
+  // True if one more attempt could be started and recorded; false if this is not known yet. An
+  // error gives the reason why no attempt could be started or recorded.
   Result<bool> Ready(SteadyTime now) { return driver_.Ready(now); }
   void Complain(const std::string& what) { journal_->Complain(what); }
 

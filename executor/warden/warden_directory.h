@@ -1,4 +1,4 @@
-// The directory that a warden, or one of its keepers, works in, as its command line names it.
+// The directory in which a warden or one of its keepers works, as the process's command line says.
 //
 // A keeper is a fork of its warden and has the same command line. The next warden may have another
 // command line (another version, another path to the same directory) and is still responsible for
@@ -17,7 +17,7 @@ namespace carillon::executor {
 struct WardenDirectory {
   std::string path;  // as in its command line; empty: none
   dev_t device = 0;
-  ino_t inode = 0;  // 0: it could not be examined
+  ino_t inode = 0;  // 0: the directory could not be examined
 
   bool Same(const WardenDirectory& other) const;
 };

@@ -83,8 +83,8 @@ class WardenJournal {
   // the record cannot be decoded.
   std::optional<Result<AttemptEnded>> ReadEnd(SegmentLog::RecordId record);
 
-  // Reserves some space for starts that were claimed before the device was full. kExhausted: none
-  // is left, so nothing should be claimed. False while the space is being made.
+  // Reserves some space for starts that were claimed before the device was full. kExhausted: no
+  // space is left, so nothing should be claimed. False while the space is being made.
   Result<bool> EnsureHeadroom();
   // Writes a line to the warden's log. The loop itself never writes to a file: a hanging disk would
   // keep it from enforcing leases.

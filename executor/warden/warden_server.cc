@@ -52,7 +52,7 @@ Result<std::unique_ptr<WardenServer>> WardenServer::Create(const Clock& clock,
   return server;
 }
 
-// Takes a record lock: unlike flock it is not shared with forked processes.
+// Takes a record lock. Unlike flock, a record lock is not shared with forked processes.
 Status WardenServer::Lock() {
   directory_ = FileDescriptor(open(options_.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory_.open()) return SystemError("open " + options_.directory);
@@ -99,7 +99,7 @@ Status WardenServer::PrepareCore() {
   rlimit open_files{};
   if (getrlimit(RLIMIT_NOFILE, &open_files) != 0) return SystemError("getrlimit");
   const rlimit raised{open_files.rlim_max, open_files.rlim_max};
-  setrlimit(RLIMIT_NOFILE, &raised);  // a run needs three; on failure fewer can run
+  setrlimit(RLIMIT_NOFILE, &raised);  // a run needs three descriptors; on failure fewer fit
   const std::string work = options_.directory + "/work";
   const std::string old = options_.directory + "/work.old";
   const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;

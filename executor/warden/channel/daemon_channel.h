@@ -13,8 +13,8 @@
 
 namespace carillon::executor {
 
-// Both take an open directory, because the path of a socket is limited to 107 bytes, and that of
-// its directory may be longer.
+// Both functions take an open directory. The path of a socket is limited to 107 bytes, and the path
+// of its directory may be longer.
 Result<int> ListenInDirectory(int directory, const std::string& name);
 Result<int> ConnectInDirectory(int directory, const std::string& name);
 

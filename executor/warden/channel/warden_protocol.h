@@ -4,7 +4,7 @@
 // first, with Hello; the warden answers Welcome, or Refused and disconnects.
 //
 // Errors   Decoding: kCorrupt for a frame above kFrameBytesMax, an unknown type, or a malformed
-//          payload. The side that receives one closes the connection.
+//          payload. The side that receives such a frame closes the connection.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ namespace carillon::executor {
 inline constexpr uint32_t kWardenProtocolVersion = 1;
 inline constexpr size_t kFrameBytesMax = 4u << 20;
 inline constexpr size_t kHeldPerFrameMax = 4096;
-// The version that a warden sends in its Welcome says what it can do. From this version on it sends
-// logs, once it is asked to Follow.
+// The version that a warden sends in its Welcome says what the warden can do. From this version on
+// a warden sends logs, once the daemon has sent Follow.
 inline constexpr uint32_t kWardenReportsLogs = 2;
-// From this version on it accepts StartMasked.
+// From this version on a warden accepts StartMasked.
 inline constexpr uint32_t kWardenMasks = 3;
-// From this version on it accepts Kill.
+// From this version on a warden accepts Kill.
 inline constexpr uint32_t kWardenKills = 4;
-// From this version on it answers Ping.
+// From this version on a warden answers Ping.
 inline constexpr uint32_t kWardenAnswers = 5;
 
 namespace warden_message {
@@ -52,7 +52,7 @@ struct List {
 struct Forget {
   std::vector<HeldAttempt> attempts;
 };
-// The daemon stops for good: the warden need not wait for it once it holds nothing.
+// The daemon stops for good: a warden that holds nothing need not wait for the daemon.
 struct Leave {};
 
 // ---- warden -> daemon
@@ -102,7 +102,7 @@ struct Output {
 };
 
 // ---- secrets; only with a peer that knows them, see kWardenMasks
-// daemon -> warden: a Start with values that its output must not show
+// daemon -> warden: a Start with values that the output of the attempt must not show
 struct StartMasked {
   StartAttempt start;
 };

@@ -1,11 +1,12 @@
 // Decides whether the warden at the other end of the socket still answers. Pure.
 //
 // A warden that is stopped, or hangs in the kernel, keeps its socket open: the connection does not
-// break, but nothing is done. So the client pings it; any message from it counts as an answer.
+// break, but nothing is done. So the client pings the warden; any message from the warden counts as
+// an answer.
 //
 // Threads  Not thread-safe; the client's thread owns it.
-// Time     Never reads a clock. Counts pings, not seconds: a daemon that was stopped itself finds
-//          at most one of them unanswered.
+// Time     Never reads a clock. Counts pings, not seconds, because a daemon that was stopped itself
+//          finds at most one ping unanswered.
 #pragma once
 
 #include "common/base/time.h"

@@ -314,8 +314,8 @@ int WardenClient::WaitMillis() {
 }
 
 // Sends a ping if one is due, and logs when the warden stops answering or answers again. A warden
-// from before an upgrade may not know pings and would disconnect; it gets none and counts as
-// answering.
+// from before an upgrade may not know pings and would disconnect. Such a warden gets no ping and
+// counts as answering.
 void WardenClient::Feel() {
   MutexLock lock(mu_);
   const bool due = pulse_.Due(clock_.Steady());

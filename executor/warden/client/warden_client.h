@@ -59,7 +59,8 @@ class WardenClient : public Warden {
   std::vector<WardenEvent> Receive(size_t max) override;
   void OnReadable(std::function<void()> wake) override;
 
-  // Notifies the warden that this daemon stops for good: it exits as soon as it holds nothing.
+  // Notifies the warden that this daemon stops for good. The warden exits as soon as
+  // it holds nothing.
   void Leave();
   // 0 while no warden is attached.
   int64_t warden_pid() const;

@@ -17,8 +17,8 @@ struct WardenCommand {
   std::string directory;
   Duration idle_exit = 60s;
 };
-// Returns once the warden has detached; it listens a few milliseconds later. Harmless while another
-// one runs. kUnavailable: it could not be executed.
+// Returns once the warden has detached; the warden listens a few milliseconds later. Harmless while
+// another warden runs. kUnavailable: the warden could not be executed.
 Status LaunchWarden(const WardenCommand& command);
 
 }  // namespace carillon::executor

@@ -114,8 +114,8 @@ class Keeper {
     prctl(PR_SET_PDEATHSIG, SIGUSR2);
     if (getppid() != warden_) _exit(0);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    // An ignored signal cannot be waited for, and SIGCHLD may be ignored since before the warden's
-    // exec.
+    // An ignored signal cannot be waited for, and SIGCHLD may have been ignored already before the
+    // warden's exec.
     signal(SIGCHLD, SIG_DFL);
     CloseAllExcept({spec_.out_write, spec_.err_write, spec_.report_write});
     sigemptyset(&awaited_);
@@ -197,9 +197,10 @@ class Keeper {
   }
 
   void Handle(int signal_number, const siginfo_t& info) {
-    // SIGUSR2 proves that the warden died if the parent has changed, or if the signal is the
-    // kernel's, which carries the warden's pid: a warden that is killed while one of its threads is
-    // blocked on the disk remains the parent.
+    // SIGUSR2 proves that the warden died in two cases. First: the parent has changed.
+    // Second: the kernel sent the signal, which then carries the warden's pid. The second case is
+    // needed, because a warden that is killed while one of its threads is blocked on the disk
+    // remains the parent.
     if (signal_number == SIGUSR2 && (getppid() != warden_ || info.si_pid == warden_)) {
       kill_all_ = true;
     }

@@ -14,7 +14,7 @@
 namespace carillon::executor {
 namespace {
 
-// Scans per call of KillDescendants. A fork bomb that is faster is caught by the next call.
+// Scans per call of KillDescendants. The next call catches the processes of a faster fork bomb.
 constexpr int kFreezeRoundsMax = 8;
 constexpr size_t kProcFileBytesMax = 4u << 20;
 

@@ -26,7 +26,7 @@ void WorkDirectory::GiveBack() {
 }
 
 // True if the directory is as good as new: empty, with the attributes of a new one. The size is one
-// of them, because a directory that once held many entries stays large and slow.
+// of these attributes, because a directory that once held many entries stays large and slow.
 bool WorkDirectory::Untouched() const {
   struct stat now {};
   if (place_.spare.empty() || lstat(place_.path.c_str(), &now) != 0) return false;

@@ -4,10 +4,10 @@
 // Threads  Stateless.
 // Errors   Take: false, with the reason in errno.
 //
-// Creating and deleting a directory can cost more than all the rest of a short process: either the
-// file system writes to its journal, or it is ext4 without one, which skips every inode deleted
-// within the last five seconds. So a directory that its attempt left untouched is renamed to
-// `spare`, and renamed back for the next attempt.
+// Creating and deleting a directory can cost more than everything else that a short process does.
+// Either the file system writes to its journal, or it is ext4 without a journal, which skips every
+// inode deleted within the last five seconds. So a directory that its attempt left untouched is
+// renamed to `spare`, and renamed back for the next attempt.
 #pragma once
 
 #include <sys/stat.h>
