@@ -2,8 +2,8 @@
 //
 // Place    Steps 7 and 8 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the core loop owns it.
-// Time     Never reads a clock. Messages carry this host's steady time at sending, which replies
-//          return; leases are counted from it.
+// Time     Never reads a clock. Messages carry this host's steady time at sending. Replies return
+//          this time, and leases are counted from it.
 // Errors   A message that cannot be sent is lost. Registration and heartbeats repeat on their own;
 //          the core repeats unanswered claims.
 // Always   A batch of claims is sent when it has 256 requests, or 2 ms after the previous batch.
@@ -48,10 +48,11 @@ class MemberSessions {
   void FlushClaims(SteadyTime now);
 
   // The time to wait for the member's answer before a claim is sent again: twice as long as its
-  // last answer took, doubled after each repetition, between kAskAgain and kAskAgainMax. It adapts
-  // because a slow member still has all claims, and every repetition slows it further.
+  // last answer took, doubled after each repetition, between kAskAgain and kAskAgainMax. The wait
+  // adapts, because a slow member still has all claims, and every repetition slows the
+  // member further.
   Duration Patience(const MemberId& member) const;
-  // Call it after claims to this member were sent again: doubles its patience.
+  // Call it after claims to this member were sent again: doubles Patience(member).
   void OnAskedAgain(const MemberId& member);
   void OnClaimsAnswered(const MemberId& member, const ClaimBatchReply& reply, SteadyTime now);
   // The length of a lease according to the latest reply of a member.

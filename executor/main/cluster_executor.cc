@@ -207,7 +207,8 @@ Status ClusterExecutor::Supervise() {
     if (!refusal.empty()) return {ErrorCode::kConflict, refusal};
   }
   const int warden = static_cast<int>(parts_->executor->warden_pid());
-  // 0 means that the warden is being restarted: the old pid stays published until then.
+  // 0 means that the warden is being restarted. The old pid stays published until the new
+  // one is known.
   if (warden == 0 || warden == parts_->runtime.warden_pid) return {};
   process::Runtime current = parts_->runtime;
   current.warden_pid = warden;
@@ -227,8 +228,8 @@ void ClusterExecutor::Stop() {
   Parts& parts = *parts_;
   if (!parts.directory) return;
   if (parts.ops) parts.ops->Stop();
-  // A thread may wake other loops until its own ends, so all loops stop before anything is
-  // destroyed.
+  // A thread may wake other loops until its own loop ends. So all loops stop before
+  // anything is destroyed.
   parts.loops.Stop();
   if (parts.members) parts.members->Withdraw();
   if (parts.executor) parts.executor->Leave();

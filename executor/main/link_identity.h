@@ -27,7 +27,7 @@ class LinkIdentity final : public Stepper {
   struct Options {
     ExecutorId executor;
     std::string token_file;        // setting link.join_token_file; empty = none
-    Duration refused_after = 12s;  // an earlier process still announced then is alive
+    Duration refused_after = 12s;  // an earlier process that is still announced then is alive
   };
   // Finds the members to ask; called by Open and Step.
   using Members = std::function<Result<std::vector<MemberInfo>>()>;

@@ -55,7 +55,8 @@ class AttemptLog {
   // has no chunk.
   void End(Now now);
 
-  // Returns the next chunk to send, each one once; null if none is due. Valid until the next call.
+  // Returns the next chunk to send, each chunk once. Null if none is due. Valid until
+  // the next call.
   const LogChunk* Take(SteadyTime now);
   // The time at which Take next has a chunk; SteadyTime::max() for never.
   SteadyTime NextDue() const;

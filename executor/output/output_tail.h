@@ -29,7 +29,7 @@ class OutputTail {
   bool truncated() const { return streams_[0].cut > 0 || streams_[1].cut > 0; }
 
  private:
-  // Consecutive bytes of one stream, with none of the other between them.
+  // Consecutive bytes of one stream, with no bytes of the other stream between them.
   struct Piece {
     uint64_t order = 0;
     size_t size = 0;

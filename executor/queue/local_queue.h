@@ -3,10 +3,9 @@
 // Place    Between steps 6 and 7 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the core loop owns it.
 // Time     Never reads a clock.
-// Errors   Push: kExhausted at `capacity` or `bytes_max`; the task is left to its owner, which
-//          publishes it again.
+// Errors   Push: kExhausted at `capacity` or `bytes_max`; the owner of the task publishes it again.
 // Always   Ordered by (arrival − priority × kWaitPerPriority): a task of priority 0 that has waited
-//          more than 0.9 s goes before one of priority 9 that just arrived.
+//          more than 0.9 s goes before a task of priority 9 that just arrived.
 #pragma once
 
 #include <compare>

@@ -5,7 +5,7 @@
 namespace carillon::executor {
 namespace {
 
-// Removals are usually written with the next append; at this number they are written without one.
+// Removals are usually written with the next append. At this number they do not wait for an append.
 constexpr size_t kRemovalsMax = 4096;
 
 }  // namespace

@@ -30,8 +30,8 @@ class LogSender final : public Stepper {
     BusProducer& producer;
     Metrics& metrics;
   };
-  // How long to wait for the confirmation of a chunk; doubled after each sending up to the longest,
-  // because a scheduler of an older version never confirms.
+  // How long to wait for the confirmation of a chunk. The wait doubles after each sending, up to
+  // kResendLongest, because a scheduler of an older version never confirms.
   static constexpr Duration kResendFirst = 5s;
   static constexpr Duration kResendLongest = 60s;
   static constexpr Duration kRetryAfter = 100ms;

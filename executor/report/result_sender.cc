@@ -118,7 +118,8 @@ bool ResultSender::Publish(SteadyTime now) {
 }
 
 // Bundles results of any segments, because every member reads all partitions and takes the results
-// of its own segments. Bundles save the broker's time: a record costs it more than a result.
+// of its own segments. Bundles save the broker's time: a record costs the broker more
+// than a result.
 bool ResultSender::SendBundle(const std::vector<AttemptId>& keys, BusFormat format,
                               SteadyTime now) {
   std::vector<ResultMessage> messages;

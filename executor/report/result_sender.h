@@ -29,7 +29,7 @@ namespace carillon::executor {
 
 // The place where a result is stored when the sender receives it.
 enum class ResultHome {
-  kMemory,  // of an in-process attempt: the sender spools it first
+  kMemory,  // result of an in-process attempt: the sender spools it first
   kSpool,
   kWarden,
 };
@@ -68,7 +68,8 @@ class ResultSender final : public Stepper {
         reported_("results", queue_max),
         applied_("applied results", queue_max) {}
 
-  // Both move as many as fit into the queue, from the front; the rest stays with the caller.
+  // Both move as many items as fit into the queue, from the front; the caller keeps
+  // the other items.
   void Report(std::vector<ReportedResult>& results) { reported_.PushFrom(results); }
   void Applied(std::vector<HeldAttempt>& attempts) { applied_.PushFrom(attempts); }
   void OnWork(const std::function<void()>& wake) {
@@ -112,7 +113,7 @@ class ResultSender final : public Stepper {
   std::array<std::deque<std::pair<SteadyTime, AttemptId>>, kResendAfter.size()> resend_;
   std::vector<HeldAttempt> forget_spool_;
   std::vector<HeldAttempt> forget_warden_;
-  SteadyTime next_{};  // work in the queues waits until then
+  SteadyTime next_{};  // work in the queues waits until this time
   std::atomic<bool> blocked_{false};
 };
 

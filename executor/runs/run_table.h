@@ -3,8 +3,8 @@
 // Place    Steps 7 to 9 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the core loop owns it.
 // Always   An attempt is known once, by (run, attempt), so a task delivered again is recognised. A
-//          process occupies a slot from its claim to its end; an in-process attempt until its
-//          result is applied, which bounds the results that wait to be reported.
+//          process occupies a slot from its claim to its end. An in-process attempt occupies its
+//          slot until its result is applied, which bounds the results that wait to be reported.
 #pragma once
 
 #include <array>
@@ -36,7 +36,8 @@ struct AttemptIdHash {
   }
 };
 
-// All that the daemon knows of one attempt. Fields whose comment names a stage are valid only then.
+// All that the daemon knows of one attempt. A field whose comment names a stage is valid
+// only in that stage.
 struct RunEntry {
   AttemptId id;
   HeldAttempt held;  // has a token from the claim on
@@ -66,8 +67,8 @@ class RunTable {
   RunEntry& Insert(RunEntry entry);
   // Changes the stage and keeps the counts; kGone erases the entry and invalidates the reference.
   void Move(RunEntry& entry, RunStage stage);
-  // Takes a slot for the entry, or gives it back. An unanswered claim gives its slot back; if it is
-  // accepted later, it takes one again.
+  // Takes a slot for the entry, or gives it back. An unanswered claim gives its slot back. If the
+  // claim is accepted later, the entry takes a slot again.
   void SetSlot(RunEntry& entry, bool holds);
 
   int used(Lane lane) const { return used_[static_cast<size_t>(lane)]; }

@@ -33,7 +33,7 @@ class ExecutorServer {
     std::function<std::vector<std::string>()> public_keys;
     LiveSettings& settings;
   };
-  // `home` is the directory of all its files, created if missing.
+  // `home` is the directory of all files of the executor, created if missing.
   static Result<std::unique_ptr<ExecutorServer>> Make(const Ports& ports,
                                                       const ExecutorOptions& options,
                                                       const std::string& home);

@@ -23,14 +23,15 @@ class MemberFollower final : public Stepper {
   struct Options {
     ExecutorId executor;
     Incarnation incarnation;
-    Duration refused_after = 12s;  // an earlier process still announced then is alive
+    Duration refused_after = 12s;  // an earlier process that is still announced then is alive
     uint64_t seed = 1;
   };
   MemberFollower(MemberDirectory& directory,
                  std::function<void(const std::vector<MemberInfo>&)> set_members, Options options);
 
   SteadyTime Step(SteadyTime now) override;
-  // The reason why this process cannot continue: another one has its id. Empty if it can.
+  // The reason why this process cannot continue: another process has the same executor id. Empty if
+  // this process can continue.
   std::string refusal() const;
 
  private:

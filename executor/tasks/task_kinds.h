@@ -33,7 +33,7 @@ struct ProcessDefaults {
 struct FilledSecrets {
   // The task's variables that contain secrets, filled in, by name.
   std::map<std::string, std::string> filled = {};
-  // The values that its output must not show.
+  // The values that the output of the attempt must not show.
   std::vector<std::string> masked = {};
 };
 // Returns the start order for the warden. In its environment the task's variables override the
