@@ -9,7 +9,7 @@ namespace carillon {
 namespace {
 
 constexpr int kBitsOfV6 = 128;
-constexpr int kBitsBeforeV4 = 96;  // before the IPv4 address in its mapped form
+constexpr int kBitsBeforeV4 = 96;  // bits before the IPv4 address in its mapped form
 constexpr int kBitsOfClient = 64;  // the prefix of IPv6 that counts as one client
 constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 

@@ -5,8 +5,8 @@
 
 namespace carillon {
 
-// A running attempt must be dead this long before its lease ends, because at the end of the lease
-// the owner may start another attempt.
+// A running attempt must be dead this long before its lease ends. At the end of the lease the owner
+// may start another attempt.
 inline constexpr Duration kLeaseMargin = 3s;
 
 }  // namespace carillon

@@ -11,7 +11,7 @@ namespace carillon::config {
 struct FileSetting {
   std::string name;  // dotted
   std::string text;
-  int line = 0;  // from 1
+  int line = 0;  // counted from 1
 };
 
 // Returns every scalar of the document `text` with its dotted name. A map that is the value of a

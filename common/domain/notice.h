@@ -63,7 +63,7 @@ struct NoticeMemory {
 enum class NoticeVerdict {
   kTell,
   kHoldBack,  // too soon after the last notice: only counted; the next notice reports the count
-  kDrop,      // not wanted
+  kDrop,      // the rules exclude the notice, or it has no recipient
 };
 // The least time between two notified failures of a job, even if the job recovers in between.
 inline constexpr Duration kFlappingNoticeEvery = 1min;

@@ -1,8 +1,8 @@
 // A variable's value with placeholders for secrets. Pure.
 //
 // Secrets never travel with the task: the task carries these pieces, and the values come with the
-// reply to the claim. The value is divided into pieces, and is not one text with placeholders, so
-// that nothing in its literal text can be mistaken for a placeholder.
+// reply to the claim. The value is a list of pieces, not one text with placeholders. So nothing in
+// its literal text can be mistaken for a placeholder.
 //
 // Place    Steps 6 to 8 of docs/life-of-a-run.md.
 #pragma once

@@ -1,5 +1,5 @@
-// Repeats one readiness check on a loop of its own, so that no request waits for it: /readyz
-// answers at once even while the store hangs.
+// Repeats one readiness check on a loop of its own. No request waits for the check: /readyz answers
+// at once even while the store hangs.
 //
 // Threads  One loop calls Step, which blocks as long as the check does. Read never blocks.
 // Time     The result that Read returns is from a check started at most kEvery + kPatience ago.

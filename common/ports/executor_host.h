@@ -37,7 +37,7 @@ struct AttemptStarted {
 struct AttemptEnded {
   HeldAttempt attempt;
   AttemptResult result;  // already on disk
-  JobId job_id = {};     // for the result message; empty = unknown
+  JobId job_id = {};     // job id for the result message; empty = unknown
 };
 // A chunk of the attempt's log; repeated after a reconnect until it is confirmed.
 struct AttemptOutput {

@@ -43,13 +43,13 @@ struct Heartbeat {
                           // is applied
   ExecutorLoad load;
   int free_slots = 0;                        // process slots, including those of `claiming`
-  int free_light_slots = 0;                  // the same for in-process types (noop)
+  int free_light_slots = 0;                  // free slots of in-process types (noop), likewise
   int slots = 0;                             // all process slots; 0: as registered
   int64_t config_version = 0;                // version of the live settings in force
   bool takes_secrets = false;                // false: an older version of the executor
   std::optional<int64_t> tasks_behind = {};  // as BusHealth::behind
   bool leaving = false;                      // last heartbeat of a process that ends on purpose
-  std::vector<HeldAttempt> running;          // of segments that this member owns, as far as known
+  std::vector<HeldAttempt> running;          // attempts of this member's segments, as far as known
   std::vector<HeldAttempt> reporting;        // ended, result not yet applied
   // Why the executor takes no work although it is alive; empty if it takes work.
   std::string trouble = {};

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kGzipEnding = ".gz";
 constexpr std::string_view kBrotliEnding = ".br";
-constexpr size_t kTagDigits = 32;  // of the hash: enough to distinguish files
+constexpr size_t kTagDigits = 32;  // digits of the hash; enough to distinguish files
 
 std::string_view Trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t");

@@ -41,7 +41,7 @@ MisfireRules MisfireRulesOf(const JobDefinition& job);
 
 struct FirePlan {
   std::vector<WallTime> fires;   // to plan as runs, ascending
-  std::vector<GapRange> gaps;    // in order, disjoint
+  std::vector<GapRange> gaps;    // in order of time, disjoint
   std::optional<WallTime> next;  // first fire in neither list; nullopt = no more fires
 };
 

@@ -44,7 +44,7 @@ struct AttemptFacts {
   JobId job_id;
   int attempt = 1;
   uint32_t shard_total = 1;
-  Parameters parameters = {};  // after MergeParameters
+  Parameters parameters = {};  // the result of MergeParameters
 };
 
 // A command and environment without placeholders, except for secrets.

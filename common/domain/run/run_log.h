@@ -17,8 +17,8 @@
 
 namespace carillon {
 
-inline constexpr size_t kLogEntryBytesMax = 16u << 10;   // of text
-inline constexpr size_t kLogChunkBytesMax = 128u << 10;  // encoded
+inline constexpr size_t kLogEntryBytesMax = 16u << 10;   // bytes of an entry's text
+inline constexpr size_t kLogChunkBytesMax = 128u << 10;  // bytes of a chunk's encoded entries
 
 enum class LogStream : uint8_t {
   kStdout = 0,
@@ -29,7 +29,7 @@ enum class LogStream : uint8_t {
 std::string_view Name(LogStream stream);
 
 struct LogEntry {
-  WallTime time;  // when its first byte was read
+  WallTime time;  // when the first byte of the entry was read
   LogStream stream = LogStream::kStdout;
   std::string text;  // any bytes; ends in a newline unless the next entry continues it
 

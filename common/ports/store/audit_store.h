@@ -20,7 +20,7 @@ struct AuditRecord {
   WallTime at;
   std::string actor;
   std::string action;       // "job.pause"
-  std::string object_id;    // of the job, run or executor; at most 63 characters
+  std::string object_id;    // id of the job, run or executor; at most 63 characters
   std::string reason = {};  // as the user wrote it; empty = none given
   std::string trace_id = {};
   std::string changes_json = {};  // changes of a job's fields, a JSON list; empty = not recorded

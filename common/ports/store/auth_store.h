@@ -70,7 +70,7 @@ struct FoundToken {
 };
 
 struct TokenFilter {
-  std::optional<std::string> user_id = {};  // of the owner
+  std::optional<std::string> user_id = {};  // id of the owner; nullopt = tokens of all users
   std::string after_token_id = {};          // cursor, ascending
   size_t limit = 50;
 };

@@ -23,8 +23,8 @@ class IdentityStore {
   virtual Result<uint64_t> AdvanceMark(const StoreIdentity& seen) = 0;
 
   // Accepts the store for an operator, if it is exactly `seen`. One transaction increments its mark
-  // and raises every segment's epoch to at least `above`, so that no epoch is ever used twice and
-  // every earlier owner is fenced. Returns the new mark. kConflict: as AdvanceMark.
+  // and raises every segment's epoch to at least `above`. So no epoch is ever used twice, and every
+  // earlier owner is fenced. Returns the new mark. kConflict: as AdvanceMark.
   virtual Result<uint64_t> Accept(const StoreIdentity& seen, Epoch above) = 0;
 
   // Drops all cached data of the store, because the accepted store may have another history.

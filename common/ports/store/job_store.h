@@ -39,7 +39,7 @@ struct StoredJob {
   int64_t version = 1;
   JobDefinition definition;               // `enabled` mirrors the state
   std::vector<StoredSchedule> schedules;  // in the definition's order
-  std::string pause_reason;               // of the last pause; empty if enabled
+  std::string pause_reason;               // reason of the last pause; empty if enabled
   WallTime created;
   WallTime updated;
 };
@@ -117,7 +117,7 @@ struct JobFilter {
   std::vector<std::string> namespaces = {};  // one of these; none = any
   std::string name = {};                     // exact; empty = any
   std::string name_contains = {};            // in name or job_id, case-insensitive
-  JobOrder order = JobOrder::kJobId;         // then by job_id
+  JobOrder order = JobOrder::kJobId;         // jobs with equal keys are sorted by job_id
   bool descending = false;                   // also applies to job_id
   std::optional<JobListPlace> after = {};    // cursor: strictly after this place
   size_t limit = 50;

@@ -21,7 +21,7 @@ struct LogRecord {
 
 // The stored part of one attempt's log.
 struct LogExtent {
-  uint64_t last_seq = 0;  // of the last stored entry; 0 = none
+  uint64_t last_seq = 0;  // number of the last stored entry; 0 = none
   bool complete = false;  // the last chunk is stored; earlier ones may be missing
   uint64_t entries = 0;   // number of stored entries
 

@@ -2,8 +2,8 @@
 //
 // Threads  Thread-safe; blocking.
 // Errors   As firing_store.h for calls with a fence, else as job_store.h.
-// Always   A notice of a failure, a missed fire or a late start is written by the transaction that
-//          causes it (FiringStore), once for each run, attempt and kind.
+// Always   The transaction (FiringStore) that causes a failure, a missed fire or a late start also
+//          writes the notice, once for each run, attempt and kind.
 #pragma once
 
 #include <optional>
@@ -43,7 +43,7 @@ struct OpenNotice {
   JobId job_id;
   std::string job_name;
   NotifyRules rules;    // of the job's current version; defaults if that is unreadable
-  NoticeMemory memory;  // of the same job and kind
+  NoticeMemory memory;  // memory of the same job and kind
   // Filled in by FindRun, if the notice will be sent.
   std::optional<RunDetail> run = {};
 };
@@ -77,7 +77,7 @@ struct Delivery {
   WallTime due;                 // kPending: earliest time of the next try
   WallTime ended = WallTime{};  // zero: kPending
   int status = 0;               // last HTTP or SMTP status; 0 = none
-  std::string error = {};       // of the last try; empty = none
+  std::string error = {};       // error of the last try; empty = none
   std::vector<std::string> recipients = {};
   std::string message = {};  // set only by ScanDeliveries
 };

@@ -47,7 +47,7 @@ struct RunFilter {
   std::optional<ExecutorId> executor = {};
   std::vector<RunState> states = {};         // any of; empty = all
   std::vector<RunKind> kinds = {};           // any of; empty = all
-  std::vector<std::string> namespaces = {};  // of the job, any of; empty = all
+  std::vector<std::string> namespaces = {};  // any of these namespaces of the job; empty = all
   // Of the job's current version:
   std::optional<std::string> user_id = {};
   std::string name_contains = {};  // in name or job_id, case-insensitive
@@ -91,7 +91,7 @@ struct RecentRuns {
 };
 struct RecentFilter {
   std::vector<JobId> job_ids;  // each once
-  size_t runs_max = 10;        // of each job
+  size_t runs_max = 10;        // number of runs of each job
   WallTime until;              // fire <= until
 };
 

@@ -67,8 +67,8 @@ class SegmentStore {
   // with a higher epoch.
   virtual Result<TakenSegments> Take(const TakeRequest& request) = 0;
 
-  // Promises that this owner starts no write under these epochs any more, so that the next owner
-  // need not close this owner's connections or wait for it. Epochs already over are ignored.
+  // Promises that this owner starts no write under these epochs any more. So the next owner need
+  // not close this owner's connections or wait for this owner. Epochs already over are ignored.
   virtual Status Release(const Fence& fence) = 0;
 
   // Locks and reads the current epochs, which proves ownership as of the start of the call.

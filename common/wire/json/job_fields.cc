@@ -179,7 +179,7 @@ Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec&
   if (spec.kind == ScheduleKind::kManual) {
     return Invalid(kind_pointer, "must be cron, rate or once; a manual job has no schedules");
   }
-  spec.time_zone.clear();  // until FillScheduleZones
+  spec.time_zone.clear();  // empty until FillScheduleZones sets the zone
   for (const auto& [name, entry] : value.items()) {
     CARILLON_TRY(ReadScheduleField(name, entry, JsonPointer(pointer, name), spec));
   }

@@ -12,7 +12,7 @@ namespace carillon {
 namespace {
 
 constexpr size_t kMessageBytesMax = 16u << 20;
-constexpr int kAttemptsMax = 100'000;  // in one message
+constexpr int kAttemptsMax = 100'000;  // attempts in one message
 constexpr int kLabelsMax = 64;
 constexpr size_t kSettingsMax = 1000;
 constexpr size_t kTextBytesMax = 1024;

@@ -15,8 +15,8 @@
 namespace carillon {
 namespace {
 
-// Limits of a decoder. They are wider than the limits of a job where templates or Carillon's own
-// variables make a value longer, but never exceed what the receiver can handle.
+// Limits of a decoder. Where templates or Carillon's own variables make a value longer, they are
+// wider than the limits of a job. They never exceed what the receiver can handle.
 constexpr size_t kBundleBytesMax = 32u << 20;
 constexpr size_t kCommandBytesMax = 256u << 10;
 constexpr size_t kEnvEntriesMax = 256;
