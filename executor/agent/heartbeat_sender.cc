@@ -12,8 +12,8 @@ constexpr Duration kSampleEvery = 1s;
 constexpr int kNearlyFull = 4;
 // A change is reported at once, but not more often than this.
 constexpr Duration kChangeBeatEvery = 200ms;
-// An attempt whose lease was not renewed for this long, or for 1.5 heartbeat intervals if that is
-// longer, is reported to every member, because its segment may have a new owner. The second
+// An attempt is reported to every member if its lease was not renewed for this long, or for 1.5
+// heartbeat intervals if that is longer. Its segment may then have a new owner. The second
 // heartbeat after the last renewal reports it at the latest. That is before the shortest
 // configurable lease (three heartbeats and a margin) ends.
 constexpr Duration kOwnerSilent = 5s;

@@ -17,7 +17,7 @@
 
 namespace carillon::executor {
 
-using ChangePosition = uint64_t;  // of a put, move or removal; ascending from 1
+using ChangePosition = uint64_t;  // position of a put, move or removal; ascending from 1
 
 struct RecordPlace {
   uint64_t segment = 0;

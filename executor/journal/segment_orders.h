@@ -81,7 +81,7 @@ class SegmentOrders {
   };
   struct Failed {
     FileDescriptor file;
-    size_t synced = 0;  // bytes; the rest will be cut off
+    size_t synced = 0;  // synced bytes; the bytes after them will be cut off
     // The failed segment may be dropped once the changes up to here are written elsewhere.
     ChangePosition written_to = 0;
   };

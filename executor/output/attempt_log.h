@@ -30,8 +30,8 @@ struct LogBudget {
 class AttemptLog {
  public:
   struct Limits {
-    size_t log_bytes_max = 16u << 20;      // of the whole attempt; later output is not kept
-    size_t waiting_bytes_max = 32u << 20;  // of unconfirmed text; half of the budget
+    size_t log_bytes_max = 16u << 20;      // bytes of the whole attempt; later output is not kept
+    size_t waiting_bytes_max = 32u << 20;  // bytes of unconfirmed text; half of the budget
   };
   // Both clocks: steady for waits, wall for the times of entries.
   struct Now {

@@ -21,8 +21,8 @@ SecretPatterns::SecretPatterns(const std::vector<std::string>& values) {
   Connect();
 }
 
-// Adds the whole value, because some of its lines may be too short to be patterns, and each line,
-// because a command may print the value indented.
+// Adds the whole value, because some of its lines may be too short to be patterns. Also adds each
+// line, because a command may print the value indented.
 void SecretPatterns::AddLines(std::string_view value) {
   Add(Trimmed(value));
   while (!value.empty()) {

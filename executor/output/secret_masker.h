@@ -65,8 +65,8 @@ class SecretMasker {
 
   // The part of the output that can be shown now.
   std::string Feed(std::string_view bytes);
-  // Call it when no more bytes follow; returns the rest. If a value was not completed, its
-  // beginning is shown.
+  // Call it when no more bytes follow; returns the bytes held back. If a value was not completed,
+  // the beginning of the value is shown.
   std::string End();
 
  private:

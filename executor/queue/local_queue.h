@@ -26,7 +26,7 @@ class LocalQueue {
  public:
   struct Limits {
     size_t capacity = 0;   // tasks
-    size_t bytes_max = 0;  // of all tasks
+    size_t bytes_max = 0;  // bytes of all tasks
   };
   explicit LocalQueue(const Limits& limits) : limits_(limits) {}
 

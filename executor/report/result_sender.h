@@ -4,7 +4,7 @@
 // Threads  One loop calls Step; Report, Applied, SetFormat and blocked are thread-safe.
 // Errors   A result that cannot be written to disk, or that the bus refuses, waits in memory and is
 //          retried; meanwhile blocked() tells the core loop to claim nothing.
-// Always   A result is published only after it is on disk, and leaves the disk only after the owner
+// Always   A result is published only after it is on disk. It leaves the disk only after the owner
 //          confirmed that the database has it (P6).
 #pragma once
 
@@ -79,7 +79,7 @@ class ResultSender final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
 
-  // Applies to records that are published from now on.
+  // Applies to records that are published after the call.
   void SetFormat(BusFormat format) { format_ = format; }
   bool blocked() const { return blocked_.load(std::memory_order_relaxed); }
 

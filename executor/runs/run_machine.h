@@ -24,8 +24,8 @@ std::string_view Name(RunStage stage);
 
 // An observation about an attempt.
 enum class RunEvent {
-  kSlotTaken,     // it was given a free slot
-  kQueueExpired,  // it waited too long; its owner publishes it again
+  kSlotTaken,     // the attempt was given a free slot
+  kQueueExpired,  // the attempt waited too long; its owner publishes the task again
   kAccepted,      // the owner accepted, and the lease still allows a start
   kAcceptedLate,  // the owner accepted, but the answer came too late to start
   kRefused,       // the owner refused; final for this token

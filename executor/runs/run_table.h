@@ -43,7 +43,7 @@ struct RunEntry {
   HeldAttempt held;  // has a token from the claim on
   RunStage stage = RunStage::kQueued;
   Lane lane = Lane::kProcess;
-  TaskMessage task;  // its command is dropped once the attempt is started
+  TaskMessage task;  // the task's command is dropped once the attempt is started
   // Kept from the accepted claim until the start.
   SecretValues secrets;
   // The member that the attempt was claimed from; later the member that last renewed its lease.

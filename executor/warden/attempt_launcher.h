@@ -31,8 +31,8 @@ class AttemptLauncher {
   // After the call nothing is started; starts that wait end as LOST.
   void Stop() { stopping_ = true; }
 
-  // Records the waiting starts in order. A start waits until space for its end is reserved, and
-  // delays the starts behind it.
+  // Records the waiting starts in order. A start waits until space for its end is reserved. All
+  // later starts wait for it.
   void PrepareWaiting();
   // Starts the attempts whose records are written.
   void LaunchPrepared();

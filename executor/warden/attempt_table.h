@@ -33,7 +33,7 @@ struct AttemptEntry {
   SegmentLog::RecordId start_record = 0;
   SegmentLog::RecordId end_record = 0;  // 0 = only in memory
   std::optional<AttemptEnded> memory;   // the end, until it is reported
-  bool counted = false;                 // its output counts as not reported
+  bool counted = false;                 // the output of the attempt counts as not reported
   WallTime started{};
 };
 

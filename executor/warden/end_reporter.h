@@ -32,7 +32,8 @@ class EndReporter {
   // Records as LOST an attempt of a dead warden, when no process of it lives any more.
   void RecordLeftOver(const OpenStart& start);
 
-  // Queues the synced ends for reporting, and asks the journal to sync the others.
+  // Queues the synced ends for reporting, and asks the journal to sync the ends that
+  // are not synced.
   void ReleaseSynced();
   bool all_synced() const { return ending_.empty(); }
 

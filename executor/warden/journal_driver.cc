@@ -3,7 +3,7 @@
 namespace carillon::executor {
 namespace {
 
-constexpr Duration kStepAgain = 200ms;  // after a disk failure
+constexpr Duration kStepAgain = 200ms;  // pause after a disk failure
 // If one order takes the disk longer than this, the warden is not ready for more attempts.
 constexpr Duration kDiskAnswers = 1s;
 // Changes that nobody waits for (starts, removals) are synced after this long at most.

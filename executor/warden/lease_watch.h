@@ -1,7 +1,8 @@
 // Decides when the end of a lease forbids a start or requires a kill. Pure.
 //
-// Always   The warden, not the daemon, enforces leases. From 3 s before the end of a lease it
-//          starts nothing under it, and kills, without grace, attempts that are retried when lost.
+// Always   The warden, not the daemon, enforces leases. From 3 s before the end of a lease the
+//          warden starts nothing under this lease. It also kills, without grace, attempts that are
+//          retried when lost.
 // Time     CLOCK_BOOTTIME.
 #pragma once
 

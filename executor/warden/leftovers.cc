@@ -28,9 +28,9 @@ Mark MarkOf(const OpenStart& start) {
           fmt::format("CARILLON_ATTEMPT={}", start.attempt.attempt)};
 }
 
-// Finds the owner of a process. A keeper is responsible for everything below it, so a process below
-// a living keeper of another warden is no leftover, whatever its environment contains: two clusters
-// on one host may have runs of the same name.
+// Finds the owner of a process. A keeper is responsible for all processes below it. So a process
+// below a living keeper of another warden is no leftover, whatever its environment contains: two
+// clusters on one host may have runs of the same name.
 class Lineage {
  public:
   enum class Owner { kNone, kOtherKeeper, kUnknown };

@@ -91,7 +91,7 @@ struct Readiness {
 // ---- logs; only with a peer that knows them, see kWardenReportsLogs
 // daemon -> warden
 struct Follow {
-  uint64_t log_bytes_max = 0;  // of one attempt
+  uint64_t log_bytes_max = 0;  // bytes of one attempt's log
 };
 struct OutputKept {
   std::vector<StoredOutput> confirmed;

@@ -35,11 +35,11 @@ namespace carillon::executor {
 class WardenClient : public Warden {
  public:
   struct Options {
-    std::string directory;        // of the warden; created (0700) when missing
+    std::string directory;        // directory of the warden; created (0700) when missing
     std::string executable = {};  // empty = beside this process's executable
     Duration idle_exit = 60s;     // the warden exits after being idle for so long
     Duration list_timeout = 5s;
-    size_t log_bytes_max = 16u << 20;  // of one attempt
+    size_t log_bytes_max = 16u << 20;  // bytes of one attempt's log
   };
   static constexpr size_t kUnansweredStartsMax = 8192;
   static constexpr size_t kEventsMax = 8192;
@@ -104,7 +104,7 @@ class WardenClient : public Warden {
   Status ready_ GUARDED_BY(mu_);
   int64_t pid_ GUARDED_BY(mu_) = 0;
   int64_t last_pid_ GUARDED_BY(mu_) = 0;
-  uint32_t version_ GUARDED_BY(mu_) = 0;  // of the attached warden
+  uint32_t version_ GUARDED_BY(mu_) = 0;  // protocol version of the attached warden
   uint64_t restarts_ GUARDED_BY(mu_) = 0;
   std::string unsent_ GUARDED_BY(mu_);
   std::unordered_map<AttemptName, StartAttempt, AttemptNameHash> unanswered_ GUARDED_BY(mu_);

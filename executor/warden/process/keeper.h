@@ -43,7 +43,7 @@ enum class ShimReportKind : uint32_t { kStarted = 1, kSpawnFailed = 2, kEnded = 
 enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec };
 struct ShimReport {
   ShimReportKind kind = ShimReportKind::kStarted;
-  SpawnStep step = SpawnStep::kNone;  // of kSpawnFailed: the step that failed
+  SpawnStep step = SpawnStep::kNone;  // kSpawnFailed: the step that failed
   int32_t value = 0;                  // pid, errno, or the status of waitpid, by kind
 };
 static_assert(std::is_trivially_copyable_v<ShimReport>);
