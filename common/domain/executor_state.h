@@ -1,4 +1,4 @@
-// The health of an executor, as seen by its owners.
+// The health of an executor, as the members see it.
 #pragma once
 
 #include <string_view>

@@ -27,7 +27,7 @@ struct StartAttempt {
   bool kill_at_lease_end = true;         // false (on_lost is hold or fail): the process may finish
   size_t output_bytes_max = 64u << 10;   // per stream
   JobId job_id = {};                     // returned in AttemptEnded
-  std::vector<std::string> masked = {};  // values that its output must not show
+  std::vector<std::string> masked = {};  // values that the output must not show
 };
 
 struct AttemptStarted {

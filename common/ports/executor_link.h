@@ -100,9 +100,9 @@ struct ClaimBatchReply {
     ClaimToken token;
     ClaimVerdict verdict = ClaimVerdict::kRefused;
     ClaimReason reason = ClaimReason::kNone;
-    // For an accepted claim of a job with secrets: either their values, or in secret_failure the
-    // reason (reason::kSecret…) why they cannot be provided. In the second case the attempt is not
-    // started and ends as FAILED.
+    // For an accepted claim of a job with secrets: either the values of the secrets, or in
+    // secret_failure the reason (reason::kSecret…) why the values cannot be provided. In the second
+    // case the attempt is not started and ends as FAILED.
     SecretValues secrets = {};
     std::string secret_failure = {};
     std::string secret_error = {};

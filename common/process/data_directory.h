@@ -40,7 +40,7 @@ Result<Runtime> ReadRuntime(const std::string& path);
 
 class DataDirectory {
  public:
-  // Creates the directory (mode 0700) if it is missing. It stays locked until the object
+  // Creates the directory (mode 0700) if it is missing. The directory stays locked until the object
   // is destroyed.
   static Result<std::unique_ptr<DataDirectory>> Open(const std::string& path);
   // Opens the directory of the setting data_dir.

@@ -3,9 +3,9 @@
 // Place    The console's files (scheduler/api/server/console_pages.h).
 // Threads  Immutable after construction.
 // Owns     An index; the bytes are part of the program (embedded_file.h) and outlive it.
-// Always   "x.js.br" and "x.js.gz" beside a file "x.js" are its encoded forms: they are sent in its
-//          place to clients that accept them, and are not files of their own. Every encoding has
-//          its own ETag. The caller handles If-None-Match and HEAD.
+// Always   "x.js.br" and "x.js.gz" beside a file "x.js" are its encoded forms. They are not files
+//          of their own, but are sent in place of "x.js" to clients that accept them. Every
+//          encoding has its own ETag. The caller handles If-None-Match and HEAD.
 #pragma once
 
 #include <map>

@@ -1,7 +1,8 @@
-// Recognises "plain" claims and results: those whose request already states every fact that the
-// decision about them (run_state.h) depends on. A store can then write the rows of a whole batch at
-// once, on the condition that all stated facts hold, without reading the rows first. If one fact
-// does not hold, nothing of the batch is written, and its rows are read and decided one by one.
+// Recognises "plain" claims and results. A claim or result is plain if its request already states
+// every fact on which the decision (run_state.h) depends. A store can then write the rows of a
+// whole batch at once without reading them first, on the condition that all stated facts hold. If
+// one fact does not hold, nothing of the batch is written, and its rows are read and decided
+// one by one.
 //
 // Place    Steps 7 and 9 of docs/life-of-a-run.md. The in-memory store evaluates the predicates;
 //          the MariaDB adapter states each fact in its statement (plain_writes.cc).

@@ -29,7 +29,7 @@ inline constexpr size_t kAuditChangesBytesMax = size_t{32} * 1024;
 
 struct AuditFilter {
   std::string object_id = {};             // empty = all
-  std::string actor = {};                 // "anna": also by their tokens, "anna/…"; empty = all
+  std::string actor = {};                 // "anna": also by anna's tokens, "anna/…"; empty = all
   std::vector<std::string> actions = {};  // one of these; empty = all
   std::optional<WallTime> since = {};
   std::optional<WallTime> until = {};  // earlier than this

@@ -43,7 +43,7 @@ struct ExecutorRecord {
   // Known only from heartbeats, not stored:
   int64_t config_version = 0;                // version of the live settings in force
   std::optional<int64_t> tasks_behind = {};  // unread records of its partition
-  // Why it takes no work although it is alive; empty if it takes work.
+  // Why the executor takes no work although it is alive; empty if it takes work.
   std::string trouble = {};
 };
 

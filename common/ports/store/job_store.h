@@ -31,7 +31,7 @@ struct StoredSchedule {
   ScheduleSpec spec;
 };
 
-// A job with what the store adds to its definition.
+// A job: its definition, and the properties that the store adds.
 struct StoredJob {
   JobNo job_no;
   JobId job_id;

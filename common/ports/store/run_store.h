@@ -90,7 +90,7 @@ struct RecentRuns {
   std::vector<RunSummary> runs;  // newest fire first
 };
 struct RecentFilter {
-  std::vector<JobId> job_ids;  // each once
+  std::vector<JobId> job_ids;  // each job once
   size_t runs_max = 10;        // number of runs of each job
   WallTime until;              // fire <= until
 };

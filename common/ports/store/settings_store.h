@@ -14,8 +14,8 @@ class SettingsStore {
   virtual ~SettingsStore() = default;
 
   virtual Result<ClusterSettings> ReadSettings() = 0;
-  // Replaces all stored settings by `next`, and returns it; its version must be above `expected`.
-  // kConflict: the stored version is not `expected`.
+  // Replaces all stored settings by `next`, and returns `next`. The version of `next` must be above
+  // `expected`. kConflict: the stored version is not `expected`.
   virtual Result<ClusterSettings> WriteSettings(int64_t expected, const ClusterSettings& next) = 0;
 };
 
