@@ -2,7 +2,7 @@
 //
 // Place    Step 8 of docs/life-of-a-run.md; under ExecutorCore.
 // Threads  The core loop.
-// Errors   Each heartbeat is complete, so the next one replaces one that was lost.
+// Errors   Each heartbeat is complete, so the next heartbeat replaces a lost one.
 // Always   If the warden has not responded for (lease - 3 s), the attempts that it runs are left
 //          out, so that their leases are not renewed.
 #pragma once

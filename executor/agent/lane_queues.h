@@ -23,7 +23,8 @@ class LaneQueues {
   Queue& Of(Lane lane) { return queues_[static_cast<size_t>(lane)]; }
   std::array<Queue, 2>& all() { return queues_; }
 
-  // The room in the fuller queue: the lane of a task is unknown until it is taken off the bus.
+  // The room in the fuller queue. The lane of a task is unknown until the task is taken
+  // off the bus.
   size_t room() const { return kQueueMax - std::max(queues_[0].size(), queues_[1].size()); }
   size_t bytes_room() const { return std::min(queues_[0].bytes_room(), queues_[1].bytes_room()); }
   bool empty() const { return queues_[0].size() + queues_[1].size() == 0; }

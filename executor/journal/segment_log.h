@@ -11,7 +11,8 @@
 // Errors   Append: kExhausted above bytes_max. Reserve: kExhausted on a full device. Step, Commit:
 //          kExhausted, kUnavailable; changes not on the device stay in memory and are retried.
 //          A torn or corrupt record ends its segment when loaded; the segment's rest is ignored.
-// Always   Written changes survive kill -9, synced ones a power cut too; loaded records are synced.
+// Always   Written changes survive kill -9. Synced changes, and all that Open has loaded, also
+//          survive a power cut.
 //          Reserved bytes can be written even when the device is full. Only Open, Commit, ForEach
 //          and Read wait for the device. Changes (puts and removals) are written and synced in the
 //          order of their positions; segment_orders.h says what happens after a failure.

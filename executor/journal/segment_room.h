@@ -3,8 +3,8 @@
 //
 // Place    Under segment_log, which reserves; segment_orders creates the files.
 // Threads  Not thread-safe; the log owns it.
-// Owns     Its files: the destructor deletes the spares and cuts off the unused end of the active
-//          one.
+// Owns     Its files: the destructor deletes the spares and cuts off the unused end of the
+//          active file.
 // Always   Reserved bytes fit into files that exist, unless a file failed (short_of_room).
 #pragma once
 

@@ -41,7 +41,7 @@ struct ClusterExecutor::Parts {
   std::unique_ptr<ExecutorServer> executor;
   std::unique_ptr<ops::Health> health;
   std::unique_ptr<ops::OpsServer> ops;
-  // The ops port opens before the executor is built, and answers without it until then.
+  // The ops port opens before the executor is built. Until then it answers without the executor.
   std::atomic<bool> built = false;
   std::atomic<bool> draining = false;
   Loops loops;

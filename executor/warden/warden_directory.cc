@@ -32,7 +32,7 @@ std::string DirectoryIn(std::string_view command_line) {
 WardenDirectory WardenDirectoryOf(pid_t pid) {
   WardenDirectory directory{.path = DirectoryIn(ReadCommandLine(pid))};
   if (directory.path.empty()) return directory;
-  // The path as that process sees it: it may be in another container.
+  // The path as that process sees it, because the process may be in another container.
   const bool absolute = directory.path.front() == '/';
   const std::string seen =
       fmt::format("/proc/{}/{}/{}", pid, absolute ? "root" : "cwd", directory.path);
