@@ -1,5 +1,5 @@
-// Claims that wait for an answer: sends them when a slot is free, repeats them, and acts on the
-// answers.
+// Claims that wait for an answer: sends them when a slot is free, repeats them, and acts
+// on the answers.
 //
 // Place    Step 7 of docs/life-of-a-run.md; under ExecutorCore.
 // Threads  The core loop.

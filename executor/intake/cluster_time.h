@@ -1,7 +1,7 @@
 // Cluster time at an executor: the last value a member sent, advanced by this host's steady clock.
 //
-// The delay of a message makes this time late, never early, so no task is treated as expired too
-// soon.
+// The delay of a message makes this time late, never early, so no task is treated as
+// expired too soon.
 //
 // Place    Beside the intake. Members send the time when they register this executor and with every
 //          heartbeat reply.

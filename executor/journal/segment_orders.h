@@ -10,8 +10,8 @@
 // are synced. After a failed write or sync the state of all unsynced changes is unknown, and a
 // later successful sync proves nothing about them. So they are written again, to another segment.
 // Until then the failed segment is kept, because changes already reported as written must stay
-// readable; afterwards its unsynced tail is cut off. A tail that cannot be cut off only repeats
-// records.
+// readable; afterwards its unsynced tail is cut off. A tail that cannot be cut off only
+// repeats records.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Runs attempts: starts their keepers, reads their pipes, enforces their deadlines, reaps and ends
-// them.
+// Runs attempts: starts their keepers, reads their pipes, enforces their deadlines, reaps
+// and ends them.
 //
 // Place    Step 8 of docs/life-of-a-run.md; under WardenCore.
 // Threads  The warden's loop. A kill never waits for the disk.

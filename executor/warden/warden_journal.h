@@ -61,8 +61,8 @@ class WardenJournal {
                                                      Contents* contents);
 
   // Records a start, after reserving space for its end. nullopt while that space is being made:
-  // call it again after a Step, with kAgain. With kFirst the disk is tried again even if it refused
-  // before.
+  // call it again after a Step, with kAgain. With kFirst the disk is tried again, even if the disk
+  // refused before.
   enum class Asked { kFirst, kAgain };
   Result<std::optional<SegmentLog::RecordId>> PrepareStart(const StartAttempt& start, WallTime now,
                                                            Asked asked);
