@@ -55,20 +55,23 @@ void AddAuditCommand(CLI::App& app, Session& session) {
   };
   const auto a = std::make_shared<Arguments>();  // shared with the callback
   CLI::App* audit =
-      app.add_subcommand("audit", "List the audit log, newest first (administrators)");
+      app.add_subcommand("audit", "List the audit log, newest first; only for administrators");
   CLI::Option* argument = audit->add_option(
       "object", a->object,
       "Only records of this job, run, executor or user: an ID, or the name of a user");
   audit->add_option("--object-id", a->object_id, "Only records of the object with this ID")
       ->excludes(argument);
-  audit->add_option("--actor", a->actor,
-                    "Only actions of this user and their tokens; anna/ci means one token");
+  audit->add_option(
+      "--actor", a->actor,
+      "Only actions of this user and their tokens; anna/ci means only the token ci of anna");
   audit
       ->add_option("--action", a->actions,
                    "Only this action, e.g. job.pause or auth.login; repeatable")
       ->allow_extra_args(false);
-  audit->add_option("--since", a->since, "At or after: RFC 3339, or 24h for 24 hours ago");
-  audit->add_option("--until", a->until, "Before: RFC 3339, or 24h for 24 hours ago");
+  audit->add_option("--since", a->since,
+                    "Only records at or after this time: RFC 3339, or 24h for 24 hours ago");
+  audit->add_option("--until", a->until,
+                    "Only records before this time: RFC 3339, or 24h for 24 hours ago");
   audit->add_option("--sort", a->sort, "Sort by time, oldest first (default: -time, newest first)");
   AddLimit(audit, a->limit, "records");
   session.On(audit, [&session, a]() -> Outcome<ExitCode> {

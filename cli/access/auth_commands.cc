@@ -91,9 +91,10 @@ Outcome<std::string> ReadPassword(Session& session, const std::string& prompt) {
 }
 
 void AddPasswordCommand(CLI::App& user, Session& session) {
-  CLI::App* password = user.add_subcommand("password",
-                                           "Change your own password; prompts, or reads the "
-                                           "current and the new one from standard input");
+  CLI::App* password =
+      user.add_subcommand("password",
+                          "Change your own password; prompts for the current and the new "
+                          "password, or reads them from standard input");
   session.On(password, [&session] { return ChangeOwnPassword(session); });
 }
 

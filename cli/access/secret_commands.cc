@@ -167,8 +167,8 @@ void AddSecretCommands(CLI::App& app, Session& session) {
   for (CLI::App* verb : {set, edit}) {
     CLI::Option* described =
         verb->add_option("--description", a->description, "Description; it is not secret");
-    CLI::Option* shared =
-        verb->add_flag("--shared", a->shared, "Available to all jobs (administrators)");
+    CLI::Option* shared = verb->add_flag("--shared", a->shared,
+                                         "Available to all jobs; only administrators may set this");
     verb->add_flag("--not-shared", a->not_shared, "Available only to jobs of the secret's owner")
         ->excludes(shared);
     verb->add_option("--reason", a->reason, "Reason, kept in the audit log");

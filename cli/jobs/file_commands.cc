@@ -371,7 +371,7 @@ void AddPrune(CLI::App* verb, FileArguments& arguments) {
                    "Jobs that --prune may delete, by label, e.g. 'team = etl, !old'")
       ->check(NotEmpty);
   verb->add_option("--namespace", arguments.name_space,
-                   "Namespace of jobs that do not name one; --prune is then limited to it")
+                   "Namespace of jobs that name none; limits --prune to this namespace")
       ->check(NotEmpty);
 }
 
@@ -382,7 +382,7 @@ void AddFileCommands(CLI::App& app, Session& session) {
   CLI::App* apply = app.add_subcommand("apply", "Create or update jobs from files");
   AddFiles(apply, *a);
   AddPrune(apply, *a);
-  apply->add_flag("--dry-run", a->dry_run, "Show what would be done, change nothing");
+  apply->add_flag("--dry-run", a->dry_run, "Show what would be done, without changing anything");
   session.On(apply, [&session, a] { return Apply(session, *a); });
 
   CLI::App* diff = app.add_subcommand(

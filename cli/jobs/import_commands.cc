@@ -175,7 +175,9 @@ void AddImportCommands(CLI::App& app, Session& session) {
   crontab->add_option("--namespace", a->name_space, "Namespace of the jobs")->check(NotEmpty);
   crontab->add_option("--prefix", a->prefix, "Prefix of the job IDs, e.g. web1-")->check(NotEmpty);
   CLI::Option* apply = crontab->add_flag("--apply", a->apply, "Create the jobs");
-  crontab->add_flag("--dry-run", a->dry_run, "Show what --apply would create, change nothing")
+  crontab
+      ->add_flag("--dry-run", a->dry_run,
+                 "Show what --apply would create, without changing anything")
       ->excludes(apply);
   session.On(crontab, [&session, a] { return ImportCrontab(session, *a); });
 }

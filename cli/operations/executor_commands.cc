@@ -183,7 +183,7 @@ void AddExecutorCommands(CLI::App& app, Session& session) {
       executor->add_subcommand("drain", "Drain executors: active runs finish, no new ones start");
   drain->add_option("executor", a->ids, "Executor IDs")->required();
   drain->add_option("--reason", a->reason, "Reason, kept in the audit log");
-  drain->add_flag("--wait", a->wait, "Wait until their runs have ended");
+  drain->add_flag("--wait", a->wait, "Wait until the runs on the executors have ended");
   drain->add_option("--wait-timeout", a->longest, "Maximum time to wait, e.g. 5m");
   session.On(drain, [&session, a] { return Drain(session, *a); });
   CLI::App* label = executor->add_subcommand("label", "Set or remove labels of an executor");

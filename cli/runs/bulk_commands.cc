@@ -247,11 +247,11 @@ void AddBulkCommands(CLI::App& app, Session& session) {
             "Parameter of GET /api/jobs or /api/runs, e.g. status=PAUSED, selector=team=etl, "
             "state=FAILED; repeatable")
         ->allow_extra_args(false);
-    verb->add_flag("--dry-run", a->dry_run, "Show what would be done, change nothing");
+    verb->add_flag("--dry-run", a->dry_run, "Show what would be done, without changing anything");
     verb->add_option("--reason", a->reason, "Reason, kept in the audit log");
     verb->add_flag("--background", a->background,
                    "Run in the background, up to 20,000 items; prints the ID of the bulk action");
-    verb->add_flag("--wait", a->wait, "With --background: wait for the end");
+    verb->add_flag("--wait", a->wait, "With --background: wait until the bulk action has ended");
     if (action == "cancel") {
       verb->add_option("--kind", a->kind, "Kind of the IDs: run (default) or job")
           ->check(CLI::IsMember({"job", "run"}));

@@ -89,14 +89,14 @@ void AddDeliveryCommands(CLI::App& app, Session& session) {
   AddLimit(list, a->limit, "notifications");
   session.On(list, [&session, a] { return ListThem(session, *a); });
   CLI::App* resend =
-      delivery->add_subcommand("resend", "Send notifications again (administrators)");
+      delivery->add_subcommand("resend", "Send notifications again; only for administrators");
   resend->add_option("delivery", a->ids, "Delivery IDs")->required();
   session.On(resend, [&session, a] { return Resend(session, *a); });
 
   CLI::App* notify = app.add_subcommand("notify", "Test notifications");
   notify->require_subcommand(1);
   CLI::App* test = notify->add_subcommand(
-      "test", "Send a test notification by webhook and mail (administrators)");
+      "test", "Send a test notification by webhook and mail; only for administrators");
   session.On(test, [&session] { return SendTest(session); });
 }
 

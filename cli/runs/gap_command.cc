@@ -45,8 +45,10 @@ void AddGapsCommand(CLI::App& job, Session& session) {
           "--reason", a->reasons,
           "Only this reason: misfire, paused, catch_up_limit, edited or deleted; repeatable")
       ->allow_extra_args(false);
-  gaps->add_option("--since", a->since, "Ended at or after: RFC 3339, or 24h for 24 hours ago");
-  gaps->add_option("--until", a->until, "Began before: RFC 3339, or 24h for 24 hours ago");
+  gaps->add_option("--since", a->since,
+                   "Only gaps that ended at or after this time: RFC 3339, or 24h for 24 hours ago");
+  gaps->add_option("--until", a->until,
+                   "Only gaps that began before this time: RFC 3339, or 24h for 24 hours ago");
   AddLimit(gaps, a->limit, "gaps");
   session.On(gaps, [&session, a] { return ListGaps(session, *a); });
 }

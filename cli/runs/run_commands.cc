@@ -107,9 +107,12 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
   verb->add_option("--kind", flags.kinds,
                    "Only runs of this kind: cron, rate, once or manual; repeatable")
       ->allow_extra_args(false);
-  verb->add_option("--since", flags.since,
-                   "Fire time at or after: RFC 3339, or 24h for 24 hours ago");
-  verb->add_option("--until", flags.until, "Fire time before: RFC 3339, or 24h for 24 hours ago");
+  verb->add_option(
+      "--since", flags.since,
+      "Only runs with a fire time at or after this time: RFC 3339, or 24h for 24 hours ago");
+  verb->add_option(
+      "--until", flags.until,
+      "Only runs with a fire time before this time: RFC 3339, or 24h for 24 hours ago");
   verb->add_option("--sort", flags.sort,
                    "Sort by fire_time, oldest first (default: -fire_time, newest first)");
   AddLimit(verb, flags.limit, "runs");

@@ -17,7 +17,7 @@ export const en = {
   'run_with.start': 'Run',
   'run_with.parameters': 'Parameters',
   'run_with.parameters_hint':
-    'A JSON object with string, number and boolean values. The command receives each value as CARILLON_PARAM_<NAME>. Merged over the parameters of the job.',
+    'A JSON object with string, number and boolean values. The command receives each value in the environment variable CARILLON_PARAM_<NAME>. Merged over the parameters of the job.',
   'run_with.no_object': 'Must be a JSON object.',
   'run_with.kept': 'The job defines these parameters, so they can be changed but not removed: {{names}}',
   'run_with.executor': 'Executor',

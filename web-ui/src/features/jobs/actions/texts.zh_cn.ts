@@ -16,7 +16,7 @@ export const zhCN: TwinOf<typeof en> = {
   'run_with.start': '运行',
   'run_with.parameters': '参数',
   'run_with.parameters_hint':
-    'JSON 对象，值为文本、数字或布尔值；命令中为 CARILLON_PARAM_<NAME>。将覆盖任务自身的参数。',
+    'JSON 对象，值为文本、数字或布尔值。命令通过环境变量 CARILLON_PARAM_<NAME> 获取各个值。将覆盖任务自身的参数。',
   'run_with.no_object': '必须是 JSON 对象。',
   'run_with.kept': '以下为任务自身的参数，可以更改但不能省略：{{names}}',
   'run_with.executor': '执行器',

@@ -23,7 +23,8 @@ export const en = {
   'form.env': 'Environment',
   'form.lines_hint': 'One NAME=value per line',
   'form.parameters': 'Parameters',
-  'form.parameters_hint': 'A JSON object. The command receives each value as CARILLON_PARAM_<NAME>.',
+  'form.parameters_hint':
+    'A JSON object. The command receives each value in the environment variable CARILLON_PARAM_<NAME>.',
   'form.kind': 'Trigger',
   'form.cron': 'Cron expression',
   'form.cron_hint': 'minute hour day month weekday, or six fields starting with seconds',

@@ -24,7 +24,7 @@ export const zhCN: TwinOf<typeof en> = {
   'form.env': '环境变量',
   'form.lines_hint': '每行一个 NAME=value',
   'form.parameters': '参数',
-  'form.parameters_hint': 'JSON 对象。命令通过 CARILLON_PARAM_<NAME> 获取各个值。',
+  'form.parameters_hint': 'JSON 对象。命令通过环境变量 CARILLON_PARAM_<NAME> 获取各个值。',
   'form.kind': '触发方式',
   'form.cron': 'Cron 表达式',
   'form.cron_hint': '分 时 日 月 周；六个字段时首位为秒',
