@@ -26,7 +26,8 @@ bool IsSafe(const ApiRequest& request) {
   return request.method == "GET" || request.method == "HEAD" || request.idempotent;
 }
 
-// True for 503: the member refused before it did anything, so any request may be sent to another.
+// True for 503: the member refused the request before it did anything. So any request may be sent
+// to another member.
 bool DidNothing(const HttpResponse& response) { return response.status == 503; }
 
 std::string QueryText(const Parameters& query) {
@@ -121,7 +122,7 @@ std::string Escape(std::string_view text) {
                        c == '-' || c == '_' || c == '.' || c == '~';
     escaped += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
-  // A path segment of dots would mean this directory or its parent, so it is encoded.
+  // The path segments "." and ".." would mean a directory, so their dots are encoded.
   return escaped == "." || escaped == ".." ? (escaped == "." ? "%2E" : "%2E%2E") : escaped;
 }
 

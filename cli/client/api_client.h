@@ -1,8 +1,8 @@
 // Calls of the REST API with fail-over between a cluster's members.
 //
-// Threads  One owner. A call blocks for at most the transport's timeout per address.
-// Always   A request that may have been executed is sent to another member only if executing it
-//          again is harmless: GET, or a POST with an Idempotency-Key.
+// Threads  Not thread-safe. A call blocks for at most the transport's timeout per address.
+// Always   If a request may have been executed, it is sent to another member only if a second
+//          execution is harmless: GET, HEAD, or a request with an Idempotency-Key.
 #pragma once
 
 #include <memory>
@@ -23,10 +23,10 @@ namespace carillon::cli {
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Same errors as HttpClient.
+  // Errors: those of HttpClient.
   virtual Result<HttpResponse> Send(const HttpClientRequest& request) = 0;
 };
-// `ca_file` as in HttpClientOptions.
+// `ca_file`: see HttpClientOptions.
 std::unique_ptr<Transport> MakeHttpTransport(const std::string& ca_file);
 
 using Parameters = std::vector<std::pair<std::string, std::string>>;
@@ -34,12 +34,12 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 // A request to the REST API.
 struct ApiRequest {
   std::string method = "GET";
-  std::string path = {};  // "/api/jobs"; segments already escaped
+  std::string path = {};  // "/api/jobs"; its segments are already escaped
   Parameters query = {};
   std::optional<nlohmann::json> body = {};
   std::string raw_body = {};  // sent unchanged, instead of `body`
   std::string if_match = {};
-  bool idempotent = false;  // the route honours Idempotency-Key: send one
+  bool idempotent = false;  // true: sends an Idempotency-Key, which the route must support
   HttpHeaders headers = {};
 };
 
@@ -56,13 +56,13 @@ class ApiClient {
  public:
   ApiClient(Target target, std::unique_ptr<Transport> transport, uint64_t seed);
 
-  // The response of the first member that answers. Status 400 and above is a Failure.
+  // Returns the response of the first member that answers. Status 400 and above is a Failure.
   Outcome<ApiResponse> Call(const ApiRequest& request);
-  // The same, but every status counts as success.
+  // Like Call, but a response with any status is a success.
   Outcome<ApiResponse> CallRaw(const ApiRequest& request);
 
   const Target& target() const { return target_; }
-  // Applies to later calls.
+  // The new token applies to later calls.
   void SetToken(const std::string& token) { target_.token = token; }
 
  private:
@@ -71,14 +71,14 @@ class ApiClient {
   Target target_;
   const std::unique_ptr<Transport> transport_;
   Rng rng_;
-  size_t current_ = 0;  // the member that answered last
+  size_t current_ = 0;  // index in target_.urls of the member that answered last
 };
 
-// True if `message` ends with this detail of a problem, whatever the case of its first letter.
+// True if `message` ends with `detail`. The case of the first letter of `detail` does not matter.
 bool RepeatsDetail(std::string_view message, std::string_view detail);
 Failure FailureOf(const ApiResponse& response);
 
-// One path segment or query value, percent-encoded.
+// Percent-encodes one path segment or query value.
 std::string Escape(std::string_view text);
 
 }  // namespace carillon::cli

@@ -1,4 +1,5 @@
-// Contexts: named servers with their addresses and token file, in a file of the user.
+// Contexts: named servers, each with its addresses, token file and CA file. They are stored in a
+// file of the user.
 //
 // Errors   kInvalid: no home directory for the file, an unreadable file, or an unknown context.
 //          kUnavailable: the file cannot be written.
@@ -15,12 +16,12 @@ namespace carillon::cli {
 
 struct Context {
   std::string addresses;        // comma-separated
-  std::string token_file = {};  // empty = session of `carillon login`, or environment
+  std::string token_file = {};  // empty = the session of `carillon login`, or a variable
   std::string ca_file = {};     // empty = the system's CAs
 };
 
 struct Contexts {
-  std::string current = {};  // empty = none
+  std::string current = {};  // name of the default context; empty = none
   std::map<std::string, Context> by_name = {};
 };
 
@@ -28,14 +29,15 @@ Result<Contexts> ReadContexts(const std::map<std::string, std::string>& environm
 Status WriteContexts(const std::map<std::string, std::string>& environment,
                      const Contexts& contexts);
 
-// [A-Za-z0-9][A-Za-z0-9_.-]{0,62}
+// kInvalid unless the name matches [A-Za-z0-9][A-Za-z0-9_.-]{0,62}.
 Status ValidateContextName(const std::string& name);
 
-// The context given by `name` or CARILLON_CONTEXT; nullopt if neither is set.
+// Returns the context that `name` or else the variable CARILLON_CONTEXT names. nullopt if both are
+// empty or absent.
 using NamedContext = std::pair<std::string, Context>;
 Result<std::optional<NamedContext>> FindNamedContext(
     const std::string& name, const std::map<std::string, std::string>& environment);
-// The default context; nullopt if there is none.
+// Returns the default context; nullopt if there is none.
 Result<std::optional<NamedContext>> FindCurrentContext(
     const std::map<std::string, std::string>& environment);
 

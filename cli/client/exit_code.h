@@ -1,5 +1,5 @@
-// Exit codes of the command line. Stable, because scripts depend on them; docs/cli.md has
-// the table.
+// Exit codes of the command line. They are stable, because scripts depend on them. docs/cli.md
+// explains each code.
 #pragma once
 
 namespace carillon::cli {

@@ -18,10 +18,12 @@ namespace carillon::cli {
 struct Failure {
   ExitCode exit = ExitCode::kFailure;
   std::string message = {};
-  std::string code = {};                  // stable: of the problem details, or an ErrorCode's name
+  // Stable. The `code` in the server's error answer, "http_<status>" if the answer is no JSON
+  // object, an ErrorCode's name, or a name of this program's own such as "unreachable".
+  std::string code = {};
   std::vector<std::string> details = {};  // "/timeout: has to be at least 1"
   std::string trace_id = {};
-  std::string etag = {};      // of the object concerned, if the server sent it
+  std::string etag = {};      // current ETag of the object concerned, if the server sent it
   std::string instance = {};  // path of the request that failed
 };
 Failure FailureOf(const Error& error);

@@ -77,7 +77,7 @@ Status SessionFile::Read() {
     try {
       sessions_[url] = FromJson(stored);
     } catch (const json::exception&) {
-      continue;  // of another version; signing in again replaces it
+      continue;  // written by another version; the next sign-in replaces it
     }
   }
   return {};

@@ -1,10 +1,10 @@
-// The sessions of `carillon login`, by server, in a file of the user.
+// The file of the user that stores the sessions of `carillon login`, one per server.
 //
 // Errors   kInvalid: no home directory for the file, or an unreadable file. kUnavailable: the file
 //          cannot be written.
-// Always   The file has mode 0600, in a directory made with 0700, and is replaced atomically. Open
-//          locks it until the object is destroyed: a refresh token works once, so two commands must
-//          not use the same one.
+// Always   The file has mode 0600, its directory is made with 0700, and the file is replaced
+//          atomically. Open locks the file until the SessionFile is destroyed. Without the lock two
+//          commands could use the same refresh token, but a refresh token works only once.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ namespace carillon::cli {
 
 // The tokens of a signed-in user at one server.
 struct StoredSession {
-  std::string name;  // the user
+  std::string name;  // the user's name
   std::string refresh_token;
   std::string access_token;
   WallTime access_expires = WallTime{};
@@ -28,7 +28,7 @@ class SessionFile {
  public:
   // Waits while another command holds the file.
   static Result<SessionFile> Open(const std::map<std::string, std::string>& environment);
-  // True if the file exists. Does not wait for its lock.
+  // True if the file exists. Does not wait for the file's lock.
   static bool Exists(const std::map<std::string, std::string>& environment);
   SessionFile(SessionFile&& other) noexcept;
   SessionFile& operator=(SessionFile&&) = delete;

@@ -1,6 +1,7 @@
-// Signs in, uses and refreshes a session, and signs out, over the REST API.
+// The session of `carillon login`: signs in, refreshes the access token, changes the password,
+// signs out. Uses the REST API.
 //
-// Errors   Those of the API; exit code 4 if the session has ended.
+// Errors   Those of the API. Exit code 4: the session has ended.
 #pragma once
 
 #include <optional>
@@ -25,14 +26,15 @@ struct PasswordChange {
 // Signs in and stores the session in `file` under the client's first address.
 Outcome<StoredSession> SignIn(ApiClient& client, SessionFile& file, const Credentials& credentials,
                               WallTime now);
-// Returns a valid access token of the session in `file` for the client's first address; if it is
-// about to expire, refreshes it first. nullopt if there is no session.
+// Returns a valid access token of the session in `file` for the client's first address. If the
+// token is about to expire, it is refreshed first. nullopt if there is no session.
 Outcome<std::optional<std::string>> AccessToken(ApiClient& client, SessionFile& file, WallTime now);
-// Changes the password. The server ends all sessions and returns a new one, which replaces the one
-// in `file` for the client's first address. Code user_needed if there is no session.
+// Changes the password. The server ends all sessions of the user and returns a new session. The new
+// session replaces the old one in `file`, under the client's first address. If there is no session,
+// returns a Failure with code user_needed.
 Outcome<StoredSession> ChangePassword(ApiClient& client, SessionFile& file,
                                       const PasswordChange& change, WallTime now);
-// Ends the session on the server and removes it from the file. False if there was none.
+// Ends the session on the server and removes it from `file`. False if there was no session.
 Outcome<bool> SignOut(ApiClient& client, SessionFile& file);
 
 }  // namespace carillon::cli

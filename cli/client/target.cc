@@ -37,8 +37,8 @@ Result<std::string> ReadFile(const std::string& path) {
 
 Result<std::string> ReadToken(const std::string& path) {
   const auto text = ReadFile(path);
-  // kInvalid, because a wrong path is a usage error; kUnavailable would mean that no server
-  // answers.
+  // kInvalid, because a wrong path is a usage error. kUnavailable would be reported as a server
+  // that does not answer.
   if (!text.ok()) return {ErrorCode::kInvalid, "token file: " + text.error().message};
   const std::string token = Trim(*text);
   if (token.empty()) return {ErrorCode::kInvalid, path + " contains no token"};
@@ -72,8 +72,8 @@ Status AddUrls(std::string_view list, Target& target) {
   }
 }
 
-// Reads `path`, which a standalone server writes when it is ready; with `with_token` also its
-// token.
+// Reads the server's URL from `path`, the runtime.json that a standalone server writes when it is
+// ready. With `with_token` also reads the server's token.
 Status UseRuntime(const std::string& path, bool with_token, Target& target) {
   const Result<std::string> read = ReadFile(path);
   if (!read.ok()) {
@@ -105,7 +105,7 @@ Result<std::string> TokenOf(const TargetFlags& flags,
   return file.empty() ? std::string() : ReadToken(file);
 }
 
-// Returns `file` if it contains certificates, or is empty.
+// Returns `file` if it contains a certificate, or if the name is empty.
 Result<std::string> CheckCaFile(const std::string& file) {
   if (file.empty()) return file;
   const auto text = ReadFile(file);
@@ -128,8 +128,8 @@ Status UseContext(const NamedContext& named, const TargetFlags& flags, Target& t
   return {};
 }
 
-// Uses the server that the user named: by a flag, a variable or a context. Without one `target`
-// stays unchanged.
+// Uses the server that the user named by a flag, a variable or a context. If the user named no
+// server, `target` stays unchanged.
 Status UseNamed(const TargetFlags& flags, const std::map<std::string, std::string>& environment,
                 Target& target) {
   const std::string variable = Variable(environment, "CARILLON_ADDR");

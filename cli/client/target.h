@@ -1,4 +1,4 @@
-// The server that the command line talks to, with its credential.
+// The server that the command line talks to, and the token for it.
 //
 // Errors   kInvalid: an unusable address or runtime.json. kUnavailable: a given file cannot
 //          be read.
@@ -27,12 +27,13 @@ struct TargetFlags {
 struct Target {
   std::vector<std::string> urls;  // tried in this order; without a trailing slash
   std::string token;              // empty = none
-  bool token_found = false;       // found in the default data directory, not named by the user
+  bool token_found = false;       // the default data directory has it, the user did not name it
   std::string ca_file;            // CAs trusted for https; empty = the system's
-  std::string origin;             // "--addr", "CARILLON_ADDR", a runtime.json, "default"
+  std::string origin;             // source of the server: "--addr", the runtime.json, "default"
 };
 
-// Chooses each of these from the first source that is given:
+// Chooses the server, the token and the CA file. Each comes from the first of its sources
+// that is given:
 //   server   --addr, --data-dir, --context, CARILLON_CONTEXT, CARILLON_ADDR, the default context,
 //            the default data directory, kDefaultUrl
 //   token    --token-file, the data directory or context that named the server, CARILLON_TOKEN,

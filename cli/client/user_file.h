@@ -1,4 +1,4 @@
-// Files of the command line's user: their directory, and how they are replaced.
+// Files that the command line keeps for its user: their directory, and their replacement.
 #pragma once
 
 #include <map>
@@ -10,9 +10,10 @@ namespace carillon::cli {
 
 // $XDG_CONFIG_HOME/carillon or ~/.config/carillon; empty if neither variable is set.
 std::string UserDirectory(const std::map<std::string, std::string>& environment);
-// Creates it with mode 0700 if missing. kUnavailable.
+// Creates the directory with mode 0700 if it is missing. kUnavailable if that fails.
 Status MakeUserDirectory(const std::string& directory);
-// Replaces the file atomically, with mode 0600, synced on return. kUnavailable.
+// Replaces the file atomically, with mode 0600. On return the new file is on the disk. kUnavailable
+// if that fails.
 Status ReplaceUserFile(const std::string& path, const std::string& text);
 
 }  // namespace carillon::cli
