@@ -33,8 +33,8 @@ CompletionTable WordsOf(const CLI::App& app) {
   return table;
 }
 
-// All three scripts take the non-flag words before the cursor as the path of commands, and words
-// after the last known command as its arguments.
+// All three scripts read the words before the cursor that are no flags. Words that name commands
+// are the path of the command. The words after the last known command are its arguments.
 
 std::string BashCompletion(const CompletionTable& table) {
   std::string text =

@@ -8,7 +8,8 @@
 
 namespace carillon::cli {
 
-// "carillon job": "list get … --addr --output"; a command comes after its parent.
+// Pairs of a command and the words that may follow it, such as "carillon job" and "list get …
+// --addr". A command comes after its parent.
 using CompletionTable = std::vector<std::pair<std::string, std::string>>;
 CompletionTable WordsOf(const CLI::App& app);
 

@@ -1,5 +1,5 @@
 // The environment of a command: streams, time, files, the server. main.cc passes the real
-// environment, tests pass a fake.
+// environment. Tests pass a fake.
 #pragma once
 
 #include <functional>
@@ -37,7 +37,7 @@ struct BackupReply {
   int64_t tables = 0;
   int64_t rows = 0;
   int64_t bytes = 0;
-  std::string data_dir;           // of the standalone server; empty: the configured store
+  std::string data_dir;           // of a standalone server; empty: the store of a cluster
   std::vector<std::string> keys;  // files and variables that the restored store needs
 };
 
@@ -50,9 +50,9 @@ struct Host {
   bool in_is_tty = false;
   bool out_is_tty = false;
   const Clock& clock;
-  std::function<void(Duration)> wait;  // blocks
+  std::function<void(Duration)> wait;  // blocks for that time
   std::function<std::unique_ptr<Transport>(const std::string& ca_file)> transport;
-  // Reads from the terminal, without echo.
+  // Prompts on the terminal and reads a line without echo.
   std::function<Result<std::string>(const std::string& prompt)> read_password;
   std::function<Status(const std::string& file)> edit;  // opens the file in the user's editor
   std::function<int(const StandaloneArguments&)> standalone;

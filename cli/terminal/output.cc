@@ -41,7 +41,7 @@ json Member(const json& object, std::string_view path) {
   return *at;
 }
 
-// "2026-03-01T02:00:00.000000Z" -> "2026-03-01 02:00:00Z"
+// Shortens a time: "2026-03-01T02:00:00.000000Z" becomes "2026-03-01 02:00:00Z".
 bool LooksLikeTime(const std::string& text) {
   return text.size() == 27 && text[10] == 'T' && text[19] == '.' && text.back() == 'Z';
 }
@@ -159,7 +159,7 @@ std::string Cell(const json& value) {
 
 namespace {
 
-// Formats a value as Cell does, with the fraction of a second unless it is zero.
+// Formats a value as Cell does. If a time has a fraction of a second, the fraction is kept.
 std::string ExactCell(const json& value) {
   std::string cell = Cell(value);
   if (!value.is_string() || !LooksLikeTime(value.get_ref<const std::string&>())) return cell;
@@ -169,7 +169,7 @@ std::string ExactCell(const json& value) {
   return cell;
 }
 
-// Adds one line per member; members of nested objects are named like "load.cpu".
+// Adds one line per field. The name of a field in a nested object contains the path: "load.cpu".
 void AddLines(const std::string& prefix, const json& object,
               const std::function<std::string(const std::string&, const json&)>& show,
               std::vector<std::pair<std::string, std::string>>& lines) {
@@ -256,7 +256,7 @@ std::string RelativeTime(WallTime time, WallTime now) {
   const int64_t away = std::chrono::duration_cast<std::chrono::seconds>(time - now).count();
   for (const Unit& unit : kUnits) {
     const int64_t count = std::abs(away) / unit.seconds;
-    // "90m" is more informative than "1h".
+    // A larger unit is used only from 2 on, because "90m" says more than "1h".
     if (count < 2 && unit.seconds > 1) continue;
     const std::string amount = std::to_string(count) + unit.name;
     if (count > 0) return away > 0 ? "in " + amount : amount + " ago";

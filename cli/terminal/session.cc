@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kPageSizeMax = 500;
-constexpr int kRefusalsMax = 60;  // a minute of too_many_requests
+constexpr int kRefusalsMax = 60;  // repetitions after too_many_requests, one per second
 
 std::string Bounded(std::istream& in) {
   std::string text(kJsonBytesMax + 1, '\0');
@@ -26,7 +26,8 @@ std::string Bounded(std::istream& in) {
   return text;
 }
 
-// A hint for users of the command line, because the server's message is for any client.
+// Returns a hint for users of the command line. The server's message does not have it, because it
+// is for any client.
 std::string_view HintOf(std::string_view code) {
   if (code == "unauthenticated") {
     return "Sign in with `carillon login`, or pass a token with --token-file.";
@@ -38,8 +39,8 @@ std::string_view HintOf(std::string_view code) {
   return {};
 }
 
-// Returns the command that lists the ids of the kind of object that was not found, by the
-// requested path.
+// Returns a hint if an object was not found: the command that lists the existing ids. The requested
+// path shows the kind of the object.
 std::string ListHintOf(const Failure& failure) {
   struct List {
     std::string_view path;
@@ -107,8 +108,8 @@ Outcome<ApiClient*> Session::Client() {
   return client_.get();
 }
 
-// Uses the session of `carillon login`, if there is one. It takes precedence over a token that was
-// only found, but not over one that the user named.
+// Uses the session of `carillon login`, if there is one. A session is preferred to a token that was
+// found in the default data directory, but not to a token that the user named.
 Outcome<bool> Session::UseSession(ApiClient& client) {
   if (!SessionFile::Exists(host_.environment)) return false;
   CARILLON_ASSIGN_OR_RETURN(SessionFile file, SessionFile::Open(host_.environment));
@@ -121,7 +122,7 @@ Outcome<ApiResponse> Session::Call(const ApiRequest& request) {
   CARILLON_ASSIGN_OR_RETURN(ApiClient * client, Client());
   for (int waited = 0;; ++waited) {
     auto response = client->Call(request);
-    // The request was refused before any effect, so even a write may be sent again.
+    // The server refuses the request before it has any effect. So even a write may be sent again.
     const bool refused = !response.ok() && response.error().code == "too_many_requests";
     if (!refused || waited == kRefusalsMax) return response;
     host_.wait(1s);
@@ -194,7 +195,7 @@ Outcome<ExitCode> Session::List(const ApiRequest& request, const Listing& listin
   json merged = {{"items", json::array()}, {"next_page_token", nullptr}};
   CARILLON_ASSIGN_OR_RETURN(merged["next_page_token"],
                             ReadPages(request, LimitOf(listing), [&](json page) {
-                              // Forms with a line per item are printed page by page; the others
+                              // Forms with a line per item are printed page by page. Other forms
                               // need all items.
                               if (!whole) return print.List(page, listing.view);
                               for (const char* count : {"total", "total_at_least"}) {

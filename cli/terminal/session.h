@@ -1,4 +1,4 @@
-// One invocation of the command line: global flags, connection, exit code.
+// One call of the command line: its global flags, its connection to the server, its exit code.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -30,32 +30,33 @@ class Session {
   Host& host() { return host_; }
   ExitCode exit() const { return exit_; }
 
-  // Runs `action` if `verb` was chosen.
+  // Runs `action` if the user has chosen the command `verb`.
   void On(CLI::App* verb, std::function<Outcome<ExitCode>()> action);
 
   Outcome<ApiClient*> Client();
   Outcome<ApiResponse> Call(const ApiRequest& request);
   Printer Print() const;
-  // Writes to standard error, unless --quiet.
+  // Writes to standard error. With --quiet writes nothing.
   void Say(const std::string& sentence);
 
-  // Reports a failure with one of several objects; the command continues.
+  // Reports that a command failed for one of several objects. The command continues.
   void Complain(const Failure& failure);
 
-  // Asks on a terminal. Without a terminal, a Failure unless --yes was given.
+  // Asks the question on a terminal. With --yes returns true without asking. A Failure if there is
+  // no terminal.
   Outcome<bool> Confirm(const std::string& question);
 
-  // Prints the list behind `request`: all of it, or its first `limit` items. Without a limit a
-  // table ends after kTableRows, with a note on standard error; other forms are complete.
+  // Prints the items that `request` lists: all of them, or the first `limit`. If no limit is given,
+  // a table ends after kTableRows, with a note on standard error. Other forms are complete.
   struct Listing {
     const View& view;
     std::optional<int64_t> limit = {};                         // 0 = all
-    std::function<void(nlohmann::json& item)> for_table = {};  // adds members for tables only
+    std::function<void(nlohmann::json& item)> for_table = {};  // adds fields for tables only
   };
   Outcome<ExitCode> List(const ApiRequest& request, const Listing& listing);
 
-  // Calls `take` with each page until `limit` items (0 = all) were read; returns the page token of
-  // the rest.
+  // Calls `take` with each page until `limit` items were read (0 = all). Returns the page token of
+  // the next page; null if there is none.
   Outcome<nlohmann::json> ReadPages(ApiRequest request, size_t limit,
                                     const std::function<void(nlohmann::json page)>& take);
 
@@ -65,7 +66,7 @@ class Session {
  private:
   Outcome<bool> UseSession(ApiClient& client);
   size_t LimitOf(const Listing& listing) const;
-  void Report(const Failure& failure);  // and sets the exit code
+  void Report(const Failure& failure);  // also sets the exit code
 
   Host& host_;
   GlobalFlags flags_;
@@ -74,32 +75,35 @@ class Session {
   ExitCode exit_ = ExitCode::kDone;
 };
 
-// The local time zone, determined as cron does: TZ, else the target of /etc/localtime.
+// Returns the local time zone as cron determines it: the variable TZ, or else the link
+// /etc/localtime; UTC if neither names a zone.
 std::string LocalZone(const Host& host);
 
-// "failed" as "FAILED": names of states are upper case, input is case-insensitive.
+// Converts "failed" to "FAILED". Users may type names of states in lower case, but the API has them
+// in upper case.
 std::string UpperCase(std::string text);
 
-// Adds --limit; `what` names the items in the help.
+// Adds the flag --limit. `what` is the word for the items in the flag's help.
 void AddLimit(CLI::App* verb, std::optional<int64_t>& limit, const std::string& what);
 
 Failure UsageFailure(std::string message);
 
-// Reads the file with that name, "-" for standard input. Limited to kJsonBytesMax.
+// Reads the file `name`; "-" means standard input. More than kJsonBytesMax bytes are an error.
 Outcome<std::string> ReadInput(Host& host, const std::string& name);
-// A whole number with unit ms, s, m, h or d; without a unit it is in seconds.
+// Parses a whole number with the unit ms, s, m, h or d. Without a unit the number is in seconds.
 Result<Duration> ParseDuration(std::string_view text);
-// RFC 3339, or a duration before now ("24h").
+// Parses an RFC 3339 time, or a duration before now ("24h").
 Result<WallTime> ParseWhen(std::string_view text, WallTime now);
-// Adds the time as parameter `name` of a request, unless `text` is empty.
+// Parses `text` as a time and adds it as parameter `name` of a request. An empty `text`
+// adds nothing.
 Status AddTime(const char* name, const std::string& text, WallTime now, Parameters& query);
-// Adds each label, "name:value" or "name=value", as a parameter of a filtered list.
+// Adds a parameter for each label. A label is written "name:value" or "name=value".
 Status AddLabels(const std::vector<std::string>& labels, Parameters& query);
-// "name=value" pairs; kInvalid for text without "=" or an empty name.
+// Parses pairs "name=value". kInvalid if a pair has no "=" or an empty name.
 Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& pairs);
 
-// Validator that rejects an empty text. `--flag "$UNSET"` is probably a mistake and must not act as
-// if the flag were absent.
+// A validator that rejects an empty text. `--flag "$UNSET"` is probably a mistake: without this
+// check the command would run as if the flag were absent.
 std::string NotEmpty(const std::string& text);
 
 }  // namespace carillon::cli

@@ -21,7 +21,7 @@ Error Broken(int line, const std::string& what, const std::string& name = "") {
           (name.empty() ? "line " : name + ":") + std::to_string(line + 1) + ": " + what};
 }
 
-// Resolves a plain scalar by YAML's core schema; otherwise it is text.
+// Converts a scalar without quotes by YAML's core schema: null, boolean, number, or else text.
 json PlainScalar(const std::string& text) {
   if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") {
     return nullptr;
@@ -43,11 +43,12 @@ json PlainScalar(const std::string& text) {
   return text;
 }
 
-// Converts nodes into a document, and counts their bytes, because aliases may expand to many.
+// Converts YAML nodes to JSON. Counts the bytes, because aliases may expand a short text to a very
+// long one.
 class Converter {
  public:
   Converter() = default;
-  // `name` of the file, for messages.
+  // `name`: the name of the file, for messages.
   Converter(std::map<std::string, int>& lines, std::string name)
       : lines_(&lines), name_(std::move(name)) {}
 
@@ -88,7 +89,7 @@ class Converter {
       }
       if (object.contains(name)) return At(entry.first, name + " appears twice");
       const std::string member = JsonPointer(pointer, name);
-      // The line of the name is more useful than that of a block that begins below it.
+      // The line is that of the name. The value may be a block that begins on the next line.
       if (lines_ != nullptr) lines_->emplace(member, entry.first.Mark().line + 1);
       CARILLON_ASSIGN_OR_RETURN(object[name], Convert(entry.second, member, depth + 1));
     }
@@ -96,7 +97,9 @@ class Converter {
     return object;
   }
 
-  // Explicit members override merged ones, and earlier sources override later ones.
+  // Adds the fields of `source`, a mapping or a list of mappings. A field that `object`
+  // already has stays unchanged. So explicit fields override merged fields, and earlier
+  // mappings override later ones.
   Status Merge(const YAML::Node& source, const std::string& pointer, size_t depth, json& object) {
     if (source.IsSequence()) {
       if (depth >= kJsonDepthMax) return At(source, "nested too deeply");
@@ -120,8 +123,8 @@ class Converter {
   size_t bytes_ = 0;
 };
 
-// Detects aliases without building the document, because with them a short text can expand to a
-// huge one.
+// Detects aliases. Does not build the document, because aliases can expand a short text to
+// a huge document.
 class AliasFinder : public YAML::EventHandler {
  public:
   bool found = false;
@@ -167,8 +170,8 @@ bool IsPlainText(const std::string& text) {
          lower != "n";
 }
 
-// True for multi-line text that a YAML literal block (|) preserves: no leading indentation, no line
-// of spaces only, and at most one final newline.
+// True if the text has several lines and a YAML literal block (|) preserves it. The text must not
+// begin with a space, must have no line of spaces only, and must end with at most one newline.
 bool IsBlockText(const std::string& text) {
   if (text.find('\n') == std::string::npos || text[0] == ' ' || text[0] == '\n') return false;
   for (const unsigned char c : text) {
@@ -203,7 +206,7 @@ class Writer {
     if (!value.is_string()) return JsonToText(value);
     const auto& text = value.get_ref<const std::string&>();
     if (IsPlainText(text)) return text;
-    if (!IsBlockText(text)) return JsonToText(value);  // a JSON string is valid YAML
+    if (!IsBlockText(text)) return JsonToText(value);  // as a JSON string, which is valid YAML
     const bool ends = text.back() == '\n';
     std::string block = ends ? "|" : "|-";
     for (size_t at = 0; at < text.size();) {
@@ -245,7 +248,7 @@ class Writer {
   }
 
   std::string text_;
-  bool in_list_ = false;  // the cursor is after "- "
+  bool in_list_ = false;  // the text ends with the "- " of a list item
 };
 
 }  // namespace
@@ -254,7 +257,7 @@ Result<json> ReadYaml(const std::string& text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first != std::string::npos && (text[first] == '{' || text[first] == '[')) {
     auto document = ParseJsonText(text);
-    if (document.ok()) return document;  // otherwise it may be YAML's flow style
+    if (document.ok()) return document;  // if not, the text may be YAML in flow style
   }
   if (text.size() > kJsonBytesMax) return {ErrorCode::kInvalid, "larger than 1 MiB"};
   try {
@@ -288,8 +291,8 @@ Result<std::vector<YamlDocument>> ConvertAll(const std::string& text, const std:
 Result<std::vector<YamlDocument>> ReadYamlDocuments(const std::string& text,
                                                     const std::string& name) {
   auto documents = ConvertAll(text, name);
-  // JSON keeps its JSON meaning where YAML would read it differently. Only the line numbers come
-  // from YAML, if it can read the text.
+  // If the text is valid JSON, its values are read as JSON, because YAML reads some values
+  // differently. YAML gives only the line numbers, if the text is also valid YAML.
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || (text[first] != '{' && text[first] != '[')) return documents;
   auto strict = ParseJsonText(text);
