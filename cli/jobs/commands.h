@@ -14,13 +14,13 @@ void AddFileCommands(CLI::App& app, Session& session);  // apply, diff, validate
 void AddExportCommand(CLI::App& app, Session& session);
 void AddScheduleCommands(CLI::App& app, Session& session);
 
-// "/api/jobs/ID" or "/api/jobs/ID/ACTION".
+// Returns "/api/jobs/ID", or "/api/jobs/ID/ACTION".
 std::string JobPath(const std::string& job_id, const std::string& action = "");
-// The ETag of the job at `path`, even if its stored definition is unreadable.
+// Returns the ETag of the job at `path`, even if the job's stored definition is unreadable.
 Outcome<std::string> CurrentTag(Session& session, const std::string& path);
-// The cron, rate or time of a job in a few characters, for a table.
+// Returns the schedules of a job in a few characters, for a table.
 std::string ScheduleSummary(const nlohmann::json& job);
-// Prints one side of a change, a line per line of `value`: "  - 60".
+// Prints the old or the new value of a change. Each line of `value` becomes one line: "  - 60".
 void PrintSide(Printer& print, const std::string& sign, const nlohmann::json& value);
 void PrintJob(Session& session, const nlohmann::json& job);
 

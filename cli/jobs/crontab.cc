@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// cron has no timeout; the longest timeout of a job is the closest to that.
+// cron has no timeout. A job must have one, so its timeout is the longest that a job may have.
 constexpr int kTimeoutMaxSeconds = 604'800;
 constexpr size_t kNameBytesMax = 80;
 constexpr size_t kIdBytesMax = 40;
@@ -68,8 +68,8 @@ std::optional<Setting> AsSetting(std::string_view line) {
   return Setting{std::string(name), std::string(Unquoted(Trim(line.substr(equals + 1))))};
 }
 
-// The command of an entry: the text up to the first "%" that is not "\%". What follows is its
-// input.
+// The command of an entry: the text up to the first "%" without a backslash before it. The text
+// after this "%" is the command's input.
 struct CommandText {
   std::string command;
   bool has_input = false;
@@ -103,8 +103,8 @@ std::string Quoted(std::string_view text) {
   return quoted + "'";
 }
 
-// True if an item is a number with a step, as in "5/10". Cron reads that as 5; Carillon as 5 and
-// every 10 from there on.
+// True if an item is a number with a step, as in "5/10". cron reads "5/10" as 5. Carillon reads it
+// as 5, 15, 25 and so on.
 bool StepsFromANumber(std::string_view field) {
   while (!field.empty()) {
     const size_t comma = std::min(field.find(','), field.size());
@@ -120,7 +120,7 @@ bool StepsFromANumber(std::string_view field) {
   return false;
 }
 
-// Truncates at the beginning of a character.
+// Returns at most `bytes_max` bytes of `text`. Does not split a UTF-8 character.
 std::string Shortened(std::string_view text, size_t bytes_max) {
   if (text.size() <= bytes_max) return std::string(text);
   size_t end = bytes_max;
@@ -128,7 +128,7 @@ std::string Shortened(std::string_view text, size_t bytes_max) {
   return std::string(text.substr(0, end));
 }
 
-// "backup-sh" of "/usr/local/bin/backup.sh --full".
+// Derives an id from the command: "backup-sh" from "/usr/local/bin/backup.sh --full".
 std::string IdOf(std::string_view command) {
   const std::string_view program = command.substr(0, command.find_first_of(" \t;|&<>"));
   const std::string_view base = program.substr(program.rfind('/') + 1);
@@ -146,8 +146,8 @@ std::string IdOf(std::string_view command) {
   return id.empty() ? "cron" : id;
 }
 
-// True if a line without --system probably has a user before the command. Some accounts are also
-// the names of programs, so for those a path must follow.
+// True if a line probably has a user before the command, although --system was not given. Some
+// accounts have the name of a program. After these accounts a path must follow.
 bool StartsWithUser(std::string_view command) {
   constexpr std::array<std::string_view, 12> kAccounts = {
       "backup",     "daemon", "mysql", "nagios",   "nobody", "postgres",
@@ -217,7 +217,8 @@ class Reader {
     }
   }
 
-  // The fields of the schedule: one word beginning with "@", or five words; empty if rejected.
+  // Returns the schedule of the entry: one word that begins with "@", or five words. Empty if the
+  // line was rejected.
   std::string TakeExpression(std::string_view& rest) {
     const std::string_view first = TakeWord(rest);
     if (first.starts_with('@')) {
@@ -282,8 +283,8 @@ class Reader {
     import_.jobs.push_back(std::move(job));
   }
 
-  // Returns `base`, or `base` with a number if it was used before; the same file always gives the
-  // same ids.
+  // Returns `base`. If `base` is used already, returns it with a number. The ids depend on the
+  // order of the entries only, so the same file always gives the same ids.
   std::string FreeId(const std::string& base) {
     std::string id = base;
     for (int count = 2; !ids_.insert(id).second; ++count) id = base + "-" + std::to_string(count);
@@ -294,7 +295,7 @@ class Reader {
   std::string time_zone_;
   std::string shell_;
   std::map<std::string, std::string> env_;
-  std::string comment_;  // directly above the next entry
+  std::string comment_;  // the comment directly above the next entry
   std::set<std::string> ids_;
   std::set<std::string> users_;
   CrontabImport import_;

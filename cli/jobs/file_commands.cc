@@ -14,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-// The server accepts 500 jobs and 1 MiB in a request. Batches are smaller, so that they are
-// answered well before the request times out; with --prune all jobs must be in one request.
+// The server accepts 500 jobs and 1 MiB in a request. Batches are smaller, so that the server
+// answers well before the request times out. With --prune all jobs must be in one request.
 constexpr size_t kBatchItemsMax = 100;
 constexpr size_t kPruneItemsMax = 500;
 constexpr size_t kBatchBytesMax = 900'000;
@@ -51,8 +51,8 @@ Outcome<Documents> ReadAll(Session& session, const FileArguments& arguments) {
   return documents;
 }
 
-// Returns the index at which each batch starts, and the number of documents. A batch is as large as
-// the limits allow.
+// Returns the index at which each batch starts, and last the number of documents. Each batch is as
+// large as the limits allow.
 Outcome<std::vector<size_t>> Batches(const Documents& documents, bool prune) {
   std::vector<size_t> starts = {0};
   const size_t most = prune ? kPruneItemsMax : kBatchItemsMax;
@@ -73,7 +73,8 @@ Outcome<std::vector<size_t>> Batches(const Documents& documents, bool prune) {
   return starts;
 }
 
-// Returns the server's item with its index among all documents, and its place in the files.
+// Adds to an item of the server's response the place of its document in the files. Makes the item's
+// index count all documents, not only those of the batch.
 json Located(json item, const Documents& documents, size_t offset) {
   item["place"] = nullptr;
   if (!item.contains("index") || !item["index"].is_number_unsigned()) return item;
@@ -88,7 +89,7 @@ struct Applying {
   bool dry_run = false;
   bool prune = false;
   std::string selector;
-  std::string name_space;  // of documents without one; empty = `default`
+  std::string name_space;  // for documents that name no namespace; empty = `default`
 };
 
 // Sends all documents and merges the responses into one.
@@ -130,13 +131,14 @@ int64_t Count(const json& applied, const std::string& result) {
   return applied["counts"].value(result, int64_t{0});
 }
 
-// Applies all documents. With --prune they must be in one request. Many documents are first sent in
-// small requests without --prune, so that the pruning request has little left to do.
+// Applies all documents. With --prune all documents must be in one request. If there are many,
+// they are sent before in small requests without --prune, so that the pruning request has
+// little left to do.
 Outcome<json> SendAll(Session& session, const Documents& documents, const Applying& how) {
   if (!how.prune || how.dry_run || documents.size() <= kBatchItemsMax) {
     return Send(session, documents, how);
   }
-  CARILLON_TRY(Batches(documents, true));  // checked before anything is done
+  CARILLON_TRY(Batches(documents, true));  // checks the limits before anything is done
   CARILLON_ASSIGN_OR_RETURN(json applied, Send(session, documents, {.name_space = how.name_space}));
   applied["prune_complete"] = false;
   if (Count(applied, "error") > 0) return applied;
@@ -150,7 +152,7 @@ Outcome<json> SendAll(Session& session, const Documents& documents, const Applyi
   return applied;
 }
 
-// Reports each error with its file and line; returns the exit code of the first one.
+// Reports each error with its file and line. Returns the exit code of the first error.
 ExitCode PrintErrors(Session& session, const json& applied, const Documents& documents) {
   ExitCode exit = ExitCode::kDone;
   for (const json& item : applied["items"]) {
@@ -168,7 +170,7 @@ ExitCode PrintErrors(Session& session, const json& applied, const Documents& doc
         std::string pointer = error.value("pointer", std::string());  // "/3/timeout"
         pointer.erase(0, pointer.find('/', 1));
         const std::string detail = error.value("detail", std::string());
-        // The message already contains the first error, with its line.
+        // The message already contains the first error and its line.
         if (!pointers.empty() || !RepeatsDetail(failure.message, detail)) {
           failure.details.push_back(
               fmt::format("{}: {}: {}", document.Place(pointer), pointer, detail));
@@ -220,7 +222,7 @@ std::string Total(const json& applied) {
          std::to_string(Count(applied, "error")) + " failed";
 }
 
-// Asks for confirmation, listing the jobs that would be deleted.
+// Lists the jobs that would be deleted, and asks for confirmation.
 Outcome<bool> AskToPrune(Session& session, const Documents& documents, Applying how) {
   if (!how.prune || how.dry_run || session.flags().yes) return true;
   how.dry_run = true;
@@ -301,7 +303,7 @@ Outcome<ExitCode> Diff(Session& session, const FileArguments& arguments) {
                                                               : ExitCode::kFailure;
 }
 
-// Validates a job here, with the server's own rules, which are part of this program.
+// Validates a job without a server. The rules are the server's own: both programs share their code.
 json Checked(const JobDocument& document, std::set<std::string>& ids) {
   json checked = {{"place", document.Place()},
                   {"job_id", document.job.value("job_id", json())},
@@ -378,7 +380,7 @@ void AddPrune(CLI::App* verb, FileArguments& arguments) {
 }  // namespace
 
 void AddFileCommands(CLI::App& app, Session& session) {
-  const auto a = std::make_shared<FileArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<FileArguments>();  // shared by the subcommands' callbacks
   CLI::App* apply = app.add_subcommand("apply", "Create or update jobs from files");
   AddFiles(apply, *a);
   AddPrune(apply, *a);

@@ -21,8 +21,8 @@ struct ImportArguments {
   bool dry_run = false;
 };
 
-// Reports a job that was not created. If its id exists, the crontab is not at fault: with --prefix
-// the entry gets another id.
+// Returns the message about a job that was not created. If another job has the same id, the crontab
+// is not at fault. The message then proposes --prefix, which gives the entry another id.
 std::string NotImported(const json& job, const Failure& failure) {
   const std::string id = job.value("job_id", std::string());
   const bool taken = failure.code == "exists";
@@ -38,7 +38,8 @@ void PrintLines(Session& session, const std::string& what, const std::vector<Cro
   }
 }
 
-// Prints created jobs: in table form as one table at the end, in other forms each one at once.
+// Collects the created jobs for one table at the end. In forms other than a table, prints the
+// job now.
 void PrintCreated(Session& session, json& created, const json& job) {
   if (session.Print().form() != Form::kTable || session.flags().quiet) {
     return PrintJob(session, job);
@@ -47,7 +48,7 @@ void PrintCreated(Session& session, json& created, const json& job) {
   created["items"].back()["schedule"] = ScheduleSummary(job);
 }
 
-// Sends each job on its own, so that a rejected one does not affect the others.
+// Sends each job in a request of its own, so that a rejected job does not affect other jobs.
 Outcome<ExitCode> Apply(Session& session, const std::vector<json>& jobs) {
   Outcome<ExitCode> exit = ExitCode::kDone;
   json shown = {{"items", json::array()}};
@@ -76,7 +77,7 @@ const View& PlannedView() {
 }
 
 // Converts an item of a dry run to the result that --apply would have. An existing job stays as it
-// is, because import never replaces one.
+// is, because an import never replaces a job.
 json Planned(const json& item, const json& job) {
   const std::string result = item.value("result", "");
   const bool there = result != "created" && result != "error";
@@ -86,7 +87,7 @@ json Planned(const json& item, const json& job) {
           {"error", item.value("error", json())}};
 }
 
-// Dry run: asks the server what it would do with each job. Nothing is stored.
+// Asks the server in a dry run what it would do with each job. The server stores nothing.
 Outcome<ExitCode> Rehearse(Session& session, const std::vector<json>& jobs) {
   constexpr size_t kBatch = 100;
   json planned = {{"items", json::array()}};

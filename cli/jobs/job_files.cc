@@ -19,7 +19,7 @@ bool HoldsJobs(const std::filesystem::path& path) {
   return ending == ".yaml" || ending == ".yml" || ending == ".json";
 }
 
-// Returns `name` itself, or, if it is a directory, the files in it.
+// Returns `name`. If `name` is a directory, returns the files in the directory instead.
 Outcome<std::vector<std::string>> FilesOf(const std::string& name) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -38,7 +38,7 @@ Outcome<std::vector<std::string>> FilesOf(const std::string& name) {
   return files;
 }
 
-// Returns the part of a document at `prefix`, with its line numbers.
+// Returns `job`, the part of a document at `prefix`, with the line numbers of this part.
 JobDocument PartOf(const YamlDocument& document, const std::string& file, const json& job,
                    const std::string& prefix) {
   JobDocument part{.job = job, .file = file};

@@ -11,9 +11,9 @@
 
 namespace carillon::cli {
 
-// The values of the flags of one command, unparsed.
+// The values of one command's flags, as typed.
 struct JobFlags {
-  std::map<std::string, std::string> fields;  // JSON name -> as typed
+  std::map<std::string, std::string> fields;  // name of the JSON field -> value as typed
   std::vector<std::string> crons;
   std::vector<std::string> rates;
   std::vector<std::string> instants;
@@ -28,8 +28,9 @@ struct JobFlags {
 
 void AddJobFlags(CLI::App* verb, JobFlags& flags);
 
-// Applies the flags to `body`. Schedules given by flags replace those of `body`; map entries are
-// added. kInvalid: a value that its flag does not accept.
+// Applies the flags to `body`. Schedules given by flags replace the schedules of `body`. Entries
+// given for a map (parameters, env, labels) are added to the map. kInvalid if a flag does not
+// accept its value.
 Result<nlohmann::json> ApplyJobFlags(const JobFlags& flags, nlohmann::json body);
 
 // Converts "true", "7" and "1.5" to JSON values, and any other text to a string.

@@ -59,8 +59,8 @@ Outcome<ExitCode> Put(Session& session, const WriteArguments& arguments, const j
   return ExitCode::kDone;
 }
 
-// Returns the version that an edit is based on: --if-version, else the one in the file, else the
-// current one.
+// Returns the ETag of the version that an edit is based on: the version of --if-version, or else
+// the version in the file, or else the current version.
 Outcome<std::string> BaseTag(Session& session, const WriteArguments& arguments, const json& body) {
   if (arguments.if_version > 0) return TagOf(arguments.if_version);
   const auto version = body.find("version");
@@ -88,7 +88,8 @@ Outcome<ExitCode> EditByFlags(Session& session, const WriteArguments& arguments)
   return ExitCode::kDone;
 }
 
-// The job for the editor: without read-only fields, and with its schedules in one form only.
+// Returns the job for the editor: without read-only fields. The schedules are in one form only,
+// `cron_expression` or `schedules`.
 json Editable(json job) {
   constexpr std::array kReadOnly = {"version",     "state",        "next_fire_time", "create_time",
                                     "update_time", "pause_reason", "allowed_actions"};
@@ -104,8 +105,8 @@ json Editable(json job) {
   return job;
 }
 
-// Writes the text to a file that only this user can read, because a job's environment may be
-// confidential.
+// Writes the text to a temporary file and returns its path. Only this user can read the file,
+// because a job's environment may be confidential.
 Outcome<std::string> WriteDraft(const std::string& text) {
   std::string path = (std::filesystem::temp_directory_path() / "carillon-XXXXXX.yaml").string();
   const int file = mkstemps(path.data(), 5);

@@ -48,7 +48,7 @@ json NoteOf(DstNote note) {
   return nullptr;
 }
 
-// "2026-03-01T09:00:00.000000+01:00"
+// Formats a time with the zone's offset: "2026-03-01T09:00:00.000000+01:00".
 std::string LocalTime(WallTime time, const Zone& zone) {
   const int64_t second = std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
   const int32_t offset = second >= kZoneBegin && second < kZoneEnd ? zone.OffsetAt(second) : 0;
@@ -98,7 +98,7 @@ Outcome<ExitCode> Explain(Session& session, const ScheduleArguments& arguments) 
   return ExitCode::kDone;
 }
 
-// Like `diff`, returns exit code 1 if there are findings, here warnings.
+// Prints the warnings. Exit code 1 if there are any, as `diff` returns 1 if there are differences.
 Outcome<ExitCode> Lint(Session& session, const ScheduleArguments& arguments) {
   CARILLON_TRY(Compile(arguments));
   CARILLON_ASSIGN_OR_RETURN(const DstGap gap, ParseName<DstGap>(arguments.gap));
@@ -111,7 +111,7 @@ Outcome<ExitCode> Lint(Session& session, const ScheduleArguments& arguments) {
   json items = json::array();
   for (const ScheduleWarning& warning : warnings) {
     if (lines) {
-      print.Line(std::string(warning.code) + ": " + warning.detail);  // never truncated
+      print.Line(std::string(warning.code) + ": " + warning.detail);  // lines are never truncated
     }
     items.push_back({{"code", warning.code}, {"detail", warning.detail}});
   }
@@ -128,7 +128,7 @@ struct LoadArguments {
   bool by_job = false;
 };
 
-// As JSON and YAML it prints all buckets; a table omits empty ones.
+// JSON and YAML contain all buckets. A table omits buckets without fires.
 Outcome<ExitCode> ShowLoad(Session& session, const LoadArguments& arguments) {
   ApiRequest request{.path = "/api/schedules/load", .query = {{"bucket", arguments.bucket}}};
   if (!arguments.from.empty()) request.query.emplace_back("from", arguments.from);
@@ -171,7 +171,7 @@ void AddFlags(CLI::App* verb, ScheduleArguments& arguments) {
 void AddScheduleCommands(CLI::App& app, Session& session) {
   CLI::App* schedule = app.add_subcommand("schedule", "Explain and check cron expressions");
   schedule->require_subcommand(1);
-  const auto a = std::make_shared<ScheduleArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<ScheduleArguments>();  // shared by the subcommands' callbacks
   CLI::App* next = schedule->add_subcommand("next", "Show the next fire times of an expression");
   AddFlags(next, *a);
   next->add_option("-n", a->count, "Number of fire times")->check(CLI::Range(1, 1000));

@@ -14,7 +14,7 @@ struct VersionArguments {
   std::string reason;
   std::optional<int64_t> limit;
   int64_t from = 0;  // 0 = the version before `to`
-  int64_t to = 0;    // 0 = the newest
+  int64_t to = 0;    // 0 = the newest version
   int64_t version = 0;
 };
 
@@ -25,7 +25,8 @@ const View& VersionView() {
   return view;
 }
 
-// "priority, labels"; null if the previous version is unknown.
+// Returns the names of the changed fields: "priority, labels". Null if the previous
+// version is unknown.
 json ChangedFields(const json& version) {
   const auto changes = version.find("changes");
   if (changes == version.end() || !changes->is_array()) return nullptr;
