@@ -55,7 +55,7 @@ std::string PathOf(const std::string& id, const std::string& verb = "") {
 
 int64_t NumberOf(const json& action, const char* name) { return action.value(name, int64_t{0}); }
 
-// "bulk-1a2b: 120 of 2000 done, 3 failed, 0 skipped"
+// Returns the progress: "bulk-1a2b: 120 of 2000 done, 3 failed, 0 skipped".
 std::string Describe(const std::string& id, const json& action) {
   return id + ": " + std::to_string(NumberOf(action, "done")) + " of " +
          std::to_string(NumberOf(action, "total")) + " done, " +
@@ -137,7 +137,7 @@ Outcome<ExitCode> CancelBulkActions(Session& session, const std::vector<std::str
 }
 
 void AddBulkActionCommands(CLI::App& bulk, Session& session) {
-  const auto a = std::make_shared<BulkActionArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<BulkActionArguments>();  // shared by the subcommands' callbacks
   CLI::App* list = bulk.add_subcommand("list", "List bulk actions in the background, newest first");
   list->add_option("--state", a->state, "Only this state: RUNNING, DONE, CANCELLED or STOPPED");
   list->add_option("--user-id,--user", a->user_id, "Only bulk actions of this user ID");

@@ -1,4 +1,4 @@
-// Bulk actions that run in the scheduler: shows, follows and cancels them.
+// Shows, follows and cancels bulk actions that run in the background, in the scheduler.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,15 +9,16 @@
 
 namespace carillon::cli {
 
-// Prints a started action: in table form only its id.
+// Prints an action that was just started. In table form only the action's id is printed.
 void ShowStarted(Session& session, const nlohmann::json& action);
 
-// Reports the progress on standard error until the last item has a result, then prints the action.
-// Exit code kFailure unless every item succeeded. Goes on waiting while a member is unavailable for
-// less than kPatience.
+// Reports the progress on standard error until the last item has a result. Then prints the action.
+// Exit code kFailure unless every item succeeded. The wait ends with an error if no member answers
+// for kPatience.
 Outcome<ExitCode> FollowBulk(Session& session, const std::string& bulk_id);
 
-// True if `id` is that of a bulk action. No run id looks like one, so `bulk cancel` accepts both.
+// True if `id` is the id of a bulk action. `bulk cancel` accepts ids of runs and of bulk actions,
+// because no run id has the form of a bulk action's id.
 bool IsBulkId(const std::string& id);
 Outcome<ExitCode> CancelBulkActions(Session& session, const std::vector<std::string>& ids,
                                     const std::string& reason);

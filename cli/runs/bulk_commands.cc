@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::json;
 
-// The ids in one request: few enough to be answered well before it times out.
+// Ids per request. With this number the server answers well before the request times out.
 constexpr size_t kBatch = 100;
 
 struct BulkArguments {
@@ -56,7 +56,7 @@ Outcome<json> Ask(Session& session, json body) {
                  .code = "bad_answer"};
 }
 
-// The target of the action: ids or a filter.
+// Returns the body of the request with the action's target: ids or a filter.
 Outcome<json> BodyOf(const std::string& action, const BulkArguments& arguments) {
   json body = {{"action", action}};
   if (!arguments.kind.empty()) body["kind"] = arguments.kind;
@@ -71,14 +71,15 @@ Outcome<json> BodyOf(const std::string& action, const BulkArguments& arguments) 
   return body;
 }
 
-// The options of the action.
+// Adds the options of the action to the body of the request.
 void AddManner(json& body, const BulkArguments& arguments) {
   if (!arguments.reason.empty()) body["reason"] = arguments.reason;
   if (arguments.confirm_overlap) body["confirm_overlap"] = true;
   if (arguments.kill) body["mode"] = "kill";
 }
 
-// Asks the server, in a dry run, which items the action would affect and whether it is allowed.
+// Asks the server in a dry run which items the action would affect, and whether the action is
+// allowed. Without --background more than 1,000 items are an error.
 Outcome<json> Look(Session& session, const std::string& action, const BulkArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(json body, BodyOf(action, arguments));
   body["dry_run"] = true;
@@ -89,7 +90,7 @@ Outcome<json> Look(Session& session, const std::string& action, const BulkArgume
                  .code = "too_many"};
 }
 
-// Acts on the items in batches: if one fails, the earlier ones are done and reported.
+// Acts on the items in batches. If a batch fails, reports how many items are done, and stops.
 Outcome<json> Act(Session& session, const std::string& action, const BulkArguments& arguments,
                   const std::vector<std::string>& ids) {
   json merged;
@@ -128,7 +129,7 @@ ExitCode PrintResults(Session& session, const json& result) {
   return ExitCode::kDone;
 }
 
-// In a table the result is "would pause"; other forms keep the server's "would".
+// For a table, changes the server's result "would" to "would pause". Other forms keep "would".
 json AsDryRun(Session& session, json look, const std::string& action) {
   if (session.Print().form() != Form::kTable) return look;
   for (json& item : look["items"]) {
@@ -137,7 +138,8 @@ json AsDryRun(Session& session, json look, const std::string& action) {
   return look;
 }
 
-// Returns how many items the action would affect: "2 jobs", "more than 1000 jobs". Empty for none.
+// Returns how many items the action would affect: "2 jobs", "more than 1000 jobs". Empty if there
+// are none.
 Outcome<std::string> Reach(Session& session, const std::string& action,
                            const BulkArguments& arguments) {
   const std::string kind = arguments.kind.empty() ? "item" : arguments.kind;
@@ -176,7 +178,7 @@ Outcome<ExitCode> InBackground(Session& session, const std::string& action,
   return FollowBulk(session, started.body["bulk_id"].get<std::string>());
 }
 
-// True if all ids are of bulk actions, false if none is; a Failure if only some are.
+// True if all ids are ids of bulk actions, false if none is. A Failure if only some of them are.
 Outcome<bool> MeansActions(const BulkArguments& arguments) {
   const auto count = std::count_if(arguments.ids.begin(), arguments.ids.end(), IsBulkId);
   if (count == 0 || arguments.kind == "job") return false;
@@ -231,7 +233,7 @@ void AddBulkCommands(CLI::App& app, Session& session) {
   CLI::App* bulk = app.add_subcommand("bulk", "Run one action on many jobs or runs");
   bulk->require_subcommand(1);
   AddBulkActionCommands(*bulk, session);
-  const auto a = std::make_shared<BulkArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<BulkArguments>();  // shared by the subcommands' callbacks
   const std::vector<std::pair<std::string, std::string>> actions = {
       {"run", "Run jobs now"},
       {"pause", "Pause jobs"},

@@ -8,10 +8,10 @@ namespace carillon::cli {
 void AddRunCommands(CLI::App& app, Session& session);
 void AddGapsCommand(CLI::App& job, Session& session);
 void AddDeadLetterCommands(CLI::App& app, Session& session);
-void AddDeliveryCommands(CLI::App& app, Session& session);  // delivery, notify
+void AddDeliveryCommands(CLI::App& app, Session& session);  // adds `delivery` and `notify`
 void AddBulkCommands(CLI::App& app, Session& session);
 
-// Help of --kill, in every command that cancels runs.
+// The help of the flag --kill, which every command that cancels runs has.
 inline constexpr const char* kKillHelp =
     "Send SIGKILL at once, without the grace period; also to runs that are being cancelled";
 
@@ -23,7 +23,7 @@ struct RunListFlags {
   std::string user_id;
   std::vector<std::string> namespaces;
   std::string name_part;
-  std::vector<std::string> labels;  // "team:etl"
+  std::vector<std::string> labels;  // each "name:value", such as "team:etl"
   // Flags that both commands have.
   std::vector<std::string> states;
   std::vector<std::string> kinds;

@@ -47,7 +47,7 @@ Outcome<ExitCode> ShowLetter(Session& session, const DeadLetterArguments& argume
   return ExitCode::kDone;
 }
 
-// Returns "3 dead letters of nightly"; empty if there are none.
+// Returns the number of a job's dead letters: "3 dead letters of nightly". Empty if there are none.
 Outcome<std::string> LettersOfJob(Session& session, const std::string& job_id) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse page,
                             session.Call({.path = "/api/dead-letters",
@@ -59,7 +59,8 @@ Outcome<std::string> LettersOfJob(Session& session, const std::string& job_id) {
          " of " + job_id;
 }
 
-// Retries or discards all dead letters of a job as a bulk action and follows it to its end.
+// Retries or discards all dead letters of a job as a bulk action. Waits until the bulk
+// action has ended.
 Outcome<ExitCode> ActOnJob(Session& session, const DeadLetterArguments& arguments,
                            const std::string& action) {
   CARILLON_ASSIGN_OR_RETURN(const std::string letters, LettersOfJob(session, arguments.job_id));
@@ -89,7 +90,7 @@ Outcome<ExitCode> ActOnJob(Session& session, const DeadLetterArguments& argument
   return FollowBulk(session, started.body.value("bulk_id", std::string()));
 }
 
-// True for --job-id, false for IDs; exactly one of the two is required.
+// True if --job-id was given, false if IDs were given. Both or neither is a usage error.
 Outcome<bool> MeansJob(const DeadLetterArguments& arguments, const std::string& verb) {
   if (arguments.ids.empty() != arguments.job_id.empty()) return !arguments.job_id.empty();
   return UsageFailure("dead-letter " + verb + " takes either IDs or --job-id");
@@ -130,7 +131,7 @@ Outcome<ExitCode> DiscardLetters(Session& session, const DeadLetterArguments& ar
 }  // namespace
 
 void AddDeadLetterCommands(CLI::App& app, Session& session) {
-  const auto a = std::make_shared<DeadLetterArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<DeadLetterArguments>();  // shared by the subcommands' callbacks
   CLI::App* letter = app.add_subcommand("dead-letter", "Manage runs that failed after all retries");
   letter->require_subcommand(1);
   CLI::App* list = letter->add_subcommand("list", "List dead letters, newest first");

@@ -79,7 +79,7 @@ Outcome<ExitCode> SendTest(Session& session) {
 }  // namespace
 
 void AddDeliveryCommands(CLI::App& app, Session& session) {
-  const auto a = std::make_shared<DeliveryArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<DeliveryArguments>();  // shared by the subcommands' callbacks
   CLI::App* delivery = app.add_subcommand("delivery", "Show and resend notifications");
   delivery->require_subcommand(1);
   CLI::App* list = delivery->add_subcommand("list", "List notifications, newest first");

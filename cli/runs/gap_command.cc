@@ -13,7 +13,7 @@ struct GapArguments {
   std::optional<int64_t> limit;
 };
 
-// A gap has no id, so -o name prints the id of its job.
+// A gap has no id, so -o name prints the id of the gap's job.
 const View& GapView() {
   static const View view{.columns = {{"JOB", "job_id"},
                                      {"SCHEDULE", "schedule_id"},

@@ -23,7 +23,7 @@ std::string PathOf(const std::string& run_id, const std::string& action = "") {
   return "/api/runs/" + Escape(run_id) + (action.empty() ? "" : "/" + action);
 }
 
-// In table form the attempts are a table of their own below the run.
+// In table form the attempts are printed as a second table below the run.
 void PrintRun(Session& session, json run) {
   static const View attempts_view{{{"ATTEMPT", "attempt"},
                                    {"STATE", "state"},
@@ -81,7 +81,7 @@ Outcome<ExitCode> Retry(Session& session, const RunArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// With several runs, the first one that fails determines the exit code.
+// Waits for the runs. If several runs are given, the first run that fails determines the exit code.
 Outcome<ExitCode> Wait(Session& session, const RunArguments& arguments) {
   WaitOptions options;
   if (!arguments.longest.empty()) {
@@ -125,7 +125,8 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
   if (!flags.job_id.empty() && of_jobs) {
     request.query.emplace_back("job_id", flags.job_id);
   } else if (!flags.job_id.empty()) {
-    // Unlike the list of runs, this route fails if the job does not exist.
+    // The job's history is used, because this route fails if the job does not exist. The list of
+    // runs would be empty.
     request.path = "/api/jobs/" + Escape(flags.job_id) + "/history";
   }
   if (!flags.executor_id.empty()) request.query.emplace_back("executor_id", flags.executor_id);
@@ -146,7 +147,7 @@ Outcome<ExitCode> ListRuns(Session& session, const RunListFlags& flags) {
 void AddRunCommands(CLI::App& app, Session& session) {
   CLI::App* run = app.add_subcommand("run", "Show and control runs");
   run->require_subcommand(1);
-  const auto a = std::make_shared<RunArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<RunArguments>();  // shared by the subcommands' callbacks
   CLI::App* list = run->add_subcommand("list", "List runs, newest first");
   list->add_option("--job-id,--job", a->list.job_id, "Only runs of this job");
   list->add_option("--user-id,--user", a->list.user_id, "Only runs of jobs of this owner");

@@ -15,8 +15,8 @@ namespace {
 using nlohmann::json;
 
 constexpr Duration kFollowEvery = 250ms;
-// The time after the end of an attempt in which its last chunks may still arrive; the server waits
-// equally long.
+// The last parts of a log may arrive in the database until this long after the end of the attempt.
+// The server waits equally long.
 constexpr Duration kPieceGrace = 10s;
 
 std::string HeaderOf(const ApiResponse& response, std::string_view name) {
@@ -26,16 +26,16 @@ std::string HeaderOf(const ApiResponse& response, std::string_view name) {
   return {};
 }
 
-// Returns the length of a colour sequence at the front, such as "ESC [ 1 ; 31 m"; 0 if it is
-// another escape sequence.
+// Returns the length of the escape sequence at the front of `text` if it sets a colour, such as
+// "ESC [ 1 ; 31 m". 0 for any other sequence.
 size_t ColourAt(std::string_view text) {
   if (!text.starts_with("\033[")) return 0;
   const size_t end = text.find_first_not_of("0123456789;:", 2);
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// Keeps only colours for a terminal: other escape sequences could set the clipboard or the title,
-// or overwrite earlier output.
+// Returns the text for a terminal. Of all escape sequences only colours are kept: other sequences
+// could set the clipboard or the title, or overwrite earlier output.
 std::string ForTerminal(std::string_view text) {
   std::string shown;
   while (!text.empty()) {
@@ -46,7 +46,7 @@ std::string ForTerminal(std::string_view text) {
     } else if ((byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t') || byte == 0x7f) {
       kept = 0;
     } else if (byte == 0xc2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xa0) {
-      text.remove_prefix(2);  // U+0080 to U+009F: one-character escapes
+      text.remove_prefix(2);  // U+0080 to U+009F: control characters of a terminal
       continue;
     }
     shown += text.substr(0, kept);
@@ -60,7 +60,7 @@ class LogReader {
   LogReader(Session& session, const LogFlags& flags, std::optional<WallTime> since)
       : session_(session), flags_(flags), since_(since), attempt_(flags.attempt) {}
 
-  // Reads everything stored; the server returns a long log in parts.
+  // Reads everything that is stored. The server returns a long log in several parts.
   Outcome<ExitCode> ReadAll() {
     for (;;) {
       const std::string before = offset_;
@@ -106,14 +106,15 @@ class LogReader {
     return latest_ > attempt_ || IsFinal(*state) || *state == RunState::kHeld;
   }
 
-  // Reads the run before its log, so that the log of a run that has ended is read after the end and
-  // has everything that has arrived by then.
+  // Prints what is new. True if there is nothing more to follow. The run is read before its log: if
+  // the run has ended, the log is then read after the end and misses nothing that has arrived.
   Outcome<bool> Look() {
     CARILLON_ASSIGN_OR_RETURN(const bool over, IsOver());
     CARILLON_TRY(ReadPart());
     if (!over) return false;
     if (!over_since_) over_since_ = Now();
-    // Without an offset the server has no log, only the output, and all of it is printed.
+    // An empty offset means that the server has no log, only the output. The output has
+    // been printed.
     if (!complete_ && !offset_.empty() && Now() - *over_since_ < kPieceGrace) return false;
     if (!complete_ && !offset_.empty())
       session_.Say("The end of this log did not arrive; the output above is incomplete.");
@@ -151,15 +152,16 @@ class LogReader {
     return true;
   }
 
-  // The server has no log of this attempt, only its output, which is complete once it exists.
+  // Prints the output of an attempt without a log. The server has the output only when it
+  // is complete.
   Outcome<bool> PrintOutput(const std::string& text, bool lines) {
     if (!output_printed_) Print(text, lines);
     output_printed_ = !text.empty();
     return true;
   }
 
-  // True for entries that --since includes. Entries without a time are included, because they may
-  // have been written after it.
+  // True if --since includes the entry. An entry without a time is included, because it may have
+  // been written after the time of --since.
   bool IsWanted(const json& entry) const {
     if (!since_ || !entry.is_object()) return true;
     const auto time = entry.find("t");

@@ -1,4 +1,4 @@
-// `carillon run logs`: shows the log of a run, complete or while it is written.
+// `carillon run logs`: shows the log of a run. With --follow shows it while it is written.
 #pragma once
 
 #include "cli/terminal/session.h"
@@ -8,8 +8,8 @@ namespace carillon::cli {
 // Flags of `run logs`.
 struct LogFlags {
   std::string run_id;
-  int attempt = 0;   // 0 = the last one; --follow continues with retries
-  int64_t tail = 0;  // entries; 0 = all
+  int attempt = 0;   // 0 = the last attempt; --follow then continues with retries
+  int64_t tail = 0;  // number of last entries to show; 0 = all
   std::string stream = "all";
   std::string since;  // empty = from the beginning
   bool follow = false;
@@ -17,7 +17,7 @@ struct LogFlags {
 };
 
 void AddLogFlags(CLI::App* verb, LogFlags& flags);
-// Servers unavailable for less than kPatience do not end --follow.
+// --follow continues while no server answers, for at most kPatience.
 Outcome<ExitCode> ShowLogs(Session& session, const LogFlags& flags);
 
 }  // namespace carillon::cli

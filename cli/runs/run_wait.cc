@@ -27,7 +27,7 @@ ExitCode FateOf(RunState state) {
   }
 }
 
-// Describes a change in one line: "RUNNING on executor-1", "PENDING again: attempt 2".
+// Describes the run's state in one line: "RUNNING on executor-1", "PENDING again: attempt 2".
 std::string Describe(const std::string& run_id, const json& run) {
   const std::string executor = TextOf(run, "executor_id");
   const std::string reason = TextOf(run, "reason");
@@ -69,7 +69,7 @@ class Waiter {
   }
 
  private:
-  // Reads the run and reports changes; true when it has ended.
+  // Reads the run and reports a change of its state. True if the run has ended.
   Outcome<bool> Look() {
     auto response = session_.Call({.path = "/api/runs/" + Escape(run_id_)});
     if (!response.ok()) {
@@ -91,8 +91,8 @@ class Waiter {
     return IsFinal(state_);
   }
 
-  // Reports once that the cluster is paused, because then the run does not start. If the status
-  // cannot be read, the wait continues.
+  // Reports once if the cluster is paused, because the run then does not start. If the status
+  // cannot be read, reports nothing, and the wait continues.
   void PrintPause() {
     if (std::exchange(asked_why_, true)) return;
     const auto status = session_.Call({.path = "/api/system/status"});

@@ -10,12 +10,12 @@ namespace carillon::cli {
 
 struct WaitOptions {
   std::optional<Duration> longest = {};  // nullopt = no limit
-  bool show_output = false;              // prints the run's output at its end; in table form only
+  bool show_output = false;              // print the run's output at the end; only in table form
 };
 
-// Reports each change of state on standard error, and prints the run when it has ended. The exit
-// code is its result; kWaitTimedOut if `longest` passes first. A member unavailable for less than
-// kPatience does not end the wait.
+// Reports each change of state on standard error. When the run has ended, prints it. The exit code
+// is the run's result, or kWaitTimedOut if the run has not ended within `longest`. The wait
+// continues while no member answers, for at most kPatience.
 Outcome<ExitCode> WaitForRun(Session& session, const std::string& run_id,
                              const WaitOptions& options);
 
