@@ -16,7 +16,7 @@ const View& AuditView() {
   return view;
 }
 
-// "/timeout 60 -> 90, /labels/team …"
+// Returns the changed fields of a record: "/timeout 60 -> 90, /priority 1 -> 5".
 json Changed(const json& record) {
   const json changes = record.value("changes", json());
   if (!changes.is_array() || changes.empty()) return nullptr;
@@ -28,8 +28,8 @@ json Changed(const json& record) {
   return text;
 }
 
-// Returns the id to filter by. If no audited object has the id `object`, it may be a user's name,
-// whose id is then returned.
+// Returns the id to filter by: `object` itself if an audited object has this id. Otherwise `object`
+// may be a user's name, and the id of that user is returned.
 Outcome<std::string> ObjectOf(Session& session, const std::string& object) {
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse first,

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// Returns a client without a token. A data directory may have one, but a login must not send it.
+// Returns a client without a token. A token of a data directory must not be sent with a login.
 Outcome<std::unique_ptr<ApiClient>> ClientWithoutToken(Session& session) {
   Host& host = session.host();
   CARILLON_ASSIGN_OR_RETURN(Target target, FindTarget(session.flags().target, host.environment));
@@ -46,7 +46,8 @@ Outcome<ExitCode> LogOut(Session& session) {
   return ExitCode::kDone;
 }
 
-// Changes the password of the signed-in user, ignoring tokens, which have no password.
+// Changes the password of the signed-in user. API tokens are ignored, because they have
+// no password.
 Outcome<ExitCode> ChangeOwnPassword(Session& session) {
   Host& host = session.host();
   CARILLON_ASSIGN_OR_RETURN(const auto client, ClientWithoutToken(session));

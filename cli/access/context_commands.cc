@@ -32,18 +32,18 @@ Outcome<ExitCode> ListContexts(Session& session) {
   return ExitCode::kDone;
 }
 
-// Makes the path absolute, because a context is used from any directory.
+// Makes the path absolute, because a context can be used from any directory.
 std::string AbsoluteOf(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).string();
 }
 
-// Stores the flags that select a server as a context.
+// Saves the server that the flags select as context `name`.
 Outcome<ExitCode> SetContext(Session& session, const std::string& name) {
   CARILLON_TRY(ValidateContextName(name));
   const TargetFlags& flags = session.flags().target;
   if (flags.addresses.empty())
     return UsageFailure("context set needs --addr, the address of the server");
-  // Checks that they are valid addresses and a file of certificates.
+  // Checks that the addresses are valid and that the CA file contains certificates.
   CARILLON_TRY(FindTarget({.addresses = flags.addresses, .ca_file = flags.ca_file}, {}));
   CARILLON_ASSIGN_OR_RETURN(Contexts contexts, ReadContexts(session.host().environment));
   contexts.by_name[name] = {.addresses = flags.addresses,
@@ -82,7 +82,7 @@ Outcome<ExitCode> DeleteContext(Session& session, const std::string& name) {
 void AddContextCommands(CLI::App& app, Session& session) {
   CLI::App* context = app.add_subcommand("context", "Manage saved servers");
   context->require_subcommand(1);
-  const auto name = std::make_shared<std::string>();  // shared by the verbs' callbacks
+  const auto name = std::make_shared<std::string>();  // shared by the subcommands' callbacks
   session.On(context->add_subcommand("list", "List contexts"),
              [&session] { return ListContexts(session); });
   CLI::App* set =

@@ -30,9 +30,9 @@ const View& SecretView() {
 
 std::string SecretPath(const std::string& name) { return "/api/secrets/" + Escape(name); }
 
-// Reads the value from a terminal, a file or standard input; never from an argument, because the
-// list of processes and the history of the shell show arguments. Removes a final newline, which an
-// editor or echo has added.
+// Reads the value from a terminal, a file or standard input. The value cannot be an argument,
+// because the list of processes and the history of the shell show arguments. Removes a final
+// newline, because editors and `echo` add one.
 Outcome<std::string> ReadValue(Session& session, const SecretArguments& arguments) {
   Host& host = session.host();
   std::string value;
@@ -115,8 +115,8 @@ Outcome<ExitCode> DeleteSecret(Session& session, const SecretArguments& argument
   return ExitCode::kDone;
 }
 
-// Re-encrypts all secrets, in several requests, because the server handles a bounded number
-// in each.
+// Re-encrypts all secrets. This takes several requests, because the server handles a bounded number
+// of secrets per request.
 Outcome<ExitCode> RewrapSecrets(Session& session) {
   json total = {{"key_id", ""}, {"rewrapped", 0}, {"unreadable", json::array()}};
   json after = nullptr;
@@ -146,7 +146,7 @@ Outcome<ExitCode> RewrapSecrets(Session& session) {
 void AddSecretCommands(CLI::App& app, Session& session) {
   CLI::App* secret = app.add_subcommand("secret", "Manage secrets for jobs");
   secret->require_subcommand(1);
-  const auto a = std::make_shared<SecretArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<SecretArguments>();  // shared by the subcommands' callbacks
   const auto limit = std::make_shared<std::optional<int64_t>>();
   CLI::App* list = secret->add_subcommand("list", "List secrets, without their values");
   AddLimit(list, *limit, "secrets");

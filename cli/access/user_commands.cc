@@ -166,7 +166,8 @@ Outcome<ExitCode> CreateToken(Session& session, const TokenArguments& arguments)
   CARILLON_ASSIGN_OR_RETURN(
       const ApiResponse token,
       session.Call({.method = "POST", .path = "/api/tokens", .body = std::move(body)}));
-  // With -q the token itself is printed, not its id, because it cannot be read later.
+  // With -q the token itself is printed, not the token's id, because the token cannot be
+  // read later.
   static const View view{{}, "token"};
   session.Print().Object(token.body, view);
   session.Say("Store the token now: it is not shown again.");
@@ -197,7 +198,7 @@ Outcome<std::optional<std::string>> UserNamed(Session& session, std::string_view
 void AddUserCommands(CLI::App& app, Session& session) {
   CLI::App* user = app.add_subcommand("user", "Manage users, and your own password");
   user->require_subcommand(1);
-  const auto a = std::make_shared<UserArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<UserArguments>();  // shared by the subcommands' callbacks
   const auto limit = std::make_shared<std::optional<int64_t>>();
   CLI::App* list = user->add_subcommand("list", "List users");
   const auto sort = std::make_shared<std::string>();
@@ -250,7 +251,7 @@ void AddUserCommands(CLI::App& app, Session& session) {
 void AddTokenCommands(CLI::App& app, Session& session) {
   CLI::App* token = app.add_subcommand("token", "Manage API tokens");
   token->require_subcommand(1);
-  const auto a = std::make_shared<TokenArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<TokenArguments>();  // shared by the subcommands' callbacks
   const auto limit = std::make_shared<std::optional<int64_t>>();
   CLI::App* list = token->add_subcommand("list", "List your tokens; administrators see all");
   const auto user_id = std::make_shared<std::string>();
