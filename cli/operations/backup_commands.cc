@@ -81,7 +81,7 @@ void AddBackupFlags(CLI::App* verb, BackupFlags& flags) {
 }  // namespace
 
 void AddBackupCommands(CLI::App& app, Session& session) {
-  const auto a = std::make_shared<BackupFlags>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<BackupFlags>();  // shared by the subcommands' callbacks
   CLI::App* backup = app.add_subcommand("backup", "Back up and restore the whole store");
   backup->require_subcommand(1);
   CLI::App* create =

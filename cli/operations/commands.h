@@ -5,11 +5,11 @@
 
 namespace carillon::cli {
 
-// Added to `executor`.
+// Adds the subcommands authority and join-token to `executor`.
 void AddJoinCommands(CLI::App& executor, Session& session);
 void AddExecutorCommands(CLI::App& app, Session& session);
 void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion
-void AddConfigCommands(CLI::App& system, Session& session);  // added to system
+void AddConfigCommands(CLI::App& system, Session& session);  // adds `system config`
 void AddTopologyCommand(CLI::App& system, Session& session);
 void AddServerCommands(CLI::App& app, Session& session);  // standalone, check-config
 void AddBackupCommands(CLI::App& app, Session& session);

@@ -36,7 +36,7 @@ json ItemOf(const json& config, const std::string& name) {
           {"live", IsLive(config, name)}};
 }
 
-// In table and name form, prints the settings; in other forms, the whole document.
+// Prints the settings, one per line. As JSON or YAML, prints the whole document.
 void PrintConfig(Session& session, const json& config) {
   Printer print = session.Print();
   const json settings = config.value("settings", json::object());
@@ -62,8 +62,8 @@ Outcome<ExitCode> Get(Session& session, const ConfigArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// Changes settings on the condition that the version is still the one read here, so that no
-// concurrent change is lost.
+// Changes settings on the condition that their version has not changed since it was read here. So
+// no concurrent change is lost.
 Outcome<ExitCode> Change(Session& session, const ConfigArguments& arguments, const json& settings) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse before, session.Call({.path = kPath}));
   json body = {{"settings", settings}};
@@ -92,7 +92,7 @@ Outcome<ExitCode> Unset(Session& session, const ConfigArguments& arguments) {
 }  // namespace
 
 void AddConfigCommands(CLI::App& system, Session& session) {
-  const auto a = std::make_shared<ConfigArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<ConfigArguments>();  // shared by the subcommands' callbacks
   CLI::App* config = system.add_subcommand("config", "Show and change the settings of the cluster");
   config->require_subcommand(0, 1);
   session.On(config, [&session, a, config]() -> Outcome<ExitCode> {

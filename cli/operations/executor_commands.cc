@@ -24,9 +24,9 @@ struct ExecutorArguments {
 };
 
 constexpr Duration kLookEvery = 500ms;
-// Two heartbeat intervals. A heartbeat that is newer by this than the first one seen was sent
-// after the drain was answered, whichever member received it, so it counts every run that was
-// granted before.
+// Two heartbeat intervals. If a heartbeat is newer by this than the first heartbeat seen, it was
+// sent after the drain was answered. This is true whichever member received the heartbeat. Its
+// number of runs therefore includes every run that was granted before the drain.
 constexpr Duration kYounger = 4s;
 
 std::string PathOf(const std::string& id, const std::string& action = "") {
@@ -59,7 +59,7 @@ Outcome<ExitCode> Act(Session& session, const ExecutorArguments& arguments,
     CARILLON_ASSIGN_OR_RETURN(
         const ApiResponse executor,
         session.Call({.method = "POST", .path = PathOf(id, action), .body = body}));
-    // With --wait it is shown at the end.
+    // With --wait the executor is shown at the end of the wait.
     if (!arguments.wait) session.Print().Row(executor.body, ExecutorView());
   }
   return ExitCode::kDone;
@@ -69,8 +69,8 @@ WallTime HeartbeatOf(const json& executor) {
   return ParseRfc3339(executor.value("last_heartbeat_time", "")).value_or(WallTime{});
 }
 
-// Waits until every executor reports that it runs nothing, in a heartbeat that was sent after the
-// drain was answered. Then prints it.
+// Waits until every executor reports that it runs nothing. Only a heartbeat that was sent after the
+// drain was answered counts. Then prints the executor.
 Outcome<ExitCode> AwaitEmpty(Session& session, const std::vector<std::string>& ids,
                              const std::optional<Duration>& longest) {
   const Clock& clock = session.host().clock;
@@ -119,7 +119,7 @@ Outcome<ExitCode> Drain(Session& session, const ExecutorArguments& arguments) {
   return AwaitEmpty(session, arguments.ids, longest);
 }
 
-// "zone=a" sets, "zone-" removes.
+// Sets and removes labels: "zone=a" sets the label zone, "zone-" removes it.
 Outcome<ExitCode> Label(Session& session, const ExecutorArguments& arguments) {
   const std::string& id = arguments.labelled;
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse before, session.Call({.path = PathOf(id)}));
@@ -150,7 +150,7 @@ Outcome<ExitCode> Label(Session& session, const ExecutorArguments& arguments) {
 void AddExecutorCommands(CLI::App& app, Session& session) {
   CLI::App* executor = app.add_subcommand("executor", "Manage executors");
   executor->require_subcommand(1);
-  const auto a = std::make_shared<ExecutorArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<ExecutorArguments>();  // shared by the subcommands' callbacks
   CLI::App* list = executor->add_subcommand("list", "List executors");
   list->add_option("--state", a->states,
                    "Only this state: ONLINE, UNHEALTHY, LOST or OFFLINE; repeatable")

@@ -37,8 +37,8 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
       made.body.value("expires_at", "") +
       ". It is shown only once. Store it in a file (mode 0600) and set link.join_token_file on "
       "the executor to its path.");
-  // In table form only the plain token is printed, so that the output can be written to a file as
-  // it is.
+  // In table form only the plain token is printed, so that a shell can redirect the output to the
+  // token's file.
   const std::string& form = session.flags().output;
   if (form.empty() || form == "table" || form == "wide") {
     session.host().out << made.body.value("join_token", "") << "\n";
@@ -49,7 +49,8 @@ Outcome<ExitCode> MakeToken(Session& session, const JoinArguments& arguments) {
   return ExitCode::kDone;
 }
 
-// Writes a new file, and never replaces one, because certificates of its authority may be in use.
+// Writes a new file. Never replaces a file, because certificates that the existing authority has
+// signed may be in use.
 Outcome<bool> WriteNew(const std::string& path, const std::string& text, mode_t mode) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file < 0) return UsageFailure("cannot create " + path + ", or it exists already");

@@ -17,8 +17,8 @@ struct PauseArguments {
   std::string longest;
 };
 
-// Waits until every member has applied the change. The list of members is empty while the
-// coordinator is unavailable; then it also waits.
+// Waits until every member has applied the change. While the coordinator is unavailable, the list
+// of members is empty, and the wait continues.
 Outcome<ExitCode> AwaitMembers(Session& session, bool paused,
                                const std::optional<Duration>& longest) {
   const Clock& clock = session.host().clock;
@@ -44,8 +44,8 @@ Outcome<ExitCode> AwaitMembers(Session& session, bool paused,
   }
 }
 
-// Sends the change and waits with --wait. Prints the response even if the wait fails, because the
-// change was made.
+// Sends the change. With --wait also waits for the members. The response is printed even if the
+// wait fails, because the change was made.
 Outcome<ExitCode> Send(Session& session, const ApiRequest& request, bool paused,
                        const PauseArguments& arguments) {
   std::optional<Duration> longest;

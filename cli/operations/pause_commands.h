@@ -1,4 +1,5 @@
-// Commands for the pause of the whole cluster, and the members that do not apply it yet.
+// Commands that pause and resume the whole cluster, and the list of members that have not applied
+// it yet.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,10 +11,11 @@ namespace carillon::cli {
 
 void AddPauseCommands(CLI::App& system, Session& session);
 
-// Treatment of a member, such as an older one, that does not report whether it is paused.
+// Treatment of a member that does not report whether it is paused. Older versions do not report it.
 enum class Unknown { kIsFine, kIsBehind };
 
-// Returns the members of GET /api/system/status whose `paused` differs: "scheduler-2, scheduler-3".
+// Returns the ids of the members whose field `paused` differs from `paused`: "scheduler-2,
+// scheduler-3". `members` is the list in the response to GET /api/system/status.
 std::string MembersBehind(const nlohmann::json& members, bool paused, Unknown unknown);
 
 }  // namespace carillon::cli

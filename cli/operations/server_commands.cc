@@ -22,7 +22,7 @@ Result<StandaloneArguments> Collect(const GlobalFlags& flags, const ServerArgume
   if (!arguments.port.empty()) {
     collected.overrides.push_back({"rest.port", arguments.port, "--port"});
   }
-  // --port 0 also takes a free port for ops, so that several servers can run on one machine.
+  // --port 0 means a free port for `ops.port` too, so that several servers can run on one machine.
   if (arguments.port == "0") collected.overrides.push_back({"ops.port", "0", "--port"});
   if (!flags.target.data_dir.empty()) {
     collected.overrides.push_back({"data_dir", flags.target.data_dir, "--data-dir"});
@@ -34,8 +34,8 @@ Result<StandaloneArguments> Collect(const GlobalFlags& flags, const ServerArgume
   return collected;
 }
 
-// Warns about files that cannot be read. No error, because the settings may be for another
-// host or user.
+// Warns about files that cannot be read. An unreadable file is no error, because the settings may
+// be for another host or user.
 void RemarkUnreadableFiles(Session& session, const config::Config& config) {
   for (const config::Setting& setting : config::SettingTable()) {
     if (!setting.name.ends_with("_file")) continue;
@@ -51,7 +51,7 @@ Outcome<ExitCode> CheckConfig(Session& session, const StandaloneArguments& argum
                                     .environment = session.host().environment,
                                     .flags = arguments.overrides},
                                    &further);
-  // An unreadable file is a usage error; kUnavailable would be reported as an unavailable server.
+  // An unreadable file is a usage error. kUnavailable would be reported as an unavailable server.
   if (!loaded.ok() && loaded.code() == ErrorCode::kUnavailable) {
     return UsageFailure(loaded.error().message);
   }
@@ -90,7 +90,7 @@ void AddFlags(CLI::App* verb, ServerArguments& arguments) {
 }  // namespace
 
 void AddServerCommands(CLI::App& app, Session& session) {
-  const auto a = std::make_shared<ServerArguments>();  // shared by the verbs' callbacks
+  const auto a = std::make_shared<ServerArguments>();  // shared by the subcommands' callbacks
   CLI::App* standalone =
       app.add_subcommand("standalone", "Start a complete server on this machine");
   AddFlags(standalone, *a);

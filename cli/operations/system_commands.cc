@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-// Routes of the ops port, which --addr may name.
+// Routes of the ops port. --addr may contain the address of that port.
 constexpr std::array<std::string_view, 4> kOpsPaths = {"/livez", "/readyz", "/healthz", "/metrics"};
 
 struct ApiArguments {
@@ -24,7 +24,8 @@ struct ApiArguments {
   std::vector<std::string> headers;
 };
 
-// If members differ in version or in the pause, adds a row that says so.
+// Adds a row if the members have different versions. Adds a row if some have not applied the pause
+// or resume.
 void AddDifferences(json& shown) {
   std::set<json> versions;
   std::string all;
@@ -40,7 +41,7 @@ void AddDifferences(json& shown) {
   if (!behind.empty()) shown[paused ? "pause_not_taken_over" : "resume_not_taken_over"] = behind;
 }
 
-// An overview: lists are shown as counts.
+// Prints the status. A table shows the number of members and segments instead of the lists.
 Outcome<ExitCode> ShowStatus(Session& session) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
   Printer print = session.Print();
@@ -59,7 +60,8 @@ Failure NothingToAccept(const std::string& why) {
   return {.exit = ExitCode::kConflict, .message = why, .code = "conflict"};
 }
 
-// Accepts exactly the store that the status shows: the request names it, and the server compares.
+// Accepts exactly the store that the status shows. The request names this store, and the server
+// rejects the request if its store is another one.
 Outcome<ExitCode> AcceptStore(Session& session, const std::string& reason) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse status, session.Call({.path = "/api/system/status"}));
   const json store = status.body.value("store", json::object());
@@ -114,7 +116,8 @@ Outcome<ExitCode> ShowLeader(Session& session) {
 Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments) {
   ApiRequest request{.method = arguments.method, .path = arguments.path};
   for (char& c : request.method) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  // Only these paths are requested. For any other path the server returns the console's page.
+  // Only paths of the API and of the ops port are allowed. For any other path the server returns
+  // the console's page.
   const std::string route = request.path.substr(0, request.path.find('?'));
   const bool ops = std::find(kOpsPaths.begin(), kOpsPaths.end(), route) != kOpsPaths.end();
   if (!ops && !route.starts_with("/api/")) {
@@ -136,7 +139,7 @@ Outcome<ApiRequest> BuildRequest(Session& session, const ApiArguments& arguments
   return request;
 }
 
-// Prints the response unchanged to standard output, whatever its status.
+// Prints the response to standard output, whatever its status.
 Outcome<ExitCode> CallApi(Session& session, const ApiArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const ApiRequest request, BuildRequest(session, arguments));
   CARILLON_ASSIGN_OR_RETURN(ApiClient * client, session.Client());

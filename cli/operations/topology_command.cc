@@ -14,15 +14,15 @@ void Append(std::string& list, const std::string& word) {
 
 std::string Seconds(const json& seconds) { return std::to_string(seconds.get<int64_t>()) + " s"; }
 
-// The time of an effect: "after 20 s", "for 6 s"; empty if it is immediate and lasts until the end
-// of the outage.
+// Returns the time of an effect: "after 20 s", "for 6 s". Empty if the effect begins at once and
+// lasts until the end of the outage.
 std::string When(const json& row) {
   if (row.value("after_s", 0.0) > 0) return "after " + Seconds(row["after_s"]);
   const json until = row.value("until_s", json());
   return until.is_number() ? "for " + Seconds(until) : "";
 }
 
-// Lists the features with this `effect` while the part is unavailable: "planning, running
+// Lists the features that have this `effect` while the part is unavailable: "planning, running
 // after 20 s".
 std::string Affected(const json& node, const std::string& effect) {
   std::string list;
@@ -36,7 +36,7 @@ std::string Affected(const json& node, const std::string& effect) {
 
 json TextOrNull(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
-// One row per part, with its dependencies and what stops without it.
+// Makes one row per part: its dependencies, and the features that stop or are delayed without it.
 json PartsOf(const json& topology) {
   std::map<std::string, std::string> needs;
   for (const json& edge : topology.value("edges", json::array())) {
