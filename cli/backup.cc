@@ -29,20 +29,21 @@ bool NamesStandalone(const Config& config) {
   return config.Get("data_dir").origin == config::Origin::kFlag;
 }
 
-// The first setting that names a cluster's database; null if none is set.
+// Returns the first setting that names a cluster's database; null if no such setting is set.
 const char* StoreSetting(const Config& config) {
   const auto* const set = std::find_if(kStoreSettings.begin(), kStoreSettings.end(),
                                        [&](const char* name) { return IsSet(config, name); });
   return set == kStoreSettings.end() ? nullptr : *set;
 }
 
-// True for a standalone server: the command line gives a data directory, or no setting
-// names a database.
+// True if the store is that of a standalone server: the command line gives a data directory, or no
+// setting names a database.
 bool IsStandalone(const Config& config) {
   return NamesStandalone(config) || StoreSetting(config) == nullptr;
 }
 
-// Rejects settings with two databases: a restore into the wrong one would drop its data.
+// Loads the settings. Settings that name two databases are rejected, because a restore into the
+// wrong database would drop its data.
 Result<Config> LoadOf(const BackupArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(Config config,
                             config::Load({.file = arguments.config_file,
@@ -64,7 +65,7 @@ std::string SearchPath() {
   return found == environment.end() ? "/usr/local/bin:/usr/bin:/bin" : found->second;
 }
 
-// Lists the files that a restored store needs but does not contain.
+// Lists the files and variables with the keys that a restored store needs but does not contain.
 std::vector<std::string> KeysOf(const Config& config, const std::string& data_dir) {
   std::vector<std::string> keys;
   const std::string& file = config.Text("secrets.key_file");
@@ -107,7 +108,7 @@ Result<mysql::SessionOptions> RunningServer(const std::string& data_dir) {
 }
 
 Result<mysql::BackupFile> RestoreInto(const Config& config, mysql::RestoreOptions options) {
-  // Checked before a directory is created.
+  // The backup file is checked before the data directory is created.
   if (const auto file = mysql::ReadBackupFile(options.file); !file.ok()) return file.error();
   CARILLON_ASSIGN_OR_RETURN(const auto directory, process::DataDirectory::Open(config));
   const SystemClock clock;

@@ -30,8 +30,8 @@ std::string Editor() {
   return "vi";
 }
 
-// The shell splits the command, because $EDITOR may contain arguments ("code --wait"). The file is
-// passed as $1, so that it is not split.
+// Opens the file in the editor. A shell runs the command, because $EDITOR may contain arguments
+// ("code --wait"). The name of the file is passed as $1, so that the shell does not split it.
 Status Edit(const std::string& file) {
   const std::string command = Editor() + " \"$1\"";
   const pid_t child = fork();
@@ -47,7 +47,7 @@ Status Edit(const std::string& file) {
   return {};
 }
 
-// Reads a line without echo. Echo is restored unless the process is killed meanwhile.
+// Reads a line without echo. If the process is killed while it reads, the echo stays off.
 Result<std::string> ReadPasswordFrom(const std::string& prompt) {
   termios before{};
   if (tcgetattr(STDIN_FILENO, &before) != 0) {

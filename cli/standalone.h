@@ -9,8 +9,8 @@
 namespace carillon::cli {
 
 struct StandaloneOptions {
-  std::string config_file = {};                  // empty = none
-  std::vector<config::Override> overrides = {};  // flags: data_dir, rest.port, …
+  std::string config_file = {};                  // empty = no file
+  std::vector<config::Override> overrides = {};  // settings given by flags, e.g. rest.port
 };
 
 // Runs until SIGTERM or SIGINT. Returns the exit code of the process.

@@ -15,7 +15,7 @@ namespace carillon::cli {
 namespace {
 
 constexpr size_t kTypingSlips = 2;
-// The number of letters above which one more typing error is tolerated.
+// A word with more letters than this may have one typing error more.
 constexpr size_t kLongWord = 6;
 
 void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
@@ -43,7 +43,8 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_flag("-y,--yes", flags.yes, "Skip confirmation");
 }
 
-// Accepts global flags after any command, and appends examples and these flags to its help.
+// Accepts the global flags after any command. Appends examples and the global flags to the help of
+// each command.
 void FallThrough(CLI::App& app, const std::string& path, const std::string& global_help) {
   for (CLI::App* verb : app.get_subcommands({})) {
     const std::string own = path + (path.empty() ? "" : " ") + verb->get_name();
@@ -61,7 +62,7 @@ std::string GlobalHelp(const CLI::App& app) {
   return CLI::Formatter().make_group("Global flags", false, options);
 }
 
-// Edit distance: letters inserted, left out or replaced.
+// Returns the edit distance: the number of letters to insert, leave out or replace.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -81,7 +82,8 @@ const CLI::App& ChosenVerb(const CLI::App& app) {
   return *at;
 }
 
-// Returns the long flag, of the chosen command or global, that `typed` most likely means.
+// Returns the long flag that `typed` most likely means: one of the chosen command, or a global one.
+// Empty if no flag is similar.
 std::string NearestFlag(const CLI::App& app, const std::string& typed) {
   const std::string word = typed.substr(0, typed.find('='));
   if (!word.starts_with("--") || word.size() == 2) return {};
@@ -99,7 +101,8 @@ std::string NearestFlag(const CLI::App& app, const std::string& typed) {
   return nearest;
 }
 
-// True if the shell split an unquoted cron expression, so that only its first field was taken.
+// True if the shell has split an unquoted cron expression. Only its first field was then taken as
+// the expression.
 bool IsSplitCron(const CLI::App& verb, const std::vector<std::string>& words) {
   const bool flags = std::all_of(words.begin(), words.end(),
                                  [](const auto& word) { return word.starts_with('-'); });
@@ -112,8 +115,8 @@ bool IsSplitCron(const CLI::App& verb, const std::vector<std::string>& words) {
   return false;
 }
 
-// The message about unexpected words; empty if there are none, or if the error has another cause.
-// An unknown flag is always reported, even if its value was taken for an argument.
+// Returns the message about unexpected words. Empty if there are no such words, or if the error has
+// another cause. An unknown flag is reported even if the word after it was taken as an argument.
 std::string Unexpected(const CLI::App& app, const CLI::ParseError& error) {
   const auto words = app.remaining(true);
   const bool a_verb = ChosenVerb(app).get_subcommands([](const CLI::App*) { return true; }).empty();
@@ -135,7 +138,7 @@ std::string Unexpected(const CLI::App& app, const CLI::ParseError& error) {
   return said;
 }
 
-// "unknown command 'job creat'; did you mean 'job create'?"
+// Returns the message: "unknown command 'job creat'; did you mean 'job create'?"
 std::string NoVerb(const CLI::App& at, const std::string& word) {
   const std::string path = at.get_parent() == nullptr ? "" : at.get_name() + " ";
   std::string said = "unknown command '" + path + word + "'";
@@ -149,7 +152,7 @@ std::string NoVerb(const CLI::App& at, const std::string& word) {
   return said;
 }
 
-// The message for an unknown command; empty if none was expected.
+// Returns the message about an unknown command; empty if no command was expected at that place.
 std::string UnknownVerb(const CLI::App& app) {
   const CLI::App& at = ChosenVerb(app);
   const auto words = app.remaining(true);
@@ -159,7 +162,7 @@ std::string UnknownVerb(const CLI::App& app) {
   return NoVerb(at, words.front());
 }
 
-// "help job run" is "job run --help".
+// Adds the command `help`: "help job run" prints the same as "job run --help".
 void AddHelpCommand(CLI::App& app, Session& session) {
   const auto words = std::make_shared<std::vector<std::string>>();  // shared with the callback
   CLI::App* help = app.add_subcommand("help", "Show help for a command");
@@ -187,7 +190,8 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "carillon " + host.version, "Print the version");
   AddGlobalFlags(app, session.flags());
-  // The groups of the help follow the order of their first commands.
+  // The order matters: the help shows the groups in the order in which their first commands
+  // are added.
   AddJobCommands(app, session);
   AddScheduleCommands(app, session);
   AddRunCommands(app, session);
@@ -217,7 +221,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& e) {
-    const bool asked = e.get_exit_code() == 0;  // --help
+    const bool asked = e.get_exit_code() == 0;  // for --help or --version
     std::string unknown = asked ? "" : UnknownVerb(app);
     if (unknown.empty() && !asked) unknown = Unexpected(app, e);
     if (!unknown.empty()) {

@@ -7,11 +7,11 @@
 
 namespace carillon::cli {
 
-// Sorts the commands of `app` into the groups that its help shows.
+// Assigns each command of `app` to a group of the help.
 void GroupCommands(CLI::App& app);
 
-// The examples in the help of a command; empty if it has none. `path` is "job run", or empty for
-// the program itself.
+// Returns the examples for the help of a command; empty if the command has none. `path` is the
+// command, such as "job run". An empty `path` means the program itself.
 std::string ExamplesOf(std::string_view path);
 
 }  // namespace carillon::cli

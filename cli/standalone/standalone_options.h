@@ -1,4 +1,5 @@
-// Computes the options of the private database from the settings and the machine's memory.
+// Computes the options of the private database from the settings and the size of the
+// machine's memory.
 #pragma once
 
 #include <string_view>

@@ -38,9 +38,9 @@ struct StandaloneServer::Parts {
   std::unique_ptr<process::DataDirectory> directory;
   std::unique_ptr<mysql::PrivateMariadbd> mariadbd;
   scheduler::StoreGuard guard{clock};
-  std::unique_ptr<mysql::MysqlStores> store;    // unguarded: any store, trusted or not
-  std::unique_ptr<mysql::MysqlStores> trusted;  // behind the guard; for the member
-  std::unique_ptr<mysql::MysqlStores> for_api;  // reads any store, writes to the trusted one only
+  std::unique_ptr<mysql::MysqlStores> store;    // without the guard: works on any store
+  std::unique_ptr<mysql::MysqlStores> trusted;  // for the member: works on a trusted store only
+  std::unique_ptr<mysql::MysqlStores> for_api;  // for the API: writes to a trusted store only
   std::unique_ptr<CurlTransport> transport;
   std::unique_ptr<scheduler::NotifySecretFiles> notify_secrets;
   std::unique_ptr<scheduler::NoticeSender> sender;
@@ -48,8 +48,8 @@ struct StandaloneServer::Parts {
   LiveSettings settings;
   std::unique_ptr<scheduler::SecretKeys> secret_keys;
   std::unique_ptr<scheduler::SecretResolver> secret_resolver;
-  // In memory: messages that wait or are in flight are lost with the process. That is harmless,
-  // because tasks are published again and results are sent again.
+  // Messages in memory are lost if the process ends. This loss is harmless, because tasks are
+  // published again and results are sent again.
   memory::MemoryBus bus;
   memory::MemorySwitchboard switchboard;
   memory::MemoryEnsemble ensemble;
@@ -76,8 +76,8 @@ struct StandaloneServer::Parts {
   process::Runtime CurrentRuntime() const;
 };
 
-// The order matters: a taken port is found before anything fires, and every part knows the
-// addresses that it publishes.
+// The order matters. Ports are bound first, so that a port in use is found before anything fires.
+// Every part then knows the addresses that it publishes.
 Status StandaloneServer::Parts::StartAll(const config::Config& config,
                                          const process::Interrupted& interrupted) {
   CARILLON_TRY(OpenKeys(config));
@@ -97,7 +97,8 @@ Status StandaloneServer::Parts::StartAll(const config::Config& config,
   return AwaitReady(interrupted);
 }
 
-// Called before anything is started, because children would inherit the environment with the key.
+// Takes the key of the secrets out of the environment. Called before anything is started, because
+// child processes would inherit the environment.
 Status StandaloneServer::Parts::OpenKeys(const config::Config& config) {
   scheduler::SecretKeys::Places places{.file = config.Text("secrets.key_file"),
                                        .environment = scheduler::TakeSecretsEnvironment()};
@@ -212,7 +213,7 @@ Result<std::unique_ptr<process::Daemon>> StandaloneServer::Start(
   auto parts = std::make_unique<Parts>();
   CARILLON_ASSIGN_OR_RETURN(parts->directory, process::DataDirectory::Open(config));
   parts->metrics.gauge("carillon_build_info", kVersion).Set(1);
-  // From here on the destructor stops what was started.
+  // If a later step fails, the destructor of `server` stops what was started.
   std::unique_ptr<StandaloneServer> server(new StandaloneServer(std::move(parts)));
   Parts& started = *server->parts_;
   CARILLON_TRY(started.StartAll(config, interrupted));
@@ -225,12 +226,13 @@ Result<std::unique_ptr<process::Daemon>> StandaloneServer::Start(
 
 StandaloneServer::~StandaloneServer() { Stop(); }
 
-// Publishes runtime.json again when a part was restarted.
+// Writes runtime.json again if a part was restarted, such as the warden.
 Status StandaloneServer::Supervise() {
   const process::Runtime current = parts_->CurrentRuntime();
-  // 0: the warden is being restarted. Its old pid stays published until the new one is known.
+  // Pid 0 means that the warden is being restarted. Its old pid stays published until its new pid
+  // is known.
   if (current == parts_->runtime || current.warden_pid == 0) return {};
-  // If the disk is full, the next call tries again.
+  // If writing fails, for example because the disk is full, the next call tries again.
   if (parts_->directory->Publish(current).ok()) parts_->runtime = current;
   return {};
 }
@@ -249,8 +251,8 @@ void StandaloneServer::Stop() {
   if (!parts.directory) return;
   if (parts.transport) parts.transport->Stop();
   if (parts.scheduler) parts.scheduler->StopListening();
-  // A thread may wake other loops until its own loop ends, so all loops stop before anything
-  // is destroyed.
+  // All loops stop before anything is destroyed, because the thread of a loop may wake other loops
+  // until its own loop has ended.
   parts.loops.Stop();
   if (parts.scheduler) parts.scheduler->Leave();
   if (parts.executor) parts.executor->Leave();

@@ -1,10 +1,10 @@
-// A complete standalone server: its parts, built over its adapters and running on threads.
+// A complete standalone server. Builds the adapters and the parts, and runs the parts on threads.
 //
-// Place    The composition root of `carillon standalone`; the picture is in docs/architecture.md.
-// Threads  As process::Daemon.
-// Errors   Start: the error of the first part that failed, after stopping the parts already
-//          started; kUnavailable if `interrupted` returned true.
-// Always   No fire and no run happens before every port is bound.
+// Place    The composition root of `carillon standalone`. docs/architecture.md has a picture.
+// Threads  Those of process::Daemon.
+// Errors   Start: if a part fails, stops the parts that were started and returns the error of the
+//          part; kUnavailable if `interrupted` returned true.
+// Always   No run is planned or started before every port is bound.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ namespace carillon::cli {
 
 class StandaloneServer final : public process::Daemon {
  public:
-  // Returns when the server is ready and runtime.json is written, or when `interrupted`
-  // returns true.
+  // Returns when the server is ready and runtime.json is written. Returns an error when
+  // `interrupted` returns true.
   static Result<std::unique_ptr<process::Daemon>> Start(const config::Config& config,
                                                         const process::Interrupted& interrupted);
   ~StandaloneServer() override;
@@ -25,12 +25,13 @@ class StandaloneServer final : public process::Daemon {
   std::string ReadyText() const override;
   Status Supervise() override;
   bool Reload() override;
-  // Stops claiming and reports not ready; the API keeps running, so that users can see the runs
-  // in progress.
+  // Starts no further runs and reports "not ready". The API keeps running, so that users can see
+  // the runs in progress.
   void BeginDrain() override;
   // True once nothing runs and every result is in the store.
   bool drained() const override;
-  // Processes still running are left to the warden and their leases.
+  // Processes that are still running are not stopped. The warden kills each of them when its
+  // lease ends.
   void Stop() override;
 
  private:
