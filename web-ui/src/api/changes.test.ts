@@ -34,8 +34,8 @@ describe('ChangeStream', () => {
   const later = <T>(ms: number, value: T) =>
     new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
 
-  // Shows lists that each take the given time to read. `begun` and `read` receive the paths in the
-  // order in which requests start and end.
+  // Shows lists. Each list takes the given time to read. `begun` and `read` receive the path of a list when
+  // its request begins and ends.
   async function made(lists: Record<string, number>) {
     const client = new QueryClient();
     const begun: string[] = [];
@@ -83,8 +83,8 @@ describe('ChangeStream', () => {
       stream.take([change('runs')]);
       await vi.advanceTimersByTimeAsync(1000);
     }
-    // Started at 0, 8 (the first round after 7) and 16 s. A quick list with the same topic does not
-    // wait for it.
+    // The slow list is requested at 0, 8 and 16 s. (8 s is the first round after the response at 7 s.) A
+    // quick list with the same topic does not wait for the slow list.
     expect(begun.filter((path) => path === 'runs')).toHaveLength(3);
     expect(read.filter((path) => path === 'runs')).toHaveLength(2);
     expect(read.filter((path) => path === 'gaps')).toHaveLength(10);

@@ -1,5 +1,5 @@
 // Refreshes lists when the server announces changes (GET /api/changes). A request in progress is never
-// aborted, because on a busy cluster the next change would come before its response.
+// aborted. Otherwise, on a busy cluster, the next change would abort each request before its response.
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { ApiError } from './client';
 import { listen, type ServerEvent } from './events';
@@ -7,8 +7,8 @@ import { listen, type ServerEvent } from './events';
 const AGAIN_MS = 2000;
 const AGAIN_LONGEST_MS = 30_000;
 const APART_MS = 2000; // least time between two requests for the same list, however often it changes
-// Topics whose every change is announced. Other lists show values that change without an announcement:
-// the load of a host, the next fire of a job, the last use of a token.
+// Topics for which every change is announced. Lists of other topics show values that change without an
+// announcement, such as the load of a host, the next fire of a job and the last use of a token.
 const TOLD = new Set(['runs', 'users', 'secrets', 'audit', 'bulk']);
 
 export interface Change {
@@ -17,8 +17,8 @@ export interface Change {
 }
 
 let standing = false;
-// True while the stream is connected and announces all changes of the list at `path`; the list is then
-// polled less often.
+// True while the stream is connected, if the server announces all changes of the list at `path`. Such a list
+// is polled less often.
 export const isTold = (path: string): boolean => standing && TOLD.has(path.split('/')[0] ?? '');
 
 // True if the query with `key` may show something of `topic`.
@@ -30,14 +30,15 @@ export function concerns(key: readonly unknown[], topic: string): boolean {
   return ['gaps', 'dead-letters', 'failing-jobs'].includes(root ?? '') || path.endsWith('/history');
 }
 
-// True for a search. It costs more than a page, so it is polled seldom, and not repeated when
-// something changes.
+// True if the list is a search. A search costs more than a page. So searches are polled seldom, and not
+// repeated when something changes.
 export const isSearch = (data: unknown): boolean =>
   (data as { pages?: { searched_to?: string; searched?: string }[] } | undefined)?.pages?.some(
     (page) => page.searched_to ?? page.searched,
   ) ?? false;
 
-// True if the server rejected the request as invalid, for example its ID. No change can make it valid.
+// True if the server rejected the request as invalid, for example because of a malformed ID. No change can
+// make such a request valid.
 const isInvalid = ({ state }: Query): boolean =>
   state.error instanceof ApiError && state.error.status === 400;
 
@@ -78,7 +79,7 @@ export class ChangeStream {
           take: (events) => this.take(events),
         });
       } catch {
-        // The error is not shown here: the pages make requests of their own and show what is wrong.
+        // The error is not shown here. Pages make their own requests and show what is wrong.
         pause = Math.min(pause * 2, AGAIN_LONGEST_MS);
       }
       if (stopped.aborted) return;
@@ -108,9 +109,9 @@ export class ChangeStream {
     }
   }
 
-  // Requests the affected lists at once; changes that follow within APART_MS are handled together at its
-  // end. A list whose request is in progress may get data from before the change, so it is requested
-  // again in the next round.
+  // Requests the affected lists at once. Changes that follow within APART_MS are handled together at the end
+  // of this time. If a request for a list is already in progress, its response may have data from before the
+  // change. So this list is requested again in the next round.
   private readAnew(): void {
     this.timer = undefined;
     const topics = [...this.topics];

@@ -173,7 +173,7 @@ describe('the client', () => {
   it('knows a page of somebody else from an answer', async () => {
     server.use(http.get(at('jobs'), () => new HttpResponse('<html>', { status: 200 })));
     await expect(call('GET', 'jobs')).rejects.toMatchObject({ code: 'http_200' });
-    // It is unknown whether the job was run, so the same key is sent again.
+    // It is unknown whether the job was run, so the second request has the same key.
     server.use(http.post(at('jobs/a/execute'), () => new HttpResponse('{"run_id": "0', { status: 202 })));
     await expect(call('POST', 'jobs/a/execute', { body: {} })).rejects.toMatchObject({
       code: 'outcome_unknown',

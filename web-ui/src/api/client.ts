@@ -1,5 +1,5 @@
-// The only access to the API: authorization, problem+json, versions, and whether the server
-// answers.
+// The only access to the API: adds the authorization, reads problem+json and versions, and notes whether the
+// server answers.
 //
 // Errors   Every failure is an ApiError. `code` is stable (docs/api.md); the console adds
 //          "unreachable", for a server that did not answer.
@@ -38,7 +38,7 @@ export interface RequestOptions {
   idempotencyKey?: string;
   signal?: AbortSignal;
   headers?: Record<string, string>;
-  // For requests of the sign-in itself, which have no token that could be renewed.
+  // For requests of the sign-in itself. These requests have no access token that could be renewed.
   anonymous?: boolean;
 }
 
@@ -83,14 +83,14 @@ async function problemOf(response: Response): Promise<ApiError> {
       if (!problem.detail) await fetchProblems();
       return new ApiError(response.status, problem.code ?? 'unknown', problem.detail ?? '', problem);
     } catch {
-      // The body was cut off, so only the status is known.
+      // The body of the response was cut off, so only the status is known.
     }
   }
   return new ApiError(response.status, 'http_' + response.status, response.statusText);
 }
 
-// Waits for the renewal of the token; `signal` ends only this wait. The renewal continues for other
-// requests, because its cookie can be exchanged only once.
+// Waits for the renewal of the token. `signal` ends only this wait. The renewal itself continues for other
+// requests, because the renewal cookie can be used only once.
 async function renewed(sent: Pass, signal: AbortSignal | undefined): Promise<boolean> {
   if (!signal) return renew(sent);
   return new Promise((resolve, reject) => {
@@ -113,7 +113,8 @@ export async function send(method: string, path: string, options: RequestOptions
   return response;
 }
 
-// The error for an answer that cannot be parsed. After a write it leaves the outcome unknown.
+// Returns the error for an answer that cannot be parsed. After a write such an answer leaves the
+// outcome unknown.
 async function unreadable(method: string, status: number, why: string): Promise<ApiError> {
   if (method === 'GET') return new ApiError(status, 'http_' + status, why);
   await fetchProblems();
@@ -129,7 +130,7 @@ async function bodyOf(method: string, response: Response): Promise<unknown> {
   }
 }
 
-// Reads are aborted after READ_LONGEST_MS. Writes are not, because their outcome would then
+// Reads are aborted after READ_LONGEST_MS. Writes are not aborted, because their outcome would then
 // be unknown.
 export async function call<T>(
   method: string,

@@ -1,8 +1,8 @@
-// Server-sent events, read through fetch so that the Authorization header goes with them.
+// Reads server-sent events. Uses fetch, because EventSource cannot send the Authorization header.
 import { send } from './client';
 import type { Query } from './url';
 
-// The server sends something every 15 s; after this silence the connection is dead.
+// The server sends something every 15 s. If nothing arrives for the time below, the connection is dead.
 const SILENT_MS = 40_000;
 
 export interface ServerEvent {
@@ -11,7 +11,7 @@ export interface ServerEvent {
   data: string;
 }
 
-// Returns the complete events in `buffer`, and the rest of it.
+// Returns the complete events in `buffer`, and the text after the last complete event.
 export function cutEvents(buffer: string): { events: ServerEvent[]; rest: string } {
   const pieces = buffer.split('\n\n');
   const rest = pieces.pop() ?? '';
@@ -29,12 +29,12 @@ export function cutEvents(buffer: string): { events: ServerEvent[]; rest: string
 
 export interface Hearer {
   opened: () => void;
-  // Called for each piece that arrives, even without a complete event.
+  // Called for each piece of the response, even if the piece completes no event.
   take: (events: ServerEvent[]) => void;
 }
 
-// Listens to `path`, beginning after `lastId`, until the response ends. Throws if it is refused,
-// cut off or silent, or when `stopped` is aborted.
+// Listens to `path` until the response ends, beginning after the event `lastId`. Throws if the request is
+// refused, if the response is cut off or silent for too long, or when `stopped` is aborted.
 export async function listen(
   path: string,
   from: { query?: Query; lastId: string },

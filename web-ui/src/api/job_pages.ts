@@ -1,10 +1,10 @@
-// Pages of jobs. The server examines a bounded number of jobs per request, so a page may be short,
-// or even empty, although more jobs follow.
+// Reads pages of jobs. The server examines a limited number of jobs per request. So a page may be short, or
+// even empty, although more jobs follow.
 import { get } from './client';
 import type { Job, Page } from './types';
 import type { Query } from './url';
 
-const ROUNDS = 10; // enough to search about a million jobs by a part of their name
+const ROUNDS = 10; // most requests for one page; enough to search about a million jobs by name
 
 const isShort = (page: Page<Job>, size: number) => page.next_page_token !== null && page.items.length < size;
 

@@ -1,6 +1,7 @@
-// Returns a key (Idempotency-Key) for a request that is executed once, however often it is sent.
+// Returns an Idempotency-Key. The server executes a request with this key once, however often the
+// request is sent.
 export function newKey(): string {
-  // randomUUID exists on https and loopback only.
+  // Browsers offer randomUUID only on https and on loopback.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

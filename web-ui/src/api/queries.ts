@@ -1,4 +1,4 @@
-// Queries that several pages share, with one rule for how often they are repeated.
+// Queries that several pages share. One rule decides how often each query is repeated.
 import { QueryClient, keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { usePace } from '../lib/poll_interval';
 import { usePreferences } from '../lib/preferences';
@@ -31,20 +31,21 @@ import type { Query } from './url';
 const TRIES = 2;
 const PAGE_SIZE = 50;
 const SELDOM = 5;
-const NAMESPACES_MAX = 500; // offered as choices; any other name can be typed
+const NAMESPACES_MAX = 500; // names offered as choices; users can type any other name
 const NAMESPACES_STALE_MS = 30_000;
 export const FAST_MS = 2000;
 export const CALM_MS = 5000;
 
-// True for a refusal that polling cannot change: an invalid ID, or an object that does not exist or
-// may not be seen. The query is repeated on the next visit, on an announced change, or on request.
+// True if the server refused the query and polling cannot change this: the ID is invalid, or the object does
+// not exist or may not be seen. The query is repeated when the page is visited again, when a change is
+// announced, or when the user asks for it.
 export const isRefused = (error: unknown): boolean =>
   error instanceof ApiError && [400, 403, 404].includes(error.status);
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // A request that the server rejects (4xx) would be rejected again, so it is not retried.
+      // A request that the server rejected (4xx) is not retried, because the server would reject it again.
       retry: (failures, error) =>
         failures < TRIES && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
       retryDelay: 1000,
@@ -55,8 +56,8 @@ export const queryClient = new QueryClient({
   },
 });
 
-// Returns the interval of a repeated query: the page's own if it has one, else `ms`. False if updates are
-// switched off. While the tab is hidden, the query library pauses every interval.
+// Returns the interval between repetitions of a query: the interval of the page if it has one, or else `ms`.
+// False if updates are switched off. While the tab is hidden, the query library stops all repetitions.
 export function useEvery(ms: number): number | false {
   const pace = usePace();
   return usePreferences().live && (pace ?? ms);
@@ -78,7 +79,8 @@ export function useList<T>(
       read({ ...query, page_size: query.page_size ?? PAGE_SIZE, page_token: pageParam }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_page_token ?? undefined,
-    // Slower for searches, which cost more than a page, and for lists whose changes are announced.
+    // Searches are repeated more slowly, because they cost more than a page. Lists whose changes are
+    // announced are repeated more slowly too.
     refetchInterval: (one) =>
       !isRefused(one.state.error) &&
       refetchInterval &&
@@ -104,7 +106,7 @@ export const useTokens = () => useList<ApiToken>('tokens', {}, CALM_MS);
 export const useSecrets = () => useList<Secret>('secrets', {}, CALM_MS);
 export const useDeliveries = (query: Query) => useList<Delivery>('deliveries', query, CALM_MS);
 
-// Names of the namespaces that contain jobs. Empty for servers older than namespaces.
+// Returns the names of the namespaces that contain jobs. Empty if the server is too old to know namespaces.
 export function useNamespaces(): string[] {
   const namespaces = useQuery({
     queryKey: ['jobs', '', 'namespaces'], // no job has an empty id
@@ -115,7 +117,7 @@ export function useNamespaces(): string[] {
   return namespaces.data?.items.map((one) => one.namespace) ?? [];
 }
 
-// Roles change only with the version of the server.
+// The roles are read once, because they change only with the version of the server.
 export function useRoles(): readonly Role[] {
   const roles = useQuery({
     queryKey: ['roles'],
@@ -131,7 +133,7 @@ export const useVersions = (id: string) =>
 export const itemsOf = <T>(data: { pages: Page<T>[] } | undefined): T[] =>
   data?.pages.flatMap((page) => page.items) ?? [];
 
-// The number of items of a list; with `more` there are at least that many.
+// Returns the number of items of a list. With `more` the list has at least that many.
 export function totalOf(data: { pages: Page<unknown>[] } | undefined): { n: number; more: boolean } | null {
   const { total, total_at_least } = data?.pages[0] ?? {};
   if (total !== undefined) return { n: total, more: false };

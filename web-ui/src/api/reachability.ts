@@ -1,4 +1,4 @@
-// Tracks whether the server answers, and the offset of its clock.
+// Tracks whether the server answers, and how far its clock is from the browser's clock.
 import { useSyncExternalStore } from 'react';
 
 let lostSince: number | null = null;
@@ -6,8 +6,7 @@ let offsetMs = 0;
 const listeners = new Set<() => void>();
 const tell = () => listeners.forEach((listener) => listener());
 
-// The Date header has no fraction of a second, and the response takes time: smaller offsets
-// are ignored.
+// The Date header has no fraction of a second, and a response takes time. So smaller differences are ignored.
 const OFFSET_MIN_MS = 2000;
 
 export function heard(date: string | null): void {
@@ -27,7 +26,7 @@ export function lost(): void {
   tell();
 }
 
-// The server's time in milliseconds, so that countdowns match what the server does.
+// Returns the server's time in milliseconds, so that countdowns match what the server does.
 export const serverNow = () => Date.now() + offsetMs;
 
 export function useLostSince(): number | null {

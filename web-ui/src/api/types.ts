@@ -1,5 +1,6 @@
-// Names of the API's types (schema.d.ts), and what the console adds. A member of an older version may leave
-// out a newer field, and enumerations may grow: code that reads either handles what it does not know.
+// Names for the API's types (schema.d.ts), and types that the console adds. A server of an older version may
+// leave out a newer field, and a newer server may send new values of an enumeration. Code that reads a field
+// must handle both.
 import type { components } from './schema';
 
 type Schemas = components['schemas'];
@@ -27,12 +28,13 @@ export const FINAL_STATES: ReadonlySet<string> = new Set([
 
 export interface Page<T> extends Omit<Schemas['Page'], 'items'> {
   items: T[];
-  // Set by readJobs if it needed several responses for this page. `unfinished`: the page is not full yet.
+  // Set by readJobs if it needed several responses for this page. `unfinished`: the page is not full yet, and
+  // more jobs may follow.
   searched?: 'full' | 'unfinished';
 }
 
-// The actions that the caller's permissions allow on an object, whatever its state. A list may leave them
-// out; the response for the single object has them.
+// The actions that the caller's permissions allow on an object, whatever the state of the object. Lists may
+// leave the actions out. The response for a single object has them.
 export interface Reachable {
   allowed_actions?: string[];
 }
@@ -50,7 +52,7 @@ export type SkippedFire = Schemas['SkippedFire'];
 export type FireBucket = Schemas['FireBucket'];
 export type FireLoad = Schemas['FireLoad'];
 
-// A run of a list. The optional fields are in the response for a single run only.
+// A run in a list. The response for a single run also has the optional fields.
 export type Run = Schemas['Run'] &
   Partial<Pick<Schemas['RunDetail'], 'attempts' | 'waiting' | 'allowed_actions'>>;
 export type RecentRun = Schemas['RecentRun'];

@@ -1,4 +1,4 @@
-// URL of the API, relative to the path that serves the console.
+// Returns the URL of the API, relative to the path that serves the console.
 export type Query = { readonly [name: string]: string | number | readonly string[] | undefined };
 
 export function apiUrl(path: string, query: Query = {}): string {
