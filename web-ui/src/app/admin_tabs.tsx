@@ -1,5 +1,4 @@
-// Tabs of the administration pages. Each is a link, so that it can be opened in another
-// browser tab.
+// Tabs of the administration pages. Each tab is a link, so that users can open it in another browser tab.
 import '../features/dead_letters/texts.en';
 import '../features/notices/texts.en';
 import '../features/secrets/texts.en';

@@ -1,4 +1,4 @@
-// The last resort: if rendering throws, shows a page that says so and offers a way to continue.
+// Shows an error page if rendering throws. The page offers a way to continue.
 import { Component, type ReactNode } from 'react';
 import { LoadFailure } from '../ui/ui';
 

@@ -1,4 +1,4 @@
-// Entries of the navigation: their targets, and the letter that opens them after "g".
+// Entries of the navigation: the target of each, and the letter that opens it after "g".
 import {
   Activity,
   CalendarClock,

@@ -1,4 +1,5 @@
-// The pages and their URLs. Each page is a separate file, loaded when it is first opened.
+// The pages and their URLs. The code of each page is a separate file, which is loaded when the page
+// is first opened.
 import {
   createRootRoute,
   createRoute,
@@ -90,7 +91,7 @@ const newJob = createRoute({
   component: lazyRouteComponent(() => import('../features/jobs/form/form_page'), 'NewJobPage'),
 });
 
-// Not below /jobs, because every name there may be the id of a job.
+// This path is not below /jobs, because every name below /jobs may be the id of a job.
 const importJobs = createRoute({
   getParentRoute: () => root,
   path: '/import',
@@ -337,8 +338,8 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultPendingComponent: Loading,
-  // Other errors than ApiError mean that a part of the console failed, or could not be loaded,
-  // perhaps because the server was upgraded. Only a reload of the page loads it again.
+  // An error that is no ApiError means that a part of the console failed or could not be loaded, perhaps
+  // because the server was upgraded. Only a reload of the page loads the part again.
   defaultErrorComponent: ({ error, reset }) => (
     <LoadFailure error={error} onRetry={error instanceof ApiError ? reset : () => window.location.reload()} />
   ),

@@ -1,5 +1,5 @@
-// Filters in the URL as plain repeated parameters, the same names that the API and the command line
-// use: ?state=FAILED&state=LOST&job_id=backup.
+// Filters in the URL, as plain repeated parameters: ?state=FAILED&state=LOST&job_id=backup. The API and the
+// command line use the same names.
 export type Search = Record<string, string | string[] | undefined>;
 
 export function parseSearch(text: string): Search {
@@ -23,13 +23,14 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text ? '?' + text : '';
 }
 
-// Choices for the number of rows that a list loads at a time, besides its default.
+// Choices for the number of rows that a list loads at a time, in addition to the list's default.
 export const PAGE_SIZES = ['20', '100', '200', '500'] as const;
 
-// Refresh intervals of a page: never, or the number of seconds. Absent: each list has its own interval.
+// Refresh intervals of a page: never, or a number of seconds. Without the parameter each list uses
+// its own interval.
 export const REFRESHES = ['off', '15', '60'] as const;
 export type Refresh = (typeof REFRESHES)[number];
-// Time ranges of the history, in minutes. Absent: 5 minutes.
+// Time ranges of the history, in minutes. Without the parameter the range is 5 minutes.
 export const RANGES = ['15', '60'] as const;
 export type Range = (typeof RANGES)[number];
 

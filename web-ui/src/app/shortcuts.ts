@@ -1,4 +1,4 @@
-// Keys for the whole console: "g" and a letter, "/", "n", "?", and Ctrl or Cmd with K.
+// Keys for the whole console: "g" and a letter, "/", "n", "?", and Ctrl+K or Cmd+K.
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { usePreferences } from '../lib/preferences';
@@ -25,8 +25,8 @@ export function useShortcuts(actions: { palette: () => void; help: () => void })
         return;
       }
       const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
-      // Shortcuts are off while a dialog is open. Toasts are dialogs too, but have data-type and do
-      // not count.
+      // Shortcuts are off while a dialog is open. A toast is a dialog too, but it has the attribute data-type
+      // and does not switch shortcuts off.
       if (
         !shortcuts ||
         !plain ||

@@ -1,4 +1,4 @@
-// Banner shown while the whole cluster is paused: since when, by whom and why.
+// Banner shown while the whole cluster is paused. It says since when, by whom and why.
 import '../texts.en';
 import { Link } from '@tanstack/react-router';
 import { CirclePause } from 'lucide-react';

@@ -1,5 +1,5 @@
-// Command palette (Ctrl or Cmd with K): pages, jobs, executors, a run by its id, and actions that
-// are available everywhere.
+// Command palette (Ctrl+K or Cmd+K). Finds pages, jobs, executors, a run by its id, and actions that are
+// available everywhere.
 import '../../features/dead_letters/texts.en';
 import '../../features/executors/texts.en';
 import '../../features/gaps/texts.en';
@@ -78,12 +78,12 @@ function useFoundJobs(wanted: string): Entry[] {
     icon: CalendarClock,
     open: () => void navigate({ to: '/jobs/$id', params: { id: job.job_id } }),
   }));
-  // Until the response arrives, these are the jobs found for the previous text. Only jobs that match
+  // Until the response arrives, the jobs are those found for the previous text. Only those that also match
   // the new text are shown, so that Enter does not open a job that does not match.
   return jobs.isPlaceholderData ? found.filter((entry) => matches(entry, wanted)) : found;
 }
 
-// Finds a run by its id, which may be pasted with text around it.
+// Finds a run by its id. The id may be pasted with text around it.
 function useFoundRun(text: string): Entry[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -128,7 +128,7 @@ function Search(props: { onDone: () => void }) {
   const pages = usePages().filter(fit);
   const jobs = useFoundJobs(wanted);
   const executors = useFoundExecutors().filter(fit);
-  // Actions come last, so that a name and Enter open something and never run or pause anything.
+  // Actions come last. So typing a name and Enter opens something, and never runs or pauses anything.
   const actions = [...useJobActions(), ...useClusterActions(), ...useActions()].filter(fit);
   return (
     <Autocomplete.Root

@@ -78,7 +78,7 @@ export function useJobActions(): Entry[] {
   ];
 }
 
-// Pausing opens the dialog of the system page, because that explains the effects first.
+// The action "pause" opens the dialog of the system page, because this dialog explains the effects first.
 export function useClusterActions(): Entry[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -110,7 +110,7 @@ export function useActions(): Entry[] {
       icon: SunMoon,
       open: () => setPreferences({ theme: one }),
     })),
-    // A language is also found by its own name, for users who cannot read the current one.
+    // A language is also found by its name in that language, for users who cannot read the current one.
     ...LANGUAGES.filter((one) => one !== language).map((one): Entry => ({
       value: 'language:' + one,
       label: `${t('settings.language')}: ${t(`language.${one}`)}`,

@@ -1,4 +1,4 @@
-// Dialog with all shortcuts, and the switch for single-key ones.
+// Dialog that lists all shortcuts and switches single-key shortcuts on or off.
 import { useTranslation } from '../../i18n/use_translation';
 import { Modal } from '../../ui/dialogs/modal';
 import { setPreferences, usePreferences } from '../../lib/preferences';

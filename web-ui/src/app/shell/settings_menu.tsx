@@ -1,4 +1,4 @@
-// Menu at the foot of the navigation: theme, language, shortcuts, signing out.
+// Menu at the foot of the navigation: theme, language, shortcuts, sign out.
 import { Settings } from 'lucide-react';
 import { Suspense, lazy, useId, useState } from 'react';
 import { useSession } from '../../auth/session';

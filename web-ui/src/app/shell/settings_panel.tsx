@@ -1,4 +1,4 @@
-// Panel of the settings at the foot of the navigation; loaded on the first click.
+// Panel with the settings at the foot of the navigation. Its code is loaded on the first click.
 import { Link } from '@tanstack/react-router';
 import { Keyboard, LogOut, UserRound } from 'lucide-react';
 import { signOut } from '../../auth/session';

@@ -73,13 +73,13 @@ export function Shell() {
   );
 }
 
-// A hidden tab, and one whose updates are paused, does not listen to changes.
+// A tab does not listen to changes while it is hidden or its updates are paused.
 function useChanges() {
   const live = useLive();
   useEffect(() => (live ? whileSeen(new ChangeStream(queryClient)) : undefined), [live]);
 }
 
-// Moves the focus to the new page, so that keyboard and screen reader continue there.
+// Moves the focus to the new page, so that the keyboard and screen readers continue there.
 function useFocusAfterNavigation(onNavigate: () => void) {
   const main = useRef<HTMLElement>(null);
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
