@@ -1,4 +1,4 @@
-// The first module that runs: it sends the first requests before other modules are loaded.
+// The first module that runs. It sends the first requests before other modules are loaded.
 import { askEarly } from './bootstrap_requests';
 
 askEarly();

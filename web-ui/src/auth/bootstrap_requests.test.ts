@@ -30,7 +30,7 @@ beforeEach(() => {
   });
 });
 
-// Does what main.tsx does: first the requests, then the session. Returns the resulting session.
+// Sends the first requests and then starts the session, as main.tsx does. Returns the session.
 async function opened() {
   const { askEarly } = await import('./bootstrap_requests');
   askEarly();

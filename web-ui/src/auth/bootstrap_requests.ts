@@ -1,20 +1,20 @@
-// First requests of an opened console: whether the server has users, and an access token for the session.
-// `askEarly` sends them before the rest of the program is loaded, because on a slow device loading takes
-// longer than the server's response. Therefore this file imports as little as possible.
+// Sends the first requests of an opened console: whether the server has users, and an access token for the
+// session. `askEarly` sends the requests before the rest of the program is loaded, because on a slow device
+// loading takes longer than the server's response. Therefore this file imports as little as possible.
 import { apiUrl } from '../api/url';
 import { hasSession, storedToken } from './token_storage';
 
-// Reads are aborted after this time. A server whose host is down does not answer at all, and TCP
-// waits for minutes, so pages would stay unchanged.
+// Reads are aborted after this time. If the host of the server is down, the server does not answer at all,
+// and TCP waits for minutes. Without this limit pages would stay unchanged for so long.
 export const READ_LONGEST_MS = 30_000;
 
 export async function ask(method: string, path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(apiUrl(path), { method, cache: 'no-store', credentials: 'same-origin', ...init });
 }
 
-// Runs requests that set or spend the refresh cookie one after the other, over all tabs. Presenting
-// a cookie that has already been exchanged ends the session (except shortly after a lost response),
-// and a late response to a renewal would replace a newer cookie.
+// Runs requests that set or use the refresh cookie one after the other, over all tabs of the browser. A
+// cookie works once: if it is sent a second time, the server ends the session, unless this is shortly after a
+// lost response. A late response to a renewal would also replace a newer cookie.
 export async function inTurn<T>(act: () => Promise<T>): Promise<T> {
   return navigator.locks ? navigator.locks.request('carillon.refresh', act) : act();
 }
@@ -28,17 +28,17 @@ let refresh: Promise<Response> | null = null;
 export function askEarly(): void {
   state = askState();
   if (!storedToken() && hasSession()) refresh = inTurn(askRefresh);
-  // Avoids reports of unhandled rejections: the code that takes the response handles the error.
+  // Prevents reports of unhandled rejections. The code that takes the response handles the error.
   for (const asked of [state, refresh]) asked?.catch(() => {});
 }
 
-// The response to an early request is used once; later calls send a new request.
+// Returns the response to the early request once. Later calls send a new request.
 export async function stateAnswer(): Promise<Response> {
   const asked = state;
   state = null;
   return asked ?? askState();
 }
-// The caller must hold inTurn().
+// Like stateAnswer, for the renewal of the access token. Must be called within inTurn().
 export async function refreshAnswer(): Promise<Response> {
   const asked = refresh;
   refresh = null;

@@ -1,5 +1,6 @@
-// Synchronises language, theme and time format with the user who is signed in by a password. They are read
-// when the user becomes known, and then replace this browser's choices; every later change is written.
+// Synchronises language, theme and time format with the user who is signed in by a password. When the user
+// becomes known, the stored preferences are read and replace the choices of this browser. Every later change
+// is written to the server.
 import {
   LANGUAGES,
   THEMES,
@@ -14,18 +15,18 @@ const KNOWN = { language: LANGUAGES, theme: THEMES, time: TIME_MODES };
 type Name = keyof typeof KNOWN;
 const NAMES = ['language', 'theme', 'time'] as const;
 
-// Preferences as in GET /api/auth/me; null: not chosen.
+// Preferences as in GET /api/auth/me. null: the user has not chosen this preference.
 export type StoredPreferences = Record<Name, string | null>;
 
-// Returns the stored preferences to apply. One that was not chosen, or has a value that only a newer console
-// knows, is left out, so that this browser's stays.
+// Returns the stored preferences to apply. A preference is left out if the user has not chosen it, or if only
+// a newer console knows its value. The choice of this browser then stays.
 export function takenFrom(stored: StoredPreferences): Partial<Preferences> {
   const known = NAMES.filter((name) => (KNOWN[name] as readonly unknown[]).includes(stored[name]));
   return Object.fromEntries(known.map((name) => [name, stored[name]]));
 }
 
 export class PreferenceSync {
-  #before: Preferences | null = null; // last known preferences; null: changes are not written
+  #before: Preferences | null = null; // the preferences before a change; null: changes are not written
 
   constructor(write: (change: Partial<StoredPreferences>) => void) {
     onPreferences(() => {
@@ -38,7 +39,7 @@ export class PreferenceSync {
     });
   }
 
-  // `stored` are the preferences of the signed-in user; undefined if nobody is signed in, the user signed in
+  // `stored` are the preferences of the signed-in user. undefined: nobody is signed in, the user signed in
   // with a token, or the server does not store preferences.
   follow(stored: StoredPreferences | undefined): void {
     this.#before = null;

@@ -4,8 +4,8 @@ import { call } from '../api/client';
 import SignInPage from './sign_in_page';
 import { authorization, entered, signOut, start, useSession, type Session } from './session';
 
-// Mocked responses by path: a status, or a body with status 200. No entry: the server does
-// not answer.
+// Mocked responses by path: a status, or a body with status 200. If a path has no entry, the server
+// does not answer.
 const answers: Record<string, number | object | Promise<object>> = {};
 const asked: string[] = [];
 const count = (path: string) => asked.filter((one) => one === path).length;
@@ -84,7 +84,7 @@ describe('a renewal', () => {
 });
 
 describe('a sign-out', () => {
-  // Starts a request that waits for a renewal, and returns how to answer the renewal.
+  // Starts a request that waits for a renewal. Returns a function that answers the renewal.
   async function renewing() {
     await signedIn();
     let answer: (body: object) => void = () => {};
@@ -104,7 +104,7 @@ describe('a sign-out', () => {
     const { request, answer } = await renewing();
     const leaving = signOut();
     expect(session()).toMatchObject({ state: 'signed_out', expired: false });
-    expect(count('auth/logout')).toBe(0); // waits, because the renewal replaces the cookie
+    expect(count('auth/logout')).toBe(0); // signing out waits, because the renewal replaces the cookie
     answer({ access_token: 'renewed' });
     await Promise.all([leaving, request]);
     expect(session()).toMatchObject({ state: 'signed_out', expired: false });

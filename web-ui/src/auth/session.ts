@@ -1,7 +1,8 @@
-// The signed-in user and their credential: after a sign-in by password, a short-lived access token in
-// memory, renewed with a cookie that scripts cannot read; or an API token, kept in this tab's
-// sessionStorage until the tab is closed. GET /api/auth/state is repeated until the server has said whether
-// it has users.
+// The signed-in user and the user's credential, which is one of:
+// - after a sign-in by password, a short-lived access token in memory. It is renewed with a cookie that
+//   scripts cannot read;
+// - an API token. It is kept in the sessionStorage of this tab until the tab is closed.
+// GET /api/auth/state is repeated until the server has said whether it has users.
 import './texts.en';
 import { useSyncExternalStore } from 'react';
 import type { Reachable } from '../api/types';
@@ -26,12 +27,12 @@ const AGAIN_MS = 5000;
 
 const store = new SessionStore();
 const sync = new PreferenceSync(writePreferences);
-// Requests in progress. Several requests that got a 401 share one renewal.
+// Requests in progress. If several requests get a 401, they share one renewal.
 const underWay = {
   state: Promise.resolve(),
   asksAgain: false,
   renewal: null as Promise<Renewal> | null,
-  preferences: Promise.resolve(), // one request at a time, so that the last choice is written last
+  preferences: Promise.resolve(), // writes follow one another, so that the last choice is written last
 };
 
 const passwordOf = (session: Session): Person | null =>
@@ -50,8 +51,8 @@ export type Permission =
   | 'secrets:write'
   | 'audit:read';
 
-// True if the user's role has the permission, at least for their own jobs. Forbidden actions stay visible.
-// The server checks every request, and only the server checks the owner of a job.
+// True if the user's role has the permission, at least for jobs of the user. Forbidden actions stay visible.
+// The server checks every request. Only the server checks who owns a job.
 export function useMay(permission: Permission): boolean {
   const current = useSession();
   if (current.state !== 'signed_in' || current.person === null) return true;
@@ -61,8 +62,9 @@ export function useMay(permission: Permission): boolean {
 
 const RUNNING = new Set(['execute', 'cancel', 'retry', 'discard']);
 
-// Returns why an action on an object is forbidden, as a key of the texts; undefined if it is allowed. The
-// object's allowed_actions take its owner into account; if they are absent, only the role is checked.
+// Returns the reason why an action on an object is forbidden, as a key of the texts. undefined: the action is
+// allowed. The object's allowed_actions take the owner of the object into account. If the server did not send
+// them, only the user's role is checked.
 export function useDenied(): (it: Reachable, action: string) => string | undefined {
   const mayRun = useMay('jobs:run');
   const mayWrite = useMay('jobs:write');
@@ -74,8 +76,8 @@ export function useDenied(): (it: Reachable, action: string) => string | undefin
         : undefined;
 }
 
-// A server that has not answered is assumed to have users: the sign-in page then offers a password and, as
-// a choice, a token. 404 means that the server has no users.
+// Reads whether the server has users. If the server does not answer, it is assumed to have users: the sign-in
+// page then asks for a password, and offers a token as a choice. 404 means that the server has no users.
 async function readState(): Promise<void> {
   let server = { unsure: true, users: true, setupNeeded: false };
   try {
@@ -84,7 +86,7 @@ async function readState(): Promise<void> {
     const unsure = state === null && response.status !== 404;
     server = { unsure, users: state !== null || unsure, setupNeeded: Boolean(state?.setup_needed) };
   } catch {
-    // No response; `server` keeps the assumption.
+    // There was no response, so `server` keeps the assumed values.
   }
   store.become(serverSaid(store.now, server));
 }
@@ -104,8 +106,8 @@ async function askAgain(): Promise<void> {
   store.become(signInPageUpdated(store.now));
 }
 
-// Called once, when the console is opened. If the server does not answer, the user stays signed in until
-// the server refuses the credential.
+// Called once, when the console is opened. If the server does not answer, the user stays signed in. This ends
+// when the server refuses the credential.
 export async function start(): Promise<void> {
   const token = storedToken();
   if (token) {
@@ -116,8 +118,8 @@ export async function start(): Promise<void> {
     return;
   }
   underWay.state = readState();
-  // Both requests run at the same time, because the browser is busy loading the page and handles each
-  // response late.
+  // Both requests run at the same time. One after the other would take longer, because the browser is busy
+  // loading the page and handles each response late.
   const renewal = hasSession() ? await refresh() : 'ended';
   if (renewal === 'renewed') return;
   await underWay.state;
@@ -125,15 +127,15 @@ export async function start(): Promise<void> {
   else store.become(signedIn(store.now, 'password', null));
 }
 
-// Writes with the credential of the user who made the choice, even if another user has signed in since. If
-// writing fails, the choice applies in this browser until the next sign-in.
+// Writes the preferences with the credential of the user who made the choice, even if another user has signed
+// in since. If writing fails, the choice applies in this browser until the next sign-in.
 function writePreferences(preferences: Partial<StoredPreferences>): void {
   const sent = pass();
   const patch = (bearer: string) =>
     ask('PATCH', 'auth/me', {
       headers: { Authorization: 'Bearer ' + bearer, 'Content-Type': 'application/json' },
       body: JSON.stringify({ preferences }),
-      keepalive: true, // completes even if the page is closed at once
+      keepalive: true, // the request completes even if the page is closed at once
     });
   const write = async () => {
     const response = await patch(sent.bearer);
@@ -142,8 +144,8 @@ function writePreferences(preferences: Partial<StoredPreferences>): void {
   underWay.preferences = underWay.preferences.then(write).catch(() => {});
 }
 
-// The response to a sign-in or a renewal. An older server leaves out the user's permissions; the user is
-// then requested with GET /api/auth/me.
+// The response to a sign-in or a renewal. An older server leaves out the user's permissions. The user is then
+// requested with GET /api/auth/me.
 export interface Begun {
   access_token: string;
   user?: Partial<Person>;
@@ -165,8 +167,8 @@ async function whoAmI(): Promise<Person | null> {
   }
 }
 
-// Only a refusal ends a session. If the server is busy or unavailable, the next request tries to renew
-// it again.
+// Only a refusal ends a session. If the server is busy or unavailable, the next request tries the
+// renewal again.
 type Renewal = 'renewed' | 'ended' | 'not_now';
 
 async function refresh(): Promise<Renewal> {
@@ -218,16 +220,16 @@ export const goOnWith = (token: string) => {
   store.become(withBearer(store.now, token));
 };
 
-// The credential that a request carries, and the sign-in it belongs to.
+// The credential that a request carries, and the number of the sign-in that the credential belongs to.
 export interface Pass {
   era: number;
   bearer: string;
 }
 export const pass = (): Pass => ({ era: store.now.era, bearer: store.now.bearer });
 
-// Called after a 401 for a request that carried `sent`; true if the request should be sent again.
-// Concurrent requests share one renewal, including those whose 401 arrives after it. A request of an
-// earlier sign-in is never repeated with the credential of a later one.
+// Called when a request that carried `sent` got a 401. True if the request should be sent again. Concurrent
+// requests share one renewal. A request whose 401 arrives after the renewal shares it too. A request of an
+// earlier sign-in is never sent again with the credential of a later sign-in.
 export async function renew(sent: Pass): Promise<boolean> {
   const { session, era, bearer } = store.now;
   if (session.state !== 'signed_in' || sent.era !== era) return false;
@@ -246,8 +248,8 @@ export async function renew(sent: Pass): Promise<boolean> {
   return false;
 }
 
-// Another tab signed out. All tabs share the session's cookie, so this tab cannot renew its access token
-// any more and signs out too.
+// Another tab signed out. All tabs share the cookie of the session. So this tab cannot renew its access token
+// any more, and signs out too.
 addEventListener('storage', ({ key, newValue }) => {
   const { session } = store.now;
   if (key !== SESSION_KEY || newValue !== null || session.state !== 'signed_in' || session.by !== 'password')
@@ -267,15 +269,16 @@ export async function signOut(): Promise<void> {
   if (!password) return;
   noteSession(false);
   try {
-    // Waits for a renewal in progress, because it replaces the cookie by which the server finds the session
-    // to end.
+    // Waits for a renewal in progress, because the renewal replaces the cookie. The server finds the session
+    // to end by this cookie.
     await underWay.renewal;
     await inTurn(async () => {
-      // If somebody signed in meanwhile, the cookie is that of the new session.
+      // If somebody has signed in meanwhile, the cookie belongs to the new session. This session must
+      // not end.
       if (era === store.now.era)
         await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
     });
   } catch {
-    // Ignored: the access token expires within minutes.
+    // The error is ignored, because the access token expires within minutes.
   }
 }

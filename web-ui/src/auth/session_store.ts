@@ -1,4 +1,5 @@
-// The sign-in of this page as one value, its transitions as pure functions, and the store that holds it.
+// The sign-in of this page as one value, its transitions as pure functions, and the store that holds
+// the value.
 import type { Share } from '../api/types';
 import type { StoredPreferences } from './preference_sync';
 
@@ -18,8 +19,8 @@ export type Session =
   | { state: 'signed_out'; users: boolean; setupNeeded: boolean; expired: boolean }
   | { state: 'signed_in'; by: 'token' | 'password'; person: Person | null };
 
-// The response to GET /api/auth/state. `unsure`: there was no response, so the values are assumed and the
-// request is repeated while nobody is signed in.
+// The response to GET /api/auth/state. `unsure`: there was no response, so the values are assumed. The
+// request is then repeated while nobody is signed in.
 export interface ServerState {
   users: boolean;
   setupNeeded: boolean;
@@ -40,8 +41,8 @@ export const STARTING: SignIn = {
   server: { users: false, setupNeeded: false, unsure: false },
 };
 
-// Begins another sign-in; responses that the earlier one still waits for are ignored. `bearer` is '' if
-// nobody is signed in.
+// Begins another sign-in. Responses to requests of the earlier sign-in are ignored. `bearer` is '' if nobody
+// is signed in.
 export const newEra = (now: SignIn, bearer: string): SignIn => ({ ...now, era: now.era + 1, bearer });
 
 // Returns the same sign-in with another access token.
@@ -59,11 +60,11 @@ export function signedOut(now: SignIn, expired: boolean): SignIn {
 
 export const serverSaid = (now: SignIn, server: ServerState): SignIn => ({ ...now, server });
 
-// Copies the server's latest state into the session, so that an open sign-in page shows it.
+// Copies the server's latest state into the session, so that an open sign-in page shows this state.
 export const signInPageUpdated = (now: SignIn): SignIn =>
   now.session.state === 'signed_out' ? signedOut(now, now.session.expired) : now;
 
-// Listeners are called only when `session` changes, not for a new token or era.
+// Listeners are called only when `session` changes. A new token or era alone does not call them.
 export class SessionStore {
   #now = STARTING;
   readonly #listeners = new Set<() => void>();

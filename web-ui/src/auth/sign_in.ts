@@ -1,4 +1,4 @@
-// Ways to sign in: an API token, a name and password, the one-time setup link. Also changes
+// Signs in with an API token, with a name and password, or by the one-time setup link. Also changes
 // the password.
 import type { Problem } from '../api/types';
 import { problemText } from '../i18n/problems';
@@ -9,7 +9,7 @@ import { authorization, entered, goOnWith, pass, renew, setUpDone, type Begun } 
 export interface SignInResult {
   outcome: 'ok' | 'refused' | 'unreachable' | 'unavailable';
   detail?: string;
-  pointer?: string; // pointer of the field that the detail is about
+  pointer?: string; // JSON pointer of the field that `detail` is about
 }
 
 async function resultOf(response: Response): Promise<SignInResult> {
@@ -26,14 +26,14 @@ async function resultOf(response: Response): Promise<SignInResult> {
         : problemText('problem', problem.code ?? '', problem.detail ?? '')) || undefined;
     pointer = field?.pointer;
   } catch {
-    // The body is no problem document, so only the status is known.
+    // The body of the response is no problem document, so only the status is known.
   }
   return { outcome: refused ? 'refused' : 'unavailable', detail, pointer };
 }
 
 export async function signInWithToken(token: string): Promise<SignInResult> {
   try {
-    // A header cannot carry such characters, so no server knows this token.
+    // An HTTP header cannot carry such characters, so the token is invalid at every server.
     if (!/^[\x21-\x7e]+$/.test(token)) return { outcome: 'refused' };
     const response = await ask('GET', 'jobs?page_size=1', { headers: { Authorization: 'Bearer ' + token } });
     const result = await resultOf(response);
@@ -49,7 +49,7 @@ export async function signInWithPassword(name: string, password: string): Promis
   return enter('auth/login', { name, password });
 }
 
-// Creates the first administrator with the one-time token of the setup link.
+// Creates the first administrator. The one-time token of the setup link permits this.
 export async function setUp(token: string, name: string, password: string): Promise<SignInResult> {
   const result = await enter('auth/setup', { setup_token: token, name, password });
   if (result.outcome === 'ok') setUpDone();
@@ -75,7 +75,7 @@ async function enter(path: string, body: object): Promise<SignInResult> {
   return { outcome: 'ok' };
 }
 
-// Changes the password of the signed-in user. The server ends all their other sessions; this one
+// Changes the password of the signed-in user. The server ends all other sessions of the user. This session
 // continues with a new token.
 export async function changePassword(old: string, next: string): Promise<SignInResult> {
   const body = JSON.stringify({ old_password: old, new_password: next });

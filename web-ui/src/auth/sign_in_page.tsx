@@ -1,5 +1,7 @@
-// Sign-in page: name and password if the server has users, else (or by choice) an API token; behind
-// the one-time setup link, the name and password of the first administrator.
+// Sign-in page, with one of three forms:
+// - if it was opened by the one-time setup link: name and password of the first administrator;
+// - if the server has no users, and as the default before its setup: an API token;
+// - otherwise: name and password. If the server has users, a button switches between the last two.
 import './texts.en';
 import '../features/account/texts.en';
 import { KeyRound, LogIn } from 'lucide-react';
@@ -8,7 +10,7 @@ import { useTranslation } from '../i18n/use_translation';
 import { setUp, signInWithPassword, signInWithToken, type SignInResult } from './sign_in';
 import type { Session } from './session';
 
-const PASSWORD_MIN = 10; // the server's limit
+const PASSWORD_MIN = 10; // characters; the server's limit
 
 function setupToken(): string {
   const { pathname, hash } = window.location;
@@ -19,7 +21,8 @@ export default function SignInPage({ session }: { session: Extract<Session, { st
   const { t } = useTranslation();
   const [token] = useState(setupToken);
   const [chosen, setByToken] = useState<boolean | null>(null);
-  // A server without users, or before its setup, has no passwords, so only a token can be used.
+  // The form for a token is the default if the server has no users or has not been set up. No user
+  // then has a password.
   const byToken = !session.users || (chosen ?? session.setupNeeded);
   const settingUp = session.users && token !== '';
   const title = settingUp ? t('auth.setup_title') : t('auth.title');

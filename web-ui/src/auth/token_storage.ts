@@ -1,6 +1,6 @@
-// Stores the sign-in in this browser: an API token in this tab's sessionStorage, and in
-// localStorage a note that a session exists. Scripts cannot read the session's cookie; without the
-// note no access token is requested.
+// Stores the sign-in in this browser. An API token is stored in the sessionStorage of this tab. For a
+// session, localStorage stores only that it exists, because scripts cannot read the cookie of the session. If
+// localStorage does not say so, no access token is requested.
 const TOKEN_KEY = 'carillon.token';
 export const SESSION_KEY = 'carillon.session';
 
@@ -17,7 +17,7 @@ export function storeToken(token: string): void {
     if (token) sessionStorage.setItem(TOKEN_KEY, token);
     else sessionStorage.removeItem(TOKEN_KEY);
   } catch {
-    // Storage is forbidden: the user must enter the token again after a reload.
+    // The browser forbids storage. The user must then enter the token again after a reload.
   }
 }
 
@@ -34,6 +34,6 @@ export function noteSession(exists: boolean): void {
     if (exists) localStorage.setItem(SESSION_KEY, '1');
     else localStorage.removeItem(SESSION_KEY);
   } catch {
-    // Storage is forbidden: hasSession() is then always true, so every start requests an access token.
+    // The browser forbids storage. hasSession() is then always true, so every start requests an access token.
   }
 }
