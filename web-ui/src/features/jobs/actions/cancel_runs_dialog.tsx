@@ -1,4 +1,4 @@
-// Dialog that cancels all runs of a job that have not ended; it shows how many there are.
+// Dialog that cancels all runs of a job that have not ended. It shows how many runs that are.
 import './texts.en';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -12,7 +12,7 @@ import { explain } from '../../../ui/ui';
 import { jobPath } from './job_actions';
 
 const REASON_MAX = 1000;
-const COUNT_MAX = 500; // the largest page
+const COUNT_MAX = 500; // the largest page that the server returns
 const OPEN = ['RUNNING', 'PENDING', 'HELD'] as const;
 
 interface Count {

@@ -1,4 +1,4 @@
-// Actions on a job, for its row, its page and the palette.
+// Actions on a job. The list of jobs, the page of a job and the palette offer them.
 import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -12,8 +12,8 @@ import { explain } from '../../../ui/ui';
 
 export const jobPath = (id: string) => 'jobs/' + encodeURIComponent(id);
 
-// Runs a job now. A double click makes one run, because requests carry the key of the first one until its
-// outcome is known.
+// Runs a job now. A double click makes one run: until the outcome of the first request is known, later
+// requests carry its key.
 export function useRunNow() {
   const { t } = useTranslation();
   const navigate = useNavigate();
@@ -31,7 +31,7 @@ export function useRunNow() {
       void navigate({ to: '/runs/$id', params: { id: data.run_id } });
     },
     onError: (error, id) => {
-      // The request of the first click is still in progress; it will open the run.
+      // The request of the first click is still in progress. This request will open the run.
       if (error instanceof ApiError && error.code === 'request_in_flight') return;
       // If the outcome is unknown, the key is kept, so that a repeated request makes no second run.
       const unknown =

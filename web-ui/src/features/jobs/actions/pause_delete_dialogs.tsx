@@ -1,4 +1,4 @@
-// Dialogs that pause a job (with a reason) and delete one (after confirmation).
+// Dialogs that pause a job, with a reason, and delete a job, after a confirmation.
 import './texts.en';
 import { useId, useState } from 'react';
 import type { Job } from '../../../api/types';

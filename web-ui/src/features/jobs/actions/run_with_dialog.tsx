@@ -1,5 +1,5 @@
-// Dialog for one manual run with other parameters, executor or priority than the job's. Opened from
-// a run, it begins with that run's values.
+// Dialog for one manual run with parameters, an executor or a priority that differ from the job's. If it is
+// opened from a run, it begins with the values of this run.
 import './texts.en';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -49,8 +49,8 @@ export default function RunWithDialog(props: Props) {
   );
 }
 
-// Sends the request. If no response arrives, a repetition of the same request has the same key, so that it
-// makes one run.
+// Sends the request. If no response arrives and the user submits the same values again, the request has the
+// same key. So it makes one run.
 function useExecute(job: Job) {
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -74,7 +74,7 @@ function useExecute(job: Job) {
 
 function Known({ job: shown, run, finalFocus, onClose }: Props & { job: Job }) {
   const { t } = useTranslation();
-  const [job] = useState(shown); // fixed while the dialog is open; the page may refresh
+  const [job] = useState(shown); // stays the same while the dialog is open, although the page may refresh
   const [values, setValues] = useState(() => startOf(job, run));
   const [wrong, setWrong] = useState<Wrong>({});
   const execute = useExecute(job);

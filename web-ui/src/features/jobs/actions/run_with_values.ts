@@ -1,4 +1,4 @@
-// Overrides for a manual run. Pure.
+// Values of a manual run that override those of the job. Pure.
 import './texts.en';
 import type { Job, Run } from '../../../api/types';
 import { parametersOf } from '../form/form_values';
@@ -8,14 +8,15 @@ export interface RunWith {
   executor_id: string;
   priority: string;
 }
-// The invalid fields by name, each with the key of the text that describes its problem.
+// The invalid fields by name. The value is the key of the text that describes the problem.
 export type Wrong = Partial<Record<keyof RunWith, { key: string; names?: string }>>;
 
 const PRIORITY_MAX = 100;
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-// Initial values: the job's, overridden by the parameters and priority of an earlier run. Its
-// executor is not taken, because that is where it ran, not what was requested.
+// Returns the initial values: those of the job. The parameters and the priority of an earlier run override
+// them. The executor of the earlier run is not used, because it is the one that ran the run, not the one that
+// was requested.
 export function startOf(job: Job, run?: Run): RunWith {
   const parameters = { ...job.parameters, ...run?.parameters };
   return {
@@ -37,7 +38,8 @@ export function wrongIn(values: RunWith, job: Job): Wrong {
   return wrong;
 }
 
-// JSON pointers of the errors that the form shows at its parameters: about all of them, or about one.
+// Returns the JSON pointers of the errors that the form shows at its parameters. An error is about all
+// parameters or about one.
 export const pointersOf = (values: RunWith): string[] => [
   '/parameters',
   ...Object.keys(parametersOf(values.parameters) ?? {}).map(
@@ -45,7 +47,7 @@ export const pointersOf = (values: RunWith): string[] => [
   ),
 ];
 
-// Returns only the values that differ from the job's; the server takes the others from the job.
+// Returns only the values that differ from those of the job. The server takes the other values from the job.
 export function bodyOf(values: RunWith, job: Job): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   const given = Object.entries(parametersOf(values.parameters) ?? {}).filter(

@@ -1,4 +1,4 @@
-// Audit records of this job.
+// Tab with the audit records of the job.
 import '../../audit/texts.en';
 import './texts.en';
 import { Link } from '@tanstack/react-router';

@@ -1,17 +1,17 @@
-// Describes a schedule in words. Only the server computes the times of its fires.
+// Describes a schedule in words. The times of its fires are not computed here: only the server does this.
 import cronstrue from 'cronstrue';
 import { useEffect, useState } from 'react';
 
 let chinese = false;
 
-// Chinese words are loaded when they are first needed.
+// The Chinese words are loaded when they are first needed.
 async function loadWords(language: string): Promise<void> {
   if (language !== 'zh-CN' || chinese) return;
   await import('cronstrue/locales/zh_CN.js');
   chinese = true;
 }
 
-// Renders again when the words of the language have been loaded.
+// Renders the component again when the words of the language have been loaded.
 export function useWords(language: string): void {
   const [, setLoaded] = useState(false);
   useEffect(() => {

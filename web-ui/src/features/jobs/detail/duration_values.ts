@@ -8,7 +8,7 @@ export interface Took {
   good: boolean;
 }
 
-// Durations, oldest first, without runs that never started.
+// Returns the durations, oldest first. Runs that never started are left out.
 export function durationsOf(runs: readonly Run[]): Took[] {
   return runs
     .filter((run) => run.started_at !== null && run.ended_at !== null)
@@ -21,8 +21,7 @@ export function durationsOf(runs: readonly Run[]): Took[] {
     .toReversed();
 }
 
-// Returns the smallest value that at least `share` % of the values do not exceed; 0 for an
-// empty list.
+// Returns the smallest value that at least `share` % of the values do not exceed. 0 if the list is empty.
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((sorted.length * share) / 100) - 1)] ?? 0;

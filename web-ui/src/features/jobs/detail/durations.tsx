@@ -1,4 +1,4 @@
-// Durations of the last runs, as bars with the median and the 95th percentile, and as a table.
+// Durations of the last runs: bars with the median and the 95th percentile, and a table.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { itemsOf, useRuns } from '../../../api/queries';
@@ -26,7 +26,7 @@ export default function Durations({ job, onKnown }: { job: Job; onKnown?: () => 
   );
   useTell(!isAwaited(runs), onKnown);
   const took = durationsOf(itemsOf(runs.data).slice(0, RUNS));
-  if (took.length < 2) return null; // one bar says nothing
+  if (took.length < 2) return null; // a single bar shows nothing useful
   const times = took.map((one) => one.ms);
   const most = Math.max(1, ...times);
   const p50 = percentile(times, 50);

@@ -19,7 +19,7 @@ export default function LastRunsCard({ job, onKnown }: { job: Job; onKnown?: () 
   const last = useLastRunsRead([job.job_id], RUNS);
   const runs = last.data?.get(job.job_id);
   useTell(!isAwaited(last), onKnown);
-  if (!runs || runs.length === 0) return null; // the card of the runs says that there are none
+  if (!runs || runs.length === 0) return null; // the page has another card, which says that there are no runs
   const { share, n } = successOfLast(runs);
   return (
     <Card title={t('strip.title', { n: RUNS })}>

@@ -1,4 +1,4 @@
-// Fact on a job's page: which events are notified, to whom, and a link to the deliveries.
+// Row on a job's page: the events that are notified, the recipients, and a link to the deliveries.
 import './texts.en';
 import '../form/texts.en';
 import { Link } from '@tanstack/react-router';

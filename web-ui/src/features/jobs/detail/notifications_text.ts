@@ -11,7 +11,7 @@ import { tellingOf } from '../form/notifications_values';
 
 export interface TellText {
   what: string;
-  cluster: boolean; // the cluster's setting applies, and `what` does not contain it
+  cluster: boolean; // true: the cluster's setting applies, and `what` does not show it
   whom: string;
 }
 

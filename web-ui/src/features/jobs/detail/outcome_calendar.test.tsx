@@ -58,7 +58,7 @@ describe('how late they began', () => {
 
 describe('the calendar', () => {
   it('is of twelve weeks that begin on Monday, up to today on the clock of the zone', () => {
-    const weeks = weeksTo(Date.parse('2026-03-04T23:30:00Z'), 'Europe/Paris'); // a Thursday there
+    const weeks = weeksTo(Date.parse('2026-03-04T23:30:00Z'), 'Europe/Paris'); // a Thursday in Paris
     expect(weeks.length).toBe(12);
     expect(weeks[0]![0]).toBe('2025-12-15');
     expect(weeks[11]).toEqual(['2026-03-02', '2026-03-03', '2026-03-04', '2026-03-05', null, null, null]);

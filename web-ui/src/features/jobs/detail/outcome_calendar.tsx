@@ -1,4 +1,5 @@
-// Results of the last twelve weeks: a calendar whose days link to their runs, and the same data as a table.
+// Results of the last twelve weeks: a calendar and a table with the same data. Each day of the calendar links
+// to its runs.
 import './texts.en';
 import '../../schedule/texts.en';
 import { useQuery } from '@tanstack/react-query';
@@ -27,7 +28,7 @@ import {
 import { zoneOf } from './schedule_text';
 
 const EVERY_MS = 60_000;
-const SELDOM = 5; // the interval is multiplied by this for jobs with very many runs
+const SELDOM = 5; // factor of the refresh interval if a job has too many runs to read all
 const PAGE_SIZE = 500;
 const PAGES_MAX = 4;
 
@@ -36,7 +37,8 @@ interface Ends {
   back: string | null;
 }
 
-// `back` is the time before which runs were not read; null if all were.
+// Reads the runs that have ended. `back` is the time before which runs were not read; null if all runs
+// were read.
 export async function readEnds(job: string, since: string, signal?: AbortSignal): Promise<Ends> {
   const runs: Run[] = [];
   let token: string | undefined;
@@ -61,15 +63,15 @@ export default function EndsCard({ job }: { job: Job }) {
   const weeks = weeksTo(serverNow(), zone);
   const first = weeks[0]![0]!;
   const refetchInterval = useEvery(EVERY_MS);
-  // Begins a day earlier, because a run that fired then may have ended on the first day. The key is
-  // not below "runs", because so many runs must not be read again at every change.
+  // The range begins a day earlier, because a run that fired on the day before may have ended on the first
+  // day. The key is not below "runs", because so many runs must not be read again at every change.
   const since = new Date(instantIn(zone, addDays(first, -1))).toISOString();
   const ends = useQuery({
     queryKey: ['jobs', job.job_id, 'ends', since],
     queryFn: ({ signal }) => readEnds(job.job_id, since, signal),
     refetchInterval: (query) => refetchInterval && refetchInterval * (query.state.data?.back ? SELDOM : 1),
   });
-  // Without runs there is no calendar; the card of the runs says that there are none.
+  // Without runs there is no calendar. Another card of the page says that there are no runs.
   if (ends.data?.runs.length === 0 && ends.data.back === null) return null;
   return (
     <Card title={t('ends.title', { n: WEEKS })} flush>

@@ -1,4 +1,4 @@
-// Counts the results of a job's runs by day in a time zone. Pure.
+// Counts the results of a job's runs by day. The days are those of a time zone. Pure.
 import type { RecentRun, Run } from '../../../api/types';
 import { difference } from '../../../lib/format';
 import { addDays, localIn } from '../../../lib/zones';
@@ -7,8 +7,8 @@ import { BAD_STATES } from '../../overview/failures';
 export const WEEKS = 12;
 export const ENDED: readonly string[] = ['COMPLETED', ...BAD_STATES];
 
-// The share of successes among runs that ended by themselves, rounded down, so that a single
-// failure is never 100 %.
+// Returns the share of successes among the runs that ended by themselves. The share is rounded down, so that
+// with a single failure it is never 100 %.
 export function successOfLast(runs: readonly Pick<RecentRun, 'state'>[]): {
   share: number | null;
   n: number;
@@ -20,8 +20,8 @@ export function successOfLast(runs: readonly Pick<RecentRun, 'state'>[]): {
 
 export const IN_TIME_MS = 1000;
 
-// Returns the share of runs that started within `ms` after they were due, rounded down, and the longest
-// delay. Only runs of a schedule in their first attempt count.
+// Returns the share of runs that started within `ms` after they were due, and the longest delay. The share is
+// rounded down. Only first attempts of scheduled runs count.
 export function begunInTime(
   runs: readonly Pick<Run, 'kind' | 'attempt' | 'fire_time' | 'due_at' | 'started_at'>[],
   ms: number,
@@ -37,7 +37,8 @@ export function begunInTime(
   };
 }
 
-// The days of the last weeks, Monday to Sunday, oldest week first; null for days in the future.
+// Returns the days of the last weeks. The oldest week is first, and a week begins on Monday. Days in the
+// future are null.
 export function weeksTo(now: number, zone: string): (string | null)[][] {
   const today = localIn(zone, now).slice(0, 10);
   const weekday = (new Date(today + 'T00:00Z').getUTCDay() + 6) % 7;

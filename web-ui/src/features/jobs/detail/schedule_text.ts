@@ -1,4 +1,4 @@
-// A schedule as text, as it was written, and its time zone. Pure.
+// Returns a schedule as text, as the user wrote it, and its time zone. Pure.
 import './texts.en';
 import type { Job, Schedule } from '../../../api/types';
 import { span } from '../../../lib/format';

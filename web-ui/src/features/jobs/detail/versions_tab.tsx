@@ -1,4 +1,4 @@
-// Versions of a job: authors and times, comparison of two versions, and revert.
+// Tab with the versions of a job: authors, times, comparison of two versions, and revert.
 import '../../audit/texts.en';
 import './texts.en';
 import '../form/texts.en';

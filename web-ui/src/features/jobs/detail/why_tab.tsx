@@ -1,4 +1,4 @@
-// Tab that explains from the records why a job ran, or did not run, at a time.
+// Tab that explains why a job ran or did not run at a given time. The explanation comes from the records.
 import '../../gaps/texts.en';
 import './texts.en';
 import { useQuery } from '@tanstack/react-query';

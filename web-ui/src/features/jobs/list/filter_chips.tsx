@@ -1,5 +1,4 @@
-// Chips of the label and owner filters, each of which can be removed, and a field that adds a
-// label.
+// Chips of the label and owner filters, and a field that adds a label. Users can remove each chip.
 import './texts.en';
 import { Plus, X } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
@@ -46,7 +45,7 @@ export function LabelField({
 
 export function FilterChips(props: {
   selector?: string;
-  owner?: string; // the owner as a name
+  owner?: string; // the name of the owner
   onSelector: (selector: string | undefined) => void;
   onOwner: () => void;
 }) {

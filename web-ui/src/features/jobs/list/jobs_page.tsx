@@ -1,4 +1,4 @@
-// List of all jobs, with next fires and the most frequent actions on one or many.
+// List of all jobs with their next fires. It has the most frequent actions on one job or on many jobs.
 import '../detail/texts.en';
 import './texts.en';
 import { Menu } from '@base-ui/react/menu';
@@ -129,7 +129,7 @@ export function JobsPage() {
           }
         />
         <LabelField selector={search.selector} onChange={(selector) => set({ selector })} />
-        {/* Last, because it appears only after its data has been loaded. */}
+        {/* These two filters come last, because they appear only after their data has been loaded. */}
         <OwnerFilter chosen={search.user_id} users={users} onChange={(user_id) => set({ user_id })} />
         <NamespaceFilter chosen={search.namespace} onChange={(namespace) => set({ namespace })} />
       </div>
@@ -196,7 +196,7 @@ function JobsTable({
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob();
-  // Requests the last runs only if a column shows them.
+  // Requests the last runs only if a column shows the last runs.
   const asks = list.columns.isShown('last') || list.columns.isShown('result');
   const last = useLastRuns(asks ? jobs.map((job) => job.job_id) : [], LAST_RUNS);
   const [pausing, setPausing] = useState<Job | null>(null);
@@ -235,7 +235,7 @@ function JobsTable({
       width: 136,
       cell: (job) => {
         const runs = last?.get(job.job_id);
-        // The cell has its final size before the runs are loaded, so that the rows do not move.
+        // The cell has its final size before the runs are loaded. So the rows do not move later.
         return (
           <div className="min-h-6 min-w-[120px]">
             {runs && (
@@ -332,7 +332,7 @@ function NameCell({ job, selector }: { job: Job; selector?: string }) {
         >
           {job.name}
         </Link>
-        {/* Labels that do not fit are hidden below the edge; focus scrolls them into view. */}
+        {/* Labels that do not fit are hidden below the edge. The focus scrolls them into view. */}
         <span className="max-h-6 min-w-[20%] flex-1 overflow-hidden">
           <LabelLinks labels={job.labels} selector={selector} within />
         </span>
@@ -368,7 +368,7 @@ function ScheduleCell({ job }: { job: Job }) {
   );
 }
 
-// Result and time of the last run that ended.
+// Result and time of the job's last run that has ended.
 function LastResult({ runs }: { runs: readonly RecentRun[] | undefined }) {
   const run = runs && lastEnded(runs);
   if (!run) return <span className="text-muted">–</span>;

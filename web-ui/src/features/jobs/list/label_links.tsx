@@ -1,4 +1,4 @@
-// Labels of a job. A click on a label adds a filter for the jobs that have it.
+// Labels of a job. A click on a label filters the list by this label.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from '../../../i18n/use_translation';

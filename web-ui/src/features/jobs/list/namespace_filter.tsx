@@ -1,4 +1,4 @@
-// Filter by namespace. The user chooses one; a URL may name several.
+// Filter by namespace. Users choose one namespace here. A URL may name several.
 import './texts.en';
 import { useNamespaces } from '../../../api/queries';
 import { useTranslation } from '../../../i18n/use_translation';
@@ -12,7 +12,7 @@ export function NamespaceFilter({
 }) {
   const { t } = useTranslation();
   const known = useNamespaces();
-  // There is nothing to choose if all jobs are in one namespace.
+  // If all jobs are in one namespace, there is nothing to choose.
   if (known.length < 2 && chosen.length === 0) return null;
   const value = chosen.join(' ');
   return (

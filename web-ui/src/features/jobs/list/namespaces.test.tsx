@@ -63,7 +63,8 @@ describe('the namespace of a job', () => {
     expect(definitionFrom(valuesOf(definition), definition).namespace).toBe('payroll');
     expect(definitionFrom(valuesOf({ name: 'a' }), { name: 'a' }).namespace).toBe('default');
     expect(definitionFrom({ ...DEFAULTS, name: 'a', namespace: ' etl ' }, {}).namespace).toBe('etl');
-    // An empty field means "default": an absent one would leave the job in its namespace.
+    // An empty field means the namespace "default". The request must say so: without the field the job would
+    // stay in its namespace.
     expect(definitionFrom({ ...valuesOf(definition), namespace: '' }, definition).namespace).toBe('default');
   });
 

@@ -1,11 +1,11 @@
-// The users, requested only if the caller may read them, and the names of owners.
+// The users and the names of owners. The users are requested only if the caller may read them.
 import './texts.en';
 import { itemsOf, useUsers } from '../../../api/queries';
 import type { User } from '../../../api/types';
 import { useSession } from '../../../auth/session';
 import { useTranslation } from '../../../i18n/use_translation';
 
-const GENERATED = /^user-[0-9a-f]{16}$/; // any other user_id was chosen by a person
+const GENERATED = /^user-[0-9a-f]{16}$/; // a person has chosen any other user_id
 const SHORT = 9;
 
 export function useOwners(): { known: boolean; users: User[] } {
@@ -15,9 +15,12 @@ export function useOwners(): { known: boolean; users: User[] } {
   return { known, users: itemsOf(useUsers(known).data) };
 }
 
-// Returns the name to show for an owner. A generated id means nothing to a reader. If the viewer
-// may not read the users, it is shown as "somebody else"; otherwise, for a user who is not in the
-// list, as the beginning of the id.
+// Returns the text to show for an owner:
+// - the name, if it is known;
+// - the id, if a person has chosen it;
+// - for a generated id "somebody else" if the viewer may not read the users, because the id means nothing to
+//   a reader;
+// - otherwise the beginning of the generated id.
 export function useOwnerText(): (userId: string) => string {
   const { t } = useTranslation();
   const session = useSession();

@@ -1,10 +1,10 @@
-// Choice of the number of rows per page.
+// Field that chooses the number of rows per page.
 import './texts.en';
 import { PAGE_SIZES } from '../../../app/search_params';
 import { useTranslation } from '../../../i18n/use_translation';
 
 type Size = (typeof PAGE_SIZES)[number];
-const USUAL = '50'; // the default, which is not in the URL
+const USUAL = '50'; // the default; the URL does not contain it
 
 export function PageSize({ value, onChange }: { value?: Size; onChange: (size: Size | undefined) => void }) {
   const { t } = useTranslation();

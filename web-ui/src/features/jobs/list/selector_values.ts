@@ -1,9 +1,9 @@
-// A label selector as a list of conditions, such as "team = etl" and "!old" (docs/api.md#routing).
-// The server decides whether they are valid. Pure.
+// Reads and writes a label selector as a list of conditions, such as "team = etl" and "!old"
+// (docs/api.md#routing). The server decides whether the conditions are valid. Pure.
 
 const QUOTED = /[\s,()=!]/;
 
-// Splits at commas outside of quotation marks and parentheses.
+// Splits at commas that are outside of quotation marks and parentheses.
 export function conditionsOf(selector: string): string[] {
   const conditions: string[] = [];
   let from = 0;
@@ -24,7 +24,7 @@ export function conditionsOf(selector: string): string[] {
 const joined = (conditions: readonly string[]): string | undefined => conditions.join(', ') || undefined;
 const same = (a: string, b: string) => a.replaceAll(/\s/g, '') === b.replaceAll(/\s/g, '');
 
-// Adds the conditions of `more`, without those that are there already.
+// Adds the conditions of `more` that the selector does not have yet.
 export function withCondition(selector: string | undefined, more: string): string | undefined {
   const before = conditionsOf(selector ?? '');
   return joined([
@@ -38,8 +38,8 @@ export const withoutCondition = (selector: string, condition: string): string | 
 
 const word = (text: string) => (text === '' || QUOTED.test(text) ? `"${text}"` : text);
 
-// Condition for the jobs with a label. A selector cannot contain a quotation mark, so a value with
-// one becomes any value.
+// Returns the condition for the jobs with a label. If the value contains a quotation mark, the condition
+// allows any value, because a selector cannot contain a quotation mark.
 export function conditionFor(name: string, value: string): string | null {
   if (name.includes('"')) return null;
   return value.includes('"') ? word(name) : `${word(name)}=${word(value)}`;

@@ -1,4 +1,5 @@
-// Button that downloads the selected jobs, or else all that match the filter, as a file.
+// Button that downloads jobs as a file: the selected jobs, or, if none is selected, all jobs that
+// match the filter.
 import './texts.en';
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';

@@ -1,4 +1,4 @@
-// Reads all jobs that a filter matches and gives them to the browser as a file.
+// Reads all jobs that match a filter. Gives the jobs to the browser as a file.
 import { get } from '../../../api/client';
 import type { Query } from '../../../api/url';
 import type { Job, Page } from '../../../api/types';
@@ -26,7 +26,7 @@ function save(text: string, name: string): void {
   URL.revokeObjectURL(url);
 }
 
-// Saves the given jobs, or all that `filter` matches, as a file. Returns their number.
+// Saves the given jobs as a file, or all jobs that match `filter`. Returns the number of jobs.
 export async function exportJobs(what: { jobs: readonly Job[] } | { filter: Query }): Promise<number> {
   const jobs = 'jobs' in what ? what.jobs : await readAll(what.filter);
   save(yamlOfJobs(jobs), 'jobs.yaml');

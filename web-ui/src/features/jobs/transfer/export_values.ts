@@ -1,4 +1,4 @@
-// Jobs as YAML, as `carillon export` writes them: without defaults and without owners. Pure.
+// Writes jobs as YAML in the form of `carillon export`: without defaults and without owners. Pure.
 import { stringify } from 'yaml';
 import type { Job } from '../../../api/types';
 import type { Definition } from '../form/definition';

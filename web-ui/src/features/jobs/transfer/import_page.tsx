@@ -1,5 +1,5 @@
-// Page that imports jobs from files: shows first what would happen to each job, and applies
-// exactly that.
+// Page that imports jobs from files. It first shows what would happen to each job. Then it applies exactly
+// what it has shown.
 import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Upload } from 'lucide-react';

@@ -1,4 +1,4 @@
-// Result or preview of an import, with the changes of each job.
+// The result or the preview of an import, with the changes of each job.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { useTextOr } from '../../../i18n/text_or';

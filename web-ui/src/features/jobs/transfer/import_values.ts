@@ -1,11 +1,11 @@
-// Reads files of jobs as the command line does, and makes the requests of an import. Pure.
+// Reads files of jobs as the command line does. Makes the requests of an import. Pure.
 import './texts.en';
 import { parseAllDocuments } from 'yaml';
 import type { Problem } from '../../../api/types';
 import type { Definition } from '../form/definition';
 
-export const JOBS_MAX = 500; // jobs in a request; the server's limit
-export const BYTES_MAX = 1_000_000; // slightly less than the server's limit of 1 MiB
+export const JOBS_MAX = 500; // jobs per request; the server's limit
+export const BYTES_MAX = 1_000_000; // bytes per request; slightly less than the server's limit of 1 MiB
 
 export interface Applied {
   dry_run: boolean;
@@ -23,7 +23,7 @@ export interface AppliedItem {
   error: Pick<Problem, 'code' | 'detail' | 'errors'> | null;
 }
 
-// The problem of a file's content, as a key of the catalogue and its values.
+// The problem with the content of a file, as a key of the texts and the values for the text.
 export interface Unread {
   key: string;
   values: Record<string, string | number>;
@@ -34,8 +34,8 @@ const wrong = (key: string, values: Unread['values'] = {}): Read => ({ wrong: { 
 const isObject = (value: unknown): value is Definition =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-// Reads the jobs. A document is a job, a list of jobs, or {jobs: [...]}; JSON is read too, because
-// it is YAML.
+// Reads the jobs. A document is a job, a list of jobs, or {jobs: [...]}. JSON can be read too, because JSON
+// is YAML.
 export function readJobs(text: string): Read {
   if (new Blob([text]).size > BYTES_MAX) return wrong('import.too_big', { n: BYTES_MAX / 1000 });
   const jobs: Definition[] = [];
@@ -73,7 +73,7 @@ export interface Options {
   selector: string;
 }
 
-// Prunes only with a namespace, so that the jobs of other namespaces are never deleted.
+// Prunes only if a namespace is given. So jobs of other namespaces are never deleted.
 export function queryOf({ namespace, prune, selector }: Options): Record<string, string> {
   const within = namespace.trim();
   return {
@@ -82,7 +82,8 @@ export function queryOf({ namespace, prune, selector }: Options): Record<string,
   };
 }
 
-// Adds the versions from the preview, so that a job that was changed since then causes a conflict.
+// Adds the versions that the preview showed. If a job has changed since the preview, the import of this job
+// then fails with a conflict.
 export function asSeen(jobs: readonly Definition[], seen: Applied): Definition[] {
   const versions = new Map(seen.items.map((item) => [item.index, item.version]));
   return jobs.map((job, i) =>
