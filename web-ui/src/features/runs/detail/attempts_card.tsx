@@ -1,4 +1,4 @@
-// Card of a run's attempts. Choosing one shows its output.
+// Card of a run's attempts. A click on an attempt shows the output of this attempt.
 import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import type { Attempt, Run } from '../../../api/types';

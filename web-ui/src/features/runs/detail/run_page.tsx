@@ -1,5 +1,5 @@
-// Page of one run: the steps of its life with the delays between them, its attempts, its output.
-// Refreshed while the run is active.
+// Page of one run: the steps of its life and the delays between them, its attempts, its output. The page is
+// refreshed while the run is active.
 import './texts.en';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
@@ -28,9 +28,9 @@ import { RetryBanner, StartsIn } from './waiting_text';
 const Attempts = lazy(() => import('./attempts_card'));
 const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
 const route = getRouteApi('/runs/$id');
-const SOON_MS = 700; // refresh interval until the run has ended
+const SOON_MS = 700; // ms; refresh interval until the run has ended
 const RETRIABLE = new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']);
-// True for a PENDING run whose next attempt waits until it is due, or until the job is resumed.
+// True if the run is PENDING and its next attempt waits until it is due, or until the job is resumed.
 const waitsForRetry = (run: Run) =>
   run.state === 'PENDING' && run.attempt > 1 && ['not_due', 'paused'].includes(run.waiting?.code ?? '');
 const runPath = (id: string) => 'runs/' + encodeURIComponent(id);
@@ -129,11 +129,11 @@ function Known({ run }: { run: Run }) {
   );
 }
 
-// The reason for the run's state in one sentence, if there is one.
+// Shows the reason for the run's state in one sentence, if there is a reason.
 function Sentence({ run }: { run: Run }) {
   const { t, i18n } = useTranslation();
   const textOr = useTextOr();
-  // The error is the server's text, in English.
+  // The error is a text of the server, in English.
   const error =
     run.error &&
     (i18n.language !== 'en' && run.reason === 'exit_code' && run.exit_code !== null ? (
@@ -143,7 +143,7 @@ function Sentence({ run }: { run: Run }) {
         {i18n.language !== 'en' && textOr('reason.', run.reason)} <span lang="en">{run.error}</span>
       </>
     ));
-  // While the run is active, its error is the reason given by the user who cancels it.
+  // While the run is active, its error is the reason that was given for the cancellation.
   const ending =
     run.state === 'RUNNING' &&
     run.cancel_requested &&
@@ -192,11 +192,11 @@ function Actions({ run }: { run: Run }) {
   const denied = useDenied();
   const [noCancel, noRetry] = ['cancel', 'retry'].map((action) => denied(run, action));
   const [confirm, setConfirm] = useState<'cancel' | 'retry' | 'kill' | null>(null);
-  // A cancel is in progress; the button then offers to kill the run.
+  // If the run is being cancelled already, the button offers to kill it.
   const kills = run.state === 'RUNNING' && run.cancel_requested;
   const key = useRef(newKey());
-  // The key changes with the run's state, so that a second click before the page shows the new state
-  // repeats the same request.
+  // The key stays the same until the run's state changes. So a second click, before the page shows the new
+  // state, repeats the same request.
   useEffect(() => {
     key.current = newKey();
   }, [run.run_id, run.attempt, run.state, run.due_at]);
@@ -222,8 +222,8 @@ function Actions({ run }: { run: Run }) {
     },
     onError: (error, anyway) => {
       if (error instanceof ApiError && error.code === 'request_in_flight') return;
-      // Without a response the retry may have been done, so the key is kept and a repetition has no
-      // second effect.
+      // If no response arrives, the retry may have been done. The key is then kept, so that a repeated
+      // request has no second effect.
       if (error instanceof ApiError && error.status >= 400 && error.status < 500) key.current = newKey();
       if (!anyway && error instanceof ApiError && error.code === 'conflict' && RETRIABLE.has(run.state))
         setConfirm('retry');
@@ -237,8 +237,8 @@ function Actions({ run }: { run: Run }) {
           type="button"
           className="button button-danger"
           title={noCancel && t(noCancel)}
-          // Not disabled during the request: a focused button would lose the focus, and the next
-          // question follows here.
+          // The button is not disabled during the request, because a disabled button loses the focus. The
+          // next question follows at this button.
           disabled={Boolean(noCancel) || (run.cancel_requested && !(kills && run.cancel_mode === 'graceful'))}
           onClick={() => {
             if (cancel.isPending) return;
@@ -291,7 +291,7 @@ function Actions({ run }: { run: Run }) {
   );
 }
 
-// Button that runs the job again; the dialog begins with this run's values. Retrying a run and running its
+// Button that runs the job again. Its dialog begins with the values of this run. Retrying a run and running a
 // job need the same permission.
 function Again({ run }: { run: Run }) {
   const { t } = useTranslation();

@@ -1,23 +1,24 @@
-// Texts about a run: the durations of its steps, and its name. Pure.
+// Values for texts about a run: its steps, its attempts, its name. Pure.
 import { FINAL_STATES, type Attempt, type Run } from '../../../api/types';
 import { difference } from '../../../lib/format';
 
 export interface Step {
   key: 'fire' | 'planned' | 'previous_ended' | 'claimed' | 'started' | 'ended';
   at: string | null;
-  // Milliseconds since the previous step with a known time. Negative for the fire time of a run that was
-  // planned after it.
+  // Milliseconds since the previous step with a known time. Negative for the fire time if the run was planned
+  // after it.
   after: number | null;
 }
 
-// Returns the data of attempt `n`. Those of the last attempt may be in the fields of the run only.
+// Returns the data of attempt `n`. The list of attempts may lack the last attempt. The fields of the run then
+// have its data.
 export function attemptOf(run: Run, n: number): Attempt {
   const found = run.attempts?.find((one) => one.attempt === n);
   return found ?? run;
 }
 
-// The steps of one attempt, and those before it. The start of the process is reported together with
-// its end, so a running attempt has only its claim.
+// Returns the steps of one attempt, and the steps of the run before the attempt. An executor reports the
+// start of the process together with its end. So an attempt that is running has a claim, but no start yet.
 export function timeline(run: Run, n = run.attempt): Step[] {
   const shown = attemptOf(run, n);
   const previous = run.attempts?.findLast((one) => one.attempt < n);
@@ -38,7 +39,7 @@ export function timeline(run: Run, n = run.attempt): Step[] {
   return steps;
 }
 
-// The attempt before the one that waits to be started; undefined if there is none.
+// Returns the attempt that failed before the attempt that waits to be started. undefined if no attempt waits.
 export function failedBefore(run: Run): Attempt | undefined {
   if (run.state !== 'PENDING' || run.attempt < 2) return undefined;
   return run.attempts?.findLast((one) => one.attempt < run.attempt);
@@ -46,8 +47,8 @@ export function failedBefore(run: Run): Attempt | undefined {
 
 const mayHaveWritten = (one: Attempt) => Boolean(one.output) || one.state === 'LOST';
 
-// The attempt whose output is shown if none is chosen: the last one, or, if that has not been
-// started, the last one that may have written something.
+// Returns the attempt whose output is shown if the user has chosen none. This is the last attempt. If the
+// last attempt has not been started, it is the last of the earlier attempts that may have written something.
 export function attemptToShow(run: Run): number {
   const ended = (run.attempts ?? []).filter((one) => one.attempt < run.attempt);
   const begun = run.claimed_at !== null && run.state !== 'PENDING';
@@ -55,7 +56,7 @@ export function attemptToShow(run: Run): number {
   return (ended.findLast(mayHaveWritten) ?? ended.at(-1)!).attempt;
 }
 
-// All attempts, including the one that waits to be started.
+// Returns all attempts, including an attempt that waits to be started.
 export function attemptsOf(run: Run): Attempt[] {
   const made = run.attempts ?? [];
   if (FINAL_STATES.has(run.state) || made.some((one) => one.attempt === run.attempt)) return made;
@@ -86,6 +87,6 @@ export function duration(
   return (run.ended_at ? Date.parse(run.ended_at) : now) - Date.parse(from);
 }
 
-// Names a run outside of a list, by its job and fire time.
+// Returns the name of a run for use outside of a list: the job and the fire time.
 export const nameOfRun = (run: Run) =>
   `${run.job_name || run.job_id} · ${run.fire_time.slice(0, 19).replace('T', ' ')} UTC`;

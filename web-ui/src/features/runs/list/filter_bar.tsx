@@ -1,4 +1,4 @@
-// Filters of the list of runs; all of them are in the URL.
+// Filters of the list of runs. All filters are in the URL.
 import './texts.en';
 import { X } from 'lucide-react';
 import { itemsOf, useExecutors } from '../../../api/queries';

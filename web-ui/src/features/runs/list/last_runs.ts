@@ -1,17 +1,19 @@
-// Reads the last runs of many jobs, such as all jobs of a list, in one request.
+// Reads the last runs of many jobs, such as all jobs of a list. One request has the ids of up to
+// IDS_MAX jobs.
 import { useQuery } from '@tanstack/react-query';
 import { get, type ApiError } from '../../../api/client';
 import { CALM_MS, useEvery } from '../../../api/queries';
 import { FINAL_STATES, type RecentRun } from '../../../api/types';
 
-const IDS_MAX = 100; // ids in a request; the server's limit
+const IDS_MAX = 100; // ids per request; the server's limit
 
 interface Answer {
   items: { job_id: string; runs: RecentRun[] }[];
 }
 export type LastRuns = ReadonlyMap<string, readonly RecentRun[]>;
 
-// Skipped runs are left out: they did not run, so they say nothing about the job's health.
+// Returns the last run that has ended. Skipped runs are left out, because they say nothing about the health
+// of the job.
 export const lastEnded = (runs: readonly RecentRun[]): RecentRun | undefined =>
   runs.find((run) => FINAL_STATES.has(run.state) && run.state !== 'SKIPPED');
 
@@ -29,8 +31,8 @@ export async function readLastRuns(
   return new Map(answers.flatMap(({ items }) => items.map((one) => [one.job_id, one.runs] as const)));
 }
 
-// Undefined while the runs are not known, or if the server is too old to return them. The key is
-// below "runs", because every change of a run is announced.
+// Returns the last runs by job. Undefined while the runs are not known, or if the server is too old to return
+// them. The key is below "runs", because every change of a run is announced.
 export const useLastRuns = (ids: readonly string[], n: number): LastRuns | undefined =>
   useLastRunsRead(ids, n).data;
 

@@ -1,4 +1,4 @@
-// Keeps the rows of a list in place: new rows are only counted until the user asks for them.
+// Keeps the rows of a list in place. New rows are only counted until the user asks for them.
 //
 // Always   A row that is shown moves only if one above it disappears. Older rows that are loaded
 //          below are shown at once.
@@ -9,8 +9,8 @@ export interface Steady<T> {
   news: number;
 }
 
-// `shown` are the rows on display; `read` are the current ones, in the same order. `hasMore`: more
-// rows follow `read`.
+// Merges rows. `shown` are the rows on display. `read` are the rows that were read now, in the same order.
+// `hasMore`: the server has more rows after `read`.
 export function steady<T>(
   shown: readonly T[],
   read: readonly T[],
@@ -24,8 +24,8 @@ export function steady<T>(
   const head = read.slice(0, last + 1);
   const kept = head.filter((row) => known.has(idOf(row)));
   const below = read.slice(last + 1);
-  // Rows that new ones have pushed beyond the end of `read` are kept. If `read` extends further than the last
-  // known row, missing rows have disappeared.
+  // New rows may have pushed known rows beyond the end of `read`. Such rows are kept. If `read` has rows
+  // after the last known row, nothing was pushed out, and a known row that is missing has disappeared.
   const pushed =
     hasMore && below.length === 0
       ? shown.slice(shown.findLastIndex((row) => idOf(row) === idOf(read[last]!)) + 1)
@@ -39,8 +39,8 @@ interface Query<T> {
   hasNextPage: boolean;
 }
 
-// `list` names the list; for another name the rows start again. `news` in the result counts the new rows
-// among those that were read, so there may be more.
+// `list` names the list. If the name changes, the rows of the new list are shown at once. `news` in the
+// result counts the new rows among the rows that were read. The server may have more new rows.
 export function useSteady<T>(
   query: Query<T>,
   list: string,

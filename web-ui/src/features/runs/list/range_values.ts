@@ -6,8 +6,8 @@ export interface Range {
 
 const text = (at: number | undefined) => (at === undefined ? undefined : new Date(at).toISOString());
 
-// An empty text leaves that end open. Null if a text is not a time, or the range ends before
-// it begins.
+// Converts the two texts. An empty text means that the range is open at this end. Null if a text is not a
+// time, or if the range does not end after its beginning.
 export function rangeOf(from: string, to: string, instant: (local: string) => number): Range | null {
   const [since, until] = [from, to].map((local) => (local === '' ? undefined : instant(local)));
   if (Number.isNaN(since) || Number.isNaN(until)) return null;

@@ -1,4 +1,4 @@
-// Filters of runs by trigger and by the job's owner.
+// Filters of runs by trigger and by owner of the job.
 import './texts.en';
 import type { User } from '../../../api/types';
 import { useSession } from '../../../auth/session';
@@ -34,7 +34,7 @@ export function KindFilter({ chosen = [], onChange }: Choice) {
   );
 }
 
-// Filter by owner: the caller, one of `users`, or the owner that the URL names.
+// Filter by owner. The choices are the caller, each of `users`, and the owner that the URL names.
 export function OwnerFilter(props: {
   chosen: string | undefined;
   users?: User[];

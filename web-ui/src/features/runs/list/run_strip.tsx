@@ -1,5 +1,5 @@
-// The last runs of a job as small bars, oldest first. Height, shape and colour show how each run ended. The
-// label of a bar says it in words, and a click opens the run.
+// The last runs of a job as small bars, oldest first. Height, shape and colour of a bar show how the run
+// ended. The label of the bar says it in words. A click on the bar opens the run.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import type { RecentRun } from '../../../api/types';
@@ -9,7 +9,7 @@ import { absoluteTime, difference, span } from '../../../lib/format';
 import { usePreferences } from '../../../lib/preferences';
 
 const BAR = 9;
-const STEP = 12; // px from one bar to the next, so that ten fit into a cell
+const STEP = 12; // px from one bar to the next; ten bars fit into a cell
 const TALL = 24; // px; height of the area that can be clicked
 // Each result has a different shape, for users who cannot distinguish the colours.
 type Shape = readonly [height: number, fill: string, hollow: boolean, dashed?: boolean];

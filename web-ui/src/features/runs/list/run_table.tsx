@@ -1,4 +1,4 @@
-// Table of runs, of all jobs or of one.
+// Table of runs: of one job, or of all jobs.
 import { Link } from '@tanstack/react-router';
 import type { Run } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
@@ -14,7 +14,7 @@ import { Time } from '../../../ui/time';
 import { ExecutorLink } from '../detail/executor_link';
 import { duration } from '../detail/run_text';
 
-// `brief`: leaves out details, for a table beside other cards.
+// `brief`: the table leaves out details, because it stands beside other cards.
 export function RunTable(props: {
   runs: Run[];
   withJob: boolean;

@@ -1,4 +1,4 @@
-// Page of all runs; all filters are in the URL.
+// Page of all runs. All filters are in the URL.
 import './texts.en';
 import { getRouteApi } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
@@ -75,7 +75,7 @@ export function RunsPage() {
               className="button button-primary rounded-full"
               onClick={() => {
                 accept();
-                box.current?.focus(); // the button is gone
+                box.current?.focus(); // the button that had the focus is removed
               }}
             >
               <ArrowUp aria-hidden size={15} />

@@ -1,4 +1,4 @@
-// Filter by state; without a choice all states are shown.
+// Filter by state. If no state is chosen, all states are shown.
 import { useTranslation } from '../../../i18n/use_translation';
 
 export function StateFilter(props: {

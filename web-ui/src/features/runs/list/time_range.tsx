@@ -1,4 +1,4 @@
-// Choice of a time range, in the time zone in which local times are shown.
+// Fields for a time range. The times are in the time zone in which the console shows local times.
 import './texts.en';
 import { CalendarRange } from 'lucide-react';
 import { useState } from 'react';
@@ -17,7 +17,7 @@ interface Range {
 export function TimeRange({ since, until, onChange }: Range & { onChange: (range: Range) => void }) {
   const { t } = useTranslation();
   const { zone: own } = usePreferences();
-  // The first use of time zones is slow, so it waits until there is a time to show.
+  // The first use of time zones is slow. So it waits until there is a time to show.
   const shown = (at: string | undefined) =>
     at === undefined || Number.isNaN(Date.parse(at)) ? '' : localIn(own || browserZone(), Date.parse(at));
   const label =

@@ -1,4 +1,4 @@
-// Downloads the whole log of an attempt.
+// Button that downloads the whole log of an attempt.
 import './texts.en';
 import { Download } from 'lucide-react';
 import { send } from '../../../api/client';

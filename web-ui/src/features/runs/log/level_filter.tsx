@@ -5,8 +5,8 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { LEVELS, countFrom, type Level } from './log_levels';
 import type { LogLine } from './log_lines';
 
-// Shown only if the log contains levels. The counts are those of the lines received so far; the tooltip has
-// the number of these lines.
+// The filter is shown only if the log contains levels. The counts include the lines that have been received
+// so far. The tooltip has the number of these lines.
 export function LevelFilter({
   lines,
   sight,

@@ -104,7 +104,7 @@ it('is followed once, and anew when the connection died without a word', async (
   feed.stop();
 });
 
-// The page may render at any time, also after lines have arrived and before they are shown.
+// The page may render at any time. This may be after lines have arrived and before they are shown.
 it.each([false, true])(
   'lines that are not shown yet do no harm to a page that is drawn (wrapped: %s)',
   async (wrap) => {

@@ -1,4 +1,4 @@
-// Follows the log of an attempt until its end, and reconnects if the connection breaks.
+// Follows the log of an attempt until the end of the log. If the connection breaks, connects again.
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { ApiError } from '../../../api/client';
 import { listen } from '../../../api/events';
@@ -10,9 +10,9 @@ const AGAIN_MS = 1000;
 const AGAIN_LONGEST_MS = 10_000;
 
 export interface LogSight {
-  lines: readonly LogLine[]; // one array that grows; a new LogSight object says that it has changed
+  lines: readonly LogLine[]; // one array that grows; after a change there is a new LogSight
   end: LogEnd | null;
-  error: ApiError | null; // an error that a repetition would not solve
+  error: ApiError | null; // an error that would occur again if the request were repeated
   waiting: boolean; // the server does not answer
 }
 
@@ -34,7 +34,7 @@ export class LogFeed {
   };
   readonly look = (): LogSight => this.sight;
 
-  // Starts, or continues after stop(); does nothing while it is running.
+  // Starts following, or continues after stop(). Does nothing if it is following already.
   start(): void {
     if (this.abort) return;
     this.abort = new AbortController();
@@ -64,13 +64,13 @@ export class LogFeed {
         if (this.sight.end) return;
       } catch (error) {
         if (signal.aborted) return;
-        // A refusal is final; a busy or unavailable server is tried again.
+        // A refusal is final. If the server is busy or unavailable, the request is repeated.
         const refused = error instanceof ApiError && error.status >= 400 && error.status < 500;
         this.show(refused ? { error } : { waiting: true });
         pause = Math.min(pause * 2, AGAIN_LONGEST_MS);
       }
-      // Waits even after a regular end of the stream: a server that is stopping ends streams
-      // at once.
+      // Waits even if the stream has ended regularly, because a server that is stopping ends each
+      // stream at once.
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
@@ -95,7 +95,7 @@ export class LogFeed {
   }
 }
 
-// `on`: follows the log; otherwise returns what has been read so far.
+// Returns the log. `on`: follows the log. Otherwise the result is what has been read so far.
 export function useLog(runId: string, attempt: number, on: boolean): LogSight {
   const feed = useMemo(() => new LogFeed(runId, attempt), [runId, attempt]);
   useEffect(() => (on ? whileSeen(feed) : undefined), [feed, on]);

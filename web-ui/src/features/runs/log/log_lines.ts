@@ -1,7 +1,7 @@
-// Makes the lines of a log from the entries as they arrive.
+// Makes the lines of a log from the log entries, as they arrive.
 //
-// A line contains the colours that are in force at its beginning, so that it can be shown alone,
-// and its level, or else that of the line before it on its stream.
+// Each line has the colours that are in force at its beginning, so that it can be shown alone. Each line has
+// a level: its own, or else the level of the line before it on the same stream.
 import { levelOf, type Level } from './log_levels';
 
 export interface LogEntry {
@@ -29,9 +29,9 @@ export interface LogEnd {
 
 const ESCAPE = String.fromCharCode(27);
 const COLOURS = new RegExp(ESCAPE + '\\[([0-9;]*)m', 'g');
-const COLOURS_MAX = 200; // characters; a stream that sets more without a reset gets no colours
+const COLOURS_MAX = 200; // characters; if a stream sets more without a reset, its colours are dropped
 
-// Returns the colours in force after `text`, given those before it.
+// Returns the colours in force after `text`. `before` are the colours in force before it.
 export function coloursAfter(before: string, text: string): string {
   let now = before;
   for (const [whole, codes] of text.matchAll(COLOURS)) {
@@ -43,9 +43,9 @@ export function coloursAfter(before: string, text: string): string {
 export class LogText {
   readonly lines: LogLine[] = [];
   lastSeq = 0;
-  private readonly colours = new Map<string, string>(); // by stream
-  private readonly levels = new Map<string, Level | null>(); // level of the last line, by stream
-  private readonly open = new Map<string, LogLine>(); // lines whose end has not arrived, by stream
+  private readonly colours = new Map<string, string>(); // colours in force at the end of each stream
+  private readonly levels = new Map<string, Level | null>(); // level of the last line of each stream
+  private readonly open = new Map<string, LogLine>(); // the line of each stream whose end has not arrived
 
   add(entry: LogEntry): void {
     if (entry.seq <= this.lastSeq) return;

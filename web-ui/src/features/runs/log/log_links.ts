@@ -1,19 +1,19 @@
-// Finds URLs in the text of a log. The text is not trusted: only http and https become links, the
-// visible text is the target, and a URL with a name before an @ (http://bank.example@elsewhere) is
-// no link. Pure.
+// Finds URLs in the text of a log. The text is not trusted. Only http and https URLs become links. The
+// visible text of a link is its target. A URL with a name before an @, such as http://bank.example@elsewhere,
+// does not become a link. Pure.
 export interface Piece {
   text: string;
   href?: string;
 }
 
-const LINKS_MAX = 50; // links in a part of a line; the rest stays text
-// Ends at characters that no URL contains: white space, quotes, control characters, and those that
-// change the direction of writing.
+const LINKS_MAX = 50; // links in one part of a line; further URLs stay text
+// A URL ends at a character that no URL contains: white space, a quotation mark, a control character, or a
+// character that changes the direction of writing.
 const ADDRESS = /\bhttps?:\/\/[^\s<>"'`{}|\\^\p{Cc}\p{Cf}]+/giu;
 const BEHIND = /[.,;:!?*_~]/;
 const PAIRS: Record<string, string> = { ')': '(', ']': '[' };
 
-// Removes punctuation of the sentence around a URL: (see http://a.example/b).
+// Removes punctuation that belongs to the sentence around a URL: (see http://a.example/b).
 function trimmed(address: string): string {
   const seen: Record<string, number> = {};
   for (const letter of address) seen[letter] = (seen[letter] ?? 0) + 1;

@@ -1,4 +1,5 @@
-// Splits a line of a log into parts by its ANSI colours. Anser only splits the text; it makes no HTML of it.
+// Splits a line of a log into parts by its ANSI colours. The library Anser only splits the text. It does not
+// make HTML.
 import Anser from 'anser';
 import type { LogLine } from './log_lines';
 
@@ -8,9 +9,8 @@ export interface Part {
 }
 
 const ESCAPE = String.fromCharCode(27);
-// Escape sequences other than colours, such as cursor movements and titles; they are removed. A match
-// ends before the next escape character: otherwise each unterminated sequence would scan the rest of the
-// line again.
+// Escape sequences other than colours, such as cursor movements and titles. They are removed. A match ends
+// before the next escape character. Otherwise each unterminated sequence would scan the whole line after it.
 const OTHER_ESCAPES = new RegExp(ESCAPE + '(?:\\[[0-9;?]*[A-LN-Za-ln-z]|\\][^\\u0007\\u001b]*\\u0007)', 'g');
 
 const COLOURS: Record<string, number> = {
@@ -24,7 +24,8 @@ const COLOURS: Record<string, number> = {
   white: 7,
 };
 
-// Splits a line into parts of one colour each. `colours` are those in force at its beginning.
+// Splits a line into parts, each of one colour. `colours` are the colours in force at the beginning of
+// the line.
 export function partsOf(line: string, colours = ''): Part[] {
   const clean = colours + line.replace(/\r/g, '').replace(OTHER_ESCAPES, '');
   return Anser.ansiToJson(clean, { use_classes: true, remove_empty: true }).map((entry) => {

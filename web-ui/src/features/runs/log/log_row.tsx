@@ -1,5 +1,5 @@
-// One line of a log, in its colours, with its links, number and time. React renders each part as text, so a
-// log cannot contain HTML.
+// One line of a log with its colours, links, number and time. React renders each part as text. So HTML in a
+// log has no effect.
 import './texts.en';
 import { Copy } from 'lucide-react';
 import { useTranslation } from '../../../i18n/use_translation';

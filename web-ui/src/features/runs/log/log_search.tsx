@@ -5,7 +5,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 
 export function LogSearch(props: {
   text: string;
-  at: number; // the current hit, counted from 1; 0: none
+  at: number; // number of the current hit, from 1; 0: there is no hit
   of: number;
   onStep: (by: number) => void;
   onChange: (text: string) => void;

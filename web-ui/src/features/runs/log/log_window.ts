@@ -1,16 +1,17 @@
-// Computes which lines of a log are visible. A line takes one row, or as many as it wraps into.
-// Logs use a monospaced font, so only the width of a character is measured. A library for rows of
-// any height would take 6 % of the page's size limit.
+// Computes which lines of a log are visible. A line takes one row, or, if lines wrap, as many rows as it
+// needs. The font is monospaced, so only the width of one character is measured. A library for rows of any
+// height would take 6 % of the page's size limit.
 import type { LogLine } from './log_lines';
 
 export const ROW_PX = 18;
-const BEYOND_PX = 20 * ROW_PX; // lines rendered above and below the visible part
+const BEYOND_PX = 20 * ROW_PX; // px above and below the visible part, in which lines are rendered too
 
 const ESCAPES = new RegExp(String.fromCharCode(27) + '\\[[0-9;?]*[A-Za-z]', 'g');
 const PLAIN = /^[\x20-\x7e]*$/;
 export const TAB = ' '.repeat(8);
 
-// `columns` 0: lines do not wrap. A line with characters that may be wider gets one more row.
+// Returns the number of rows of a line. `columns` is the number of characters in a row. 0 means that lines do
+// not wrap. A line with characters that may be wider gets one row more.
 export function rowsOf(text: string, columns: number): number {
   if (columns === 0) return 1;
   const bare = text.replace(ESCAPES, '').replaceAll('\t', TAB);
@@ -18,7 +19,7 @@ export function rowsOf(text: string, columns: number): number {
 }
 
 export interface Heights {
-  count: number; // number of lines when this was computed; the log may have grown since
+  count: number; // lines when this was computed; the log may have more lines now
   total: number; // pixels
   topOf: (line: number) => number;
   lineAt: (y: number) => number;

@@ -1,5 +1,5 @@
-// Live output of a run, which can be followed, searched, filtered by level, wrapped and copied. Only the
-// visible lines are in the document.
+// Live output of a run. Users can follow it, search it, filter it by level, wrap its lines and copy it. Only
+// the visible lines are in the document.
 import './texts.en';
 import { ArrowDownToLine, Clock, Copy, Maximize2, Play, WrapText } from 'lucide-react';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
@@ -33,12 +33,12 @@ export function Output(props: {
 }) {
   const { t } = useTranslation();
   const { wrap, live } = usePreferences();
-  // The log of an attempt that has ended does not change any more, so it is read to its end even if updates
+  // The log of an attempt that has ended does not change any more. So it is read to its end even if updates
   // are paused.
   const log = useLog(props.runId, props.attempt, live || !props.open);
   const paused = !live && props.open && log.end === null;
   const { level } = props;
-  // Indexes in the log of the lines that the filter shows; null: all lines.
+  // Indexes in the log of the lines that the filter shows. null: the filter shows all lines.
   const places = useMemo(
     () => (level === undefined ? null : log.lines.flatMap((line, i) => (isAtLeast(line, level) ? [i] : []))),
     [log, level],
@@ -93,8 +93,8 @@ export function Output(props: {
     look();
     return () => observer.disconnect();
   }, [times]);
-  // Scrolls to the end before the browser paints. Otherwise the box would be empty until the scroll event,
-  // which comes late while many lines arrive.
+  // Scrolls to the end before the browser paints. Otherwise the box would be empty until the scroll event.
+  // This event comes late while many lines arrive.
   useLayoutEffect(() => {
     if (!following || !live || lines.length === 0) return;
     scrollTo(heights.total);
@@ -112,7 +112,8 @@ export function Output(props: {
     goTo(shown < 0 ? heights.count : shown);
     // oxlint-disable-next-line react/exhaustive-deps -- must run once, when the linked line has arrived
   }, [arrived]);
-  // Scrolling up stops following the log; scrolling to the end continues it.
+  // If the user scrolls up, the page stops following the log. If the user scrolls to the end, the page
+  // follows it again.
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = box.current!;
     const near = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
