@@ -1,4 +1,4 @@
-// Actions that the audit records, grouped by the kind of their object.
+// The actions that the audit log records, grouped by the kind of the object that they change.
 const DONE = {
   job: 'create replace patch delete pause resume execute cancel revert apply prune',
   run: 'cancel retry',

@@ -1,4 +1,4 @@
-// Filters of the audit; all of them are in the URL.
+// Filters of the audit log. All filters are in the URL.
 import './texts.en';
 import { X } from 'lucide-react';
 import { useTextOr } from '../../i18n/text_or';

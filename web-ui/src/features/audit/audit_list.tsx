@@ -1,4 +1,4 @@
-// List of audit records, newest first, with the changed fields of a job.
+// List of audit records, newest first. If a job was changed, a record shows the changed fields.
 import './texts.en';
 import '../jobs/detail/texts.en';
 import '../jobs/form/texts.en';
@@ -14,7 +14,7 @@ import { LoadFailure, Loading, MoreButton, TableFrame } from '../../ui/ui';
 import { valueText } from '../jobs/detail/version_text';
 import type { AuditSearch } from './audit_filters';
 
-const CHANGES_MAX = 100; // the server keeps at most this many changed fields per record
+const CHANGES_MAX = 100; // changed fields per record; the server keeps no more
 const COLUMNS = 6;
 
 export function AuditList({ filter, nothing }: { filter: AuditSearch; nothing: ReactNode }) {

@@ -1,4 +1,4 @@
-// Page of the audit: actions, who did them, and why.
+// Page of the audit log: actions, the users who did them, and the reasons.
 import './texts.en';
 import { getRouteApi } from '@tanstack/react-router';
 import { useTranslation } from '../../i18n/use_translation';

@@ -1,5 +1,5 @@
-// One action on many jobs, runs or dead letters. It is requested in pieces, to show the progress, and so
-// that a failed piece does not affect the pieces before it.
+// One action on many jobs, runs or dead letters. The action is requested in pieces, to show the progress. If
+// a piece fails, the pieces before it stay done.
 import { ApiError, call } from '../../api/client';
 import { RUN_STATES, type BulkAction, type Problem } from '../../api/types';
 import { newKey } from '../../api/keys';
@@ -17,7 +17,7 @@ export const ACTIONS: Record<Kind, readonly Action[]> = {
   dead_letter: ['retry', 'discard'],
 };
 
-// Filter of a list, by the names of its URL parameters.
+// The filter of a list. The names are those of the URL parameters.
 export type Filter = Record<string, string | string[]>;
 export type Target = { ids: string[] } | { filter: Filter };
 export type Search = Record<string, string | string[] | undefined>;
@@ -27,7 +27,8 @@ export interface Row {
   state: string;
 }
 
-// `result` is the server's, or UNSURE if it is unknown whether the action was done.
+// The result of one item. `result` is the word that the server sent, or UNSURE if it is unknown whether the
+// action was done.
 export interface Item {
   id: string;
   result: string;
@@ -40,15 +41,16 @@ export interface Answer {
   items: Item[];
 }
 
-// Items per request: few enough for a response well before the timeout. Larger actions run on the server.
+// Items per request. With this number the server answers well before the timeout. An action on more items
+// runs on the server.
 const PIECE = 50;
-const IDS_MAX = 1000; // ids in a request; the server's limit
-const TRIES = 4; // attempts for a piece, all with one key
+const IDS_MAX = 1000; // ids per request; the server's limit
+const TRIES = 4; // requests for one piece, all with the same key
 const AGAIN_MS = 1000;
 
 export const UNSURE = 'unsure';
 
-// The states in which an action on a run has an effect.
+// The states in which each action on a run has an effect.
 const FITS: Record<RunAction, ReadonlySet<string>> = {
   cancel: new Set(['PENDING', 'RUNNING', 'HELD']),
   retry: new Set(['FAILED', 'TIMED_OUT', 'LOST', 'CANCELLED', 'HELD']),
@@ -56,7 +58,8 @@ const FITS: Record<RunAction, ReadonlySet<string>> = {
 const fits = (kind: Kind, action: Action, state: string) =>
   kind === 'run' ? FITS[action as RunAction].has(state) : true;
 
-// Returns the filter of the list for the API, which requires at least one condition, and for runs the states.
+// Returns the filter of the list in the form of the API. The API requires at least one condition, and for
+// runs the states.
 export function filterOf(kind: ListKind, search: Search): Filter {
   const given = Object.entries(search).filter(
     (one): one is [string, string | string[]] => one[1] !== undefined && one[1].length > 0,
@@ -64,8 +67,8 @@ export function filterOf(kind: ListKind, search: Search): Filter {
   return { ...(kind === 'job' ? { q: '' } : { state: [...RUN_STATES] }), ...Object.fromEntries(given) };
 }
 
-// Returns the items to act on: their ids, or the filter if everything that matches is selected; null if the
-// action applies to none of the selected rows.
+// Returns the items to act on: their ids. If everything that matches is selected, returns the filter instead.
+// null if the action applies to none of the selected rows.
 export function targetOf(
   kind: ListKind,
   action: Action,
@@ -87,7 +90,7 @@ export function targetOf(
 const piecesOf = (ids: readonly string[], size: number): string[][] =>
   Array.from({ length: Math.ceil(ids.length / size) }, (_, i) => ids.slice(i * size, (i + 1) * size));
 
-// Asks the server in a dry run which items the action would affect, and which it would refuse.
+// Asks the server in a dry run which items the action would affect, and which items it would refuse.
 export async function preview(
   kind: Kind,
   action: Action,
@@ -103,8 +106,8 @@ export async function preview(
   return { total: items.length, more: answers.some(({ data }) => data.more), items };
 }
 
-// True if the server runs the action without this page, because there are more items than a piece or than the
-// preview can show.
+// True if the server runs the action without this page. The reason is that there are more items than a piece
+// has, or more than the preview can show.
 export const goesOnAlone = (answer: Answer): boolean => answer.more || answer.items.length > PIECE;
 
 export interface Options {
@@ -114,17 +117,18 @@ export interface Options {
 }
 
 export interface Progress {
-  // Called after each piece with the number of items requested so far; false stops there.
+  // Called after each piece. `asked` is the number of items requested so far. If the function returns false,
+  // no further piece is requested.
   go: (asked: number) => boolean;
   explain: (error: unknown) => string;
   notTried: (stopped: boolean) => string;
-  // Waits before the `n`th repetition of a request.
+  // Waits before a request is repeated for the `n`th time.
   pause?: (n: number) => Promise<void>;
 }
 
 const pauseFor = (n: number) => new Promise<void>((resolve) => setTimeout(resolve, AGAIN_MS * 2 ** (n - 1)));
 
-// True if it is unknown whether the action was done: no response, an incomplete one, or one
+// True if it is unknown whether the action was done. There was no response, an incomplete one, or one
 // from a proxy.
 export const isUnsure = (error: unknown) =>
   !(error instanceof ApiError) ||
@@ -132,8 +136,8 @@ export const isUnsure = (error: unknown) =>
   [502, 504].includes(error.status) ||
   ['outcome_unknown', 'request_in_flight'].includes(error.code);
 
-// Repeats a request until its outcome is known. All attempts have the same key, so it is
-// executed once.
+// Repeats a request until its outcome is known, at most TRIES times. All requests have the same key, so the
+// server executes only one of them.
 async function askSurely<T>(
   body: object,
   idempotencyKey: string,
@@ -189,8 +193,8 @@ export async function act(
   return items;
 }
 
-// Hands the action over to the server: for exactly the items of the preview if it showed all of them,
-// otherwise for the items that match the filter when the server handles it.
+// Hands the action over to the server. If the preview showed all items, the server acts on exactly these
+// items. Otherwise it acts on the items that match the filter when it starts the action.
 export async function hand(
   kind: Kind,
   action: Action,

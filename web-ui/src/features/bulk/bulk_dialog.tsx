@@ -1,4 +1,4 @@
-// Dialog of a bulk action: asks first, then shows the progress and the result of each item.
+// Dialog of a bulk action. It asks first, then shows the progress and the result of each item.
 import './texts.en';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -30,7 +30,7 @@ import {
 } from './bulk';
 
 const REASON_MAX = 1000;
-const ITEMS_SHOWN = 50; // items listed per outcome
+const ITEMS_SHOWN = 50; // items listed for each outcome
 
 type Stage =
   | { at: 'asking'; error?: unknown }
@@ -60,7 +60,7 @@ export default function BulkDialog(props: {
   const [overlap, setOverlap] = useState(false);
   const [kill, setKill] = useState(false);
   const stop = useRef(false);
-  // A repeated submission with the same options has the same key, so that the server executes it once.
+  // If the user submits the same options again, the request has the same key. So the server executes it once.
   const submission = useRef({ options: '', key: '' });
   const look = useQuery({
     queryKey: ['preview', 'bulk', kind, action, target],
@@ -100,8 +100,8 @@ export default function BulkDialog(props: {
       notTried: (stopped) => t(stopped ? 'bulk.stopped' : 'bulk.not_tried'),
     });
     setStage({ at: 'done', items });
-    // Items with an unknown outcome are not selected for another attempt, which would have another
-    // key: the user decides after looking.
+    // Items with an unknown outcome are not selected for another attempt, because it would have another key.
+    // The user decides after looking at these items.
     props.onDone(items.filter((item) => item.error && item.result !== UNSURE).map((item) => item.id));
     for (const queryKey of [['jobs'], ['runs'], ['dead-letters'], ['failing-jobs']])
       void client.invalidateQueries({ queryKey });

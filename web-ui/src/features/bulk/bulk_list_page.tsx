@@ -1,4 +1,4 @@
-// List of the bulk actions that the server executes: those in progress, and those of the last days.
+// List of the bulk actions that run on the server: those in progress, and those of the last days.
 import '../audit/texts.en';
 import './texts.en';
 import '../notices/texts.en';

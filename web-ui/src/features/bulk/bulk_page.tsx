@@ -1,4 +1,4 @@
-// Page of one bulk action: live progress, the result of each item, and a button to cancel it.
+// Page of one bulk action: its progress, the result of each item, and a button that cancels the action.
 import '../audit/texts.en';
 import './texts.en';
 import { useQueryClient } from '@tanstack/react-query';

@@ -106,8 +106,8 @@ describe('the bar', () => {
     reason?: string;
     key: string | null;
   }
-  // `matching` is the number of items in the preview of a filter; `answers` are the responses to
-  // handing it over, in order.
+  // `matching` is the number of items in the preview of a filter. `answers` are the responses, in order, to
+  // the requests that hand the action over.
   function bulk(matching: number, more: boolean, answers: (() => Response | Promise<Response>)[] = []) {
     const asked: Asked[] = [];
     server.use(
@@ -348,7 +348,7 @@ describe('one action', () => {
     ]);
     await screen.findAllByText('1,200 in total: 1,198 done, 2 failed, 0 skipped');
     stream.stop();
-    expect(names).toHaveLength(asked); // the change did not make the page request the names again
+    expect(names).toHaveLength(asked); // after the change the page did not request the names again
     expect(screen.queryByRole('button', { name: 'Cancel the rest' })).toBeNull();
   });
 

@@ -1,4 +1,5 @@
-// Queries of bulk actions. The stream of changes (topic bulk) refreshes them; without it they are polled.
+// Queries of bulk actions. The stream of changes (topic bulk) refreshes the queries. Without the stream they
+// are polled.
 import { useQuery } from '@tanstack/react-query';
 import { isTold } from '../../api/changes';
 import { get } from '../../api/client';
@@ -18,7 +19,8 @@ export function useBulk(id: string) {
   return useQuery({
     queryKey: [bulkPath(id)],
     queryFn: ({ signal }) => get<BulkAction>(bulkPath(id), {}, signal),
-    // A cancelled action still finishes the items that it has begun.
+    // The action is polled until it has an end time. A cancelled action still finishes the items that
+    // it has begun.
     refetchInterval: ({ state }) =>
       isRefused(state.error) || (state.data && state.data.end_time !== null)
         ? false

@@ -1,4 +1,4 @@
-// A bulk action and its progress in words.
+// Describes a bulk action and its progress in words.
 import './texts.en';
 import type { BulkAction } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
@@ -8,7 +8,7 @@ import { usePreferences } from '../../lib/preferences';
 export const leftOf = ({ total, done, failed, skipped }: BulkAction) =>
   Math.max(0, total - done - failed - skipped);
 
-// "Pause 1,234 jobs"; for an action that this console does not know, its name.
+// Returns "Pause 1,234 jobs". If this console does not know the action, returns the name of the action.
 export function useBulkTitle(): (bulk: Pick<BulkAction, 'action' | 'kind' | 'total'>) => string {
   const { t, i18n } = useTranslation();
   const { language } = usePreferences();

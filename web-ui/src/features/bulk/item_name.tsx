@@ -1,5 +1,5 @@
-// Name of an item, requested from the server if the caller does not know it. A dead letter is not
-// looked up.
+// Name of an item. If the caller does not know the name, it is requested from the server. The name of a dead
+// letter is not requested.
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get } from '../../api/client';
@@ -8,7 +8,7 @@ import { nameOfRun } from '../runs/detail/run_text';
 
 export function ItemName({ kind, id, name }: { kind: string; id: string; name?: string }) {
   const read = useQuery({
-    queryKey: ['name', kind, id], // not under a topic, so that a change does not reload every name
+    queryKey: ['name', kind, id], // the key names no topic, so that a change does not reload every name
     queryFn: async ({ signal }) =>
       kind === 'job'
         ? (await get<Job>('jobs/' + encodeURIComponent(id), {}, signal)).name

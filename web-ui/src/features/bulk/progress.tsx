@@ -1,4 +1,4 @@
-// Progress of a bulk action: a bar with its numbers.
+// Progress of a bulk action: a bar and its numbers.
 import './texts.en';
 import type { BulkAction } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';

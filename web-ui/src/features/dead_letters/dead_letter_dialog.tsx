@@ -1,4 +1,4 @@
-// Dialogs that retry the run of a dead letter, or discard the letter.
+// Dialogs that retry the run of a dead letter, or discard the dead letter.
 import './texts.en';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
@@ -28,7 +28,7 @@ export default function DeadLetterDialog({
   const { t } = useTranslation();
   const client = useQueryClient();
   const denied = useDenied();
-  // The list does not contain the owner, so the letter itself is requested.
+  // The list does not contain the owner, so the dead letter itself is requested.
   const read = useQuery({
     queryKey: ['dead-letters', letter.id],
     queryFn: ({ signal }) => get<DeadLetter>(letterPath(letter.id), {}, signal),

@@ -1,4 +1,5 @@
-// Page of the failing jobs and of the dead letters: retries or discards one, several, or all of a job.
+// Page of the failing jobs and of the dead letters. It retries or discards one dead letter, several, or all
+// of a job.
 import '../bulk/texts.en';
 import './texts.en';
 import '../lists/texts.en';
@@ -47,7 +48,7 @@ export function DeadLettersPage() {
   const navigate = route.useNavigate();
   const letters = useDeadLetters({ page_size: PAGE_SIZE, job_id: job.trim().toLowerCase() || undefined });
   const items = itemsOf(letters.data);
-  // An invalid id; nothing can match it.
+  // The id is invalid, so nothing can match it.
   const noId = letters.error instanceof ApiError && letters.error.status === 400;
   const [asked, setAsked] = useState<{ letter: DeadLetter; verb: Verb } | null>(null);
   const [many, setMany] = useState<Many | null>(null);

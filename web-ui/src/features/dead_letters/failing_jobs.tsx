@@ -1,4 +1,4 @@
-// Card of the failing jobs: since when, how often, and actions on all dead letters of a job.
+// Card of the failing jobs: since when and how often each job fails, and actions on all its dead letters.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { RotateCcw, Trash2 } from 'lucide-react';
@@ -14,7 +14,7 @@ import { Card, MoreButton } from '../../ui/ui';
 import type { DeadLetterAction } from '../bulk/bulk';
 
 const PAGE_SIZE = 20;
-const COUNTED_MAX = 1000; // the server counts at most this many dead letters of a job
+const COUNTED_MAX = 1000; // dead letters of a job; the server counts no further
 
 export type AskAll = (jobId: string, action: DeadLetterAction, opener: HTMLElement) => void;
 

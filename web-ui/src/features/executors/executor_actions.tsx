@@ -1,4 +1,4 @@
-// Actions on an executor, for its row and its page.
+// Actions on an executor. The list of executors and the page of an executor show them.
 import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ban, Play, Tags, Wrench } from 'lucide-react';

@@ -1,4 +1,4 @@
-// Dialogs that label, drain or disable an executor; loaded with the first one.
+// Dialogs that label, drain or disable an executor. Their code is loaded when the first one is opened.
 import './texts.en';
 import '../jobs/form/texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -69,9 +69,9 @@ const linesIn = (labels: Executor['labels']) =>
 const textOf = (labels: Executor['labels']) => linesIn(labels).join('\n');
 const same = (a: Executor['labels'], b: Executor['labels']) => textOf(a) === textOf(b);
 
-// Writes the labels. The list does not contain the ETag, so the executor is read first. If its
-// labels differ from those shown, they are not overwritten. Null: the labels are already as wanted,
-// for example because the response to an earlier attempt was lost.
+// Writes the labels. The list of executors does not contain the ETag, so the executor is read first. If its
+// labels are no longer those that the dialog shows, they are not overwritten. Returns null if the labels are
+// already as wanted, for example because the response to an earlier attempt was lost.
 async function putLabels(
   name: string,
   shown: Executor['labels'],
@@ -92,7 +92,7 @@ export function LabelDialog({ executor, onClose }: { executor: Executor; onClose
   const { t } = useTranslation();
   const client = useQueryClient();
   const id = useId();
-  const [shown, setShown] = useState(executor.labels); // `executor` may change while the dialog is open
+  const [shown, setShown] = useState(executor.labels); // `executor` may change later, `shown` does not
   const [text, setText] = useState(() => textOf(shown));
   const labels = linesOf(text);
   const save = useMutation({

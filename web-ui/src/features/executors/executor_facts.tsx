@@ -1,4 +1,4 @@
-// Load, slots and state of an executor, for its row and its page.
+// Load, slots and state of an executor. The list of executors and the page of an executor show them.
 import './texts.en';
 import type { Executor } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
@@ -31,7 +31,7 @@ export function Slots({ running, slots }: { running: number; slots: number }) {
   );
 }
 
-// Number of tasks that were sent to the executor and not yet handled by it.
+// Number of tasks that were sent to the executor and that the executor has not yet handled.
 export function Behind({ tasks }: { tasks: number | null | undefined }) {
   const { t } = useTranslation();
   const { language } = usePreferences();

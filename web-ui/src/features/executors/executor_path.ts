@@ -1,2 +1,2 @@
-// Path of an executor in the API.
+// Returns the path of an executor in the API.
 export const executorPath = (id: string) => 'executors/' + encodeURIComponent(id);

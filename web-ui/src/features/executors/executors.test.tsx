@@ -154,7 +154,7 @@ describe('labels', () => {
     await change();
     expect((await screen.findByRole('alert')).textContent).toContain('were changed since they were read');
     expect(patched).not.toHaveBeenCalled();
-    // The changed labels are shown, so that saving again is a decision.
+    // The dialog shows the changed labels, so that saving again is a decision.
     expect(screen.getByLabelText('Current labels').textContent).toBe('zone=c');
     fireEvent.click(screen.getByRole('button', { name: 'Save' }));
     await waitFor(() => expect(patched).toHaveBeenCalledTimes(1));

@@ -1,5 +1,5 @@
-// Page of the executors: their state, last heartbeat, labels and load, with actions on one executor and a
-// button that adds one.
+// Page of the executors: state, last heartbeat, labels and load. It has actions on each executor and a button
+// that adds an executor.
 import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { Plus, X } from 'lucide-react';
@@ -130,7 +130,7 @@ export function ExecutorsPage() {
   );
 }
 
-// Labels of an executor. A click on a label adds a filter for the executors that have it.
+// Labels of an executor. A click on a label filters the list by this label.
 function LabelLinks({ labels }: { labels: Record<string, string> }) {
   const { t } = useTranslation();
   const search = route.useSearch();

@@ -1,4 +1,5 @@
-// Dialog that adds an executor: a one-time token, shown only once, and the commands to run on its host.
+// Dialog that adds an executor. It shows a one-time token, only once, and the commands to run on the
+// executor's host.
 import './texts.en';
 import '../tokens/texts.en';
 import { Copy } from 'lucide-react';
@@ -53,7 +54,7 @@ function AskDialog({ onClose, onMade }: { onClose: () => void; onMade: (made: Ma
             ).data,
           );
         } catch (error) {
-          // Without certificates there is no token to create: the executors of this cluster
+          // If the cluster has no certificates, there is no token to create. The executors of such a cluster
           // share a secret.
           if (!(error instanceof ApiError && error.code === 'link_without_tls')) throw error;
           onMade({ executor_id: id, join_token: null, expires_at: null });

@@ -1,10 +1,10 @@
-// Commands that make a new executor join, as docs/security.md and deploy/ describe them. Pure.
+// Commands that make a new executor join the cluster. docs/security.md and deploy/ describe them. Pure.
 export const PLACES = ['shell', 'systemd', 'container'] as const;
 export type Place = (typeof PLACES)[number];
 
 export interface Joining {
   executor: string;
-  token: string | null; // null: all members and executors have a copy of a secret file instead
+  token: string | null; // null: members and executors use copies of one secret file
   version: string;
 }
 
@@ -16,7 +16,7 @@ interface File {
   settings: readonly string[];
 }
 
-// The settings of this executor, besides those that all executors have.
+// The settings of this executor. The settings that all executors have are not included.
 function fileOf({ executor, token }: Joining, directory: string): File {
   const name = directory + (token === null ? '/join.secret' : '/join-token');
   const id = 'executor.id=' + executor;
@@ -35,7 +35,7 @@ const environment = (file: File) =>
     .map((one) => one.replace(/^[^=]+/, (name) => 'CARILLON_' + name.replaceAll('.', '_').toUpperCase()))
     .join(' ');
 const here = (before: string, text: string) => [`${before} <<'END'`, text, 'END'];
-// Writes a file that only the executor may read.
+// Returns the command that writes a file that only the executor may read.
 const written = (joining: Joining, file: string) =>
   joining.token === null ? [] : ['umask 077', ...here(`cat > "${file}"`, joining.token)];
 

@@ -1,4 +1,4 @@
-// Page of missed fires and their reasons; all filters are in the URL.
+// Page of missed fires and their reasons. All filters are in the URL.
 import '../dead_letters/texts.en';
 import './texts.en';
 import '../jobs/list/texts.en';
@@ -35,7 +35,7 @@ export function GapsPage() {
   const gaps = useGaps({ ...search, job_id: search.job_id?.trim().toLowerCase() });
   const items = itemsOf(gaps.data);
   const { job_id: job = '' } = search;
-  // An invalid id; nothing can match it.
+  // The id is invalid, so nothing can match it.
   const noId = job !== '' && gaps.error instanceof ApiError && gaps.error.status === 400;
   const filtered = Object.values(search).some((value) => value !== undefined && value.length > 0);
   const clear = () => void navigate({ search: {} });
@@ -115,7 +115,7 @@ function Filters(props: {
   );
 }
 
-// A card has no header row, so each value has its label beside it.
+// On a card there is no header row, so each value has its label beside it.
 const OnCard = ({ children }: { children: ReactNode }) => (
   <span className="mr-1.5 text-muted sm:hidden">{children}</span>
 );

@@ -1,4 +1,4 @@
-// Visible columns of a list, as chosen in this browser. The column with the name is always visible.
+// The visible columns of a list, as chosen in this browser. The column with the name is always visible.
 import './texts.en';
 import { useState } from 'react';
 import type { Kind } from '../bulk/bulk';
@@ -9,7 +9,7 @@ export interface Choosable {
   label: string;
   usual: boolean;
 }
-// Stores only choices that differ from a column's default, so that a later change of the default
+// Stores a choice only if it differs from the default of the column. So a later change of the default
 // takes effect.
 export type Chosen = Readonly<Record<string, boolean>>;
 

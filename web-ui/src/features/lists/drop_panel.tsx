@@ -1,5 +1,5 @@
-// A button with a panel below it. Escape, a link in the panel, and a click or focus elsewhere
-// close it.
+// A button with a panel below it. The panel is closed by Escape, by a link in the panel, and by a click or
+// focus elsewhere.
 import type { LucideIcon } from 'lucide-react';
 import { useEffect, useId, useRef, useState, type ReactNode } from 'react';
 
@@ -19,7 +19,7 @@ export function DropPanel(props: { label: string; title: string; icon: LucideIco
     const onPointer = (event: PointerEvent) => !around.contains(event.target as Node) && setOpen(false);
     const onClick = (event: MouseEvent) =>
       around.contains(event.target as Node) && (event.target as Element).closest('a') && close();
-    // relatedTarget is null if the focused element was removed; then the panel stays open.
+    // If the focused element was removed, relatedTarget is null. The panel then stays open.
     const onLeave = (event: FocusEvent) =>
       event.relatedTarget && !around.contains(event.relatedTarget as Node) && setOpen(false);
     around.addEventListener('keydown', onKey);

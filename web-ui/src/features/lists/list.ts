@@ -5,7 +5,7 @@ import type { Selection } from './selection';
 
 export interface List {
   kind: ListKind;
-  search: Search; // the filter in the URL
+  search: Search; // the filter, as in the URL
   rows: readonly Row[]; // the loaded rows
   hasMore: boolean;
   total: { n: number; more: boolean } | null; // null: the server sent no total

@@ -22,7 +22,7 @@ export function useSelectable(list: Omit<List, 'selection' | 'onSelect'>): List 
   return { ...list, selection: of === filter ? selection : NOTHING, onSelect };
 }
 
-// `always` is the column that cannot be hidden.
+// `always` is the column that users cannot hide.
 export function ListBar(props: { list: List; always: string }) {
   return (
     <div className="relative mb-2 flex min-h-9 flex-wrap items-center gap-2">

@@ -5,7 +5,7 @@ export function kept(name: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(PREFIX + name) ?? 'null');
   } catch {
-    return null; // storage is forbidden, or contains something else
+    return null; // the browser forbids storage, or the stored value is not valid JSON
   }
 }
 
@@ -13,6 +13,6 @@ export function keep(name: string, value: unknown): void {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    // Storage is forbidden: the setting applies until the page is closed.
+    // The browser forbids storage. The setting then applies until the page is closed.
   }
 }

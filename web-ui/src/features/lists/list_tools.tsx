@@ -1,4 +1,5 @@
-// Tools above a list of jobs or runs: actions on the selection, saved views, columns. Loaded after the page.
+// Tools above a list of jobs or runs: actions on the selection, saved views, columns. Their code is loaded
+// after the page.
 import '../bulk/texts.en';
 import './texts.en';
 import { useMutation } from '@tanstack/react-query';
@@ -150,7 +151,8 @@ function SelectionCount({ selection }: { selection: Selection }) {
   return t(selection.more ? 'lists.first_selected' : 'lists.all_selected', { n: selection.all });
 }
 
-// Button that selects everything that matches the filter. The server counts, because not all rows are loaded.
+// Button that selects everything that matches the filter. The server counts the matches, because not all rows
+// are loaded.
 function AllMatching({ kind, rows, search, onSelect }: List) {
   const { t } = useTranslation();
   const may = useMay('jobs:run');

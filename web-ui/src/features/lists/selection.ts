@@ -1,10 +1,11 @@
 // Selection of rows in a list. Pure.
 export interface Selection {
   ids: ReadonlySet<string>;
-  anchor: string | null; // the row that was ticked last: the start of a range
-  // Number of rows if everything that matches the filter is selected; `ids` then has the loaded rows.
+  anchor: string | null; // the row that was ticked last; a range begins there
+  // If everything that matches the filter is selected: the number of these rows. `ids` then has the
+  // loaded rows.
   all: number | null;
-  more: boolean; // with `all`: more rows match than one action can take
+  more: boolean; // only if `all` is set: more rows match than one action can take
 }
 
 export const NOTHING: Selection = { ids: new Set(), anchor: null, all: null, more: false };
@@ -17,8 +18,8 @@ const of = (ids: Iterable<string>, anchor: string | null = null): Selection => (
 
 export const countOf = (selection: Selection) => selection.all ?? selection.ids.size;
 
-// Ticks or unticks one row. With `range`, all rows from the last ticked one to it get the
-// same state.
+// Ticks or unticks one row. With `range`, all rows from the row that was ticked last to this row get
+// the same state.
 export function tick(selection: Selection, id: string, rows: readonly string[], range: boolean): Selection {
   const from = range && selection.anchor !== null ? rows.indexOf(selection.anchor) : -1;
   const to = rows.indexOf(id);
@@ -35,7 +36,7 @@ export function tick(selection: Selection, id: string, rows: readonly string[], 
 export const areAllTicked = (selection: Selection, rows: readonly string[]) =>
   rows.length > 0 && rows.every((id) => selection.ids.has(id));
 
-// Ticks all loaded rows; unticks them if all were ticked.
+// Ticks all loaded rows. If all loaded rows were ticked, unticks them.
 export function tickShown(selection: Selection, rows: readonly string[]): Selection {
   const ids = new Set(selection.ids);
   const on = !areAllTicked(selection, rows);
@@ -56,5 +57,6 @@ export const everything = (rows: readonly string[], count: number, more: boolean
 // Selects only the failed rows, so that the action can be repeated.
 export const only = (ids: readonly string[]): Selection => of(ids);
 
-// If everything that matches is selected, this includes rows that are loaded later.
+// True if the row is selected. If everything that matches is selected, rows that are loaded later are
+// selected too.
 export const isTicked = (selection: Selection, id: string) => selection.all !== null || selection.ids.has(id);

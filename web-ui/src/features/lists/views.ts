@@ -1,5 +1,5 @@
-// Saved views of a list: names for filters. A view is the query part of a URL, and opening one
-// follows a link, so the URL always decides what is shown. Pure.
+// Saved views of a list: names for filters. A view is the query part of a URL. Opening a view follows a link,
+// so the URL alone decides what is shown. Pure.
 export interface View {
   name: string;
   search: string;
@@ -17,7 +17,7 @@ export function viewsFrom(stored: unknown): View[] {
 
 const byName = (views: View[]) => views.toSorted((a, b) => a.name.localeCompare(b.name));
 
-// Saves a view; it replaces the one with the same name.
+// Saves a view. A view with the same name is replaced.
 export const withView = (views: readonly View[], view: View): View[] =>
   byName([...views.filter((one) => one.name !== view.name), view]);
 
@@ -27,7 +27,7 @@ export const withoutView = (views: readonly View[], name: string): View[] =>
 export const renamed = (views: readonly View[], from: string, to: string): View[] =>
   byName(views.map((one) => (one.name === from ? { ...one, name: to } : one)));
 
-// The order of the parameters in a URL does not matter.
+// Compares two views. The order of the parameters in the URL does not matter.
 const canonical = (search: string) => {
   const params = new URLSearchParams(search);
   params.sort();

@@ -12,7 +12,7 @@ import { DropPanel } from './drop_panel';
 import { keep, kept } from './list_settings';
 import { NAME_MAX, VIEWS_MAX, renamed, viewOf, viewsFrom, withView, withoutView, type View } from './views';
 
-// Views are stored per user, because several users may sign in with one browser.
+// Views are stored for each user separately, because several users may sign in with one browser.
 function useViews(kind: ListKind): [View[], (next: View[]) => void] {
   const session = useSession();
   const person = session.state === 'signed_in' ? session.person : null;
@@ -34,7 +34,7 @@ export function ViewsPanel({ kind }: { kind: ListKind }) {
   const search = useRouterState({ select: (state) => state.location.searchStr });
   const current = viewOf(views, search);
   const [renaming, setRenaming] = useState<string | null>(null);
-  // Name of the view that gets the focus after it was renamed.
+  // Name of the view that gets the focus, because it was renamed.
   const [focused, setFocused] = useState('');
   const field = useRef<HTMLInputElement>(null);
   return (

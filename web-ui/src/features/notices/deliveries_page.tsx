@@ -1,4 +1,4 @@
-// Page of the notification deliveries: recipients, states and errors.
+// Page of the notifications that were sent: recipients, states and errors.
 import '../dead_letters/texts.en';
 import '../jobs/detail/texts.en';
 import './texts.en';
@@ -30,7 +30,7 @@ export function DeliveriesPage() {
   const may = useMay('config:write');
   const deliveries = useDeliveries({ ...search, job_id: search.job_id?.toLowerCase() });
   const items = itemsOf(deliveries.data);
-  // An invalid id; nothing can match it.
+  // The id is invalid, so nothing can match it.
   const noId = deliveries.error instanceof ApiError && deliveries.error.status === 400;
   const [testing, setTesting] = useState(false);
   const filtered = Boolean(search.state || search.kind || search.job_id);
@@ -227,7 +227,7 @@ function DeliveriesTable({ deliveries, may }: { deliveries: Delivery[]; may: boo
   );
 }
 
-// A card has no header row, so each number has its label beside it.
+// On a card there is no header row, so each number has its label beside it.
 const OnCard = ({ children }: { children: ReactNode }) => (
   <span className="mr-1.5 text-muted sm:hidden">{children}</span>
 );
@@ -260,6 +260,6 @@ function Told({ delivery }: { delivery: Delivery }) {
   );
 }
 
-// The error text usually contains the status; without a text the status alone is shown.
+// The error text usually contains the status. If there is no text, the status alone is shown.
 const errorOf = ({ error, status, state }: Delivery): string =>
   error ?? (status !== null && state !== 'DELIVERED' ? String(status) : '');

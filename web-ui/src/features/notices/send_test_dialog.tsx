@@ -1,4 +1,4 @@
-// Dialog that sends a test message through every channel and shows the response of each.
+// Dialog that sends a test message through every channel. It shows the response of each channel.
 import '../jobs/detail/texts.en';
 import './texts.en';
 import { useMutation } from '@tanstack/react-query';

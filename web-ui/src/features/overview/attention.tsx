@@ -1,4 +1,4 @@
-// Card of the problems that need a person, each with its reason and a link.
+// Card of the problems that a person must solve. Each problem has its reason and a link.
 import './texts.en';
 import '../system/texts.en';
 import { Link } from '@tanstack/react-router';
@@ -18,7 +18,7 @@ import { dayBefore } from './tile_values';
 
 const SHOWN = 6;
 const LATE_MS = 5000;
-// Gaps that were caused by a pause are not a problem.
+// Gaps are a problem only for these reasons. A gap that a pause has caused is not a problem.
 const SURPRISING = GAP_REASONS.filter((reason) => reason !== 'paused');
 
 interface Matter {
@@ -27,7 +27,7 @@ interface Matter {
   link: ReactNode;
 }
 
-// Text for the number of rows that are not shown; '' for none.
+// Returns the number of rows that are not shown, as text. '' if all rows are shown.
 function restOf(data: { pages: Page<unknown>[] } | undefined, shown: number, language: string): string {
   const total = totalOf(data);
   const hasMore = (data?.pages[0]?.next_page_token ?? null) !== null;
@@ -55,7 +55,7 @@ export default function Attention({
   ] as const;
   const awaited = reads.some(isAwaited);
   useTell(!awaited, onKnown);
-  // If a request takes too long, shows what is known without it.
+  // If a request takes too long, the card shows what is known without its response.
   if (awaited && !late) return <Loading />;
   const [held, failing, executors, gaps] = [
     itemsOf(reads[0].data),

@@ -1,4 +1,5 @@
-// Heat map of failed runs in the last seven days, by day and hour: a table whose cells link to the runs.
+// Heat map of failed runs in the last seven days, by day and hour. It is a table whose cells link to
+// the runs.
 import './texts.en';
 import '../schedule/texts.en';
 import { useQuery } from '@tanstack/react-query';

@@ -1,11 +1,11 @@
-// Failures by day and hour on a zone's clock. Pure.
+// Counts failures by day and hour in a time zone. Pure.
 import { addDays, localIn } from '../../lib/zones';
 
 export const BAD_STATES = ['FAILED', 'TIMED_OUT', 'LOST'] as const;
 const DAYS = 7;
 const HOUR_MS = 3_600_000;
 
-// Today and the six days before it, oldest first.
+// Returns today and the six days before today, oldest first.
 export function lastDays(now: number, zone: string): string[] {
   const today = localIn(zone, now).slice(0, 10);
   return Array.from({ length: DAYS }, (_, i) => addDays(today, i - DAYS + 1));
@@ -17,8 +17,8 @@ export interface HourOfFailures {
   until: number;
 }
 
-// Counts failures by hour; the key is "2026-03-01 14". An hour that a clock change repeats counts
-// as one hour of double length.
+// Counts failures by hour. The key is "2026-03-01 14". If a clock change repeats an hour, the failures of
+// both hours are counted together.
 export function perHour(times: readonly string[], zone: string): Map<string, HourOfFailures> {
   const hours = new Map<string, HourOfFailures>();
   for (const time of times) {

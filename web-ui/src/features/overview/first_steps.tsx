@@ -1,4 +1,4 @@
-// Shown for an empty store: three steps to the first successful run.
+// Shown while the store is empty: three steps to the first successful run.
 import '../executors/texts.en';
 import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -19,8 +19,8 @@ import { SAMPLE_LABEL } from './sample';
 
 const IMPORT_COMMAND = 'crontab -l | carillon import crontab --apply';
 
-// Creates the sample job and runs it. Each of the two requests keeps its key, so that a repetition
-// makes no second job or run.
+// Creates the sample job and runs it. Each of the two requests keeps its key when it is repeated. So a
+// repetition makes no second job or run.
 function useSample() {
   const { t } = useTranslation();
   const navigate = useNavigate();

@@ -1,5 +1,4 @@
-// Card of the fires in the next hour. The scheduler's own code computes them, for any number
-// of jobs.
+// Card of the fires in the next hour, for any number of jobs. The scheduler's own code computes the fires.
 import '../jobs/list/texts.en';
 import './texts.en';
 import '../schedule/texts.en';
@@ -26,7 +25,7 @@ const SHOWN = 12;
 function useNextHour() {
   const live = useEvery(1) !== false;
   return useQuery({
-    // Below "jobs", to be read again when a job changes; no job has an empty id.
+    // The key is below "jobs", so that the fires are read again when a job changes. No job has an empty id.
     queryKey: ['jobs', '', 'next hour'],
     queryFn: ({ signal }) => {
       const from = serverNow();

@@ -25,7 +25,7 @@ const SHOWN = 6;
 export function OverviewPage() {
   const { t } = useTranslation();
   const status = useStatus();
-  // Only to find out whether there are jobs besides the sample.
+  // This query only finds out whether there are jobs other than the sample.
   const jobs = useJobs({ page_size: 2 });
   const failures = useRuns({ state: BAD, page_size: SHOWN });
   const failed = itemsOf(failures.data).slice(0, SHOWN);

@@ -1,8 +1,8 @@
 // Computes the numbers of the tiles from responses of the API. Pure.
 import type { Gap, Page, Run } from '../../api/types';
 
-// The share of successes, rounded down, so that a single failure is never 100 %. `bounded`: there
-// are more runs than were read.
+// Returns the share of successes. It is rounded down, so that with a single failure it is never 100 %.
+// `bounded`: there are more runs than were read.
 export function successOf(ended: Page<Run> | undefined): {
   share: number | null;
   n: number;
@@ -17,12 +17,12 @@ export function successOf(ended: Page<Run> | undefined): {
   };
 }
 
-// Reasons of gaps that nobody intended.
+// Reasons of gaps that nobody has intended.
 export const MISSED: readonly string[] = ['misfire', 'catch_up_limit'];
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-// A day ago, to the minute, so that the query stays the same for that long.
+// Returns the time a day ago, rounded down to the minute. So the query stays the same for a minute.
 export const dayBefore = (now: number): string =>
   new Date(Math.floor(now / MINUTE_MS) * MINUTE_MS - DAY_MS).toISOString();
 

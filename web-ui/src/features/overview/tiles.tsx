@@ -1,4 +1,4 @@
-// Four figures about the whole installation; each links to its details.
+// Four numbers about the whole installation. Each number links to its details.
 import './texts.en';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -14,7 +14,7 @@ import { BAD_STATES } from './failures';
 import { MISSED, dayBefore, firesIn, successOf } from './tile_values';
 
 const ENDED = ['COMPLETED', ...BAD_STATES];
-const READ_MAX = 500; // the largest page
+const READ_MAX = 500; // the largest page that the server returns
 const dayAgo = () => dayBefore(serverNow());
 
 export function Tiles({ status }: { status: SystemStatus }) {
@@ -69,8 +69,8 @@ function Success() {
   );
 }
 
-// "Late" counts starts that were late, "missed" counts fires that were never run. Each number has a
-// link of its own; the rest of the tile leads to the late ones.
+// The first number is the 99th percentile of the lateness of starts. It links to the system page, as does the
+// rest of the tile. The second number counts the missed fires and links to them.
 function Late({ status }: { status: SystemStatus }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
@@ -103,7 +103,7 @@ function Late({ status }: { status: SystemStatus }) {
   );
 }
 
-// `wide`: takes the full width on a phone.
+// `wide`: the tile takes the full width on a phone.
 function Tile(props: { to: ReactNode; label: string; value: ReactNode; under: string; wide?: boolean }) {
   const link = props.to as ReactElement<Record<string, unknown>>;
   return (

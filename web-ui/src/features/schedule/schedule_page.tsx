@@ -1,4 +1,4 @@
-// Calendar of all fires: a day or a week, their density, and the jobs of an hour.
+// Calendar of all fires: a day or a week, the number of fires at each time, and the jobs of an hour.
 import '../jobs/form/texts.en';
 import '../jobs/list/texts.en';
 import './texts.en';
@@ -159,7 +159,8 @@ function NothingThen({ view }: { view: 'day' | 'week' }) {
   );
 }
 
-// Chart of the fires, by minute for a day. The table below it has the same numbers by hour.
+// Chart of the fires. For a day it counts them by minute. The table below the chart has the same
+// numbers by hour.
 function Density({
   span,
   view,
@@ -289,7 +290,8 @@ function Week({ load, zone }: { load: FireLoad; zone: string }) {
                   <DayLink day={day} />
                 </th>
                 {Array.from({ length: 24 }, (_, i) => {
-                  // A repeated hour is one cell; a skipped hour is an empty cell.
+                  // If a clock change repeats an hour, both hours share one cell. If it skips an hour, the
+                  // cell is empty.
                   const same = hours.filter((hour) => +hour.label.slice(0, 2) === i);
                   const fires = same.reduce((sum, hour) => sum + hour.fires, 0);
                   return (

@@ -1,11 +1,11 @@
-// Converts counts of fires to what the calendar draws. Pure.
+// Converts counts of fires to the values that the calendar draws. Pure.
 import type { FireBucket } from '../../api/types';
 import { addDays, instantIn, localIn } from '../../lib/zones';
 
 export const HEAT_LEVELS = 4;
 
-// 0 for no fires, else a level in equal steps up to `most`; a single fire always gets level 1
-// at least.
+// Returns the level of a number of fires: 0 for no fires, otherwise a level in equal steps up to `most`. The
+// level of a single fire is at least 1.
 export function heat(fires: number, most: number): number {
   return fires <= 0 ? 0 : Math.max(1, Math.ceil((fires * HEAT_LEVELS) / most));
 }
@@ -16,7 +16,7 @@ export interface Span {
   days: string[];
 }
 
-// The days in a time zone: the given one, or the week from Monday that contains it. A day may have
+// Returns the days in a time zone: the given day, or the week, from Monday, that contains it. A day may have
 // 23 or 25 hours.
 export function spanOf(view: 'day' | 'week', date: string, zone: string): Span {
   const weekday = (new Date(date + 'T00:00Z').getUTCDay() + 6) % 7;
@@ -30,7 +30,7 @@ export interface Hour extends FireBucket {
   label: string;
 }
 
-// Hours by day, both as the zone's clock shows them.
+// Returns the hours by day. Hours and days are those of the zone's clock.
 export function byDay(buckets: readonly FireBucket[], zone: string): Map<string, Hour[]> {
   const days = new Map<string, Hour[]>();
   for (const bucket of buckets) {
@@ -42,7 +42,7 @@ export function byDay(buckets: readonly FireBucket[], zone: string): Map<string,
   return days;
 }
 
-// Bars as one SVG path, in a box that is one unit wide per bucket and `height` high.
+// Returns the bars as one SVG path. Its box is one unit wide per bucket and `height` high.
 export function bars(buckets: readonly FireBucket[], height: number): string {
   const most = Math.max(1, ...buckets.map((one) => one.fires));
   return buckets

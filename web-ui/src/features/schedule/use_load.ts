@@ -1,4 +1,4 @@
-// Query of the number of fires per minute or hour.
+// Query of the numbers of fires per minute or per hour.
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { get } from '../../api/client';
 import type { Query } from '../../api/url';

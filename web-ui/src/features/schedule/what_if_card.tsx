@@ -1,4 +1,4 @@
-// Counts the fires that a pause of everything would skip; changes nothing.
+// Counts the fires that a pause of the whole cluster would skip. Changes nothing.
 import './texts.en';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import { useState, type FormEvent } from 'react';

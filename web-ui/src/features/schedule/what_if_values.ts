@@ -1,4 +1,4 @@
-// Computes the fires that a pause of everything would skip. Pure.
+// Computes the fires that a pause of the whole cluster would skip. Pure.
 import type { FireLoad } from '../../api/types';
 import { instantIn, localIn } from '../../lib/zones';
 
@@ -6,13 +6,13 @@ export const HOURS_MAX = 168; // a week
 export const JOBS_SHOWN = 20;
 const HOUR_MS = 3_600_000;
 
-// The range of the fields, read in the time zone.
+// The range that the fields contain, read in the time zone; ms since the epoch.
 export interface Window {
   from: number;
   until: number;
 }
 
-// Returns the range, or the reason why it is invalid.
+// Returns the range. If the range is invalid, returns the reason.
 export function windowOf(
   from: string,
   until: string,
@@ -27,10 +27,11 @@ export function windowOf(
 
 export interface Missed {
   fires: number;
-  // Only hours with fires; the first hour may begin later, where the range begins.
+  // Only hours with fires. The first hour begins where the range begins, which may be later than the
+  // full hour.
   hours: { start: string; label: string; fires: number }[];
-  jobs: { job_id: string; name: string; fires: number }[]; // in the order of their first fire
-  more: number; // number of further jobs, which are not in `jobs`
+  jobs: { job_id: string; name: string; fires: number }[]; // in the order of the first fire of each job
+  more: number; // number of jobs that are not in `jobs`
 }
 
 export function missedIn(load: FireLoad, zone: string): Missed {

@@ -1,5 +1,4 @@
-// Dialogs that create, edit and delete a secret. Its value is sent to the server and never
-// read back.
+// Dialogs that create, edit and delete a secret. The value is sent to the server and never read back.
 import './texts.en';
 import { useState } from 'react';
 import { call } from '../../api/client';
@@ -20,8 +19,8 @@ type OfSecret = Props & { secret: Secret };
 const DESCRIPTION_MAX = 1000;
 const pathOf = (secret: Secret) => 'secrets/' + encodeURIComponent(secret.name);
 
-// Field for a value, which may have several lines, hidden like a password. It is not stored
-// anywhere, and not offered for completion.
+// Field for a value. The value may have several lines and is hidden like a password. The browser does not
+// store it and does not offer it for completion.
 function ValueField(props: {
   label: string;
   hint: string;

@@ -1,4 +1,4 @@
-// Requests about secrets, and the permission to change one. Pure.
+// Bodies of requests about secrets, and the permission to change a secret. Pure.
 import type { Secret } from '../../api/types';
 import type { Person } from '../../auth/session';
 
@@ -8,7 +8,7 @@ export interface SecretChange {
   shared?: boolean;
 }
 
-// Returns only the members that differ; an empty value leaves the stored one unchanged.
+// Returns only the fields that differ. If the value is empty, the stored value stays unchanged.
 export function changeOf(secret: Secret, value: string, description: string, shared: boolean): SecretChange {
   return {
     ...(value === '' ? {} : { value }),
@@ -17,7 +17,8 @@ export function changeOf(secret: Secret, value: string, description: string, sha
   };
 }
 
-// The server decides in any case. If the user's permissions are unknown, everything is offered.
+// True if the page offers to share or to change the secret. If the user's permissions are unknown, everything
+// is offered. The server checks every change.
 export const mayShare = (person: Person | null): boolean =>
   person === null || person.permissions.includes('secrets:write');
 export const mayChange = (person: Person | null, secret: Secret): boolean =>

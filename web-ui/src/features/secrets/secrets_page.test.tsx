@@ -11,7 +11,7 @@ import { SecretsPage } from './secrets_page';
 import { HttpResponse, at, http, problem, server } from '../../../test_support/server';
 import '../../ui/dialogs/modal_dialog';
 
-// A secret from a server that does not send allowed_actions.
+// A secret from an older server, which does not send allowed_actions.
 const secret = {
   name: 'shop_db',
   description: 'the shop',

@@ -1,4 +1,4 @@
-// Page of the secrets for jobs; it shows everything except their values.
+// Page of the secrets for jobs. It shows everything except the values.
 import './texts.en';
 import { useQueryClient } from '@tanstack/react-query';
 import { Pencil, Plus, Trash2 } from 'lucide-react';
@@ -17,7 +17,8 @@ import { mayChange } from './secret_values';
 
 type Open = { what: 'create' } | { what: 'edit' | 'delete'; secret: Secret } | null;
 
-// The placeholder that a job uses. Not in the catalogues, because they would replace the braces.
+// The placeholder that a job uses. It is not in the catalogues of texts, because i18next would
+// replace the braces.
 const FORM = '{{secrets.NAME}}';
 
 export function SecretsPage() {
@@ -27,7 +28,7 @@ export function SecretsPage() {
   const secrets = useSecrets();
   const items = itemsOf(secrets.data);
   const [open, setOpen] = useState<Open>(null);
-  // Reloads even after a refusal, because its cause may be somebody else's change.
+  // Reloads the list even after a refusal, because a change by another user may have caused the refusal.
   const onClose = () => {
     setOpen(null);
     void client.invalidateQueries({ queryKey: ['secrets'] });

@@ -1,5 +1,5 @@
-// Dependencies of the installation: the state of each part, the features that need it, and what stops
-// without it.
+// Dependencies of the installation: the state of each part, the features that need the part, and the effect
+// of its outage.
 import './texts.en';
 import { CircleCheck, CircleHelp, CircleX, Crown, TriangleAlert, type LucideIcon } from 'lucide-react';
 import { useTopology } from '../../api/queries';
@@ -92,7 +92,7 @@ function Effects({ effects }: { effects: OutageEffect[] }) {
   );
 }
 
-// The effect in words; for a code that only a newer server knows, the server's own words.
+// The effect in words. If only a newer server knows its code, the words are those of the server.
 function Sentence({ effect }: { effect: OutageEffect }) {
   const { t, i18n } = useTranslation();
   const key = 'outage.' + effect.code;

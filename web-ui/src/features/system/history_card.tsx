@@ -1,4 +1,4 @@
-// Lateness and queues since this page was opened, as lines and as a table.
+// Lateness and queues since this page was opened: lines and a table.
 import '../audit/texts.en';
 import './texts.en';
 import { useEffect, useSyncExternalStore } from 'react';
@@ -21,8 +21,8 @@ const TEXTS: Record<Measure, string> = {
   lag: 'history.lag',
 };
 
-// Kept for this tab: after another page was open there is a gap, but earlier samples are
-// still shown.
+// The samples are kept for this tab. If another page was open meanwhile, the lines have a gap, but earlier
+// samples are still shown.
 let kept: readonly Sample[] = [];
 const listeners = new Set<() => void>();
 

@@ -6,7 +6,7 @@ export interface VersionGroup {
   ids: string[];
 }
 
-// Known versions, each with its members; during an upgrade there are several.
+// Returns the known versions, each with its members. During an upgrade there are several versions.
 export function versionsOf(members: readonly Member[]): VersionGroup[] {
   const groups = new Map<string, string[]>();
   for (const { id, version } of members)
@@ -16,7 +16,7 @@ export function versionsOf(members: readonly Member[]): VersionGroup[] {
     .toSorted((a, b) => (a.version < b.version ? -1 : 1));
 }
 
-// "0.1.0 (m1, m2), 0.2.0 (m3)"; undefined if all members have the same version.
+// Returns the versions as text: "0.1.0 (m1, m2), 0.2.0 (m3)". undefined if all members have the same version.
 export function skewOf(members: readonly Member[]): string | undefined {
   const groups = versionsOf(members);
   return groups.length > 1
@@ -27,8 +27,8 @@ export function skewOf(members: readonly Member[]): string | undefined {
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const ANY = /^(0\.0\.0\.0|\[::\])$/; // the address of a member that listens on all interfaces
 
-// Returns the URL of a member's metrics for a browser at `here`; undefined if the address is
-// meaningful on the member's own host only.
+// Returns the URL of a member's metrics for a browser at `here`. undefined if the address works on the
+// member's own host only.
 export function metricsOf(ops: string, here: string): string | undefined {
   if (!URL.canParse(ops)) return undefined;
   const { hostname, protocol } = new URL(ops);
@@ -38,7 +38,8 @@ export function metricsOf(ops: string, here: string): string | undefined {
 
 const known = (one: Member) => typeof one.paused === 'boolean';
 
-// Returns the members that have not applied the current pause or resume, and those that do not report it.
+// Returns two lists of members: those that have not applied the current pause or resume, and those that do
+// not report whether they are paused.
 export function apartFrom({ members, paused }: Pick<SystemStatus, 'members' | 'paused'>): {
   behind: string[];
   unknown: string[];

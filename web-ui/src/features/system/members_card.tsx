@@ -1,4 +1,4 @@
-// Card of the members: the leader, their segments, clocks and versions.
+// Card of the members: which one leads, and the segments, clock and version of each.
 import './texts.en';
 import { Crown, TriangleAlert } from 'lucide-react';
 import type { Member, SystemStatus } from '../../api/types';
@@ -6,7 +6,8 @@ import { useTranslation } from '../../i18n/use_translation';
 import { Card, TableFrame } from '../../ui/ui';
 import { metricsOf, skewOf } from './member_values';
 
-// A link to the metrics if this browser can reach them; else their address as text.
+// Shows a link to the metrics of a member if this browser can reach them. Otherwise shows their address
+// as text.
 function MetricsOf({ member }: { member: Member }) {
   const { t } = useTranslation();
   if (!member.ops_url) return <>–</>;

@@ -1,4 +1,4 @@
-// State of the cluster's pause, with the buttons that pause and resume it.
+// Card that shows whether the cluster is paused, with buttons that pause and resume it.
 import './texts.en';
 import { getRouteApi } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';

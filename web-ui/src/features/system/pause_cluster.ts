@@ -1,4 +1,4 @@
-// Pauses and resumes the whole cluster; the response updates the pages.
+// Pauses and resumes the whole cluster. The response updates the open pages.
 import './texts.en';
 import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { call } from '../../api/client';
@@ -14,7 +14,7 @@ interface PauseAnswer {
 function follow(client: QueryClient, { paused }: PauseAnswer): void {
   client.setQueryData<SystemStatus>(['system', 'status'], (before) => before && { ...before, paused });
   void client.invalidateQueries({ queryKey: ['system'] });
-  void client.invalidateQueries({ queryKey: ['runs'] }); // waiting runs show another reason
+  void client.invalidateQueries({ queryKey: ['runs'] }); // the reason why a run waits changes
 }
 
 export async function pauseCluster(client: QueryClient, reason: string): Promise<void> {

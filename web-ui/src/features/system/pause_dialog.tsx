@@ -1,4 +1,4 @@
-// Dialog that pauses the whole cluster: says what stops and what continues, and asks for a reason.
+// Dialog that pauses the whole cluster. It says what stops and what continues, and asks for a reason.
 import './texts.en';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -1,4 +1,5 @@
-// Choice of the page's refresh interval. It is in the URL, so that a wall display keeps it.
+// Field that chooses the refresh interval of the page. The interval is in the URL, so that a wall display
+// keeps it.
 import './texts.en';
 import { REFRESHES, type Refresh } from '../../app/search_params';
 import { useTranslation } from '../../i18n/use_translation';

@@ -80,8 +80,8 @@ describe('the card of them', () => {
     const term = screen.getByText('Pending runs', { selector: 'dt' }).parentElement!;
     expect(term.textContent).toContain('now 4, max 7');
     expect(within(term).getByTestId('history-pending').querySelectorAll('polyline').length).toBe(1);
-    // Six minutes later, the range of five minutes has only the new sample. The range of fifteen
-    // has both, as two lines.
+    // Six minutes later, the range of five minutes contains only the new sample. The range of fifteen minutes
+    // contains both samples, as two lines.
     rerender(card(365, { runs_pending: 5 }));
     expect(term.textContent).toContain('now 5, max 5');
     rerender(card(365, { runs_pending: 5 }, '15'));

@@ -1,5 +1,5 @@
-// Samples of the status, taken while this tab shows the system page, because the server keeps no
-// history of it (its metrics do).
+// Samples of the status. They are taken while this tab shows the system page, because the server keeps no
+// history of the status. (The metrics have a history.)
 import type { SystemStatus } from '../../api/types';
 
 export interface Sample {
@@ -8,14 +8,15 @@ export interface Sample {
   overdue: number | null; // ms
   pending: number | null;
   running: number | null;
-  lag: number | null; // records of all queues; null if one of them is unknown
+  lag: number | null; // records in all queues; null if the number of one queue is unknown
 }
 export const MEASURES = ['late', 'overdue', 'pending', 'running', 'lag'] as const;
 export type Measure = (typeof MEASURES)[number];
 
 export const KEPT_MS = 60 * 60_000;
-const KEPT_MOST = 2000; // samples; bounded, because a user may refresh by hand very often
-// Longer than the slowest refresh interval: a longer gap means that the page was not open meanwhile.
+const KEPT_MOST = 2000; // samples; users may refresh by hand very often
+// Longer than the slowest refresh interval. If two samples are further apart, the page was not
+// open meanwhile.
 const UNSEEN_MS = 90_000;
 
 export function sampleOf(status: SystemStatus, at: number): Sample {
@@ -30,7 +31,8 @@ export function sampleOf(status: SystemStatus, at: number): Sample {
   };
 }
 
-// Samples, oldest first. One that is not newer than the last is ignored.
+// Adds a sample to the samples, which are sorted oldest first. A sample that is not newer than the last one
+// is ignored.
 export function withSample(kept: readonly Sample[], next: Sample): readonly Sample[] {
   if (kept.length > 0 && kept.at(-1)!.at >= next.at) return kept;
   return [...kept, next].filter((one) => one.at > next.at - KEPT_MS).slice(-KEPT_MOST);
@@ -41,7 +43,8 @@ export interface Point {
   value: number;
 }
 
-// Returns the points of each line. A line ends where a value is unknown, and at a gap of UNSEEN_MS.
+// Returns the points of each line. A line ends where a value is unknown. A line also ends if the next sample
+// is more than UNSEEN_MS later.
 export function stretches(samples: readonly Sample[], measure: Measure): Point[][] {
   const all: Point[][] = [];
   let before: Sample | undefined;
@@ -57,7 +60,7 @@ export function stretches(samples: readonly Sample[], measure: Measure): Point[]
   return all;
 }
 
-// The maximum of each minute, newest first, for the table.
+// Returns the maximum of each minute for the table, newest first.
 export function byMinute(samples: readonly Sample[]): Sample[] {
   const minutes = new Map<number, Sample>();
   for (const one of samples) {

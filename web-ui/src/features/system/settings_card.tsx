@@ -1,4 +1,4 @@
-// Card of all settings in force; live settings can be edited here.
+// Card of all settings in force. Live settings can be edited here.
 import '../executors/texts.en';
 import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';

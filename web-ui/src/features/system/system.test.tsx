@@ -25,7 +25,7 @@ describe('where the metrics are', () => {
     ['http://127.0.0.1:8642', 'localhost', 'http://127.0.0.1:8642/metrics'],
     ['http://[::1]:8642', '127.0.0.1', 'http://[::1]:8642/metrics'],
     ['http://10.0.0.7:8642', 'console.example', 'http://10.0.0.7:8642/metrics'],
-    ['http://127.0.0.1:8642', 'console.example', undefined], // the member's own loopback
+    ['http://127.0.0.1:8642', 'console.example', undefined], // loopback means the member's own host
     ['http://0.0.0.0:8642', 'localhost', undefined],
     ['http://[::]:8642', 'console.example', undefined],
     ['javascript:alert(1)', 'localhost', undefined],
@@ -82,7 +82,7 @@ describe('who is apart from the pause', () => {
   });
   it('is who still pauses after it was taken back', () => {
     expect(apartFrom({ members, paused: null })).toEqual({ behind: ['m1'], unknown: ['m3', 'm4'] });
-    const older = { members: [member('m1', { paused: false })] } as SystemStatus; // a server without pauses
+    const older = { members: [member('m1', { paused: false })] } as SystemStatus; // an older server
     expect(apartFrom(older)).toEqual({ behind: [], unknown: [] });
   });
 });

@@ -1,4 +1,4 @@
-// Dialogs that create an API token, which is shown only once, and revoke one.
+// Dialogs that create and revoke an API token. A new token is shown only once.
 import '../account/texts.en';
 import './texts.en';
 import '../users/texts.en';
@@ -105,7 +105,7 @@ export function CreateTokenDialog({
   );
 }
 
-// `chosen` null: all permissions of the role.
+// `chosen` is null if the token gets all permissions of its role.
 function Scopes(props: {
   possible: readonly string[];
   chosen: readonly string[] | null;
@@ -178,8 +178,8 @@ export function MadeTokenDialog({
       await navigator.clipboard.writeText(token.token);
       setCopied(true);
     } catch {
-      // Plain http beyond loopback has no clipboard. The token is selected, so that the user can
-      // copy it by keyboard.
+      // On plain http beyond loopback there is no clipboard. So the token is selected, and the user can copy
+      // it by keyboard.
       toast(t('tokens.copy_by_hand'));
     }
   };

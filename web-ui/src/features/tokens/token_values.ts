@@ -6,11 +6,12 @@ export type Lifetime = (typeof LIFETIMES)[number];
 
 const DAY_MS = 86_400_000;
 
-// Used if the server does not return its roles: it is older, or the caller may not read them.
+// Used if the server does not return its roles. The reason is an older server, or a caller who may not read
+// the roles.
 const ROLES_OF_OLD = ['read_only', 'user', 'admin'];
 
-// Roles up to the creator's own, because a token may not do more. `roles` is in the order of GET
-// /api/roles, least permissions first.
+// Returns the roles up to the role of the token's creator, because a token may not do more than its creator.
+// `roles` has the order of GET /api/roles: the role with the fewest permissions is first.
 export function rolesUpTo(role: string, roles: readonly Role[]): readonly string[] {
   const names = roles.length > 0 ? roles.map((one) => one.role) : ROLES_OF_OLD;
   const at = names.indexOf(role);
@@ -19,8 +20,9 @@ export function rolesUpTo(role: string, roles: readonly Role[]): readonly string
 
 const names = (permissions: readonly string[]) => permissions.map((one) => one.replace(/:own$/, ''));
 
-// The permissions to which a token of this role can be restricted, limited to those of the caller.
-// `permissions` are those of GET /api/auth/me; if they are undefined, the server decides.
+// Returns the permissions to which a token of this role can be restricted. They are limited to those
+// of the caller. `permissions` are the caller's permissions in GET /api/auth/me. If they are
+// undefined, the server decides.
 export function scopesOf(
   role: string,
   roles: readonly Role[],
@@ -32,9 +34,9 @@ export function scopesOf(
   );
 }
 
-// RFC 3339; null for a token that does not expire. A chosen date is included: the token
-// expires at the end of that day in UTC. An invalid date is sent unchanged, so that the server
-// explains the mistake.
+// Returns the expiry time in RFC 3339; null for a token that does not expire. If the user chose a date, the
+// token expires at the end of that day in UTC. An invalid date is sent unchanged, so that the server explains
+// the mistake.
 export function expiryOf(lifetime: Lifetime, date: string, now: number): string | null {
   if (lifetime === 'never') return null;
   if (lifetime !== 'date') return new Date(now + Number(lifetime) * DAY_MS).toISOString();

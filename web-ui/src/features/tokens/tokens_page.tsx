@@ -1,4 +1,4 @@
-// Page of API tokens: the user's own; for administrators, those of all users.
+// Page of API tokens. Users see their own tokens, administrators see all tokens.
 import '../account/texts.en';
 import './texts.en';
 import '../users/texts.en';

@@ -1,4 +1,4 @@
-// Name of an owner, if the viewer may read it.
+// Returns the name of an owner, if the viewer may read it.
 import './texts.en';
 import { itemsOf, useUsers } from '../../api/queries';
 import { useMay, useSession } from '../../auth/session';

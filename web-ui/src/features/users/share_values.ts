@@ -4,7 +4,7 @@ import type { Share } from '../../api/types';
 export const SHARES_MOST = 32;
 export const EVERYWHERE = '*';
 
-// Empty rows are ignored.
+// Returns the shares that the rows contain. Empty rows are ignored.
 export const sharesFrom = (rows: readonly Share[]): Share[] =>
   rows
     .map((row) => ({ namespace: row.namespace.trim(), selector: row.selector?.trim() ?? '' }))
@@ -14,7 +14,8 @@ export const sharesFrom = (rows: readonly Share[]): Share[] =>
 export const sameShares = (a: readonly Share[], b: readonly Share[]) =>
   JSON.stringify(sharesFrom(a)) === JSON.stringify(sharesFrom(b));
 
-// Pointers of errors that the rows show. Errors about a whole share are shown at its namespace.
+// Returns the JSON pointers of the errors that the rows show. An error about a whole share is
+// shown at its namespace.
 export const pointersOf = (rows: readonly Share[]): string[] => [
   '/shares',
   ...rows.flatMap((_, i) => [`/shares/${i}`, `/shares/${i}/namespace`, `/shares/${i}/selector`]),

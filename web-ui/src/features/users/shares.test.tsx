@@ -37,8 +37,7 @@ describe('shares', () => {
         { namespace: '*', selector: 'team = etl' },
       ]),
     ).toEqual([{ namespace: 'payroll' }, { namespace: '*', selector: 'team = etl' }]);
-    // A row without a namespace is sent, so that the server refuses it and the error appears
-    // at the row.
+    // The form sends a row without a namespace. The server then refuses it, and the error appears at the row.
     expect(sharesFrom([{ namespace: '', selector: 'team = etl' }])).toEqual([
       { namespace: '', selector: 'team = etl' },
     ]);

@@ -38,8 +38,8 @@ function RoleSelect(props: { value: string; onChange: (role: string) => void; er
   );
 }
 
-// Offered for the role `user`, and for other roles only if there are shares already. An administrator may
-// access all jobs without shares, and for a reader shares have no effect.
+// Shares are offered for the role `user`. For other roles they are offered only if there are shares already:
+// an administrator may access all jobs without shares, and for a reader shares have no effect.
 function Shares({ role, ...fields }: ShareFieldsProps & { role: string }) {
   return role === 'user' || fields.rows.length > 0 ? <ShareFields {...fields} /> : null;
 }

@@ -28,7 +28,7 @@ export function UsersPage() {
   const items = itemsOf(users.data);
   const [open, setOpen] = useState<Open>(null);
   const onClose = () => setOpen(null);
-  // Reloads even after a refusal, because its cause may be somebody else's change.
+  // Reloads the list even after a refusal, because a change by another user may have caused the refusal.
   const reload = () => void client.invalidateQueries({ queryKey: ['users'] });
   const onDone = () => {
     onClose();
