@@ -1,2 +1,2 @@
-// The locale registers itself; it exports nothing that is used.
+// The module registers the locale when it is loaded. Its exports are not used.
 declare module 'cronstrue/locales/zh_CN.js';

@@ -21,7 +21,7 @@ function App() {
   const signedIn = session.state === 'signed_in';
   useEffect(() => {
     if (session.state === 'signed_out') queryClient.clear();
-    // Leaves the page of the setup link after the sign-in.
+    // After the sign-in, leaves the page of the setup link.
     if (signedIn && router.state.location.pathname === '/setup')
       void router.navigate({ to: '/', replace: true });
   }, [session.state, signedIn]);
@@ -36,7 +36,7 @@ function App() {
 }
 
 applyTheme();
-// Loads the code of the requested page while the session is being renewed.
+// Loads the code of the requested page while the access token is being renewed.
 const routes: Record<string, AnyRoute> = router.routesById;
 for (const { routeId } of router.matchRoutes(router.latestLocation) as { routeId: string }[])
   void router.loadRouteChunk(routes[routeId]!)?.catch(() => {});

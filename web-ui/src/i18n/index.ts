@@ -1,5 +1,6 @@
-// Texts by key: one flat catalogue per language, split into one file per feature. The English file defines
-// the keys and is loaded with its feature; the other language is loaded as a whole when it is first used.
+// Texts by key. Each language has one flat catalogue, split into one file per feature. The English file of a
+// feature defines the keys and is loaded with the feature. The other language is loaded as a whole when it is
+// first used.
 import i18next from 'i18next';
 import { onPreferences, preferences } from '../lib/preferences';
 import { en } from './texts.en';
@@ -28,7 +29,7 @@ async function show(language: string): Promise<void> {
 }
 
 let shown = '';
-// If the texts cannot be loaded, the language does not change; the next choice tries again.
+// If the texts cannot be loaded, the language does not change. The next choice of a language tries again.
 const turn = async () => {
   const { language } = preferences();
   if (language !== shown) await show(language).catch(() => {});
@@ -45,7 +46,7 @@ export async function startTexts(): Promise<void> {
     saveMissing: true,
     missingKeyHandler: (_languages, _namespace, key) => console.error('missing text: ' + key),
   });
-  // Subscribed before the first turn, because a user who signs in meanwhile may bring another language.
+  // Subscribes before the language is set, because a user who signs in meanwhile may bring another language.
   onPreferences(() => void turn());
   await turn();
 }

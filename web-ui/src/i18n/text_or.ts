@@ -1,4 +1,5 @@
-// Text for a value of an API enumeration. A value without a text, from a newer server, is shown unchanged.
+// Returns the text for a value of an API enumeration. If there is no text, because only a newer server knows
+// the value, returns the value unchanged.
 import { useTranslation } from './use_translation';
 
 export function useTextOr(): (prefix: string, code: string | null | undefined) => string {

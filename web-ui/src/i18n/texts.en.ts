@@ -1,4 +1,4 @@
-// English texts that several features use, and those of the frame around the pages.
+// English texts that several features use, and the texts of the frame around the pages.
 export const en = {
   skip: 'Skip to content',
   loading: 'Loading…',

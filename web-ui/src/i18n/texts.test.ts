@@ -108,7 +108,7 @@ const sorted = (codes: string[]) => [...new Set(codes)].toSorted();
 describe('what the server refuses', () => {
   const api = readFileSync('../docs/api.md', 'utf8').split('## All codes')[1]!;
   const errors = readFileSync('../docs/errors.md', 'utf8');
-  // Codes of the tables that no response contains, because a member handles them itself.
+  // Codes in the tables that no response contains, because the scheduler handles these errors itself.
   const inside = new Set(['fenced', 'broken_store']);
   const rows = (text: string) =>
     text.split('\n').filter((line) => line.startsWith('|') && !line.startsWith('| status'));

@@ -1,7 +1,7 @@
-// Hook that gives a component its texts and renders it again when the language changes.
+// Hook that gives a component its texts. It renders the component again when the language changes.
 //
-// Used instead of react-i18next, whose every call copies all of i18next's state; a list calls the hook
-// about ten times per row.
+// It replaces the hook of react-i18next. Each call of that hook copies the whole state of i18next, and a list
+// calls its hook about ten times per row.
 import i18next, { type TFunction, type i18n } from 'i18next';
 import { useSyncExternalStore } from 'react';
 
@@ -11,8 +11,8 @@ interface Texts {
 }
 
 // Creates a new `t` for each language, so that values memoised by `t` are computed again. Texts without
-// placeholders are cached, because i18next handles plurals, contexts and nesting in every lookup. A missing
-// text is not cached, because its catalogue may be loaded later, with its page.
+// placeholders are cached, because i18next checks plurals, contexts and nesting in every lookup. A missing
+// text is not cached, because the catalogue of its page may be loaded later.
 function textsNow(): Texts {
   const plain = new Map<unknown, string>();
   const lookUp = (...args: Parameters<TFunction>) => {

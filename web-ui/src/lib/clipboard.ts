@@ -1,4 +1,4 @@
-// Copies to the clipboard, also on plain http beyond loopback, where browsers offer no
+// Copies to the clipboard. This works also on plain http beyond loopback, where browsers offer no
 // clipboard API.
 export async function copyText(text: string): Promise<boolean> {
   try {

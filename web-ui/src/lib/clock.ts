@@ -1,4 +1,4 @@
-// One tick per second for all texts that show an age or a countdown.
+// One tick per second, for all texts that show an age or a countdown.
 import { useSyncExternalStore } from 'react';
 import { serverNow } from '../api/reachability';
 

@@ -7,10 +7,11 @@ const UNITS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1000],
 ];
 
-// Cached, because creating a format takes longer than the rest of a row.
+// Formats are cached, because creating a format takes longer than all other work for a row.
 const relative = new Map<string, Intl.RelativeTimeFormat>();
 
-// "in 5 min.", "3 hr. ago", "now": one unit, rounded towards now.
+// Formats the time relative to now: "in 5 min.", "3 hr. ago", "now". It has one unit and is rounded
+// towards now.
 export function relativeTime(at: number, now: number, language: string): string {
   const distance = at - now;
   let format = relative.get(language);
@@ -24,13 +25,14 @@ export function relativeTime(at: number, now: number, language: string): string 
   return format.format(0, 'second');
 }
 
-// "2026-03-29 03:00:00 +02:00"; the same width for every time, so that columns line up.
+// Formats a time with its offset: "2026-03-29 03:00:00 +02:00". Every result has the same width, so that
+// columns line up.
 export function absoluteTime(at: number, zone: string | undefined): string {
   let parts: Record<string, string>;
   try {
     parts = partsOf(at, zone);
   } catch {
-    parts = partsOf(at, 'UTC'); // a zone that this browser does not know
+    parts = partsOf(at, 'UTC'); // this browser does not know the zone
   }
   const offset = (parts.timeZoneName ?? '').replace(/^(GMT|UTC)/, '') || '+00:00';
   return (
@@ -39,7 +41,8 @@ export function absoluteTime(at: number, zone: string | undefined): string {
   );
 }
 
-// The time of day if `at` is on the same day as `now`, else with the date. For sentences.
+// Formats a time for a sentence: the time of day if `at` is on the same day as `now`, otherwise also
+// the date.
 export function clockTime(at: number, now: number, zone: string | undefined): string {
   const [date, time] = absoluteTime(at, zone).split(' ');
   return date === absoluteTime(now, zone).split(' ')[0] ? time! : `${date} ${time}`;
@@ -88,11 +91,11 @@ export function span(ms: number, language: string): string {
   return `${sign}${minutes} ${unit.min}${seconds % 60 ? ` ${seconds % 60} ${unit.s}` : ''}`;
 }
 
-// Formats whole seconds like span, but 0 as "0 s", so that a countdown does not end in milliseconds.
+// Formats whole seconds like span. 0 becomes "0 s", so that a countdown does not end with milliseconds.
 export const countdown = (seconds: number, language: string): string =>
   seconds === 0 ? `0 ${unitsOf(language).s}` : span(seconds * 1000, language);
 
-// Replaces the times in a sentence of the server by a readable form: "2026-11-24 20:48:00 UTC".
+// Replaces the times in a sentence of the server by a form that is easier to read: "2026-11-24 20:48:00 UTC".
 export const readable = (text: string): string =>
   text.replace(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z/g, '$1 $2 UTC');
 
@@ -115,5 +118,5 @@ function numbers(options: Intl.NumberFormatOptions) {
 }
 export const count = numbers({});
 export const percent = numbers({ style: 'percent', maximumFractionDigits: 0 });
-// Compact form for cells: 3.6K.
+// Formats a number in a compact form for cells: 3.6K.
 export const brief = numbers({ notation: 'compact', maximumFractionDigits: 1 });

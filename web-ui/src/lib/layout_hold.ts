@@ -1,11 +1,11 @@
-// Prevents layout shift: content below a part of unknown height is loaded and rendered, but hidden until
-// that height is known.
+// Prevents layout shift. Content below a part of unknown height is loaded and rendered, but it is hidden
+// until that height is known.
 import { useCallback, useEffect, useState } from 'react';
 
-// A request may take very long. After this time the loaded parts are shown, even if they move later.
+// A request may take very long. After this time the content is shown, even if it moves later.
 const PATIENCE_MS = 2000;
 
-// Once `late`, `isKnown` is true for every part.
+// When `late` has become true, `isKnown` is true for every part.
 export function useKnown<Part extends string>(): {
   isKnown: (part: Part) => boolean;
   late: boolean;
@@ -24,7 +24,7 @@ export function useKnown<Part extends string>(): {
   return { isKnown: (part) => late || known.has(part), late, tell };
 }
 
-// Calls `tell` once, when the part is known.
+// Calls `tell` once, when `known` is true.
 export function useTell(known: boolean, tell: (() => void) | undefined): void {
   useEffect(() => {
     if (known) tell?.();
@@ -37,5 +37,6 @@ interface Reading {
   failureCount: number;
 }
 
-// True until the first request succeeds or fails. The parts below do not wait for its repetitions.
+// True until the first request succeeds or fails. If it fails, the parts below do not wait until it
+// is repeated.
 export const isAwaited = (query: Reading): boolean => query.isPending && query.failureCount === 0;

@@ -1,5 +1,5 @@
-// Refresh interval of a page that has a control for it. undefined: each list uses its own interval; false:
-// never.
+// Refresh interval of a page that has a field for it. undefined: each list uses its own interval. false:
+// lists are not refreshed.
 import { useEffect, useSyncExternalStore } from 'react';
 import { usePreferences } from './preferences';
 
@@ -30,7 +30,7 @@ export function useOwnPace(pace: Pace): void {
   }, [pace]);
 }
 
-// True if pages refresh by themselves, by polling or by listening.
+// True if pages refresh by themselves, by polling or by listening to changes.
 export function useLive(): boolean {
   const pace = usePace();
   return usePreferences().live && pace !== false;

@@ -1,5 +1,5 @@
-// Preferences in this browser: theme, language, time format, shortcuts, refresh. The first three are also
-// stored with the user, by auth/preference_sync.
+// Preferences in this browser: theme, language, time format, shortcuts, refresh. auth/preference_sync also
+// stores the first three with the user.
 import { useSyncExternalStore } from 'react';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
@@ -10,7 +10,7 @@ export interface Preferences {
   theme: (typeof THEMES)[number];
   language: (typeof LANGUAGES)[number];
   time: (typeof TIME_MODES)[number];
-  zone: string; // of local times; empty: the browser's
+  zone: string; // zone of local times; empty: the browser's zone
   shortcuts: boolean;
   live: boolean;
   wrap: boolean;
@@ -31,7 +31,7 @@ function load(): Preferences {
   try {
     stored = JSON.parse(localStorage.getItem(KEY) ?? '{}') ?? {};
   } catch {
-    // Storage is forbidden, or contains something else: uses the defaults.
+    // The browser forbids storage, or the stored value is not valid JSON. The defaults are used.
   }
   return {
     theme: oneOf(THEMES, stored.theme, 'system'),
@@ -54,7 +54,7 @@ export function setPreferences(change: Partial<Preferences>): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(current));
   } catch {
-    // Storage is forbidden: the preferences apply until the page is closed.
+    // The browser forbids storage. The preferences then apply until the page is closed.
   }
   applyTheme();
   listeners.forEach((listener) => listener());

@@ -1,5 +1,5 @@
-// Like React's `lazy`, for parts that nearly every visit of a page shows: loads them with the page,
-// not when they are first rendered. With `lazy`, React shows the fallback for at least 300 ms, even
+// Like React's `lazy`, for parts that nearly every visit of a page shows. Such a part is loaded with the
+// page, not when it is first rendered. With `lazy`, React would show the fallback for at least 300 ms, even
 // if the part has been loaded.
 import { lazy, useState, type ComponentType } from 'react';
 
@@ -9,7 +9,7 @@ export function early<Props extends object>(
   let here: ComponentType<Props> | undefined;
   const loading = load();
   const Late = lazy(() => loading) as unknown as ComponentType<Props>;
-  // An error is reported where the part is rendered.
+  // The error is ignored here, because it is reported where the part is rendered.
   loading.then(
     (all) => {
       here = all.default;

@@ -1,4 +1,4 @@
-// Time zones of this browser: their names, and conversion between local times and instants. Pure.
+// Time zones of this browser: their names, and the conversion between local times and instants. Pure.
 let zones: readonly string[] | undefined;
 export const allZones = (): readonly string[] =>
   (zones ??= ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]);
@@ -6,7 +6,7 @@ export const allZones = (): readonly string[] =>
 let own: string | undefined;
 export const browserZone = (): string => (own ??= new Intl.DateTimeFormat().resolvedOptions().timeZone);
 
-// Cached, because creating a format takes longer than the rest of a cell.
+// Formats are cached, because creating a format takes longer than the other work for a cell.
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: string): Intl.DateTimeFormat {
@@ -35,15 +35,17 @@ export function isZone(name: string): boolean {
   }
 }
 
-// The local time in a zone, as if it were UTC. An unknown zone counts as UTC.
+// Returns the local time in a zone as milliseconds, as if this local time were UTC. If the zone is unknown,
+// UTC is used.
 function shownAs(at: number, zone: string): number {
   const format = formatOf(isZone(zone) ? zone : 'UTC');
   const part = Object.fromEntries(format.formatToParts(at).map((one) => [one.type, one.value]));
   return Date.parse(`${part.year}-${part.month}-${part.day}T${part.hour}:${part.minute}:${part.second}Z`);
 }
 
-// The instant of a local time such as "2026-03-29T02:30": the first one if it occurs twice; right
-// after the jump if it does not exist. NaN if it is not a time.
+// Returns the instant of a local time such as "2026-03-29T02:30". If the local time occurs twice, returns the
+// first instant. If a clock change skips the local time, the offset before the change is used: 02:30 then
+// means 03:30. NaN if the text is not a time.
 export function instantIn(zone: string, local: string): number {
   const wanted = Date.parse(local.length === 10 ? local + 'T00:00Z' : local + 'Z');
   if (Number.isNaN(wanted)) return NaN;
@@ -52,7 +54,7 @@ export function instantIn(zone: string, local: string): number {
   return exact.length > 0 ? Math.min(...exact) : wanted - Math.min(...offsets);
 }
 
-// The local time at an instant: "2026-03-29T03:30".
+// Returns the local time at an instant: "2026-03-29T03:30".
 export const localIn = (zone: string, at: number) =>
   new Date(shownAs(Math.floor(at / 1000) * 1000, zone)).toISOString().slice(0, 16);
 

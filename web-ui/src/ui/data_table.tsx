@@ -1,4 +1,4 @@
-// A table; on a phone its rows are shown as cards.
+// A table. On a phone its rows are shown as cards.
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { CSSProperties, ReactNode } from 'react';
 import { TableFrame } from './ui';
@@ -7,19 +7,20 @@ export interface Column<T> {
   id: string; // "name" and "actions" have fixed places on a card
   header: ReactNode;
   cell: (row: T) => ReactNode;
-  sort?: string; // name of the order in the API
-  width?: number; // px, for a table with `fits`; columns without a width share the rest
+  sort?: string; // name of the column in the API's parameter `sort`
+  width?: number; // px, if the table has `fits`; columns without a width share the remaining width
 }
 
-// As in the API: name, or -name for descending. `usual` is the order without a parameter.
+// The order of the rows, as in the API: `name`, or `-name` for descending. `usual` is the order if there is
+// no parameter.
 export interface Sorting {
   by: string | undefined;
   usual?: string;
   onSort: (by: string | undefined) => void;
 }
 
-// Returns the next order: ascending, descending, then none, or again ascending if there is a
-// usual order.
+// Returns the order after a click on a header. The order changes from ascending to descending, then to none.
+// If there is a usual order, it changes from descending to ascending.
 export function nextSort({ by, usual }: Sorting, name: string): string | undefined {
   const now = by ?? usual;
   const next = now === name ? '-' + name : now === '-' + name && !usual ? undefined : name;
@@ -62,8 +63,8 @@ function Header<T>({ column, sorting }: { column: Column<T>; sorting: Sorting | 
 
 const REST_MIN_PX = 140; // least width of a column that has no width of its own
 
-// `fits`: the table is as wide as the page and cells are truncated; it scrolls only if that leaves
-// too little.
+// `fits`: the table is as wide as the page, and cells are truncated. If this leaves too little width for a
+// column, the table scrolls.
 export function DataTable<T>(props: {
   label: string;
   fits?: boolean;

@@ -1,4 +1,4 @@
-// A labelled input with its hint and its error, tied together for screen readers.
+// A labelled input with its hint and its error. Attributes connect them for screen readers.
 import { useId, type ReactElement, type ReactNode, cloneElement } from 'react';
 
 export function Field(props: {

@@ -1,9 +1,10 @@
-// A search field whose text is a parameter of the URL.
+// A search field. Its text is a parameter of the URL.
 import { useEffect, useState } from 'react';
 
 const DELAY_MS = 300;
 
-// Typing changes the URL after a short delay. If the URL changes otherwise, the field follows it.
+// Typing changes the URL after a short delay. If something else changes the URL, the field shows the
+// new text.
 export function SearchField(props: { label: string; value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(props.value);
   const [sent, setSent] = useState(props.value);

@@ -1,4 +1,4 @@
-// A state as shape, text and colour.
+// A badge that shows a state by shape, text and colour.
 import {
   Ban,
   CircleCheck,

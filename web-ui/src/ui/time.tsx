@@ -1,4 +1,4 @@
-// A time in the user's preferred form; the tooltip has the others.
+// A time in the form that the user prefers. The tooltip has the other forms.
 import { useMemo } from 'react';
 import { useTranslation } from '../i18n/use_translation';
 import { useNow } from '../lib/clock';
@@ -8,8 +8,8 @@ import { usePreferences } from '../lib/preferences';
 interface Props {
   at: string | null | undefined;
   zone?: string; // the job's time zone
-  absolute?: boolean; // never relative, for lists that are ordered by time
-  past?: boolean; // never shown as in the future: the page's clock may be up to one tick behind
+  absolute?: boolean; // never relative; for lists that are sorted by time
+  past?: boolean; // never shown as a future time, although the page's clock may be a tick late
 }
 
 export function Time({ at, ...rest }: Props) {
@@ -22,13 +22,13 @@ function Known({ at, zone, absolute, past }: Props & { at: string }) {
   const { t } = useTranslation();
   const now = useNow();
   const ms = Date.parse(at);
-  // Computed once, not with every tick of the clock.
+  // The text is computed once, not at every tick of the clock.
   const fixed = useMemo(() => {
     const utc = absoluteTime(ms, 'UTC');
     return { local: absoluteTime(ms, own || undefined), utc, job: zone ? absoluteTime(ms, zone) : utc };
   }, [ms, own, zone]);
   const ago = past ? Math.max(now - ms, 0) : now - ms;
-  // "a moment ago", not "now": it follows words such as "since".
+  // The text is "a moment ago", not "now", because it follows words such as "since".
   const relative = ago >= 0 && ago < 1000 ? t('time.moment_ago') : relativeTime(now - ago, now, language);
   const forms = { ...fixed, relative };
   const shown = mode === 'relative' && absolute ? 'local' : mode;

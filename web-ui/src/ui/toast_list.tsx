@@ -7,7 +7,8 @@ import { listIsShown, manager } from './toasts';
 
 export default function ToastList() {
   const { t } = useTranslation();
-  // Releases the waiting toasts. Runs after the effect in which the provider starts to listen.
+  // Shows the toasts that have waited for this list. Runs after the effect in which the provider
+  // begins to listen.
   useEffect(listIsShown, []);
   return (
     <Toast.Provider toastManager={manager}>

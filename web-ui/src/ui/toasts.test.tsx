@@ -4,7 +4,7 @@ import '../i18n';
 import ToastList from './toast_list';
 import { toast } from './toasts';
 
-// The list is loaded after the page; earlier toasts are not lost.
+// The list is loaded after the page. Toasts from before that time are not lost.
 it('shows what was said before there was a list', async () => {
   toast('3 jobs exported');
   render(<ToastList />);

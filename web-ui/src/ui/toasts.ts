@@ -1,10 +1,10 @@
-// Short messages about completed actions. Errors stay until they are closed.
+// Short messages about completed actions. An error stays until the user closes it.
 import { Toast } from '@base-ui/react/toast';
 
 export const manager = Toast.createToastManager();
 const DONE_MS = 5000;
 
-// Toasts wait for the list to be loaded, because the manager does not keep them.
+// Toasts wait here until the list is loaded, because the manager of the library does not keep them.
 let shown: () => void;
 const list = new Promise<void>((resolve) => {
   shown = resolve;

@@ -52,7 +52,7 @@ export function PageHeader(props: {
   );
 }
 
-// A scrolling region for tables wider than the page, reachable by keyboard.
+// A region that scrolls if a table is wider than the page. Users can reach it by keyboard.
 export function TableFrame(props: { label: string; children: ReactNode }) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a scrollable area must be reachable by keyboard
@@ -119,7 +119,8 @@ export function EmptyMatch(props: { onClear: () => void }) {
   );
 }
 
-// `back` leads to a list in which the missing object would be; a retry would not find it.
+// `back` leads to the list in which the missing object would be. It replaces a retry, which would not find
+// the object.
 export function LoadFailure(props: { error: unknown; onRetry?: () => void; back?: ReactNode }) {
   const { t } = useTranslation();
   const error = props.error;
@@ -190,12 +191,12 @@ export function explain(error: unknown, t: (key: string) => string): string {
       ? t('error.unreachable')
       : problemText('problem', error.code, error.message) || t('error.unknown');
   }
-  // An error of the code itself: its message is for developers.
+  // An error in the console's own code. Its message is for developers.
   if (error instanceof TypeError) return t('error.part');
   return error instanceof Error ? error.message : t('error.unknown');
 }
 
-// The same, with the server's text marked as English.
+// Like explain, but the server's text is marked as English.
 function Explained({ error }: { error: unknown }) {
   const { t } = useTranslation();
   if (!(error instanceof ApiError) || error.code === 'unreachable') return explain(error, t);
@@ -259,12 +260,12 @@ interface MoreQuery {
   data?: { pages: { searched_to?: string; searched?: string }[] };
 }
 
-// The time up to which an unfinished search has gone back; undefined if there is no search, or if
-// it has ended.
+// Returns the time up to which an unfinished search has gone back. undefined if there is no search, or if the
+// search has ended.
 export const searchedTo = (query: MoreQuery): string | undefined =>
   query.hasNextPage ? query.data?.pages.at(-1)?.searched_to : undefined;
 
-// True if a search for jobs stopped before a page was full, and can be continued.
+// True if a search for jobs stopped before a page was full and can be continued.
 export const isUnfinished = (query: MoreQuery): boolean =>
   query.hasNextPage && query.data?.pages.at(-1)?.searched === 'unfinished';
 

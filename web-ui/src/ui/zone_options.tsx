@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import { allZones } from '../lib/zones';
 
-// Options of time zones for fields with this `list`. There are hundreds, so they are rendered when
-// such a field first gets the focus.
+// Options for fields of time zones (the attribute `list`). There are hundreds of time zones. So the options
+// are rendered when such a field first gets the focus.
 export function ZoneOptions({ id }: { id: string }) {
   const [wanted, setWanted] = useState(false);
   useEffect(() => {

@@ -1,13 +1,13 @@
-// Problems in the chosen language. The server describes a problem in English, with details such as
-// names that the catalogues cannot contain. In other languages a sentence for the code precedes the
-// server's text.
+// Texts for problems in the chosen language. The server describes a problem in English, with details such as
+// names. The catalogues cannot contain these details. So in other languages a translated sentence for the
+// code comes before the server's text.
 import i18next from 'i18next';
 import { addTexts } from '../index';
 
 let fetched: Promise<void> | undefined;
 
-// English sentences are needed only for problems without a text from the server, so they are loaded when
-// the first problem occurs. If that fails, no sentence is shown and the next problem tries again.
+// English sentences are needed only for problems without a text of the server. So they are loaded when the
+// first problem occurs. If loading fails, no sentence is shown, and the next problem tries again.
 export const fetchProblems = (): Promise<void> =>
   (fetched ??= import('./en').then(
     ({ enProblems }) => addTexts('en', enProblems),
@@ -21,7 +21,7 @@ export interface Said {
   detail: string;
 }
 
-// `kind`: problem (of a whole response) or field (of one of its fields).
+// `kind`: "problem" is about a whole response, "field" about one field of the request.
 export function partsOf(kind: 'problem' | 'field', code: string, detail: string): Said {
   if (i18next.language === 'en' && detail !== '') return { said: '', detail };
   const key = `${kind}.${code}`;

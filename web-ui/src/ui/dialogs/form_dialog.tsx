@@ -1,4 +1,5 @@
-// A dialog around a form. The server's errors are shown at their fields, others above the buttons.
+// A dialog around a form. An error of the server is shown at its field, or above the buttons if it belongs to
+// no field.
 import { useId, useState, type FormEvent, type ReactNode } from 'react';
 import { ApiError } from '../../api/client';
 import { useTranslation } from '../../i18n/use_translation';
@@ -13,7 +14,7 @@ export function FormDialog(props: {
   title: string;
   save: string;
   danger?: boolean;
-  pointers: readonly string[]; // the error pointers that have a field in this form
+  pointers: readonly string[]; // JSON pointers of errors that a field of this form shows
   finalFocus?: () => HTMLElement | null;
   onClose: () => void;
   onSave: () => Promise<void>;

@@ -1,4 +1,4 @@
-// A dialog whose code is loaded when the first one is opened.
+// A dialog. The code of dialogs is loaded when the first dialog is opened.
 import { Suspense, lazy, useState } from 'react';
 import type { ModalProps } from './modal_dialog';
 

@@ -1,6 +1,9 @@
-// A dialog with a title, a close button and actions. Initial focus: the first field; without one
-// the main action, or, if that destroys something, the first action, which cancels. Closing returns
-// the focus to the opener. Enter in a single-line field triggers the main action.
+// A dialog with a title, a close button and actions. At first the focus is on:
+// - the first field;
+// - in a dialog without fields, the main action;
+// - if the main action destroys something, the first action instead, which cancels.
+// When the dialog is closed, the focus returns to the element that opened it. Enter in a single-line field
+// triggers the main action.
 import { Dialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import { useRef, type KeyboardEvent, type ReactNode } from 'react';
@@ -12,13 +15,13 @@ export interface ModalProps {
   title: string;
   children: ReactNode;
   actions: ReactNode;
-  finalFocus?: () => HTMLElement | null; // where the focus goes if the opener may be gone
+  finalFocus?: () => HTMLElement | null; // gets the focus at the end if the opener may be removed
 }
 
 const FIELDS = ['input:not([type=hidden]):not([readonly])', 'select', 'textarea:not([readonly])']
   .map((one) => one + ':not(:disabled)')
   .join();
-// Input types for which Enter has another meaning, or none.
+// Input types for which Enter has another meaning or no meaning.
 const NOT_TYPED = new Set(['checkbox', 'radio', 'button', 'submit', 'file']);
 const MAIN = '.button-primary, .button-danger';
 
@@ -28,7 +31,7 @@ export default function ModalDialog(props: ModalProps) {
   const actions = useRef<HTMLDivElement>(null);
   const mainAction = () => actions.current?.querySelector<HTMLButtonElement>(MAIN) ?? null;
   const first = (by: string) => {
-    if (by === 'touch') return true; // focusing a field would open the on-screen keyboard
+    if (by === 'touch') return true; // a focus on a field would open the on-screen keyboard
     const field = content.current?.querySelector<HTMLElement>(FIELDS);
     if (field instanceof HTMLInputElement && field.type === 'radio') {
       return content.current?.querySelector<HTMLElement>('input[type=radio]:checked') ?? field;
@@ -40,7 +43,7 @@ export default function ModalDialog(props: ModalProps) {
       (safe ? null : main) ?? actions.current?.querySelector<HTMLElement>('button:not(:disabled)') ?? true
     );
   };
-  // Submits on Enter. Inside a form the browser does this.
+  // Submits the dialog on Enter. If the field is inside a form, the browser does this.
   const submit = (event: KeyboardEvent) => {
     const field = event.target;
     if (event.key !== 'Enter' || event.defaultPrevented || event.nativeEvent.isComposing) return;
