@@ -50,7 +50,7 @@ void OpenClaims::SendClaim(RunEntry& entry, SteadyTime now) {
   request.token = entry.held.token;
   request.executor = options_.executor_id;
   request.incarnation = options_.incarnation;
-  request.overlap = entry.task.overlap;
+  request.overlap.policy = entry.task.overlap;
   request.wants_secrets = !entry.task.secret_env.empty();
   rooms_.sessions.QueueClaim(entry.member, std::move(request), now);
 }

@@ -172,7 +172,7 @@ void ClaimApplier::Place(std::vector<Item*>& items) {
       return false;
     }
     const Definition& definition = *at->second;
-    request.overlap = definition.job().overlap_policy;
+    request.overlap = OverlapRulesOf(definition.job());
     const std::string& pinned = definition.job().executor_id;
     if (!pinned.empty()) request.elsewhere = pinned != request.executor.value();
     if (definition.selector() == nullptr) return false;

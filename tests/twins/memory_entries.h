@@ -43,6 +43,11 @@ struct ScheduleEntry {
   bool readable = true;
 };
 
+struct QueueEntry {
+  WallTime since;
+  WallTime expires = kNever;
+};
+
 struct JobEntry {
   JobNo job_no;
   JobId id = {};
@@ -60,7 +65,9 @@ struct JobEntry {
   std::map<int64_t, std::string> actors = {};  // who created each version
   std::set<int64_t> unreadable = {};           // versions that a test has damaged
   std::set<RunKey> open = {};                  // PENDING, RUNNING, HELD
-  std::set<RunKey> active = {};  // claimed and not yet final; overlap_policy skip checks this
+  // Claimed, or admitted out of the queue, and not final since: the runs that use slots.
+  std::set<RunKey> active = {};
+  std::map<RunKey, QueueEntry> queue = {};  // the runs that wait for a slot
 };
 
 std::string Lower(std::string_view text);  // ASCII letters only

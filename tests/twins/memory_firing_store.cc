@@ -61,7 +61,26 @@ bool TakesRuns(const MemoryTables& tables, const ExecutorId& executor) REQUIRES(
   return found == tables.executors.end() || (found->second.enabled && !found->second.draining);
 }
 
-// Writes a claim. Returns a notice if the run starts late.
+SlotFacts SlotsOf(const JobEntry& job, const RunKey& key) {
+  const bool has_slot = job.active.contains(key);
+  return {.has_slot = has_slot,
+          .taken = static_cast<int64_t>(job.active.size()) - (has_slot ? 1 : 0),
+          .queued = static_cast<int64_t>(job.queue.size()),
+          .queued_before = !job.queue.empty() && job.queue.begin()->first < key};
+}
+
+void WriteQueued(MemoryTables& tables, RunEntry entry, const OverlapRules& rules, WallTime now)
+    REQUIRES(tables.mu) {
+  const RunKey key = entry.row.key;
+  const bool expires = rules.queue_timeout > Duration::zero();
+  const WallTime until = expires ? entry.row.due + rules.queue_timeout : kNever;
+  JobEntry& job = *tables.FindJob(entry.row.job_no);
+  entry.row.due = kQueued;
+  tables.PutRun(std::move(entry));
+  job.queue[key] = {now, until};
+}
+
+// Writes a claim. Returns the notice of a late start, if it is one.
 std::optional<Notice> WriteClaim(MemoryTables& tables, RunEntry entry, const ClaimRequest& request,
                                  WallTime now) REQUIRES(tables.mu) {
   entry.row.state = RunState::kRunning;
@@ -236,18 +255,16 @@ ClaimReply MemoryFiringStore::ClaimOne(const ClaimRequest& request, WallTime now
   // A request that names another segment was checked against the wrong fence.
   if (found != nullptr && found->row.segment != request.segment) found = nullptr;
   ClaimFacts facts{.now = now, .executor_enabled = TakesRuns(tables_, request.executor)};
-  if (found != nullptr) {
-    const std::set<RunKey>& active = tables_.FindJob(found->row.job_no)->active;
-    facts.overlap_slot_free = std::all_of(active.begin(), active.end(),
-                                          [&](const RunKey& key) { return key == request.key; });
-  }
+  if (found != nullptr) facts.slots = SlotsOf(*tables_.FindJob(found->row.job_no), request.key);
   const ClaimDecision decision =
       DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);
   if (decision.verdict == ClaimVerdict::kAccepted) {
     auto late = WriteClaim(tables_, *found, request, now);
     if (late) AddNotice(tables_, *std::move(late));
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
-    WriteSkip(tables_, *found, reason::kOverlap, now);
+    WriteSkip(tables_, *found, SkipReasonOf(decision), now);
+  } else if (decision.verdict == ClaimVerdict::kQueued) {
+    WriteQueued(tables_, *found, request.overlap, now);
   }
   ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
   if (found != nullptr) {
@@ -304,8 +321,10 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
                                                job == nullptr ? nullptr : &job_row, report, now);
   RunEffect effect{.key = report.key, .verdict = decision.verdict};
   if (decision.verdict == ResultVerdict::kApplied) {
+    const bool held_slot = job->active.contains(report.key);
     WriteChange(tables_, *found, decision.change, report.result, now);
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
+    effect.freed_slot = held_slot && IsFinal(effect.state);
     effect.dead_letter = decision.change.dead_letter;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(*found, report)) {
     RunEntry entry = *found;

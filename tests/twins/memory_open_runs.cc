@@ -76,7 +76,7 @@ PendingPage PendingRuns(MemoryTables& tables, const std::vector<SegmentId>& segm
   std::optional<std::pair<WallTime, RunKey>> last;
   Merge<MemoryTables::PendingIndex>(
       ranges, [&](const std::pair<WallTime, RunKey>& entry) REQUIRES(tables.mu) {
-        if (entry.first > until || entry.first == kNever) return false;
+        if (entry.first > until || !IsTime(entry.first)) return false;
         if (page.runs.size() >= limit) {
           page.next = last;
           return false;
@@ -97,7 +97,7 @@ JobPendingPage PendingRunsOfJob(MemoryTables& tables, const JobWindow& window,
   auto at = after && *after >= first ? job->open.upper_bound(*after) : job->open.lower_bound(first);
   for (; at != job->open.end() && at->fire <= window.to; ++at) {
     const RunRow& row = tables.FindRun(*at)->row;
-    if (row.state != RunState::kPending || row.due == kNever) continue;
+    if (row.state != RunState::kPending || !IsTime(row.due)) continue;
     if (page.runs.size() == limit) {
       page.next = page.runs.back().key;
       break;
@@ -142,7 +142,7 @@ OverdueReport Overdue(MemoryTables& tables, WallTime now) {
   OverdueReport report;
   for (const SegmentRecord& record : tables.segments) {
     const MemoryTables::PendingIndex& pending = tables.pending(record.segment);
-    if (!pending.empty()) {
+    if (!pending.empty() && IsTime(pending.begin()->first)) {
       report.oldest_pending_due = std::min(report.oldest_pending_due, pending.begin()->first);
     }
     for (auto it = pending.begin(); it != pending.end() && it->first <= now; ++it) {

@@ -72,7 +72,7 @@ JobRow ToJobRow(const JobEntry& job) {
           .paused = !job.definition.enabled,
           .deleted = job.deleted,
           .priority = job.definition.priority,
-          .overlap = job.definition.overlap_policy,
+          .overlap = OverlapRulesOf(job.definition),
           .retry = RetryRulesOf(job.definition)};
 }
 

@@ -58,6 +58,7 @@ void MemoryTables::EraseRun(const RunKey& key) {
   Unindex(before);
   jobs_.at(before.job_no).open.erase(key);
   jobs_.at(before.job_no).active.erase(key);
+  jobs_.at(before.job_no).queue.erase(key);
   runs_.erase(found);
   if (observer_) observer_(&before, nullptr);
 }
@@ -84,6 +85,8 @@ void MemoryTables::Index(const RunRow& row) {
   } else {
     job.open.insert(row.key);
   }
+  const bool queued = row.state == RunState::kPending && row.due == kQueued;
+  if (!queued && !failpoint::Broken("wait.delete")) job.queue.erase(row.key);
   if (CountsAsActive(row, job.active.contains(row.key))) {
     job.active.insert(row.key);
   } else {

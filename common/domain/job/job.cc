@@ -125,6 +125,23 @@ Status CheckNumbers(const JobDefinition& job) {
   return {};
 }
 
+Status CheckOverlap(const JobDefinition& job) {
+  CARILLON_TRY(CheckWhole("max_running", job.max_running, 1, 1'000));
+  CARILLON_TRY(CheckWhole("queue_max", job.queue_max, 1, 10'000));
+  if (job.max_running == 1) return {};
+  if (job.overlap_policy == OverlapPolicy::kAllow) {
+    return Wrong(
+        "/max_running",
+        "has no effect with overlap_policy allow; set overlap_policy to skip, queue_one or "
+        "queue_all, or omit max_running");
+  }
+  if (EndsPrevious(job.overlap_policy)) {
+    return Wrong("/max_running",
+                 fmt::format("must be 1 with overlap_policy {}", Name(job.overlap_policy)));
+  }
+  return {};
+}
+
 Status CheckParameter(const std::string& name, const ParameterValue& value) {
   const std::string pointer = "/parameters/" + EscapePointer(name);
   if (!IsVariableName(name)) {
@@ -207,8 +224,13 @@ Status CheckOwner(const std::string& user_id) {
 
 constexpr std::array<NameOf<JobType>, 2> kJobTypes{
     {{JobType::kShell, "shell"}, {JobType::kNoop, "noop"}}};
-constexpr std::array<NameOf<OverlapPolicy>, 2> kOverlapPolicies{
-    {{OverlapPolicy::kAllow, "allow"}, {OverlapPolicy::kSkip, "skip"}}};
+constexpr std::array<NameOf<OverlapPolicy>, 6> kOverlapPolicies{
+    {{OverlapPolicy::kAllow, "allow"},
+     {OverlapPolicy::kSkip, "skip"},
+     {OverlapPolicy::kQueueOne, "queue_one"},
+     {OverlapPolicy::kQueueAll, "queue_all"},
+     {OverlapPolicy::kCancelPrevious, "cancel_previous"},
+     {OverlapPolicy::kTerminatePrevious, "terminate_previous"}}};
 constexpr std::array<NameOf<RetryBackoff>, 2> kRetryBackoffs{
     {{RetryBackoff::kFixed, "fixed"}, {RetryBackoff::kExponential, "exponential"}}};
 constexpr std::array<NameOf<OnLost>, 3> kOnLosts{
@@ -246,6 +268,7 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
   note(CheckCommand(job));
   note(CheckSchedules(job));
   note(CheckNumbers(job));
+  note(CheckOverlap(job));
   note(ValidateParameters(job.parameters));
   note(CheckEnv(job));
   note(ValidateTemplates(job));

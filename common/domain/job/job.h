@@ -17,7 +17,15 @@
 namespace carillon {
 
 enum class JobType { kShell, kNoop };
-enum class OverlapPolicy { kAllow, kSkip };
+// What happens to a run that becomes due while `max_running` other runs of its job are active.
+enum class OverlapPolicy {
+  kAllow,              // it runs as well; the job has no limit
+  kSkip,               // SKIPPED
+  kQueueOne,           // it waits if no other run waits, else SKIPPED
+  kQueueAll,           // it waits if fewer than `queue_max` runs wait, else SKIPPED
+  kCancelPrevious,     // the active run is cancelled; of several that wait only the newest runs
+  kTerminatePrevious,  // the same, but the active run is killed at once
+};
 enum class RetryBackoff { kFixed, kExponential };
 // The effect on a run whose executor was lost: run again, fail, or wait for a person.
 enum class OnLost { kRetry, kFail, kHold };
@@ -49,6 +57,9 @@ struct JobDefinition {
   int64_t catch_up_window_s = 3600;  // 0-31,536,000; older fires are not run
   int64_t catch_up_max = 100;        // 1-10,000; maximum number of misfires that kAll runs
   OverlapPolicy overlap_policy = OverlapPolicy::kAllow;
+  int64_t max_running = 1;  // 1-1,000 active runs; 1 with kAllow (where it limits nothing) and with
+                            // the policies that end the previous run
+  int64_t queue_max = 100;  // 1-10,000 waiting runs of kQueueAll
   DstGap dst_gap = DstGap::kFire;
   DstRepeat dst_repeat = DstRepeat::kAuto;
   Routing routing = Routing::kRoundRobin;
@@ -84,7 +95,14 @@ inline constexpr std::string_view kDefaultNamespace = "default";
 inline constexpr std::string_view kNamespaceRule =
     "must be 1 to 63 characters of a-z, 0-9 and -, neither beginning nor ending with -";
 
-// Stable lower-case names, and their parsers (schedule_spec.h).
+// True if runs of the job need a slot (common/domain/run/overlap.h).
+constexpr bool TakesSlots(OverlapPolicy policy) { return policy != OverlapPolicy::kAllow; }
+// True if a new run makes Carillon cancel or kill the active one.
+constexpr bool EndsPrevious(OverlapPolicy policy) {
+  return policy == OverlapPolicy::kCancelPrevious || policy == OverlapPolicy::kTerminatePrevious;
+}
+
+// As in schedule_spec.h.
 std::string_view Name(JobType value);
 std::string_view Name(OverlapPolicy value);
 std::string_view Name(RetryBackoff value);

@@ -45,7 +45,7 @@ bool IsPlain(const PlainRow& run, const ClaimRequest& request, WallTime now) {
 }
 
 bool MayBePlain(const ClaimRequest& request) {
-  return request.overlap != OverlapPolicy::kSkip && request.hold_back == ClaimReason::kNone &&
+  return !TakesSlots(request.overlap.policy) && request.hold_back == ClaimReason::kNone &&
          !request.elsewhere && !request.repeated;
 }
 

@@ -57,8 +57,9 @@ inline constexpr std::string_view kLeaseEnded =
     "lease_ended";  // LOST: the warden enforced the lease
 // CANCELLED: a user gave up a run whose process may still run, and confirmed that.
 inline constexpr std::string_view kOutcomeUnknown = "outcome_unknown";
-// SKIPPED (kDeleted: also CANCELLED):
-inline constexpr std::string_view kOverlap = "overlap";
+inline constexpr std::string_view kOverlap = "overlap";       // SKIPPED …
+inline constexpr std::string_view kQueueFull = "queue_full";  // queue_max runs were queued
+inline constexpr std::string_view kReplaced = "replaced";     // a newer run took its place
 inline constexpr std::string_view kPaused = "paused";
 inline constexpr std::string_view kEdited = "edited";
 inline constexpr std::string_view kDeleted = "deleted";
@@ -79,6 +80,15 @@ inline constexpr std::string_view kSecretUnsupported = "secret_unsupported";
 // since: its process may still run.
 bool MayStillRun(RunState state, std::string_view reason);
 
+// Values of `due` that are no times: what a PENDING run waits for instead. Later than every time,
+// so that a scan for due runs does not find them.
+//
+// kNever    Its job is paused. A resume makes the run due.
+// kQueued   A slot of its job (overlap.h). Admission makes the run due. Exactly the queued runs are
+//           in the store's queues (queue_store.h).
+inline constexpr WallTime kQueued = kNever - 1s;
+constexpr bool IsTime(WallTime due) { return due < kQueued; }
+
 // The part of a run that decisions depend on (run_state.h): one row of job_runs, locked.
 struct RunRow {
   RunKey key;
@@ -87,7 +97,7 @@ struct RunRow {
   RunKind kind = RunKind::kCron;
   RunState state = RunState::kPending;
   int attempt = 1;        // the current one, from 1
-  WallTime due = kNever;  // PENDING: claimable from this time on; kNever while the job is paused
+  WallTime due = kNever;  // PENDING: claimable from this time on, kNever or kQueued
   int priority = 0;
   int64_t def_version = 0;       // the version of the job that this run executes
   ClaimToken claim_token = {};   // of the last claim; kept until the next one

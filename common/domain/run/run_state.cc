@@ -29,7 +29,8 @@ RunChange NextAttempt(const RunRow& row, const JobRow& job, WallTime due) {
 }
 
 bool WaitsForRetry(const RunRow& row, WallTime now) {
-  return row.state == RunState::kPending && row.attempt > 1 && row.due > now;
+  const bool queued = row.due == kQueued;
+  return row.state == RunState::kPending && row.attempt > 1 && row.due > now && !queued;
 }
 
 RunChange Ended(const RunRow& row, RunState state, std::string_view why) {
@@ -108,6 +109,8 @@ std::string_view Name(ClaimReason reason) {
     case ClaimReason::kExecutorDisabled: return "executor_disabled";
     case ClaimReason::kWrongExecutor: return "wrong_executor";
     case ClaimReason::kOverlap: return "overlap";
+    case ClaimReason::kQueueFull: return "queue_full";
+    case ClaimReason::kQueued: return "queued";
     case ClaimReason::kNoLease: return "no_lease";
     case ClaimReason::kNotOwner: return "not_owner";
     case ClaimReason::kClusterPaused: return "cluster_paused";
@@ -129,6 +132,7 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
     return refuse(ClaimReason::kVersionMoved);
   }
   if (row->due == kNever) return refuse(ClaimReason::kPaused);
+  if (row->due == kQueued) return refuse(ClaimReason::kQueued);
   if (row->due > facts.now) return refuse(ClaimReason::kNotDue);
   if (request.hold_back != ClaimReason::kNone) return refuse(request.hold_back);
   if (!facts.executor_enabled) return refuse(ClaimReason::kExecutorDisabled);
@@ -136,15 +140,22 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   if (pinned ? row->pinned_executor != request.executor : request.elsewhere) {
     return refuse(ClaimReason::kWrongExecutor);
   }
-  if (request.overlap == OverlapPolicy::kSkip && !facts.overlap_slot_free) {
-    return {ClaimVerdict::kSkipped, ClaimReason::kOverlap};
+  switch (DecideSlot(request.overlap, facts.slots)) {
+    case SlotVerdict::kSkip: return {ClaimVerdict::kSkipped, ClaimReason::kOverlap};
+    case SlotVerdict::kSkipFull: return {ClaimVerdict::kSkipped, ClaimReason::kQueueFull};
+    case SlotVerdict::kQueue: return {ClaimVerdict::kQueued, ClaimReason::kQueued};
+    case SlotVerdict::kStart: break;
   }
   return {ClaimVerdict::kAccepted, ClaimReason::kNone};
 }
 
+std::string_view SkipReasonOf(const ClaimDecision& decision) {
+  return decision.reason == ClaimReason::kQueueFull ? reason::kQueueFull : reason::kOverlap;
+}
+
 bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now) {
   return request.late_after > Duration::zero() && row.attempt == 1 &&
-         now - row.key.fire > request.late_after;
+         now - row.due > request.late_after;
 }
 
 ResultDecision DecideResult(const RunRow* row, const JobRow* job, const ResultReport& report,

@@ -12,6 +12,7 @@
 
 #include "common/domain/job/job.h"
 #include "common/domain/job/retry.h"
+#include "common/domain/run/overlap.h"
 #include "common/domain/run/run.h"
 
 namespace carillon {
@@ -23,7 +24,7 @@ struct JobRow {
   bool paused = false;
   bool deleted = false;
   int priority = 0;
-  OverlapPolicy overlap = OverlapPolicy::kAllow;
+  OverlapRules overlap = {};
   RetryRules retry = {};
   // For DecideLost: on_lost of the job's version that the attempt executes, if not `version`.
   std::optional<OnLost> attempt_on_lost = {};
@@ -31,7 +32,8 @@ struct JobRow {
 
 // ---- claim -------------------------------------------------------------------------------------
 
-enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped };
+// kQueued is a refusal for the executor: the run waits for a slot of its job.
+enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped, kQueued };
 // Each has a stable name, which is also the label of carillon_claims_total.
 enum class ClaimReason {
   kNone,
@@ -45,7 +47,9 @@ enum class ClaimReason {
   kCancelled,
   kExecutorDisabled,
   kWrongExecutor,  // the run is pinned to another one, or its job must run elsewhere
-  kOverlap,        // kSkipped: another run of the job is active
+  kOverlap,        // kSkipped: as many runs of the job are active as may be
+  kQueueFull,      // kSkipped: as many runs of the job are queued as may be
+  kQueued,         // it waits for a slot of its job (kQueued), or did so already (kRefused)
   kNoLease,        // the owner cannot keep more leases (hold_back)
   // Sent to a member that does not own the segment; another member may accept it.
   kNotOwner,
@@ -64,10 +68,11 @@ struct ClaimRequest {
   ClaimToken token;
   ExecutorId executor;
   Incarnation incarnation;
-  OverlapPolicy overlap = OverlapPolicy::kAllow;  // as defined by version def_version
-  bool wants_secrets = false;                     // its task names secrets
-  // The fields below are set by the owner, not by the executor.
+  bool wants_secrets = false;  // its task names secrets
+  // The members that follow are set by the owner, not by the executor.
   //
+  // The job's rules by version def_version.
+  OverlapRules overlap = {};
   // Version def_version of the job must run on other executors than this one. Does not apply to a
   // pinned run, which runs on its executor in any case.
   bool elsewhere = false;
@@ -81,8 +86,8 @@ struct ClaimRequest {
 
 struct ClaimFacts {
   WallTime now;
-  bool executor_enabled = true;   // and not draining
-  bool overlap_slot_free = true;  // used only with OverlapPolicy::kSkip
+  bool executor_enabled = true;  // and not draining
+  SlotFacts slots = {};          // set if the job's policy takes slots
 };
 
 struct ClaimDecision {
@@ -97,6 +102,8 @@ struct ClaimDecision {
 // kAcceptedAgain is checked before everything else: if the row is RUNNING with the same token, an
 // earlier reply was lost and the attempt may already run, so it must not be refused now.
 ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const ClaimFacts& facts);
+// The `reason` of a run that was skipped by a claim.
+std::string_view SkipReasonOf(const ClaimDecision& decision);
 
 // True if the accepted `request` starts later than its job allows; never for a retry.
 bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now);

@@ -13,6 +13,7 @@
 #include "common/ports/store/job_store.h"
 #include "common/ports/store/log_store.h"
 #include "common/ports/store/notice_store.h"
+#include "common/ports/store/queue_store.h"
 #include "common/ports/store/run_store.h"
 #include "common/ports/store/secret_store.h"
 #include "common/ports/store/segment_store.h"
@@ -24,6 +25,7 @@ struct Stores {
   IdentityStore& identity;
   SegmentStore& segments;
   FiringStore& firing;
+  QueueStore& queues;
   JobStore& jobs;
   RunStore& runs;
   LogStore& logs;

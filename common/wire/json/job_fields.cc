@@ -345,6 +345,8 @@ constexpr std::array kFields = {
     SecondsEntry<&Job::catch_up_window_s>("catch_up_window"),
     Entry<&Job::catch_up_max>("catch_up_max"),
     Entry<&Job::overlap_policy>("overlap_policy"),
+    Entry<&Job::max_running>("max_running"),
+    Entry<&Job::queue_max>("queue_max"),
     Entry<&Job::dst_gap>("dst_gap"),
     Entry<&Job::dst_repeat>("dst_repeat"),
     Entry<&Job::routing>("routing"),

@@ -30,6 +30,7 @@ constexpr std::array kVerdicts = {
     std::pair{ClaimVerdict::kRefused, std::string_view("refused")},
     std::pair{ClaimVerdict::kSkipped, std::string_view("skipped")}};
 
+// A verdict without a name is a refusal for the executor: kQueued.
 std::string_view NameOf(ClaimVerdict verdict) {
   for (const auto& [value, name] : kVerdicts) {
     if (value == verdict) return name;
@@ -194,7 +195,7 @@ void Encode(const ClaimBatch& from, v1::FromExecutor& message) {
                        .token = request.token},
            *claim.mutable_attempt());
     claim.set_def_version(request.def_version);
-    claim.set_overlap_policy(std::string(Name(request.overlap)));
+    claim.set_overlap_policy(std::string(Name(request.overlap.policy)));
     claim.set_wants_secrets(request.wants_secrets);
   }
 }
@@ -216,8 +217,8 @@ Result<FromExecutor> Decode(const v1::ClaimBatch& from, const ExecutorId& execut
                            .token = attempt.token,
                            .executor = executor,
                            .incarnation = incarnation,
-                           .overlap = *overlap,
-                           .wants_secrets = claim.wants_secrets()});
+                           .wants_secrets = claim.wants_secrets(),
+                           .overlap = {.policy = *overlap}});
   }
   return FromExecutor(std::move(to));
 }

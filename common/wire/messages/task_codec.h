@@ -40,7 +40,7 @@ struct TaskMessage {
   int64_t retry_count = 0;
   int64_t retry_interval_s = 60;
   int priority = 0;
-  OverlapPolicy overlap = OverlapPolicy::kAllow;
+  OverlapPolicy overlap = OverlapPolicy::kAllow;  // kSkip stands for every policy that takes slots
   OnLost on_lost = OnLost::kRetry;
   uint32_t shard_total = 1;
   std::string trace_id = {};  // trace id of the execute request; empty = derived from the run id

@@ -1,0 +1,69 @@
+#include "common/domain/run/overlap.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/base/failpoint.h"
+
+namespace carillon {
+
+OverlapRules OverlapRulesOf(const JobDefinition& job) {
+  return {.policy = job.overlap_policy,
+          .max_running = job.max_running,
+          .queue_max = job.queue_max,
+          .queue_timeout = std::chrono::seconds(job.queue_timeout_s)};
+}
+
+SlotVerdict DecideSlot(const OverlapRules& rules, const SlotFacts& facts) {
+  if (!TakesSlots(rules.policy) || facts.has_slot) return SlotVerdict::kStart;
+  const bool behind = facts.queued_before && !failpoint::Broken("claim.queued_before");
+  const bool free = facts.taken < rules.max_running || failpoint::Broken("claim.limit");
+  if (free && !behind) return SlotVerdict::kStart;
+  switch (rules.policy) {
+    case OverlapPolicy::kAllow:
+    case OverlapPolicy::kSkip: return SlotVerdict::kSkip;
+    case OverlapPolicy::kQueueOne:
+      return facts.queued == 0 ? SlotVerdict::kQueue : SlotVerdict::kSkip;
+    case OverlapPolicy::kQueueAll:
+      return facts.queued < rules.queue_max ? SlotVerdict::kQueue : SlotVerdict::kSkipFull;
+    case OverlapPolicy::kCancelPrevious:
+    case OverlapPolicy::kTerminatePrevious: return SlotVerdict::kQueue;
+  }
+  return SlotVerdict::kSkip;
+}
+
+Admission DecideAdmission(const OverlapRules& rules, const std::vector<RunKey>& queue,
+                          int64_t taken) {
+  Admission admission;
+  if (queue.empty()) return admission;
+  if (!TakesSlots(rules.policy)) {
+    admission.admitted = queue;
+    return admission;
+  }
+  if (!EndsPrevious(rules.policy)) {
+    const int64_t free = std::max<int64_t>(0, rules.max_running - taken);
+    const auto count = std::min<size_t>(queue.size(), static_cast<size_t>(free));
+    admission.admitted.assign(queue.begin(), queue.begin() + static_cast<long>(count));
+    return admission;
+  }
+  admission.replaced.assign(queue.begin(), queue.end() - 1);
+  if (taken == 0) {
+    admission.admitted.push_back(queue.back());
+  } else {
+    admission.holders =
+        rules.policy == OverlapPolicy::kCancelPrevious ? CancelMode::kGraceful : CancelMode::kKill;
+  }
+  return admission;
+}
+
+MakeRoom DecideMakeRoom(const RunRow& holder) {
+  return holder.state == RunState::kPending && holder.attempt == 1 ? MakeRoom::kSkip
+                                                                   : MakeRoom::kCancel;
+}
+
+std::string ReplacedSentence(const OverlapRules& rules, const RunKey& by) {
+  return fmt::format("ended by overlap_policy {} for run {}", Name(rules.policy), EncodeRunId(by));
+}
+
+}  // namespace carillon
