@@ -1,5 +1,7 @@
 #include "scheduler/fire/firing_plan.h"
 
+#include "common/base/failpoint.h"
+
 namespace carillon::scheduler {
 namespace {
 
@@ -9,7 +11,9 @@ bool CanMisfire(const PendingRun& run) { return run.kind != RunKind::kManual && 
 
 bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now) {
   const MisfireRules rules = MisfireRulesOf(definition.job());
-  if (!CanMisfire(run) || now - run.key.fire <= rules.grace) return false;
+  // Late since it became due: a run that was queued is not late when it is admitted.
+  const WallTime since = failpoint::Broken("misfire.from_fire") ? run.key.fire : run.due;
+  if (!CanMisfire(run) || now - since <= rules.grace) return false;
   const Schedule* schedule = definition.ScheduleAt(run.key.fire);
   return schedule != nullptr && !StillWanted(*schedule, run.key.fire, now, rules);
 }
@@ -24,7 +28,8 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
     return reason::kQueueTimeout;
   }
   if (IsMisfire(run, definition, facts.now)) return reason::kMisfire;
-  const bool overlaps = job.overlap_policy == OverlapPolicy::kSkip && facts.another_run_active;
+  const bool overlaps =
+      job.overlap_policy == OverlapPolicy::kSkip && facts.other_runs >= job.max_running;
   return overlaps ? reason::kOverlap : std::string_view{};
 }
 

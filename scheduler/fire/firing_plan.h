@@ -13,7 +13,7 @@ namespace carillon::scheduler {
 
 struct FiringFacts {
   WallTime now;                     // cluster time
-  bool another_run_active = false;  // another run of the job has a lease; for overlap policy skip
+  int64_t other_runs = 0;  // of the job, with a lease; needed if its policy is to skip
 };
 
 // Returns the reason to store on the SKIPPED run (a constant of namespace `reason` in run.h); empty

@@ -85,11 +85,9 @@ void LaneDispatch::LookAtLane(ReadyLanes::Lane& lane, WallTime cluster_now, Stea
 }
 
 std::string_view LaneDispatch::Judge(const TrackedRun& tracked, WallTime cluster_now) const {
-  const bool overlap = tracked.definition->job().overlap_policy == OverlapPolicy::kSkip;
-  return DecideFiring(tracked.run, *tracked.definition,
-                      {.now = cluster_now,
-                       .another_run_active = overlap && ports_.leases.AnotherRunActive(
-                                                            tracked.run.job_no, tracked.run.key)});
+  const bool skips = tracked.definition->job().overlap_policy == OverlapPolicy::kSkip;
+  const int64_t others = skips ? ports_.leases.OtherRuns(tracked.run.job_no, tracked.run.key) : 0;
+  return DecideFiring(tracked.run, *tracked.definition, {.now = cluster_now, .other_runs = others});
 }
 
 void LaneDispatch::Dispatch(SteadyTime now) {

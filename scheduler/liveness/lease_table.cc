@@ -172,11 +172,11 @@ bool LeaseTable::Knows(const RunKey& key) const {
   return leases_.count(key) > 0;
 }
 
-bool LeaseTable::AnotherRunActive(JobNo job, const RunKey& key) const {
+int64_t LeaseTable::OtherRuns(JobNo job, const RunKey& key) const {
   MutexLock lock(mu_);
   const auto count = runs_of_job_.find(job);
-  if (count == runs_of_job_.end()) return false;
-  return count->second > static_cast<int>(leases_.count(key));
+  if (count == runs_of_job_.end()) return 0;
+  return count->second - static_cast<int64_t>(leases_.count(key));
 }
 
 size_t LeaseTable::size() const {

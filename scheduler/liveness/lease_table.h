@@ -98,9 +98,9 @@ class LeaseTable {
   // The last holder of the attempt; nullopt when unknown.
   std::optional<LeaseHolder> HolderOf(const RunKey& key, ClaimToken token) const;
   bool Knows(const RunKey& key) const;
-  // True if another run of the job has a lease here. This is only a first check of the overlap
-  // policy; the claim decides.
-  bool AnotherRunActive(JobNo job, const RunKey& key) const;
+  // Number of other runs of the job that have a lease here. This is a first check for the overlap
+  // rule; the claim decides.
+  int64_t OtherRuns(JobNo job, const RunKey& key) const;
   size_t size() const;
 
  private:

@@ -14,7 +14,7 @@ constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
 std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
   for (const char* name : {"owner", "proof", "leader", "guard", "recover", "plan", "fire", "link",
-                           "claims", "results", "logs", "maintain", "notify"}) {
+                           "claims", "results", "logs", "admission", "maintain", "notify"}) {
     wakes.emplace(name, std::make_shared<WakeSlot>());
   }
   return wakes;
@@ -53,6 +53,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       takeover(MakeTakeover()),
       reaper(MakeReaper()),
       cancels(MakeCancels()),
+      admission(MakeAdmission()),
       registry(MakeRegistry()),
       firing(MakeFiring()),
       planner(MakePlanner()),
@@ -98,15 +99,15 @@ void Member::Rooms::ConnectWakes() {
   skips.OnPush(Waker("plan"));
   claims.OnPush(Waker("claims"));
   registers.OnPush(Waker("recover"));
-  segments.OnChange(Wakers({"owner", "recover", "plan", "fire", "results"}));
+  segments.OnChange(Wakers({"owner", "recover", "plan", "fire", "results", "admission"}));
   ports.hub.OnReadable(Waker("link"));
   ports.results.OnReadable(Waker("results"));
   ports.logs.OnReadable(Waker("logs"));
   ports.coordinator.OnChange(Wakers({"owner", "proof", "leader", "guard"}));
-  // These loops use the settings: `leader` reports the pause to the coordinator, `link` sends
-  // settings to the executors, and a pause stops `plan` and `fire`.
-  ports.settings.OnChange(
-      [wake = Wakers({"leader", "link", "plan", "fire"})](const ClusterSettings&) { wake(); });
+  // The settings concern this member's entry at the coordinator (leader), the executors (link), and
+  // everything that a pause stops (plan, fire).
+  ports.settings.OnChange([wake = Wakers({"leader", "link", "plan", "fire", "admission"})](
+                              const ClusterSettings&) { wake(); });
   ports.guard.OnHold([this] {
     SuspendSegments();
     ports.metrics.gauge("carillon_store_held").Set(1);

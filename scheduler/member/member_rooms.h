@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "scheduler/admission/admission_loop.h"
 #include "scheduler/assign/assignment_follower.h"
 #include "scheduler/assign/segment_owner.h"
 #include "scheduler/assign/session_proof.h"
@@ -50,8 +51,8 @@ struct Member::Rooms {
   void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();
-  // Returns how late runs of these job versions may start without a notification. Zero means any
-  // lateness, so no notification is sent.
+  void NudgeAdmission();
+  // Returns how late runs of these job versions may start; zero = no notice.
   std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
   Duration LateLimit(const ClaimRequest& request);
 
@@ -62,6 +63,7 @@ struct Member::Rooms {
   GuardLoop MakeGuardLoop();
   Takeover MakeTakeover();
   LeaseReaper MakeReaper();
+  AdmissionLoop MakeAdmission();
   CancelPusher MakeCancels();
   ExecutorRegistry MakeRegistry();
   FiringLoop MakeFiring();
@@ -106,6 +108,7 @@ struct Member::Rooms {
   Takeover takeover;
   LeaseReaper reaper;
   CancelPusher cancels;
+  AdmissionLoop admission;
   ExecutorRegistry registry;
   FiringLoop firing;
   SegmentPlanner planner;

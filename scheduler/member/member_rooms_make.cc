@@ -80,8 +80,31 @@ LeaseReaper Member::Rooms::MakeReaper() {
                       .leases = leases,
                       .feed = feed,
                       .events = events,
-                      .metrics = ports.metrics},
+                      .metrics = ports.metrics,
+                      .slot_freed = [this] { NudgeAdmission(); }},
                      seeds.Next());
+}
+
+AdmissionLoop Member::Rooms::MakeAdmission() {
+  return AdmissionLoop({.clock = ports.clock,
+                        .queues = ports.stores.queues,
+                        .firing = ports.stores.firing,
+                        .cluster = cluster,
+                        .segments = segments,
+                        .fences = fences,
+                        .feed = feed,
+                        .metrics = ports.metrics,
+                        .paused = [this] { return ports.settings.paused(); },
+                        .cancels_requested =
+                            [this] {
+                              cancels.Nudge();
+                              WakeOf("recover").Wake();
+                            }});
+}
+
+void Member::Rooms::NudgeAdmission() {
+  admission.Nudge();
+  WakeOf("admission").Wake();
 }
 
 CancelPusher Member::Rooms::MakeCancels() {
@@ -286,7 +309,8 @@ ResultApplier Member::Rooms::MakeResultApplier() {
                         .feed = feed,
                         .events = events,
                         .metrics = ports.metrics,
-                        .wants = [this](SegmentId segment) { return assignment.Wants(segment); }},
+                        .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
+                        .slot_freed = [this] { NudgeAdmission(); }},
                        {.interval = options.result_interval,
                         .records_held_max = options.result_records_held_max,
                         .bytes_held_max = options.result_bytes_held_max,

@@ -74,8 +74,10 @@ void LeaseReaper::Effects(const OwnedView& view, const std::vector<ExpiredLease>
     holders.emplace(lease.report.key, lease.holder.executor);
   }
   std::vector<PendingRun> again;
+  bool freed = false;
   for (const RunEffect& effect : effects) {
     ports_.metrics.counter("carillon_leases_lost_total").Add();
+    freed = freed || effect.freed_slot;
     log::Warn("recover", "run {} lost: lease expired executor_id={} now={}",
               EncodeRunId(effect.key), holders[effect.key].value(), Name(effect.state));
     if (IsFinal(effect.state)) {
@@ -83,10 +85,11 @@ void LeaseReaper::Effects(const OwnedView& view, const std::vector<ExpiredLease>
     }
     if (!effect.again) continue;
     const OwnedSegment* owned = view.Find(effect.again->segment);
-    if (effect.again->due != kNever && owned != nullptr) {
+    if (IsTime(effect.again->due) && owned != nullptr) {
       again.push_back(ToPendingRun(*effect.again, owned->epoch));
     }
   }
+  if (freed) ports_.slot_freed();
   if (again.empty()) return;
   ports_.metrics.counter("carillon_retries_total", "lost").Add(again.size());
   if (!ports_.feed.Push(std::move(again)).ok()) {

@@ -32,6 +32,8 @@ class LeaseReaper final : public Stepper {
     RunFeed& feed;
     RunEventQueue& events;
     Metrics& metrics;
+    // Called after lost runs gave back slots of their jobs.
+    std::function<void()> slot_freed = [] {};
   };
   LeaseReaper(const Ports& ports, uint64_t seed);
 

@@ -333,6 +333,7 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
   std::vector<HeldAttempt> ended;
   std::vector<PendingRun> again;
   RunEvents events;
+  bool freed = false;
   for (size_t i = 0; i < items.size(); ++i) {
     const ResultReport& report = items[i].message.report;
     Observe(report, effects[i]);
@@ -340,18 +341,20 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     // A result that changed nothing may be old or carry another claim token. It says nothing about
     // the attempt that is in memory under this key.
     if (effects[i].verdict != ResultVerdict::kApplied) continue;
+    freed = freed || effects[i].freed_slot;
     events.events.push_back(
         {RunEvent::What::kEnded, report.key, report.attempt, RanFor(report.result)});
     if (!effects[i].again) continue;
     const RunRow& after = *effects[i].again;
     const OwnedSegment* owned = view.Find(after.segment);
-    if (owned != nullptr && after.due != kNever) again.push_back(ToPendingRun(after, owned->epoch));
+    if (owned != nullptr && IsTime(after.due)) again.push_back(ToPendingRun(after, owned->epoch));
   }
   // `applied` is updated before the leases are erased, because a room that files a lease for one of
   // these attempts checks `applied` afterwards and erases the lease again.
   ports_.applied.Add(ended);
   ports_.leases.Erase(ended);
   if (!events.events.empty()) ports_.events.Push(std::move(events));
+  if (freed) ports_.slot_freed();
   if (again.empty()) return;
   ports_.metrics.counter("carillon_retries_total", "failed").Add(again.size());
   if (!ports_.feed.Push(std::move(again)).ok()) {

@@ -55,6 +55,8 @@ class ResultApplier final : public Stepper {
     Metrics& metrics;
     // True if the assignment gives the segment to this member, even if it does not own it yet.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
+    // Called after ended runs gave back slots of their jobs.
+    std::function<void()> slot_freed = [] {};
   };
   struct Options {
     Duration interval = 25ms;  // least time between two writes, unless a batch is full

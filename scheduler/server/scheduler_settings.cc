@@ -8,9 +8,9 @@
 namespace carillon::scheduler {
 namespace {
 
-// The loops of planning, claims, results, liveness, the guard, housekeeping, notices and bulk
-// actions hold at most one connection each.
-constexpr size_t kLoopConnections = 11;
+// The loops of planning, claims, results, admission, liveness, the guard, housekeeping, notices and
+// bulk actions hold at most one connection each.
+constexpr size_t kLoopConnections = 12;
 
 MailTls MailTlsOf(const std::string& text) {
   if (text == "off") return MailTls::kOff;

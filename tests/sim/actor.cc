@@ -63,6 +63,18 @@ ScheduleSpec Actor::NewSchedule() {
   }
 }
 
+void Actor::ChooseOverlap(JobDefinition& job) {
+  static const std::vector<OverlapPolicy> kPolicies = {
+      OverlapPolicy::kAllow,          OverlapPolicy::kAllow,
+      OverlapPolicy::kSkip,           OverlapPolicy::kQueueOne,
+      OverlapPolicy::kQueueAll,       OverlapPolicy::kQueueAll,
+      OverlapPolicy::kCancelPrevious, OverlapPolicy::kTerminatePrevious};
+  job.overlap_policy = Pick(kPolicies);
+  const bool limited = TakesSlots(job.overlap_policy) && !EndsPrevious(job.overlap_policy);
+  if (limited && p_.rng.Chance(0.4)) job.max_running = 1 + static_cast<int64_t>(p_.rng.Below(3));
+  job.queue_max = p_.rng.Chance(0.5) ? 1 + static_cast<int64_t>(p_.rng.Below(5)) : 100;
+}
+
 JobDefinition Actor::NewDefinition() {
   JobDefinition job;
   job.name = fmt::format("job {}", made_);
@@ -84,7 +96,7 @@ JobDefinition Actor::NewDefinition() {
     job.on_lost = Pick(kPolicies);
     if (p_.rng.Chance(0.1)) job.queue_timeout_s = 5 + static_cast<int64_t>(p_.rng.Below(20));
   }
-  if (p_.rng.Chance(0.4)) job.overlap_policy = OverlapPolicy::kSkip;
+  ChooseOverlap(job);
   if (profile_.about_leases) {
     // The next attempt comes soon after a loss, so it would overlap an attempt that was not killed.
     job.type = JobType::kShell;
@@ -109,6 +121,7 @@ JobDefinition Actor::NewDefinition() {
     job.catch_up_max = 10'000;
     job.queue_timeout_s = 0;
     job.overlap_policy = OverlapPolicy::kAllow;
+    job.max_running = 1;
   }
   return job;
 }
@@ -127,6 +140,7 @@ void Actor::Edit(const StoredJob& job) {
   if (p_.rng.Chance(0.7)) {
     edited.schedules = job.definition.schedules;
     edited.overlap_policy = job.definition.overlap_policy;
+    edited.max_running = job.definition.max_running;
   } else if (!job.definition.schedules.empty()) {
     edited.schedules.push_back(job.definition.schedules.front());
   }

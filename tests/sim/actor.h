@@ -60,6 +60,7 @@ class Actor {
   void Believe(const StoredJob& job, WallTime now);
 
   JobDefinition NewDefinition();
+  void ChooseOverlap(JobDefinition& job);
   ScheduleSpec NewSchedule();
   std::string NewCommand();
   void Create();

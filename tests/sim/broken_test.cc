@@ -46,32 +46,37 @@ TEST_P(BrokenRuleTest, IsNoticed) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BrokenRuleTest,
-    ::testing::Values(BrokenRule{"fence", "P5", 40},                 // epochs are not compared
-                      BrokenRule{"claim.token", "P", 40},            // any token is accepted
-                      BrokenRule{"lease.from_receipt", "P4", 1000},  // instead of from sending
-                      BrokenRule{"lease.daemon_checks", "P4", 200},  // instead of the warden
-                      BrokenRule{"lost.mark_first", "P4", 1000},     // marked after the batch
-                      BrokenRule{"proof.from_receipt", "P4", 1000},  // instead of from sending
-                      BrokenRule{"retry.version", "P8", 40},         // uses the old definition
-                      BrokenRule{"outcome.unknown", "P4",
-                                 1000},  // an attempt not killed counts as dead
-                      // a result that a broken store refused counts as stored
-                      BrokenRule{"results.poison_unrecorded", "P6", 200},
-                      // a record with results for two members is left to the other member
-                      BrokenRule{"results.shared_record", "P6", 40},
-                      // conditions of writes without a read; plain_contract.h has the others
-                      BrokenRule{"fast.claim.state", "run-states", 40},
-                      BrokenRule{"fast.claim.attempt", "P3", 1000},  // an earlier task claims
-                      BrokenRule{"fast.claim.version", "P8", 1000},  // a task from before an edit
-                      BrokenRule{"fast.result.state", "run-states", 400},
-                      BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
-                      BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
-                      // the pause: missed fires skipped, a gate missing, the pause not reported
-                      BrokenRule{"misfire.policy", "pause: misfires", 40},
-                      BrokenRule{"pause.plan", "pause: gate", 40},
-                      BrokenRule{"pause.publish", "pause: gate", 40},
-                      BrokenRule{"pause.claim", "pause: gate", 1000},
-                      BrokenRule{"pause.told", "pause: told", 40}),
+    ::testing::Values(
+        BrokenRule{"fence", "P5", 40},                 // no epoch compared
+        BrokenRule{"claim.token", "P", 40},            // any token is "mine"
+        BrokenRule{"lease.from_receipt", "P4", 1000},  // not from sending
+        BrokenRule{"lease.daemon_checks", "P4", 200},  // instead of the warden
+        BrokenRule{"lost.mark_first", "P4", 1000},     // marked after the batch
+        BrokenRule{"proof.from_receipt", "P4", 1000},  // proofs age from receipt
+        BrokenRule{"retry.version", "P8", 40},         // the old definition
+        BrokenRule{"outcome.unknown", "P4", 1000},     // what is not killed counts as dead
+        // a result that a broken store refused counts as stored
+        BrokenRule{"results.poison_unrecorded", "P6", 200},
+        // a record with a result of another member counts as that member's alone
+        BrokenRule{"results.shared_record", "P6", 40},
+        // conditions of writes without a read; plain_contract.h has the others
+        BrokenRule{"fast.claim.state", "run-states", 40},
+        BrokenRule{"fast.claim.attempt", "P3", 1000},  // an earlier task's claim
+        BrokenRule{"fast.claim.version", "P8", 1000},  // of before an edit
+        BrokenRule{"fast.result.state", "run-states", 400},
+        // slots: no limit, no regard for the queue, no slot for an admitted run,
+        // a place in the queue that stays, lateness from the fire
+        BrokenRule{"claim.limit", "P8 overlap", 40},
+        BrokenRule{"claim.queued_before", "P8 queue order", 200},
+        BrokenRule{"admit.reserve", "P8 queue order", 400}, BrokenRule{"wait.delete", "queues", 40},
+        BrokenRule{"misfire.from_fire", "queues", 200},
+        BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
+        BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
+        // the pause: missed fires skipped, each gate removed, nobody notified
+        BrokenRule{"misfire.policy", "pause: misfires", 40},
+        BrokenRule{"pause.plan", "pause: gate", 40}, BrokenRule{"pause.publish", "pause: gate", 40},
+        BrokenRule{"pause.claim", "pause: gate", 1000},
+        BrokenRule{"pause.told", "pause: told", 40}),
     [](const auto& rule) {
       std::string name = rule.param.name;
       for (char& c : name) {

@@ -50,9 +50,12 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
       Fail("P1 no silent miss", "deleted: " + Describe(*before));
     }
     rows_.erase(before->key);
+    queued_[before->job_no].erase(before->key);
+    admitted_[before->job_no].erase(before->key);
     return;
   }
   rows_[after->key] = *after;
+  if (before != nullptr) FollowQueue(*before, *after);
   if (before == nullptr) {
     created_at_[after->key] = events_;
     return;
@@ -105,16 +108,79 @@ void Checker::CheckObeys(const RunRow& row) {
   }
 }
 
+const JobDefinition* Checker::DefinitionOf(const RunRow& row) const {
+  const auto job = jobs_.find(row.job_no);
+  if (job == jobs_.end()) return nullptr;
+  const auto definition = job->second.definitions.find(row.def_version);
+  return definition == job->second.definitions.end() ? nullptr : &definition->second;
+}
+
 void Checker::CheckOverlapPolicy(const RunRow& row) {
-  const JobTruth& job = jobs_[row.job_no];
-  const auto definition = job.definitions.find(row.def_version);
-  if (definition == job.definitions.end()) return;
-  if (definition->second.overlap_policy != OverlapPolicy::kSkip) return;
+  const JobDefinition* definition = DefinitionOf(row);
+  if (definition == nullptr || !TakesSlots(definition->overlap_policy)) return;
+  int64_t others = 0;
   for (const auto& [key, other] : rows_) {
-    if (other.job_no == row.job_no && key != row.key && IsActive(other)) {
-      Fail("P8 overlap", fmt::format("{} beside {}", Describe(row), Describe(other)));
-    }
+    if (other.job_no == row.job_no && key != row.key && IsActive(other)) ++others;
   }
+  if (others >= definition->max_running) {
+    Fail("P8 overlap", fmt::format("{} beside {} others, max_running {}", Describe(row), others,
+                                   definition->max_running));
+  }
+}
+
+// A run in the queue goes before later ones of its job: in the order of their keys they leave the
+// queue, and no run is claimed that came after one that still waits, in the queue or, if there is
+// one slot only, for its claim.
+void Checker::FollowQueue(const RunRow& before, const RunRow& after) {
+  std::set<RunKey>& queued = queued_[after.job_no];
+  std::set<RunKey>& admitted = admitted_[after.job_no];
+  const bool waited = queued.contains(after.key);
+  const bool waits = after.state == RunState::kPending && after.due == kQueued;
+  if (waits) {
+    queued.insert(after.key);
+    admitted.erase(after.key);
+    return;
+  }
+  queued.erase(after.key);
+  if (waited && after.state == RunState::kPending && IsTime(after.due)) {
+    ++admissions_;
+    admitted_at_[after.key] = ports_.now();
+    CheckOrder(after, queued, "left the queue");
+    admitted.insert(after.key);
+    return;
+  }
+  const bool was_admitted = admitted.erase(after.key) > 0;
+  const bool first_claim =
+      before.state == RunState::kPending && after.state == RunState::kRunning && after.attempt == 1;
+  if (!first_claim || was_admitted) return;
+  CheckOrder(after, queued, "was claimed");
+  const JobDefinition* definition = DefinitionOf(after);
+  if (definition != nullptr && definition->max_running == 1) {
+    CheckOrder(after, admitted, "was claimed");
+  }
+}
+
+void Checker::CheckOrder(const RunRow& row, const std::set<RunKey>& others, std::string_view what) {
+  const JobDefinition* definition = DefinitionOf(row);
+  if (definition == nullptr || !TakesSlots(definition->overlap_policy)) return;
+  if (others.empty() || !(*others.begin() < row.key)) return;
+  Fail("P8 queue order",
+       fmt::format("{} {} before run {}", Describe(row), what, EncodeRunId(*others.begin())));
+}
+
+bool Checker::Rests(const RunRow& row) const {
+  if (IsFinal(row.state) || row.state == RunState::kHeld) return true;
+  if (row.state != RunState::kPending || row.due != kQueued) return false;
+  const bool held = std::any_of(rows_.begin(), rows_.end(), [&](const auto& other) {
+    return other.second.job_no == row.job_no && other.second.state == RunState::kHeld;
+  });
+  const bool others_move = std::any_of(rows_.begin(), rows_.end(), [&](const auto& other) {
+    const RunRow& one = other.second;
+    const bool queued = one.state == RunState::kPending && one.due == kQueued;
+    return one.job_no == row.job_no && !queued && !IsFinal(one.state) &&
+           one.state != RunState::kHeld;
+  });
+  return held && !others_move;
 }
 
 void Checker::Retried(const RunRow& after) {

@@ -88,14 +88,27 @@ class Checker : public WardenObserver {
   const std::map<JobNo, JobTruth>& jobs() const { return jobs_; }
   size_t starts() const { return starts_; }
   size_t claims() const { return claims_; }
-  size_t losses() const { return losses_; }                    // number of LOST batches written
-  size_t killed_by_lease() const { return killed_by_lease_; }  // number of processes
+  size_t losses() const { return losses_; }                    // LOST batches written
+  size_t killed_by_lease() const { return killed_by_lease_; }  // processes
+  // When a run left the queue of its job for the last time; nullopt: it never did.
+  std::optional<WallTime> AdmittedAt(const RunKey& key) const {
+    const auto found = admitted_at_.find(key);
+    return found == admitted_at_.end() ? std::nullopt : std::optional(found->second);
+  }
+  // True if nothing happens to the run without a person: it is final, HELD, or queued behind runs
+  // that are HELD.
+  bool Rests(const RunRow& row) const;
+  size_t admissions() const { return admissions_; }
   bool WasCancelled(const RunKey& key) const { return cancelled_at_.contains(key); }
 
  private:
   void Claimed(const RunRow& before, const RunRow& after);
   void CheckObeys(const RunRow& row);
   void CheckOverlapPolicy(const RunRow& row);
+  void FollowQueue(const RunRow& before, const RunRow& after);
+  void CheckOrder(const RunRow& row, const std::set<RunKey>& others, std::string_view what);
+  // The definition that the run executes; null if it was not acknowledged.
+  const JobDefinition* DefinitionOf(const RunRow& row) const;
   void CheckTreeIsDead(const RunRow& before, const RunRow& after);
   void CheckCancelStays(const RunRow& before, const RunRow& after);
   void CheckTransition(const RunRow& before, const RunRow& after);
@@ -112,6 +125,10 @@ class Checker : public WardenObserver {
   std::map<AttemptName, ClaimToken> accepted_;
   std::map<AttemptName, AttemptTruth> attempts_;
   std::map<JobNo, JobTruth> jobs_;
+  std::map<JobNo, std::set<RunKey>> queued_;    // runs that wait for a slot
+  std::map<JobNo, std::set<RunKey>> admitted_;  // left the queue, and not claimed yet
+  std::map<RunKey, WallTime> admitted_at_;
+  size_t admissions_ = 0;
   std::optional<RunKey> by_hand_;
   bool by_hand_confirmed_ = false;
   struct Taking {

@@ -144,10 +144,24 @@ void CheckFailuresAreToBeTold(const FinalPorts& ports) {
   }
 }
 
+void CheckQueuedRunsAreNoMisfires(const FinalPorts& ports) {
+  for (const auto& [key, row] : ports.checker.rows()) {
+    const auto admitted = ports.checker.AdmittedAt(key);
+    if (!admitted || row.state != RunState::kSkipped) continue;
+    const Result<RunDetail> run = ports.stores.runs.GetRun(key);
+    const auto job = ports.checker.jobs().find(row.job_no);
+    const auto definition = job->second.definitions.find(row.def_version);
+    if (!run.ok() || definition == job->second.definitions.end()) continue;
+    const Duration grace = MisfireRulesOf(definition->second).grace;
+    if (run->result.reason == reason::kMisfire && run->result.ended - *admitted <= grace) {
+      ports.checker.Fail("queues", "a misfire because it was queued: run " + EncodeRunId(key));
+    }
+  }
+}
+
 void CheckNothingIsLeftOver(const FinalPorts& ports) {
   for (const auto& [key, row] : ports.checker.rows()) {
-    const bool rests = IsFinal(row.state) || row.state == RunState::kHeld;
-    if (!rests) {
+    if (!ports.checker.Rests(row)) {
       ports.checker.Fail("P1 no silent miss",
                          fmt::format("run {} attempt {} is still {}, due {}, pinned to '{}'",
                                      EncodeRunId(key), row.attempt, Name(row.state),

@@ -22,6 +22,8 @@ void CheckEveryFireHasOneFate(const FinalPorts& ports);
 void CheckNoResultIsLost(const FinalPorts& ports);
 // Each run that failed permanently has exactly one notice of its failure. No other run has one.
 void CheckFailuresAreToBeTold(const FinalPorts& ports);
+// Lateness counts from when a run became due, not from its fire.
+void CheckQueuedRunsAreNoMisfires(const FinalPorts& ports);
 void CheckNothingIsLeftOver(const FinalPorts& ports);
 // Only for worlds in which every job runs all fires that it missed.
 void CheckNoMisfireGap(const FinalPorts& ports);

@@ -45,22 +45,26 @@ TEST_F(SimTest, SeedsAreClean) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
   const uint64_t count = FromEnvironment("SIM_SEEDS", 100);
   const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
-  size_t runs = 0, starts = 0, losses = 0, faults = 0, bad = 0;
+  size_t runs = 0, starts = 0, losses = 0, admissions = 0, faults = 0, bad = 0;
   uint64_t steps = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const Outcome outcome = Simulate({.seed = seed, .trace = trace});
     runs += outcome.runs;
     starts += outcome.starts;
     losses += outcome.losses;
+    admissions += outcome.admissions;
     faults += outcome.faults;
     steps += outcome.step;
     EXPECT_FALSE(outcome.violation.has_value()) << Describe(outcome);
     if (outcome.violation && ++bad >= FromEnvironment("SIM_VIOLATIONS_MAX", 5)) break;
   }
-  fmt::print("{} seeds: {} steps, {} runs, {} processes, {} lost attempts, {} faults\n", count,
-             steps, runs, starts, losses, faults);
-  // Without this, worlds in which nothing starts would pass.
+  fmt::print(
+      "{} seeds: {} steps, {} runs, {} processes, {} lost attempts, {} admissions, {} "
+      "faults\n",
+      count, steps, runs, starts, losses, admissions, faults);
+  // Worlds in which nothing happens would prove nothing.
   EXPECT_GT(starts, count * 10);
+  EXPECT_GT(admissions, count / 2);
 }
 
 // Leases are renewed with a proof from the store or from the session, and without the bus. So no

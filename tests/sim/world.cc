@@ -197,7 +197,32 @@ void World::BuryTheDead() {
   }
 }
 
+// In the rest phase, nobody may wait for longer than this beside a free slot.
+constexpr Duration kFreeSlotMax = 5s;
+
+void World::CheckQueues() {
+  if (!stores.QueuesAgree()) {
+    checker.Fail("queues", "a queued run is not in its queue, or another run is in one");
+  }
+  if (chaos_) return;
+  std::map<JobNo, std::pair<RunKey, SteadyTime>> waits;
+  for (const auto& [key, row] : checker.rows()) {
+    const bool first = row.state == RunState::kPending && row.due == kQueued &&
+                       !waits.contains(row.job_no) && stores.HasFreeSlot(row.job_no);
+    if (!first) continue;
+    const auto before = beside_free_slot_.find(row.job_no);
+    const bool same = before != beside_free_slot_.end() && before->second.first == key;
+    const SteadyTime since = same ? before->second.second : clock.Steady();
+    waits[row.job_no] = {key, since};
+    if (clock.Steady() - since > kFreeSlotMax) {
+      checker.Fail("queues", "waits beside a free slot: run " + EncodeRunId(key));
+    }
+  }
+  beside_free_slot_ = std::move(waits);
+}
+
 void World::CheckBounds() {
+  CheckQueues();
   for (const auto& scheduler : schedulers_) {
     if (scheduler->member() == nullptr) continue;
     for (const scheduler::QueueDepth& queue : scheduler->member()->GetStatus().queues) {
@@ -271,6 +296,7 @@ void World::Rest(bool strict_misfire) {
   CheckNoResultIsLost(ports);
   CheckFailuresAreToBeTold(ports);
   CheckNothingIsLeftOver(ports);
+  CheckQueuedRunsAreNoMisfires(ports);
   if (strict_misfire) CheckNoMisfireGap(ports);
   for (const auto& executor : executors_) {
     if (executor->warden().unreported() == 0) continue;
@@ -295,6 +321,7 @@ Outcome World::Report() const {
           .fingerprint = fingerprint_,
           .runs = checker.rows().size(),
           .starts = checker.starts(),
+          .admissions = checker.admissions(),
           .losses = checker.losses(),
           .faults = faults_seen_};
 }

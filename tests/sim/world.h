@@ -9,6 +9,7 @@
 // Always   The same seed and options replay the same steps.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,7 @@ struct Outcome {
   size_t runs = 0;
   size_t starts = 0;
   size_t losses = 0;
+  size_t admissions = 0;
   size_t faults = 0;
 };
 
@@ -104,6 +106,7 @@ class World {
   void TakeTurn(SimProcess& process, Turn& turn);
   void BuryTheDead();
   void CheckBounds();
+  void CheckQueues();
   void Rest(bool strict_misfire);
   Outcome Report() const;
   void After(Duration wait, std::function<void()> action);
@@ -168,6 +171,8 @@ class World {
   uint64_t steps_ = 0;
   uint64_t fingerprint_ = 1469598103934665603ull;
   size_t faults_seen_ = 0;
+  // The first queued run of each job with a free slot, and since when it waits beside it.
+  std::map<JobNo, std::pair<RunKey, SteadyTime>> beside_free_slot_;
 };
 
 Outcome Simulate(const WorldOptions& options);

@@ -254,9 +254,8 @@ void World::EndFaults() {
 
 bool World::AtRest() const {
   const bool runs_rest =
-      std::all_of(checker.rows().begin(), checker.rows().end(), [](const auto& entry) {
-        return IsFinal(entry.second.state) || entry.second.state == RunState::kHeld;
-      });
+      std::all_of(checker.rows().begin(), checker.rows().end(),
+                  [this](const auto& entry) { return checker.Rests(entry.second); });
   return runs_rest && std::all_of(executors_.begin(), executors_.end(), [](const auto& executor) {
            return executor->warden().alive() == 0 && executor->warden().unreported() == 0;
          });

@@ -157,6 +157,31 @@ Result<OverdueReport> FaultFiringStore::ReadOverdue(WallTime now) {
   return Run(gate_, "read_overdue", [&] { return store_.ReadOverdue(now); });
 }
 
+// ---- QueueStore --------------------------------------------------------------------------------
+
+Result<std::vector<QueuedJob>> FaultQueueStore::ScanQueues(const std::vector<SegmentId>& segments,
+                                                           JobNo after, size_t limit) {
+  return Run(gate_, "scan_queues", [&] { return store_.ScanQueues(segments, after, limit); });
+}
+Result<AdmissionEffect> FaultQueueStore::Admit(const QueuedJob& job, const Fence& fence,
+                                               WallTime now) {
+  return RunFenced(gate_, "admit", fence,
+                   [&store = store_, job, fence, now] { return store.Admit(job, fence, now); });
+}
+Result<std::vector<SkipItem>> FaultQueueStore::ScanExpired(const std::vector<SegmentId>& segments,
+                                                           WallTime now, size_t limit) {
+  return Run(gate_, "scan_expired", [&] { return store_.ScanExpired(segments, now, limit); });
+}
+Result<int64_t> FaultQueueStore::CountQueued() {
+  return Run(gate_, "count_queued", [&] { return store_.CountQueued(); });
+}
+Result<JobQueue> FaultQueueStore::ReadQueue(const JobId& id, size_t limit) {
+  return Run(gate_, "read_queue", [&] { return store_.ReadQueue(id, limit); });
+}
+Result<std::optional<QueuePlace>> FaultQueueStore::PlaceOf(const RunKey& key) {
+  return Run(gate_, "place_of", [&] { return store_.PlaceOf(key); });
+}
+
 // ---- ExecutorStore -----------------------------------------------------------------------------
 
 Result<ExecutorRecord> FaultExecutorStore::RegisterExecutor(const ExecutorRecord& record) {

@@ -14,6 +14,7 @@
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/housekeeping.h"
 #include "common/ports/store/identity_store.h"
+#include "common/ports/store/queue_store.h"
 #include "common/ports/store/segment_store.h"
 #include "common/ports/store/settings_store.h"
 #include "common/ports/store/stores.h"
@@ -108,6 +109,24 @@ class FaultFiringStore final : public FiringStore {
   CallGate& gate_;
 };
 
+class FaultQueueStore final : public QueueStore {
+ public:
+  FaultQueueStore(QueueStore& store, CallGate& gate) : store_(store), gate_(gate) {}
+
+  Result<std::vector<QueuedJob>> ScanQueues(const std::vector<SegmentId>& segments, JobNo after,
+                                            size_t limit) override;
+  Result<AdmissionEffect> Admit(const QueuedJob& job, const Fence& fence, WallTime now) override;
+  Result<std::vector<SkipItem>> ScanExpired(const std::vector<SegmentId>& segments, WallTime now,
+                                            size_t limit) override;
+  Result<int64_t> CountQueued() override;
+  Result<JobQueue> ReadQueue(const JobId& id, size_t limit) override;
+  Result<std::optional<QueuePlace>> PlaceOf(const RunKey& key) override;
+
+ private:
+  QueueStore& store_;
+  CallGate& gate_;
+};
+
 class FaultExecutorStore final : public ExecutorStore {
  public:
   FaultExecutorStore(ExecutorStore& store, CallGate& gate) : store_(store), gate_(gate) {}
@@ -156,20 +175,23 @@ struct FaultStores {
       : identity(stores.identity, gate),
         segments(stores.segments, gate),
         firing(stores.firing, gate),
+        queues(stores.queues, gate),
         executors(stores.executors, gate),
         settings(stores.settings, gate),
         housekeeping(stores.housekeeping, gate) {}
 
   // Returns `stores` with the ports that have faults in place of its own.
   Stores Ports(const Stores& stores) {
-    return {identity,     segments,       firing,      stores.jobs,        stores.runs,
-            stores.logs,  stores.notices, executors,   stores.idempotency, settings,
-            stores.audit, housekeeping,   stores.auth, stores.secrets,     stores.bulk};
+    return {identity,     segments,           firing,         queues,
+            stores.jobs,  stores.runs,        stores.logs,    stores.notices,
+            executors,    stores.idempotency, settings,       stores.audit,
+            housekeeping, stores.auth,        stores.secrets, stores.bulk};
   }
 
   FaultIdentityStore identity;
   FaultSegmentStore segments;
   FaultFiringStore firing;
+  FaultQueueStore queues;
   FaultExecutorStore executors;
   FaultSettingsStore settings;
   FaultHousekeeping housekeeping;

@@ -298,7 +298,10 @@ Result<std::vector<RunEffect>> MemoryFiringStore::ApplyResults(
       reports, [](const ResultReport& report) { return MayBePlain(report); },
       [&](const ResultReport& report) REQUIRES(tables_.mu) {
         const RunEntry* found = tables_.FindRun(report.key);
-        return found != nullptr && IsPlain(PlainRow{found->row}, report);
+        if (found == nullptr) return false;
+        const JobEntry& job = *tables_.FindJob(found->row.job_no);
+        const bool slots = TakesSlots(job.definition.overlap_policy);
+        return IsPlain(PlainRow{.row = found->row, .slot_taken = slots}, report);
       });
   std::vector<RunEffect> effects(reports.size());
   for (const size_t place : split.plain) {
@@ -358,11 +361,13 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
     }
     const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
     if (!change) continue;
+    const bool held_slot = entry.active.contains(report.key);
     WriteChange(tables_, *found, *change, LossOf(*found, now), now);
     RunEffect& effect = effects.emplace_back();
     effect.key = report.key;
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
     effect.dead_letter = change->dead_letter;
+    effect.freed_slot = held_slot && IsFinal(effect.state);
   }
   return effects;
 }

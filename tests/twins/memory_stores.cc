@@ -1,5 +1,7 @@
 #include "tests/twins/memory_stores.h"
 
+#include <algorithm>
+
 #include <utility>
 
 #include "common/base/check.h"
@@ -11,6 +13,31 @@ MemoryStores::MemoryStores(const Clock& clock, const Options& options)
               .server_id = options.server_id,
               .segment_count = options.segment_count}),
       segments(tables, clock) {}
+
+bool MemoryStores::QueuesAgree() const {
+  MutexLock lock(tables.mu);
+  size_t queued = 0;
+  for (const auto& [job_no, job] : tables.jobs()) {
+    for (const auto& [key, entry] : job.queue) {
+      const RunEntry* run = tables.FindRun(key);
+      if (run == nullptr || run->row.state != RunState::kPending || run->row.due != kQueued) {
+        return false;
+      }
+    }
+    queued += job.queue.size();
+  }
+  const auto waits = std::count_if(tables.runs().begin(), tables.runs().end(), [](const auto& run) {
+    return run.second.row.state == RunState::kPending && run.second.row.due == kQueued;
+  });
+  return static_cast<size_t>(waits) == queued;
+}
+
+bool MemoryStores::HasFreeSlot(JobNo job_no) {
+  MutexLock lock(tables.mu);
+  const JobEntry* job = tables.FindJob(job_no);
+  if (job == nullptr || job->deleted || !job->definition.enabled) return false;
+  return static_cast<int64_t>(job->active.size()) < job->definition.max_running;
+}
 
 void MemoryStores::ObserveRuns(MemoryTables::RunObserver observer) {
   MutexLock lock(tables.mu);

@@ -19,6 +19,7 @@
 #include "tests/twins/memory_job_store.h"
 #include "tests/twins/memory_log_store.h"
 #include "tests/twins/memory_notice_store.h"
+#include "tests/twins/memory_queue_store.h"
 #include "tests/twins/memory_run_store.h"
 #include "tests/twins/memory_secret_store.h"
 #include "tests/twins/memory_segment_store.h"
@@ -37,6 +38,10 @@ struct MemoryStores {
   MemoryStores(const MemoryStores&) = delete;
   MemoryStores& operator=(const MemoryStores&) = delete;
 
+  // True if exactly the PENDING runs with `due` kQueued are in the queues of their jobs.
+  bool QueuesAgree() const;
+  // True if a run of the job that waits for a slot need not wait: the job runs, and has a slot.
+  bool HasFreeSlot(JobNo job_no);
   // `observer` is called after each change of a run's row, with the tables locked.
   void ObserveRuns(MemoryTables::RunObserver observer);
   // Makes a stored definition, or the row of a schedule, unreadable (or readable again).
@@ -46,14 +51,15 @@ struct MemoryStores {
   void ChangeIdentity(const StoreIdentity& changed);
 
   Stores Ports() {
-    return {identity,    segments, firing, jobs,         runs, logs,    notices, executors,
-            idempotency, settings, audit,  housekeeping, auth, secrets, bulk};
+    return {identity,  segments,    firing,   queues, jobs,         runs, logs,    notices,
+            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk};
   }
 
   MemoryTables tables;
   MemoryIdentityStore identity{tables};
   MemorySegmentStore segments;
   MemoryFiringStore firing{tables};
+  MemoryQueueStore queues{tables};
   MemoryJobStore jobs{tables};
   MemoryRunStore runs{tables};
   MemoryLogStore logs{tables};

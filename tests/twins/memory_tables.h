@@ -77,6 +77,7 @@ class MemoryTables {
     return cancels_[segment.value()];
   }
   const std::map<RunKey, RunEntry>& runs() const REQUIRES(mu) { return runs_; }
+  const std::map<JobNo, JobEntry>& jobs() const REQUIRES(mu) { return jobs_; }
   const std::map<JobId, JobNo>& job_ids() const REQUIRES(mu) { return job_ids_; }
   size_t held() const REQUIRES(mu) { return held_; }
 

@@ -143,10 +143,10 @@ TEST_F(LeaseTableTest, ClaimDecidedUnderAnOlderEpochIsNotGranted) {
 
 TEST_F(LeaseTableTest, AnotherRunOfTheJobIsSeenItselfIsNot) {
   Grant(Held(1));
-  EXPECT_FALSE(leases_.AnotherRunActive(JobNo(4), Held(1).key));
-  EXPECT_TRUE(leases_.AnotherRunActive(JobNo(4), Held(2).key));
+  EXPECT_EQ(leases_.OtherRuns(JobNo(4), Held(1).key), 0);
+  EXPECT_EQ(leases_.OtherRuns(JobNo(4), Held(2).key), 1);
   leases_.Erase({Held(1)});
-  EXPECT_FALSE(leases_.AnotherRunActive(JobNo(4), Held(2).key));
+  EXPECT_EQ(leases_.OtherRuns(JobNo(4), Held(2).key), 0);
 }
 
 TEST_F(LeaseTableTest, ClaimThatIsWrittenGetsItsLeaseAlsoAboveTheLimit) {

@@ -1,0 +1,111 @@
+#include "scheduler/admission/admission_loop.h"
+
+#include <algorithm>
+
+#include "common/base/log.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr Duration kLookEvery = 1s;
+constexpr Duration kLookGap = 10ms;    // between two looks, however often a slot becomes free
+constexpr Duration kCountEvery = 10s;  // the metric of queued runs
+constexpr size_t kJobsPerStep = 100;
+
+}  // namespace
+
+AdmissionLoop::AdmissionLoop(const Ports& ports)
+    : ports_(ports),
+      queued_(ports.metrics.gauge("carillon_queued_runs")),
+      waited_(ports.metrics.histogram("carillon_slot_wait_seconds")) {}
+
+SteadyTime AdmissionLoop::Step(SteadyTime now) {
+  const bool asked = nudged_.load();
+  if (now < next_ && !asked && after_ == JobNo{}) return next_;
+  if (now < last_ + kLookGap) return last_ + kLookGap;
+  nudged_ = false;
+  last_ = now;
+  const auto view = ports_.segments.View();
+  const std::vector<SegmentId> segments = view->ActiveSegments();
+  const auto cluster_now = ports_.cluster.Now();
+  next_ = now + kLookEvery;
+  if (segments.empty() || !cluster_now || ports_.paused()) {
+    after_ = JobNo{};
+    return next_;
+  }
+  const bool expired = SkipExpired(*view, segments, *cluster_now);
+  const bool more = AdmitSome(*view, segments, *cluster_now);
+  if (now >= next_count_) {
+    next_count_ = now + kCountEvery;
+    const auto count = ports_.queues.CountQueued();
+    if (count.ok()) queued_.Set(static_cast<double>(*count));
+  }
+  return expired || more ? last_ + kLookGap : next_;
+}
+
+bool AdmissionLoop::SkipExpired(const OwnedView& view, const std::vector<SegmentId>& segments,
+                                WallTime now) {
+  const auto items = ports_.queues.ScanExpired(segments, now, kBatchRowsMax);
+  if (!items.ok() || items->empty()) return false;
+  std::vector<SegmentId> touched;
+  for (const SkipItem& item : *items) touched.push_back(item.segment);
+  const Fence fence = view.FenceFor(std::move(touched));
+  const auto written =
+      ports_.fences.Run("skip", fence, [&] { return ports_.firing.Skip(*items, fence, now); });
+  if (!written.ok()) {
+    log::Warn("admission", "queue_timeout: {}", written.error().message);
+    return false;
+  }
+  ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(*written);
+  return items->size() == kBatchRowsMax;
+}
+
+bool AdmissionLoop::AdmitSome(const OwnedView& view, const std::vector<SegmentId>& segments,
+                              WallTime now) {
+  const auto jobs = ports_.queues.ScanQueues(segments, after_, kJobsPerStep);
+  if (!jobs.ok()) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(jobs.code())).Add();
+    after_ = JobNo{};
+    return false;
+  }
+  const bool more = jobs->size() == kJobsPerStep;
+  after_ = more ? jobs->back().job_no : JobNo{};
+  bool again = false;
+  for (const QueuedJob& job : *jobs) again = Admit(view, job, now) || again;
+  if (again) nudged_ = true;
+  return more || again;
+}
+
+bool AdmissionLoop::Admit(const OwnedView& view, const QueuedJob& job, WallTime now) {
+  const Fence fence = view.FenceFor({job.segment});
+  if (fence.empty()) return false;
+  const auto effect =
+      ports_.fences.Run("admit", fence, [&] { return ports_.queues.Admit(job, fence, now); });
+  if (!effect.ok()) {
+    log::Warn("admission", "job {}: {}", job.job_no.value(), effect.error().message);
+    return false;
+  }
+  Hand(view, *effect);
+  // Room was made at once: the run that waits for it can be admitted now.
+  return effect->admitted.empty() && (effect->replaced > 0 || effect->cancelled > 0);
+}
+
+void AdmissionLoop::Hand(const OwnedView& view, const AdmissionEffect& effect) {
+  for (const Duration waited : effect.waited) {
+    waited_.Observe(std::chrono::duration<double>(waited).count());
+  }
+  ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(effect.replaced);
+  ports_.metrics.counter("carillon_runs_total", Name(RunState::kCancelled)).Add(effect.cancelled);
+  if (effect.cancels_requested > 0) ports_.cancels_requested();
+  std::vector<PendingRun> due;
+  for (const RunRow& row : effect.admitted) {
+    const OwnedSegment* owned = view.Find(row.segment);
+    if (owned != nullptr) due.push_back(ToPendingRun(row, owned->epoch));
+  }
+  // The sweep finds those that are dropped here.
+  if (!due.empty() && !ports_.feed.Push(std::move(due)).ok()) {
+    ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
+  }
+}
+
+}  // namespace carillon::scheduler

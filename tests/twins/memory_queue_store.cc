@@ -1,0 +1,158 @@
+#include "tests/twins/memory_queue_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/failpoint.h"
+#include "common/ports/store/firing_store.h"
+#include "tests/twins/memory_run_writes.h"
+
+namespace carillon::memory {
+namespace {
+
+bool Contains(const std::vector<SegmentId>& segments, SegmentId segment) {
+  return std::find(segments.begin(), segments.end(), segment) != segments.end();
+}
+
+}  // namespace
+
+Result<std::vector<QueuedJob>> MemoryQueueStore::ScanQueues(const std::vector<SegmentId>& segments,
+                                                            JobNo after, size_t limit) {
+  MutexLock lock(tables_.mu);
+  std::vector<QueuedJob> found;
+  for (const auto& [job_no, job] : tables_.jobs()) {
+    if (found.size() == limit) break;
+    if (job_no <= after || job.queue.empty() || !Contains(segments, job.segment)) continue;
+    const OverlapRules rules = OverlapRulesOf(job.definition);
+    const bool waits = TakesSlots(rules.policy) && !EndsPrevious(rules.policy);
+    if (waits && static_cast<int64_t>(job.active.size()) >= rules.max_running) continue;
+    found.push_back({job_no, job.segment});
+  }
+  return found;
+}
+
+Result<AdmissionEffect> MemoryQueueStore::Admit(const QueuedJob& queued, const Fence& fence,
+                                                WallTime now) {
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
+  AdmissionEffect effect;
+  JobEntry* job = tables_.FindJob(queued.job_no);
+  if (job == nullptr || job->segment != queued.segment || job->deleted ||
+      !job->definition.enabled) {
+    return effect;
+  }
+  std::vector<RunKey> queue;
+  for (const auto& [key, entry] : job->queue) {
+    if (queue.size() == kBatchRowsMax) break;
+    queue.push_back(key);
+  }
+  const Admission admission = DecideAdmission(OverlapRulesOf(job->definition), queue,
+                                              static_cast<int64_t>(job->active.size()));
+  for (const RunKey& key : admission.replaced) {
+    WriteSkip(tables_, *tables_.FindRun(key), reason::kReplaced, now);
+    ++effect.replaced;
+  }
+  AdmitRuns(*job, admission, now, &effect);
+  if (admission.holders) MakeRoomFor(*job, queue.back(), *admission.holders, now, &effect);
+  return effect;
+}
+
+void MemoryQueueStore::AdmitRuns(JobEntry& job, const Admission& admission, WallTime now,
+                                 AdmissionEffect* effect) {
+  const bool reserve =
+      TakesSlots(job.definition.overlap_policy) && !failpoint::Broken("admit.reserve");
+  for (const RunKey& key : admission.admitted) {
+    effect->waited.push_back(now - job.queue.at(key).since);
+    RunEntry entry = *tables_.FindRun(key);
+    entry.row.due = now;
+    effect->admitted.push_back(entry.row);
+    tables_.PutRun(std::move(entry));
+    if (reserve) job.active.insert(key);
+  }
+}
+
+void MemoryQueueStore::MakeRoomFor(JobEntry& job, const RunKey& newest, CancelMode mode,
+                                   WallTime now, AdmissionEffect* effect) {
+  for (const RunKey& key : std::set<RunKey>(job.active)) {
+    RunEntry entry = *tables_.FindRun(key);
+    if (DecideMakeRoom(entry.row) == MakeRoom::kSkip) {
+      WriteSkip(tables_, std::move(entry), reason::kReplaced, now);
+      ++effect->replaced;
+      continue;
+    }
+    const CancelEffect cancel = DecideCancel(entry.row, mode, Overlap::kUnconfirmed);
+    if (cancel == CancelEffect::kNothing || cancel == CancelEffect::kAskedHarder) continue;
+    entry.result.error = ReplacedSentence(OverlapRulesOf(job.definition), newest);
+    if (cancel == CancelEffect::kRequested) {
+      if (entry.row.cancel_requested == mode) continue;
+      entry.row.cancel_requested = mode;
+      ++effect->cancels_requested;
+    } else {
+      entry.result.reason = std::string(CancelReason(entry.row));
+      entry.result.ended = now;
+      entry.result.state = RunState::kCancelled;
+      entry.row.state = RunState::kCancelled;
+      entry.row.cancel_requested.reset();
+      ++effect->cancelled;
+    }
+    tables_.PutRun(std::move(entry));
+  }
+}
+
+Result<std::vector<SkipItem>> MemoryQueueStore::ScanExpired(const std::vector<SegmentId>& segments,
+                                                            WallTime now, size_t limit) {
+  MutexLock lock(tables_.mu);
+  std::vector<SkipItem> items;
+  for (const auto& [job_no, job] : tables_.jobs()) {
+    if (!Contains(segments, job.segment)) continue;
+    for (const auto& [key, entry] : job.queue) {
+      if (items.size() == limit) return items;
+      if (entry.expires > now) continue;
+      const RunRow& row = tables_.FindRun(key)->row;
+      items.push_back({.key = key,
+                       .segment = row.segment,
+                       .job_no = row.job_no,
+                       .attempt = row.attempt,
+                       .def_version = row.def_version,
+                       .reason = reason::kQueueTimeout});
+    }
+  }
+  return items;
+}
+
+Result<int64_t> MemoryQueueStore::CountQueued() {
+  MutexLock lock(tables_.mu);
+  int64_t count = 0;
+  for (const auto& [job_no, job] : tables_.jobs()) {
+    count += static_cast<int64_t>(job.queue.size());
+  }
+  return std::min(count, kCountedMax);
+}
+
+Result<JobQueue> MemoryQueueStore::ReadQueue(const JobId& id, size_t limit) {
+  MutexLock lock(tables_.mu);
+  CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, tables_.FindLiveJob(id));
+  JobQueue queue{.length = static_cast<int64_t>(job->queue.size())};
+  if (TakesSlots(job->definition.overlap_policy)) {
+    for (const RunKey& key : job->active) queue.holders.push_back(tables_.FindRun(key)->row);
+  }
+  for (const auto& [key, entry] : job->queue) {
+    if (queue.queued.size() == limit) break;
+    queue.queued.push_back(tables_.FindRun(key)->row);
+  }
+  return queue;
+}
+
+Result<std::optional<QueuePlace>> MemoryQueueStore::PlaceOf(const RunKey& key) {
+  MutexLock lock(tables_.mu);
+  const RunEntry* run = tables_.FindRun(key);
+  if (run == nullptr) return std::optional<QueuePlace>{};
+  const auto& queue = tables_.FindJob(run->row.job_no)->queue;
+  const auto found = queue.find(key);
+  if (found == queue.end()) return std::optional<QueuePlace>{};
+  return std::optional<QueuePlace>(QueuePlace{.position = std::distance(queue.begin(), found) + 1,
+                                              .length = static_cast<int64_t>(queue.size()),
+                                              .since = found->second.since});
+}
+
+}  // namespace carillon::memory

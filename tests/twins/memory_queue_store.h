@@ -1,0 +1,34 @@
+// The port QueueStore in memory. overlap.h decides who is admitted.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "common/ports/store/queue_store.h"
+#include "tests/twins/memory_tables.h"
+
+namespace carillon::memory {
+
+class MemoryQueueStore final : public QueueStore {
+ public:
+  explicit MemoryQueueStore(MemoryTables& tables) : tables_(tables) {}
+
+  Result<std::vector<QueuedJob>> ScanQueues(const std::vector<SegmentId>& segments, JobNo after,
+                                            size_t limit) override;
+  Result<AdmissionEffect> Admit(const QueuedJob& job, const Fence& fence, WallTime now) override;
+  Result<std::vector<SkipItem>> ScanExpired(const std::vector<SegmentId>& segments, WallTime now,
+                                            size_t limit) override;
+  Result<int64_t> CountQueued() override;
+  Result<JobQueue> ReadQueue(const JobId& id, size_t limit) override;
+  Result<std::optional<QueuePlace>> PlaceOf(const RunKey& key) override;
+
+ private:
+  void AdmitRuns(JobEntry& job, const Admission& admission, WallTime now, AdmissionEffect* effect)
+      REQUIRES(tables_.mu);
+  void MakeRoomFor(JobEntry& job, const RunKey& newest, CancelMode mode, WallTime now,
+                   AdmissionEffect* effect) REQUIRES(tables_.mu);
+
+  MemoryTables& tables_;
+};
+
+}  // namespace carillon::memory
