@@ -61,7 +61,7 @@ TYPED_TEST(ClaimContract, HeldBackClaimBeginsNothingAndIsAcceptedAgain) {
   again.hold_back = ClaimReason::kClusterPaused;
   EXPECT_EQ(s.Claim(again, fence, kT0 + 2s).verdict, ClaimVerdict::kAcceptedAgain);
   ClaimRequest held_back = s.ClaimOf(pending, 2);
-  held_back.overlap = OverlapPolicy::kSkip;
+  held_back.overlap.policy = OverlapPolicy::kSkip;
   held_back.hold_back = ClaimReason::kClusterPaused;
   ExpectRefused(s, held_back, fence, kT0 + 2s, ClaimReason::kClusterPaused);
   EXPECT_EQ(s.Get(pending.key).row, pending);

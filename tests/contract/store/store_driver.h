@@ -223,7 +223,7 @@ class StoreDriver {
             .token = Token(token),
             .executor = ExecutorId("e1"),
             .incarnation = Incarnation("x1"),
-            .overlap = overlap};
+            .overlap = {.policy = overlap}};
   }
   ClaimReply Claim(const ClaimRequest& request, const Fence& fence, WallTime now) {
     const std::vector<ClaimReply> replies = v(firing.Claim({request}, fence, now));

@@ -215,7 +215,7 @@ struct Claims {
       runs.push_back(Pending(number));
       requests.push_back(ClaimOf(runs.back().row));
     }
-    requests[2].overlap = OverlapPolicy::kSkip;
+    requests[2].overlap.policy = OverlapPolicy::kSkip;
   }
 };
 

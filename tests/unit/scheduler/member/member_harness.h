@@ -163,7 +163,7 @@ class TestExecutor {
                                 .token = token,
                                 .executor = id_,
                                 .incarnation = incarnation_,
-                                .overlap = task.overlap});
+                                .overlap = {.policy = task.overlap}});
       held.push_back({task.key, task.segment, task.job_no, task.attempt, token});
     }
     for (const HeldAttempt& one : held) asked_[one.token] = one;

@@ -200,7 +200,7 @@ TEST_F(PlainTest, RequestsThatSayMoreAreNotPlain) {
     change(request);
     return MayBePlain(request);
   };
-  EXPECT_FALSE(with([](ClaimRequest& r) { r.overlap = OverlapPolicy::kSkip; }));
+  EXPECT_FALSE(with([](ClaimRequest& r) { r.overlap.policy = OverlapPolicy::kSkip; }));
   EXPECT_FALSE(with([](ClaimRequest& r) { r.hold_back = ClaimReason::kClusterPaused; }));
   EXPECT_FALSE(with([](ClaimRequest& r) { r.elsewhere = true; }));
   EXPECT_FALSE(with([](ClaimRequest& r) { r.repeated = true; }));
@@ -221,7 +221,7 @@ TEST_F(PlainTest, SplitKeepsTheOrderAmongItemsAboutOneRun) {
   const auto item = [](uint64_t schedule, OverlapPolicy overlap) {
     ClaimRequest request = PlainClaim().request;
     request.key.schedule_id = ScheduleId(schedule);
-    request.overlap = overlap;
+    request.overlap.policy = overlap;
     return request;
   };
   const std::vector<ClaimRequest> batch = {

@@ -132,10 +132,46 @@ TEST_F(RunStateTest, ClaimWithTheSameTokenIsAcceptedAgain) {
 TEST_F(RunStateTest, OverlapSkipsOnlyWhereTheJobAsksForIt) {
   const RunRow row = Pending();
   ClaimRequest request = Claim();
-  const ClaimFacts taken{.now = kNow, .overlap_slot_free = false};
+  const ClaimFacts taken{.now = kNow, .slots = {.taken = 1}};
   EXPECT_EQ(DecideClaim(&row, request, taken).verdict, ClaimVerdict::kAccepted);
-  request.overlap = OverlapPolicy::kSkip;
+  request.overlap.policy = OverlapPolicy::kSkip;
   EXPECT_EQ(DecideClaim(&row, request, taken).verdict, ClaimVerdict::kSkipped);
+  EXPECT_EQ(SkipReasonOf(DecideClaim(&row, request, taken)), reason::kOverlap);
+}
+
+TEST_F(RunStateTest, ClaimQueuesARunWithoutASlotOnce) {
+  RunRow row = Pending();
+  ClaimRequest request = Claim();
+  request.overlap = {.policy = OverlapPolicy::kQueueAll, .queue_max = 2};
+  ClaimFacts facts{.now = kNow, .slots = {.taken = 1, .queued = 1}};
+  EXPECT_EQ(DecideClaim(&row, request, facts).verdict, ClaimVerdict::kQueued);
+  facts.slots.queued = 2;
+  const ClaimDecision full = DecideClaim(&row, request, facts);
+  EXPECT_EQ(full.verdict, ClaimVerdict::kSkipped);
+  EXPECT_EQ(SkipReasonOf(full), reason::kQueueFull);
+  row.due = kQueued;
+  const ClaimDecision again = DecideClaim(&row, request, {.now = kNow});
+  EXPECT_EQ(again.verdict, ClaimVerdict::kRefused);
+  EXPECT_EQ(again.reason, ClaimReason::kQueued);
+}
+
+TEST_F(RunStateTest, RetryByHandLeavesAQueuedAttemptInItsPlace) {
+  RunRow row = Pending();
+  row.attempt = 2;
+  row.due = kQueued;
+  const auto change = DecideRetryByHand(row, JobRow{}, Overlap::kUnconfirmed, kNow);
+  EXPECT_EQ(change.code(), ErrorCode::kConflict);
+}
+
+TEST_F(RunStateTest, LatenessCountsFromTheDueTime) {
+  RunRow row = Pending();
+  row.key.fire = kNow - 1h;
+  row.due = kNow - 1s;
+  ClaimRequest request = Claim();
+  request.late_after = 10s;
+  EXPECT_FALSE(StartsLate(row, request, kNow));
+  row.due = kNow - 11s;
+  EXPECT_TRUE(StartsLate(row, request, kNow));
 }
 
 TEST_F(RunStateTest, SuccessCompletes) {

@@ -112,7 +112,7 @@ TEST(ControlCodecTest, ClaimsComeBackAsTheStreamsOwn) {
                            .token = held.token,
                            .executor = ExecutorId("forged"),
                            .incarnation = Incarnation("forged"),
-                           .overlap = OverlapPolicy::kSkip});
+                           .overlap = {.policy = OverlapPolicy::kSkip}});
   const ClaimBatch got = FromExecutorAgain(sent);
   EXPECT_EQ(got.sent_us, 11);
   EXPECT_EQ(got.batch_id, 12u);
@@ -121,7 +121,7 @@ TEST(ControlCodecTest, ClaimsComeBackAsTheStreamsOwn) {
   EXPECT_EQ(request.key, held.key);
   EXPECT_EQ(request.token, held.token);
   EXPECT_EQ(request.def_version, 5);
-  EXPECT_EQ(request.overlap, OverlapPolicy::kSkip);
+  EXPECT_EQ(request.overlap.policy, OverlapPolicy::kSkip);
   EXPECT_EQ(request.executor, kExecutor);
   EXPECT_EQ(request.incarnation, kIncarnation);
 }
