@@ -263,7 +263,7 @@ ClaimReply MemoryFiringStore::ClaimOne(const ClaimRequest& request, WallTime now
     if (late) AddNotice(tables_, *std::move(late));
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
     WriteSkip(tables_, *found, SkipReasonOf(decision), now);
-  } else if (decision.verdict == ClaimVerdict::kQueued) {
+  } else if (decision.verdict == ClaimVerdict::kEnqueued) {
     WriteQueued(tables_, *found, request.overlap, now);
   }
   ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};

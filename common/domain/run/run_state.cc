@@ -110,7 +110,7 @@ std::string_view Name(ClaimReason reason) {
     case ClaimReason::kWrongExecutor: return "wrong_executor";
     case ClaimReason::kOverlap: return "overlap";
     case ClaimReason::kQueueFull: return "queue_full";
-    case ClaimReason::kQueued: return "queued";
+    case ClaimReason::kWaitsForSlot: return "queued";
     case ClaimReason::kNoLease: return "no_lease";
     case ClaimReason::kNotOwner: return "not_owner";
     case ClaimReason::kClusterPaused: return "cluster_paused";
@@ -132,7 +132,7 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
     return refuse(ClaimReason::kVersionMoved);
   }
   if (row->due == kNever) return refuse(ClaimReason::kPaused);
-  if (row->due == kQueued) return refuse(ClaimReason::kQueued);
+  if (row->due == kQueued) return refuse(ClaimReason::kWaitsForSlot);
   if (row->due > facts.now) return refuse(ClaimReason::kNotDue);
   if (request.hold_back != ClaimReason::kNone) return refuse(request.hold_back);
   if (!facts.executor_enabled) return refuse(ClaimReason::kExecutorDisabled);
@@ -143,7 +143,7 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   switch (DecideSlot(request.overlap, facts.slots)) {
     case SlotVerdict::kSkip: return {ClaimVerdict::kSkipped, ClaimReason::kOverlap};
     case SlotVerdict::kSkipFull: return {ClaimVerdict::kSkipped, ClaimReason::kQueueFull};
-    case SlotVerdict::kQueue: return {ClaimVerdict::kQueued, ClaimReason::kQueued};
+    case SlotVerdict::kQueue: return {ClaimVerdict::kEnqueued, ClaimReason::kWaitsForSlot};
     case SlotVerdict::kStart: break;
   }
   return {ClaimVerdict::kAccepted, ClaimReason::kNone};

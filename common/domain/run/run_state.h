@@ -32,8 +32,8 @@ struct JobRow {
 
 // ---- claim -------------------------------------------------------------------------------------
 
-// kQueued is a refusal for the executor: the run waits for a slot of its job.
-enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped, kQueued };
+// kEnqueued is a refusal for the executor: the run waits for a slot of its job.
+enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped, kEnqueued };
 // Each has a stable name, which is also the label of carillon_claims_total.
 enum class ClaimReason {
   kNone,
@@ -49,7 +49,7 @@ enum class ClaimReason {
   kWrongExecutor,  // the run is pinned to another one, or its job must run elsewhere
   kOverlap,        // kSkipped: as many runs of the job are active as may be
   kQueueFull,      // kSkipped: as many runs of the job are queued as may be
-  kQueued,         // it waits for a slot of its job (kQueued), or did so already (kRefused)
+  kWaitsForSlot,   // it was put into its job's queue (kEnqueued), or was there already (kRefused)
   kNoLease,        // the owner cannot keep more leases (hold_back)
   // Sent to a member that does not own the segment; another member may accept it.
   kNotOwner,

@@ -30,7 +30,7 @@ constexpr std::array kVerdicts = {
     std::pair{ClaimVerdict::kRefused, std::string_view("refused")},
     std::pair{ClaimVerdict::kSkipped, std::string_view("skipped")}};
 
-// A verdict without a name is a refusal for the executor: kQueued.
+// A verdict without a name is a refusal for the executor: kEnqueued.
 std::string_view NameOf(ClaimVerdict verdict) {
   for (const auto& [value, name] : kVerdicts) {
     if (value == verdict) return name;

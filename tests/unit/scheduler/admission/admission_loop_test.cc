@@ -65,7 +65,7 @@ TEST_F(AdmissionLoopTest, AFreedSlotIsHandedOnAtOnceWhenAskedTo) {
   const RunRow first = Execute(job);
   const RunRow second = Execute(job);
   EXPECT_EQ(Ask(job, first, 1), ClaimVerdict::kAccepted);
-  EXPECT_EQ(Ask(job, second, 2), ClaimVerdict::kQueued);
+  EXPECT_EQ(Ask(job, second, 2), ClaimVerdict::kEnqueued);
   EXPECT_EQ(Step(), clock_.Steady() + 1s);
   EXPECT_TRUE(Fed().empty());
   clock_.Advance(20ms);
@@ -119,7 +119,7 @@ TEST_F(AdmissionLoopTest, ManyJobsAreServedInTurns) {
     const RunRow first = Execute(job);
     waiting.push_back(Execute(job));
     ASSERT_EQ(Ask(job, first, 1), ClaimVerdict::kAccepted);
-    ASSERT_EQ(Ask(job, waiting.back(), 2), ClaimVerdict::kQueued);
+    ASSERT_EQ(Ask(job, waiting.back(), 2), ClaimVerdict::kEnqueued);
     Complete(first, 1);
   }
   size_t admitted = 0;

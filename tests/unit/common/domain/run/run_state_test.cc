@@ -144,7 +144,7 @@ TEST_F(RunStateTest, ClaimQueuesARunWithoutASlotOnce) {
   ClaimRequest request = Claim();
   request.overlap = {.policy = OverlapPolicy::kQueueAll, .queue_max = 2};
   ClaimFacts facts{.now = kNow, .slots = {.taken = 1, .queued = 1}};
-  EXPECT_EQ(DecideClaim(&row, request, facts).verdict, ClaimVerdict::kQueued);
+  EXPECT_EQ(DecideClaim(&row, request, facts).verdict, ClaimVerdict::kEnqueued);
   facts.slots.queued = 2;
   const ClaimDecision full = DecideClaim(&row, request, facts);
   EXPECT_EQ(full.verdict, ClaimVerdict::kSkipped);
@@ -152,7 +152,7 @@ TEST_F(RunStateTest, ClaimQueuesARunWithoutASlotOnce) {
   row.due = kQueued;
   const ClaimDecision again = DecideClaim(&row, request, {.now = kNow});
   EXPECT_EQ(again.verdict, ClaimVerdict::kRefused);
-  EXPECT_EQ(again.reason, ClaimReason::kQueued);
+  EXPECT_EQ(again.reason, ClaimReason::kWaitsForSlot);
 }
 
 TEST_F(RunStateTest, RetryByHandLeavesAQueuedAttemptInItsPlace) {
