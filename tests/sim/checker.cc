@@ -149,6 +149,7 @@ void Checker::FollowQueue(const RunRow& before, const RunRow& after) {
     admitted.insert(after.key);
     return;
   }
+  if (after.state == RunState::kPending && IsTime(after.due)) return;  // an edit stamped it
   const bool was_admitted = admitted.erase(after.key) > 0;
   const bool first_claim =
       before.state == RunState::kPending && after.state == RunState::kRunning && after.attempt == 1;

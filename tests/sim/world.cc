@@ -197,14 +197,14 @@ void World::BuryTheDead() {
   }
 }
 
-// In the rest phase, nobody may wait for longer than this beside a free slot.
+// Once faults and pauses are over, nobody may wait for longer than this beside a free slot.
 constexpr Duration kFreeSlotMax = 5s;
 
 void World::CheckQueues() {
   if (!stores.QueuesAgree()) {
     checker.Fail("queues", "a queued run is not in its queue, or another run is in one");
   }
-  if (chaos_) return;
+  if (!settled_) return;
   std::map<JobNo, std::pair<RunKey, SteadyTime>> waits;
   for (const auto& [key, row] : checker.rows()) {
     const bool first = row.state == RunState::kPending && row.due == kQueued &&
@@ -285,6 +285,7 @@ void World::Rest(bool strict_misfire) {
   actor_->Calm();
   LastPause();
   RunUntil(clock.Steady() + kSettle);
+  settled_ = true;
   actor_->EndSchedules();
   const WallTime ended = clock.Wall();
   const SteadyTime limit = clock.Steady() + options_.rest_max;
@@ -321,8 +322,8 @@ Outcome World::Report() const {
           .fingerprint = fingerprint_,
           .runs = checker.rows().size(),
           .starts = checker.starts(),
-          .admissions = checker.admissions(),
           .losses = checker.losses(),
+          .admissions = checker.admissions(),
           .faults = faults_seen_};
 }
 

@@ -155,6 +155,7 @@ class World {
   const WorldOptions options_;
   FaultPlan plan_;
   bool chaos_ = true;
+  bool settled_ = false;  // faults and pauses are over, and all segments have owners again
   size_t scheduler_count_ = 1;
   SteadyTime store_away_until_{};
   SteadyTime store_broken_until_{};

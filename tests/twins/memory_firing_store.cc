@@ -77,6 +77,7 @@ void WriteQueued(MemoryTables& tables, RunEntry entry, const OverlapRules& rules
   JobEntry& job = *tables.FindJob(entry.row.job_no);
   entry.row.due = kQueued;
   tables.PutRun(std::move(entry));
+  job.active.erase(key);
   job.queue[key] = {now, until};
 }
 

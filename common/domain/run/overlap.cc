@@ -16,8 +16,9 @@ OverlapRules OverlapRulesOf(const JobDefinition& job) {
 }
 
 SlotVerdict DecideSlot(const OverlapRules& rules, const SlotFacts& facts) {
-  if (!TakesSlots(rules.policy) || facts.has_slot) return SlotVerdict::kStart;
-  const bool behind = facts.queued_before && !failpoint::Broken("claim.queued_before");
+  if (!TakesSlots(rules.policy)) return SlotVerdict::kStart;
+  const bool behind =
+      !facts.has_slot && facts.queued_before && !failpoint::Broken("claim.queued_before");
   const bool free = facts.taken < rules.max_running || failpoint::Broken("claim.limit");
   if (free && !behind) return SlotVerdict::kStart;
   switch (rules.policy) {

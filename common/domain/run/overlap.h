@@ -46,7 +46,9 @@ enum class SlotVerdict {
   kSkipFull,  // SKIPPED, reason queue_full
   kQueue,
 };
-// A free slot is not enough: a queued run with an earlier key goes first.
+// A free slot is not enough: a queued run with an earlier key goes first. Nor is a slot of its own:
+// after an edit that lowers the limit, more runs may hold slots than may be active, and the next
+// attempt of such a run waits or is skipped. A run that is queued gives its slot back.
 SlotVerdict DecideSlot(const OverlapRules& rules, const SlotFacts& facts);
 
 // ---- the queue of a job ------------------------------------------------------------------------

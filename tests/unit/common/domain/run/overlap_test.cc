@@ -26,7 +26,7 @@ constexpr std::array kPolicies = {
 TEST(OverlapTest, ARunStartsWhileASlotIsFreeOrItHasOne) {
   for (const OverlapPolicy policy : kPolicies) {
     EXPECT_EQ(Decide(policy, {.taken = 1}), SlotVerdict::kStart) << Name(policy);
-    EXPECT_EQ(Decide(policy, {.has_slot = true, .taken = 2, .queued = 3, .queued_before = true}),
+    EXPECT_EQ(Decide(policy, {.has_slot = true, .taken = 1, .queued = 3, .queued_before = true}),
               SlotVerdict::kStart)
         << Name(policy);
   }
@@ -44,6 +44,12 @@ TEST(OverlapTest, WithoutASlotThePolicyDecides) {
     EXPECT_EQ(Decide(policy, {.taken = 2}), verdict) << Name(policy);
     EXPECT_EQ(Decide(policy, {.taken = 5}), verdict) << Name(policy);  // after an edit of the limit
   }
+}
+
+TEST(OverlapTest, ASlotFromBeforeTheLimitWasLoweredIsNotEnough) {
+  const SlotFacts one_too_many{.has_slot = true, .taken = 2};
+  EXPECT_EQ(Decide(OverlapPolicy::kSkip, one_too_many), SlotVerdict::kSkip);
+  EXPECT_EQ(Decide(OverlapPolicy::kQueueAll, one_too_many), SlotVerdict::kQueue);
 }
 
 TEST(OverlapTest, QueuesHaveALimit) {
