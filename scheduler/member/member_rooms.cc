@@ -104,8 +104,8 @@ void Member::Rooms::ConnectWakes() {
   ports.results.OnReadable(Waker("results"));
   ports.logs.OnReadable(Waker("logs"));
   ports.coordinator.OnChange(Wakers({"owner", "proof", "leader", "guard"}));
-  // The settings concern this member's entry at the coordinator (leader), the executors (link), and
-  // everything that a pause stops (plan, fire).
+  // These loops use the settings: `leader` reports the pause to the coordinator, `link` sends
+  // settings to the executors, and a pause stops `plan`, `fire` and `admission`.
   ports.settings.OnChange([wake = Wakers({"leader", "link", "plan", "fire", "admission"})](
                               const ClusterSettings&) { wake(); });
   ports.guard.OnHold([this] {

@@ -52,7 +52,8 @@ struct Member::Rooms {
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();
   void NudgeAdmission();
-  // Returns how late runs of these job versions may start; zero = no notice.
+  // Returns how late runs of these job versions may start without a notification. Zero means any
+  // lateness, so no notification is sent.
   std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
   Duration LateLimit(const ClaimRequest& request);
 

@@ -102,7 +102,7 @@ constexpr bool EndsPrevious(OverlapPolicy policy) {
   return policy == OverlapPolicy::kCancelPrevious || policy == OverlapPolicy::kTerminatePrevious;
 }
 
-// As in schedule_spec.h.
+// Stable lower-case names, and their parsers (schedule_spec.h).
 std::string_view Name(JobType value);
 std::string_view Name(OverlapPolicy value);
 std::string_view Name(RetryBackoff value);

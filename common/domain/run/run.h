@@ -57,7 +57,8 @@ inline constexpr std::string_view kLeaseEnded =
     "lease_ended";  // LOST: the warden enforced the lease
 // CANCELLED: a user gave up a run whose process may still run, and confirmed that.
 inline constexpr std::string_view kOutcomeUnknown = "outcome_unknown";
-inline constexpr std::string_view kOverlap = "overlap";       // SKIPPED …
+// SKIPPED (kDeleted: also CANCELLED):
+inline constexpr std::string_view kOverlap = "overlap";
 inline constexpr std::string_view kQueueFull = "queue_full";  // queue_max runs were queued
 inline constexpr std::string_view kReplaced = "replaced";     // a newer run took its place
 inline constexpr std::string_view kPaused = "paused";

@@ -69,7 +69,7 @@ struct ClaimRequest {
   ExecutorId executor;
   Incarnation incarnation;
   bool wants_secrets = false;  // its task names secrets
-  // The members that follow are set by the owner, not by the executor.
+  // The fields below are set by the owner, not by the executor.
   //
   // The job's rules by version def_version.
   OverlapRules overlap = {};
