@@ -17,8 +17,8 @@ Reply CreateSetupLink(const Call& call);
 
 // How long a setup link is valid.
 inline constexpr Duration kSetupLinkLife = 24h;
-// Returns the path, below a server's URL, of a link with this token. The token is in the fragment,
-// which browsers do not send, so that no log contains it.
+// Returns the path of a link with this token, below a server's URL. The token is in the fragment.
+// Browsers do not send the fragment, so no log contains the token.
 std::string SetupPath(const std::string& token);
 
 }  // namespace carillon::scheduler

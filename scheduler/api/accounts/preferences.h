@@ -10,8 +10,8 @@ namespace carillon::scheduler {
 
 // {language, theme, time}; null = not set. Values that this version does not know are left out.
 nlohmann::json PreferencesToJson(const Preferences& preferences);
-// The changes in `preferences` of the body: null resets a preference, and an absent preference does
-// not change.
+// Reads the changes in the field `preferences` of the body. null resets a preference. A preference
+// that is absent does not change.
 Outcome<std::map<std::string, std::optional<std::string>>> ReadPreferenceChanges(
     const nlohmann::json& body);
 

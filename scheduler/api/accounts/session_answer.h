@@ -1,5 +1,5 @@
-// Answers that open or refresh a session. The access token and the user are in the body, and the
-// refresh token is in a cookie that scripts cannot read.
+// Answers that open or refresh a session. The body has the access token and the user. The refresh
+// token is in a cookie that scripts cannot read.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

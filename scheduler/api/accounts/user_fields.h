@@ -1,6 +1,6 @@
 // The fields of users and tokens in bodies and answers.
 //
-// Errors   400 with the pointer of the mistake.
+// Errors   400 with the JSON pointer of the wrong field.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,7 +16,7 @@ inline constexpr size_t kDisplayNameCharactersMax = 200;
 Outcome<std::string> RequiredText(const nlohmann::json& body, std::string_view member,
                                   size_t characters_max);
 Outcome<std::string> ReadUserName(const nlohmann::json& body);
-// A valid new password for the user with this name.
+// Reads a valid new password for the user with this name from the field `member`.
 Outcome<std::string> ReadNewPassword(const nlohmann::json& body, std::string_view member,
                                      std::string_view user_name);
 // The role in `body`, or `otherwise` if it is absent.
@@ -31,7 +31,7 @@ struct UserFields {
   std::vector<Share> shares = {};
   std::string password;
 };
-// Returns a user with a new id and the hashed password, who is not stored yet.
+// Returns a user with a new id and the hashed password. The user is not stored yet.
 Outcome<UserRecord> NewUser(const Call& call, const UserFields& fields);
 
 }  // namespace carillon::scheduler

@@ -1,5 +1,5 @@
-// Handles one item of a bulk action like a single request of the caller: with the handler of the
-// route, the same permissions, checks and problems, and a separate audit record.
+// Handles one item of a bulk action like a single request of the caller. The item has the same
+// handler, permissions, checks and problems as the request, and an audit record of its own.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,8 +16,8 @@ namespace carillon::scheduler {
 // The operation on each item.
 struct BulkOperation {
   const BulkVerb* verb = nullptr;
-  std::string reason = {};                  // for the audit
-  bool confirm = false;                     // as WriteContext::confirm_overlap
+  std::string reason = {};                  // for the audit record
+  bool confirm = false;                     // see WriteContext::confirm_overlap
   CancelMode mode = CancelMode::kGraceful;  // used by `cancel` only
 };
 
@@ -30,20 +30,20 @@ struct ItemKey {
 // Makes a request on the caller's behalf for the path with these segments.
 HttpRequest AskedRequest(const Call& call, std::string_view method,
                          std::vector<std::string> segments);
-// Returns the reply of the request's route, if the caller has its permission; otherwise
-// the problem.
+// If the caller has the permission of the request's route, returns the route's reply. Otherwise
+// returns the problem.
 Reply AskAlone(const Call& call, const HttpRequest& request, AuditNote& note);
 
 // Executes the operation on the object with this id.
 Reply DoItem(const Call& call, const BulkOperation& operation, const std::string& id,
              AuditNote& note, const std::optional<ItemKey>& key = {});
-// Checks without effect that the object exists and the caller may act on it.
+// Checks that the object exists and that the caller may act on it. Has no effect.
 Reply LookAtItem(const Call& call, const BulkOperation& operation, const std::string& id);
 // Writes the item's audit record.
 Status RecordItem(const Call& call, const BulkOperation& operation, const std::string& id,
                   const AuditNote& note);
 
-// The problem in the form of the member `error` of an item.
+// Returns the problem in the form of the field `error` of an item.
 nlohmann::json ItemProblem(const BulkVerb& verb, const std::string& id, Problem problem,
                            std::string_view trace_id);
 // The id of the run that the action `run` created; null for other actions.

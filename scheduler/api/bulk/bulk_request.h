@@ -19,17 +19,17 @@ struct BulkVerb {
   std::string_view action;
   std::string_view kind;  // job, run or dead_letter
   std::string_view method;
-  std::string_view verb;  // last segment of the path; empty = none
+  std::string_view verb;  // last segment of the route's path; empty = the path ends with the id
   bool takes_reason = false;
   bool takes_confirm = false;
   bool takes_mode = false;
 
   // Path of the list of objects of this kind, relative to /api/.
   std::string_view path() const;
-  // The name of the action in the audit, which is the same as for a single request.
+  // The name of the action in the audit. A single request of this action has the same name there.
   std::string AuditAction() const;
 };
-// Null: the kind has no such action.
+// Null: objects of this kind have no such action.
 const BulkVerb* FindBulkVerb(std::string_view action, std::string_view kind);
 
 struct BulkRequest {
@@ -50,9 +50,10 @@ struct SelectedItems {
   std::vector<std::string> ids;
   bool more = false;  // the filter matches more items than one action may have
 };
-// The filter is evaluated by the route of the list, so that it means the same as in the list.
+// Selects the items of the filter with the route of the list, so that the filter means the same as
+// in the list.
 Outcome<SelectedItems> SelectItems(const Call& call, const BulkRequest& bulk);
-// The problem 400 of a bulk action with too many items.
+// The problem with status 400 for a bulk action with too many items.
 Problem TooManyItems(const BulkRequest& bulk);
 
 }  // namespace carillon::scheduler

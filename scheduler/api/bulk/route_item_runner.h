@@ -1,11 +1,12 @@
 // Executes items of bulk actions with the handlers of their routes.
 //
-// Always   Repeating an item after an attempt with an unknown outcome is safe: `run` and `retry`
-//          use an idempotency key made of the action and the item's position, a job that is missing
-//          after a `delete` counts as deleted, and the other actions are idempotent. An item whose
-//          audit record could not be written counts as not done and is retried. Each item is
-//          audited once. Two records of an item need two crashes, both between the audit write and
-//          the item's result.
+// Always   An item may be repeated if the outcome of an earlier attempt is unknown:
+//          - `run` and `retry` use an idempotency key made of the action and the item's position;
+//          - if the job is missing after a `delete`, the job counts as deleted;
+//          - the other actions are idempotent.
+//          If the audit record of an item cannot be written, the item counts as not done and is
+//          retried. Each item has one audit record. It can have two only after two crashes, both
+//          between the audit write and the write of the item's result.
 #pragma once
 
 #include <functional>
@@ -28,8 +29,8 @@ class RouteItemRunner final : public BulkItemRunner {
 
   ItemOutcome Do(const BulkOrder& order, const Caller& caller, const BulkItem& item,
                  EarlierAttempt tried) override;
-  // Finds jobs that cannot be deleted because they do not exist. It must be called before a
-  // deletion begins: afterwards, a missing job may also be one that this action has deleted.
+  // Finds jobs that cannot be deleted because they do not exist. Call it before a deletion begins.
+  // Afterwards, a missing job may also be one that this action has deleted.
   std::optional<ItemOutcome> Precheck(const BulkOrder& order, const Caller& caller,
                                       const BulkItem& item) override;
   std::string ErrorOf(const BulkOrder& order, Undone undone) override;

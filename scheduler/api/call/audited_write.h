@@ -1,4 +1,5 @@
-// The context of one write on behalf of a caller (who, when, why); counts the runs that it ended.
+// The context of one write on behalf of a caller: who, when, why. Counts the runs that the
+// write ended.
 #pragma once
 
 #include <string>
@@ -23,7 +24,7 @@ class AuditedWrite {
 
   const WriteContext& context() const { return context_; }
 
-  // Returns `written`; on success counts the runs that it ended.
+  // Returns `written`. If it is a success, counts the runs that the write ended.
   template <typename Written>
   Written Count(Written written) {
     if (!written.ok()) return written;

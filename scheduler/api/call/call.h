@@ -1,4 +1,4 @@
-// The argument of all handlers: a request, its caller, and the objects that are used to answer it.
+// Argument of all handlers: a request, its caller, and the objects that handlers use to answer it.
 #pragma once
 
 #include <functional>
@@ -29,16 +29,16 @@ struct AuditNote {
   bool told = false;              // the handler has written all records itself
 };
 
-// The objects of the API server that handlers use in addition to the stores. The references are
+// The objects of the API server that handlers use in addition to the stores. The references stay
 // valid at least until the handler returns.
 struct Services {
   const Routes& routes;                     // for handlers that call another route for the caller
   Identifiers& identifiers;                 // generates job ids
   StoreProbe& probe;                        // reads of the store with a bounded wait
   StreamHub& streams;                       // for answers that are live streams
-  LogReads& log_reads;                      // limits reads of long logs
+  LogReads& log_reads;                      // limits concurrent reads of long logs
   ChangeWatch& changes;                     // the source of change streams
-  Authenticator& authenticator;             // to issue tokens and drop cached credentials
+  Authenticator& authenticator;             // issues tokens and drops cached credentials
   SignIn& sign_in;                          // hashes passwords, limits attempts
   const std::function<void()>& nudge_bulk;  // call it after creating a bulk action; never blocks
 };
@@ -46,16 +46,16 @@ struct Services {
 // One request, as every handler gets it.
 struct Call {
   const Stores& stores;
-  const ApiContext& api;  // the member: cluster time, nudges, settings, configuration
+  const ApiContext& api;  // access to the member: cluster time, nudges, settings, configuration
   const Services& services;
   const HttpRequest& request;
   Caller caller;                       // kNobody on routes with the permission kAnyone
   std::vector<std::string> arguments;  // the values of the {} in the path, decoded
-  std::string_view trace_id;           // of this request, for records and problems
+  std::string_view trace_id;           // of this request; used in records and problems
   AuditNote& note;                     // filled by the handler
   bool owns_all = false;               // the permission also covers objects of other users
   std::string idempotency_key;         // empty = none
-  std::string idempotency_scope;       // caller, route and path, within which the key is unique
+  std::string idempotency_scope;       // caller, route and path; a key is unique within it
 };
 
 }  // namespace carillon::scheduler

@@ -1,5 +1,5 @@
-// Executes a request once for its Idempotency-Key: the answer is stored, and a repetition with the
-// same key gets the stored answer.
+// Executes a request once for its Idempotency-Key. The answer is stored. A repetition with the same
+// key gets the stored answer.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace carillon::scheduler {
 
 // Runs the handler of `route` under the key and scope of `call`. `fingerprint` is a hash of the
-// request; a key that was used with another fingerprint is refused with 422.
+// request. If the key was used with another fingerprint, the request is refused with 422.
 Reply RunOnce(const Route& route, const Call& call, const std::string& fingerprint);
 
 // True if the response is the stored answer of an earlier request.

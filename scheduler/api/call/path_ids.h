@@ -22,8 +22,8 @@ std::optional<uint64_t> DeadLetterId(const std::string& text);
 // Reads a job that is not deleted. 404: there is no such job, or it was deleted.
 Outcome<JobHead> LiveHead(const Call& call, const JobId& id);
 
-// The problem of a job whose definition cannot be decoded. It says how to repair the job; its ETag
-// is that of the unreadable version.
+// The problem of a job whose definition cannot be decoded. It says how to repair the job. Its ETag
+// is the ETag of the unreadable version.
 Problem Unreadable(const JobId& id, int64_t version);
 // The problem for an error of a call that needs the definition of the job.
 Problem Explain(const Call& call, const JobId& id, const Error& error);

@@ -19,8 +19,8 @@ enum class Keyed {
   kInWrite,  // like kYes, but the handler stores its answer in the transaction of its write
 };
 
-// The kind of object that the first {} of the path names. Its owner is checked if the caller's
-// permission covers only objects of their own.
+// The kind of the object whose id is the first {} of the path. A caller whose permission does not
+// cover all objects must own this object, or the job that it belongs to must be shared with them.
 enum class Owned { kNothing, kJob, kRun, kDeadLetter, kToken, kSecret, kBulk };
 
 struct Route {
@@ -29,18 +29,19 @@ struct Route {
   Permission permission;
   Keyed keyed;
   Reply (*handler)(const Call& call);  // called once all checks of the pipeline have passed
-  std::string_view action = {};        // in the audit; empty: none, or the handler records it
+  std::string_view action = {};        // name in the audit; empty: none, or the handler records it
   Owned owned = Owned::kNothing;
-  // Served even while the store is not trusted; all other writes are then refused.
+  // If true, the route is served even while the store is not trusted. All other writes are
+  // then refused.
   bool on_any_store = false;
-  // A write whose handler reads the query. The query of all other writes must be empty.
+  // For a write: true if its handler reads the query. The query of all other writes must be empty.
   bool with_query = false;
 };
 
 struct RouteMatch {
   const Route* route = nullptr;  // null: no route for this path, or none for the method
   std::vector<std::string> arguments;
-  std::string allow;  // methods of the path; empty if the path is unknown
+  std::string allow;  // methods that the path has; empty if the path is unknown
 };
 
 // Immutable.
@@ -57,7 +58,7 @@ class Routes {
   // the part after the dot ("pause" of "job.pause"); replace, patch and update are all "edit".
   using Actions = std::map<std::string, Permission>;
   const Actions& ActionsOn(Owned kind) const;
-  // The same for objects that the audit calls `thing`: "executor", "user", "secret", "token".
+  // The same for objects with the name `thing` in the audit: "executor", "user", "secret", "token".
   const Actions& ActionsOn(std::string_view thing) const;
 
  private:

@@ -11,8 +11,7 @@ bool IsUnknown(const Written& written) {
   return !written.ok() && written.code() == ErrorCode::kTimeout;
 }
 
-// Calls `write`, and a second time if the outcome of the first is unknown. `write` must be
-// idempotent.
+// Calls `write`. If the outcome is unknown, calls it once more. `write` must be idempotent.
 template <typename Write>
 auto RetryIfUnknown(const Write& write) {
   auto written = write();

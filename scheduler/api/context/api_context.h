@@ -1,4 +1,4 @@
-// Everything that the REST API needs from its member. The composition root fills it.
+// All that the REST API needs from its member. The composition root fills it.
 #pragma once
 
 #include <functional>
@@ -20,24 +20,25 @@ namespace carillon::scheduler {
 
 // The references must outlive the server. The functions are called on several threads at once.
 struct ApiContext {
-  // Reads also work while the store is held; writes are then refused.
+  // If the store is held, reads still work and writes are refused.
   Stores stores;
   const KeySource& secret_keys;  // seals and opens secrets
   StatusSource& status;          // state that only the member knows
   // Returns whether the store that answers is the trusted one; must not block.
   std::function<StoreStanding()> store_standing;
-  // Makes a store the trusted one: the store that an operator was shown and has accepted. Blocks as
-  // a write does.
+  // Makes the store that an operator was shown and has accepted the trusted store. Blocks as a
+  // write does.
   std::function<Status(const StoreIdentity&)> accept_store;
   // Called after a write that can make work due; must not block.
   std::function<void(const ChangedWork&)> nudge;
   // Called after an executor was enabled, disabled, drained or labelled; must not block.
   std::function<void()> nudge_executors;
-  // Cluster time, by which writes are dated; kUnavailable while it is not known.
+  // Returns cluster time, with which writes are dated. kUnavailable while cluster time is
+  // not known.
   std::function<Result<WallTime>()> cluster_now;
-  // Sends a test through every configured channel; blocks until all have answered.
+  // Sends a test notification through every configured channel. Blocks until all have answered.
   std::function<std::vector<TestOutcome>()> test_notices;
-  // The configured channels with the outcome of their last message; must not block.
+  // Returns the configured channels, each with the outcome of the last message. Must not block.
   std::function<std::vector<ChannelHealth>()> channels;
   const ops::Health* health = nullptr;  // null: /livez and /readyz are 404
   const Clock& clock;
@@ -48,13 +49,14 @@ struct ApiContext {
   LiveSettings& settings;      // settings that are adopted here are passed to all members
   EmbeddedFiles console = {};  // web-ui/dist; empty: the start page says how to build it
   bool one_process = false;    // bus and coordinator are part of this process
-  bool serves_tls = false;     // cookies are then Secure, and browsers use only https
-  // PEM of the authority that signs certificates of executors; empty: the control link has no TLS.
+  bool serves_tls = false;     // true: cookies are Secure, and browsers use only https
+  // PEM of the authority that signs certificates of executors. Empty: the control link has no TLS.
   std::string link_authority = {};
-  // Requests per second, 0 = no limit: for each account, and for each address without an account.
+  // Requests per second for each account, and for each address that sends requests without an
+  // account. 0 = no limit.
   int64_t account_rate = 0;
   int64_t address_rate = 0;
-  // How long the status and the check of a credential wait for a store that hangs.
+  // If the store hangs, the status and the check of a credential wait for this long.
   Duration store_patience = 1s;
 };
 

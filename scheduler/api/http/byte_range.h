@@ -9,20 +9,20 @@
 namespace carillon::scheduler {
 
 struct ByteRange {
-  bool suffix = false;  // the last `last` bytes
+  bool suffix = false;  // true: the range is the last `last` bytes
   uint64_t first = 0;
-  uint64_t last = UINT64_MAX;  // included
+  uint64_t last = UINT64_MAX;  // the last byte of the range, included
 
   struct Span {
     size_t offset = 0;
     size_t size = 0;
   };
-  // Returns the part of a text of `length` bytes that the range covers; nullopt: none.
+  // Returns the part of a text of `length` bytes that the range covers. nullopt: it covers no byte.
   std::optional<Span> Within(size_t length) const;
 };
 
-// Returns nullopt if the whole text is to be sent: there is no range, or it is ignored because it
-// is malformed, has another unit, or is one of several. Numbers may have any length.
+// Returns nullopt if the whole text is to be sent. That is so without a range, and for a range that
+// is ignored: it is malformed, has another unit, or is one of several. Numbers may have any length.
 std::optional<ByteRange> ReadByteRange(const HttpRequest& request);
 
 }  // namespace carillon::scheduler

@@ -1,4 +1,5 @@
-// The origin of a request: the address of its connection, or the one that a trusted proxy reports.
+// The address that a request comes from: the address of its connection, or the address that a
+// trusted proxy reports.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// Pages of lists: page_size, opaque page_token, {items, next_page_token}; the first page also has
+// Pages of lists: page_size, opaque page_token, {items, next_page_token}. The first page also has
 // total or total_at_least.
 //
-// Errors   400, code bad_page_token: an invalid token, or one that belongs to other filters.
+// Errors   400 bad_page_token: the token is invalid, or was made for other filters.
 #pragma once
 
 #include <functional>
@@ -17,34 +17,34 @@ namespace carillon::scheduler {
 
 inline constexpr int64_t kPageSizeMax = 500;
 inline constexpr int64_t kPageSizeDefault = 50;
-// Above this many bytes a page ends early, with a token for the next one.
+// A page that reaches this many bytes ends early, with a token for the next page.
 inline constexpr size_t kPageBytesMax = 8u << 20;
 
-// The count for a list of `size` items, all of which the handler has read.
+// Returns the count for a list of `size` items. The handler must have read all of them.
 BoundedCount CountOf(size_t size);
 
 class Page {
  public:
-  // `list` names the kind of list; the token is bound to it and to the query's filters.
+  // `list` names the kind of list. A token is valid only for this kind and for the query's filters.
   static Outcome<Page> Read(const Query& query, std::string_view list);
 
   size_t size() const { return size_; }
   const std::string& cursor() const { return cursor_; }  // empty = from the start
 
   // Adds an item unless the page is full. False: the item belongs on the next page. `cursor` is the
-  // place after the item.
+  // position after the item.
   bool Add(const nlohmann::json& item, std::string cursor);
-  // Skips an item that is not shown; the next page continues after it.
+  // Skips an item that is not shown. The next page continues after it.
   void Skip(std::string cursor);
   // Skips all items up to `cursor`, because the search for this page has reached its limit.
   void SearchEnded(std::string cursor);
-  // As SearchEnded; the answer also has the time that the search has reached, as `searched_to`.
+  // As SearchEnded. The answer also has the time that the search has reached, as `searched_to`.
   void SearchedTo(std::string cursor, WallTime time);
   using Counter = std::function<Result<BoundedCount>()>;
-  // `more`: the list continues after the last added item; assumed if an Add was refused. `count`
-  // counts the whole list. It is called only for the first page, if that does not show the whole
-  // list and SearchEnded was not called. If it fails, total_at_least is the number of items of
-  // this page.
+  // `more`: the list continues after the last added item. If an Add was refused, the list continues
+  // in any case. `count` counts the whole list. It is called only for the first page, and only if
+  // the list continues and SearchEnded was not called. If `count` fails, total_at_least is the
+  // number of items of this page.
   HttpResponse Finish(bool more, const Counter& count);
 
  private:

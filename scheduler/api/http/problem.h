@@ -17,7 +17,7 @@ namespace carillon::scheduler {
 
 // A mistake in one field of a request.
 struct FieldError {
-  std::string pointer;  // RFC 6901 into the body, or "?name" of a query parameter
+  std::string pointer;  // RFC 6901, a pointer into the body, or "?name" for a query parameter
   std::string code;     // stable, for programs
   std::string detail;   // a sentence
 };
@@ -27,16 +27,18 @@ struct Problem {
   std::string code = "internal";  // stable, for programs
   std::string detail = {};        // a sentence
   std::vector<FieldError> errors = {};
-  HttpHeaders headers = {};                           // Retry-After, Allow, …
-  nlohmann::json members = nlohmann::json::object();  // extension members (the current version, …)
-  std::string log_detail = {};                        // for the log only
+  HttpHeaders headers = {};  // Retry-After, Allow, …
+  // Further fields of the body, such as the current version. RFC 9457 calls them extension members.
+  nlohmann::json members = nlohmann::json::object();
+  std::string log_detail = {};  // for the log only
 };
 
 // The problem for an error of the store or another port, according to the table in docs/errors.md.
 Problem ToProblem(const Error& error);
 Problem InvalidField(std::string pointer, std::string code, std::string detail);
 Problem NotFound(std::string detail);
-// 504 for a write whose commit was not acknowledged: it may or may not have happened.
+// The problem with status 504 for a write whose commit was not acknowledged. The write may or may
+// not have happened.
 Problem OutcomeUnknown(std::string detail, const Error& cause);
 
 // The problem as a JSON object.

@@ -1,7 +1,7 @@
 // Parsers of the parts of a request that handlers need: body, query, preconditions.
 //
-// Errors   400 with the pointer of the mistake, 415 for a body that is not JSON, 428 without an
-//          If-Match.
+// Errors   400 with the pointer of the wrong field, 415 for a body that is not JSON, 428 if the
+//          required If-Match is absent.
 #pragma once
 
 #include <initializer_list>
@@ -24,19 +24,19 @@ namespace carillon::scheduler {
 enum class Body { kRequired, kOptional };
 Outcome<nlohmann::json> ReadJson(const HttpRequest& request, Body body);
 
-// The same for an object with no members other than `known`.
+// The same for an object that may have only the fields `known`.
 Outcome<nlohmann::json> ReadObject(const HttpRequest& request, Body body,
                                    std::initializer_list<std::string_view> known);
 
 inline constexpr size_t kReasonCharactersMax = 1000;
-// A text member of at most `characters_max`, empty when absent or null.
+// A text field of at most `characters_max`. Empty if the field is absent or null.
 Outcome<std::string> TextMember(const nlohmann::json& object, std::string_view name,
                                 size_t characters_max);
-// A true or false member, false when absent or null.
+// A true or false field. False if the field is absent or null.
 Outcome<bool> FlagMember(const nlohmann::json& object, std::string_view name);
-// `mode` of a cancel, graceful when absent or null.
+// The field `mode` of a cancel. Graceful if the field is absent or null.
 Outcome<CancelMode> CancelModeMember(const nlohmann::json& object);
-// A whole number member in [low, high]; nullopt when absent.
+// A field with a whole number in [low, high]. nullopt if the field is absent.
 struct Bounds {
   int64_t low;
   int64_t high;
@@ -46,10 +46,10 @@ Outcome<std::optional<int64_t>> NumberMember(const nlohmann::json& object, std::
 
 inline constexpr size_t kRepeatedMax = 50;  // how often one query parameter may appear
 
-// The query; unknown parameters are refused, so that a misspelt filter is not ignored.
+// The query of a request. Unknown parameters are refused, so that a misspelt filter is not ignored.
 class Query {
  public:
-  // `single` appear at most once, `repeated` each at most `repeated_max` times.
+  // Each parameter of `single` may appear once, and each of `repeated` up to `repeated_max` times.
   static Outcome<Query> Read(const HttpRequest& request,
                              std::initializer_list<std::string_view> single,
                              std::initializer_list<std::string_view> repeated = {},
@@ -61,7 +61,7 @@ class Query {
   Outcome<std::optional<int64_t>> Number(std::string_view name, Bounds bounds) const;
   Outcome<bool> Flag(std::string_view name) const;  // true or false; false when absent
   // Returns all parameters except page_size and page_token, in a fixed order. A page token is valid
-  // only with the filter that it was issued for.
+  // only with the filter for which it was issued.
   std::string Filter() const;
 
  private:
@@ -74,8 +74,8 @@ Outcome<JobId> FilterJobId(const std::string& text);
 // 400: the value at `pointer` is not a valid namespace.
 Problem BadNamespace(const std::string& pointer);
 
-// The parameter `selector`, by labels; nullopt when absent. An empty one is refused, because it
-// would select everything.
+// The parameter `selector`, a filter by labels. nullopt if it is absent. An empty selector is
+// refused, because it would select everything.
 Outcome<std::optional<Selector>> ReadSelector(const Query& query);
 
 // The parameters `label=name:value`. For each name, one of its values must match.

@@ -1,6 +1,6 @@
-// The requested order of a list: sort=name, or sort=-create_time for descending order.
+// The requested order of a list: `sort=name`, or `sort=-create_time` for descending order.
 //
-// Errors   400 with the fields that the list can be sorted by.
+// Errors   400; the detail names the fields by which the list can be sorted.
 #pragma once
 
 #include <initializer_list>
@@ -16,7 +16,7 @@ struct Sort {
   std::string by;
   bool descending = false;
 };
-// Returns the order by one of `names`; nullopt: the list's default order.
+// Returns the requested order, by one of `names`. nullopt: the list's default order.
 Outcome<std::optional<Sort>> ReadSort(const Query& query,
                                       std::initializer_list<std::string_view> names);
 

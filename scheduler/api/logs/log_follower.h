@@ -1,11 +1,11 @@
 // Streams the log of one attempt as server-sent events while it is written, until it is complete.
 //
-// Events   One for each entry, in the form of log_text.h; then `event: end` with {run_id,
-//          attempt, state, complete}. `state` is the state of the run; `complete` is false if
+// Events   One for each entry, in the form of log_text.h. At the end `event: end` with {run_id,
+//          attempt, state, complete}. `state` is the state of the run. `complete` is false if
 //          pieces are missing.
-// Errors   If the store does not answer, it is read again later; the stream stays open.
-// Always   Entries are sent in order and once. If a piece is missing, the pieces after it are not
-//          sent until it arrives, or until kPieceGrace after the end of the attempt.
+// Errors   If the store does not answer, the log is read again later. The stream stays open.
+// Always   Entries are sent in order and once. If a piece is missing, the later pieces wait until
+//          the missing piece arrives, or until kPieceGrace after the end of the attempt.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ class LogFollower final : public StreamSource {
     uint64_t after_seq = 0;
     std::optional<LogStream> only = {};
   };
-  static constexpr Duration kPieceGrace = 10s;   // after the end of an attempt
+  static constexpr Duration kPieceGrace = 10s;   // wait for missing pieces after an attempt's end
   static constexpr Duration kLookEvery = 500ms;  // between reads of the run
   static constexpr size_t kBytesPerPoll = 128u << 10;
 

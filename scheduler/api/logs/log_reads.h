@@ -1,8 +1,8 @@
-// Limits concurrent reads of long logs, each of which occupies a worker for seconds.
+// Limits concurrent reads of long logs. Such a read occupies a worker for seconds.
 //
 // Threads  Thread-safe; never blocks.
-// Always   At most `all_max` places are taken at a time, kOfOneAccountMax of them by one account,
-//          so that workers are left for other requests.
+// Always   At most `all_max` places are taken at a time, and at most kOfOneAccountMax by one
+//          account. So workers are left for other requests.
 #pragma once
 
 #include <map>
@@ -17,13 +17,13 @@ namespace carillon::scheduler {
 class LogReads {
  public:
   static constexpr size_t kOfOneAccountMax = 2;
-  // Up to this many stored bytes are read without a place. The limit is in bytes and not in
+  // A read of up to this many stored bytes needs no place. The limit is in bytes and not in
   // entries, because one entry may have up to 16 KiB.
   static constexpr size_t kShortLogBytes = 256u << 10;
 
   explicit LogReads(size_t all_max) : all_max_(all_max) {}
 
-  // A place, held while the log is read. It must not outlive its LogReads.
+  // A place. It is held while the log is read, and must not outlive its LogReads.
   class Place {
    public:
     Place(LogReads& reads, std::string account) : reads_(reads), account_(std::move(account)) {}

@@ -2,10 +2,12 @@
 //
 // A line of NDJSON, and the data of an event:
 //   {"seq": 17, "t": "2026-03-01T00:00:00.000000Z", "stream": "stdout", "line": "text"}
-// with "partial": true if the line continues in the next entry of the stream. Invalid UTF-8 becomes
-// U+FFFD. The id of an event is the number of its entry, such as "17". From the second attempt of a
-// run on, the id begins with the attempt, as in "2-17", so that a client that reconnects continues
-// with the same attempt.
+// If the line continues in the next entry of the stream, the entry also has "partial": true.
+// Invalid UTF-8 becomes U+FFFD.
+//
+// The id of an event is the number of its entry, such as "17". From the second attempt of a run
+// on, the id begins with the attempt, as in "2-17". So a client that reconnects continues with the
+// same attempt.
 #pragma once
 
 #include <optional>
@@ -28,20 +30,21 @@ enum class LogFormat { kText, kNdjson, kEvents };
 void AppendLogEntry(std::string& out, const NumberedEntry& entry, LogFormat format,
                     int attempt = 1);
 
-// Appends the output of an attempt without a log (its executor is older, or the log was deleted),
-// as entries of the stream "output" without times.
+// Appends the output of an attempt as entries of the stream "output", without times. Used for an
+// attempt without a log: its executor is older, or the log was deleted.
 void AppendOutput(std::string& out, std::string_view output, uint64_t after_seq, LogFormat format,
                   int attempt = 1);
 
 inline constexpr int64_t kAttemptMax = 1'000'000;
 
 struct EventId {
-  std::optional<int> attempt = {};  // nullopt: the requested attempt, or else the first
+  // nullopt: the requested attempt, or the first one if none is requested
+  std::optional<int> attempt = {};
   uint64_t seq = 0;
 };
 std::optional<EventId> ParseEventId(std::string_view text);
 
-// True if the entry belongs to the requested stream `only` (nullopt: all streams).
+// True if the entry belongs to the requested stream `only`. nullopt means all streams.
 inline bool IsShown(const LogEntry& entry, const std::optional<LogStream>& only) {
   return !only || entry.stream == *only;
 }

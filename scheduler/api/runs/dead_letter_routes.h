@@ -1,5 +1,4 @@
-// Handlers of /api/dead-letters: runs that failed on their last attempt, until a user retries or
-// discards them.
+// Handlers of /api/dead-letters. A dead letter is kept until a user retries or discards it.
 #pragma once
 
 #include "scheduler/api/call/call.h"
@@ -9,8 +8,8 @@ namespace carillon::scheduler {
 Reply ListDeadLetters(const Call& call);
 Reply GetDeadLetter(const Call& call);
 Reply DiscardDeadLetter(const Call& call);
-// Retries the run of the dead letter, which removes the dead letter. Answers as
-// POST /api/runs/{}/retry does.
+// Retries the run of the dead letter, and so removes the dead letter. The answer is the same as
+// that of POST /api/runs/{}/retry.
 Reply RetryDeadLetter(const Call& call);
 
 }  // namespace carillon::scheduler

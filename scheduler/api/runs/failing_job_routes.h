@@ -5,8 +5,8 @@
 
 namespace carillon::scheduler {
 
-// A job without dead letters is left out, because a user has retried or discarded them all. After
-// the next failure the job is listed again.
+// Leaves out a job without dead letters, because a user has retried or discarded all of them. The
+// job is listed again after its next failure.
 Reply ListFailingJobs(const Call& call);
 
 }  // namespace carillon::scheduler

@@ -6,7 +6,7 @@
 namespace carillon::scheduler {
 
 Reply ListRuns(const Call& call);
-// The same for one job: /api/jobs/{}/history.
+// The runs of one job: /api/jobs/{}/history.
 Reply JobHistory(const Call& call);
 Reply GetRun(const Call& call);
 Reply CancelRun(const Call& call);

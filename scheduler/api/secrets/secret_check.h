@@ -10,10 +10,10 @@
 
 namespace carillon::scheduler {
 
-// Returns true if the job may be written with the secrets that it uses. Otherwise 422, with the
-// pointer of the variable whose secret does not exist (unknown_secret) or may not be used by the
-// job's owner (secret_forbidden). The secrets are checked again at each claim. If `named` is set,
-// the caller must also be allowed to use all secrets that are not in it.
+// Returns true if the job may be written with the secrets that it uses. Otherwise 422 with the
+// pointer of the wrong variable. unknown_secret: the secret does not exist. secret_forbidden: the
+// job's owner may not use the secret. The secrets are checked again at each claim. If `named` is
+// set, the caller must also be allowed to use every secret that is not in `named`.
 Outcome<bool> CheckSecrets(const Call& call, const JobDefinition& definition,
                            const std::optional<std::set<std::string>>& named = {});
 

@@ -12,8 +12,8 @@ Reply CreateSecret(const Call& call);
 Reply GetSecret(const Call& call);
 Reply UpdateSecret(const Call& call);
 Reply DeleteSecret(const Call& call);
-// Encrypts again, with the first key, secrets that were encrypted with another key. The number of
-// secrets per call is bounded.
+// Encrypts secrets again, with the first key, if they were encrypted with another key. The number
+// of secrets per call is bounded.
 Reply RewrapSecrets(const Call& call);
 
 }  // namespace carillon::scheduler

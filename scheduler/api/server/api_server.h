@@ -19,10 +19,10 @@ class ApiHandler;
 
 struct ApiOptions {
   std::string address = "127.0.0.1";
-  uint16_t port = 8640;  // 0 = any
+  uint16_t port = 8640;  // 0 = any free port
   TlsFiles tls = {};
   bool allow_beyond_loopback = false;
-  std::string advertise = {};          // host of url(); empty = the address
+  std::string advertise = {};          // host in the value of url(); empty = `address`
   size_t workers = 8;                  // each may hold one store connection
   size_t address_connections_max = 0;  // 0 = no limit
   std::vector<IpNetwork> trusted_proxies = {};

@@ -1,10 +1,11 @@
-// Serves the files and pages of the web console. They need no authentication, because they contain
-// no data; the console reads all data through the API.
+// Serves the files and pages of the web console. No authentication is needed, because the files
+// contain no data. The console reads all data through the API.
 //
 // Threads  Immutable after construction.
-// Always   Answers only GET and HEAD outside of /api. A path whose first segment has no dot is a
-//          page of the console, so that its links can be opened and reloaded. All pages are the
-//          same document, whose <base> is the path of X-Forwarded-Prefix if a proxy set one.
+// Always   Answers only GET and HEAD outside of /api. A path whose first segment has no dot is
+//          a page of the console, so that links to pages can be opened and reloaded. All pages
+//          are the same document. Its <base> is the path of X-Forwarded-Prefix, if a proxy set
+//          this header.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,8 @@ namespace carillon::scheduler {
 
 class ConsolePages {
  public:
-  // `files` are those of web-ui/dist. Without files the start page says how to build the console.
+  // `files` is the content of web-ui/dist. Without files the start page says how to build
+  // the console.
   ConsolePages(EmbeddedFiles files, std::string version);
 
   // True for requests that may be for the console: GET and HEAD outside of /api.

@@ -1,4 +1,4 @@
-// The answer to GET / of a program that was built without the console. It says how to build the
+// The answer to GET / if the program was built without the console. The page says how to build the
 // console. It needs no authentication, and shows only the version of the program.
 #pragma once
 

@@ -1,10 +1,14 @@
 // Processes an API request: trace, route, caller, permission, limits, idempotency, handler, answer.
 //
 // Threads  Handle is called on several workers at once.
-// Always   Without a valid token every well-formed HTTP request is answered 401, whatever else is
-//          wrong with it. Only the files and pages of the console, /livez and /readyz, the OpenAPI
-//          documents and the routes with the permission kAnyone need no token. Permissions are
-//          checked here, by the table of routes; handlers only check what the body requests.
+// Always   Without a valid token every well-formed HTTP request is answered 401, even if something
+//          else is wrong with it. No token is needed for:
+//          - the files and pages of the console;
+//          - /livez and /readyz;
+//          - the OpenAPI documents;
+//          - the routes with the permission kAnyone.
+//          Permissions are checked here, with the table of routes. Handlers check only what the
+//          body requests.
 #pragma once
 
 #include "common/adapters/http/http_server.h"
@@ -25,26 +29,26 @@ class ApiHandler : public HttpHandler {
 
   HttpResponse Handle(const HttpRequest& request) override;
   HttpResponse Overloaded(const HttpRequest& request) override;
-  // True for requests for the status and the console. They must be answered even while requests
-  // that need the store hang, because they show what is wrong.
+  // True for requests for the status and the console. They show what is wrong, so they must be
+  // answered even while requests that need the store hang.
   bool Urgent(const HttpRequest& request) const override;
   // Ends all streams. Call it before the server stops.
   void StopStreams();
-  // Call it after the server has stopped. Once it has returned, nothing of the context is used.
+  // Call it after the server has stopped. After the return nothing of the context is used.
   void Stop();
 
  private:
   // Facts about a request that are logged and counted with its answer.
   struct Trace {
     std::string id;
-    // Labels of the metrics. The method is taken from the route and not from the request, because
+    // Labels of the metrics. The method comes from the route and not from the request, because
     // clients can send any text as a method.
     std::string_view route = "unmatched";
     std::string_view method = "other";
   };
 
   Reply Serve(const HttpRequest& request, Trace& trace);
-  // Answers /livez and /readyz and refuses paths with similar names; no token is needed.
+  // Answers /livez and /readyz. Refuses paths with similar names. No token is needed.
   Reply AnswerProbe(const HttpRequest& request, Trace& trace) const;
   Outcome<Caller> Identify(const HttpRequest& request);
   // Returns the problem 429 if the request exceeds the rate limit.
@@ -78,7 +82,7 @@ class ApiHandler : public HttpHandler {
   const std::function<void()> nudge_bulk_;
   const ConsolePages console_;
   const Services services_;
-  LoopRunner bulk_loop_;  // declared last, because it uses the rest
+  LoopRunner bulk_loop_;  // declared last, because the loop uses the objects above
 };
 
 }  // namespace carillon::scheduler

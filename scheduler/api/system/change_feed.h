@@ -1,8 +1,9 @@
-// Sends server-sent events to one client of GET /api/changes: the lists and objects to read again.
+// Sends server-sent events to one client of GET /api/changes. They name the lists and objects that
+// the client should read again.
 //
-// Events   `ready` at first; `change` {changes: [{topic, id?}]}; `resync`: everything may have
-//          changed. The id of an event is the position from which a client continues. It is valid
-//          only for the process that sent it; another process answers with `resync`.
+// Events   First `ready`. Then `change` {changes: [{topic, id?}]}, or `resync` if everything may
+//          have changed. The id of an event is the position from which a client continues. An id is
+//          valid only for the process that sent it. Another process answers with `resync`.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@ namespace carillon::scheduler {
 
 class ChangeFeed final : public StreamSource {
  public:
-  // `last_event_id` is the last event that the client has; empty = none.
+  // `last_event_id` is the id of the last event that the client has received; empty = none.
   ChangeFeed(ChangeWatch& watch, std::string last_event_id)
       : watch_(watch), last_event_id_(std::move(last_event_id)) {}
 
@@ -23,7 +24,7 @@ class ChangeFeed final : public StreamSource {
 
  private:
   std::string Event(std::string_view name, const std::string& data) const;
-  // The position in last_event_id_; nullopt: there is none, or it is of another process.
+  // The position in last_event_id_. nullopt: there is no position, or another process sent it.
   std::optional<uint64_t> Wanted() const;
   std::string Begin();
 

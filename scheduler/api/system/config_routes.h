@@ -1,5 +1,6 @@
-// Handlers of /api/system/config, which show all effective settings and change the live settings,
-// and of the pause of the whole cluster, which is stored like a live setting (docs/adr/0016).
+// Handlers of /api/system/config and of the pause of the whole cluster. The first show
+// all effective settings and change the live settings. The pause is stored like a live
+// setting (docs/adr/0016).
 #pragma once
 
 #include <optional>
