@@ -1,11 +1,11 @@
-// Applies the assignment to the segments of this member: drops those that are now assigned to other
-// members and keeps the rest under the new generation.
+// Applies the assignment to the segments of this member. Drops the segments that are now assigned
+// to other members, and keeps the remaining ones under the new generation.
 //
 // Place    Between the coordinator and segment_table.h. Two loops call it: segment_owner.h, which
 //          then releases and takes segments in the store, and session_proof.h, which never waits
 //          for the store.
 // Threads  Thread-safe. Never calls the store, because the generation advances even while the store
-//          hangs, and segments that were given to other members must then be dropped.
+//          hangs. Even then, segments that were given to other members must be dropped.
 // Always   Assignments are applied in the order in which they were read.
 #pragma once
 
@@ -22,14 +22,15 @@ class AssignmentFollower {
   AssignmentFollower(Coordinator& coordinator, SegmentTable& table, MemberId self)
       : coordinator_(coordinator), table_(table), self_(std::move(self)) {}
 
-  // Reads the assignment, applies it and returns it. Without contact to the coordinator, or before
-  // the first assignment (generation 0), the member keeps the segments that it has.
+  // Reads the assignment, applies it and returns it. The member keeps the segments that it has if
+  // there is no contact to the coordinator, or no assignment yet (generation 0).
   Result<Assignment> Follow();
 
-  // The segments dropped since the last call; the caller releases them in the store.
+  // Returns the segments dropped since the last call. The caller releases them in the store.
   Fence TakeDropped();
 
-  // True if the assignment gives the segment to this member, whether or not it is taken yet.
+  // True if the assignment gives the segment to this member, even if the member has not
+  // taken it yet.
   bool Wants(SegmentId segment) const;
   // True if all assigned segments are owned and active.
   bool settled() const;

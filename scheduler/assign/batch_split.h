@@ -1,6 +1,8 @@
-// Decides whether a batch that the store refused should be bisected. That helps only if a single
-// item may have caused the error. It does not help if the writer is fenced (kFenced), the store
-// does not answer (kUnavailable, kTimeout), or the store is broken as a whole (kBrokenStore).
+// Decides whether a batch that the store refused should be bisected. Bisecting helps only if a
+// single item may have caused the error. It does not help in these cases:
+// - the writer is fenced (kFenced);
+// - the store does not answer (kUnavailable, kTimeout);
+// - the store is broken as a whole (kBrokenStore).
 #pragma once
 
 #include "common/base/result.h"

@@ -1,7 +1,8 @@
-// Runs fenced writes and updates the segment table by their outcome. A success proves ownership. A
-// refusal by the fence ends the ownership of the segments whose epoch has changed. An unknown
-// outcome ends the ownership of all segments of the fence, so that they are taken again with a
-// higher epoch (docs/adr/0006-outcome-unknown.md).
+// Runs fenced writes and updates the segment table by their outcome:
+// - A success proves ownership.
+// - A refusal by the fence ends the ownership of the segments whose epoch has changed.
+// - An unknown outcome ends the ownership of all segments of the fence. They are then taken again
+//   with a higher epoch (docs/adr/0006-outcome-unknown.md).
 //
 // Threads  Thread-safe.
 #pragma once
@@ -33,8 +34,8 @@ class FencedWriter {
     return outcome;
   }
 
-  // Like Run, but an unknown outcome does not end ownership, and the caller may repeat the write.
-  // Only for writes on which no start of a run depends.
+  // Like Run, but an unknown outcome does not end ownership. The caller may repeat the write. Use
+  // it only for writes on which no start of a run depends.
   template <typename Write>
   auto RunAside(std::string_view op, const Fence& fence, Write write) {
     const SteadyTime sent = clock_.Steady();
@@ -47,9 +48,9 @@ class FencedWriter {
     return outcome;
   }
 
-  // Reads the current epochs from the store and compares them with `fence`: an equal epoch proves
-  // the ownership of its segment; the other segments are dropped. Returns an error if the epochs
-  // could not be read.
+  // Reads the current epochs from the store and compares them with `fence`. An equal epoch proves
+  // the ownership of its segment. Segments with another epoch are dropped. Returns an error if the
+  // epochs could not be read.
   Status Check(const Fence& fence);
 
  private:

@@ -1,5 +1,5 @@
-// Assigns each segment to a member by rendezvous hashing (highest random weight): a member that
-// joins or leaves changes the owner only of the segments that it gains or gives up. Pure.
+// Assigns each segment to a member by rendezvous hashing (highest random weight). If a member joins
+// or leaves, only the segments that it gains or gives up change their owner. Pure.
 #pragma once
 
 #include <map>

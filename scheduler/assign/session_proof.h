@@ -1,14 +1,15 @@
-// Proves ownership by the coordinator's session while the store gives no fresh proof. It also
-// follows the assignment, because the session proves only the segments that are held under the
-// current generation.
+// Proves ownership by the coordinator's session while the store gives no fresh proof. Also
+// follows the assignment, because the session proves only the segments that are held under
+// the current generation.
 //
 // Place    Before step 1 of docs/life-of-a-run.md, beside segment_owner.h, which renews the proof
 //          by the store.
-// Threads  A loop of its own calls Step. Never calls the store: a store that hangs blocks every
-//          loop that calls it for longer than a proof is valid, and that would end all leases of
-//          this member.
+// Threads  A separate loop calls Step, which never calls the store. A store that hangs blocks its
+//          callers for longer than a proof is valid. If this loop called the store, all leases of
+//          this member would then end.
 // Time     Blocks no longer than the coordinator's time limit for a proof.
-// Errors   Retried after half a second. If neither store nor coordinator answers, leases expire.
+// Errors   Retried after half a second. If the store and the coordinator both do not
+//          answer, leases expire.
 #pragma once
 
 #include "common/base/clock.h"
