@@ -1,7 +1,7 @@
 // Access tokens: JWTs signed with HS256, valid for ten minutes.
 //
 // Place    Issued at sign-in and refresh; read at every request.
-// Errors   ReadAccessToken: nullopt unless the token is valid and was signed with `key`.
+// Errors   ReadAccessToken returns nullopt unless the token is valid and was signed with `key`.
 // Always   Accepts only HS256, and only with a key of full length. Issuer, audience, times and
 //          subject are checked here, because the library checks none of them.
 #pragma once
@@ -23,7 +23,7 @@ struct AccessClaims {
   std::string user_id;
   std::string name;
   std::string role;
-  std::string session;  // all refresh tokens of one sign-in belong to the same session
+  std::string session;  // the same for all refresh tokens of one sign-in
   bool operator==(const AccessClaims&) const = default;
 };
 

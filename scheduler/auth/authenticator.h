@@ -25,14 +25,14 @@ namespace carillon::scheduler {
 std::string NewToken();
 // True if `text` has the form of an API token.
 bool IsToken(std::string_view text);
-// The BLAKE2b-256 hash of the whole token, in hex. The store keeps only this hash.
+// Returns the BLAKE2b-256 hash of the whole token, in hex. The store has only this hash.
 std::string HashToken(std::string_view token);
 // The id of a token in lists and in the audit. The token cannot be derived from it.
 std::string TokenIdOf(const std::string& token_hash);
-// The record to store for a new `token`; name and role are left empty.
+// Returns the record to store for a new `token`. Name and role are left empty.
 TokenRecord DescribeToken(const std::string& token, WallTime now);
 
-// The record to store for `token` if it is the first token; its role is `admin`.
+// Returns the record to store for `token` if it is the first token. The role is `admin`.
 TokenRecord FirstToken(const std::string& token, WallTime now);
 // Creates the first token of an empty store and returns it. kExists: the store already has a token.
 Result<std::string> CreateAdminToken(AuthStore& store, WallTime now);
@@ -49,7 +49,7 @@ struct Caller {
   std::string credential = {};           // the id of the session or of the token
   std::optional<WallTime> expires = {};  // when the token expires; nullopt = never
   SharedJobs shared = {};                // jobs shared with the user
-  std::vector<std::string> scopes = {};  // of the token; empty = everything that the role allows
+  std::vector<std::string> scopes = {};  // of a token; empty = everything that the role allows
   Preferences preferences = {};          // of a signed-in user; empty for a token
 
   Reach ReachFor(Permission permission) const { return ReachOf(role, scopes, permission); }
@@ -64,18 +64,18 @@ struct Caller {
   std::string OwnerId() const { return user_id.empty() ? name : user_id; }
 };
 
-// The caller of a request with `session`, which belongs to `user`.
+// Returns the caller of a request with `session`. The session belongs to `user`.
 Caller CallerOf(const UserRecord& user, const std::string& session);
 
-// The credentials with which a bulk action was ordered, so that it can continue after the request.
+// The credentials with which a bulk action was ordered. With them it continues after the request.
 struct Grant {
   std::string user_id = {};   // of a signed-in user
   std::string token_id = {};  // empty: ordered by a signed-in user
-  std::string role = {};      // when the action was ordered
+  std::string role = {};      // the role when the action was ordered
 };
 
-// The result of resuming a Grant: the caller with the present rights, or in `ended` a sentence that
-// says why the grant is no longer valid.
+// The result of resuming a Grant. If the grant is still valid, it is the caller with the present
+// rights. Otherwise `ended` is a sentence that says why the grant is no longer valid.
 struct Resumed {
   std::optional<Caller> caller = {};
   std::string ended = {};
@@ -84,31 +84,33 @@ struct Resumed {
 class Authenticator {
  public:
   using Now = std::function<Result<WallTime>()>;  // cluster time, if it is known
-  // Calls to the store are made through `aside`. A request waits at most `patience` for each.
+  // Calls to the store are made through `aside`. A request waits at most `patience` for each call.
   Authenticator(AuthStore& store, const Clock& clock, BoundedCall& aside, Duration patience,
                 Now now)
       : store_(store), clock_(clock), aside_(aside), patience_(patience), now_(std::move(now)) {}
 
-  // `bearer` is the token as the caller sent it. nullopt: the token is empty or not valid. An
-  // error: the store did not answer within `patience`. A credential that the store confirmed less
-  // than kFresh ago is not looked up again. While the store does not answer, a credential that was
+  // `bearer` is the token as the caller sent it. nullopt: the token is empty or not valid. Error:
+  // the store did not answer within `patience`. A credential that the store confirmed less than
+  // kFresh ago is not looked up again. While the store does not answer, a credential that it
   // confirmed less than kStale ago is accepted, so that the status page still works.
   Result<std::optional<Caller>> Authenticate(const std::string& bearer);
-  // True for an API token that is not cached, because only the store can tell whether it was
-  // guessed. False for the access token of a session, because its signature proves that it was not.
+  // True for an API token that is not cached, because only the store can tell whether the token
+  // was guessed. False for the access token of a session, because its signature proves that it
+  // was not guessed.
   bool MayBeAGuess(const std::string& bearer);
-  // Reads the caller from the store, with no more rights than the grant had. Errors: the store's.
+  // Reads the caller from the store. The caller has no more rights than the grant had. Errors:
+  // the store's errors.
   Result<Resumed> Resume(const Grant& grant);
-  // For live streams: returns whether the caller's credential is still valid; nullopt if the
-  // store failed.
+  // Returns whether the caller's credential is still valid, for live streams. nullopt if
+  // the store failed.
   std::optional<bool> StillValid(const Caller& caller);
-  // The key that signs access tokens; created if the store has none.
+  // The key that signs access tokens. Creates it if the store has none.
   Result<std::string> SigningKey();
   // Drops the credential from the cache, so that its next use is looked up in the store.
   void Forget(const std::string& credential);
   void ForgetUser(const std::string& user_id);
-  // The time with which expiries are compared: cluster time, or the clock of this host while
-  // cluster time is unknown.
+  // The time with which expiries are compared. This is cluster time, or the clock of this host
+  // while cluster time is unknown.
   WallTime Wall() const;
   // Waits until no write of a token's last use is in progress.
   void Stop() { uses_.Stop(); }
@@ -125,7 +127,7 @@ class Authenticator {
     SteadyTime seen;
   };
   using Answer = Result<std::optional<Caller>>;
-  // Answers from the cache under `key`, or asks the store with `question`.
+  // Answers from the cache under `key`. If the cache has no answer, asks the store with `question`.
   Answer Confirm(const std::string& key, const std::function<Answer()>& question);
   Answer AuthenticateToken(const std::string& token);
   Answer AuthenticateSession(const std::string& token);
@@ -141,8 +143,8 @@ class Authenticator {
   const Duration patience_;
   const Now now_;
   Mutex mu_;
-  // The keys are hashes and session ids and not tokens, so that the timing of comparisons reveals
-  // nothing about a token.
+  // The keys are hashes and session ids, not tokens. So the timing of comparisons reveals nothing
+  // about a token.
   std::map<std::string, Known> known_ GUARDED_BY(mu_);
   std::string signing_key_ GUARDED_BY(mu_);
   SteadyTime key_seen_ GUARDED_BY(mu_){};

@@ -1,11 +1,13 @@
-// Issues certificates to executors, in exchange for one-time join tokens or as renewals.
+// Issues certificates to executors: for one-time join tokens, and as renewals.
 //
-// Place    Called by the hub of the control link; POST /api/executors/join-tokens (join_routes.h)
+// Place    The hub of the control link calls it. POST /api/executors/join-tokens (join_routes.h)
 //          creates the tokens.
 // Threads  Thread-safe.
-// Errors   Issue: kDenied if the token is unknown, used, expired or for another executor, if the
-//          certificate request is invalid, or if a disabled executor asks for a renewal. Otherwise
-//          the stores' errors, after which the token may be used up.
+// Errors   Issue: kDenied in these cases:
+//          - the token is unknown, used, expired or for another executor;
+//          - the certificate request is invalid;
+//          - a disabled executor asks for a renewal.
+//          Otherwise the stores' errors. After such an error the token may be used up.
 // Always   A token is used up before its certificate is returned, so a token yields at most one
 //          certificate. An executor that stays disabled is locked out when its certificate expires.
 #pragma once
@@ -25,7 +27,8 @@ namespace carillon::scheduler {
 // The role of join tokens. It has no permissions, so a join token cannot be used for anything else.
 inline constexpr std::string_view kJoinRole = "executor_join";
 inline constexpr Duration kExecutorCertificateLife = 30 * 24h;
-// A certificate is valid from this long before it is issued, as an executor's clock may be behind.
+// A certificate is valid from this long before its issue, because an executor's clock
+// may be behind.
 inline constexpr Duration kClockTolerance = 1h;
 
 class ExecutorEnrollment {

@@ -1,12 +1,13 @@
 // Slows down the guessing of passwords, by account and by address.
 //
-// Place    Called before a password is verified, and again with the outcome.
+// Place    Called before a password is verified, and called again with the outcome.
 // Threads  Not thread-safe; its owner guards it.
 // Time     Never reads a clock. `now` comes from the caller.
-// Always   No lock-out is permanent: a wait is at most kWaitMax, and failures are forgotten after
-//          kForgotten. Failures at an address from which the account signed in recently are counted
-//          separately from failures at other addresses, so that strangers who guess cannot lock out
-//          the owner. At most kTrackedMax accounts, as many addresses and as many pairs are kept.
+// Always   No lock-out is permanent. A wait is at most kWaitMax, and failures are forgotten after
+//          kForgotten. Failures at an address from which the account signed in recently are
+//          counted separately from failures at other addresses. So strangers who guess cannot lock
+//          out the owner. At most kTrackedMax accounts, kTrackedMax addresses and kTrackedMax
+//          pairs are kept.
 #pragma once
 
 #include <map>
@@ -28,12 +29,12 @@ class LockOut {
       14 * 24h;  // how long after a sign-in its address is familiar to the account
   static constexpr size_t kTrackedMax = 10'000;
 
-  // Returns how long the caller has to wait; nullopt = try the password now. An admitted attempt
-  // counts as a failure until Succeeded or Withdraw is called, so that concurrent attempts count.
+  // Returns how long the caller has to wait; nullopt = verify the password now. An admitted attempt
+  // counts as a failure until Succeeded or Withdraw is called. So concurrent attempts count too.
   std::optional<Duration> Admit(const std::string& account, const std::string& address,
                                 SteadyTime now);
   void Succeeded(const std::string& account, const std::string& address, SteadyTime now);
-  // Forgets the failures of this account at all addresses. Waits of addresses stay.
+  // Forgets the failures of this account at all addresses. The waits of addresses do not change.
   void Forgive(const std::string& account);
   // Takes back an admitted attempt that ended before the password was verified.
   void Withdraw(const std::string& account, const std::string& address, SteadyTime now);
@@ -44,8 +45,8 @@ class LockOut {
     SteadyTime blocked_until{};
     SteadyTime last{};
   };
-  // Account and address. The address is empty if all addresses count together, and the account is
-  // empty if all accounts do.
+  // Account and address. The address is empty if all addresses count together. The account is empty
+  // if all accounts count together.
   using Key = std::pair<std::string, std::string>;
   using Entries = std::map<Key, Entry>;
 
@@ -70,7 +71,7 @@ class FailureBudget {
   static constexpr Duration kRefill = 3s;  // after this, one more failure may be recorded
 
   // True if this failure is to be recorded. `passed_over` is then set to the number of failures
-  // that were left out since the last recorded one.
+  // that were not recorded since the last recorded one.
   bool Take(SteadyTime now, int64_t& passed_over);
 
  private:

@@ -17,18 +17,18 @@ inline constexpr size_t kUserNameCharactersMax = 64;
 inline constexpr size_t kPasswordMemoryBytes = 64u << 20;
 inline constexpr unsigned long long kPasswordPasses = 3;
 
-// kInvalid with the reason, unless the name consists of letters, digits and ._@- and begins with a
-// letter or digit.
+// The name must consist of letters, digits and ._@- and must begin with a letter or digit.
+// Otherwise kInvalid with the reason.
 Status CheckUserName(std::string_view name);
-// kInvalid with the reason: too short, too long, the same as the name, or a very common password.
+// kInvalid with the reason: too short, too long, equal to the name, or a very common password.
 Status CheckPassword(std::string_view name, std::string_view password);
 
 // kExhausted: not enough memory.
 Result<std::string> HashPassword(const std::string& password);
 bool VerifyPassword(const std::string& hash, const std::string& password);
 
-// The hash of an unknown password. It is verified if no user has the name, so that the answer takes
-// as long as for a user who exists.
+// The hash of an unknown password. If no user has the name, this hash is verified, so that the
+// answer takes as long as for a user who exists.
 extern const char* const kNobodysPassword;
 
 }  // namespace carillon::scheduler

@@ -8,15 +8,15 @@ namespace carillon::scheduler {
 
 inline constexpr size_t kSecretBytes = 32;  // 256 bits
 
-// `bytes` random bytes: raw, as base64url without padding, or as lower-case hex.
+// Returns `bytes` random bytes: raw, as base64url without padding, or as lower-case hex.
 std::string RandomBytes(size_t bytes);
 std::string RandomText(size_t bytes);
 std::string RandomHex(size_t bytes);
 
-// Hex of BLAKE2b-256. Only for secrets of many random bits; for passwords see passwords.h.
+// Hex of BLAKE2b-256. Use it only for secrets of many random bits. For passwords see passwords.h.
 std::string HashSecret(std::string_view secret);
 
-// True if the texts are equal. The time does not depend on where they differ, so that it reveals
+// True if the texts are equal. The time does not depend on the first difference, so it reveals
 // nothing about a secret.
 bool SameText(std::string_view a, std::string_view b);
 

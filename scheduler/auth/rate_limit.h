@@ -1,10 +1,11 @@
-// Limits requests per second for each caller, with bursts: the generic cell rate algorithm (ITU-T
-// I.371), with one timestamp per caller.
+// Limits requests per second for each caller, with bursts. Uses the generic cell rate algorithm
+// (ITU-T I.371) with one timestamp per caller.
 //
 // Threads  Not thread-safe; its owner guards it.
 // Time     Never reads a clock. `now` comes from the caller.
-// Always   At most kTrackedMax callers are tracked. All others share one allowance, so that callers
-//          with invented names cannot exhaust memory or evict the allowance of a tracked caller.
+// Always   At most kTrackedMax callers are tracked. All other callers share one allowance.
+//          So callers with invented names cannot exhaust memory or evict the allowance of
+//          a tracked caller.
 #pragma once
 
 #include <map>
@@ -17,7 +18,7 @@ namespace carillon::scheduler {
 
 class RateLimit {
  public:
-  static constexpr Duration kBurst = 5s;  // largest burst: as many requests as in this time
+  static constexpr Duration kBurst = 5s;  // a burst has as many requests as this time allows
   static constexpr size_t kTrackedMax = 10'000;
 
   // 0 = no limit.

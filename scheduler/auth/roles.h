@@ -1,4 +1,4 @@
-// Roles and their permissions: the one table that every check of permissions uses. Pure.
+// Roles and their permissions. Every check of permissions uses this one table. Pure.
 //
 // Always   An unknown role has no permissions.
 #pragma once
@@ -33,19 +33,19 @@ enum class Reach {
   kAll,
 };
 Reach ReachOf(std::string_view role, Permission permission);
-// The same for a token with scopes. `scopes` are names of permissions; empty = all permissions of
-// the role.
+// The same for a token with scopes. `scopes` are names of permissions. Empty: all permissions
+// of the role.
 Reach ReachOf(std::string_view role, const std::vector<std::string>& scopes, Permission permission);
 // True if `name` is the name of a permission other than kAnyone.
 bool IsScope(std::string_view name);
 
 inline constexpr std::array<std::string_view, 3> kRoles = {"read_only", "user", "admin"};
 bool IsRole(std::string_view role);
-// The one of two roles that allows less; empty if either is not a role.
+// Returns the role of the two that allows less. Empty if one of them is not a role.
 std::string_view LesserRole(std::string_view a, std::string_view b);
 
-// The permissions of `role` within `scopes`, as "read", "jobs:write:own", …, for clients that show
-// or hide actions.
+// Returns the permissions of `role` within `scopes`, as "read", "jobs:write:own", …. Clients use
+// them to show or hide actions.
 std::vector<std::string> PermissionsOf(std::string_view role,
                                        const std::vector<std::string>& scopes = {});
 

@@ -1,9 +1,9 @@
 // The parts of sign-in that do not need the store: Argon2id on its own threads, the lock-out, and
 // the limit on failures in the audit.
 //
-// Threads  Thread-safe. Hash and Verify block until they are done. kHashedAtOnce passwords are
-//          hashed at a time and kHashesWaiting may wait, so that a flood of sign-ins leaves workers
-//          for other requests.
+// Threads  Thread-safe. Hash and Verify block until they are done. At most kHashedAtOnce passwords
+//          are hashed at a time, and at most kHashesWaiting wait. So a flood of sign-ins leaves
+//          workers for other requests.
 // Errors   kExhausted: too many passwords are waiting. kUnavailable: stopped.
 #pragma once
 
@@ -25,13 +25,13 @@ class SignIn {
   Result<std::string> Hash(const std::string& password);
   Result<bool> Verify(const std::string& hash, const std::string& password);
 
-  // As in LockOut. `account` is the name as typed; its case does not matter.
+  // See LockOut. `account` is the name as the user typed it; its case does not matter.
   std::optional<Duration> Admit(const std::string& account, const std::string& address);
   void Succeeded(const std::string& account, const std::string& address);
   void Withdraw(const std::string& account, const std::string& address);
   void Forgive(const std::string& account);
   // Call it for each failure. nullopt: do not record the failure in the audit. Otherwise record it
-  // with the returned number of failures that were left out since the last recorded one.
+  // with the returned number of failures that were not recorded since the last recorded one.
   std::optional<int64_t> FailuresToReport();
 
   void Stop() { hashing_.Stop(); }
