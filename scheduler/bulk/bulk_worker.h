@@ -2,13 +2,14 @@
 //
 // Place    One in each member, beside its API, because an item is executed like a request.
 // Threads  One loop calls Step and, after the last Step, Leave; Nudge is thread-safe.
-// Time     The store measures a lease in cluster time, and this member with its steady clock. No
-//          item is begun when less than kLeaseSpare of the lease is left.
-// Errors   Store unavailable: waits, then continues where it was; no item fails because of that.
+// Time     The store measures a lease in cluster time. This member measures it with its steady
+//          clock, and begins no item when less than kLeaseSpare of the lease is left.
+// Errors   Store unavailable: waits, then continues at the same item. No item fails
+//          because of that.
 // Always   Each Step executes at most one item, so that a stop never interrupts an item. An item
-//          is recorded after it was executed. After a crash in between, another member executes
-//          it again; the BulkItemRunner makes that harmless. A worker that lost its lease
-//          records nothing.
+//          is recorded after its execution. After a crash in between, another member executes the
+//          item again; the BulkItemRunner makes the repetition harmless. A worker that lost its
+//          lease records nothing.
 #pragma once
 
 #include <atomic>
@@ -88,7 +89,7 @@ class BulkWorker final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
   // Announces a new action. Wake the loop afterwards.
   void Nudge() { nudged_ = true; }
-  // Records finished items and releases the lease, so that another member continues at once.
+  // Records finished items and releases the lease, so that another member can continue at once.
   void Leave();
 
  private:
@@ -99,15 +100,15 @@ class BulkWorker final : public Stepper {
     SteadyTime resumed = {};  // when `caller` was read
     Caller caller = {};
     std::deque<BulkItem> piece = {};      // marked as begun, to be executed
-    std::vector<BulkItem> finished = {};  // not recorded yet
+    std::vector<BulkItem> finished = {};  // executed, but not recorded yet
     SteadyTime record_at = {};            // when to record `finished`
-    int64_t turn = 0;                     // items in this turn so far
-    int tries = 0;                        // of the next item
+    int64_t turn = 0;                     // number of items in this turn so far
+    int tries = 0;                        // of the next item, so far
   };
 
-  // The present time by two clocks. `steady` is read first, so that the lease in the store, which
-  // ends at `cluster` + kLease, does not end before `steady` + kLease. Both are read again for each
-  // renewal, because an item may take longer than a lease.
+  // The present time by two clocks. `steady` is read first. So the lease in the store, which ends
+  // at `cluster` + kLease, does not end before `steady` + kLease. Both clocks are read again for
+  // each renewal, because an item may take longer than a lease.
   struct Moment {
     SteadyTime steady;
     WallTime cluster;
@@ -121,16 +122,17 @@ class BulkWorker final : public Stepper {
   bool Record();
   Result<Moment> ReadTime() const;
   bool LeaseIsShort(SteadyTime now) const { return now + kLeaseSpare > work_->held_until; }
-  // Reads the caller's rights. True if the action may continue; false if it was stopped, or if the
-  // rights could not be read.
+  // Reads the caller's rights. Returns true if the action may continue. Returns false if the action
+  // was stopped, or if the rights could not be read.
   bool Resume(WallTime cluster_now);
-  // Finishes the items that need not be executed. Returns false if that could not be decided for
-  // all items.
+  // Finishes the items that need not be executed. Returns false if some items could
+  // not be examined.
   bool Precheck(const std::vector<BulkItem>& items);
   void Finish(const BulkItem& item, const ItemOutcome& outcome);
   void Drop(std::string_view why);
   SteadyTime WaitUntil(SteadyTime time) { return next_ = time; }
-  // Handles an error of the store: drops the work if the lease is lost; otherwise callers retry.
+  // Handles an error of the store. Drops the work if the lease is lost; otherwise
+  // the caller retries.
   void Failed(const Error& error);
 
   const Ports ports_;
