@@ -4,13 +4,14 @@
 //          transaction with the row locked. This class forms batches, files leases and sends
 //          answers to the executors.
 // Threads  One loop calls Step.
-// Time     Writes begin `interval` apart, unless many claims wait, so that claims that arrive
-//          meanwhile share a commit.
-// Errors   Without a decision no answer is sent. The executor then repeats the claim with the same
-//          token, and a claim that was accepted before is accepted again. kTimeout, kFenced: the
-//          segments leave the table. kInvalid: the batch is bisected and the bad request refused.
-// Always   An attempt that was put into a LOST batch is never accepted again, even if its claim had
-//          been accepted before that.
+// Time     Two writes begin at least `interval` apart, so that claims that arrive meanwhile share a
+//          commit. If many claims wait, a write begins earlier.
+// Errors   If there is no decision, no answer is sent. The executor then repeats the claim with
+//          the same token. If the claim had been accepted, it is accepted again. kTimeout,
+//          kFenced: the segments leave the table. kInvalid: the batch is bisected, and the bad
+//          request is refused.
+// Always   An attempt that was put into a LOST batch is never accepted again, even if its claim
+//          was accepted before.
 #pragma once
 
 #include <map>
@@ -43,22 +44,23 @@ class ClaimApplier final : public Stepper {
     DefinitionCache& definitions;
     const ExecutorTable& executors;
     const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
-    // True while the whole cluster is paused. New claims are then refused; a repeated claim is
-    // still confirmed.
+    // True while the whole cluster is paused. New claims are then refused. A repeated claim
+    // is still confirmed.
     std::function<bool()> paused = [] { return false; };
-    // True if the assignment gives the segment to this member. A claim for a segment that is not
-    // owned yet then gets no answer, so that the executor repeats it; otherwise it is refused.
+    // True if the assignment gives the segment to this member. If this member does not own the
+    // segment yet, a claim then gets no answer, so that the executor repeats it. If the function
+    // returns false, the claim is refused.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
     // Returns how late this run may start without a notification; zero = any lateness. Called only
-    // for first attempts that are at least a second late; must not block.
+    // for first attempts that are at least a second late. Must not block.
     std::function<Duration(const ClaimRequest&)> late_after = [](const ClaimRequest&) {
       return Duration::zero();
     };
   };
   struct Options {
     Duration lease = 20s;     // granted with each accepted claim
-    Duration interval = 4ms;  // least time between the begins of two writes
-    size_t full_rows = 256;   // with this many claims waiting, a write begins at once
+    Duration interval = 4ms;  // minimum time between the begins of two writes
+    size_t full_rows = 256;   // when this many claims wait, a write begins at once
   };
   ClaimApplier(const Ports& ports, Options options);
 
@@ -80,15 +82,15 @@ class ClaimApplier final : public Stepper {
   void Apply(std::vector<Item> items);
   void Screen(std::vector<Item>& items, const OwnedView& view);
   // Notes in each item whether the job's definition allows this executor. Removes the items for
-  // which that is unknown; they get no answer, so their executors repeat the claim.
+  // which that is unknown. Their claims get no answer, so the executors repeat them.
   void Place(std::vector<Item*>& items);
-  // Lets the store decide `items`; bisects them if the store refuses one of the requests.
+  // Lets the store decide `items`. If the store refuses one of the requests, bisects `items`.
   void Decide(std::vector<Item*>& items, const OwnedView& view);
   void File(std::vector<Item>& items);
   void FileOf(const LeaseHolder& holder, const std::vector<Item*>& items);
   void Grant(const LeaseHolder& holder, const std::vector<Item*>& items);
-  // Call it after the leases were filed. It may fail, and an accepted run without a lease would
-  // stay RUNNING for ever.
+  // Call it after the leases were filed. It may fail, and a run that was accepted but has no lease
+  // would stay RUNNING for ever.
   void HandSecrets(std::vector<Item>& items);
   Result<std::vector<HandedSecrets>> Handed(const std::vector<JobVersionKey>& keys);
   void Answer(std::vector<Item>& items);
