@@ -15,8 +15,8 @@ struct FailureStreak {
   WallTime since{};      // end of the first failure of the streak
   RunSummary last = {};  // the latest failure of the streak
   std::optional<RunSummary> last_success = {};
-  // True if no success was found and there are older runs, which were not read and may change
-  // the result.
+  // True if no success was found and there are older runs that were not read. These runs may
+  // change the result.
   bool open_ended = false;
 
   bool settled() const { return !open_ended; }

@@ -1,8 +1,8 @@
 // Counts the fires of all stored jobs in each bucket of a span of time, with the planner's code.
 //
-// Always   Bounded: jobs are read page by page up to kLoadJobsMax, and schedules are evaluated up
-//          to kLoadStepsMax times; `truncated` is set if either was not enough. Equal schedules are
-//          evaluated once.
+// Always   Bounded. Jobs are read page by page up to kLoadJobsMax, and schedules are evaluated up
+//          to kLoadStepsMax times. If one of these limits is too small, `truncated` is set. Equal
+//          schedules are evaluated once.
 // Errors   The errors of the store.
 #pragma once
 
@@ -21,7 +21,7 @@ inline constexpr int64_t kLoadStepsMax = 1'000'000;
 struct LoadSpan {
   WallTime from;
   WallTime until;   // excluded
-  Duration bucket;  // length of a bucket; `until` may cut the last one short
+  Duration bucket;  // length of a bucket; the last one may be shorter, as it ends at `until`
 
   size_t buckets() const {
     return static_cast<size_t>((until - from + bucket - Duration(1)) / bucket);
@@ -49,7 +49,7 @@ struct LoadLimits {
   int64_t steps = kLoadStepsMax;
 };
 
-// Counts the fires of enabled jobs, for each job from its creation on.
+// Counts the fires of enabled jobs. The fires of a job count from its creation on.
 Result<FireLoad> CountFires(JobStore& jobs, const LoadSpan& span, const LoadLimits& limits = {});
 
 }  // namespace carillon::scheduler

@@ -1,5 +1,5 @@
-// Merges the records of executors in the store, which are written every few seconds, with the newer
-// state of the executors that have a link to this member.
+// Merges two sources: the records of executors in the store, which are written every few seconds,
+// and the newer state of the executors that have a link to this member.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@ namespace carillon::scheduler {
 class LiveExecutors {
  public:
   explicit LiveExecutors(const ClusterView& view);
-  // Returns `stored`, with the newer state if this member has received a later heartbeat.
+  // Returns `stored`, or its newer state if this member has received a later heartbeat.
   ExecutorRecord Latest(ExecutorRecord stored) const;
   // True if the executor has a link to this member.
   bool Linked(const ExecutorId& id) const { return heard_.contains(id); }

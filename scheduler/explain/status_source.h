@@ -19,10 +19,10 @@ namespace carillon::scheduler {
 struct ClusterMember {
   MemberId id;
   std::string address;  // URL of its API; empty = unknown
-  // Its wall clock minus the database's; known only for the member that answers.
+  // The member's wall clock minus the database's clock. Known only for the member that answers.
   std::optional<Duration> clock_offset = {};
-  std::string version = {};         // of its build; empty = unknown
-  std::string ops_url = {};         // of its health and metrics; empty = unknown
+  std::string version = {};         // of the member's build; empty = unknown
+  std::string ops_url = {};         // of the member's health and metrics; empty = unknown
   std::optional<bool> paused = {};  // true if this member applies the pause of the cluster
 };
 
@@ -33,7 +33,8 @@ struct ClusterView {
   std::vector<ClusterMember> members = {};
   std::vector<ExecutorRecord> executors = {};  // executors with a link to this member
   Duration oldest_overdue = {};                // age of the oldest unclaimed due run; zero = none
-  // How late first attempts started, since this process started; zero = none yet.
+  // Median and 99th percentile of the delay with which first attempts started, since this process
+  // started. Zero = none has started yet.
   Duration late_p50 = {};
   Duration late_p99 = {};
   std::map<std::string, BusHealth> topics = {};  // by the name of a topic that the member reads

@@ -17,14 +17,14 @@
 
 namespace carillon::scheduler {
 
-// If there are more executors than this, they are only counted by state, and at most this many
-// unhealthy ones are listed by name.
+// More executors than this are only counted by state. At most this many unhealthy executors are
+// then listed by name.
 inline constexpr size_t kExecutorsNamedMax = 100;
 
 struct TopologyInputs {
   WallTime at;
   ClusterView cluster;
-  bool one_process = false;  // bus and coordinator are part of the member
+  bool one_process = false;  // true: bus and coordinator are part of the member
   bool store_answers = false;
   StoreStanding store;
   std::vector<SegmentRecord> segments;    // empty if the store does not answer

@@ -1,5 +1,5 @@
-// Computes coming fires for a preview: UTC, local time with its offset, and effects of clock
-// changes.
+// Computes coming fires for a preview: the time in UTC, the local time with its offset, and the
+// effects of clock changes.
 //
 // Errors   kInvalid with the JSON pointer of the schedule that does not compile.
 #pragma once
@@ -14,15 +14,15 @@ namespace carillon::scheduler {
 inline constexpr int64_t kFiresMax = 100;
 inline constexpr int64_t kFiresDefault = 10;
 
-// The first `count` fires strictly after `after` of all schedules of the job, ascending:
-// [{schedule, fire_time, local_time, utc_offset, time_zone, dst}], where dst is null,
+// Returns the first `count` fires strictly after `after` of all schedules of the job,
+// ascending: [{schedule, fire_time, local_time, utc_offset, time_zone, dst}]. `dst` is null,
 // "moved_by_gap" or "repeated".
 Result<nlohmann::json> UpcomingFires(const JobDefinition& job, WallTime after, size_t count);
 
-// Returns the fires that a clock change removes because of the job's dst_gap or dst_repeat, after
-// `after` and up to the last of `fires` (the UpcomingFires of the same job). The form is the same
-// as in UpcomingFires; dst is "skipped_by_gap" or "not_repeated", and the times are when the fires
-// would have been. At most kFiresMax.
+// Returns the fires that a clock change removes because of the job's dst_gap or dst_repeat. They
+// lie after `after` and not after the last of `fires` (the UpcomingFires of the same job). The form
+// is the same as in UpcomingFires. `dst` is "skipped_by_gap" or "not_repeated", and the times are
+// the times at which the job would have fired. At most kFiresMax.
 Result<nlohmann::json> SkippedByDst(const JobDefinition& job, WallTime after,
                                     const nlohmann::json& fires);
 
