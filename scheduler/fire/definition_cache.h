@@ -1,13 +1,13 @@
 // Cache of job definitions by version, in the form that the firing path needs.
 //
-// Place    Step 4 of docs/life-of-a-run.md. The planner and the sweep warm it, so that the firing
-//          loop seldom has to wait for the store.
+// Place    Step 4 of docs/life-of-a-run.md. The planner and the sweep load definitions ahead of
+//          time, so that the firing loop seldom has to wait for the store.
 // Threads  Thread-safe; Load blocks on the store, outside the lock.
-// Errors   Load: the store's error. A version that does not exist is absent from the result; a
-//          version that cannot be decoded is listed as unreadable, and is not read again before
-//          kUnreadableRetry has passed.
-// Always   Holds at most `entries_max` definitions of about `bytes_max` bytes in all; the least
-//          recently used are evicted first.
+// Errors   Load: the store's error. A version that does not exist is absent from the
+//          result. A version that cannot be decoded is listed as unreadable. It is read
+//          again only after kUnreadableRetry.
+// Always   Holds at most `entries_max` definitions of about `bytes_max` bytes in all. The least
+//          recently used definitions are evicted first.
 #pragma once
 
 #include <list>
@@ -37,10 +37,10 @@ class Definition {
   const Selector* selector() const {
     return job().executor_selector.empty() ? nullptr : &selector_;
   }
-  // The secrets that its runs use; see SecretsOf (template.h).
+  // The secrets that the job's runs use; see SecretsOf (template.h).
   const std::map<std::string, std::string>& secrets() const { return secrets_; }
-  // Thread-safe. Returns the schedule of this definition that fires at exactly `fire`; nullptr if
-  // there is none, because the run is manual or its schedule was removed by an edit.
+  // Thread-safe. Returns the schedule of this definition that fires at exactly `fire`. nullptr if
+  // there is none: the run is manual, or its schedule was removed by an edit.
   const Schedule* ScheduleAt(WallTime fire) const;
 
  private:
@@ -63,14 +63,16 @@ class DefinitionCache {
   DefinitionCache(const Clock& clock, FiringStore& store, Limits limits)
       : clock_(clock), store_(store), limits_(limits) {}
 
-  // Returns nullptr if not cached; never reads the store. The pointer is shared, because the firing
-  // loop keeps the definition while it follows the run, and the cache may evict it meanwhile.
+  // Returns nullptr if the definition is not cached. Never reads the store. The pointer is
+  // shared: the firing loop keeps the definition while it follows the run, and the cache may
+  // evict it meanwhile.
   std::shared_ptr<const Definition> Get(const JobVersionKey& key);
   struct Found {
     std::map<JobVersionKey, std::shared_ptr<const Definition>> definitions;
     std::set<JobVersionKey> unreadable;
   };
-  // Returns the definitions of those `keys` that exist. Reads from the store what is not cached.
+  // Returns the definitions of those `keys` that exist. Reads from the store those that
+  // are not cached.
   Result<Found> Load(const std::vector<JobVersionKey>& keys);
   // Empties the cache: another history of the store may have other definitions under the same keys.
   void Forget();
@@ -84,8 +86,8 @@ class DefinitionCache {
   };
   void Put(const JobVersionKey& key, std::shared_ptr<const Definition> definition);
   void Remember(const std::vector<JobVersionKey>& unreadable);
-  // Returns the keys that must be read from the store. Adds cached definitions, and keys known to
-  // be unreadable, to `found`.
+  // Returns the keys that must be read from the store. Adds cached definitions to `found`, and also
+  // keys known to be unreadable.
   std::vector<JobVersionKey> MissingOf(const std::vector<JobVersionKey>& keys, Found* found);
 
   const Clock& clock_;

@@ -2,7 +2,8 @@
 //
 // Place    Step 6 of docs/life-of-a-run.md. Never writes to the store.
 // Threads  Not thread-safe; the firing loop owns it.
-// Errors   Flush returns the runs of bundles that the bus refused, to be dispatched again.
+// Errors   Flush returns the runs of the bundles that the bus refused. These runs must
+//          be dispatched again.
 // Always   A bundle has at most TasksPerRecord tasks and about kBundleBytesMax bytes.
 #pragma once
 
@@ -26,11 +27,11 @@ class Dispatcher {
   Dispatcher(BusProducer& producer, const Signer& signer, Metrics& metrics)
       : producer_(producer), signer_(signer), metrics_(metrics) {}
 
-  // Sets the format of tasks added from now on. Call it only after a Flush, because all tasks of a
-  // bundle have the same format.
+  // Sets the format of the tasks that are added afterwards. Call it only after a Flush, because all
+  // tasks of a bundle have the same format.
   void SetFormat(BusFormat format) { format_ = format; }
 
-  // Adds the task to the executor's bundle, and sends the bundle if it is then full.
+  // Adds the task to the executor's bundle. If the bundle is then full, sends it.
   void Add(const ExecutorCredits& credits, ExecutorCredits::Index executor, TaskMessage task,
            WallTime now);
   // Sends all bundles. Returns the runs of the bundles that the bus refused since the last Flush.

@@ -2,15 +2,17 @@
 // and follows the run until its attempt ends.
 //
 // Place    Steps 2 to 6 of docs/life-of-a-run.md. This class decides which runs it follows and when
-//          they are due; run_places holds them, run_preparation completes them, and lane_dispatch
-//          publishes them, or passes those that must not start to run_skips.
-// Threads  One loop calls Step; counts are thread-safe. Queues connect it with the other rooms.
+//          they are due. Its parts:
+//          - run_places holds the runs;
+//          - run_preparation reads what a run lacks;
+//          - lane_dispatch publishes runs;
+//          - run_skips takes the runs that must not start.
 // Time     Due times are cluster time; timeouts are steady time.
-// Errors   Nothing here is authoritative: a run that is dropped (full queue, lost segment, refused
-//          bundle) is PENDING in the store, and the sweep offers it again. Definitions are read
-//          from the store on a cache miss; nothing is written on this path.
-// Always   Never publishes a run before its due time by cluster time, or for a segment that is no
-//          longer held under the epoch that the run was admitted with.
+// Errors   Nothing here is authoritative. A run that is dropped (full queue, lost segment, refused
+//          bundle) is PENDING in the store, and the sweep offers it again. Definitions that are not
+//          cached are read from the store. Nothing is written on this path.
+// Always   Never publishes a run before its due time by cluster time. Never publishes a run if its
+//          segment is no longer held under the epoch with which the run was admitted.
 #pragma once
 
 #include <atomic>
@@ -36,15 +38,15 @@ class FiringLoop final : public Stepper {
 
   SteadyTime Step(SteadyTime now) override;
 
-  // Thread-safe. They take effect with the next Step.
+  // Thread-safe. The new timeout takes effect with the next Step.
   void SetDispatchTimeout(Duration timeout) { dispatch_.SetDispatchTimeout(timeout); }
   void SetBusFormat(BusFormat format) { dispatch_.SetBusFormat(format); }
 
   // Thread-safe. Number of runs in memory that no executor has claimed.
   size_t backlog() const { return backlog_.load(std::memory_order_relaxed); }
-  // Thread-safe. Number of these runs that are due.
+  // Thread-safe. Number of runs of the backlog that are due.
   size_t due() const { return due_.load(std::memory_order_relaxed); }
-  // Thread-safe. Number of these runs that are due but not published.
+  // Thread-safe. Number of runs of the backlog that are due but not published.
   size_t ready() const { return ready_.load(std::memory_order_relaxed); }
   // Number of entries in all lanes, including stale entries of runs that left their lane.
   size_t lane_entries() const { return places_.lanes().entries(); }

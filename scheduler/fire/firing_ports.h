@@ -30,7 +30,7 @@ struct FiringPorts {
   BusProducer& producer;
   const Signer& signer;
   Metrics& metrics;
-  // True while the whole cluster is paused. Due runs then wait; when the pause ends, each of them
+  // True while the whole cluster is paused. Due runs then wait. When the pause ends, each of them
   // is started or skipped.
   std::function<bool()> paused = [] { return false; };
   std::function<void()> look_again = {};  // wakes the sweep after a run was edited
@@ -39,10 +39,10 @@ struct FiringPorts {
 struct FiringOptions {
   MemberId self;
   size_t capacity = 400'000;          // runs in memory
-  Duration dispatch_timeout = 5s;     // a run not claimed within this is published elsewhere
+  Duration dispatch_timeout = 5s;     // a run not claimed within this time is published elsewhere
   Duration dispatch_interval = 5ms;   // between two dispatches, so that bundles fill
   size_t dispatch_per_step = 4096;    // runs
-  Duration ageing_per_priority = 1s;  // waiting time worth one point (ready_heap.h)
+  Duration ageing_per_priority = 1s;  // waiting time worth one point of priority (ready_heap.h)
   int prefetch_max = 1024;            // tasks sent to an executor beyond its free slots
   uint64_t seed = 1;
   BusFormat bus_format = BusFormat::kBinary;

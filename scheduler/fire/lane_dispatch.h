@@ -1,5 +1,6 @@
-// Takes ready runs from their lanes: skips those that must not run any more, and publishes the
-// others, each to an executor with room. A run that is not claimed in time goes back to its lane.
+// Takes ready runs from their lanes. Skips the runs that must not start any more. Publishes
+// the other runs, each to an executor with room. A run that is not claimed in time goes back
+// to its lane.
 //
 // Place    Steps 4 to 6 of docs/life-of-a-run.md, a part of firing_loop.
 // Threads  Not thread-safe, except for the two setters; the firing loop owns it.
@@ -27,15 +28,15 @@ class LaneDispatch {
 
   // Returns to their lanes the runs that were not claimed in time.
   void ReturnTimedOut(SteadyTime now);
-  // Returns to their lanes all runs that were published to this executor and that it has not
-  // claimed. Another executor is then preferred for them.
+  // Returns to their lanes all runs that were published to this executor and that the executor has
+  // not claimed. Another executor is then preferred for them.
   void ReturnFrom(ExecutorCredits::Index executor, SteadyTime now);
   // Skips waiting runs that have become too old.
   void LookAtWaiting(SteadyTime now);
   void Dispatch(SteadyTime now);
   // The time of the next work; SteadyTime::max() if nothing waits.
   SteadyTime NextStep(SteadyTime now) const;
-  // Nothing is dispatched before this, so that bundles fill.
+  // Before this time nothing is dispatched, so that bundles fill.
   SteadyTime next_allowed() const { return last_dispatch_ + options_.dispatch_interval; }
 
   // Thread-safe. They take effect with the next step.
@@ -60,9 +61,9 @@ class LaneDispatch {
   Dispatcher dispatcher_;
   std::deque<PlaceNote> in_flight_;
   SteadyTime last_dispatch_{};
-  SteadyTime dispatch_pause_{};  // the bus refused a bundle: no dispatch before this
+  SteadyTime dispatch_pause_{};  // no dispatch before this time, because the bus refused a bundle
   SteadyTime next_look_{};
-  bool skips_full_ = false;  // dispatching stopped because of the held skips
+  bool skips_full_ = false;  // dispatching stopped, because no more skips can be held
   bool more_ready_ = false;
 };
 

@@ -1,15 +1,18 @@
 // Due runs in the order in which they get a credit: by priority with ageing, then by due time.
 //
 // One point of priority is worth `ageing` of waiting time. So the rank of a run never changes, and
-// the heap never has to be reordered:  rank = due − priority × ageing, the smallest first.
-//   ageing 1 s: priority 30 due at 10:00:20 goes before priority 0 due at 10:00:00 (rank 09:59:50),
-//   and after it when due at 10:00:31. The highest priority is 100, so no run waits for another run
-//   that became due more than 100 s after it.
+// the heap never has to be reordered. The smallest rank is first:
+//   rank = due − priority × ageing
+// Example with ageing = 1 s: run A has priority 0 and is due at 10:00:00. Run B has priority 30.
+// - If B is due at 10:00:20, its rank is 09:59:50, and it goes before A.
+// - If B is due at 10:00:31, its rank is 10:00:01, and it goes after A.
+// The highest priority is 100. So with this ageing, no run waits for another run that became due
+// more than 100 s after it.
 //
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   The entry of a run that left the lane remains; its outdated `stamp` marks it as stale.
-//          Stale entries are popped when they reach the top. Below a valid entry they accumulate
-//          until Prune removes them.
+// Always   The entry of a run that left the lane remains in the heap. Its outdated `stamp` marks
+//          the entry as stale. Stale entries are popped when they reach the top. Below a valid
+//          entry they accumulate until Prune removes them.
 #pragma once
 
 #include <algorithm>

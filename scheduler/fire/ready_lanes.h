@@ -1,5 +1,5 @@
 // The ready runs, in lanes. A lane holds the runs that may go to the same executors. If none of
-// these executors has room for one run of the lane, none has room for another.
+// these executors has room for one run of a lane, none has room for another run of this lane.
 //
 // Place    Steps 4 and 5 of docs/life-of-a-run.md. run_places adds runs; lane_dispatch takes them.
 // Threads  Not thread-safe; the firing loop owns it.
@@ -28,16 +28,16 @@ class ReadyLanes {
   struct Lane {
     explicit Lane(Duration ageing) : heap(ageing) {}
     ReadyHeap heap;
-    size_t look_at = 0;    // the entry at which the next check of waiting runs continues
+    size_t look_at = 0;    // the entry with which the next check of waiting runs begins
     bool blocked = false;  // in this step, no executor has room for this lane
   };
 
   ReadyLanes(RunTable& runs, Duration ageing_per_priority)
       : runs_(runs), ageing_per_priority_(ageing_per_priority) {}
 
-  // `stamp` is the one with which the run was moved to kReady. The run's definition must be set.
+  // `stamp` is the stamp with which the run was moved to kReady. The run's definition must be set.
   void Enter(const TrackedRun& tracked, uint32_t stamp);
-  // Returns the lane whose first run ranks first among the lanes that are not blocked; nullptr if
+  // Among the lanes that are not blocked, returns the lane whose first run ranks first. nullptr if
   // none of them has a run. The pointer is valid until the next call.
   std::pair<const Key, Lane>* Best();
   void Unblock();

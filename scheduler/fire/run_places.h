@@ -16,7 +16,7 @@
 
 namespace carillon::scheduler {
 
-// Records when a run came to a place. It is stale once the run has another stamp.
+// Records when a run came to a place. The note is stale once the run has another stamp.
 struct PlaceNote {
   SteadyTime at;
   RunKey key;
@@ -25,7 +25,7 @@ struct PlaceNote {
 
 class RunPlaces {
  public:
-  static constexpr Duration kSettledKept = 2s;  // longer than the result of a scan takes to arrive
+  static constexpr Duration kSettledKept = 2s;  // longer than the result of a scan is in transit
 
   RunPlaces(const FiringPorts& ports, const FiringOptions& options)
       : runs_(options.capacity),
@@ -43,7 +43,7 @@ class RunPlaces {
 
   // Moves the run to kReady. Its definition must be set.
   void EnterLane(TrackedRun& tracked, SteadyTime now);
-  // Removes the run from the wheel and returns its credit; the caller then moves or erases it.
+  // Removes the run from the wheel and returns its credit. The caller then moves or erases the run.
   void Release(TrackedRun& tracked);
   // Moves the run to kSettled. Call Release first.
   void Settle(TrackedRun& tracked, SteadyTime now);

@@ -1,10 +1,10 @@
-// The due runs that cannot enter a lane yet, because the parameters of a manual run, or the
-// definition of any run, must be read first.
+// The due runs that cannot enter a lane yet. The parameters of a manual run, or the definition of
+// any run, must be read first.
 //
 // Place    Step 4 of docs/life-of-a-run.md, a part of firing_loop. plan/parameter_loader reads
 //          parameters and offers the run again through the feed.
 // Threads  Not thread-safe; the firing loop owns it.
-// Errors   While the store cannot be read, the runs wait; LoadDefinitions tries again.
+// Errors   While the store cannot be read, the runs wait. LoadDefinitions reads again later.
 #pragma once
 
 #include <deque>
@@ -26,7 +26,7 @@ class RunPreparation {
   void MakeReady(TrackedRun& tracked, SteadyTime now);
   // Blocks on the store.
   void LoadDefinitions(SteadyTime now);
-  // Repeats requests for parameters that were not answered.
+  // Repeats requests for parameters that got no answer.
   void AskAgain(SteadyTime now);
   // The time of the next work; SteadyTime::max() if nothing waits.
   SteadyTime NextStep() const;

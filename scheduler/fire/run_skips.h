@@ -1,4 +1,4 @@
-// The runs that must not start, held until the skip writer's queue has room for them.
+// The runs that must not start. They are held until the skip writer's queue has room for them.
 //
 // Place    Step 4 of docs/life-of-a-run.md, a part of firing_loop; plan/skip_writer writes them.
 // Threads  Not thread-safe; the firing loop owns it.
@@ -19,7 +19,7 @@ class RunSkips {
 
   // Adds the run to the held ones and moves it to kSettled.
   void Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now);
-  // True if no more runs may be skipped before a flush.
+  // True if no more runs may be skipped before the next flush.
   bool full() const;
   void Flush(SteadyTime now);
   // The time of the next flush; nullopt if no run is held.
@@ -29,7 +29,7 @@ class RunSkips {
   const FiringPorts& ports_;
   RunPlaces& places_;
   std::vector<SkipRequest> held_;
-  SteadyTime retry_{};  // the queue was full: no push before this
+  SteadyTime retry_{};  // no push before this time, because the queue was full
 };
 
 }  // namespace carillon::scheduler

@@ -1,8 +1,9 @@
-// Every run in the firing loop's memory and its place, from the feed to the end of its attempt.
+// The runs in the firing loop's memory, each with its place, from the feed to the end
+// of the attempt.
 //
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   At most `capacity` runs. Each change of place gives the run a new stamp, so that entries
-//          about its earlier places in heaps and queues are recognised as stale.
+// Always   At most `capacity` runs. Each change of place gives the run a new stamp. So the entries
+//          about earlier places in heaps and queues are recognised as stale.
 #pragma once
 
 #include <array>
@@ -21,7 +22,8 @@ enum class Place {
   kReady,      // due, waits for a credit
   kInFlight,   // published, not claimed
   kClaimed,    // claimed by an executor
-  kSettled,    // finished; kept for a moment, as a scan begun earlier may return it as PENDING
+  // finished; kept for a moment, because a scan begun earlier may return the run as PENDING
+  kSettled,
 };
 inline constexpr size_t kPlaces = 7;
 
@@ -29,7 +31,7 @@ struct TrackedRun {
   PendingRun run;
   Place place = Place::kSettled;
   uint32_t stamp = 0;
-  SteadyTime since{};                                        // when it came to this place
+  SteadyTime since{};                                        // when the run came to this place
   ExecutorCredits::Index executor = ExecutorCredits::kNone;  // set in kInFlight and kClaimed
   ExecutorCredits::Index avoid = ExecutorCredits::kNone;     // the last to time out or return it
   Charge charge;                                             // how `executor` is charged for it
@@ -46,12 +48,12 @@ class RunTable {
     const auto found = runs_.find(key);
     return found == runs_.end() ? nullptr : &found->second;
   }
-  // Also nullptr if the run has another stamp by now.
+  // Returns nullptr also if the run has another stamp by now.
   TrackedRun* Find(const RunKey& key, uint32_t stamp) {
     TrackedRun* found = Find(key);
     return found != nullptr && found->stamp == stamp ? found : nullptr;
   }
-  // nullptr when the table is full. The run must not be in the table yet.
+  // Returns nullptr if the table is full. The run must not be in the table yet.
   TrackedRun* Add(PendingRun run) {
     if (runs_.size() >= capacity_) return nullptr;
     const RunKey key = run.key;
