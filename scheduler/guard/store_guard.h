@@ -3,8 +3,9 @@
 // Place    docs/adr/0009-store-identity-guard.md. GuardLoop updates it; the store's adapter calls
 //          it (ports/store_gate.h).
 // Threads  Thread-safe; never blocks. The callback is called without `mu_`, from any thread.
-// Always   Only Release ends the state Held. Release does not drop data in memory that was read
-//          from the store; if another history was accepted, GuardLoop drops it before the call.
+// Always   Only Release ends the state Held. Release does not drop data in memory that was
+//          read from the store. If another history was accepted, GuardLoop drops this data
+//          before the call.
 #pragma once
 
 #include <functional>
@@ -20,16 +21,17 @@ class StoreGuard final : public StoreGate {
  public:
   explicit StoreGuard(const Clock& clock) : clock_(clock) {}
 
-  // Implements StoreGate. Until a store is trusted for the first time, the gate is open: no segment
+  // Implements StoreGate. Until a store is trusted for the first time, the gate is open. No segment
   // is owned before that, so no run can be started.
   Status Check() const override;
   uint64_t Stamp() const override;
   Status Admit(const Result<StoreIdentity>& seen) override;
 
-  // Judges a store like Admit, but admits no connection; also works while held. Returns true if the
-  // store is the trusted one, or if no store is trusted yet and this one can be read.
+  // Judges a store like Admit, but admits no connection. Also works while the store is held.
+  // Returns true if the store is the trusted one, or if no store is trusted yet and this one
+  // can be read.
   bool Look(const Result<StoreIdentity>& seen);
-  // Ends the state Held; `trust` is trusted from now on.
+  // Ends the state Held. From now on the store that `trust` describes is the trusted one.
   void Release(const StoreTrust& trust);
   // Adopts a newer record of trust, with a higher mark or a later acceptance. After a later
   // acceptance every connection is checked again.
@@ -38,8 +40,8 @@ class StoreGuard final : public StoreGate {
   StoreStanding standing() const;
   bool trusted() const;
 
-  // Sets the function to call when the store becomes held; an empty function removes it. Once
-  // OnHold has returned, the previous function is no longer called.
+  // Sets the function to call when the store becomes held. An empty function removes it. After the
+  // return, the previous function is no longer called.
   void OnHold(std::function<void()> held);
 
  private:
