@@ -1,17 +1,18 @@
 // Cluster time: the database's clock, read through this process's steady clock.
 //
-// A sample is (steady time before the query, steady time after it, the database's answer). When the
-// answer arrives, the database's clock shows the answer or later, so `answer - received` is a lower
-// bound of (cluster - steady). The largest bound among the recent samples is the most accurate; it
-// normally comes from the shortest round trip. A lower bound is safe: cluster time is never ahead
-// of the database's clock, so no run fires before its time.
+// A sample consists of the steady time before the query, the steady time after it, and the
+// database's answer. When the answer arrives, the database's clock shows the time of the answer or
+// a later time. So `answer - received` is a lower bound of (cluster - steady). The largest bound
+// among the recent samples is the most accurate one. It normally comes from the shortest round
+// trip. A lower bound is safe: cluster time is never ahead of the database's clock, so no run fires
+// before its time.
 //
 // Place    Step 3 of docs/life-of-a-run.md; assign/segment_owner.h takes the samples.
 // Threads  Thread-safe.
 // Time     Reads the injected clock. This host's wall time serves only to detect that the host's
 //          clock was set, and to report the offset.
-// Always   Between two samples Now() is never ahead of the mapping, and it goes back only when this
-//          host's clock, and so perhaps the database's, was set back.
+// Always   Between two samples Now() is never ahead of the mapping. Now() goes back only if this
+//          host's clock was set back, because the database may use the same clock.
 #pragma once
 
 #include <deque>
@@ -27,7 +28,7 @@ class ClusterClock {
   struct Limits {
     size_t samples = 8;               // the number of recent samples that are kept
     Duration round_trip_max = 250ms;  // slower answers are used only while there is no better one
-    Duration jump = 20ms;  // if (wall - steady) changes by more, the host's clock was set
+    Duration jump = 20ms;  // a larger change of (wall - steady) means that the host's clock was set
   };
   explicit ClusterClock(const Clock& clock);
   ClusterClock(const Clock& clock, Limits limits);
@@ -36,13 +37,14 @@ class ClusterClock {
 
   // nullopt before the first sample.
   std::optional<WallTime> Now() const;
-  // The steady time at which cluster time will be `t`, by the current mapping; nullopt before the
-  // first sample.
+  // The steady time at which cluster time will be `t`, by the current mapping. nullopt before
+  // the first sample.
   std::optional<SteadyTime> ToSteady(WallTime t) const;
-  // True if there is no sample yet, or if this host's clock was set since the last one. The caller
-  // must then take a sample at once.
+  // True if there is no sample yet, or if this host's clock was set after the last sample. The
+  // caller must then take a sample at once.
   bool needs_sample() const;
-  // This host's wall clock minus the database's, measured at the middle of the best round trip.
+  // This host's wall clock minus the database's clock, measured at the middle of the
+  // best round trip.
   std::optional<Duration> Offset() const;
 
  private:

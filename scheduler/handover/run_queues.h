@@ -1,5 +1,5 @@
-// The queues between the rooms of the firing path, and their items: PENDING runs on their way
-// through the owner's memory, and events about them.
+// The queues between the rooms of the firing path, and their items. The items are PENDING runs on
+// their way through the owner's memory, and events about these runs.
 #pragma once
 
 #include <atomic>
@@ -30,11 +30,11 @@ struct PendingRun {
   WallTime due;
   int priority = 0;
   RunKind kind = RunKind::kCron;
-  // Immutable and shared, so that copies of a run are cheap; null for almost every run.
+  // Immutable and shared, so that copies of a run are cheap. Null for almost every run.
   std::shared_ptr<const RunExtras> extras = {};
 };
 
-// True for a manual run whose request is not loaded yet; it cannot be dispatched before that.
+// True for a manual run whose request is not loaded yet. Such a run cannot be dispatched.
 inline bool NeedsExtras(const PendingRun& run) {
   return run.kind == RunKind::kManual && (run.extras == nullptr || !run.extras->request_loaded);
 }
@@ -44,9 +44,10 @@ PendingRun ToPendingRun(const RunRow& row, Epoch epoch);
 // News about a tracked run, from the claims, results and recovery rooms to the firing loop.
 struct RunEvent {
   enum class What {
-    kClaimed,   // the claim was accepted, or confirmed again: the executor's slot is taken
-    kRefused,   // forget the run: the store has a newer state of it
-    kStale,     // forget the run and let the sweep read it again: it was edited, or is not due
+    kClaimed,  // the claim was accepted, or confirmed again: the executor's slot is taken
+    kRefused,  // forget the run: the store has a newer state of the run
+    // Forget the run and let the sweep read it again: the run was edited, or is not due.
+    kStale,
     kReturned,  // this executor may not run it: dispatch it to another one
     kEnded,     // the attempt ended: the slot is free
   };
@@ -61,8 +62,8 @@ struct RunEvents {
   std::vector<RunEvent> events;
 };
 
-// Queue of events to the firing loop. A Push into a full queue loses the events and sets a flag: if
-// nobody noticed the loss of an end, that run would occupy its slot for ever.
+// Queue of events to the firing loop. A Push into a full queue loses the events and sets a flag. If
+// the end of a run is lost and nothing notices that, the run occupies its slot for ever.
 class RunEventQueue {
  public:
   RunEventQueue(std::string name, size_t capacity) : queue_(std::move(name), capacity) {}
@@ -71,7 +72,8 @@ class RunEventQueue {
     if (!events.events.empty() && !queue_.Push(std::move(events)).ok()) lost_ = true;
   }
   std::vector<RunEvents> PopUpTo(size_t max) { return queue_.PopUpTo(max); }
-  // True once after events were lost; the firing loop then checks every run it believes claimed.
+  // Returns true once after events were lost. The firing loop then checks every run that
+  // counts as claimed.
   bool TakeLost() { return lost_.exchange(false); }
   const BoundedQueue<RunEvents>& queue() const { return queue_; }
 
@@ -81,12 +83,12 @@ class RunEventQueue {
 };
 
 // Queue of runs on their way into the firing loop's memory. Dropping some of them is safe, because
-// the store has them all. A drop sets a flag, so that the sweep then reads all due runs.
+// the store has them all. A drop sets a flag. The sweep then reads all due runs.
 class RunFeed {
  public:
   RunFeed(std::string name, size_t capacity) : queue_(std::move(name), capacity) {}
   void OnPush(std::function<void()> wake) { queue_.OnPush(std::move(wake)); }
-  // kExhausted: the queue is full; these runs were dropped, and TakeDropped() says so.
+  // kExhausted: the queue is full. These runs were dropped, and TakeDropped() returns true.
   Status Push(std::vector<PendingRun> runs) {
     const Status pushed = queue_.Push(std::move(runs));
     if (!pushed.ok()) dropped_ = true;
@@ -96,9 +98,9 @@ class RunFeed {
   // if the queue is full.
   Status Offer(std::vector<PendingRun> runs) { return queue_.Push(std::move(runs)); }
   std::vector<std::vector<PendingRun>> PopUpTo(size_t max) { return queue_.PopUpTo(max); }
-  // The consumer had no room in memory for runs that it took from the queue.
+  // Call it if memory had no room for runs that were taken from the queue.
   void NoteDropped() { dropped_ = true; }
-  // True once after runs were dropped.
+  // Returns true once after runs were dropped.
   bool TakeDropped() { return dropped_.exchange(false); }
   const std::string& name() const { return queue_.name(); }
   const BoundedQueue<std::vector<PendingRun>>& queue() const { return queue_; }
