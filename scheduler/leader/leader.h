@@ -1,11 +1,11 @@
-// Keeps this member's membership and, on the leader, writes the assignment of segments.
+// Keeps this member's membership. On the leader, also writes the assignment of segments.
 //
-// Place    Before step 1 of docs/life-of-a-run.md. Correctness does not depend on it: the store
-//          decides which member owns a segment (segment_owner.h).
+// Place    Before step 1 of docs/life-of-a-run.md. Correctness does not depend on this class: the
+//          store decides which member owns a segment (segment_owner.h).
 // Threads  One loop calls Step; is_leader() is thread-safe.
 // Errors   Retried at the next Step. If the session has expired, the member joins again.
-// Always   A written generation is higher than every generation in the store, so that segments can
-//          be taken under it even if the coordinator has lost its data.
+// Always   A written generation is higher than every generation in the store. So segments can be
+//          taken under it even if the coordinator has lost its data.
 #pragma once
 
 #include <atomic>
@@ -29,11 +29,11 @@ class LeaderLoop final : public Stepper {
     Coordinator& coordinator;
     SegmentStore& segments;
     Metrics& metrics;
-    // While it returns false (this host's clock is off), the member leaves and stays away, so that
+    // Returns false if this host's clock is off. The member then leaves and stays away, so that
     // other members take over.
     std::function<bool()> fit = [] { return true; };
-    // While it returns false, the member stays but writes no assignment: the records of segments
-    // may come from another store.
+    // While it returns false, the member stays but writes no assignment, because the records of
+    // segments may come from another store.
     std::function<bool()> store_trusted = [] { return true; };
   };
   struct Options {
@@ -58,8 +58,8 @@ class LeaderLoop final : public Stepper {
   void Lead(SteadyTime now);
   Status WriteUpTo(Assignment assignment, Generation stored, Generation wanted);
   // True if some segment was already taken under the current generation or a later one, but not by
-  // the process to which it is now assigned (for example by the predecessor of that process). Such
-  // a segment can be taken only under a new generation.
+  // the process to which the segment is now assigned. For example, the predecessor of that process
+  // has taken the segment. Such a segment can be taken only under a new generation.
   bool NeedsNewGeneration(const Assignment& current, const std::vector<SegmentRecord>& records,
                           const std::vector<MemberInfo>& members) const;
 
