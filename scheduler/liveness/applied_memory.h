@@ -1,10 +1,10 @@
-// Remembers attempts whose results are in the database, so that a lost acknowledgement can be
-// repeated without a query.
+// Remembers attempts whose results are in the database. So a lost acknowledgement can be repeated
+// without a query.
 //
 // Threads  Thread-safe.
-// Always   Holds at most `capacity` attempts; the oldest are evicted first. If an executor missed
-//          the acknowledgement of an evicted attempt, it sends the result over the bus again, and
-//          that result is acknowledged.
+// Always   Holds at most `capacity` attempts. The oldest attempts are evicted first. If an executor
+//          missed the acknowledgement of an evicted attempt, the executor sends the result over the
+//          bus again. That result is then acknowledged.
 #pragma once
 
 #include <deque>

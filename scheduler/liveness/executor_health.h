@@ -12,8 +12,8 @@ struct HealthRules {
   Duration lost_after = 10s;
 };
 
-// `silence`: time since the last message of the executor. By default an executor is unhealthy after
-// three missed heartbeats and lost after 10 s.
+// `silence` is the time since the last message of the executor. By default an executor is unhealthy
+// after three missed heartbeats, and lost after 10 s.
 constexpr ExecutorState HealthOf(Duration silence, const HealthRules& rules) {
   if (silence >= rules.lost_after) return ExecutorState::kLost;
   if (silence > rules.heartbeat * rules.missed_until_unhealthy) return ExecutorState::kUnhealthy;

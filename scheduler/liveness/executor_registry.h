@@ -1,10 +1,9 @@
-// Keeps the executors in the store and in memory in step: writes registrations and health to the
-// store, and reads the switches (enabled, draining, labels) from it.
+// Keeps the executors in the store and in memory in step. Writes registrations and health to the
+// store, and reads the switches (enabled, draining, labels) from the store.
 //
 // Threads  One loop calls Step; Nudge is thread-safe.
-// Errors   Store unavailable: the registration of an executor that was already known is written
-//          once the store is back; the link has accepted that executor meanwhile. Other executors
-//          repeat their request.
+// Errors   Store unavailable: the link accepts an executor that was already known, and its
+//          registration is written once the store is back. Other executors repeat their request.
 #pragma once
 
 #include <atomic>
@@ -30,9 +29,10 @@ class ExecutorRegistry final : public Stepper {
   };
   struct Options {
     Duration heartbeat = 2s;      // the interval that executors are to use
-    Duration refresh_every = 2s;  // between reads of the switches from the store
-    Duration write_every = 5s;    // between writes of the health of all executors to the store
-    Duration lost_after = 10s;    // for executors in the store that never had a link to this member
+    Duration refresh_every = 2s;  // between two reads of the switches from the store
+    Duration write_every = 5s;    // between two writes of the health of all executors to the store
+    // For executors that are in the store but never had a link to this member.
+    Duration lost_after = 10s;
   };
   ExecutorRegistry(const Ports& ports, Options options);
 

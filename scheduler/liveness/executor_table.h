@@ -1,10 +1,11 @@
-// The executors that have a link to this member: their process, health and free slots.
+// The executors that have a link to this member, each with its process, health and free slots.
 //
 // Place    Steps 5 and 7 of docs/life-of-a-run.md.
 // Threads  Thread-safe. TakeChanges has one consumer, the firing loop; TakeSwitched the link loop.
 // Time     `now` is this member's steady clock.
-// Always   One incarnation per id. A second one is accepted only after the first has fallen silent
-//          or has left. It is refused if the first sends a message while the second waits.
+// Always   One incarnation per id. A second incarnation is accepted only after the first has
+//          fallen silent or has left. The second is refused if the first sends a message while
+//          the second waits.
 #pragma once
 
 #include <map>
@@ -23,14 +24,14 @@ struct ExecutorView {
   ExecutorId id;
   Incarnation incarnation = {};
   bool usable = false;     // online, not leaving, enabled, not draining
-  bool forgotten = false;  // no longer known; of the other fields only `id` is valid
+  bool forgotten = false;  // no longer known; only `id` is valid
   std::map<std::string, std::string> labels = {};
   int slots = 0;             // process slots
   int free_slots = 0;        // process slots, as of the last heartbeat
-  int free_light_slots = 0;  // in-process slots, likewise
+  int free_light_slots = 0;  // slots for in-process job types, as of the last heartbeat
   uint64_t heartbeats = 0;   // heartbeats received so far; a higher number means a new report
   bool takes_secrets = false;
-  // The attempts listed in the last heartbeat, by stage; empty if an earlier view has returned the
+  // The attempts listed in the last heartbeat, by stage. Empty if an earlier view has returned the
   // lists of this heartbeat.
   std::vector<HeldAttempt> claiming = {};
   std::vector<HeldAttempt> running = {};
@@ -53,29 +54,30 @@ class ExecutorTable {
     kRefuse,  // another incarnation is alive
     kFull,    // executors_max executors are known
   };
-  // Judges a registration. It does not accept it, but remembers that this incarnation waits.
+  // Judges a registration. Does not accept it, but remembers that this incarnation waits.
   Admission Admit(const ExecutorRecord& record, SteadyTime now);
-  // Accepts a process of a known executor without reading the store, with the switches in memory.
-  // nullopt: the executor is not known, so its switches have to be read from the store.
+  // Accepts a process of a known executor without reading the store. Uses the switches in memory.
+  // nullopt: the executor is not known, so its switches must be read from the store.
   std::optional<ExecutorRecord> AcceptKnown(ExecutorRecord record, SteadyTime now);
   // `record` comes from the store.
   void Accept(const ExecutorRecord& record, SteadyTime now);
 
-  // False if this incarnation is not the accepted one; it must register again.
+  // Returns false if this incarnation is not the accepted one. It must then register again.
   bool HeartbeatFrom(const ExecutorId& id, const Incarnation& incarnation,
                      const Heartbeat& heartbeat, WallTime wall, SteadyTime now);
-  // Like HeartbeatFrom, for any other message, because each one shows that the executor is alive.
+  // Like HeartbeatFrom, for any other message. Each message shows that the executor is alive.
   bool MessageFrom(const ExecutorId& id, const Incarnation& incarnation, SteadyTime now);
 
   // Adopts enabled, draining and labels from the store's records.
   void Refresh(const std::vector<ExecutorRecord>& stored);
-  // Judges each executor by its silence, and forgets those silent for longer than `lost_kept`.
-  // Returns true if a state changed since the last call.
+  // Judges each executor by its silence. Forgets the executors that were silent for longer than
+  // `lost_kept`. Returns true if a state changed since the last call.
   bool JudgeHealth(SteadyTime now);
 
-  // Executors that routing must examine again: changed, heard or forgotten since the last call.
+  // Executors that routing must examine again: they changed, were heard or were forgotten since
+  // the last call.
   std::vector<ExecutorView> TakeChanges();
-  // Executors whose state changed since the last call and that are still known.
+  // Executors whose state changed since the last call, without forgotten executors.
   std::vector<ExecutorRecord> TakeStateChanges();
   // Executors whose enabled or draining switch changed since the last call.
   std::vector<ExecutorRecord> TakeSwitched();
@@ -94,7 +96,7 @@ class ExecutorTable {
     std::vector<HeldAttempt> claiming;  // these three are emptied when a view takes them
     std::vector<HeldAttempt> running;
     std::vector<HeldAttempt> reporting;
-    bool left = false;  // its last heartbeat announced that it leaves
+    bool left = false;  // its last heartbeat announced that the executor leaves
   };
   struct Newcomer {
     Incarnation incarnation;

@@ -1,11 +1,11 @@
-// The scheduler's end of the control link. It receives the executors' messages, answers those that
-// can be answered from memory, and pushes changed switches and settings to the executors.
+// The scheduler's end of the control link. Receives the executors' messages, and answers those that
+// can be answered from memory. Pushes changed switches and settings to the executors.
 //
-// Place    Step 7 of docs/life-of-a-run.md. Registrations are passed to executor_registry.h, claims
-//          to claims/claim_applier.h; heartbeats are answered here.
-// Threads  One loop calls Step. It never waits for the store, so that leases are renewed while the
-//          store is unavailable.
-// Always   If a queue is full, the message is dropped and counted; executors send it again.
+// Place    Step 7 of docs/life-of-a-run.md. Registrations go to executor_registry.h, and claims to
+//          claims/claim_applier.h. Heartbeats are answered here.
+// Threads  One loop calls Step. Step never waits for the store, so that leases are renewed while
+//          the store is unavailable.
+// Always   If a queue is full, the message is dropped and counted. Executors send it again.
 #pragma once
 
 #include "common/base/bounded_queue.h"
@@ -21,7 +21,7 @@
 
 namespace carillon::scheduler {
 
-// A batch of claims with the sender that the link has authenticated and its time of arrival.
+// A batch of claims, with its time of arrival and the sender that the link has authenticated.
 struct ClaimArrival {
   LeaseHolder from;
   SteadyTime received;
