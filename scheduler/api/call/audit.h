@@ -17,8 +17,8 @@ void RecordAudits(const Call& call, std::vector<AuditRecord> records);
 // Adds the changes from `before` to `after` to the audit record of this request. An empty `before`
 // means that the object is created. Never pass a secret: records are kept for a year.
 void NoteChanges(const Call& call, const nlohmann::json& before, const nlohmann::json& after);
-// Returns the reason for the record: first the handler's reason (in `note`), then the caller's
-// reason (`said`).
+// Returns the reason for the record: first the handler's reason (in `note`), then the
+// caller's reason (`said`).
 std::string AuditReason(const AuditNote& note, const std::string& said);
 // If `mode` is a kill, adds that to the record, before the caller's reason.
 void NoteCancelMode(const Call& call, CancelMode mode);

@@ -1,5 +1,5 @@
-// The context of one write on behalf of a caller: who, when, why. Counts the runs that the
-// write ended.
+// The context of one write on behalf of a caller: who, when, why. Counts the runs that
+// the write ended.
 #pragma once
 
 #include <string>

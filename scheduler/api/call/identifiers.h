@@ -17,11 +17,11 @@ class Identifiers {
  public:
   explicit Identifiers(uint64_t seed) : rng_(seed) {}
 
-  // Returns the trace id of the W3C header `traceparent`, or a new trace id: 32 lower-case
-  // hex digits.
+  // Returns the trace id of the W3C header `traceparent`, or a new trace id: 32
+  // lower-case hex digits.
   std::string TraceId(const HttpRequest& request);
-  // Returns the letters and digits of `name`, joined by '-', and six random
-  // characters: "nightly-backup-3f9k2c".
+  // Returns the letters and digits of `name`, joined by '-', and six random characters:
+  // "nightly-backup-3f9k2c".
   JobId NewJobId(std::string_view name);
   // The same with a suffix that is derived from `key`, so that a repeated request gets the same id.
   static JobId JobIdForKey(std::string_view name, std::string_view key);

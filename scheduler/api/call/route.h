@@ -31,8 +31,8 @@ struct Route {
   Reply (*handler)(const Call& call);  // called once all checks of the pipeline have passed
   std::string_view action = {};        // name in the audit; empty: none, or the handler records it
   Owned owned = Owned::kNothing;
-  // If true, the route is served even while the store is not trusted. All other writes are
-  // then refused.
+  // If true, the route is served even while the store is not trusted. All other writes
+  // are then refused.
   bool on_any_store = false;
   // For a write: true if its handler reads the query. The query of all other writes must be empty.
   bool with_query = false;

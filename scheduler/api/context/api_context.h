@@ -26,15 +26,15 @@ struct ApiContext {
   StatusSource& status;          // state that only the member knows
   // Returns whether the store that answers is the trusted one; must not block.
   std::function<StoreStanding()> store_standing;
-  // Makes the store that an operator was shown and has accepted the trusted store. Blocks as a
-  // write does.
+  // Makes the store that an operator was shown and has accepted the trusted store. Blocks as
+  // a write does.
   std::function<Status(const StoreIdentity&)> accept_store;
   // Called after a write that can make work due; must not block.
   std::function<void(const ChangedWork&)> nudge;
   // Called after an executor was enabled, disabled, drained or labelled; must not block.
   std::function<void()> nudge_executors;
-  // Returns cluster time, with which writes are dated. kUnavailable while cluster time is
-  // not known.
+  // Returns cluster time, with which writes are dated. kUnavailable while cluster time
+  // is not known.
   std::function<Result<WallTime>()> cluster_now;
   // Sends a test notification through every configured channel. Blocks until all have answered.
   std::function<std::vector<TestOutcome>()> test_notices;

@@ -6,8 +6,8 @@
 // Invalid UTF-8 becomes U+FFFD.
 //
 // The id of an event is the number of its entry, such as "17". From the second attempt of a run
-// on, the id begins with the attempt, as in "2-17". So a client that reconnects continues with the
-// same attempt.
+// on, the id begins with the attempt, as in "2-17". So a client that reconnects continues with
+// the same attempt.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ void AppendOutput(std::string& out, std::string_view output, uint64_t after_seq,
 inline constexpr int64_t kAttemptMax = 1'000'000;
 
 struct EventId {
-  // nullopt: the requested attempt, or the first one if none is requested
+  // nullopt: the requested attempt, or the first one if none is requested.
   std::optional<int> attempt = {};
   uint64_t seq = 0;
 };

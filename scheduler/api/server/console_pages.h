@@ -2,10 +2,10 @@
 // contain no data. The console reads all data through the API.
 //
 // Threads  Immutable after construction.
-// Always   Answers only GET and HEAD outside of /api. A path whose first segment has no dot is
-//          a page of the console, so that links to pages can be opened and reloaded. All pages
-//          are the same document. Its <base> is the path of X-Forwarded-Prefix, if a proxy set
-//          this header.
+// Always   Answers only GET and HEAD outside of /api. A path whose first segment has no dot
+//          is a page of the console, so that links to pages can be opened and reloaded. All
+//          pages are the same document. Its <base> is the path of X-Forwarded-Prefix, if a
+//          proxy set this header.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ namespace carillon::scheduler {
 
 class ConsolePages {
  public:
-  // `files` is the content of web-ui/dist. Without files the start page says how to build
-  // the console.
+  // `files` is the content of web-ui/dist. Without files the start page says how to
+  // build the console.
   ConsolePages(EmbeddedFiles files, std::string version);
 
   // True for requests that may be for the console: GET and HEAD outside of /api.

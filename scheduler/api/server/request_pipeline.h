@@ -7,8 +7,8 @@
 //          - /livez and /readyz;
 //          - the OpenAPI documents;
 //          - the routes with the permission kAnyone.
-//          Permissions are checked here, with the table of routes. Handlers check only what the
-//          body requests.
+//          Permissions are checked here, with the table of routes. Handlers check only what
+//          the body requests.
 #pragma once
 
 #include "common/adapters/http/http_server.h"
