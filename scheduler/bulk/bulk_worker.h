@@ -33,7 +33,7 @@ enum class EarlierAttempt { kNo, kPossibly };
 struct ItemOutcome {
   enum class Verdict {
     kDone,
-    kFailed,  // permanently
+    kFailed,  // permanently; do not retry
     kAgain,   // retry later: something that the item needs is unavailable
   };
   Verdict verdict = Verdict::kDone;
@@ -125,14 +125,14 @@ class BulkWorker final : public Stepper {
   // Reads the caller's rights. Returns true if the action may continue. Returns false if the action
   // was stopped, or if the rights could not be read.
   bool Resume(WallTime cluster_now);
-  // Finishes the items that need not be executed. Returns false if some items could
-  // not be examined.
+  // Finishes the items that need not be executed. Returns false if some items could not
+  // be examined.
   bool Precheck(const std::vector<BulkItem>& items);
   void Finish(const BulkItem& item, const ItemOutcome& outcome);
   void Drop(std::string_view why);
   SteadyTime WaitUntil(SteadyTime time) { return next_ = time; }
-  // Handles an error of the store. Drops the work if the lease is lost; otherwise
-  // the caller retries.
+  // Handles an error of the store. Drops the work if the lease is lost; otherwise the
+  // caller retries.
   void Failed(const Error& error);
 
   const Ports ports_;
