@@ -22,7 +22,7 @@ enum class Place {
   kReady,      // due, waits for a credit
   kInFlight,   // published, not claimed
   kClaimed,    // claimed by an executor
-  // finished; kept for a moment, because a scan begun earlier may return the run as PENDING
+  // Finished. Kept for a moment, because a scan begun earlier may return the run as PENDING.
   kSettled,
 };
 inline constexpr size_t kPlaces = 7;
