@@ -2,14 +2,14 @@
 //
 // Place    Beside step 9 of docs/life-of-a-run.md; no fire waits for it.
 // Threads  One loop calls Step.
-// Errors   Store unavailable or broken as a whole: the pieces are held and retried; the bus is not
-//          read meanwhile. A batch that the store refuses is bisected. A piece that it refuses in a
-//          batch of one is replaced by a line in the log that says so. If the store refuses that
-//          too, the piece is held until the store accepts others, and then dropped; its executor
-//          sends it again.
+// Errors   Store unavailable or broken as a whole: the pieces are held and retried, and the bus is
+//          not read meanwhile. A batch that the store refuses is bisected. If the store refuses a
+//          piece in a batch of one, the piece is replaced by a line in the log that says so. If the
+//          store refuses that line too, the piece is held until the store accepts other pieces, and
+//          then dropped. Its executor sends the piece again.
 // Always   A piece is acknowledged only after the store's commit. Pieces of segments that are
-//          assigned to another member are left to it: executors repeat a piece until some member
-//          acknowledges it.
+//          assigned to another member are left to that member. Executors repeat a piece until some
+//          member acknowledges it.
 #pragma once
 
 #include <functional>
@@ -54,11 +54,11 @@ class LogKeeper final : public Stepper {
   // The outcomes of the store calls of one Step so far.
   struct Round {
     bool took_some = false;  // the store accepted a piece, so a refusal concerns only that piece
-    bool stopped = false;    // the store should not be called again in this Step
+    bool stopped = false;    // do not call the store again in this Step
     std::vector<LogMessage> refused;
   };
   Status Append(const std::vector<LogMessage>& messages);
-  // Returns false if some pieces could not be stored; they are kept in `open_`.
+  // Returns false if some pieces could not be stored. These pieces are kept in `open_`.
   bool WriteOpen();
   void Write(std::vector<LogMessage> messages, Round* round);
   void WriteNotice(LogMessage message, const Error& error, Round* round);
@@ -69,7 +69,7 @@ class LogKeeper final : public Stepper {
   const Options options_;
   Rng rng_;
   Backoff backoff_;
-  std::vector<ReceivedRecord> received_;  // positions to commit with `open_`
+  std::vector<ReceivedRecord> received_;  // their positions are committed with `open_`
   std::vector<LogMessage> open_;
   SteadyTime retry_at_{};
 };
