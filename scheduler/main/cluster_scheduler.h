@@ -1,10 +1,10 @@
 // One member of a cluster, built on MySQL, Kafka, ZooKeeper and gRPC.
 //
-// Place    The composition root of carillon-scheduler; docs/architecture.md has the picture.
+// Place    The composition root of carillon-scheduler. docs/architecture.md has the picture.
 // Threads  As process::Daemon.
-// Errors   Start: kInvalid names the setting; kConflict: the topics or the schema are not
+// Errors   Start: kInvalid names the setting. kConflict: the topics or the schema are not
 //          compatible with this configuration or version. Start waits for a store or ZooKeeper that
-//          is unavailable, but not for Kafka, which is opened later.
+//          is unavailable. It does not wait for Kafka, because the bus is opened later.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class ClusterScheduler final : public process::Daemon {
   ~ClusterScheduler() override;
 
   std::string ReadyText() const override;
-  // kConflict: after the start, topics were found that are not compatible with the configuration.
+  // kConflict: topics that are not compatible with the configuration were found after the start.
   Status Supervise() override;
   bool Reload() override;
   void BeginDrain() override;
