@@ -1,7 +1,6 @@
-// Housekeeping of the store (partitions and retention), and a watchdog that checks planning and
-// firing independently of them: it reads the oldest due run that is not claimed, and the oldest due
-// fire that is not planned, from the store (overdue_watch.h publishes their ages).
-//
+// Housekeeping of the store (partitions and retention), and a watchdog. The watchdog is independent
+// of the loops that plan and fire. It reads from the store the oldest due run that is not claimed,
+// and the oldest due fire that is not planned. overdue_watch.h publishes their ages.
 // Threads  One loop calls Step.
 // Errors   Counted, logged and retried.
 #pragma once
@@ -30,7 +29,7 @@ class Maintenance final : public Stepper {
     const ClusterClock& cluster;
     OverdueWatch& overdue;
     Metrics& metrics;
-    // While it returns false, nothing is deleted and nothing is read.
+    // While the function returns false, nothing is deleted and nothing is read.
     std::function<bool()> store_trusted = [] { return true; };
   };
   struct Options {

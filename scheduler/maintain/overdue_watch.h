@@ -1,11 +1,11 @@
-// Publishes by how much the oldest unclaimed run and the oldest unplanned fire are overdue, even
-// while the store does not answer.
+// Publishes by how much the oldest unclaimed run and the oldest unplanned fire are overdue. Does so
+// even while the store does not answer.
 //
-// The ages come from the last read of the store. Once that is stale, the ages grow with the clock,
-// because without the store no run can be claimed and no fire can be planned.
+// The ages come from the last read of the store. When this read is stale, the ages grow with the
+// clock, because without the store no run can be claimed and no fire can be planned.
 //
-// Place    maintenance.h reads the store. The loop `link` calls Step, because it never waits for
-//          the store.
+// Place    maintenance.h reads the store. The loop `link` calls Step, because this loop never waits
+//          for the store.
 // Threads  One loop calls Step; Looked and Ages are thread-safe.
 // Time     Steady time.
 #pragma once
@@ -26,7 +26,7 @@ struct OverdueAges {
 
 class OverdueWatch final : public Stepper {
  public:
-  // `stale_after`: the result of a read gets older than this only if the store does not answer.
+  // `stale_after`: if the last read is older than this, the store does not answer.
   OverdueWatch(const Clock& clock, Metrics& metrics, Duration stale_after)
       : clock_(clock), metrics_(metrics), stale_after_(stale_after), looked_(clock.Steady()) {}
 
