@@ -1,10 +1,10 @@
 // One member of the scheduler: all rooms, connected to each other and to the ports. In a daemon
-// each loop runs on its own thread; the simulator steps the same loops one after the other.
+// each loop runs on its own thread. The simulator steps the same loops one after the other.
 //
 // Place    Connects all steps of docs/life-of-a-run.md. In the daemon, each stepper is run by a
 //          LoopRunner of its own.
-// Threads  Each stepper is called by one thread at a time, different steppers concurrently. The
-//          functions of MemberView are thread-safe.
+// Threads  Each stepper is called by one thread at a time, and different steppers are called
+//          concurrently. The functions of MemberView are thread-safe.
 // Owns     All rooms. The ports must outlive the member; stop every loop before destroying it.
 // Always   The destructor writes nothing, so other members see a crash. For a clean stop call
 //          Leave() first.
@@ -33,11 +33,12 @@
 
 namespace carillon::scheduler {
 
-// `guard` must be in front of every store except `identity`, which must also read a held store.
+// `guard` must be in front of every store except `identity`, because that one must also read
+// a held store.
 struct MemberPorts {
   const Clock& clock;
   Stores stores;            // all behind the guard
-  IdentityStore& identity;  // not behind the guard; the store that answers, trusted or not
+  IdentityStore& identity;  // the store that answers, trusted or not, so not behind the guard
   StoreGuard& guard;
   BusProducer& producer;  // tasks and dead letters
   BusConsumer& results;   // kResultsTopic, with a position of this member's own
@@ -46,7 +47,7 @@ struct MemberPorts {
   Coordinator& coordinator;
   const Signer& signer;
   Metrics& metrics;
-  LiveSettings& settings;  // kept up to date by the member; the daemon passes changed ones to Tune
+  LiveSettings& settings;  // the member keeps them up to date; the daemon passes changes to Tune
   const SecretResolver* secrets = nullptr;  // null: runs that use secrets end as FAILED
   const NoticeSender* sender = nullptr;     // null: no notifications are sent
 };
@@ -70,8 +71,8 @@ class Member final : public MemberView {
   void SetUrls(MemberUrls urls);
   // Thread-safe; does not block. Passes changed settings to the rooms.
   void Tune(const MemberTuning& tuning);
-  // Leaves the membership and releases all segments, so that others take over at once. Stop the
-  // loops first.
+  // Leaves the membership and releases all segments, so that other members take over at once. Stop
+  // the loops first.
   void Leave();
 
   MemberStatus GetStatus() const override;

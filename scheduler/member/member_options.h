@@ -9,7 +9,7 @@ namespace carillon::scheduler {
 // The options that may change while the member runs (Member::Tune).
 struct MemberTuning {
   Duration horizon = 30s;          // how far ahead fires are planned
-  Duration dispatch_timeout = 5s;  // a run not claimed within this is published elsewhere
+  Duration dispatch_timeout = 5s;  // a run not claimed within this time is published elsewhere
   BusFormat bus_format = BusFormat::kBinary;
   Duration retention = 24h * 14;  // of finished runs
 
@@ -31,33 +31,33 @@ struct MemberOptions {
   size_t schedule_cache_max = 50'000;
 
   // Firing.
-  Duration dispatch_interval = 5ms;   // between dispatches, so that bundles fill
+  Duration dispatch_interval = 5ms;   // minimum between two dispatches, so that bundles fill
   Duration ageing_per_priority = 1s;  // one point of priority is worth this much waiting
   size_t dispatch_per_step = 4096;    // runs
   int prefetch_max = 1024;            // tasks an executor may hold beyond its free slots
 
   // Claims and results.
   size_t claim_queue_max = 1024;    // batches
-  Duration claim_interval = 4ms;    // between two writes of batches that are not full
-  Duration result_interval = 25ms;  // longer, because a result is less urgent than a start
+  Duration claim_interval = 4ms;    // minimum between two writes, unless a batch is full
+  Duration result_interval = 25ms;  // longer: a result is less urgent than a start
   size_t result_records_held_max = 10'000;
   size_t result_bytes_held_max = 64u << 20;  // of results in memory while the store is unavailable
 
   // Liveness and ownership.
   Duration lease = 20s;                // of an attempt
-  Duration proof_max_age = 4s;         // if the proof of ownership is older, leases are not renewed
-  Duration proof_every = 1s;           // between proofs of ownership by the store
+  Duration proof_max_age = 4s;         // with an older proof of ownership, leases are not renewed
+  Duration proof_every = 1s;           // between two proofs of ownership by the store
   Duration own_loss_margin = 5s;       // from a lease's end until its attempt is declared lost
-  Duration takeover_loss_margin = 6s;  // the same for leases of earlier owners
+  Duration takeover_loss_margin = 6s;  // the same, for leases of earlier owners
   Duration heartbeat = 2s;             // of executors
   Duration executor_lost = 10s;        // silence after which an executor is lost
   Duration incarnation_wait = 6s;      // silence after which another process replaces an executor
   size_t leases_max = 500'000;
-  Duration clock_offset_max = 500ms;  // of this host's clock against the database's
+  Duration clock_offset_max = 500ms;  // between this host's clock and the database's
 
   // Housekeeping.
   Duration maintain_every = 5min;
-  Duration executor_write_every = 5s;  // between the leader's writes of the executors' health
+  Duration executor_write_every = 5s;  // between two writes of the executors' health by the leader
 };
 
 }  // namespace carillon::scheduler

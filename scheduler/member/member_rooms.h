@@ -46,14 +46,14 @@ struct Member::Rooms {
   // Suspends all segments: nothing more is planned, fired or claimed. Leases are still renewed,
   // because the session still proves ownership.
   void SuspendSegments();
-  // Suspends all segments and drops all data in memory that was read from the store. Called when
+  // Suspends all segments, and drops all data in memory that was read from the store. Called when
   // the store has another history.
   void ForgetStore();
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();
   void NudgeAdmission();
   // Returns how late runs of these job versions may start without a notification. Zero means any
-  // lateness, so no notification is sent.
+  // lateness: no notification is sent.
   std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
   Duration LateLimit(const ClaimRequest& request);
 

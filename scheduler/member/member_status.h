@@ -1,5 +1,5 @@
-// Interface through which the API queries the member that it runs in, and nudges it so that a
-// change takes effect at once.
+// Interface between the API and the member in which it runs. The API queries the member, and nudges
+// it so that a change takes effect at once.
 //
 // Place    member/member.h implements it; api/ and its tests see only this.
 // Threads  Thread-safe. GetStatus() copies under a few short locks. Only AcceptStore blocks on the
@@ -33,8 +33,8 @@ struct MemberStatus {
   std::vector<MemberInfo> members = {};
   std::vector<SegmentId> owned_segments = {};  // ascending; only recovered ones, which are planned
   size_t recovering_segments = 0;              // taken, not yet recovered
-  std::vector<ExecutorRecord> executors = {};  // those with a link to this member, by id
-  Duration clock_offset = {};                  // own wall clock minus the database's
+  std::vector<ExecutorRecord> executors = {};  // executors with a link to this member, by id
+  Duration clock_offset = {};                  // this host's wall clock minus the database's clock
   bool clock_trusted = false;                  // measured, and within the limit (500 ms)
   Duration late_p50 = {};                      // start minus fire time, since the process started
   Duration late_p99 = {};
@@ -51,15 +51,15 @@ class MemberView {
  public:
   virtual ~MemberView() = default;
   virtual MemberStatus GetStatus() const = 0;
-  // Call it after a change in the store (run now, edit, cancel, retry), so that the change is
-  // scanned at once and not only by the next periodic scan. Cheap, and harmless for a segment that
-  // this member does not own.
+  // Call it after a change in the store (run now, edit, cancel, retry). The change is then scanned
+  // at once and not only by the next periodic scan. Cheap, and harmless for a segment that this
+  // member does not own.
   virtual void Nudge(const ChangedWork& work) = 0;
-  // Call it after the enabled or draining switch of an executor changed in the store, so that the
-  // member reads it at once.
+  // Call it after the enabled or draining switch of an executor changed in the store. The member
+  // then reads the switch at once.
   virtual void NudgeExecutors() = 0;
-  // For /readyz: clock and store are trusted, the store answered recently, and every segment that
-  // is assigned here is owned and recovered.
+  // Used by /readyz. True if clock and store are trusted, the store answered recently, and every
+  // segment that is assigned here is owned and recovered.
   virtual bool ready() const = 0;
   // Cluster time, as WriteContext::now requires it. kUnavailable before the first measurement.
   virtual Result<WallTime> ClusterNow() const = 0;

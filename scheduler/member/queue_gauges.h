@@ -1,4 +1,4 @@
-// Publishes how full the queues between the rooms are and how far the member lags behind the bus.
+// Publishes how full the queues between the rooms are, and how far the member lags behind the bus.
 //
 // Threads  One loop calls Step; Depths and Topics are thread-safe.
 #pragma once
