@@ -1,5 +1,5 @@
-// Creates notices for first attempts that have not started and are later than their job allows. For
-// attempts that start late, the claim creates the notice.
+// Creates notices for first attempts that have not started and are later than their job allows. If
+// an attempt starts late, its claim creates the notice.
 //
 // Place    Runs on the notifier's loop.
 // Threads  One loop calls Step.
@@ -50,7 +50,7 @@ class LateWatch final : public Stepper {
   const Ports ports_;
   const Limits limits_;
   std::optional<std::pair<WallTime, RunKey>> cursor_;
-  std::set<RunKey> notified_;    // late runs of the previous round, which have their notice
+  std::set<RunKey> notified_;    // late runs of the previous round; they have their notice
   std::set<RunKey> still_late_;  // late runs of this round so far
   SteadyTime next_{};
 };

@@ -1,6 +1,6 @@
 // Formats a notice as a mail: RFC 5322 with plain text in UTF-8. Pure.
 //
-// Always   No text of a job can add a header or a recipient: header values are encoded (RFC 2047)
+// Always   No text of a job can add a header or a recipient. Header values are encoded (RFC 2047)
 //          unless they are printable ASCII, and the body is base64.
 #pragma once
 
@@ -20,7 +20,7 @@ struct MailEnvelope {
 
 // The subject in UTF-8, such as "[Carillon] Failed: nightly report".
 std::string SubjectOf(const OpenNotice& notice);
-// The body, one line per fact; without a link if `link` is empty.
+// The body, with one line per fact. If `link` is empty, the body has no link.
 std::string TextOf(const OpenNotice& notice, const std::string& link);
 
 std::string ComposeMail(const MailEnvelope& envelope, const std::string& subject,

@@ -1,9 +1,9 @@
 // Composes notifications and sends them through their channels.
 //
 // Threads  Thread-safe; Send and SendTest block for at most kNoticeTimeMax per channel.
-// Always   Each attempt of a delivery sends the same content, except for the time and signature
-//          of a webhook. A message carries the id of its notice, so that a receiver can recognise
-//          a repetition.
+// Always   Each attempt of a delivery sends the same content, except for the time and
+//          signature of a webhook. A message carries the id of its notice. So a receiver can
+//          recognise a repetition.
 #pragma once
 
 #include <map>
@@ -23,8 +23,9 @@ namespace carillon::scheduler {
 enum class SendVerdict {
   kDelivered,
   kTryAgain,  // the receiver asked for a retry, or its answer was unusable
-  kNoAnswer,  // retry; the receiver is unavailable for other messages of the channel too
-  kRefused,   // permanently
+  // Retry later. The receiver is also unavailable for other messages of this channel.
+  kNoAnswer,
+  kRefused,  // do not retry
 };
 struct SendOutcome {
   SendVerdict verdict = SendVerdict::kTryAgain;
@@ -52,13 +53,13 @@ class NoticeSender {
 
   const NotifyOptions& options() const { return options_; }
 
-  // One delivery for each channel that is set up and, for mail, has recipients. `rest_url` is the
-  // base of the link to the console.
+  // Returns one delivery for each channel that is set up. For mail, there must also be recipients.
+  // `rest_url` is the base of the link to the console.
   std::vector<NewDelivery> Compose(const OpenNotice& notice, const std::string& rest_url,
                                    WallTime now) const;
   SendOutcome Send(const Delivery& delivery) const;
-  // Sends a test message, without retries, through every channel that is set up and, for mail, has
-  // default recipients.
+  // Sends a test message, without retries, through every channel that is set up. For mail, there
+  // must also be default recipients.
   std::vector<TestOutcome> SendTest() const;
   // The channels that are set up.
   std::vector<ChannelHealth> Channels() const;

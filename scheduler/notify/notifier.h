@@ -1,14 +1,15 @@
 // Decides which notices to send and sends them, for the segments that this member owns.
 //
-// Place    Beside step 9 of docs/life-of-a-run.md, on a separate loop, so that no fire waits for
-//          it. See docs/notify.md.
+// Place    Beside step 9 of docs/life-of-a-run.md. Runs on a separate loop, so that no fire waits
+//          for it. See docs/notify.md.
 // Threads  One loop calls Step; call SetRestUrl before the first Step.
-// Errors   Store unavailable: retried. A channel that does not answer is not used for kChannelRest,
-//          and its deliveries are not read during that time, so that it delays the other channel by
-//          at most one message.
-// Always   Each Step sends at most one message. A message is sent before its outcome is recorded,
-//          so it is sent at least once. Only one member sends it at a time, unless the segment
-//          changes its owner meanwhile; receivers recognise a repetition by its id.
+// Errors   Store unavailable: retried. If a channel does not answer, it is not used for
+//          kChannelRest, and its deliveries are not read during that time. So this channel delays
+//          the other channel by at most one message.
+// Always   Each Step sends at most one message. A message is sent before its outcome is
+//          recorded, so it is sent at least once. Only one member sends a message at a time,
+//          unless the segment changes its owner meanwhile. Receivers recognise a repetition by
+//          the id of the message.
 #pragma once
 
 #include <deque>
@@ -73,7 +74,7 @@ class Notifier final : public Stepper {
   const Ports ports_;
   std::string rest_url_;
   std::deque<Due> due_;
-  // Outcomes of sent messages that are not recorded yet. They are kept so that an outage of the
+  // Outcomes of sent messages that are not recorded yet. They are kept, so that an outage of the
   // store does not cause a second send.
   std::map<uint64_t, DeliveryOutcome> unrecorded_;
   std::map<DeliveryChannel, SteadyTime> rests_until_;

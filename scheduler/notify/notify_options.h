@@ -1,5 +1,5 @@
-// Destinations and recipients of notifications: the settings notify.*. The settings are read once
-// at the start, and the files with secrets for each message.
+// Destinations and recipients of notifications: the settings notify.*. The settings are read once,
+// at the start. The files with secrets are read again for each message.
 #pragma once
 
 #include <string>
