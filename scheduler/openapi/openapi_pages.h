@@ -16,8 +16,8 @@ struct OpenApiPage {
   std::string policy = {};  // Content-Security-Policy; empty if the page is not HTML
 };
 
-// Returns the page at this path ("/api/openapi.json" is {"api", "openapi.json"}); nullptr if there
-// is none.
+// Returns the page at this path: "/api/openapi.json" is {"api", "openapi.json"}. nullptr if
+// there is none.
 const OpenApiPage* FindOpenApiPage(const std::vector<std::string>& segments);
 
 }  // namespace carillon::scheduler
