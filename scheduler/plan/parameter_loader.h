@@ -1,5 +1,5 @@
-// Reads the parameter overrides of manual runs and returns the runs to the feed, so that the firing
-// loop itself never waits for the store.
+// Reads the parameter overrides of manual runs and returns the runs to the feed. So the firing loop
+// itself never waits for the store.
 //
 // Place    Between steps 2 and 4 of docs/life-of-a-run.md, for runs of kind manual only.
 // Threads  One loop calls Step.

@@ -1,13 +1,14 @@
 // Decides how far ahead the planner plans, and how long it rests between two transactions. Pure.
 //
-// A schedule is due for planning when its next fire is within the lead, normally half the horizon.
-// If more schedules are due for planning than one scan returns (many were just created, or planning
-// is behind), the lead shrinks to `near` after the earliest fire. So the near fires of all
-// schedules are planned before the later fires of any of them. Then the lead grows by half of the
-// time that passes. A schedule is planned one and a half leads ahead on average, so while the lead
-// grows, at most twice as many rows are written as fires become due. While due runs wait for
-// executors, the lead grows only by an eighth of the time, because the claims of these runs need
-// the store more. Near fires are always planned.
+// A schedule is due for planning when its next fire is within the lead. The lead is normally half
+// the horizon. Sometimes more schedules are due for planning than one scan returns: many were just
+// created, or planning is behind. The lead then shrinks to `near` after the earliest fire. So the
+// near fires of all schedules are planned before the later fires of any of them.
+//
+// Afterwards the lead grows by half of the time that passes. A schedule is planned one and a half
+// leads ahead on average. So while the lead grows, at most twice as many rows are written as fires
+// become due. While due runs wait for executors, the lead grows only by an eighth of the time,
+// because the claims of these runs need the store more. Near fires are always planned.
 //
 //   horizon 30 s, near 2 s, 12,000 new schedules that fire every second: the lead is 2 s at first,
 //   and 15 s after 26 s
@@ -26,7 +27,7 @@ class PlanPace {
  public:
   explicit PlanPace(Duration near) : near_(near) {}
 
-  // Lets the lead grow. `passed`: time since the last call. `busy`: due runs are waiting
+  // Lets the lead grow. `passed` is the time since the last call. `busy`: due runs wait
   // for executors.
   void Grow(Duration passed, Duration horizon, bool busy) {
     const bool full = lead_ >= longest_;
@@ -34,9 +35,9 @@ class PlanPace {
     const Duration step = std::clamp(passed, Duration{}, kStepMax);
     lead_ = full ? longest_ : std::min(longest_, lead_ + step / (busy ? kBusyPart : kPart));
   }
-  // Returns the times by which the schedules of a scan are planned. `first`: time until the
+  // Returns the times by which the schedules of a scan are planned. `first` is the time until the
   // earliest of their fires. `more`: the scan could not return all schedules that are due for
-  // planning; the lead may then shrink.
+  // planning. The lead may then shrink.
   PlanTimes Times(WallTime now, Duration first, bool more) {
     first_ = std::max(Duration{}, first);
     const Duration near = std::min(near_, longest_);
@@ -46,8 +47,9 @@ class PlanPace {
   }
   // True if fires are so near that the planner must not rest.
   bool urgent() const { return first_ < std::min(near_, longest_) / 2; }
-  // Returns how long to rest after a transaction that took `took`: equally long if planning is as
-  // far ahead as it should be, shorter if it is behind, not at all if it is urgent.
+  // Returns how long to rest after a transaction that took `took`. The rest is equally long if
+  // planning is as far ahead as it should be, and shorter if planning is behind. It is zero if
+  // planning is urgent.
   Duration Rest(Duration took) const {
     if (urgent() || longest_ <= Duration{}) return {};
     return Duration(took.count() * std::min(first_, longest_).count() / longest_.count());
@@ -55,7 +57,7 @@ class PlanPace {
   Duration lead() const { return lead_; }
 
  private:
-  static constexpr Duration kStepMax = 1s;  // a longer `passed` counts as this
+  static constexpr Duration kStepMax = 1s;  // a longer `passed` counts as this long
   static constexpr int kPart = 2;
   static constexpr int kBusyPart = 8;
 

@@ -1,10 +1,10 @@
-// Cache of compiled schedules by (schedule, version). It exists because parsing an expression costs
-// more than evaluating it.
+// Cache of compiled schedules by (schedule, version). Parsing an expression costs more
+// than evaluating it.
 //
 // Threads  Not thread-safe; the planner owns it.
-// Errors   Get: the error of Schedule::Compile. Failures are not cached; the planner sets such
-//          schedules aside.
-// Always   Holds at most `capacity` schedules; the oldest are evicted first.
+// Errors   Get: the error of Schedule::Compile. Failures are not cached. The planner sets
+//          such schedules aside.
+// Always   Holds at most `capacity` schedules. The oldest are evicted first.
 #pragma once
 
 #include <deque>

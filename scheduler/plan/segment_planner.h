@@ -1,15 +1,16 @@
-// Turns due schedules of owned segments into PENDING runs, ahead of time, in fenced transactions
-// that also advance the schedules.
+// Turns due schedules of owned segments into PENDING runs, ahead of time. The fenced transactions
+// that write the runs also advance the schedules.
 //
-// Place    Step 1 of docs/life-of-a-run.md; its runs go to the wheel's feed after the commit.
+// Place    Step 1 of docs/life-of-a-run.md. After the commit, the runs go to the wheel's feed.
 // Threads  One loop calls Step; Nudge is thread-safe.
-// Errors   kConflict, kInvalid: the batch is bisected until the bad schedule is alone. That one is
-//          read again, or set aside for a while, counted and logged; the others are planned.
-//          kFenced, kTimeout: the segments leave the table (fenced_writer.h). Above the backlog
-//          limit nothing is planned: fires stay on their schedules, and the metric of the watchdog
+// Errors   kConflict, kInvalid: the batch is bisected until the bad schedule is alone.
+//          The bad schedule is read again, or set aside for a while, counted and
+//          logged. The other schedules are planned. kFenced, kTimeout: the segments
+//          leave the table (fenced_writer.h).
+// Always   A batch has at most kBatchRowsMax rows. Only committed runs are fed. A batch without
+//          near fires is followed by a rest (plan_pace.h). Above the backlog limit nothing is
+//          planned. The fires then stay on their schedules, and the metric of the watchdog
 //          (maintain/) shows them.
-// Always   A batch has at most kBatchRowsMax rows; only committed runs are fed. A batch without
-//          near fires is followed by a rest (plan_pace.h).
 #pragma once
 
 #include <atomic>
@@ -39,24 +40,25 @@ class SegmentPlanner final : public Stepper {
     RunFeed& feed;
     Metrics& metrics;
     std::function<size_t()> backlog = [] { return size_t{0}; };  // runs in memory
-    // True while due runs wait for executors. Planning far ahead then slows down.
+    // True while due runs wait for executors. Planning far ahead is then slower.
     std::function<bool()> busy = [] { return false; };
-    // True while the whole cluster is paused. Nothing is planned then; due fires stay on their
+    // True while the whole cluster is paused. Nothing is planned then. Due fires stay on their
     // schedules, as they do when no member runs.
     std::function<bool()> paused = [] { return false; };
-    // Loads the definitions that these runs need into the cache; called before they are fed.
+    // Loads the definitions that these runs need into the cache. Called before the runs are fed.
     std::function<void(const std::vector<PendingRun>&)> warm = {};
   };
   struct Options {
     Duration horizon = 30s;  // how far ahead fires are planned
-    Duration near = 2s;      // planned first while one scan cannot return all due schedules
+    // Fires this near are planned first if one scan cannot return all due schedules.
+    Duration near = 2s;
     Duration scan_every = 500ms;
     Duration set_aside = 60s;       // for a schedule that the store or the parser refuses
     size_t set_aside_max = 10'000;  // schedules remembered as set aside
     size_t batches_per_step = 4;
     size_t batch_rows = kBatchRowsMax;
     size_t schedules_cached = 50'000;
-    size_t backlog_max = 300'000;  // with this many runs in memory, nothing is planned
+    size_t backlog_max = 300'000;  // at this many runs in memory, planning stops
     uint64_t seed = 1;
   };
   SegmentPlanner(const Ports& ports, Options options);
@@ -80,7 +82,7 @@ class SegmentPlanner final : public Stepper {
     int conflicts = 0;
   };
 
-  // A scan whose schedules are not all planned yet; `next` is the index of the first one left.
+  // A scan with schedules that are not planned yet. `next` is the index of the first of these.
   struct Scan {
     SteadyTime at{};
     uint64_t segments_version = 0;

@@ -2,11 +2,12 @@
 //
 // Place    Step 4 of docs/life-of-a-run.md.
 // Threads  One loop calls Step.
-// Errors   kUnavailable, kBrokenStore: the runs are kept, up to a limit, and written later; runs
-//          beyond the limit are dropped, and the sweep finds them again. kFenced, kTimeout (outcome
-//          unknown): the runs are dropped, because the segment's owner finds them again. kInvalid,
-//          kConflict: the batch is bisected; the bad run is dropped, and logged each time the sweep
-//          finds it again.
+// Errors   Runs that are dropped here are found again by the sweep of the segment's owner.
+//          - kUnavailable, kBrokenStore: the runs are kept, up to a limit, and written later. Runs
+//            beyond the limit are dropped.
+//          - kFenced, kTimeout (outcome unknown): the runs are dropped.
+//          - kInvalid, kConflict: the batch is bisected. The bad run is dropped, and logged each
+//            time the sweep finds it again.
 #pragma once
 
 #include <deque>
@@ -37,7 +38,7 @@ class SkipWriter final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
  private:
-  // False: the store is unavailable, and `items` should be kept.
+  // Returns false if the store is unavailable and `items` should be kept.
   bool Write(const OwnedView& view, const std::vector<SkipRequest>& items);
 
   const Ports ports_;

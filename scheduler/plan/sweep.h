@@ -1,21 +1,21 @@
-// Finds PENDING runs that are not in memory: retries, manual runs, and runs that an earlier owner
-// planned, that did not fit into the wheel, or that a full queue dropped.
+// Finds PENDING runs that are not in memory. They are retries, manual runs, runs that an earlier
+// owner planned, runs that did not fit into the wheel, and runs that a full queue dropped.
 //
 // There are three kinds of scan:
 // - After a takeover: every run of the taken segments due up to the horizon, once.
-// - Periodically: due runs, oldest first and without a lower bound, a page at a time; after the
-//   last page the next round begins with the oldest. While memory has few due runs, or has dropped
-//   some, a round reads all runs due by now; otherwise only those overdue for longer than memory
-//   needs to claim or republish them (due_look.h).
+// - Periodically: due runs, oldest first and without a lower bound, a page at a time. After the
+//   last page the next round begins with the oldest runs. While memory has few due runs, or has
+//   dropped some, a round reads all runs due by now. Otherwise a round reads only runs that are
+//   overdue for longer than memory needs to claim or republish them (due_look.h).
 // - After a nudge: one run, or the runs of one job.
-// Other future runs are not scanned, because this process has planned or found them itself
-// (docs/adr/0002-sweep-lookahead.md).
+// Other future runs are not scanned, because this process has planned or found them
+// itself (docs/adr/0002-sweep-lookahead.md).
 //
-// Place    Step 2 of docs/life-of-a-run.md. Results are offered to the firing loop, which
+// Place    Step 2 of docs/life-of-a-run.md. The runs found are offered to the firing loop, which
 //          recognises the runs that it already has.
 // Threads  One loop calls Step; Nudge is thread-safe.
-// Always   A Step reads at most `pages_per_step` pages for takeovers and as many for nudges, so
-//          that the planner, which shares the loop, gets its turn.
+// Always   A Step reads at most `pages_per_step` pages for takeovers and as many for nudges. So the
+//          planner, which shares the loop, gets its turn.
 #pragma once
 
 #include <atomic>
@@ -45,7 +45,7 @@ class Sweep final : public Stepper {
     RunFeed& feed;
     Metrics& metrics;
     std::function<size_t()> in_memory = [] { return size_t{0}; };  // due runs in memory
-    // Loads the definitions that these runs need into the cache; called before they are fed.
+    // Loads the definitions that these runs need into the cache. Called before the runs are fed.
     std::function<void(const std::vector<PendingRun>&)> warm = {};
   };
   struct Options {
@@ -53,31 +53,33 @@ class Sweep final : public Stepper {
     Duration page_interval = 20ms;  // between pages of one round
     Duration horizon = 30s;         // how far ahead the scan after a takeover reads
     size_t page_rows = kBatchRowsMax;
-    size_t pages_per_step = 4;       // for takeovers and for nudges, each
-    size_t nudges_max = 10'000;      // jobs and runs that wait for their scan
-    Duration overdue_after = 5s;     // the dispatch timeout
-    size_t in_memory_busy = 20'000;  // with this many due runs in memory, one page a round
+    size_t pages_per_step = 4;   // for takeovers and for nudges, each
+    size_t nudges_max = 10'000;  // jobs and runs that wait for their scan
+    // = scheduler.dispatch_timeout_ms: within this time, runs in memory are claimed or
+    // published again.
+    Duration overdue_after = 5s;
+    size_t in_memory_busy = 20'000;  // if memory has this many due runs, one page a round is read
     uint64_t seed = 1;
   };
   Sweep(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
   // Thread-safe. Requests a scan of the changed run, or of the changed job's runs up to the
-  // horizon, because an edit may have moved runs that are already planned. If `nudges_max` scans
-  // are waiting, requests a scan of all due runs instead.
+  // horizon: an edit may have moved runs that are already planned. If `nudges_max` scans are
+  // waiting, requests a scan of all due runs instead.
   void Nudge(const ChangedWork& work);
   // Thread-safe. Requests a scan of all due runs in the next Step.
   void NudgeDue() { due_nudged_ = true; }
   // Thread-safe.
   void SetOverdueAfter(Duration after) { overdue_after_ = after; }
-  // Thread-safe. Never shortens the horizon, because runs that were planned under a longer one may
-  // be due after the end of a shorter one.
+  // Thread-safe. Never shortens the horizon. Runs that were planned under a longer horizon may be
+  // due after the end of a shorter one.
   void RaiseHorizon(Duration horizon) { horizon_ = std::max(horizon_.load(), horizon); }
 
  private:
   using Cursor = std::optional<std::pair<WallTime, RunKey>>;
 
-  // An unfinished scan after a takeover, of runs that are due up to the horizon.
+  // An unfinished scan after a takeover. It reads runs that are due up to the horizon.
   struct Ahead {
     std::map<SegmentId, Epoch> taken;
     WallTime until{};
@@ -89,7 +91,7 @@ class Sweep final : public Stepper {
     std::optional<RunKey> after = {};
   };
 
-  // An unfinished scan of due runs, from the oldest to those due by `until`.
+  // An unfinished scan of due runs. It reads from the oldest runs to those due by `until`.
   struct Round {
     WallTime until{};
     Cursor after = {};
@@ -122,13 +124,14 @@ class Sweep final : public Stepper {
   std::optional<Ahead> ahead_;
   std::deque<Nudged> looks_;  // taken from `nudged_` by the loop
   std::optional<Round> round_;
-  SteadyTime dropped_until_{};  // runs dropped from memory may become due until then
+  // Runs that were dropped from memory may become due until this time.
+  SteadyTime dropped_until_{};
   SteadyTime next_due_look_{};
   SteadyTime retry_at_{};
   std::atomic<bool> due_nudged_{false};
   Mutex mu_;
-  // Requested scans that have not begun, including those in `looks_`. A key without a run means all
-  // runs of the job.
+  // Requested scans that have not begun, including the scans in `looks_`. A key without a run means
+  // all runs of the job.
   std::set<std::pair<JobNo, std::optional<RunKey>>> known_ GUARDED_BY(mu_);
   std::vector<ChangedWork> nudged_ GUARDED_BY(mu_);
 };
