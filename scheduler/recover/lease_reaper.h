@@ -1,13 +1,12 @@
 // Declares attempts LOST when their lease has expired, and feeds their retries to the firing loop.
 //
 // Place    Step 10 of docs/life-of-a-run.md, for attempts whose result never arrives.
-// Threads  One loop calls Step.
-// Errors   If nothing was written, the attempts stay marked and are written later; the lease of a
+// Errors   If nothing was written, the attempts stay marked and are written later. The lease of a
 //          marked attempt cannot be renewed or granted again. If the outcome is unknown, the
-//          segments are taken again and scanned. kInvalid: the batch is bisected; the bad attempt
+//          segments are taken again and scanned. kInvalid: the batch is bisected. The bad attempt
 //          stays marked and is retried.
-// Always   An attempt is marked in the lease table before the store is written (lease_table.h,
-//          rule 2).
+// Always   An attempt is marked in the lease table before the store is written
+//          (lease_table.h, rule 2).
 #pragma once
 
 #include "common/base/backoff.h"
@@ -40,7 +39,7 @@ class LeaseReaper final : public Stepper {
   SteadyTime Step(SteadyTime now) override;
 
  private:
-  // Returns false if some losses were not written, or may not have been.
+  // Returns false if some losses were not written, or may not have been written.
   bool Write(const OwnedView& view, const std::vector<ExpiredLease>& expired);
   void Effects(const OwnedView& view, const std::vector<ExpiredLease>& written,
                const std::vector<RunEffect>& effects);

@@ -1,11 +1,11 @@
 // Recovers segments that were just taken. Each RUNNING run gets a lease that ends after every lease
-// that an earlier owner can have granted. Then the segment is activated, so that it is planned.
+// that an earlier owner can have granted. Then the segment is activated, and its jobs are planned.
 //
 // Place    Between ownership and step 1 of docs/life-of-a-run.md. The sweep (plan/sweep.h) finds
 //          the PENDING runs.
 // Threads  One loop calls Step.
 // Time     No run is declared lost before `taken + lease + margin` on this member's steady clock.
-//          `taken` is a time after the epoch's commit; `lease` is the longest lease that this or an
+//          `taken` is a time after the epoch's commit. `lease` is the longest lease that this or an
 //          earlier owner may have granted.
 #pragma once
 
@@ -29,7 +29,7 @@ class Takeover final : public Stepper {
     Metrics& metrics;
   };
   struct Options {
-    Duration lease = 20s;  // of this member; an earlier owner's longer one is used instead
+    Duration lease = 20s;  // of this member; a longer lease of an earlier owner is used instead
     Duration margin = 6s;  // added to the lease
     uint64_t seed = 1;
   };
