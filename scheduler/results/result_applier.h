@@ -3,18 +3,19 @@
 // Place    Steps 9 and 10 of docs/life-of-a-run.md. DecideResult decides how a result changes its
 //          run, inside the store's fenced transaction.
 // Threads  One loop calls Step.
-// Errors   Store unavailable, broken as a whole, or segment not owned yet: the results are held,
-//          their positions are not committed, and they are retried. If the store refuses one
-//          result, the batch is bisected, and that result is stored without its texts, which go to
-//          the dead letters topic. If the store still refuses it but accepts others, the result is
-//          dropped without an acknowledgement: its executor keeps it and sends it again.
-//          Undecodable records go to the dead letters topic. Held results are bounded in records
-//          and in bytes; the rest stays on the bus. A result that is already open or applied is not
-//          held a second time.
+// Errors   Store unavailable or broken as a whole, or segment not owned yet: the results are held
+//          and retried, and their positions are not committed. Held results are bounded in records
+//          and in bytes; further results stay on the bus. A result that is already open or applied
+//          is not held a second time.
+//          If the store refuses one result, the batch is bisected, and that result is stored
+//          without its texts. The texts go to the dead letters topic. If the store still refuses
+//          the result but accepts others, the result is dropped without an acknowledgement. Its
+//          executor keeps the result and sends it again.
+//          Records that cannot be decoded go to the dead letters topic.
 // Always   Bus positions are committed after the store's commit, in order within each partition. A
 //          result is acknowledged only after the store's commit. Results of segments that are
-//          assigned to another member are left to it: executors repeat a result until some member
-//          acknowledges it.
+//          assigned to another member are left to that member. Executors repeat a result until some
+//          member acknowledges it.
 #pragma once
 
 #include <array>
@@ -53,27 +54,28 @@ class ResultApplier final : public Stepper {
     RunFeed& feed;
     RunEventQueue& events;
     Metrics& metrics;
-    // True if the assignment gives the segment to this member, even if it does not own it yet.
+    // True if the assignment gives the segment to this member, even if the member does not
+    // own it yet.
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
     // Called after ended runs gave back slots of their jobs.
     std::function<void()> slot_freed = [] {};
   };
   struct Options {
-    Duration interval = 25ms;  // least time between two writes, unless a batch is full
+    Duration interval = 25ms;  // minimum time between two writes, unless a batch is full
     size_t records_held_max = 10'000;
     size_t bytes_held_max = 64u << 20;  // at least kRecordRoom
     uint64_t seed = 1;
   };
-  // Upper bound of the bytes that one record can add to the held results: the decoded size of the
-  // largest record of the bus.
+  // Upper bound of the bytes that one record can add to the held results. It is the decoded size of
+  // the largest record of the bus.
   static constexpr size_t kRecordRoom = 2u << 20;
 
   ResultApplier(const Ports& ports, Options options);
 
   SteadyTime Step(SteadyTime now) override;
 
-  // Bytes of the results that wait for the store; at most `bytes_held_max`. Call it on the loop's
-  // thread only.
+  // Bytes of the results that wait for the store, at most `bytes_held_max`. Call it on the
+  // loop's thread only.
   size_t bytes_held() const { return bytes_held_; }
 
  private:
@@ -85,7 +87,7 @@ class ResultApplier final : public Stepper {
     size_t open = 0;  // results of this record that still have to be applied
   };
   struct Item {
-    uint64_t held = 0;  // sequence number of its record
+    uint64_t held = 0;  // sequence number of the record with this result
     ResultMessage message;
     size_t bytes = 0;
     bool refused = false;   // the store has refused it in a batch of one (logged once)
@@ -94,7 +96,7 @@ class ResultApplier final : public Stepper {
   // The outcomes of the store calls of one Step so far.
   struct Round {
     bool took_some = false;  // the store accepted a result, so a refusal concerns only that item
-    bool stopped = false;    // the store should not be called again in this Step
+    bool stopped = false;    // do not call the store again in this Step
     std::vector<Item> refused;
   };
 
@@ -109,12 +111,12 @@ class ResultApplier final : public Stepper {
   };
 
   bool Receive();
-  // Returns how many more records fit in any case.
+  // Returns how many more records fit even if each has the largest size.
   size_t Room() const;
-  // A record holds results for the segments of several members. Results for other members are
-  // skipped without decoding them.
+  // Decodes a record. A record holds results for the segments of several members. Results for other
+  // members are skipped without decoding.
   void Decode(ReceivedRecord record);
-  // False: another member owns the segment and applies its results.
+  // Returns false if another member owns the segment. That member then applies the results.
   bool Wants(const OwnedView& view, SegmentId segment) const;
   size_t Admit(uint64_t sequence, std::vector<ResultMessage> messages);
   // Applies all results of owned segments. Returns false if some results must wait for the store.
@@ -122,7 +124,7 @@ class ResultApplier final : public Stepper {
   Result<std::vector<RunEffect>> Apply(const OwnedView& view, const std::vector<Item>& items);
   void Write(const OwnedView& view, std::vector<Item> items, Round* round);
   void Refuse(const OwnedView& view, Item item, const Error& error, Round* round);
-  // False: the texts could not be sent to the dead letters topic.
+  // Returns false if the texts could not be sent to the dead letters topic.
   bool DeadLetterTexts(Item& item, const Error& error);
   Status WriteWithoutTexts(const OwnedView& view, const Item& item, Round* round);
   void Applied(const OwnedView& view, const std::vector<Item>& items,
@@ -142,7 +144,7 @@ class ResultApplier final : public Stepper {
   const Observed observed_;
   Rng rng_;
   Backoff backoff_;
-  std::map<uint64_t, Held> held_;  // by sequence
+  std::map<uint64_t, Held> held_;  // by the record's sequence number
   uint64_t next_sequence_ = 0;
   std::deque<Item> open_;
   std::unordered_set<ClaimToken, TokenHash> open_tokens_;
