@@ -1,28 +1,31 @@
-// Counts how many more tasks each executor may be given, as far as this member knows. Pure.
+// Counts how many more tasks each executor may be given, with the knowledge of this member. Pure.
 //
-// An executor's heartbeat says how many slots were free when it was sent. Changes since then are
-// added up here:   free + ended since − published and not claimed − claimed since + prefetch.
-// A heartbeat may cross claims, answers and results in transit, so it also lists the attempts that
-// it counted; that way each run is charged once, either by the report or here (`Charge`).
+// An executor's heartbeat says how many slots were free when it was sent. Later changes are
+// added up here:
+//   free + ended since − published and not claimed − claimed since + prefetch
+// A heartbeat may cross claims, answers and results in transit. So it also lists the attempts that
+// it counted. That way each run is charged once, either by the report or here (`Charge`).
 //
 // Prefetch follows Little's law, for each class of slots: completions per second × the time for
 // which a run is charged here without running at the executor. So when a short run ends, the next
-// task already waits at the executor; behind long runs, few tasks wait. The time is measured from
-// publishing to the claim. For a process, the transit times of the claim's answer and of the result
-// are added, because its slot at the executor is free meanwhile (the slot of an in-process run is
-// not free until its result is applied).
+// task already waits at the executor. Behind long runs, few tasks wait.
 //
-//   8 slots, runs of 5 ms, 20 ms until the claim, 55 ms more until the end is known here: without
-//   adding the 55 ms, the 8 credits would return only once in 60 ms, and the executor would be idle
+// The time is measured from publishing to the claim. For a process, the transit times of the
+// claim's answer and of the result are added, because its slot at the executor is free meanwhile.
+// The slot of an in-process run is not free until its result is applied.
+//
+//   8 slots, runs of 5 ms, 20 ms until the claim, 55 ms more until the end is known here:
+//   without adding the 55 ms, the 8 credits would return only once in 60 ms, and the executor
+//   would be idle
 //
 //   reported 8 free; 5 published, 3 of these claimed, 1 of the claimed ended: 8 − 2 − 2 = 4 free
 //
 // Place    Step 5 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   An executor that is not usable has no credit. After kSilentAfter tasks in a row have
-//          timed out at an executor, it gets one task at a time until it claims again: this delays
-//          few runs, and its recovery is still noticed. A wrong estimate only makes a run wait at
-//          the executor; it never affects correctness, because the claim decides.
+// Always   An executor that is not usable has no credit. If kSilentAfter tasks in a row have timed
+//          out at an executor, it gets one task at a time until it claims again. This delays few
+//          runs, and the executor's recovery is still noticed. A wrong estimate only makes a run
+//          wait at the executor. It never affects correctness, because the claim decides.
 #pragma once
 
 #include <map>
@@ -35,14 +38,15 @@
 
 namespace carillon::scheduler {
 
-// The kind of slot that a task takes. In-process job types use kLight, of which there are many.
+// The kind of slot that a task takes. In-process job types use kLight. An executor has many slots
+// of this kind.
 enum class SlotClass { kProcess, kLight };
 
 // An executor's report on one attempt.
 enum class Mention {
   kClaiming,  // the claim is not answered yet: the report counts the slot as free
   kHolding,   // the attempt occupies its slot
-  kEnded,     // the attempt ended: the report counts its slot as free
+  kEnded,     // the attempt has ended: the report counts its slot as free
 };
 
 // Says where a run that was published to an executor is counted: here, or in the executor's report.
@@ -54,8 +58,8 @@ struct Charge {
     kOver,         // in the report, as a slot that is free again
   };
   In in = In::kNothing;
-  // The number of that report. If the executor has sent a later report and this did not change, the
-  // later one did not list the run, so the run had ended by then.
+  // The number of that report. If the executor has sent a later report and this number is
+  // unchanged, the later report did not list the run. So the run had ended before that report.
   uint64_t report = 0;
 };
 
@@ -64,8 +68,8 @@ class ExecutorCredits {
   using Index = size_t;
   static constexpr Index kNone = static_cast<Index>(-1);
   static constexpr int kSilentAfter = 3;
-  // Upper bound of the measured times. A run that takes longer to be claimed is waiting at the
-  // executor; sending more tasks would only lengthen that wait.
+  // Upper bound of the measured times. A run that takes longer to be claimed waits at the executor.
+  // Sending more tasks would only lengthen that wait.
   static constexpr Duration kTripMax = 100ms;
 
   struct Report {
@@ -84,21 +88,21 @@ class ExecutorCredits {
   // Returns true if the executor's process was replaced or became unusable. Runs that were
   // published to it and are not claimed should then be published elsewhere.
   bool Update(const Report& report);
-  // Call it when the executor is no longer known; it then gets no credit.
+  // Call it when the executor is no longer known. It then gets no credit.
   void Forget(const ExecutorId& id);
   // Frees the indexes of forgotten executors that have no open runs, for reuse.
   void RemoveForgotten();
 
   Index Find(const ExecutorId& id) const;  // kNone when unknown
-  // One more than the highest index. Unused indexes below it have no credit.
+  // One more than the highest index. Unused indexes below this number have no credit.
   size_t size() const { return executors_.size(); }
   const ExecutorId& id(Index index) const { return executors_[index].id; }
   const Incarnation& incarnation(Index index) const { return executors_[index].incarnation; }
   uint64_t heartbeats(Index index) const { return executors_[index].heartbeats; }
   int Available(Index index, SlotClass slots) const;
   // Returns how busy the executor is, not counting prefetch. Only values for the same class of
-  // slots are comparable: for process slots it is the share of slots that are taken; for light
-  // slots, which are many, it is the number of free slots with a minus sign.
+  // slots are comparable. For process slots the value is the share of slots that are taken. For
+  // light slots, of which there are many, it is the number of free slots with a minus sign.
   double Busy(Index index, SlotClass slots) const;
   bool Matches(Index index, const Selector& selector) const {
     return selector.Matches(executors_[index].labels);
@@ -114,19 +118,19 @@ class ExecutorCredits {
   void MentionOver(Index index, SlotClass slots, Mention mention);
   // Call it when the run was claimed, `waited` after it was published to this executor.
   void Claimed(Index index, SlotClass slots, Charge& charge, Duration waited, SteadyTime now);
-  // Call it when the run was claimed although it no longer counted as published, because it had
-  // timed out.
+  // Call it when the run was claimed after it had timed out, so that it no longer
+  // counted as published.
   void ClaimedLate(Index index, SlotClass slots, Charge& charge);
-  // Call it when the run no longer counts as published to this executor, because it is dispatched
-  // again or dropped.
+  // Call it when the run no longer counts as published to this executor, because the run is
+  // dispatched again or dropped.
   void Returned(Index index, SlotClass slots);
-  // Like Returned, for a run that was not claimed in time. Returns true if this makes the executor
-  // count as silent.
+  // Like Returned, for a run that was not claimed in time. Returns true if the executor counts as
+  // silent from this timeout on.
   bool TimedOut(Index index, SlotClass slots);
   // Call it when the executor has answered, so that it does not count as silent.
   void Answers(Index index) { executors_[index].timeouts = 0; }
   void Ended(Index index, SlotClass slots, const Charge& charge);
-  // Measures for how long a run was charged without running. `idle` is the part of that time since
+  // Measures for how long a run was charged without running. `idle` is the part of that time after
   // the claim. Call it before Ended.
   void OnEnd(Index index, SlotClass slots, Duration idle);
 
@@ -137,12 +141,13 @@ class ExecutorCredits {
     int claimed_since = 0;
     int ended_since = 0;
     // Claim rate and transit times, measured over windows of a quarter of a second.
-    SteadyTime window{};  // when it began
+    SteadyTime window{};  // when the window began
     int claims = 0;
-    Duration claim_trip = kTripMax;  // the shortest: longer ones include waiting at the executor
-    Duration idle_charged{};         // sum over `ends`; does not include waiting for a slot
+    // The shortest in the window, because longer times include waiting at the executor.
+    Duration claim_trip = kTripMax;
+    Duration idle_charged{};  // sum over `ends`; does not include waiting for a slot
     int ends = 0;
-    int prefetch = 0;  // from the previous window
+    int prefetch = 0;  // as the previous window determined
   };
   struct Executor {
     ExecutorId id;
@@ -152,7 +157,7 @@ class ExecutorCredits {
     bool usable = false;
     bool forgotten = false;
     bool takes_secrets = false;
-    int open = 0;      // runs that refer to its index
+    int open = 0;      // runs that refer to the executor's index
     int timeouts = 0;  // in a row
     uint64_t heartbeats = 0;
     Room rooms[2];

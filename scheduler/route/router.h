@@ -2,8 +2,8 @@
 //
 // Place    Step 5 of docs/life-of-a-run.md.
 // Threads  Not thread-safe; the firing loop owns it.
-// Always   Never returns an executor without credit (disabled, draining and lost ones have none),
-//          or one that the request's constraints exclude.
+// Always   Never returns an executor without credit; disabled, draining and lost executors have
+//          none. Never returns an executor that the request's constraints exclude.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ struct RouteRequest {
   ExecutorId pinned = {};              // empty = any
   const Selector* selector = nullptr;  // nullptr = any
   bool secrets = false;                // true = only executors that accept secrets
-  // The executor at which the run timed out, or that returned it; chosen only if there is no other.
+  // The executor at which the run timed out, or that returned the run. Chosen only if there
+  // is no other.
   ExecutorCredits::Index avoid = ExecutorCredits::kNone;
 };
 
