@@ -1,11 +1,11 @@
 // The keys that seal (encrypt) secrets, with XChaCha20-Poly1305 and a random nonce. The first key
 // seals new values. The other keys still open the values that were sealed with them, so that keys
 // can be rotated while all secrets stay readable. The name of a secret is authenticated with its
-// value, so a value that was copied to another secret cannot be opened.
+// value. So a value that was copied to another secret cannot be opened.
 //
 // Threads  Immutable.
-// Errors   Parse: kInvalid, naming the line but not its text. Open: kNotFound, the value's key is
-//          not in this keyring; kCorrupt, the value or the name is not the one that was sealed.
+// Errors   Parse: kInvalid, naming the line but not its text. Open: kNotFound if the value's key is
+//          not in this keyring; kCorrupt if the value or the name is not the one that was sealed.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ class Keyring {
   SealedValue Seal(std::string_view name, std::string_view value) const;
   Result<std::string> Open(std::string_view name, const SealedValue& sealed) const;
 
-  // The id of the key that seals; it reveals nothing about the key.
+  // The id of the key that seals. The id reveals nothing about the key.
   const std::string& current() const { return keys_.front().id; }
   bool Has(const std::string& key_id) const { return Find(key_id) != nullptr; }
   size_t size() const { return keys_.size(); }
@@ -58,7 +58,7 @@ class KeySource {
  public:
   virtual ~KeySource() = default;
   // Null if this process has no keys. Thread-safe. The pointer is shared, so that a caller can
-  // finish its work with a keyring that has been replaced meanwhile.
+  // finish its work with a keyring that was replaced meanwhile.
   virtual std::shared_ptr<const Keyring> Keys() const = 0;
 };
 

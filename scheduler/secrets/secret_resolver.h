@@ -4,8 +4,8 @@
 // Threads  Thread-safe; Hand blocks on the store.
 // Errors   Hand: the store's error fails the whole call. A problem with one run's secrets is
 //          reported in its HandedSecrets::failure.
-// Always   A run gets all secrets that its job names, if the job's owner may use them at this
-//          moment, or none.
+// Always   If the job's owner may use all secrets that the job names at this moment, the run gets
+//          all of them. Otherwise the run gets none.
 #pragma once
 
 #include <map>
