@@ -6,15 +6,15 @@
 
 namespace carillon::scheduler {
 
-// The place where the token's file is expected if the store already has a token.
+// Says where the token's file is expected if the store already has a token.
 enum class TokenOwner {
-  kThisDirectory,  // this data directory; without the file the token is lost: kDenied
-  kAnyMember,      // the data directory of any member
+  kThisDirectory,  // in this data directory; without the file the token is lost: kDenied
+  kAnyMember,      // in the data directory of any member
 };
 
-// Creates the token unless the store has one. The token is written to its file before it is stored,
-// so that a crash cannot leave a store whose only token nobody knows. kInvalid: the text in the
-// file is not a token.
+// Creates the token unless the store has one. The token is written to its file before it is stored.
+// So a crash cannot leave a store whose only token nobody knows. kInvalid: the text in the file is
+// not a token.
 Status EnsureAdminToken(const process::DataDirectory& directory, AuthStore& store, WallTime now,
                         TokenOwner owner);
 

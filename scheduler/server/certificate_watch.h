@@ -1,4 +1,4 @@
-// Reloads the API's certificate after its files were replaced; checks the files every few seconds.
+// Reloads the API's certificate after its files were replaced. Checks the files every few seconds.
 #pragma once
 
 #include "common/base/loop.h"

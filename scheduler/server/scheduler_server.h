@@ -1,10 +1,10 @@
 // A member of the scheduler with its servers: `Member`, the REST API and the ops port.
 //
 // Place    The scheduler's half of `carillon standalone`, and all of `carillon-scheduler`.
-// Threads  Called by one thread. Its loops run on the Loops that StartLoops is given.
-// Owns     Member and servers. The ports must outlive it; stop the loops before it is destroyed.
+// Threads  Called by one thread. The member's loops run on the Loops that StartLoops is given.
+// Owns     Member and servers. The ports must outlive it. Stop the loops before it is destroyed.
 // Errors   Listen: the errors of ApiServer::Start and ops::OpsServer::Start.
-// Always   No job fires before StartLoops, so a server whose network port is already in use fails
+// Always   No job fires before StartLoops. So a server whose network port is already in use fails
 //          to start before it fires anything.
 #pragma once
 
@@ -39,7 +39,7 @@ class SchedulerServer {
   };
   SchedulerServer(const Ports& ports, const MemberOptions& options);
 
-  // Binds both network ports and answers requests from then on. No job fires yet.
+  // Binds both network ports. Requests are then answered. No job fires yet.
   Status Listen(const ApiOptions& api, const ops::OpsOptions& ops, About about);
   void StartLoops(Loops& loops);
   void Tune(const MemberTuning& tuning) { member_.Tune(tuning); }
@@ -47,7 +47,7 @@ class SchedulerServer {
   const MemberView& view() const { return member_; }
   // Reloads the files of the certificate now if they changed. False: the API does not use TLS.
   bool ReloadCertificate();
-  // Makes /readyz fail; everything else continues.
+  // Makes /readyz fail. Everything else continues.
   void BeginDrain() { draining_ = true; }
   // Ends both servers. The order of a clean stop: StopListening, stop the loops, Leave.
   void StopListening();

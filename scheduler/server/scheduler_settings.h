@@ -9,7 +9,7 @@
 
 namespace carillon::scheduler {
 
-// The member's incarnation is derived from `seed`, which must be different at each start.
+// The member's incarnation is derived from `seed`. `seed` must be different at each start.
 MemberOptions MemberOptionsOf(const config::Config& config, uint64_t seed);
 // The options that live settings can change.
 MemberTuning MemberTuningOf(const config::Config& config);

@@ -7,9 +7,9 @@
 
 namespace carillon::scheduler {
 
-// Creates a link below `url`; an earlier link becomes invalid. Empty if there already is an
-// administrator, or if the store failed. That error is logged; `carillon user setup-link` creates a
-// link later.
+// Creates a link below `url`. An earlier link becomes invalid. Empty if there already is an
+// administrator, or if the store failed. The store's error is logged, and `carillon user
+// setup-link` can create a link later.
 std::string NewSetupLink(AuthStore& store, const std::string& url, const Result<WallTime>& now);
 
 // The text that presents the link to the operator.
