@@ -1,9 +1,9 @@
 // Synchronises this member's live settings, the coordinator's copy of them and the store.
 //
-// A member that has a newer version than the coordinator's copy writes it there. Normally the
-// member whose API accepted the change does that at once. If it fails before, the leader finds the
-// change in the store. This member also reports to the other members whether it applies a pause of
-// the cluster.
+// A member that has a newer version than the coordinator's copy writes its version there. Normally
+// that is the member whose API accepted the change, and it does so at once. If this member fails
+// before, the leader finds the change in the store. Each member also reports to the other members
+// whether it applies a pause of the cluster.
 //
 // Place    docs/cluster.md; Member::Tune passes the settings to the rooms that use them.
 // Threads  One loop calls Step.
@@ -22,7 +22,7 @@ namespace carillon::scheduler {
 
 class SettingsFollower final : public Stepper {
  public:
-  // Between reads of the coordinator's copy, if nothing wakes the loop earlier.
+  // The time between reads of the coordinator's copy, if nothing wakes the loop earlier.
   static constexpr Duration kLookEvery = 500ms;
   static constexpr Duration kAskStoreEvery = 5s;
 
@@ -45,10 +45,10 @@ class SettingsFollower final : public Stepper {
   const Ports ports_;
   const std::function<bool()> leads_;
   SteadyTime next_ask_{};
-  SteadyTime write_again_{};  // after a refused write: no further write before this time
+  SteadyTime write_again_{};  // no further write before this time, because a write was refused
 
   struct Told {
-    uint64_t joins = 0;  // the report is repeated after each join
+    uint64_t joins = 0;  // value of Coordinator::Joins(); the report is repeated after each join
     bool paused = false;
 
     bool operator==(const Told&) const = default;
