@@ -1,16 +1,17 @@
 // Detects changes anywhere in the cluster and reports them as topics: the lists and pages that
 // clients should read again.
 //
-// Place    Used by the streams of GET /api/changes (change_feed.h). Changes that people make
-//          through any member are found in the audit. Changes of runs, executors, deliveries and
-//          bulk actions are found by comparing what two reads of the store return.
+// Place    The streams of GET /api/changes use it (change_feed.h). Changes that people make through
+//          any member are found in the audit. Changes of runs, executors, deliveries and bulk
+//          actions are found by a comparison of two reads of the store.
 // Threads  Used by the streams' thread only.
 // Time     Reads the store at most every kLookEvery, and only while there is a listener.
-// Errors   If the store does not answer, it is read again later; changes are then only delayed.
-// Always   A change may be reported twice, and a topic without a change may be reported. A change
-//          may be missed: a run that begins and ends between two reads, if 16 newer runs exist by
-//          then, or an attempt of a delivery that is not among the newest. A page of the console
-//          therefore also refreshes itself from time to time.
+// Errors   If the store does not answer, it is read again later. Changes are then only delayed.
+// Always   A change may be reported twice, and a topic without a change may be reported. A
+//          change may be missed in two cases, so a page of the console also refreshes itself
+//          from time to time:
+//          - a run begins and ends between two reads, and 16 newer runs exist at the second read;
+//          - an attempt of a delivery that is not among the newest deliveries.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ class ChangeWatch {
   static constexpr Duration kLookEvery = 1s;
   static constexpr size_t kKept = 1024;          // changes in memory
   static constexpr size_t kReadMax = 500;        // audit records per read
-  static constexpr size_t kDeliveriesSeen = 50;  // the newest ones are compared
+  static constexpr size_t kDeliveriesSeen = 50;  // the newest deliveries, which are compared
   static constexpr size_t kBulkLookedAt = 200;   // unfinished bulk actions that are compared
   // A new audit record may become visible after up to this many records with higher ids.
   static constexpr uint64_t kCommitLag = 100;
@@ -66,7 +67,7 @@ class ChangeWatch {
   void Look(SteadyTime now);
   // The number that the next change will have.
   uint64_t end() const { return first_ + kept_.size(); }
-  // The changes from `number` on; nullopt: some of these are no longer in memory.
+  // The changes from `number` on. nullopt: some of these changes are no longer in memory.
   std::optional<std::vector<Change>> From(uint64_t number) const;
 
  private:

@@ -1,5 +1,5 @@
-// Reads the part of the cluster's state that only the store has. A separate thread reads it, so
-// that callers wait for a bounded time.
+// Reads the part of the cluster's state that only the store has. A separate thread reads the store,
+// so that callers wait for a bounded time.
 //
 // Threads  Thread-safe.
 #pragma once
@@ -23,8 +23,8 @@ struct StoreView {
 
 struct StoreSnapshot {
   std::optional<StoreView> view = {};  // nullopt: the store did not answer
-  // When the store last answered, by the wall clock of this host. Until it has answered once, the
-  // time when the probe was created.
+  // When the store last answered, by the wall clock of this host. If the store has not answered
+  // yet, the time when the probe was created.
   WallTime known_at = {};
 };
 

@@ -1,13 +1,15 @@
-// Serves the open live streams: polls their sources, writes to their listeners and ends them.
+// Serves the open live streams: polls their sources, writes to their listeners and ends
+// the streams.
 //
 // Threads  One loop calls Step, which polls all sources in turn; Add and Stop are thread-safe.
-// Time     A source is polled every kPollEvery, or again at once while it has more.
-// Owns     The streams and their sources, at most kStreamsMax, and kStreamsOfOneMax per account.
-//          Another stream of the account ends its oldest stream, which often belongs to a closed
-//          page: a closed connection is noticed only when it is written to.
+// Time     A source is polled every kPollEvery. If it has more, it is polled again at once.
+// Owns     The streams and their sources, at most kStreamsMax, and at most kStreamsOfOneMax per
+//          account. A further stream of an account ends the oldest stream of this account. The
+//          oldest stream often belongs to a closed page, because a closed connection is noticed
+//          only at a write.
 // Always   A listener's credential is checked every kConfirmEvery, once for all streams that use
-//          it, and a Step checks at most kConfirmsPerStep. If the store does not answer, no
-//          credential is checked for kConfirmEvery, and the last answers stay valid. When a
+//          it. A Step checks at most kConfirmsPerStep credentials. If the store does not answer,
+//          no credential is checked for kConfirmEvery, and the last answers stay valid. If a
 //          listener has not read kUnsentMax bytes, nothing more is written to it. After Stop no
 //          source is used.
 #pragma once
@@ -43,7 +45,7 @@ class StreamHub final : public Stepper {
   static constexpr size_t kStreamsOfOneMax = 32;
   static constexpr Duration kPollEvery = 250ms;
   static constexpr Duration kHeartbeat = 15s;
-  // A stream is closed after this time; its client reconnects with its current token and continues.
+  // A stream is closed after this time. Its client reconnects with its current token and continues.
   static constexpr Duration kLifetime = 10min;
   static constexpr Duration kConfirmEvery = 5s;
   static constexpr int kConfirmsPerStep = 16;
@@ -52,7 +54,7 @@ class StreamHub final : public Stepper {
   // The listener of a stream.
   struct Who {
     std::string account;
-    std::string credential = {};  // that authenticated the request
+    std::string credential = {};  // the credential that authenticated the request
     // Returns whether the credential is still valid; nullopt if the store did not answer. May block
     // for as long as a store read does.
     std::function<std::optional<bool>()> stands = [] { return true; };
@@ -67,7 +69,7 @@ class StreamHub final : public Stepper {
   void OnAdd(std::function<void()> wake) { wake_ = std::move(wake); }
 
   SteadyTime Step(SteadyTime now) override;
-  // Closes every stream. Must not run at the same time as Step: stop the loop first.
+  // Closes every stream. Must not run at the same time as Step. Stop the loop first.
   void Stop();
 
  private:
