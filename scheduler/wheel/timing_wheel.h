@@ -1,7 +1,7 @@
 // Holds future fires and hands back those that are due.
 //
-// A hashed wheel of kWheelSlots buckets, each one tick (1 ms) wide. Entries of later revolutions
-// stay in their bucket meanwhile. Example with 8 slots and the cursor at tick 10:
+// A hashed wheel of kWheelSlots buckets. Each bucket is one tick (1 ms) wide. Entries of later
+// revolutions stay in their bucket. Example with 8 buckets and the cursor at tick 10:
 //
 //   Insert(a, 11)  Insert(b, 13)  Insert(c, 19)      bucket 3: a(11) c(19)   bucket 5: b(13)
 //   Advance(12) -> a       buckets 3 and 4 are visited; c stays until the next revolution
@@ -36,22 +36,23 @@ class TimingWheel {
     SteadyTime due;
   };
 
-  // `slots` is a power of two, at least 64.
+  // `slots` is the number of buckets: a power of two, at least 64.
   TimingWheel(SteadyTime start, size_t capacity, size_t slots = kWheelSlots);
 
-  // A key that is already held keeps its time, and the call succeeds. An entry with a time in the
+  // A key that is already held keeps its time, and the call succeeds. An entry whose time is in the
   // past is due at the next Advance.
   Status Insert(const RunKey& key, SteadyTime due);
-  // False when the key is not held.
+  // Returns false if the key is not held.
   bool Erase(const RunKey& key);
   bool Contains(const RunKey& key) const { return ticks_.count(key) > 0; }
 
-  // Removes and returns the entries due at or before `now`, ordered by time, at most `max`; the
-  // next call returns the rest.
+  // Removes and returns the entries due at or before `now`, ordered by time, at most `max`. The
+  // next call returns the remaining entries.
   std::vector<Due> Advance(SteadyTime now, size_t max = SIZE_MAX);
 
-  // The earliest time at which an entry may be due; nullopt when empty. It may be too early (the
-  // next bucket may hold only entries of later revolutions), but never too late.
+  // The earliest time at which an entry may be due; nullopt if the wheel is empty. It may be
+  // too early, because the next bucket may hold only entries of later revolutions. It is
+  // never too late.
   std::optional<SteadyTime> NextDue() const;
 
   size_t size() const { return ticks_.size(); }
@@ -67,7 +68,7 @@ class TimingWheel {
   size_t SlotOf(int64_t tick) const { return static_cast<size_t>(tick) & mask_; }
   void CollectBucket(size_t slot, int64_t now_tick, std::vector<Entry>* due);
   void SetOccupied(size_t slot, bool occupied);
-  // Number of slots from `from` forward to the first occupied one; nullopt when there is none.
+  // Number of buckets from `from` forward to the first occupied one. nullopt if there is none.
   std::optional<size_t> DistanceToOccupied(size_t from) const;
 
   const size_t capacity_;

@@ -1,10 +1,10 @@
-// The timing wheel in cluster time: takes runs by their wall-clock due time and returns them when
-// cluster time has reached it.
+// The timing wheel in cluster time. Takes runs with their due time in wall-clock time, and returns
+// each when cluster time has reached this time.
 //
 // Place    Step 3 of docs/life-of-a-run.md, a part of fire/run_places.h.
 // Threads  Not thread-safe; the firing loop owns it.
-// Time     A due time is mapped to the steady clock on insertion. On removal it is compared with
-//          cluster time again, because the mapping may have changed meanwhile; a run that is not
+// Time     On insertion, a due time is mapped to the steady clock. On removal, it is compared with
+//          cluster time again, because the mapping may have changed meanwhile. A run that is not
 //          due by the new mapping is inserted again.
 #pragma once
 
@@ -26,7 +26,7 @@ class WheelLoop {
   bool Erase(const RunKey& key) { return wheel_.Erase(key); }
 
   // Removes and returns at most `max` runs that are due by cluster time. `due_of` maps a key to its
-  // due time; a key for which it returns kNever is dropped.
+  // due time. If `due_of` returns kNever for a key, the key is dropped.
   template <typename DueOf>
   std::vector<RunKey> Drain(SteadyTime now, size_t max, DueOf due_of) {
     std::vector<RunKey> ready;
