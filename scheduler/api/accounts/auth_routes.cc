@@ -57,8 +57,8 @@ void Tell(const Call& call, std::string actor, std::string action, std::string o
                      .reason = "from " + AddressOf(call.request) + more});
 }
 
-// Records a failed sign-in. The name is left out if no user has it, because people sometimes type
-// their password as the name.
+// Records a failed sign-in. If no user has the name, the record leaves the name out, because people
+// sometimes type their password as the name.
 void FailuresToReport(const Call& call, const std::optional<UserRecord>& user) {
   const auto passed_over = call.services.sign_in.FailuresToReport();
   if (!passed_over) return;
@@ -68,8 +68,8 @@ void FailuresToReport(const Call& call, const std::optional<UserRecord>& user) {
        user ? user->user_id : "", more);
 }
 
-// True if the password is correct. The check takes equally long for an unknown or disabled user, so
-// that its duration does not reveal which users exist.
+// True if the password is correct. The check takes equally long for an unknown or disabled user. So
+// its duration does not reveal which users exist.
 Outcome<bool> IsPassword(const Call& call, const std::optional<UserRecord>& user,
                          const std::string& password) {
   const bool able = user && !user->disabled;
@@ -79,8 +79,8 @@ Outcome<bool> IsPassword(const Call& call, const std::optional<UserRecord>& user
   return right && able;
 }
 
-// Checks the password within the limits of the lock-out. Returns false if it is wrong, which is
-// then recorded in the audit.
+// Checks the password within the limits of the lock-out. If the password is wrong, records that in
+// the audit and returns false.
 Outcome<bool> CheckAttempt(const Call& call, const std::string& name,
                            const std::optional<UserRecord>& user, const std::string& password) {
   const std::string address = NetworkOf(AddressOf(call.request));

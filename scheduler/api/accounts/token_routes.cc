@@ -38,8 +38,8 @@ json TokenToJson(const Call& call, const TokenRecord& token) {
           {"allowed_actions", AllowedActions(call, "token", token.user_id)}};
 }
 
-// Returns when the new token expires. That must be in the future, and not later than the expiry of
-// the token that creates it.
+// Returns when the new token expires. That time must be in the future. If a token creates the new
+// token, the new one must not expire after it.
 Outcome<std::optional<WallTime>> ReadExpiry(const Call& call, const json& body, WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(const std::string text, TextMember(body, "expires_at", 100));
   if (text.empty()) return call.caller.expires;
@@ -68,8 +68,8 @@ Outcome<std::string> ReadTokenRole(const Call& call, const json& body) {
   return problem;
 }
 
-// The scopes of the new token. A token that is created with another token has at most the scopes of
-// that other token.
+// Returns the scopes of the new token. If a token creates the new token, the new one has at most
+// the scopes of its creator.
 Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body) {
   const std::vector<std::string>& own = call.caller.scopes;
   if (!body.contains("scopes") || body["scopes"].is_null()) return own;
@@ -98,7 +98,7 @@ Outcome<std::vector<std::string>> ReadScopes(const Call& call, const json& body)
   return std::vector<std::string>(scopes.begin(), scopes.end());
 }
 
-// Returns the problem if the caller already has kTokensOfUserMax tokens. The number is limited
+// Returns the problem if the caller already has kTokensOfUserMax tokens. The number is limited,
 // because each token has its own rate limit and stays until it is deleted. If two tokens are
 // created at the same time, the limit may be exceeded by one.
 std::optional<Problem> TooManyTokens(const Call& call) {

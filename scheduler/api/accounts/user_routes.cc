@@ -91,7 +91,7 @@ json ForTheAudit(const UserRecord& user) {
           {"shares", SharesToJson(user.shares)}};
 }
 
-// Notes the changed fields for the audit. Of a password it notes only that it changed.
+// Notes the changed fields for the audit. For a password, notes only that it changed.
 void NotePatch(const Call& call, const UserRecord& before, const UserRecord& after) {
   json to = ForTheAudit(after);
   if (before.password_hash != after.password_hash) to["password"] = "***";
@@ -183,7 +183,7 @@ Reply PatchUser(const Call& call) {
   const auto changed = call.stores.auth.UpdateUser(wanted, call.services.authenticator.Wall());
   if (!changed.ok()) return Refused(call, changed.error());
   call.services.authenticator.ForgetUser(user.user_id);
-  // A new password is usually set because the user failed to sign in with the old one, so the
+  // A new password is usually set because the user failed to sign in with the old one. So the
   // failures are forgotten.
   if (wanted.password_hash != user.password_hash) call.services.sign_in.Forgive(user.name);
   return UserResponse(call, 200, *changed);

@@ -16,10 +16,10 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kIdBytesMax = 63;
-// Maximum number of pages read for a filter without an index: about a million runs.
+// Maximum number of pages read for a filter without an index. That is about a million runs.
 constexpr int kSearchesMax = 20;
 
-// If a request names no `kind`, the first entry of its action applies.
+// If a request has no `kind`, the first entry of its action applies.
 constexpr std::array kVerbs = {
     BulkVerb{"run", "job", "POST", "execute"},
     BulkVerb{"pause", "job", "POST", "pause", true},
@@ -88,13 +88,14 @@ Outcome<json> ReadFilter(const json& filter, const BulkVerb& verb) {
   return filter;
 }
 
-// The field with the id of an item in a list of this kind.
+// Returns the name of the field with the id of an item, in a list of this kind.
 std::string_view IdMember(std::string_view kind) {
   if (kind == "job") return "job_id";
   return kind == "run" ? "run_id" : "id";
 }
 
-// The problem of a list's query, with pointers into the filter from which the query was made.
+// Returns the problem of a list's query, with pointers into the filter from which the
+// query was made.
 Problem OfFilter(Problem problem) {
   for (FieldError& error : problem.errors) {
     if (error.pointer.starts_with('?')) error.pointer = "/filter/" + error.pointer.substr(1);

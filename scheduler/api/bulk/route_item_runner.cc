@@ -27,8 +27,9 @@ ItemOutcome Unsuccessful(const BulkVerb& verb, Verdict verdict, const BulkItem& 
           .error_json = JsonToText(ItemProblem(verb, item.id, problem, trace_id))};
 }
 
-// True if an earlier attempt of this action has recorded the item. The trace id alone does not
-// prove that: it comes from the client, which may have used it for the same action before.
+// True if an earlier attempt of this action has recorded the item. An equal trace id alone
+// does not prove that. The trace id comes from the client, which may have used it for the
+// same action before.
 Result<bool> IsRecorded(const Call& call, const BulkVerb& verb, const BulkOrder& order,
                         const BulkItem& item) {
   CARILLON_ASSIGN_OR_RETURN(
@@ -56,11 +57,12 @@ Problem NotRecorded(const Error& error) {
 }
 
 // Repeats an item that may have been executed. If the item's key is in flight, an earlier attempt
-// has begun the item. That attempt commits its effect and the settled key in one transaction, so
-// this attempt can take over the key at once. If the earlier attempt is only slow, and settles or
-// drops the key meanwhile, this attempt gets a conflict and changes nothing. Executing the item
-// once more then returns the result of the earlier attempt. If the conflict had another cause, it
-// occurs again.
+// has begun the item. The earlier attempt commits its effect and the settled key in one
+// transaction, so this attempt can take over the key at once.
+//
+// The earlier attempt may only be slow, and may settle or drop the key meanwhile. This attempt then
+// gets a conflict and changes nothing. Executing the item once more then returns the result of the
+// earlier attempt. If the conflict had another cause, it occurs again.
 Reply CallAgain(const Call& call, const BulkOperation& operation, const BulkItem& item,
                 AuditNote& note, const ItemKey& key) {
   CARILLON_TRY(call.stores.idempotency.AbandonRequest(key.scope, key.key));

@@ -7,8 +7,8 @@ namespace {
 
 using nlohmann::json;
 
-// `within`: the object belongs to the caller or is shared with them, so that a permission for own
-// and shared objects covers it.
+// `within`: the object belongs to the caller or is shared with them. A permission for own and
+// shared objects then covers the object.
 json Allowed(const Caller& caller, const Routes::Actions& actions, bool within) {
   json allowed = json::array();
   for (const auto& [action, permission] : actions) {

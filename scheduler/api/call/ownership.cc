@@ -10,7 +10,8 @@ namespace {
 
 const Error kUnknown{ErrorCode::kNotFound, "no such id"};
 
-// The job that the path names, directly or through one of its runs or dead letters.
+// Returns the job whose id is in the path, or the job of the run or dead letter whose id is
+// in the path.
 Result<JobId> JobOf(Owned owned, const Call& call) {
   const std::string& id = call.arguments.at(0);
   switch (owned) {
@@ -50,8 +51,8 @@ Result<std::string> OwnerOf(Owned owned, const Call& call) {
 // Reads the labels only if the decision may depend on them.
 Result<JobAccessScope> ReadPlace(const Call& call, const JobId& id) {
   CARILLON_ASSIGN_OR_RETURN(JobHead head, call.stores.jobs.GetJobHead(id));
-  // A deleted job is returned as well, because its runs still have an owner. For the job itself the
-  // handler answers 404.
+  // A deleted job is returned as well, because its runs still have an owner. CheckOwned treats a
+  // deleted job itself as unknown, and the handler answers 404.
   JobAccessScope place{.user_id = std::move(head.user_id),
                        .name_space = std::move(head.name_space),
                        .deleted = head.deleted};
@@ -117,9 +118,11 @@ Problem OutOfReach(const Caller& caller, const JobDefinition& definition) {
   return problem;
 }
 
-// True if the caller may write a job with the scope `after`. Their shares must cover the scope. An
-// own job may also be in `default`, or stay in a namespace in which the shares did not cover it
-// before, because another user has moved it there.
+// True if the caller may write a job with the scope `after`. Normally the caller's shares must
+// cover this scope. There are two exceptions for a job that belongs to the caller:
+// - it may be in the namespace `default`;
+// - it may stay in its namespace if the shares did not cover it there before. Another user has then
+//   moved it there.
 bool MayAssignScope(const Caller& caller, const JobAccessScope* before,
                     const JobAccessScope& after) {
   if (caller.shared.Cover(after.name_space, &*after.labels)) return true;

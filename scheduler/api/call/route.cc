@@ -5,7 +5,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// True if `segments` match `path`; the segments at its {} are stored in `arguments`.
+// True if `segments` match `path`. The segments at the {} of `path` are stored in `arguments`.
 bool Fits(std::string_view path, const std::vector<std::string>& segments,
           std::vector<std::string>& arguments) {
   arguments.clear();

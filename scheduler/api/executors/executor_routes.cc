@@ -28,7 +28,7 @@ Outcome<ExecutorId> PathExecutorId(const Call& call) {
   return ExecutorId(text);
 }
 
-// The ETag covers only the fields that people change, because load and heartbeats change often.
+// The ETag covers only the fields that people change. Load and heartbeats change too often.
 std::string ExecutorTag(const ExecutorRecord& executor) {
   const json part = {
       {"enabled", executor.enabled}, {"draining", executor.draining}, {"labels", executor.labels}};
@@ -76,7 +76,7 @@ Outcome<ExecutorRecord> Set(const Call& call, const ExecutorRecord& before, SetF
   return std::move(changed).value();
 }
 
-// Reads the body, and the executor as it is before the action.
+// Reads the body, and returns the executor as it is before the action.
 Outcome<ExecutorRecord> ReadAction(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(ExecutorId id, PathExecutorId(call));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
@@ -94,12 +94,13 @@ Outcome<std::map<std::string, std::string>> ReadLabels(const json& labels) {
   return std::move(parsed.definition.labels);
 }
 
-// Heartbeat times change constantly. In a list ordered by them, all executors whose last heartbeat
-// is at most this old at the first page count as equal, so that no page skips an executor.
+// Heartbeat times change constantly. A list can be ordered by them. In such a list, executors
+// whose last heartbeat was at most this old at the first page count as equal. So no page
+// skips an executor.
 constexpr Duration kRecentHeartbeat = 10s;
 
-// The position of an executor in a list, as text. It is also the cursor that continues after the
-// executor. `begun` is the time of the first page.
+// Returns the position of an executor in a list, as text. The position is also the cursor that
+// continues after the executor. `begun` is the time of the first page.
 std::string CursorOf(const ExecutorRecord& executor, WallTime begun, bool by_heartbeat) {
   if (!by_heartbeat) return executor.id.value();
   const WallTime heard = std::min(executor.last_heartbeat, begun - kRecentHeartbeat);

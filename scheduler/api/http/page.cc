@@ -89,7 +89,7 @@ void Page::SearchedTo(std::string cursor, WallTime time) {
 std::string Page::Total(bool goes_on, const Counter& count) const {
   if (!cursor_.empty()) return {};
   BoundedCount total{.seen = count_, .all = !goes_on};
-  // A search that has reached its limit must not examine more items, so nothing is counted then.
+  // After a search has reached its limit, no more items must be examined, so nothing is counted.
   if (goes_on && !search_ended_) {
     const auto counted = count();
     if (counted.ok()) total = *counted;

@@ -16,8 +16,8 @@ Problem Hidden(int status, std::string code, std::string detail, const Error& er
   return problem;
 }
 
-// Adds the field's name to a message that lacks it ("must be a whole number"), so that the detail
-// is clear without the list of errors.
+// Adds the field's name to a message that lacks it ("must be a whole number"). So the detail is
+// clear without the list of errors.
 std::string Sentence(const Error& error) {
   const std::string field = error.pointer.substr(error.pointer.rfind('/') + 1);
   const bool named = error.message.find(field) != std::string::npos;

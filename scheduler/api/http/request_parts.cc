@@ -41,8 +41,8 @@ std::optional<Problem> WrongMediaType(const HttpRequest& request) {
 bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
 // Returns the JSON pointer of the first name or text that contains a NUL. The pointer is composed
-// while the recursion returns, because composing one for each value would cost more than parsing.
-// The parser limits the depth of the recursion.
+// while the recursion returns. Composing a pointer for each value would cost more than parsing. The
+// parser limits the depth of the recursion.
 std::optional<std::string> FindNul(const json& value) {
   if (value.is_string()) {
     return HasNul(value.get_ref<const std::string&>()) ? std::optional<std::string>("")
@@ -84,7 +84,7 @@ void SkipSpace(std::string_view& text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
 }
 
-// Removes one tag from the front of `list`; false: there is none.
+// Removes one tag from the front of `list`. False: `list` does not begin with a tag.
 bool TakeTag(std::string_view& list, EntityTags& tags) {
   const bool weak = list.starts_with("W/");
   if (weak) list.remove_prefix(2);
@@ -226,7 +226,7 @@ std::vector<std::string> Query::All(std::string_view name) const {
 Outcome<std::optional<WallTime>> Query::Time(std::string_view name) const {
   auto text = Text(name);
   if (!text) return std::optional<WallTime>();
-  // The '+' of an offset arrives as a space if it was not escaped.
+  // In a query, an unescaped '+' arrives as a space. In a time, this can be the '+' of the offset.
   std::replace(text->begin(), text->end(), ' ', '+');
   auto time = ParseRfc3339(*text);
   if (!time.ok()) {

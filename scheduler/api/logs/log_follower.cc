@@ -7,7 +7,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// The result of the attempt; nullopt while it is active.
+// The result of the attempt; nullopt while the attempt is active.
 std::optional<AttemptResult> OverResult(const RunDetail& run, int attempt) {
   if (run.row.attempt == attempt) {
     const bool over = IsFinal(run.row.state) || run.row.state == RunState::kHeld;
@@ -24,7 +24,7 @@ std::optional<AttemptResult> OverResult(const RunDetail& run, int attempt) {
 StreamSource::Piece LogFollower::Poll(SteadyTime now) {
   const uint64_t before = next_;
   std::string text = ReadNew();
-  // Poll again at once, even if no entry that was read is shown: the log may have more entries.
+  // Poll again at once, even if no entry that was read is shown. The log may have more entries.
   if (next_ > before) return {.text = std::move(text), .more = true};
   LookAtRun(now);
   if (!state_) return {};
@@ -70,7 +70,7 @@ void LogFollower::LookAtRun(SteadyTime now) {
   next_look_ = now + kLookEvery;
   const auto run = ports_.runs.GetRun(wanted_.key);
   if (!run.ok()) {
-    // The run was deleted by retention meanwhile; nothing more will come.
+    // Retention has deleted the run meanwhile, so nothing more will come.
     if (run.code() == ErrorCode::kNotFound) {
       state_ = RunState::kLost;
       patience_ = now;

@@ -54,7 +54,7 @@ struct Wanted {
   RunKey key;
   int attempt = 1;
   std::optional<LogStream> only;
-  uint64_t offset = 0;        // seq of the entry before the first wanted entry
+  uint64_t offset = 0;        // seq of the last entry that is left out at the beginning
   int64_t limit = INT64_MAX;  // entries; by default only `bytes_max` limits them
   LogFormat format = LogFormat::kText;
   size_t bytes_max = kAnswerBytesMax;
@@ -68,8 +68,8 @@ struct Part {
   bool whole = true;      // reaches the end of the stored log
 };
 
-// Reads a part of the log. `end`: the seq of the last entry that was stored when the request began.
-// Takes a place of LogReads if the first read does not reach the end of the part.
+// Reads a part of the log. `end` is the seq of the last entry that was stored when the request
+// began. If the first read does not reach the end of the part, takes a place of LogReads.
 Outcome<Part> ReadPart(const Call& call, const Wanted& wanted, uint64_t end) {
   Part part{.last_seq = wanted.offset};
   int64_t left = wanted.limit;
@@ -124,7 +124,8 @@ HttpResponse LogResponse(std::string text, LogFormat format, bool truncated) {
   return response;
 }
 
-// The ETag of the text of a complete log, which does not change any more; otherwise empty.
+// Returns the ETag of the text of a complete log, because this text does not change any more.
+// Otherwise returns an empty text.
 std::string TagOf(const Wanted& wanted, const LogExtent& extent) {
   if (wanted.format != LogFormat::kText || !extent.settled()) return {};
   const std::string only = wanted.only ? std::string(Name(*wanted.only)) : "all";
@@ -134,9 +135,10 @@ std::string TagOf(const Wanted& wanted, const LogExtent& extent) {
          "\"";
 }
 
-// The range to answer with; nullopt = the whole text. The whole text is sent if If-Range has
-// another tag (dates are not supported). It is also sent if there is an If-None-Match, because that
-// is compared with the tag of the whole text.
+// Returns the range to answer with; nullopt = the whole text. The whole text is sent in
+// these cases:
+// - If-Range has another tag, or a date. Dates are not supported.
+// - There is an If-None-Match, because it is compared with the tag of the whole text.
 std::optional<ByteRange> RangeOf(const HttpRequest& request, const std::string& tag) {
   const std::string* condition = request.Header("if-range");
   if (condition != nullptr && (tag.empty() || *condition != tag)) return std::nullopt;
@@ -171,7 +173,7 @@ uint64_t OffsetOfTail(const LogExtent& extent, int64_t tail) {
   return extent.last_seq > count ? extent.last_seq - count : 0;
 }
 
-// Answers with the wanted part of the log, or of the output if there is no log.
+// Answers with the wanted part of the log. If there is no log, answers with the output.
 Reply ReadLog(const Call& call, const Wanted& wanted, const LogExtent& extent,
               const AttemptResult& result) {
   if (extent.last_seq == 0) {
@@ -220,9 +222,9 @@ Reply RunLogs(const Call& call) {
   if (tail) wanted.offset = OffsetOfTail(extent, *tail);
   const std::string tag = TagOf(wanted, extent);
   const auto range = wanted.format == LogFormat::kText ? RangeOf(call.request, tag) : std::nullopt;
-  // The log is read from its beginning to find the start of the range, up to the end of the range
-  // and one character more. The last entry read may end within a character; because of the extra
-  // bytes, that character is outside of the range.
+  // The log is read from its beginning to find the start of the range. It is read up to the end of
+  // the range and one character more. The last entry that is read may be cut within a character.
+  // The extra bytes keep this character outside of the range.
   if (range && !range->suffix && range->last < kAnswerBytesMax) {
     wanted.bytes_max = std::min<size_t>(kAnswerBytesMax, range->last + 1 + kCharacterBytesMax);
   }
@@ -251,8 +253,8 @@ Reply StreamRunLogs(const Call& call) {
   LogFollower::Wanted wanted{
       .key = key, .attempt = static_cast<int>(attempt.value_or(run.row.attempt)), .only = only};
   const auto seen = ParseEventId(LastEventIdOf(call.request));
-  // A client that reconnects continues with the attempt of its last event, even if a later one has
-  // begun since.
+  // A client that reconnects continues with the attempt of its last event, even if a later attempt
+  // has begun meanwhile.
   if (seen && !attempt) wanted.attempt = seen->attempt.value_or(1);
   if (ResultOf(run, wanted.attempt) == nullptr) return NoAttempt();
   if (seen && seen->attempt.value_or(wanted.attempt) == wanted.attempt) {

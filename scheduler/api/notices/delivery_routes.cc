@@ -76,7 +76,7 @@ Reply ListDeliveries(const Call& call) {
   return page.Finish(false, [&] { return call.stores.notices.CountDeliveries(filter); });
 }
 
-// Idempotent: if the delivery is pending, a repetition only restarts the day during which the
+// Idempotent. If the delivery is pending, a repetition only restarts the day during which the
 // delivery is tried.
 Reply ResendDelivery(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));

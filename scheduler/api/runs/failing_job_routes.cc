@@ -15,14 +15,16 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kJobsPerPage = 100;  // jobs with dead letters that are checked for one page
-// Runs read of each of these jobs. Nearly always the newest run decides whether the job is failing.
+// Runs that are read of each of these jobs. Nearly always the newest run shows whether
+// the job fails.
 constexpr size_t kRunsRead = 5;
-// Runs read to find the last success of a failing job: first a few, then many if none succeeded.
+// Runs that are read to find the last success of a failing job. First a few are read. If none of
+// them succeeded, many are read.
 constexpr std::array<size_t, 2> kStreakRunsRead = {30, 1'000};
 
 Reaches ReachOf(size_t read, size_t asked) { return read < asked ? Reaches::kAll : Reaches::kPart; }
 
-// Reads older runs until the streak is settled or kStreakRunsRead is used up.
+// Reads older runs until the streak is settled, or until all of kStreakRunsRead were tried.
 Outcome<FailureStreak> ReadStreak(const Call& call, const JobId& job_id, FailureStreak streak,
                                   WallTime now) {
   for (const size_t runs_max : kStreakRunsRead) {
@@ -44,12 +46,12 @@ struct Failing {
 
 struct Picked {
   std::vector<Failing> failing;
-  bool all = true;  // false: it was not decided whether further jobs fail
+  bool all = true;  // false: it is unknown whether further jobs fail
 };
 
-// Returns the failing jobs, in the order of `jobs`; their streaks may be unsettled. Once `limit`
-// failing jobs are found, a job whose newest runs do not show whether it fails is left out, because
-// reading its older runs would cost additional reads.
+// Returns the failing jobs, in the order of `jobs`. Their streaks may be unsettled. If the newest
+// runs of a job do not show whether it fails, its older runs are read. Once `limit` failing jobs
+// are found, such a job is left out, to avoid these reads.
 Outcome<Picked> PickFailing(const Call& call, const std::vector<DeadLetterJob>& jobs, size_t limit,
                             WallTime now) {
   RecentFilter filter{.runs_max = kRunsRead, .until = now};
@@ -77,7 +79,7 @@ Outcome<Picked> PickFailing(const Call& call, const std::vector<DeadLetterJob>& 
   return picked;
 }
 
-// The number of the job's dead letters; null if they could not be counted.
+// Returns the number of the job's dead letters; null if they could not be counted.
 json LettersOf(const Call& call, const JobId& job_id) {
   const auto counted = call.stores.runs.CountDeadLetters({.job_id = job_id});
   return counted.ok() ? json(counted->seen) : json(nullptr);
@@ -120,7 +122,7 @@ Reply ListFailingJobs(const Call& call) {
     if (shown == page.size()) break;
     Failing whole = one;
     CARILLON_ASSIGN_OR_RETURN(whole.streak, ReadStreak(call, one.job.job_id, one.streak, now));
-    if (whole.streak.failures == 0) {  // it succeeded or was deleted in the meantime
+    if (whole.streak.failures == 0) {  // the job has succeeded or was deleted meanwhile
       page.Skip(std::to_string(one.job.newest_id));
       ++shown;
       continue;

@@ -100,8 +100,8 @@ Outcome<GapFilter> ReadGapFilter(const Query& query, const Page& page) {
   return filter;
 }
 
-// Wakes the owner of the run's segment. This only saves time, because the owner would also find the
-// change with its next scan.
+// Wakes the owner of the run's segment. This only saves time: the owner would also find the change
+// with its next scan.
 void NudgeOwner(const Call& call, const RunKey& key) {
   const auto run = call.stores.runs.GetRun(key);
   if (run.ok()) call.api.nudge({run->row.job_no, run->row.segment, key});
@@ -115,7 +115,7 @@ Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
   return shown;
 }
 
-// Returns the reason why the run has not been started; null if the run does not wait.
+// Returns the reason why the run has not started; null if the run does not wait.
 Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
   if (run.row.state != RunState::kPending) return json(nullptr);
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
@@ -136,9 +136,9 @@ StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed
           .etag = {}};
 }
 
-// The answer that is stored with an Idempotency-Key, in the transaction of the write, in which
-// nothing else can be read. The output of the attempts is left out, because with it the answers of
-// one day would take gigabytes.
+// Returns the answer that is stored with an Idempotency-Key. It is made in the transaction of the
+// write, in which nothing else can be read. The output of the attempts is left out. With the
+// output, the answers of one day would take gigabytes.
 StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
   json shown = RunToJson(run, false);
   shown["output"] = "";
@@ -154,14 +154,14 @@ bool IsRetried(const RunRow& before, const RunRow& after) {
 
 HttpResponse RetriedResponse(const Call& call, const RunDetail& run, const json& allowed_actions) {
   call.api.nudge({run.row.job_no, run.row.segment, run.row.key});
-  // A caller without the permission to read is not shown the output of earlier attempts.
+  // If the caller lacks the permission to read, the output of earlier attempts is not shown.
   if (call.caller.ReachFor(Permission::kRead) == Reach::kNone) {
     return FromStored(KeptAnswer(run, allowed_actions));
   }
   return FromStored(RetriedAnswer(run, RunToJson(run, true), allowed_actions));
 }
 
-// The list of runs, for /api/runs?job_id= as well as the history of a job.
+// Lists runs, for /api/runs?job_id= and for the history of a job.
 Reply ListRunsOf(const Call& call, const std::optional<JobId>& job_id) {
   CARILLON_ASSIGN_OR_RETURN(
       const Query query,
@@ -254,9 +254,9 @@ Reply RetryRun(const Call& call) {
   const auto retried = call.stores.runs.RetryRun(request, write.context());
   if (retried.ok()) return RetriedResponse(call, *retried, allowed);
   if (retried.code() != ErrorCode::kTimeout) return retried.error();
-  // With an Idempotency-Key, the client repeats the request to learn whether it took effect.
-  // Without a key, the run's state is the best evidence, although another request may have
-  // caused it.
+  // With an Idempotency-Key, the client repeats the request to learn whether the retry took
+  // effect. Without a key, the run's state is the best evidence, although another request may
+  // have caused it.
   if (call.idempotency_key.empty()) {
     const auto after = call.stores.runs.GetRun(key);
     if (after.ok() && IsRetried(before.row, after->row))
@@ -279,7 +279,8 @@ Reply ListGaps(const Call& call) {
   const auto count = [&] { return call.stores.runs.CountGaps(filter); };
   if (!gaps.ok()) return page.Finish(false, count);
   const std::string next = gaps->next ? std::to_string(*gaps->next) : "";
-  // Gaps are small, so a whole page always fits, and the store's cursor is that of its last item.
+  // Gaps are small, so a whole page always fits. So the store's cursor is the cursor of the
+  // page's last item.
   for (const GapRecord& gap : gaps->gaps) page.Add(GapToJson(gap), next);
   return page.Finish(gaps->next.has_value(), count);
 }

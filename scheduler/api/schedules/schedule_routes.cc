@@ -30,7 +30,7 @@ json ErrorsOf(const Error& error) {
       {{{"pointer", error.pointer}, {"code", "invalid"}, {"detail", error.message}}});
 }
 
-// Parses the schedules of a preview like those of a job.
+// Parses the schedules of a preview in the same way as those of a job.
 Outcome<Result<ParsedJob>> ReadPreview(const json& body) {
   json probe = {{"name", "preview"}, {"type", "noop"}};
   for (const char* name : {"cron_expression", "schedules", "time_zone", "dst_gap", "dst_repeat"}) {
@@ -43,8 +43,8 @@ Outcome<Result<ParsedJob>> ReadPreview(const json& body) {
   return carillon::ParseJob(probe);
 }
 
-// Adds a warning about other jobs that fire in the minute of the first fire. It is a hint only, and
-// left out if the store does not answer.
+// Adds a warning if other jobs fire in the minute of the first fire. The warning is only a hint. It
+// is left out if the store does not answer.
 void AddNeighbours(const Call& call, const json& fires, const std::string& own, json* warnings) {
   if (fires.empty()) return;
   const auto first = ParseRfc3339(fires[0]["fire_time"].get<std::string>());

@@ -17,11 +17,11 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kRunsLookedAt = 100;
-constexpr size_t kGapsLookedAt = 10;  // the first one that can be decoded is the answer
+constexpr size_t kGapsLookedAt = 10;  // only the newest gap that can be decoded is used
 constexpr size_t kPausesLookedAt = 200;
 
-// Returns the version in force at `at`: of the versions up to `newest`, the last that was created
-// by then. Version numbers and creation times ascend together, so a binary search needs few reads.
+// Returns the version in force at `at`: the last of the versions up to `newest` that was created by
+// then. Creation times ascend with version numbers, so a binary search needs few reads.
 Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, int64_t newest,
                                              WallTime at) {
   std::optional<JobVersion> best;
@@ -41,7 +41,7 @@ Outcome<std::optional<JobVersion>> VersionAt(const Call& call, const JobId& id, 
   return best;
 }
 
-// A run in the window; a run that was started is preferred to one that was skipped.
+// Returns a run in the window. A run that was started is preferred to a run that was skipped.
 Outcome<std::optional<RunDetail>> RunAt(const Call& call, const JobId& id, WallTime at,
                                         WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(
@@ -64,7 +64,7 @@ Outcome<std::optional<GapRecord>> GapAt(const Call& call, const JobId& id, WallT
   return gaps.gaps.empty() ? std::nullopt : std::optional(gaps.gaps.front());
 }
 
-// The first fire of `job` in the window, regardless of whether the job is enabled.
+// Returns the first fire of `job` in the window, even if the job is disabled.
 Outcome<std::optional<WallTime>> DueAt(const JobDefinition& job, WallTime at) {
   const auto fires = UpcomingFires(job, at - Duration(1), 1);
   if (!fires.ok() || fires->empty()) return std::optional<WallTime>();
@@ -90,7 +90,7 @@ Outcome<std::vector<AuditRecord>> PausesAndResumes(const Call& call) {
   return records;
 }
 
-// The ended pause of the whole cluster that contains `due`; nullopt: none.
+// Returns the ended pause of the whole cluster that contains `due`; nullopt if there is none.
 Outcome<std::optional<PastPause>> PauseAt(const Call& call, WallTime due) {
   CARILLON_ASSIGN_OR_RETURN(const auto records, PausesAndResumes(call));
   std::optional<PastPause> pause;

@@ -99,7 +99,7 @@ Outcome<std::string> ReadName(const json& body) {
                       "Must be 1 to 63 letters, digits and _, not beginning with a digit.");
 }
 
-// Reads the value in the body. Answers and errors never contain any part of it.
+// Reads the value in the body. Answers and errors never contain any part of the value.
 Outcome<std::optional<std::string>> ReadValue(const json& body) {
   const auto found = body.find("value");
   if (found == body.end() || found->is_null()) return std::optional<std::string>();
@@ -113,7 +113,8 @@ Outcome<std::optional<std::string>> ReadValue(const json& body) {
   return InvalidField("/value", code, complaint);
 }
 
-// Sharing a secret needs the permission for all secrets, because all jobs may use a shared secret.
+// To share a secret, the caller needs the permission for all secrets, because all jobs may use
+// a shared secret.
 Outcome<bool> ReadShared(const Call& call, const json& body, bool now) {
   if (!body.contains("shared")) return now;
   CARILLON_ASSIGN_OR_RETURN(const bool shared, FlagMember(body, "shared"));
@@ -137,8 +138,8 @@ struct Rewrapping {
   json unreadable = json::array();
 };
 
-// Seals one secret again with the first key. A conflict is not an error: the other write has
-// already sealed the secret with the first key.
+// Seals one secret again with the first key. A conflict is not an error, because the other write
+// has already sealed the secret with the first key.
 Outcome<bool> RewrapOne(Rewrapping& work, const std::string& name) {
   const auto secret = work.call.stores.secrets.GetSecret(name);
   if (!secret.ok() && secret.code() == ErrorCode::kNotFound) return true;
@@ -214,7 +215,7 @@ Reply GetSecret(const Call& call) {
   return SecretResponse(call, 200, secret.record);
 }
 
-// Absent members do not change. If nothing changes, nothing is written.
+// Fields that are absent from the body do not change. If nothing changes, nothing is written.
 Reply UpdateSecret(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(
       const json body,

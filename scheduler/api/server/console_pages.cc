@@ -13,8 +13,8 @@ constexpr std::string_view kAssets = "assets";  // file names there contain a ha
 constexpr std::string_view kIndex = "index.html";
 constexpr std::string_view kBase = "<base href=\"/\"";  // as in web-ui/index.html
 constexpr size_t kPrefixLengthMax = 256;                // bytes
-// Forbids inline scripts and styles, and other origins. Images may be data: URLs, because the icons
-// of the style sheet are.
+// Forbids inline scripts and styles, and other origins. Images may be data: URLs, because the style
+// sheet contains icons in this form.
 constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'self'; "

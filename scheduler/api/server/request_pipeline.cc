@@ -67,7 +67,7 @@ Problem TooManyRequests(Duration wait) {
 }
 
 // True for paths that load balancers and monitors commonly use. Without this check the console
-// would answer them with its page and status 200, which a monitor reads as healthy.
+// would answer them with a page and status 200. A monitor would read that as healthy.
 bool IsProbePath(const HttpRequest& request) {
   static constexpr std::array<std::string_view, 10> kNames = {
       "livez",    "readyz", "healthz", "health",  "healthcheck",
@@ -102,8 +102,8 @@ std::optional<Problem> DefectProblem(HttpDefect defect) {
   return std::nullopt;
 }
 
-// Refuses large bodies of unauthenticated senders: parsing costs far more than a refusal, and an
-// address may send many.
+// Refuses large bodies of unauthenticated senders. Parsing costs far more than a refusal, and one
+// address may send many such requests.
 std::optional<Problem> TooLargeForAnyone(const HttpRequest& request) {
   const bool fits =
       request.defect != HttpDefect::kBodyTooLarge && request.body.size() <= kAnyonesBodyBytesMax;
@@ -113,8 +113,8 @@ std::optional<Problem> TooLargeForAnyone(const HttpRequest& request) {
                  .detail = "The body exceeds 4 KiB, the limit for requests without a token."};
 }
 
-// The problem for a write while the store is not trusted: the write might be lost with that store,
-// or have no effect.
+// Returns the problem for a write while the store is not trusted. The write might be lost with this
+// store, or have no effect.
 std::optional<Problem> HeldProblem(const StoreStanding& standing) {
   if (standing.state == StoreState::kTrusted) return std::nullopt;
   Problem problem{.status = 503, .code = "store_held"};
@@ -146,7 +146,7 @@ Outcome<std::string> ReadKey(const HttpRequest& request) {
   return key;
 }
 
-// The scope of an Idempotency-Key: caller, route and path. Its length is bounded.
+// The scope of an Idempotency-Key consists of caller, route and path. Its length is bounded.
 std::string ScopeOf(const Route& route, const Call& call) {
   std::string arguments;
   for (const std::string& argument : call.arguments) arguments += argument + "/";
@@ -154,14 +154,14 @@ std::string ScopeOf(const Route& route, const Call& call) {
                      ShortHash(arguments));
 }
 
-// A hash of everything that identifies a request of a route: body and query.
+// A hash of body and query. Together with the route they identify a request.
 std::string FingerprintOf(const HttpRequest& request) {
   std::string text = request.body;
   for (const auto& [name, value] : request.query) text += "\n?" + name + "=" + value;
   return HashSecret(text);
 }
 
-// The reason in a body that the handler has accepted.
+// Returns the reason from a body that the handler has accepted.
 std::string ReasonOf(const HttpRequest& request) {
   const auto body = ParseJsonText(request.body);
   if (!body.ok() || !body->is_object()) return {};
@@ -171,7 +171,7 @@ std::string ReasonOf(const HttpRequest& request) {
 
 double Seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-// The path without the query: the `instance` of a problem.
+// Returns the path without the query. It is the `instance` of a problem.
 std::string PathOf(const HttpRequest& request) {
   return request.target.substr(0, request.target.find('?'));
 }
@@ -284,7 +284,7 @@ HttpResponse ApiHandler::Overloaded(const HttpRequest& request) {
 }
 
 Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
-  // Checked first, because the caller and the path of such a request cannot be relied on.
+  // Checked first, because the caller and the path of such a request may be wrong.
   if (EndsConnection(request.defect)) return *DefectProblem(request.defect);
   if (IsProbePath(request)) return AnswerProbe(request, trace);
   if (auto page = console_.Answer(request)) {
@@ -301,9 +301,9 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
   RouteMatch match = RouteTable().Match(request.method, request.segments);
   const bool for_anyone = match.route != nullptr && match.route->permission == Permission::kAnyone;
   Caller caller;
-  // A refresh counts against the address's rate only if it fails. Otherwise strangers at the
-  // same address could prevent a refresh and so end a session. The look-up rate bounds the cost
-  // of refreshes.
+  // A failed refresh counts against the address's rate; a successful one does not. Otherwise
+  // strangers at the same address could prevent a refresh and so end a session. The look-up rate
+  // bounds the cost of refreshes.
   const bool refresh = for_anyone && match.route->handler == &RefreshSession;
   if (for_anyone) {
     if (auto refused = AdmitAddress(refresh ? lookup_rate_ : address_rate_, request))
@@ -312,8 +312,8 @@ Reply ApiHandler::Serve(const HttpRequest& request, Trace& trace) {
     CARILLON_ASSIGN_OR_RETURN(caller, Identify(request));
     if (auto refused = Admit(account_rate_, caller.Subject())) return std::move(*refused);
   }
-  // Checked after the caller, so that without a valid token the answer is 401, whatever else
-  // is wrong.
+  // Checked after the caller. So without a valid token the answer is 401, even if something
+  // else is wrong.
   const auto defect = DefectProblem(request.defect);
   if (defect && request.defect != HttpDefect::kBodyTooLarge) return *defect;
   if (match.route == nullptr) {
@@ -369,9 +369,8 @@ Call ApiHandler::CallOf(const HttpRequest& request, const Caller& caller, std::s
 }
 
 Outcome<Caller> ApiHandler::Identify(const HttpRequest& request) {
-  // Look-ups of unknown tokens are limited to the rate of an account and not to the lower rate of
-  // an address, so that a few invented tokens from an address do not delay the first use of a
-  // valid token.
+  // Look-ups of unknown tokens are limited to the rate of an account, not to the lower rate of an
+  // address. So a few invented tokens from an address do not delay the first use of a valid token.
   const std::string bearer = BearerToken(request);
   if (authenticator_.MayBeAGuess(bearer)) {
     if (auto refused = AdmitAddress(lookup_rate_, request)) return std::move(*refused);
@@ -398,8 +397,8 @@ std::optional<Problem> ApiHandler::AdmitAddress(RateLimit& limit, const HttpRequ
 }
 
 Reply ApiHandler::Dispatch(const Route& route, Call& call) {
-  // Only reads have query parameters. A write with parameters is refused, which is better than to
-  // ignore them.
+  // Only reads have query parameters. A write with parameters is refused, because it would be worse
+  // to ignore them.
   if (route.method != "GET" && !route.with_query) CARILLON_TRY(Query::Read(call.request, {}));
   if (!route.action.empty() && !route.on_any_store) {
     if (auto held = HeldProblem(context_.store_standing())) return std::move(*held);
@@ -416,8 +415,11 @@ Reply ApiHandler::Dispatch(const Route& route, Call& call) {
 }
 
 void ApiHandler::Audit(const Route& route, const Call& call, const HttpResponse& done) {
-  // The object of the record is the one that the handler noted; otherwise the first object in the
-  // path, then the created object, then the last segment of the path, for example "password".
+  // The object of the record is the first of these that exists:
+  // - the object that the handler noted;
+  // - the first object in the path;
+  // - the created object;
+  // - the last segment of the path, for example "password".
   const std::string location = HeaderOf(done, "Location");
   const std::string made =
       location.empty() ? call.request.segments.back() : location.substr(location.rfind('/') + 1);

@@ -20,10 +20,11 @@ using Values = std::map<std::string, std::string>;
 constexpr size_t kPauseReasonMax = 500;  // characters: it is shown on every page
 constexpr int kPauseTries = 5;           // if other requests change the settings at the same time
 
-// The answer of GET. Adopt `stored` first, so that the answer shows the settings in force here.
+// The answer of GET. Call `Adopt` with `stored` first, so that the answer shows the settings
+// in force here.
 json ConfigToJson(const Call& call, const ClusterSettings& stored) {
-  // `left_out` is not reported: values that this version does not accept are logged where they
-  // are applied.
+  // `left_out` is not reported: values that this version does not accept are logged where
+  // they are applied.
   std::vector<std::string> left_out;
   const config::Config config = call.api.config.With(stored.values, &left_out);
   json document = {{"version", stored.version},
@@ -90,7 +91,7 @@ std::optional<FieldError> ReadValue(const std::string& name, const json& value, 
   return std::nullopt;
 }
 
-// Reads all values or none; the problem lists every wrong one.
+// Reads all values or none. The problem lists every wrong value.
 Outcome<Values> ReadChange(const json& settings, Values wanted) {
   std::vector<FieldError> errors;
   for (const auto& [name, value] : settings.items()) {
@@ -115,7 +116,7 @@ Outcome<json> ReadSettingsMember(const Call& call) {
   return std::move(body["settings"]);
 }
 
-// After an unknown outcome: reads the settings again to find out whether they were written.
+// After an unknown outcome, reads the settings again to find out whether they were written.
 Outcome<ClusterSettings> LookAgain(const Call& call, const ClusterSettings& wanted,
                                    const Error& unknown) {
   const auto found = call.stores.settings.ReadSettings();
@@ -125,13 +126,14 @@ Outcome<ClusterSettings> LookAgain(const Call& call, const ClusterSettings& want
       unknown);
 }
 
-// False if the store was restored from a backup and has older settings than those in force here.
+// False if the stored settings are older than those in force here, because the store was restored
+// from a backup.
 bool InForce(const Call& call, const ClusterSettings& stored) {
   return stored.version >= call.api.settings.version();
 }
 
-// Writes the settings and returns them; nullopt: another request has changed them meanwhile. The
-// returned settings are in force here; the member's loops pass them to the other members. The new
+// Writes the settings and returns them. nullopt: another request has changed them meanwhile. The
+// returned settings are in force here. The member's loops pass them to the other members. The new
 // version is higher than all known versions, because members adopt only higher versions.
 Outcome<std::optional<ClusterSettings>> Store(const Call& call, const ClusterSettings& stored,
                                               const Values& values) {
@@ -158,8 +160,8 @@ HttpResponse PauseResponse(const ClusterSettings& settings) {
                       {{"paused", PauseToJson(PauseOf(settings))}, {"version", settings.version}});
 }
 
-// If the cluster is already in the wanted state, nothing is written, so that a second pause does
-// not replace the reason and the time of the first.
+// If the cluster is already in the wanted state, nothing is written. So a second pause does not
+// replace the reason and the time of the first.
 Reply SetPauseTo(const Call& call, const std::optional<ClusterPause>& pause) {
   for (int i = 0; i < kPauseTries; ++i) {
     CARILLON_ASSIGN_OR_RETURN(const ClusterSettings stored, call.stores.settings.ReadSettings());

@@ -74,7 +74,7 @@ json NumberOrNull(const std::optional<int64_t>& number) {
   return number ? json(*number) : json(nullptr);
 }
 
-// Members read all results and logs; each executor reads one partition of the tasks, so for tasks
+// Members read all results and logs. Each executor reads one partition of the tasks, so for tasks
 // the largest lag of an executor is shown.
 json DescribeLag(const ClusterView& view) {
   const auto of = [&view](std::string_view topic) {
@@ -118,8 +118,8 @@ json DescribeStanding(const StoreStanding& standing) {
 
 }  // namespace
 
-// Data from the store is null while the store does not answer; `unknown_since` is the start of
-// that time.
+// While the store does not answer, data from the store is null, and `unknown_since` is the start
+// of this time.
 Reply SystemStatus(const Call& call) {
   const ClusterView view = call.api.status.Read();
   const StoreSnapshot snapshot = call.services.probe.Look();
@@ -153,7 +153,7 @@ Reply SystemStatus(const Call& call) {
   return JsonResponse(200, status);
 }
 
-// The body names the store that the caller was shown, so that no other store is accepted.
+// The body names the store that the caller was shown. So no other store is accepted.
 Reply AcceptStore(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(
       const json body,
