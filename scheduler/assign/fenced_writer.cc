@@ -36,8 +36,8 @@ Status FencedWriter::Check(const Fence& fence) {
 }
 
 void FencedWriter::Succeeded(const Fence& fence, SteadyTime sent) {
-  // The proof counts from the time of the request, because another owner may have taken the segment
-  // before the reply arrived.
+  // The proof counts from the time of the request. Another owner may have taken the segment before
+  // the reply arrived.
   const bool from_receipt = failpoint::Broken("proof.from_receipt");
   table_.Proved(fence, from_receipt ? clock_.Steady() : sent);
 }
@@ -47,8 +47,8 @@ void FencedWriter::Failed(std::string_view op, const Fence& fence, const Error& 
     metrics_.counter("carillon_fenced_writes_total", op).Add();
     log::Warn("assign", "{}: fenced: {}", op, error.message);
     const Status checked = Check(fence);
-    // If the epochs could not be read, the next write is refused as fenced as well, and then they
-    // are read again.
+    // If the epochs could not be read, the next write is refused as fenced as well. The epochs are
+    // then read again.
     if (!checked.ok())
       log::Warn("assign", "{}: cannot read epochs: {}", op, checked.error().message);
     return;

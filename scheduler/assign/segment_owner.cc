@@ -45,8 +45,9 @@ void SegmentOwner::MeasureClock(SteadyTime now) {
   ports_.cluster.AddSample(sent, ports_.clock.Steady(), *answer);
 }
 
-// Beyond the limit either of the two clocks may be wrong. A member on a host whose clock is off
-// must not own segments: its wall times (start, end, logs) would contradict those in the store.
+// If the difference exceeds the limit, one of the two clocks is wrong, and it is unknown which. A
+// member on a host whose clock is off must not own segments. Its wall times (start, end, logs)
+// would contradict those in the store.
 void SegmentOwner::JudgeClock() {
   const auto offset = ports_.cluster.Offset();
   if (!offset || ports_.cluster.needs_sample()) return;
@@ -74,11 +75,12 @@ void SegmentOwner::GiveUp(const Fence& fence, DropCause cause) {
   Release(fence);
 }
 
-// Call it after the table has dropped these epochs, so that nothing new begins under them.
+// Call it after the table has dropped these epochs. So nothing new begins under them.
 void SegmentOwner::Release(const Fence& fence) {
   if (fence.empty()) return;
   const Status released = ports_.segments.Release(fence);
-  // After a failure the next owner waits for `release_wait` and then takes the segments by force.
+  // If the release failed, the next owner waits for `release_wait` and then takes the
+  // segments by force.
   if (!released.ok()) log::Warn("assign", "release: {}", released.error().message);
 }
 
@@ -100,11 +102,13 @@ void SegmentOwner::FollowAssignment(SteadyTime now) {
   if (!missing.empty()) TakeMissing(*assignment, missing);
 }
 
-// Returns the segments to take now: assigned segments that this member does not hold, and held ones
-// that its session could not prove while the store is unavailable (this member missed a generation,
-// or has joined again since it took them). Segments that a live former owner has not released yet
-// are left out for `release_wait`, so that the owner can finish its work on them: a forced Take
-// would end its connections and disturb its other segments.
+// Returns the segments to take now. They are assigned to this member, and it does not hold them, or
+// its session could not prove them while the store is unavailable. The session cannot prove a
+// segment if the member missed a generation, or has joined again after it took the segment.
+//
+// Segments that a live former owner has not released yet are left out for `release_wait`. So
+// the owner can finish its work on them. A forced Take would end its connections and disturb
+// its other segments.
 std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, SteadyTime now) {
   const auto view = ports_.table.View();
   const uint64_t joins = ports_.coordinator.Joins();
@@ -118,8 +122,8 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
     if (!provable) missing.push_back(segment);
   }
   if (missing.empty()) return missing;
-  // While another process with this member's id is alive, nothing is taken, because the session of
-  // that process may still prove the segments that it keeps.
+  // While another process with this member's id is alive, nothing is taken. The session of that
+  // process may still prove the segments that it keeps.
   const std::vector<MemberInfo> members = ports_.coordinator.Members();
   if (IsTwice(members, now)) return {};
   if (waiting_for_ != assignment.generation) {
@@ -144,8 +148,8 @@ std::vector<SegmentId> SegmentOwner::Missing(const Assignment& assignment, Stead
   return missing;
 }
 
-// The error is logged only after kLogDuplicateEvery, because after a crash the old process remains
-// a member until its session ends.
+// The error is logged only after kLogDuplicateEvery. After a crash, the old process remains a
+// member until its session ends.
 bool SegmentOwner::IsTwice(const std::vector<MemberInfo>& members, SteadyTime now) {
   const auto other = std::find_if(members.begin(), members.end(), [this](const MemberInfo& info) {
     return info.id == options_.self && info.incarnation != options_.incarnation;

@@ -128,8 +128,8 @@ void SegmentTable::Keep(Generation generation, uint64_t joins,
   MutexLock lock(mu_);
   bool changed = false;
   for (auto& [segment, held] : held_) {
-    // The caller has dropped unwanted segments before; one that is left was added since then, by a
-    // Take under an earlier assignment.
+    // The caller dropped unwanted segments before. If one is left, a Take under an earlier
+    // assignment has added it afterwards.
     if (!std::binary_search(wanted.begin(), wanted.end(), segment)) continue;
     if (held.segment.joins != joins) continue;
     if (held.segment.generation.value() + 1 != generation.value()) continue;
