@@ -101,7 +101,7 @@ bool Authenticator::MayBeAGuess(const std::string& bearer) {
 Authenticator::Answer Authenticator::AuthenticateToken(const std::string& token) {
   const std::string hash = HashToken(token);
   auto caller = Confirm(hash, [this, hash] { return FindToken(hash); });
-  // Checked here, because the cached token may have expired since.
+  // Checked here, because the cached token may have expired after it was cached.
   const bool expired =
       caller.ok() && *caller && (*caller)->expires && *(*caller)->expires <= Wall();
   if (expired) return std::optional<Caller>();

@@ -6,7 +6,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// The answer is the same for all mistakes in a token, so that it does not help to guess a token.
+// The answer is the same for all mistakes in a token. So it does not help to guess a token.
 Error NotGood() {
   return {ErrorCode::kDenied,
           "the join token is unknown, already used, expired, or for another executor"};
@@ -21,7 +21,7 @@ Result<std::string> FindJoinToken(AuthStore& store, const JoinRequest& request, 
   return found->token.token_id;
 }
 
-// An executor that is not in the store may renew: the store may have been restored from an older
+// An executor that is not in the store may renew. The store may have been restored from an older
 // backup, or the executor may have joined only just now.
 Status CheckMayRenew(ExecutorStore& store, const ExecutorId& id) {
   const auto executor = store.GetExecutor(id);
@@ -51,7 +51,8 @@ Result<std::string> ExecutorEnrollment::Issue(const JoinRequest& request) const 
                                                    .until = now + kExecutorCertificateLife});
   if (!issued.ok()) return Error{ErrorCode::kDenied, issued.error().message};
   if (renews) return issued;
-  // Deleting the token uses it. Of two concurrent requests, the store lets only one delete it.
+  // Deleting the token uses it up. If there are two concurrent requests, the store lets only one of
+  // them delete the token.
   const Status used = stores_.auth.DeleteToken(token_id);
   if (!used.ok()) return used.code() == ErrorCode::kNotFound ? NotGood() : used.error();
   const std::string& id = request.executor.value();

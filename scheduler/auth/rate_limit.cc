@@ -8,7 +8,7 @@ SteadyTime& RateLimit::PaidUntil(const std::string& who, SteadyTime now) {
   const auto known = paid_until_.find(who);
   if (known != paid_until_.end()) return known->second;
   if (paid_until_.size() >= kTrackedMax) {
-    // Drops callers whose timestamp has passed: they have the full allowance, as new callers have.
+    // Drops callers whose timestamp has passed. They have the full allowance, like new callers.
     std::erase_if(paid_until_, [now](const auto& entry) { return entry.second <= now; });
   }
   return paid_until_.size() < kTrackedMax ? paid_until_[who] : others_paid_until_;

@@ -14,8 +14,8 @@ std::string AccountOf(const std::string& name) { return LowerCase(name); }
 
 template <typename Answer, typename Work>
 Result<Answer> RunOn(WorkerPool& pool, Work work) {
-  // Once posted, only the task owns the promise: a pool that stops destroys the task and with it
-  // the promise, which ends the wait below.
+  // After the post, only the task owns the promise. A pool that stops destroys the task and with it
+  // the promise. That ends the wait below.
   auto promise = std::make_shared<std::promise<Result<Answer>>>();
   std::future<Result<Answer>> answer = promise->get_future();
   if (!pool.TryPost([promise, work = std::move(work)] { promise->set_value(work()); })) {
