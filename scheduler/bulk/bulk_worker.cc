@@ -106,8 +106,8 @@ SteadyTime BulkWorker::DoNext(SteadyTime now, WallTime cluster_now) {
       item.begun || work.tries > 0 ? EarlierAttempt::kPossibly : EarlierAttempt::kNo;
   const ItemOutcome outcome = ports_.runner.Do(work.action.order, work.caller, item, tried);
   if (outcome.verdict == ItemOutcome::Verdict::kAgain) {
-    // A try counts only if the store accepts a record now; otherwise the problem may be the store's
-    // and not the item's.
+    // A try counts only if the store accepts a record now. Otherwise the cause may be the store and
+    // not the item.
     const int tries = ++work.tries;
     const bool answers = Record();
     if (!work_) return WaitUntil(now);
