@@ -103,8 +103,9 @@ void ClaimApplier::Apply(std::vector<Item> items) {
   Answer(items);
 }
 
-// Decides the claims for which the run's row is not needed; the store decides the others. A loss is
-// checked first, because it is final; after any other answer the claim may still be accepted.
+// Decides the claims for which the run's row is not needed; the store decides the other
+// claims. A loss is checked first, because it is final. After any other answer the claim may
+// still be accepted.
 void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   size_t room = ports_.leases.Room();
   const bool paused = ports_.paused() && !failpoint::Broken("pause.claim");
@@ -118,7 +119,7 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
       item.reply = {ClaimVerdict::kRefused, ClaimReason::kGone};
       continue;
     }
-    // This refusal decides nothing about the run: the claim may have been accepted here before the
+    // This refusal decides nothing about the run. The claim may have been accepted here before the
     // segment moved, and only the present owner knows that.
     if (foreign) {
       item.decided = true;
@@ -126,8 +127,8 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
       continue;
     }
     // During a pause the store refuses the claim unless it was accepted before. Only the row shows
-    // that. The lease table cannot rule it out, because the segment may have moved since, or may
-    // not be recovered yet.
+    // whether it was accepted. The lease table cannot rule it out: the segment may have moved
+    // meanwhile, or may not be recovered yet.
     if (paused) {
       item.request.hold_back = ClaimReason::kClusterPaused;
       continue;
@@ -136,8 +137,9 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
       item.request.repeated = true;
       continue;
     }
-    // Without room for a lease, a new claim is refused, and the run stays PENDING and is dispatched
-    // again. If it were accepted, the run would stay RUNNING for ever, because it has no lease.
+    // If there is no room for a lease, a new claim is refused. The run stays PENDING and is
+    // dispatched again. If the claim were accepted, the run would stay RUNNING for ever, because it
+    // has no lease.
     if (room == 0) {
       item.request.hold_back = ClaimReason::kNoLease;
       continue;
@@ -146,9 +148,9 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   }
 }
 
-// The overlap policy of a run, and the executors that may run it, are taken from its job's
-// definition, not from the claim. The executor's labels are taken from the store, because they may
-// have changed since the task was published.
+// The overlap policy of a run, and the executors that may run it, come from its job's definition,
+// not from the claim. The executor's labels come from the store, because they may have changed
+// after the task was published.
 void ClaimApplier::Place(std::vector<Item*>& items) {
   std::vector<JobVersionKey> keys;
   for (const Item* item : items) keys.push_back({item->request.job_no, item->request.def_version});
@@ -165,7 +167,7 @@ void ClaimApplier::Place(std::vector<Item*>& items) {
     const auto at = found->definitions.find({request.job_no, request.def_version});
     if (at == found->definitions.end()) {
       // The definition cannot be decoded, so it is unknown which executors may take the run. A new
-      // claim is refused; a repeated claim is confirmed.
+      // claim is refused. A repeated claim is confirmed.
       if (found->unreadable.contains({request.job_no, request.def_version})) {
         request.elsewhere = true;
       }
@@ -248,12 +250,12 @@ void ClaimApplier::Grant(const LeaseHolder& holder, const std::vector<Item*>& it
     if (accepted[i]->reply.verdict == ClaimVerdict::kAcceptedAgain) again.push_back(grants[i].held);
     if (answers[i] == LeaseTable::Grant::kGranted) continue;
     // Either the attempt was lost meanwhile and must not start, or its segment is no longer owned.
-    // In the second case no answer is sent, because the next owner decides.
+    // If the segment is no longer owned, no answer is sent, because the next owner decides.
     accepted[i]->decided = answers[i] != LeaseTable::Grant::kNotOwned;
     accepted[i]->reply = {ClaimVerdict::kRefused, ClaimReason::kNotPending};
   }
-  // If the result of a run was applied before its repeated claim was granted, the new lease must be
-  // removed again.
+  // If the result of a run was applied before its repeated claim was granted, the new lease must
+  // be removed again.
   ports_.leases.Erase(ports_.applied.Among(again));
 }
 
@@ -275,7 +277,7 @@ void ClaimApplier::FileOf(const LeaseHolder& holder, const std::vector<Item*>& i
   ports_.events.Push(std::move(events));
 }
 
-// The definition named in the run's row determines its secrets, not the executor's claim.
+// The definition named in the run's row determines the secrets. The executor's claim does not.
 void ClaimApplier::HandSecrets(std::vector<Item>& items) {
   std::vector<Item*> asking;
   std::vector<JobVersionKey> keys;
@@ -348,7 +350,7 @@ void ClaimApplier::SendAll(std::map<size_t, ClaimBatchReply> replies) {
     reply.lease = options_.lease;
     const Status sent =
         ports_.hub.Send(arrival.from.executor, arrival.from.incarnation, std::move(reply));
-    // A lost answer does no harm: the executor repeats the claim, and it is accepted again.
+    // A lost answer does no harm. The executor repeats the claim, and it is accepted again.
     if (!sent.ok()) log::Debug("claims", "answer: {}", sent.error().message);
   }
 }
