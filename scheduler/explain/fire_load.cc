@@ -40,7 +40,7 @@ class LoadCounter {
   }
 
  private:
-  // Takes one step per non-empty bucket, however many fires it has.
+  // Takes one step per bucket that is not empty, however many fires the bucket has.
   ScheduleLoad Count(const ScheduleSpec& spec, const JobDefinition& job) {
     ScheduleLoad load;
     const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
@@ -58,8 +58,8 @@ class LoadCounter {
     }
   }
 
-  // The part of `all` from `created` on: later buckets as they are, and the bucket that contains
-  // `created` counted again.
+  // Returns the part of `all` from `created` on. Later buckets are copied. The bucket that contains
+  // `created` is counted again.
   ScheduleLoad Since(WallTime created, const ScheduleLoad& all, const ScheduleSpec& spec,
                      const JobDefinition& job) {
     ScheduleLoad load;

@@ -32,8 +32,8 @@ struct Node {
   std::string address = {};  // empty = unknown
   NodeState state = NodeState::kUnknown;
   std::string detail = {};            // empty = none
-  std::optional<Outage> away = {};    // the outage if it becomes unavailable
-  std::optional<Outage> costs = {};   // the outage that it causes now
+  std::optional<Outage> away = {};    // the outage if this part becomes unavailable
+  std::optional<Outage> costs = {};   // the outage that this part causes now
   std::optional<bool> leader = {};    // members only
   std::map<std::string, int> counts;  // for a group of executors: their number by state
 };
@@ -101,12 +101,12 @@ bool Usable(const ExecutorRecord& executor) {
   return executor.state == ExecutorState::kOnline && executor.enabled && !executor.draining;
 }
 
-// A lost executor counts as an outage for this long. After that, its runs have been retried
+// A lost executor counts as an outage for this long. Afterwards its runs have been retried
 // elsewhere or wait for a person. Without this limit, an executor that was removed for good would
 // count for as long as its record exists. If no executor is usable, every lost executor counts.
 constexpr Duration kMissedFor = 10min;
 
-// An executor that was disabled or drained before it was lost is not missed.
+// An executor that was disabled or drained before it was lost does not count as an outage.
 bool Missed(const ExecutorRecord& executor) { return executor.enabled && !executor.draining; }
 
 std::string DetailOf(const ExecutorRecord& executor) {
@@ -199,7 +199,7 @@ class Graph {
   }
 
   void AddMembers() {
-    std::map<std::string, int> left;  // number of segments, by owners that are not members
+    std::map<std::string, int> left;  // number of segments of each owner that is not a member
     for (const SegmentRecord& segment : inputs_.segments) {
       if (!segment.owner.value().empty()) ++left[segment.owner.value()];
     }
@@ -358,7 +358,7 @@ class Graph {
     for (const auto& [outage, ids] : nodes) outages.insert(outage);
     json impact = json::array();
     for (const OutageRow& row : ImpactOf(outages)) {
-      if (row.until == OutageBound::kExecutorLost) continue;  // this executor is lost by now
+      if (row.until == OutageBound::kExecutorLost) continue;  // the executor is already lost
       json one = RowToJson(row, inputs_.bounds);
       one["nodes"] = row.outage == Outage::kStoreAndCoordinator
                          ? std::set<std::string>{"coordinator", "store"}
