@@ -7,8 +7,10 @@
 namespace carillon::scheduler {
 namespace {
 
-// Approximate sizes in bytes, not counting texts: an entry (in list and map) with its definition; a
-// node of a map; a schedule, both compiled (sets of minutes, hours, days) and as written.
+// Approximate sizes in bytes, not counting texts:
+// - of an entry (in list and map) with its definition;
+// - of a node of a map;
+// - of a schedule, both compiled (sets of minutes, hours, days) and as written.
 constexpr size_t kEntryBytes = 1024;
 constexpr size_t kNodeBytes = 112;
 constexpr size_t kScheduleBytes = 1536;
@@ -27,8 +29,8 @@ size_t BytesOf(const std::map<std::string, Value>& values) {
   return bytes;
 }
 
-// A selector that cannot be parsed was written by a later version of the program. It matches no
-// executor, so that the run does not start on a wrong one.
+// A later version of the program has written a selector that cannot be parsed here. Such a selector
+// matches no executor, so that the run does not start on a wrong one.
 Selector SelectorOf(const JobDefinition& job) {
   auto selector = Selector::Parse(job.executor_selector);
   return selector.ok() ? std::move(selector).value() : Selector::Nothing();

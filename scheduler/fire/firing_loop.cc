@@ -17,7 +17,7 @@ bool SameTask(const PendingRun& a, const PendingRun& b) {
   return a.def_version == b.def_version && a.due == b.due && a.priority == b.priority;
 }
 
-// True if the offered run `run` replaces `known`, the tracked run with the same key.
+// True if `run`, which was offered now, replaces `known`, the tracked run with the same key.
 bool Supersedes(const PendingRun& run, const TrackedRun& known, SteadyTime now) {
   if (run.epoch != known.run.epoch) return true;
   if (run.attempt != known.run.attempt) return run.attempt > known.run.attempt;
@@ -46,8 +46,8 @@ FiringLoop::FiringLoop(const Ports& ports, Options options)
       dispatch_(ports_, options_, places_, skips_) {}
 
 SteadyTime FiringLoop::Step(SteadyTime now) {
-  // The events are popped before the executors' reports are read, but handled after them. So a
-  // report that is older than a claim or an end among these events is applied before it.
+  // The events are popped before the executors' reports are read, and handled after the reports. So
+  // a report that is older than a claim or an end among these events is applied before it.
   const std::vector<RunEvents> events = ports_.events.PopUpTo(kEventBatchesPerStep);
   FollowOwnership();
   FollowExecutors(now);
@@ -99,8 +99,8 @@ void FiringLoop::FollowExecutors(SteadyTime now) {
                                       .takes_secrets = view.takes_secrets});
     const ExecutorCredits::Index executor = credits.Find(view.id);
     if (heard) FollowReport(executor, view);
-    // Runs that this executor has not claimed go to other executors at once. If it still claims one
-    // of them, the claim decides.
+    // Runs that this executor has not claimed go to other executors at once. If this executor still
+    // claims one of them, the claim decides.
     if (gone) dispatch_.ReturnFrom(executor, now);
   }
 }
@@ -168,7 +168,8 @@ void FiringLoop::HandleClaimed(TrackedRun& tracked, ExecutorCredits::Index execu
   if (tracked.place == Place::kInFlight && tracked.executor == executor) {
     places_.credits().Claimed(executor, tracked.slots, tracked.charge, now - tracked.since, now);
   } else {
-    // The run had timed out at this executor, and is now ready again or published to another one.
+    // The run had timed out at this executor. Now it is ready again, or published to
+    // another executor.
     places_.Release(tracked);
     if (executor != ExecutorCredits::kNone && tracked.definition) {
       places_.credits().ClaimedLate(executor, tracked.slots, tracked.charge);
@@ -181,7 +182,8 @@ void FiringLoop::HandleClaimed(TrackedRun& tracked, ExecutorCredits::Index execu
 void FiringLoop::HandleRefused(TrackedRun& tracked, const RunEvent& event,
                                ExecutorCredits::Index executor, SteadyTime now) {
   const bool here = tracked.place == Place::kInFlight && tracked.executor == executor;
-  // If another executor has the run meanwhile, a refusal to this one says nothing about the run.
+  // Another executor may have the run meanwhile. A refusal to this one then says nothing
+  // about the run.
   if (!here && tracked.place != Place::kReady) return;
   if (event.what == RunEvent::What::kReturned) {
     if (!here) return;
@@ -212,7 +214,7 @@ void FiringLoop::Offer(PendingRun run, SteadyTime now) {
     places_.Forget(run.key);
     return Admit(std::move(run), now);
   }
-  // The run is due although it is still in the wheel, because cluster time was corrected.
+  // The run is still in the wheel, but it is due, because cluster time was corrected.
   if (known->place == Place::kWheel && places_.wheel().IsDue(known->run.due)) {
     places_.wheel().Erase(run.key);
     preparation_.MakeReady(*known, now);
@@ -245,9 +247,9 @@ void FiringLoop::DrainWheel(SteadyTime now) {
   }
 }
 
-// Call it after events were lost. A claimed run without a lease has ended. A run claimed less than
-// kClaimedChecked ago is not dropped yet but checked again later: most runs are short, so its end
-// may already be among the lost events.
+// Call it after events were lost. A claimed run without a lease has ended. A run that was claimed
+// less than kClaimedChecked ago is not dropped yet but checked again later. Most runs are short, so
+// the event of its end may be among the lost events.
 void FiringLoop::CheckClaimed(SteadyTime now) {
   check_again_.reset();
   for (const RunKey& key : places_.runs().Keys()) {
@@ -279,7 +281,7 @@ void FiringLoop::PublishCounts() {
 SteadyTime FiringLoop::NextWake(SteadyTime now) const {
   if (more_input_) return now;
   SteadyTime next = std::min({now + kIdle, dispatch_.NextStep(now), preparation_.NextStep()});
-  // Nothing is dispatched before then, so due runs can stay in the wheel until that time.
+  // Nothing is dispatched before next_allowed(), so due runs can stay in the wheel until then.
   if (const auto due = places_.wheel().NextDue()) {
     next = std::min(next, std::max(*due, dispatch_.next_allowed()));
   }

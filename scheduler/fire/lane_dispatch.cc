@@ -96,7 +96,8 @@ void LaneDispatch::Dispatch(SteadyTime now) {
   const auto cluster_now = ports_.cluster.Now();
   const bool paused = ports_.paused() && !failpoint::Broken("pause.publish");
   if (!cluster_now || now < dispatch_pause_ || paused) return;
-  // Under load, tasks are collected for an interval, so that many share one signature and record.
+  // Under load, tasks are collected for an interval, so that many tasks share one signature
+  // and one record.
   if (now < next_allowed()) {
     more_ready_ = places_.runs().count(Place::kReady) > 0;
     return;
@@ -119,7 +120,8 @@ void LaneDispatch::Dispatch(SteadyTime now) {
   TakeBack(dispatcher_.Flush(places_.credits(), *cluster_now), now);
 }
 
-// Dispatches or skips the lane's first run, or blocks the lane. True if the run was published.
+// Dispatches or skips the lane's first run, or blocks the lane. Returns true if the run
+// was published.
 bool LaneDispatch::DispatchTop(const ReadyLanes::Key& key, ReadyLanes::Lane& lane,
                                WallTime cluster_now, SteadyTime now) {
   ExecutorCredits& credits = places_.credits();

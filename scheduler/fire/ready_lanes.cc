@@ -5,7 +5,7 @@ namespace {
 
 constexpr size_t kStaleEntriesMax = 4096;  // per lane, beyond twice the number of ready runs
 
-// An executor that was named for this run takes precedence over the constraints of its job.
+// If an executor was named for this run, the constraints of its job do not apply.
 ReadyLanes::Key KeyOf(const TrackedRun& tracked) {
   const JobDefinition& job = tracked.definition->job();
   ReadyLanes::Key key{.slots = tracked.definition->slots(),
@@ -48,8 +48,8 @@ void ReadyLanes::Unblock() {
   for (auto& [key, lane] : lanes_) lane.blocked = false;
 }
 
-// Needed when a run waits at the top for hours because no executor has room and the run does not
-// age out: the stale entries below it are not popped meanwhile.
+// A run may wait at the top for hours: no executor has room for it, and the run does not age out.
+// The stale entries below it are not popped meanwhile. So they must be removed here.
 void ReadyLanes::Prune(Lane& lane) {
   if (lane.heap.size() <= 2 * runs_.count(Place::kReady) + kStaleEntriesMax) return;
   lane.heap.Prune([this](const ReadyHeap::Entry& entry) {
