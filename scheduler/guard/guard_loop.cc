@@ -57,8 +57,8 @@ void GuardLoop::Follow(const StoreTrust& record) {
 
 void GuardLoop::Look(Record record, SteadyTime now) {
   const bool first = !ports_.guard.standing().trusted;
-  // If no store is trusted yet, only the leader may begin trust, and only after it has read that
-  // the coordinator has no record of trust.
+  // If no store is trusted yet, only the leader may begin trust. It must first have read that the
+  // coordinator has no record of trust.
   if (first && (!record.ok() || !ports_.coordinator.IsLeader())) return;
   const Result<StoreIdentity> seen = ports_.identity.Identify();
   if (!ports_.guard.Look(seen) || !BeginTrust(*seen, &record)) return;
@@ -67,7 +67,8 @@ void GuardLoop::Look(Record record, SteadyTime now) {
   AdvanceMark(*seen, record);
 }
 
-// Returns false if the store is not trusted yet. If a record is written, `record` is set to it.
+// Returns false if the store is not trusted yet. If a record is written, sets `record` to
+// the written record.
 bool GuardLoop::BeginTrust(const StoreIdentity& seen, Record* record) {
   if (segment_count_ == 0) segment_count_ = seen.segment_count;
   const StoreStanding standing = ports_.guard.standing();
@@ -89,7 +90,7 @@ bool GuardLoop::BeginTrust(const StoreIdentity& seen, Record* record) {
 }
 
 // The record is written only after the store has committed the mark. While the coordinator is
-// unavailable, the mark still advances; each member remembers the highest mark that it has seen.
+// unavailable, the mark still advances. Each member remembers the highest mark that it has seen.
 void GuardLoop::AdvanceMark(const StoreIdentity& seen, const Record& record) {
   const auto mark = ports_.identity.AdvanceMark(seen);
   if (!mark.ok()) {

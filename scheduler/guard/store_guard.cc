@@ -66,7 +66,8 @@ bool StoreGuard::JudgeLocked(const Result<StoreIdentity>& seen, bool* began) {
   }
   if (!standing_.trusted) return seen.ok();
   if (!doubt) {
-    // While held, the trust must not change, because the store that answers is not in use.
+    // While the store is held, the trust must not change, because the store that answers is
+    // not in use.
     if (!held) standing_.trusted = After(*standing_.trusted, *seen);
     return true;
   }
