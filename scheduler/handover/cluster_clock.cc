@@ -5,8 +5,8 @@
 namespace carillon::scheduler {
 namespace {
 
-// Two samples may differ by this much beyond their round trips (rounding, slewing) before the
-// database's clock counts as set back.
+// Two samples may differ by their round trips plus this much (rounding, slewing). If they differ by
+// more, the database's clock counts as set back.
 constexpr Duration kSampleNoise = 2ms;
 
 }  // namespace
@@ -35,8 +35,9 @@ void ClusterClock::AddSample(SteadyTime sent, SteadyTime received, WallTime answ
 std::optional<WallTime> ClusterClock::Now() const {
   MutexLock lock(mu_);
   if (samples_.empty()) return std::nullopt;
-  // If this host's clock was set back, so may have been the database's, if it runs on the same
-  // machine. Until the next sample shows that, the earlier of the two possible times is used.
+  // If this host's clock was set back, the database's clock may have been set back too, because the
+  // database may run on the same host. Until the next sample shows that, the earlier of the two
+  // possible times is used.
   Duration back = JumpLocked();
   if (back > -limits_.jump) back = Duration::zero();
   return WallTime(clock_.Steady().time_since_epoch() + MappingLocked() + back);
