@@ -25,7 +25,7 @@ ExecutorRegistry::ExecutorRegistry(const Ports& ports, Options options)
 SteadyTime ExecutorRegistry::Step(SteadyTime now) {
   RegisterWaiting(now);
   if (nudged_.exchange(false) || now >= next_refresh_) Refresh(now);
-  // State changes are written at once; heartbeats and load only every `write_every`.
+  // State changes are written at once. Heartbeats and load are written only every `write_every`.
   WriteStates();
   if (now >= next_write_) WriteHealth(now);
   if (!waiting_.empty()) return std::min(now + kRegisterAgain, next_write_);
@@ -48,7 +48,8 @@ void ExecutorRegistry::RegisterWaiting(SteadyTime now) {
         waiting_.erase(waiting_.begin());
         continue;
       }
-      // Executors that were not accepted yet are dropped; without an answer they register again.
+      // Executors that were not accepted yet are dropped. They get no answer, so they
+      // register again.
       std::erase_if(waiting_, [this](const auto& entry) { return !IsAccepted(entry.second.from); });
       return;
     }
@@ -103,8 +104,8 @@ void ExecutorRegistry::WriteHealth(SteadyTime now) {
   std::vector<ExecutorRecord> rows = ports_.executors.Records();
   std::map<ExecutorId, ExecutorState> states;
   for (const ExecutorRecord& record : rows) states[record.id] = record.state;
-  // Also marks executors as lost that are only in the store, because they have had no link to this
-  // member since it started.
+  // Also marks executors as lost that are only in the store: they have had no link to this member
+  // after its start.
   if (const auto cluster_now = ports_.cluster.Now()) {
     for (ExecutorRecord record : stored_) {
       const bool silent = *cluster_now - record.last_heartbeat >= options_.lost_after;

@@ -17,7 +17,7 @@ ExecutorTable::Admission ExecutorTable::Admit(const ExecutorRecord& record, Stea
   if (!fresh && newcomer->second.incarnation != record.incarnation) {
     newcomer->second = {record.incarnation, now};
   }
-  // Both processes are alive if the accepted one was heard after the newcomer had registered.
+  // If the accepted process was heard after the newcomer had registered, both processes are alive.
   const bool both_alive =
       heard > newcomer->second.since && now - newcomer->second.since >= options_.health.heartbeat;
   return both_alive ? Admission::kRefuse : Admission::kWait;
@@ -140,7 +140,7 @@ void ExecutorTable::SetState(Known& known, ExecutorState state) {
 
 void ExecutorTable::ForgetLocked(SteadyTime now) {
   for (auto at = known_.begin(); at != known_.end();) {
-    // An executor is forgotten only after routing has taken its last change, which is that it is
+    // Before an executor is forgotten, routing must have taken its last change: the executor is
     // lost or has left.
     const bool forgotten = now - at->second.heard >= options_.lost_kept &&
                            (at->second.left || at->second.record.state == ExecutorState::kLost) &&

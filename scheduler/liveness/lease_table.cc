@@ -7,8 +7,9 @@
 namespace carillon::scheduler {
 namespace {
 
-// Longer than any claim can be in transit: the time limit of a store call, the time in a queue, and
-// a pause of the process; after a longer pause the executor's own lease has expired anyway.
+// Longer than any claim can be in transit. The transit consists of the time limit of a store call,
+// the time in a queue, and a pause of the process. After a longer pause the executor's own lease
+// has expired anyway.
 constexpr Duration kLossRemembered = 2min;
 constexpr size_t kLossesMax = 200'000;
 
@@ -71,8 +72,8 @@ void LeaseTable::AddFound(const std::vector<RunRow>& running, Epoch epoch, Stead
                 .lost_at = lost_at};
     const auto found = leases_.find(row.key);
     if (found != leases_.end()) {
-      // A lease of this epoch, from a claim or an adoption, is newer than the scan's read, which
-      // takes no locks.
+      // The scan takes no locks. So a lease of this epoch, from a claim or an adoption, is newer
+      // than the scan's read.
       if (found->second.epoch == epoch) continue;
       if (Same(found->second.held, lease.held)) {
         lease.lost_at = std::max(lost_at, found->second.lost_at);
@@ -126,7 +127,7 @@ std::vector<ExpiredLease> LeaseTable::TakeExpired(SteadyTime now, size_t limit) 
   for (auto at = leases_.begin(); at != leases_.end() && expired.size() < limit;) {
     Lease& lease = at->second;
     if (!view->Holds(lease.held.segment, lease.epoch)) {
-      // The segment was lost or taken again, and the takeover scan of the new epoch finds its
+      // The segment was lost or taken again. The takeover scan of the new epoch finds its
       // RUNNING runs. The leases of a suspended segment stay, and are renewed, until the segment
       // is taken again.
       at = view->IsSuspended(lease.held.segment, lease.epoch) ? std::next(at) : RemoveLocked(at);

@@ -87,7 +87,7 @@ void LinkService::Handle(const LeaseHolder& from, Register& message) {
 }
 
 void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
-  // Read again, because earlier messages of the batch may have taken a while since the Step began.
+  // The clock is read again, because earlier messages of the batch may have taken a while.
   const SteadyTime now = ports_.clock.Steady();
   const std::optional<WallTime> cluster_now = ports_.cluster.Now();
   const WallTime wall = cluster_now.value_or(WallTime{});
@@ -103,8 +103,9 @@ void LinkService::Handle(const LeaseHolder& from, Heartbeat& message) {
   }
   const bool reply_registered = reply.registered;
   Send(from, std::move(reply));
-  // An executor with older settings has missed a message, so it is sent the current ones. One that
-  // reports no slots is too old to know live settings, and would be sent them with every heartbeat.
+  // An executor with older settings has missed a message, so it is sent the current settings.
+  // An executor that reports no slots is too old to know live settings. It would be sent them
+  // with every heartbeat.
   if (reply_registered && message.slots > 0 && message.config_version < ports_.settings.version()) {
     if (const auto record = ports_.executors.Find(from.executor)) SendStanding(*record);
   }
