@@ -33,7 +33,8 @@ SteadyTime LogKeeper::Step(SteadyTime now) {
   backoff_.Reset();
   if (!received_.empty()) {
     const Status committed = ports_.logs.Commit(received_);
-    // After a failure these records are delivered again, although their pieces are already stored.
+    // If the commit failed, these records are delivered again, although their pieces
+    // are already stored.
     if (!committed.ok()) log::Warn("logs", "commit: {}", committed.error().message);
     received_.clear();
   }
@@ -48,7 +49,7 @@ bool LogKeeper::Receive() {
   }
   for (ReceivedRecord& record : *records) {
     auto messages = DecodeLogs(record.record.payload, ports_.wants);
-    // Frees the payload: from here on only the record's position is needed.
+    // Frees the payload. From here on only the record's position is needed.
     record.record = {};
     if (!messages.ok()) {
       ports_.metrics.counter("carillon_rejected_messages_total", "corrupt").Add();
@@ -105,8 +106,8 @@ void LogKeeper::Write(std::vector<LogMessage> messages, Round* round) {
   Write(std::move(second), round);
 }
 
-// Stores a notice in place of a refused piece, so that readers of the log see that something is
-// missing. If the store accepts the notice, the fault is in this piece and not in the store.
+// Stores a notice in place of a refused piece. So readers of the log see that something is missing.
+// If the store accepts the notice, the fault is in this piece and not in the store.
 void LogKeeper::WriteNotice(LogMessage message, const Error& error, Round* round) {
   LogMessage notice = message;
   notice.chunk.count = 1;
