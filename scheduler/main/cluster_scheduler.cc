@@ -34,8 +34,8 @@ constexpr Duration kAskStoreEvery = 1s;
 // Executors repeat a result at least every 20 s until the run's owner has answered. So a member
 // skips older records, even if it has not read them (docs/adr/0018).
 constexpr Duration kResultsOfInterest = 30s;
-// A new member leaves older pieces of logs to the others. A member that returns continues at its
-// position, because a warden may have deleted the pieces that it has sent (the same ADR).
+// A new member leaves older pieces of logs to the other members. A member that returns continues at
+// its position, because a warden may have deleted the pieces that it has sent (docs/adr/0018).
 constexpr Duration kLogsOfInterest = 10min;
 
 Result<mysql::MysqlOptions> StoreOptionsOf(const config::Config& config, Metrics& metrics) {
@@ -65,7 +65,7 @@ Result<std::optional<tls::Authority>> AuthorityOf(const config::Config& config) 
 }
 
 // The member's identity on the control link, new at each start. Its key exists only in this
-// process, so its certificate may be valid for as long as the authority's.
+// process. So its certificate may be valid for as long as the authority's certificate.
 Result<tls::Identity> IdentityOf(const tls::Authority& authority, const MemberId& member,
                                  WallTime now) {
   CARILLON_ASSIGN_OR_RETURN(const auto info, tls::Describe(authority.certificate()));
@@ -117,7 +117,7 @@ struct ClusterScheduler::Parts {
   Result<std::string> Issue(const JoinRequest& request);
 };
 
-// The loops start last, after every port is bound: a member that fails to start fires nothing.
+// The loops start last, after every port is bound. So a member that fails to start fires nothing.
 Status ClusterScheduler::Parts::Build(const config::Config& config,
                                       const process::Interrupted& interrupted) {
   CARILLON_ASSIGN_OR_RETURN(directory, process::DataDirectory::Open(config));
@@ -167,7 +167,8 @@ Status ClusterScheduler::Parts::Build(const config::Config& config,
                               {.version = kVersion,
                                .config = config,
                                .link_authority = authority ? authority->certificate() : ""}));
-  // Read again, so that nothing fires if the cluster was paused since the store was opened.
+  // The settings are read again, because the cluster may have been paused after the store was
+  // opened. Then nothing may fire.
   if (const auto stored = store->settings.ReadSettings(); stored.ok()) settings.Adopt(*stored);
   server->StartLoops(loops);
   loops.Add("bus", clock, *bus);
@@ -205,8 +206,8 @@ Status ClusterScheduler::Parts::OpenStore(const config::Config& config,
   return EnsureAdminToken(*directory, store->auth, now, TokenOwner::kAnyMember);
 }
 
-// Every member reads all results and logs, because a segment may change its owner while a result is
-// in transit.
+// Every member reads all results and logs. A segment may change its owner while a result
+// is in transit.
 Status ClusterScheduler::Parts::OpenBus(const config::Config& config) {
   const std::string name = "carillon-" + config.Text("scheduler.id");
   CARILLON_ASSIGN_OR_RETURN(const kafka::ProducerOptions options,
@@ -256,7 +257,7 @@ Status ClusterScheduler::Parts::OpenLink(const config::Config& config, MemberInf
   return {};
 }
 
-// The hub listens before the store is open; until then, requests to join are refused.
+// The hub listens before the store is open. Until the store is open, requests to join are refused.
 Result<std::string> ClusterScheduler::Parts::Issue(const JoinRequest& request) {
   const ExecutorEnrollment* const ready = joins.load();
   if (ready == nullptr)
@@ -292,7 +293,7 @@ void ClusterScheduler::Stop() {
   if (!parts.directory) return;
   if (parts.transport) parts.transport->Stop();
   if (parts.server) parts.server->StopListening();
-  // The loops wake one another, so all of them stop before anything is destroyed.
+  // The loops wake one another. So all of them stop before anything is destroyed.
   parts.loops.Stop();
   if (parts.server) parts.server->Leave();
   parts.server.reset();
