@@ -33,7 +33,7 @@ SteadyTime Maintenance::Step(SteadyTime now) {
     if (done.ok()) {
       ports_.metrics.gauge("carillon_retention_behind").Set(behind ? 1 : 0);
     } else {
-      // It is unknown whether old rows are left, so the gauge keeps its last value.
+      // After an error it is unknown whether old rows are left. So the gauge keeps its last value.
       ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(done.code())).Add();
       log::Warn("maintain", "{}", done.error().message);
     }
