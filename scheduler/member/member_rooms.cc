@@ -143,7 +143,8 @@ void Member::Rooms::ForgetStore() {
   planner.Forget();
 }
 
-// An error is only counted, because the firing loop reads a missing definition when the run is due.
+// Loads the definitions of the runs into the cache. An error is only counted. When a run is due and
+// the cache does not have its definition, the firing loop reads the definition from the store.
 void Member::Rooms::WarmDefinitions(const std::vector<PendingRun>& runs) {
   std::vector<JobVersionKey> keys;
   keys.reserve(runs.size());

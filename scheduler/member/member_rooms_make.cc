@@ -4,7 +4,7 @@
 namespace carillon::scheduler {
 namespace {
 
-// Planning stops at three quarters of the capacity; the rest is for retries and takeovers.
+// Planning stops at three quarters of the capacity. The last quarter is for retries and takeovers.
 constexpr size_t BacklogMax(size_t capacity) { return capacity / 4 * 3; }
 
 }  // namespace
@@ -285,8 +285,8 @@ std::vector<Duration> Member::Rooms::LateLimits(const std::vector<JobVersionKey>
   return limits;
 }
 
-// Uses the cached definition, which normally exists for runs that this member dispatched. Without
-// one, as for runs that an earlier owner dispatched, the cluster's defaults apply.
+// Uses the cached definition. For runs that this member dispatched, it normally exists. If there is
+// none, as for runs that an earlier owner dispatched, the cluster's defaults apply.
 Duration Member::Rooms::LateLimit(const ClaimRequest& request) {
   if (ports.sender == nullptr || !ports.sender->options().enabled()) return {};
   const auto definition = definitions.Get({request.job_no, request.def_version});
