@@ -14,7 +14,7 @@ constexpr int kGone = 410;  // Standard Webhooks: the receiver wants no more mes
 
 constexpr size_t kErrorBytesMax = 500;
 
-// Makes a server's answer, which may be any bytes, storable: valid UTF-8 of bounded length.
+// Makes a server's answer storable: valid UTF-8 of bounded length. The answer may be any bytes.
 std::string Sentence(const std::string& why) { return ToValidUtf8(why.substr(0, kErrorBytesMax)); }
 
 SendOutcome Unsent(const std::string& why) {

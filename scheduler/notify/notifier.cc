@@ -25,8 +25,8 @@ std::string_view LabelOf(DeliveryState state) {
   return "failed";
 }
 
-// True if `outcome`, which could not be recorded, is the outcome of the delivery's next attempt.
-// False if the delivery was requested again since then, or another attempt was recorded.
+// `outcome` could not be recorded. True if it is the outcome of the delivery's next attempt. False
+// if the delivery was requested again meanwhile, or another attempt was recorded.
 bool IsOf(const DeliveryOutcome& outcome, const Delivery& delivery) {
   return outcome.asked == delivery.asked && outcome.attempts == delivery.attempts + 1;
 }
@@ -65,7 +65,8 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
   if (!open.ok()) return Failed(open.error());
   if (open->empty()) return;
   const NotifyOptions& options = ports_.sender.options();
-  // Earlier notices of this batch count for the repetition rule of the later ones.
+  // What was decided for a notice (sent or held back) is taken into account when a later notice of
+  // the same job and kind in this batch is decided.
   std::map<std::pair<JobNo, NoticeKind>, NoticeMemory> memories;
   std::vector<NoticeDecision> decisions;
   for (OpenNotice one : *open) {
@@ -135,7 +136,7 @@ void Notifier::LookForRecoveries(const OwnedView& view, WallTime cluster_now) {
     segments.push_back(found.segment);
   }
   const Fence fence = view.FenceFor(segments);
-  // The result is ignored: if this fails, the next scan finds the same recoveries again.
+  // The result is ignored. If this write fails, the next scan finds the same recoveries again.
   static_cast<void>(ports_.fences.RunAside(
       "notices", fence, [&] { return ports_.store.AddNotices(notices, fence); }));
 }
