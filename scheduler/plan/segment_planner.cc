@@ -11,7 +11,7 @@ namespace {
 constexpr int kConflictsUntilAside = 5;  // of one schedule in a row; edits alone cause fewer
 constexpr Duration kConflictWait = 20ms;
 constexpr Duration kBacklogLookEvery = 200ms;
-constexpr size_t kRowsWorthWriting = 8;  // a batch with less room left is written
+constexpr size_t kRowsWorthWriting = 8;  // if a batch has room for fewer rows, it is written
 
 }  // namespace
 
@@ -45,10 +45,10 @@ SteadyTime SegmentPlanner::Step(SteadyTime now) {
   return next_scan_;
 }
 
-// True if there is more to plan now.
+// Returns true if there is more to plan now.
 bool SegmentPlanner::PlanRound(SteadyTime now) {
   // The version is read before the view. If the view is newer than this version, the scan is
-  // repeated needlessly; in the other order a change could be missed.
+  // repeated needlessly. In the other order a change could be missed.
   const uint64_t version = ports_.segments.version();
   const auto view = ports_.segments.View();
   const std::vector<SegmentId> segments = view->ActiveSegments();
@@ -173,8 +173,9 @@ SegmentPlanner::Outcome SegmentPlanner::Split(const OwnedView& view,
   return Write(view, std::move(second), now);
 }
 
-// After a conflict (an edit, pause or delete was written first) the next scan reads the schedule
-// again. A schedule that conflicts several times in a row has another problem and is set aside.
+// A conflict means that an edit, pause or delete was written first. The next scan then reads
+// the schedule again. A schedule that conflicts several times in a row has another problem and
+// is set aside.
 void SegmentPlanner::RefuseOne(const PlannedSchedule& planned, const Error& error, SteadyTime now) {
   const ScheduleId id = planned.due.schedule_id;
   const bool moved = error.code == ErrorCode::kConflict || error.code == ErrorCode::kExists;

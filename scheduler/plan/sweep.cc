@@ -74,7 +74,7 @@ bool Sweep::LookAhead(const OwnedView& view) {
     if (!found.ok()) return false;
     ahead_->after = found->next;
     const bool room = Offer(view, found->runs);
-    // If the feed is full, the periodic scan finds the remaining runs when they are due.
+    // If the feed is full, the periodic scan finds the runs that were not fed when they are due.
     if (!room) ports_.feed.NoteDropped();
     if (!room || !found->next) FinishAhead();
   }
@@ -83,7 +83,7 @@ bool Sweep::LookAhead(const OwnedView& view) {
   return true;
 }
 
-// Returns those segments of the scan that are still held under the epoch with which it began.
+// Returns the segments of the scan that are still held under the epoch with which the scan began.
 std::vector<SegmentId> Sweep::AheadOf(const OwnedView& view) const {
   std::vector<SegmentId> held;
   for (const auto& [segment, epoch] : ahead_->taken) {
@@ -117,9 +117,9 @@ bool Sweep::LookAtNudged(const OwnedView& view) {
   return true;
 }
 
-// Returns the range of fires to scan after a change. It reaches back only kNudgeLooksBack, because
-// runs of older fires are due, or wait for a retry that this process wrote. Both are found without
-// a nudge.
+// Returns the range of fires to scan after a change. The range reaches back only kNudgeLooksBack.
+// Runs of older fires are due, or wait for a retry that this process wrote. Both kinds are found
+// without a nudge.
 JobWindow Sweep::WindowOf(const ChangedWork& work) const {
   if (work.run) return {.job_no = work.job_no, .from = work.run->fire, .to = work.run->fire};
   const WallTime now = *ports_.cluster.Now();
@@ -133,7 +133,8 @@ void Sweep::NoteDrops(SteadyTime now) {
   if (nudged) next_due_look_ = now;
   if (!ports_.feed.TakeDropped() && !nudged) return;
   dropped_until_ = now + horizon_.load() + options_.every;
-  // Extends the current round to now, so that it also reads the runs that it had left to memory.
+  // Extends the current round to the present time. So it also reads the runs that it had
+  // left to memory.
   if (round_) round_->until = *ports_.cluster.Now();
 }
 
@@ -195,7 +196,7 @@ void Sweep::TakeNudged() {
 }
 
 // Call it when the scan of `work` begins. A later change then requests another scan, because this
-// scan may have passed the changed rows already.
+// scan may already have passed the changed rows.
 void Sweep::Begun(const ChangedWork& work) {
   MutexLock lock(mu_);
   known_.erase({work.job_no, work.run});
