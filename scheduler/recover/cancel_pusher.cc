@@ -29,7 +29,8 @@ SteadyTime CancelPusher::Step(SteadyTime now) {
     }
     SendPage(asked->runs, now, &sent);
     after = asked->next;
-    // There is more than one page of requests. Reading them is expensive, so it is done less often.
+    // There is more than one page of requests. Reading them is expensive, so they are
+    // read less often.
     if (after) next_ = now + kRepeatAfter;
   } while (after);
   sent_ = std::move(sent);
@@ -41,7 +42,8 @@ void CancelPusher::SendPage(const std::vector<RunRow>& asked, SteadyTime now, Se
   for (const RunRow& row : asked) {
     const CancelMode mode = row.cancel_requested.value_or(CancelMode::kGraceful);
     const auto before = sent_.find(row.key);
-    // A request that was escalated to a harder mode is sent at once, without waiting for kRepeatAfter.
+    // A request that was escalated to a harder mode is sent at once, without waiting
+    // for kRepeatAfter.
     if (before != sent_.end() && before->second.mode >= mode &&
         now - before->second.at < kRepeatAfter) {
       sent->insert(*before);
@@ -54,7 +56,7 @@ void CancelPusher::SendPage(const std::vector<RunRow>& asked, SteadyTime now, Se
   }
   for (auto& [to, message] : messages) {
     const ExecutorId& executor = to.first;
-    // Sent to the executor's current process, which may have adopted the attempt from an earlier
+    // Sent to the executor's current process. It may have adopted the attempt from an earlier
     // process of the executor.
     const auto incarnation = ports_.executors.IncarnationOf(executor);
     if (!incarnation) continue;
