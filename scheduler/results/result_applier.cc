@@ -106,7 +106,7 @@ size_t ResultApplier::Room() const {
   return std::min(records, bytes / kRecordRoom);
 }
 
-// True if the bus may have more records now.
+// Returns true if the bus may have more records now.
 bool ResultApplier::Receive() {
   for (size_t taken = 0; taken < kRecordsPerPoll;) {
     const size_t room = Room();
@@ -151,14 +151,14 @@ void ResultApplier::Decode(ReceivedRecord record) {
     const Status kept = DeadLetter(record.record.payload, unreadable[0].message);
     if (!kept.ok()) log::Error("results", "dead letter not sent: {}", kept.error().message);
   }
-  // Frees the payload: from here on only the record's position is needed.
+  // Frees the payload. From here on only the record's position is needed.
   record.record = {};
   const size_t open = Admit(sequence, std::move(messages).value());
   held_[sequence] = {.record = std::move(record), .open = open};
 }
 
-// Returns how many of `messages` have to be applied. The others are repetitions, because executors
-// send a result until it is acknowledged: they are already open here, or in the database.
+// Returns how many of `messages` have to be applied. The other messages are repetitions: executors
+// send a result until it is acknowledged. Such a result is already open here, or in the database.
 size_t ResultApplier::Admit(uint64_t sequence, std::vector<ResultMessage> messages) {
   std::vector<HeldAttempt> reported;
   reported.reserve(messages.size());
@@ -257,7 +257,7 @@ void ResultApplier::Refuse(const OwnedView& view, Item item, const Error& error,
   }
   if (SplitHelps(error.code) && !IsBare(report.result)) {
     if (!item.in_topic && !DeadLetterTexts(item, error)) {
-      // Its executor keeps the result and sends it again; the other results do not wait for it.
+      // The executor keeps this result and sends it again. The other results do not wait for it.
       round->refused.push_back(std::move(item));
       return;
     }
@@ -280,7 +280,7 @@ bool ResultApplier::DeadLetterTexts(Item& item, const Error& error) {
 }
 
 // A result that the store does not accept must not leave its run RUNNING. Without output and texts
-// it consists of a few numbers, so the store has hardly any reason to refuse it.
+// the result consists of a few numbers, so the store has hardly any reason to refuse it.
 Status ResultApplier::WriteWithoutTexts(const OwnedView& view, const Item& item, Round* round) {
   std::vector<Item> bare{item};
   AttemptResult& result = bare[0].message.report.result;
@@ -303,8 +303,8 @@ void ResultApplier::Applied(const OwnedView& view, const std::vector<Item>& item
 }
 
 // Handles the refused results. If the store accepted no result in this round, the fault may be in
-// the store, so the refused results are retried after the others. Otherwise they are dropped
-// without an acknowledgement. Returns false if some results must wait for the store.
+// the store. The refused results are then retried after the other results. Otherwise they are
+// dropped without an acknowledgement. Returns false if some results must wait for the store.
 bool ResultApplier::Settle(Round* round) {
   if (!round->took_some) {
     const bool answered = !round->stopped && round->refused.empty();
@@ -338,7 +338,7 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     const ResultReport& report = items[i].message.report;
     Observe(report, effects[i]);
     if (effects[i].verdict != ResultVerdict::kUnknownRun) ended.push_back(HeldOf(report));
-    // A result that changed nothing may be old or carry another claim token. It says nothing about
+    // A result that changed nothing may be old, or carry another claim token. It says nothing about
     // the attempt that is in memory under this key.
     if (effects[i].verdict != ResultVerdict::kApplied) continue;
     freed = freed || effects[i].freed_slot;
@@ -349,8 +349,8 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     const OwnedSegment* owned = view.Find(after.segment);
     if (owned != nullptr && IsTime(after.due)) again.push_back(ToPendingRun(after, owned->epoch));
   }
-  // `applied` is updated before the leases are erased, because a room that files a lease for one of
-  // these attempts checks `applied` afterwards and erases the lease again.
+  // `applied` is updated before the leases are erased. A room that files a lease for one of these
+  // attempts checks `applied` afterwards and erases the lease again.
   ports_.applied.Add(ended);
   ports_.leases.Erase(ended);
   if (!events.events.empty()) ports_.events.Push(std::move(events));
@@ -405,7 +405,7 @@ void ResultApplier::Finish(const Item& item) {
   if (found != held_.end() && found->second.open > 0) --found->second.open;
 }
 
-// Positions are committed in order within each partition: the position of a record is committed
+// Positions are committed in order within each partition. So the position of a record is committed
 // only after all earlier records are done.
 void ResultApplier::CommitDone() {
   std::vector<ReceivedRecord> done;
@@ -422,7 +422,8 @@ void ResultApplier::CommitDone() {
   }
   if (done.empty()) return;
   const Status committed = ports_.results.Commit(done);
-  // After a failure these records are delivered again, and their results are recognised as applied.
+  // If the commit failed, these records are delivered again. Their results are then
+  // recognised as applied.
   if (!committed.ok()) log::Warn("results", "commit: {}", committed.error().message);
 }
 
