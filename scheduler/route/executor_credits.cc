@@ -6,12 +6,12 @@
 namespace carillon::scheduler {
 namespace {
 
-// Short, so that prefetch adapts to a burst while the burst lasts.
+// Short, so that prefetch adapts to a burst before the burst ends.
 constexpr Duration kWindow = 250ms;
 // A window ends with the first claim after kWindow. A longer window counts as this long.
 constexpr Duration kQuietMax = 10s;
-// Twice the measured number of tasks in transit, so that a slow window does not throttle the
-// next one.
+// Twice the measured number of tasks in transit. So a slow window does not throttle the
+// next window.
 constexpr double kGain = 2.0;
 
 }  // namespace
