@@ -20,7 +20,7 @@ class Found {
     for (const StoredSecret& secret : secrets) secrets_.emplace(secret.record.name, &secret);
   }
 
-  // The decrypted value; on nullopt `failed` has the reason.
+  // Returns the decrypted value. If nullopt, `failed` has the reason.
   std::optional<std::string> Get(const std::string& name, const std::string& owner,
                                  HandedSecrets* failed) {
     const auto found = secrets_.find(name);
