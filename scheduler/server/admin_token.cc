@@ -9,8 +9,8 @@ namespace carillon::scheduler {
 
 namespace {
 
-// The answer if the store has a token that is not in this member's file: an error, unless the file
-// may be another member's.
+// The answer if the store has a token that is not in this member's file. This is an error, unless
+// the file may be in another member's directory.
 Status IsElsewhere(const process::DataDirectory& directory, TokenOwner owner, bool has_file) {
   if (owner == TokenOwner::kAnyMember) {
     if (has_file) {
@@ -37,7 +37,7 @@ Status EnsureAdminToken(const process::DataDirectory& directory, AuthStore& stor
                                      "store is empty"};
   }
   if (fresh) {
-    // Check the store before writing the file: a reader of the file must not find a token that the
+    // Check the store before writing the file. A reader of the file must not find a token that the
     // store does not accept.
     CARILLON_ASSIGN_OR_RETURN(const auto tokens, store.ListTokens({.limit = 1}));
     if (!tokens.empty()) return IsElsewhere(directory, owner, false);

@@ -28,8 +28,8 @@ struct FileText {
   struct stat status = {};
 };
 
-// Reads status and text through one descriptor, so that both belong to the same file even while it
-// is being replaced.
+// Reads status and text through one descriptor. So both belong to the same file, even while the
+// file is being replaced.
 Result<FileText> ReadKeyFile(const std::string& file) {
   const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return About(file, ErrorCode::kUnavailable, std::strerror(errno));
@@ -105,8 +105,8 @@ std::shared_ptr<const Keyring> SecretKeys::Keys() const {
 std::string TakeSecretsEnvironment() {
   char* value = std::getenv(kVariable);
   std::string keys = value == nullptr ? "" : value;
-  // The value is overwritten as well, because /proc/PID/environ shows it to every process of the
-  // same user.
+  // The value is overwritten as well, because /proc/PID/environ shows it to every process of
+  // the same user.
   if (value != nullptr) std::fill_n(value, keys.size(), '\0');
   unsetenv(kVariable);
   return keys;
