@@ -36,8 +36,8 @@ void SettingsFollower::Compare(SteadyTime now) {
   log::Warn("settings", "not published yet: {}", written.error().message);
 }
 
-// Reports to the other members whether this member applies a pause. The coordinator refuses the
-// report while this member has not joined; the next Step then repeats it.
+// Reports to the other members whether this member applies a pause. If this member has not joined,
+// the coordinator refuses the report. The next Step then repeats it.
 void SettingsFollower::Tell() {
   const Told now{.joins = ports_.coordinator.Joins(), .paused = ports_.settings.paused()};
   if (now.joins == 0 || now == announced_ || failpoint::Broken("pause.told")) return;
