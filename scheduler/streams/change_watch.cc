@@ -22,7 +22,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kTopics{
      {"config", "config"},
      {"bulk", "bulk"}}};
 
-// True for topics that every user may read; only their changes carry the id of the object.
+// True for topics that every user may read. Only their changes carry the id of the object.
 bool NamesObject(std::string_view topic) {
   constexpr std::array<std::string_view, 5> kOpen{"jobs", "runs", "executors", "deliveries",
                                                   "bulk"};
@@ -140,7 +140,8 @@ void ChangeWatch::LookAtDeliveries() {
   deliveries_mark_ = mark;
 }
 
-// Creation and cancellation of bulk actions are in the audit; this detects their progress and end.
+// Detects the progress and the end of bulk actions. Their creation and cancellation are
+// in the audit.
 void ChangeWatch::LookAtBulk() {
   const auto open = ports_.bulk.ListBulk({.open = true, .limit = kBulkLookedAt});
   if (!open.ok()) return;

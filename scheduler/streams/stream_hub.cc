@@ -74,7 +74,7 @@ bool StreamHub::StillValid(const Who& who, SteadyTime now, int* asks) {
   if (fresh || now < silent_until_ || *asks >= kConfirmsPerStep) return stood;
   ++*asks;
   const std::optional<bool> stands = who.stands();
-  // Read after the answer, which may have taken long.
+  // The clock is read after the answer, because the answer may have taken long.
   const SteadyTime at = clock_.Steady();
   if (!stands) {
     silent_until_ = at + kConfirmEvery;
