@@ -10,14 +10,14 @@ namespace {
 
 constexpr size_t kWordBits = 64;
 
-// The last tick that has begun at `t`.
+// Returns the last tick that has begun at `t`.
 int64_t FloorTick(SteadyTime t) {
   const int64_t us = t.time_since_epoch().count();
   const int64_t tick = kWheelTick.count();
   return us >= 0 ? us / tick : -((-us + tick - 1) / tick);
 }
 
-// The first tick that begins at or after `t`, so that an entry is never returned early.
+// Returns the first tick that begins at or after `t`. So an entry is never returned early.
 int64_t CeilTick(SteadyTime t) {
   const int64_t us = t.time_since_epoch().count();
   const int64_t tick = kWheelTick.count();
@@ -40,8 +40,8 @@ TimingWheel::TimingWheel(SteadyTime start, size_t capacity, size_t slots)
 Status TimingWheel::Insert(const RunKey& key, SteadyTime due) {
   if (Contains(key)) return {};
   if (size() >= capacity_) return {ErrorCode::kExhausted, "the timing wheel is full"};
-  // At least the next tick, because an entry in a tick that was already visited would wait for a
-  // whole revolution.
+  // At least the next tick. An entry in a tick that was already visited would wait for
+  // a whole revolution.
   const int64_t tick = std::max(CeilTick(due), cursor_ + 1);
   buckets_[SlotOf(tick)].push_back({key, due, tick});
   SetOccupied(SlotOf(tick), true);
@@ -121,8 +121,8 @@ void TimingWheel::SetOccupied(size_t slot, bool occupied) {
 
 std::optional<size_t> TimingWheel::DistanceToOccupied(size_t from) const {
   const size_t words = occupied_.size();
-  // The first word is examined twice: at the beginning the bits from `from` on, at the end the bits
-  // below it.
+  // The first word is examined twice: at the beginning the bits from `from` on, at the end the
+  // bits below `from`.
   for (size_t i = 0; i <= words; ++i) {
     const size_t index = (from / kWordBits + i) % words;
     uint64_t word = occupied_[index];
