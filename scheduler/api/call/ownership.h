@@ -35,7 +35,7 @@ Outcome<bool> CheckOwned(const Route& route, const Call& call);
 
 // Returns true if the caller may replace the job `before` with `definition`, otherwise the problem.
 // `before` is nullptr if the job is created. A caller who has access only through a share may not
-// change the owner of the job, and may not move the job out of the share.
+// change the owner of the job. Such a caller may also not move the job out of the share.
 Outcome<bool> CheckWrite(const Call& call, const JobAccessScope* before,
                          const JobDefinition& definition);
 

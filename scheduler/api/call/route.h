@@ -19,8 +19,9 @@ enum class Keyed {
   kInWrite,  // like kYes, but the handler stores its answer in the transaction of its write
 };
 
-// The kind of the object whose id is the first {} of the path. A caller whose permission does not
-// cover all objects must own this object, or the job that it belongs to must be shared with them.
+// The kind of the object whose id is the first {} of the path. If the caller's permission does not
+// cover all objects, the caller must own this object. For an object of a job, it is enough that the
+// job is shared with the caller.
 enum class Owned { kNothing, kJob, kRun, kDeadLetter, kToken, kSecret, kBulk };
 
 struct Route {
