@@ -1,5 +1,5 @@
-// Merges two sources: the records of executors in the store, which are written every few seconds,
-// and the newer state of the executors that have a link to this member.
+// Merges two sources. The records of executors in the store are written every few seconds. For
+// executors with a link to this member, the member has a newer state.
 #pragma once
 
 #include <map>
