@@ -21,7 +21,7 @@ inline constexpr size_t kBundleBytesMax = size_t{512} << 10;
 
 class Dispatcher {
  public:
-  // Executors reject a bundle older than this: by then its runs have been published elsewhere.
+  // Executors reject a bundle older than this. Its runs have then been published elsewhere.
   static constexpr Duration kBundleValid = 60s;
 
   Dispatcher(BusProducer& producer, const Signer& signer, Metrics& metrics)
