@@ -35,8 +35,8 @@ void ClusterClock::AddSample(SteadyTime sent, SteadyTime received, WallTime answ
 std::optional<WallTime> ClusterClock::Now() const {
   MutexLock lock(mu_);
   if (samples_.empty()) return std::nullopt;
-  // If this host's clock was set back, the database's clock may have been set back too, because the
-  // database may run on the same host. Until the next sample shows that, the earlier of the two
+  // If this host's clock was set back, the database's clock may have been set back too: the
+  // database may run on this host. Until the next sample shows that, the earlier of the two
   // possible times is used.
   Duration back = JumpLocked();
   if (back > -limits_.jump) back = Duration::zero();
