@@ -92,9 +92,9 @@ void LeaderLoop::Lead(SteadyTime now) {
   log::Info("leader", "assignment written generation={} members={}", wanted, ids.size());
 }
 
-// The coordinator requires each generation to be one higher than its latest generation. If the
-// coordinator has lost its data, or is new as in standalone, this function writes one generation
-// after the other until the latest is higher than all generations in the store.
+// The coordinator requires each generation to be one higher than its latest generation. The
+// coordinator may have lost its data, or may be new as in standalone. Then this function writes one
+// generation after the other, until the latest is higher than all generations in the store.
 Status LeaderLoop::WriteUpTo(Assignment assignment, Generation stored, Generation wanted) {
   const uint64_t last = std::min(wanted.value(), stored.value() + kGenerationsPerStep);
   for (uint64_t generation = stored.value() + 1; generation <= last; ++generation) {

@@ -57,9 +57,10 @@ class LeaderLoop final : public Stepper {
   bool EnsureJoined(SteadyTime now);
   void Lead(SteadyTime now);
   Status WriteUpTo(Assignment assignment, Generation stored, Generation wanted);
-  // True if some segment was already taken under the current generation or a later one, but not by
-  // the process to which the segment is now assigned. For example, the predecessor of that process
-  // has taken the segment. Such a segment can be taken only under a new generation.
+  // True if some segment can be taken only under a new generation. There are two cases:
+  // - The segment was already taken under a later generation.
+  // - The segment was already taken under the current generation, but not by the process to which
+  //   it is now assigned. For example, the predecessor of this process has taken it.
   bool NeedsNewGeneration(const Assignment& current, const std::vector<SegmentRecord>& records,
                           const std::vector<MemberInfo>& members) const;
 
