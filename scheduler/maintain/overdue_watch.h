@@ -2,7 +2,7 @@
 // even while the store does not answer.
 //
 // The ages come from the last read of the store. When this read is stale, the ages grow with the
-// clock, because without the store no run can be claimed and no fire can be planned.
+// clock. Without the store, no run can be claimed and no fire can be planned.
 //
 // Place    maintenance.h reads the store. The loop `link` calls Step, because this loop never waits
 //          for the store.
