@@ -65,8 +65,8 @@ void Notifier::Decide(const OwnedView& view, WallTime cluster_now) {
   if (!open.ok()) return Failed(open.error());
   if (open->empty()) return;
   const NotifyOptions& options = ports_.sender.options();
-  // What was decided for a notice (sent or held back) is taken into account when a later notice of
-  // the same job and kind in this batch is decided.
+  // The decision about a notice (send it or hold it back) counts when a later notice of the same
+  // job and kind in this batch is decided.
   std::map<std::pair<JobNo, NoticeKind>, NoticeMemory> memories;
   std::vector<NoticeDecision> decisions;
   for (OpenNotice one : *open) {
