@@ -1,8 +1,8 @@
 // Decides which due runs the sweep reads, and when it reads the next page. Pure.
 //
 // Due runs that are in memory (in the ready queue, or in published bundles) are PENDING in the
-// store as well. If there are many of them, a read of all of them in every round would take store
-// capacity from the claims for which these runs wait.
+// store as well. If there are many of them, they are not all read in every round. The claims for
+// which these runs wait need the capacity of the store.
 //
 // Place    Step 2 of docs/life-of-a-run.md; sweep.h reads the pages.
 #pragma once

@@ -7,8 +7,8 @@
 //
 // Afterwards the lead grows by half of the time that passes. A schedule is planned one and a half
 // leads ahead on average. So while the lead grows, at most twice as many rows are written as fires
-// become due. While due runs wait for executors, the lead grows only by an eighth of the time,
-// because the claims of these runs need the store more. Near fires are always planned.
+// become due. While due runs wait for executors, the lead grows only by an eighth of the time. The
+// claims of these runs need the store more. Near fires are always planned.
 //
 //   horizon 30 s, near 2 s, 12,000 new schedules that fire every second: the lead is 2 s at first,
 //   and 15 s after 26 s

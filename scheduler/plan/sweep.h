@@ -1,5 +1,7 @@
-// Finds PENDING runs that are not in memory. They are retries, manual runs, runs that an earlier
-// owner planned, runs that did not fit into the wheel, and runs that a full queue dropped.
+// Finds PENDING runs that are not in memory. They are:
+// - retries and manual runs;
+// - runs that an earlier owner planned;
+// - runs that did not fit into the wheel, or that a full queue dropped.
 //
 // There are three kinds of scan:
 // - After a takeover: every run of the taken segments due up to the horizon, once.
