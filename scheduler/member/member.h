@@ -33,7 +33,7 @@
 
 namespace carillon::scheduler {
 
-// `guard` must be in front of every store except `identity`, because that one must also read
+// `guard` must be in front of every store except `identity`. `identity` must also read
 // a held store.
 struct MemberPorts {
   const Clock& clock;
