@@ -1,5 +1,5 @@
-// Explains why a PENDING run has not been started, from records of the store. Pure, except for
-// ExplainWaiting.
+// Explains from records of the store why a PENDING run has not been started. Pure; only
+// ExplainWaiting reads the stores.
 //
 // Always   Applies the rules of routing to the executors' records in the store, which have the free
 //          slots and the health of the last stored heartbeats.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/domain/run/skip.h"
+
 namespace carillon::memory {
 namespace {
 

@@ -271,15 +271,6 @@ Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overla
                    .record_attempt = true};
 }
 
-bool DecideSkip(const RunRow& row, const SkipItem& item) {
-  return row.state == RunState::kPending && row.segment == item.segment &&
-         row.attempt == item.attempt && row.def_version == item.def_version;
-}
-
-bool SkipLeavesDeadLetter(const RunRow& row) {
-  return row.state == RunState::kSkipped && row.attempt > 1;
-}
-
 PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,
                                   WallTime now) {
   // A manual run is due at once and never counts as planned ahead. Its fire is the next free

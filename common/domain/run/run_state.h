@@ -216,26 +216,6 @@ std::string CancelSentence(const CancelWord& word);
 Result<RunChange> DecideRetryByHand(const RunRow& row, const JobRow& job, Overlap overlap,
                                     WallTime now);
 
-// ---- skips -------------------------------------------------------------------------------------
-
-// A run to be skipped, as the owner knew it when it decided.
-struct SkipItem {
-  RunKey key;
-  SegmentId segment;
-  JobNo job_no;
-  int attempt = 1;
-  int64_t def_version = 0;
-  std::string_view reason;  // run.h reason::…
-};
-
-// True if the run has not changed since the skip was decided. After an edit of its job, for
-// example, the reason of the skip may no longer be true.
-bool DecideSkip(const RunRow& row, const SkipItem& item);
-
-// True if `row`, just written as SKIPPED, had failed attempts: the run ends without success, so it
-// needs a dead letter.
-bool SkipLeavesDeadLetter(const RunRow& row);
-
 // ---- effect of an edit of the job on one PENDING run of it -------------------------------------
 
 enum class PendingEffect {

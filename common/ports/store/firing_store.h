@@ -16,6 +16,7 @@
 
 #include "common/domain/job/misfire.h"
 #include "common/domain/run/run_state.h"
+#include "common/domain/run/skip.h"
 #include "common/ports/fence.h"
 
 namespace carillon {

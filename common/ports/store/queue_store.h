@@ -12,6 +12,7 @@
 
 #include "common/domain/run/overlap.h"
 #include "common/domain/run/run_state.h"
+#include "common/domain/run/skip.h"
 #include "common/ports/fence.h"
 
 namespace carillon {

@@ -273,8 +273,7 @@ export async function signOut(): Promise<void> {
     // to end by this cookie.
     await underWay.renewal;
     await inTurn(async () => {
-      // If somebody has signed in meanwhile, the cookie belongs to the new session. This session must
-      // not end.
+      // If somebody has signed in meanwhile, the cookie belongs to the new session, which must not end.
       if (era === store.now.era)
         await ask('POST', 'auth/logout', { headers: { Authorization: had, 'X-Carillon-Refresh': '1' } });
     });

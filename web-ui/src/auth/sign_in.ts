@@ -75,8 +75,8 @@ async function enter(path: string, body: object): Promise<SignInResult> {
   return { outcome: 'ok' };
 }
 
-// Changes the password of the signed-in user. The server ends all other sessions of the user. This session
-// continues with a new token.
+// Changes the password of the signed-in user. The server ends all other sessions of the user. The
+// session of this browser continues with a new token.
 export async function changePassword(old: string, next: string): Promise<SignInResult> {
   const body = JSON.stringify({ old_password: old, new_password: next });
   const post = () =>

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/rows/notice_rows.h"
+#include "common/domain/run/skip.h"
 
 namespace carillon::mysql {
 namespace {

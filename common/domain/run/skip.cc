@@ -1,0 +1,14 @@
+#include "common/domain/run/skip.h"
+
+namespace carillon {
+
+bool DecideSkip(const RunRow& row, const SkipItem& item) {
+  return row.state == RunState::kPending && row.segment == item.segment &&
+         row.attempt == item.attempt && row.def_version == item.def_version;
+}
+
+bool SkipLeavesDeadLetter(const RunRow& row) {
+  return row.state == RunState::kSkipped && row.attempt > 1;
+}
+
+}  // namespace carillon

@@ -1,0 +1,31 @@
+// Ends a PENDING run without an attempt: SKIPPED, with a reason. Pure.
+//
+// Place    docs/run-states.md. The owner of a run's segment decides that the run is to be skipped; the
+//          store calls these functions inside its transaction.
+#pragma once
+
+#include <string_view>
+
+#include "common/domain/run/run.h"
+
+namespace carillon {
+
+// A run to be skipped, as the owner knew it when it decided.
+struct SkipItem {
+  RunKey key;
+  SegmentId segment;
+  JobNo job_no;
+  int attempt = 1;
+  int64_t def_version = 0;
+  std::string_view reason;  // run.h reason::…
+};
+
+// True if the run has not changed since the skip was decided. After an edit of its job, for
+// example, the reason of the skip may no longer be true.
+bool DecideSkip(const RunRow& row, const SkipItem& item);
+
+// True if `row`, just written as SKIPPED, had failed attempts: the run ends without success, so it
+// needs a dead letter.
+bool SkipLeavesDeadLetter(const RunRow& row);
+
+}  // namespace carillon
