@@ -13,6 +13,7 @@
 #include "common/adapters/mysql/access/mysql_secret_store.h"
 #include "common/adapters/mysql/database/mysql_database.h"
 #include "common/adapters/mysql/firing/mysql_firing_store.h"
+#include "common/adapters/mysql/firing/mysql_queue_store.h"
 #include "common/adapters/mysql/firing/mysql_segment_store.h"
 #include "common/adapters/mysql/jobs/mysql_job_store.h"
 #include "common/adapters/mysql/notices/mysql_notice_store.h"
@@ -38,14 +39,15 @@ struct MysqlStores {
   std::unique_ptr<MysqlStores> Behind(StoreGate& gate, Gated gated) const;
 
   Stores Ports() {
-    return {identity,    segments, firing, jobs,         runs, logs,    notices, executors,
-            idempotency, settings, audit,  housekeeping, auth, secrets, bulk};
+    return {identity,  segments,    firing,   queues, jobs,         runs, logs,    notices,
+            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk};
   }
 
   MysqlDatabase db;
   MysqlIdentityStore identity{db};
   MysqlSegmentStore segments{db};
   MysqlFiringStore firing{db};
+  MysqlQueueStore queues{db};
   MysqlJobStore jobs{db};
   MysqlRunStore runs{db};
   MysqlLogStore logs{db};

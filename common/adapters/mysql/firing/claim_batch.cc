@@ -1,49 +1,45 @@
 #include "common/adapters/mysql/firing/claim_batch.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
-#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/firing/job_slots.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
 
 namespace carillon::mysql {
 namespace {
 
-// The runs that hold overlap slots, by job.
-using Slots = std::map<JobNo, std::vector<RunKey>>;
+// The jobs of the batch whose runs need slots.
+struct SlotRules {
+  SlotsOfJobs slots = {};
+  QueuesOfJobs queues = {};
+};
 
-Result<Slots> LockSlots(Session& session, const std::vector<ClaimRequest>& requests,
-                        const std::vector<size_t>& places, const LockedRuns& runs) {
-  static const std::string statement =
-      "SELECT t.job_no, t.fire_us, t.schedule_id, t.shard FROM JSON_TABLE(?, '$[*]' COLUMNS ("
-      "j BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) "
-      "ON t.job_no = k.j FOR UPDATE";
-  Slots slots;
+// Slots are locked before the queues are read, because claims that queue runs hold these locks.
+Result<SlotRules> LockSlotRules(Session& session, const std::vector<ClaimRequest>& requests,
+                                const std::vector<size_t>& places, const LockedRuns& runs) {
+  SlotRules rules;
+  std::vector<JobNo> counted;
   for (const size_t place : places) {
     const ClaimRequest& request = requests[place];
-    const auto run = runs.find(request.key);
-    if (request.overlap == OverlapPolicy::kSkip && run != runs.end()) {
-      slots[run->second.row.job_no];
-    }
+    const auto found = runs.find(request.key);
+    if (!TakesSlots(request.overlap.policy) || found == runs.end()) continue;
+    const RunRow& row = found->second.row;
+    rules.slots[row.job_no];
+    rules.queues[row.job_no].segment = row.segment;
+    if (request.overlap.policy == OverlapPolicy::kQueueAll) counted.push_back(row.job_no);
   }
-  if (slots.empty()) return slots;
-  JsonRows wanted;
-  for (const auto& [job_no, unused] : slots) wanted.Begin().Add(job_no.value());
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
-  while (rows.Next()) {
-    slots[JobNo(rows.Unsigned(1))].push_back({.fire = rows.Time(2),
-                                              .schedule_id = ScheduleId(rows.Unsigned(3)),
-                                              .shard = static_cast<uint32_t>(rows.Unsigned(4))});
-  }
-  return slots;
+  std::sort(counted.begin(), counted.end());
+  counted.erase(std::unique(counted.begin(), counted.end()), counted.end());
+  CARILLON_TRY(LockSlots(session, &rules.slots));
+  CARILLON_TRY(ReadQueues(session, counted, &rules.queues));
+  return rules;
 }
 
 struct ClaimBatchState {
   LockedRuns runs;
   EnabledExecutors enabled;
-  Slots slots;
+  SlotRules jobs;
 };
 
 Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
@@ -54,25 +50,32 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
   const bool present = found != state.runs.end() && found->second.row.segment == request.segment;
   StoredRun* const run = present ? &found->second : nullptr;
   ClaimFacts facts{.now = now, .executor_enabled = state.enabled.at(request.executor)};
-  std::vector<RunKey>* slots = nullptr;
-  if (run != nullptr && request.overlap == OverlapPolicy::kSkip) {
-    slots = &state.slots.at(run->row.job_no);
-    facts.overlap_slot_free = std::all_of(slots->begin(), slots->end(),
-                                          [&](const RunKey& key) { return key == request.key; });
-  }
+  const bool takes_slots = run != nullptr && TakesSlots(request.overlap.policy);
+  JobSlots* const slots = takes_slots ? &state.jobs.slots.at(run->row.job_no) : nullptr;
+  JobQueueFacts* const queue = takes_slots ? &state.jobs.queues.at(run->row.job_no) : nullptr;
+  if (takes_slots) facts.slots = SlotFactsOf(*slots, *queue, request.key);
   const ClaimDecision decision = DecideClaim(run == nullptr ? nullptr : &run->row, request, facts);
   if (decision.verdict == ClaimVerdict::kAccepted) {
     run->row.claim_token = request.token;
     run->row.executor = request.executor;
     run->row.incarnation = request.incarnation;
     run->incarnation_no = incarnation;
-    const bool take_slot = slots != nullptr && slots->empty();
-    // Later requests of the batch must find the slot taken.
-    if (take_slot) slots->push_back(request.key);
-    CARILLON_TRY(writer.Claim(*run, take_slot, now));
+    std::optional<int64_t> slot;
+    if (takes_slots && !facts.slots.has_slot) {
+      slot = slots->Lowest(request.overlap.max_running);
+      CARILLON_CHECK(slot.has_value(), "an accepted claim has a free slot");
+      // Later requests of the batch must find the slot taken.
+      slots->taken[*slot] = request.key;
+    }
+    CARILLON_TRY(writer.Claim(*run, slot, now));
     if (StartsLate(run->row, request, now)) writer.NoteLate(run->row, now);
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
-    CARILLON_TRY(writer.End(*run, RunState::kSkipped, reason::kOverlap, now));
+    CARILLON_TRY(writer.End(*run, RunState::kSkipped, SkipReasonOf(decision), now));
+  } else if (decision.verdict == ClaimVerdict::kEnqueued) {
+    const Duration timeout = request.overlap.queue_timeout;
+    const WallTime expires = timeout > Duration::zero() ? run->row.due + timeout : kNever;
+    queue->Add(request.key);
+    CARILLON_TRY(writer.Queue(*run, expires, now));
   }
   ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
   if (run != nullptr) {
@@ -89,8 +92,8 @@ Status ClaimRead(Session& session, const std::vector<ClaimRequest>& requests,
   keys.reserve(places.size());
   for (const size_t place : places) keys.push_back(requests[place].key);
   CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), rules.incarnations));
-  CARILLON_ASSIGN_OR_RETURN(state.slots, LockSlots(session, requests, places, state.runs));
-  for (const auto& [job_no, unused] : state.slots) rules.slot_jobs.Note(job_no, true);
+  CARILLON_ASSIGN_OR_RETURN(state.jobs, LockSlotRules(session, requests, places, state.runs));
+  for (const auto& [job_no, unused] : state.jobs.slots) rules.slot_jobs.Note(job_no, true);
   for (const size_t place : places) {
     CARILLON_ASSIGN_OR_RETURN((*replies)[place], ClaimOne(requests[place], rules.numbers[place],
                                                           state, writer, rules.now));
@@ -112,7 +115,8 @@ void FinishPlain(const std::vector<ClaimRequest>& requests, const std::vector<si
                      .job_no = request.job_no,
                      .segment = request.segment,
                      .state = RunState::kRunning,
-                     .attempt = request.attempt};
+                     .attempt = request.attempt,
+                     .due = request.key.fire};
     if (StartsLate(row, request, now)) writer.NoteLate(row, now);
   }
 }

@@ -99,8 +99,8 @@ Result<std::vector<ClaimReply>> MysqlFiringStore::Claim(const std::vector<ClaimR
         db_.caches().incarnations.NumberOf(db_.pool(), {request.executor, request.incarnation}));
     numbers.push_back(number);
   }
-  // A duplicate key means that the overlap slot was taken between our read and our insert: the
-  // transaction runs again.
+  // A duplicate key means that another transaction took the same slot of a job between our read and
+  // our insert: the transaction runs again.
   const ClaimRules rules{db_.caches().incarnations, db_.caches().plain.slot_jobs, numbers, fence,
                          now};
   return InTransaction(

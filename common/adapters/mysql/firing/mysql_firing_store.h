@@ -1,6 +1,7 @@
 // The port FiringStore on MariaDB or MySQL.
 //
-// Always   Lock order: segments, executors, jobs, schedules, runs, slots; keys sorted within each.
+// Always   Lock order: segments, executors, jobs, schedules, runs, slots, waits; keys sorted within
+//          each.
 #pragma once
 
 #include <optional>

@@ -78,7 +78,7 @@ Result<std::vector<StoredRun>> FetchPendingOfJob(Session& session, Incarnations&
                     {window.job_no.value(), ToUnixMicros(std::max(window.from, from.fire)),
                      ToUnixMicros(window.to), ToUnixMicros(from.fire), from.schedule_id.value(),
                      from.schedule_id.value(), static_cast<uint64_t>(from.shard),
-                     ToUnixMicros(kNever), static_cast<uint64_t>(count)}));
+                     ToUnixMicros(kQueued), static_cast<uint64_t>(count)}));
   return ReadRuns(session, std::move(rows), incarnations);
 }
 
@@ -120,9 +120,12 @@ RunningPage PageOf(std::vector<StoredRun> runs, const std::optional<RunCursor>& 
 Result<std::vector<StoredRun>> FetchRunning(Session& session, std::vector<SegmentId> segments,
                                             const std::optional<RunCursor>& after, size_t count,
                                             Incarnations& incarnations) {
-  static const std::string statement =
-      "SELECT " + kRunColumns +
-      " FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? AND r.state = 'RUNNING'";
+  // A run that started was due, so the runs that are queued or held back are not read.
+  static const std::string statement = fmt::format(
+      "SELECT {} FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? AND r.due_us < "
+      "{} "
+      "AND r.state = 'RUNNING'",
+      kRunColumns, ToUnixMicros(kQueued));
   std::sort(segments.begin(), segments.end());
   std::vector<StoredRun> runs;
   for (const SegmentId segment : segments) {
@@ -174,7 +177,7 @@ Result<std::vector<StoredRun>> FetchCancelRequests(Session& session,
 Result<PendingPage> ReadPending(Session& session, Incarnations& incarnations,
                                 const std::vector<SegmentId>& segments, WallTime until,
                                 const std::optional<Position>& after, size_t limit) {
-  const WallTime end = std::min(until, kNever - 1us);  // kNever: held back while its job is paused
+  const WallTime end = std::min(until, kQueued - 1us);  // later ones are no times (run.h)
   // Reads one row more than asked for, to know whether there is a next page.
   CARILLON_ASSIGN_OR_RETURN(std::vector<StoredRun> runs,
                             MergeSegments<StoredRun>(
@@ -238,8 +241,10 @@ Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, 
   CARILLON_ASSIGN_OR_RETURN(
       report.oldest_pending_due,
       LeastOf(session, segment_count,
-              "SELECT r.due_us FROM job_runs r FORCE INDEX (open_runs) WHERE r.open_segment = ? "
-              "AND r.state = 'PENDING' ORDER BY r.due_us LIMIT 1"));
+              fmt::format("SELECT r.due_us FROM job_runs r FORCE INDEX (open_runs) WHERE "
+                          "r.open_segment = ? AND r.due_us < {} AND r.state = 'PENDING' ORDER BY "
+                          "r.due_us LIMIT 1",
+                          ToUnixMicros(kQueued))));
   CARILLON_ASSIGN_OR_RETURN(
       report.oldest_unplanned_fire,
       LeastOf(session, segment_count,

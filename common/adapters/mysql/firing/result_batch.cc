@@ -64,8 +64,10 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
       DecideResult(&run.row, job == state.jobs.end() ? nullptr : &job->second, report, now);
   effect.verdict = decision.verdict;
   if (decision.verdict == ResultVerdict::kApplied) {
+    const bool held_slot = run.slot_taken;
     CARILLON_TRY(writer.Change(run, decision.change, report.result, now));
     NoteWritten(run.row, &effect);
+    effect.freed_slot = held_slot && IsFinal(effect.state);
     effect.dead_letter = decision.change.dead_letter;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(run, report)) {
     CARILLON_TRY(RecordReport(run, report, writer));
@@ -184,10 +186,12 @@ Result<Effects> LoseBatch(Session& session, const std::vector<LostReport>& repor
     const std::optional<RunChange> change = DecideLost(&run.row, job_row, report, now);
     if (!change) continue;
     const AttemptResult loss = LossOf(run, now);
+    const bool held_slot = run.slot_taken;
     CARILLON_TRY(writer.Change(run, *change, loss, now));
     RunEffect& effect = effects.emplace_back();
     effect.key = report.key;
     NoteWritten(run.row, &effect);
+    effect.freed_slot = held_slot && IsFinal(effect.state);
     effect.dead_letter = change->dead_letter;
   }
   CARILLON_TRY(writer.Flush());

@@ -83,10 +83,15 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
     RunRow& row = pending.run.row;
     if (pending.erased) {
       erased.Begin().Add(row.key);
+      writer.Unqueue(pending.run);
+      writer.Free(pending.run);
     } else if (pending.ended) {
       CARILLON_TRY(writer.End(pending.run, *pending.ended, pending.reason, context.now));
     } else {
-      if (pending.held_back) row.due = kNever;
+      if (pending.held_back) {
+        writer.Unqueue(pending.run);
+        row.due = kNever;
+      }
       if (pending.released) row.due = context.now;
       // Only manual runs may have a priority of their own.
       if (row.kind != RunKind::kManual && job.readable) row.priority = job.definition.priority;
@@ -100,29 +105,26 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
   return {};
 }
 
-// If an edit forbids overlap while runs of the job are active (some of them between two attempts),
-// these runs take slots, which claims then respect. Slot 0 is reserved for claims, whose inserts
-// must collide there, so these slots begin at 1.
+// If an edit limits the active runs of a job while some are active (a few of them between two
+// attempts), these runs take slots, which claims then respect. Claims take numbers below
+// max_running, where their inserts must collide, so the numbers of these slots are higher.
 Status TakeSlots(Session& session, const EditedJob& edited) {
   const StoredJobRow& job = edited.job;
-  if (job.definition.overlap_policy != OverlapPolicy::kSkip ||
-      edited.old_overlap == OverlapPolicy::kSkip) {
-    return {};
-  }
-  uint64_t slot = 0;
+  if (!TakesSlots(job.definition.overlap_policy) || TakesSlots(edited.old_overlap)) return {};
+  auto slot = static_cast<uint64_t>(job.definition.max_running);
   {
     CARILLON_ASSIGN_OR_RETURN(Rows rows,
                               session.Query("SELECT slot_no FROM run_slots WHERE job_no = ? "
                                             "ORDER BY slot_no DESC LIMIT 1 FOR UPDATE",
                                             {job.job_no.value()}));
-    if (rows.Next()) slot = rows.Unsigned(1);
+    if (rows.Next()) slot = std::max(slot, rows.Unsigned(1) + 1);
   }
   std::vector<RunKey> keys;
   for (const StoredRun& run : edited.active) {
     if (!run.slot_taken) keys.push_back(run.row.key);
   }
   for (const EditedRun& pending : edited.pending) {
-    if (!pending.ended && pending.run.active && !pending.run.slot_taken) {
+    if (!pending.ended && !pending.erased && pending.run.active && !pending.run.slot_taken) {
       keys.push_back(pending.run.row.key);
     }
   }
@@ -130,7 +132,7 @@ Status TakeSlots(Session& session, const EditedJob& edited) {
     CARILLON_TRY(
         session.Execute("INSERT INTO run_slots (job_no, slot_no, fire_us, schedule_id, shard) "
                         "VALUES (?, ?, ?, ?, ?)",
-                        {job.job_no.value(), ++slot, ToUnixMicros(key.fire),
+                        {job.job_no.value(), slot++, ToUnixMicros(key.fire),
                          key.schedule_id.value(), uint64_t{key.shard}}));
     CARILLON_TRY(session.Execute(
         "UPDATE job_runs SET slot_taken = 1 WHERE fire_us = ? AND schedule_id = ? AND shard = ?",

@@ -58,8 +58,8 @@ Param CronOf(const JobDefinition& definition) {
 const std::string kJobColumns =
     "j.job_no, j.job_id, j.segment, j.version, j.manual_schedule_id, j.deleted, j.pause_reason, " +
     FromTime("j.create_time") + ", " + FromTime("j.update_time") +
-    ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace";
-constexpr uint32_t kJobColumnCount = 14;
+    ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace, j.max_running, j.queue_max";
+constexpr uint32_t kJobColumnCount = 16;
 
 // Parses a policy. An unknown policy counts as kSkip, which risks least.
 OverlapPolicy OverlapOf(const std::string& text) {
@@ -85,6 +85,8 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
     job.definition.enabled = rows.Int(11) != 0;
     job.definition.overlap_policy = OverlapOf(rows.Text(12));
     job.definition.name = rows.Text(13);
+    job.definition.max_running = rows.Int(15);
+    job.definition.queue_max = rows.Int(16);
     session.NoteUnreadable("job_versions",
                            fmt::format("{} version {}", job.job_id.value(), job.version),
                            definition.error().message);
@@ -124,7 +126,7 @@ const std::string kChangingColumns =
     "name = ?, type = ?, "
     "command = ?, priority = ?, cron_expression = ?, timeout = ?, retry_count = ?, "
     "retry_interval = ?, retry_backoff = ?, retry_intervals = ?, on_lost = ?, overlap_policy = ?, "
-    "update_time = " +
+    "max_running = ?, queue_max = ?, update_time = " +
     ToTime("?");
 
 // `intervals` must outlive the statement.
@@ -148,6 +150,8 @@ Params ChangingParams(const StoredJobRow& job, const std::string& intervals) {
           intervals,
           Name(d.on_lost),
           Name(d.overlap_policy),
+          d.max_running,
+          d.queue_max,
           ToUnixMicros(job.updated)};
 }
 
@@ -159,14 +163,15 @@ JobRow ToJobRow(const StoredJobRow& job) {
           .paused = !job.definition.enabled,
           .deleted = job.deleted,
           .priority = job.definition.priority,
-          .overlap = job.definition.overlap_policy,
+          .overlap = OverlapRulesOf(job.definition),
           .retry = RetryRulesOf(job.definition)};
 }
 
 Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
   static const std::string statement =
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
-      "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority FROM "
+      "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority, j.max_running, "
+      "j.queue_max FROM "
       "JSON_TABLE(?, '$[*]' "
       "COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) "
       "ON j.job_no = k.n LOCK IN SHARE MODE";
@@ -181,7 +186,8 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
                .version = rows.Int(2),
                .paused = rows.Int(3) == 0,
                .deleted = rows.Int(4) != 0};
-    job.overlap = OverlapOf(rows.Text(5));
+    job.overlap = {
+        .policy = OverlapOf(rows.Text(5)), .max_running = rows.Int(12), .queue_max = rows.Int(13)};
     job.retry.retry_count = rows.Int(6);
     job.retry.interval = std::chrono::seconds(rows.Int(7));
     const Result<RetryBackoff> backoff = ParseName<RetryBackoff>(rows.Text(8));
@@ -276,6 +282,8 @@ std::string JobsToJson(const std::vector<StoredJobRow>& jobs) {
         .Add(Name(d.retry_backoff))
         .Add(Name(d.on_lost))
         .Add(Name(d.overlap_policy))
+        .Add(d.max_running)
+        .Add(d.queue_max)
         .Add(JoinIntervals(d.retry_intervals_s))
         .Add(job.pause_reason);
     const Param cron = CronOf(d);
@@ -306,20 +314,23 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
   static const std::string insert_jobs =
       "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, deleted, "
       "create_time, update_time, user_id, namespace, name, type, priority, timeout, retry_count, "
-      "retry_interval, retry_backoff, on_lost, overlap_policy, retry_intervals, pause_reason, "
-      "cron_expression, command) SELECT k.n, k.i, k.g, k.v, k.m, k.e, k.d, " +
+      "retry_interval, retry_backoff, on_lost, overlap_policy, max_running, queue_max, "
+      "retry_intervals, pause_reason, cron_expression, command) SELECT k.n, k.i, k.g, k.v, k.m, "
+      "k.e, k.d, " +
       ToTime("k.c") + ", " + ToTime("k.u") +
       ", k.c9, k.c10, k.c11, k.c12, k.c13, k.c14, k.c15, k.c16, k.c17, k.c18, k.c19, k.c20, k.c21, "
-      "k.c22, k.c23 FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]', "
+      "k.c22, k.c23, k.c24, k.c25 FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
+      "'$[0]', "
       "i VARCHAR(127) PATH '$[1]', g INT UNSIGNED PATH '$[2]', v BIGINT PATH '$[3]', "
       "m BIGINT UNSIGNED PATH '$[4]', e INT PATH '$[5]', d INT PATH '$[6]', "
       "c BIGINT PATH '$[7]', u BIGINT PATH '$[8]', c9 VARCHAR(127) PATH '$[9]', "
       "c10 VARCHAR(127) PATH '$[10]', c11 VARCHAR(400) PATH '$[11]', "
       "c12 VARCHAR(32) PATH '$[12]', c13 INT PATH '$[13]', c14 BIGINT PATH '$[14]', "
       "c15 BIGINT PATH '$[15]', c16 BIGINT PATH '$[16]', c17 VARCHAR(32) PATH '$[17]', "
-      "c18 VARCHAR(32) PATH '$[18]', c19 VARCHAR(32) PATH '$[19]', "
-      "c20 MEDIUMTEXT PATH '$[20]', c21 MEDIUMTEXT PATH '$[21]', c22 MEDIUMTEXT PATH '$[22]', "
-      "c23 LONGTEXT PATH '$[23]')) k";
+      "c18 VARCHAR(32) PATH '$[18]', c19 VARCHAR(64) PATH '$[19]', "
+      "c20 INT PATH '$[20]', c21 INT PATH '$[21]', c22 MEDIUMTEXT PATH '$[22]', "
+      "c23 MEDIUMTEXT PATH '$[23]', c24 MEDIUMTEXT PATH '$[24]', "
+      "c25 LONGTEXT PATH '$[25]')) k";
   static const std::string insert_versions =
       "INSERT INTO job_versions (job_no, version, name, definition, actor, created_us) "
       "SELECT k.n, k.v, k.t, k.d, ?, k.u FROM JSON_TABLE(?, '$[*]' COLUMNS ("

@@ -27,7 +27,8 @@ struct StoredJobRow {
   int64_t version = 1;
   ScheduleId manual_schedule;  // the pseudo schedule to which manual runs belong
   bool deleted = false;
-  // False: the definition cannot be read; only its `enabled`, `overlap_policy` and `name` are set.
+  // False: the definition cannot be read; only its `enabled`, `overlap_policy`, `max_running`,
+  // `queue_max`, `name` and `name_space` are set.
   bool readable = true;
   JobDefinition definition = {};
   std::string pause_reason = {};

@@ -32,8 +32,9 @@ inline constexpr int kActiveNoSlot = 2;  // the run was claimed while overlap wa
 struct StoredRun {
   RunRow row = {};
   uint32_t incarnation_no = 0;
-  bool active = false;         // claimed and not final; overlap_policy skip counts this run
-  bool slot_taken = false;     // the run holds rows of run_slots
+  // Claimed or admitted before and not final since: it counts for max_running.
+  bool active = false;
+  bool slot_taken = false;     // it holds a row of run_slots
   bool ended_by_loss = false;  // its last result came from a lost lease, not from its executor
   WallTime started = WallTime{};
   // False: this version does not know the run's state or kind. `row.state` is then a final state,

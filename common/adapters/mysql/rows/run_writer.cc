@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/rows/notice_rows.h"
+#include "common/base/failpoint.h"
 #include "common/domain/run/skip.h"
 
 namespace carillon::mysql {
@@ -33,6 +34,15 @@ const std::string kClaim = UpdateRuns(
     "r.state = 2, r.incarnation_no = k.n, r.token_high = k.x, r.token_low = k.y, "
     "r.claimed_us = k.c, r.slot_taken = k.t",
     "r.state = 'PENDING' AND r.attempt = k.a");
+
+const std::string kQueuedRuns =
+    UpdateRuns("a INT PATH '$[3]', u BIGINT PATH '$[4]'", "r.due_us = k.u",
+               "r.state = 'PENDING' AND r.attempt = k.a AND r.due_us <> k.u");
+
+const std::string kAdmitted =
+    UpdateRuns("o BIGINT PATH '$[3]', u BIGINT PATH '$[4]', t INT PATH '$[5]'",
+               "r.due_us = k.u, r.slot_taken = IF(k.t = 1, 1, r.slot_taken)",
+               "r.state = 'PENDING' AND r.due_us = k.o");
 
 constexpr std::string_view kFinalColumns =
     "o INT PATH '$[3]', t INT PATH '$[4]', a INT PATH '$[5]', b BIGINT PATH '$[6]', "
@@ -109,13 +119,29 @@ const std::string kAttemptsBack =
 
 const std::string kSlotsTaken =
     "INSERT INTO run_slots (job_no, slot_no, fire_us, schedule_id, shard) "
-    "SELECT k.j, 0, k.f, k.s, k.h FROM " +
-    Keyed("j BIGINT UNSIGNED PATH '$[3]'");
+    "SELECT k.j, k.n, k.f, k.s, k.h FROM " +
+    Keyed("j BIGINT UNSIGNED PATH '$[3]', n INT UNSIGNED PATH '$[4]'");
 
 const std::string kSlotsFreed =
     "DELETE t FROM " + Keyed("j BIGINT UNSIGNED PATH '$[3]'") +
     " STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) ON t.job_no = k.j "
     "WHERE t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h";
+
+// A member of a version without queues ends a queued run without deleting its row, which the run
+// may still have when it is queued again.
+const std::string kWaits =
+    "INSERT INTO run_waits (fire_us, schedule_id, shard, job_no, segment, queued_us, expires_us) "
+    "SELECT k.f, k.s, k.h, k.j, k.g, k.q, k.e FROM " +
+    Keyed(
+        "a INT PATH '$[3]', u BIGINT PATH '$[4]', j BIGINT UNSIGNED PATH '$[5]', "
+        "g INT UNSIGNED PATH '$[6]', q BIGINT PATH '$[7]', e BIGINT PATH '$[8]'") +
+    " ON DUPLICATE KEY UPDATE run_waits.queued_us = VALUES(queued_us), "
+    "run_waits.expires_us = VALUES(expires_us)";
+
+const std::string kWaitsOver =
+    "DELETE w FROM " + Keyed("") +
+    " STRAIGHT_JOIN run_waits w FORCE INDEX (PRIMARY) ON w.fire_us = k.f AND "
+    "w.schedule_id = k.s AND w.shard = k.h";
 
 const std::string kCancels =
     "INSERT INTO run_cancels (segment, fire_us, schedule_id, shard) "
@@ -180,15 +206,12 @@ Status RunWriter::BeginRun(const RunKey& key) {
   return {};
 }
 
-Status RunWriter::Claim(StoredRun& run, bool take_slot, WallTime now) {
+Status RunWriter::Claim(StoredRun& run, std::optional<int64_t> slot, WallTime now) {
   CARILLON_TRY(BeginRun(run.row.key));
   run.row.state = RunState::kRunning;
   run.row.may_still_run = false;
   run.row.claimed = now;
-  if (take_slot) {
-    run.slot_taken = true;
-    slots_taken_.Begin().Add(run.row.key).Add(run.row.job_no.value());
-  }
+  if (slot) TakeSlot(run, *slot);
   claims_.Begin()
       .Add(run.row.key)
       .Add(run.row.attempt)
@@ -200,11 +223,44 @@ Status RunWriter::Claim(StoredRun& run, bool take_slot, WallTime now) {
   return {};
 }
 
-// Releases the overlap slots of a run, together with its last write.
-Status RunWriter::Free(StoredRun& run) {
+Status RunWriter::Queue(StoredRun& run, WallTime expires, WallTime now) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  run.row.due = kQueued;
+  queued_.Begin()
+      .Add(run.row.key)
+      .Add(run.row.attempt)
+      .Add(run.row.due)
+      .Add(run.row.job_no.value())
+      .Add(run.row.segment.value())
+      .Add(now)
+      .Add(expires);
+  return {};
+}
+
+Status RunWriter::Admit(StoredRun& run, std::optional<int64_t> slot, WallTime now) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  Unqueue(run);
+  run.row.due = now;
+  admitted_.Begin().Add(run.row.key).Add(kQueued).Add(now).Add(slot.has_value());
+  if (slot) TakeSlot(run, *slot);
+  return {};
+}
+
+void RunWriter::TakeSlot(StoredRun& run, int64_t slot) {
+  run.slot_taken = true;
+  slots_taken_.Begin().Add(run.row.key).Add(run.row.job_no.value()).Add(slot);
+}
+
+void RunWriter::Free(StoredRun& run) {
   if (run.slot_taken) slots_freed_.Begin().Add(run.row.key).Add(run.row.job_no.value());
   run.slot_taken = false;
-  return {};
+}
+
+void RunWriter::Unqueue(const StoredRun& run) {
+  if (failpoint::Broken("wait.delete")) return;
+  if (run.row.state == RunState::kPending && run.row.due == kQueued) {
+    waits_over_.Begin().Add(run.row.key);
+  }
 }
 
 Status RunWriter::AddFinal(const StoredRun& run, const Before& before, const AttemptResult& result,
@@ -234,6 +290,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   const Before before(run.row);
   const RunState from = before.state;
   RunRow& row = run.row;
+  Unqueue(run);
   // The run was final and is reopened or gets another end, so the dead letter of its old end no
   // longer holds.
   if (IsFinal(from)) dead_letters_gone_.Begin().Add(row.key);
@@ -281,13 +338,14 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
     return {};
   }
   if (from != RunState::kRunning) attempts_back_.Begin().Add(row.key).Add(row.attempt);
-  CARILLON_TRY(Free(run));
+  Free(run);
   return AddFinal(run, before, result, change.reason);
 }
 
 Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, WallTime now) {
   CARILLON_TRY(BeginRun(run.row.key));
   const Before before(run.row);
+  Unqueue(run);
   run.row.state = state;
   run.row.may_still_run = MayStillRun(state, reason);
   if (run.row.cancel_requested) {
@@ -304,7 +362,7 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
         .Add(now);
     AddNotice(NoticeKind::kFailed, run.row, reason, now);
   }
-  CARILLON_TRY(Free(run));
+  Free(run);
   ++ended_[state];
   return AddFinal(run, before, {.started = run.started, .ended = now}, reason);
 }
@@ -364,7 +422,12 @@ Status RunWriter::FlushIfLarge(const std::string& statement, JsonRows& rows, boo
 Status RunWriter::Update(const std::string& statement, JsonRows& rows) {
   if (rows.empty()) return {};
   const auto expected = static_cast<int64_t>(rows.size());
-  CARILLON_ASSIGN_OR_RETURN(const int64_t matched, session_.Execute(statement, {rows.Take()}));
+  return UpdateAll(statement, rows.Take(), expected);
+}
+
+Status RunWriter::UpdateAll(const std::string& statement, const std::string& rows,
+                            int64_t expected) {
+  CARILLON_ASSIGN_OR_RETURN(const int64_t matched, session_.Execute(statement, {rows}));
   if (matched == expected) return {};
   return {ErrorCode::kConflict, fmt::format("{} of {} runs were not in the state that was read",
                                             expected - matched, expected)};
@@ -384,7 +447,14 @@ Status RunWriter::Flush() {
     CARILLON_TRY(session_.Execute(kCancelFlag, {runs}));
     CARILLON_TRY(session_.Execute(kCancels, {runs}));
   }
+  std::string queued;
+  if (!queued_.empty()) {
+    const auto expected = static_cast<int64_t>(queued_.size());
+    queued = queued_.Take();
+    CARILLON_TRY(UpdateAll(kQueuedRuns, queued, expected));
+  }
   CARILLON_TRY(Update(kClaim, claims_));
+  CARILLON_TRY(Update(kAdmitted, admitted_));
   CARILLON_TRY(Update(kFinal, finals_));
   CARILLON_TRY(Update(kFinalWithError, finals_with_error_));
   CARILLON_TRY(Update(kFinalWithOutput, finals_with_output_));
@@ -392,6 +462,8 @@ Status RunWriter::Flush() {
   CARILLON_TRY(Update(kHeld, helds_));
   CARILLON_TRY(Insert(kSlotsTaken, slots_taken_));
   CARILLON_TRY(Insert(kSlotsFreed, slots_freed_));
+  if (!queued.empty()) CARILLON_TRY(session_.Execute(kWaits, {queued}));
+  CARILLON_TRY(Insert(kWaitsOver, waits_over_));
   CARILLON_TRY(Insert(kAttempt, attempts_));
   CARILLON_TRY(Insert(kAttemptsBack, attempts_back_));
   CARILLON_TRY(Insert(kCancelsDone, cancels_done_));

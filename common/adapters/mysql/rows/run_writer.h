@@ -6,6 +6,7 @@
 // Always   Every statement stays below a quarter of the server's packet size.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,8 +29,12 @@ class RunWriter {
   explicit RunWriter(Session& session);
 
   // Changes a run from PENDING to RUNNING. The caller has put the claim into `run.row`.
-  // `take_slot`: the run also takes the overlap slot of its job.
-  Status Claim(StoredRun& run, bool take_slot, WallTime now);
+  // `slot`: the number of the job's slot that the run also takes.
+  Status Claim(StoredRun& run, std::optional<int64_t> slot, WallTime now);
+  // Puts a PENDING run into the queue of its job. `expires`: kNever = no queue_timeout.
+  Status Queue(StoredRun& run, WallTime expires, WallTime now);
+  // Takes a queued run out of the queue and makes it due now. `slot` as for Claim.
+  Status Admit(StoredRun& run, std::optional<int64_t> slot, WallTime now);
   // Applies a decision of run_state.h; `run` becomes the row as written.
   Status Change(StoredRun& run, const RunChange& change, const AttemptResult& result, WallTime now);
   // Ends a run as SKIPPED or CANCELLED without the result of an attempt. A run that is skipped
@@ -43,6 +48,11 @@ class RunWriter {
   Status RequestCancel(StoredRun& run, CancelMode mode);
   // `sentence` becomes the run's error, unless it is empty.
   void Explain(const RunKey& key, std::string_view sentence);
+  // For a run whose row the caller erases or makes due at another time: deletes its place in the
+  // queue, if it is queued.
+  void Unqueue(const StoredRun& run);
+  // For a run whose row the caller erases: frees its slot.
+  void Free(StoredRun& run);
   // The runs that End brought to a final state.
   const EndedRuns& ended() const { return ended_; }
 
@@ -61,10 +71,12 @@ class RunWriter {
   };
   Status AddFinal(const StoredRun& run, const Before& before, const AttemptResult& result,
                   std::string_view reason);
-  Status Free(StoredRun& run);
   // Adds a notice to the same transaction as the change that causes it.
   void AddNotice(NoticeKind kind, const RunRow& row, std::string_view reason, WallTime now);
+  void TakeSlot(StoredRun& run, int64_t slot);
   Status Update(const std::string& statement, JsonRows& rows);
+  // `rows` holds `expected` runs. kConflict unless the statement matches all of them.
+  Status UpdateAll(const std::string& statement, const std::string& rows, int64_t expected);
   Status Insert(const std::string& statement, JsonRows& rows);
   Status FlushIfLarge(const std::string& statement, JsonRows& rows, bool counted);
 
@@ -72,6 +84,8 @@ class RunWriter {
   const size_t bytes_max_;
   std::set<RunKey> written_;
   JsonRows claims_;
+  JsonRows queued_;
+  JsonRows admitted_;
   JsonRows finals_;             // final states of runs whose `error` is NULL
   JsonRows finals_with_error_;  // final states of runs that may have an `error`
   JsonRows finals_with_output_;
@@ -81,6 +95,7 @@ class RunWriter {
   JsonRows attempts_back_;  // deletes records of the attempt that is current again, and later ones
   JsonRows slots_taken_;
   JsonRows slots_freed_;
+  JsonRows waits_over_;
   JsonRows cancels_;
   JsonRows cancels_done_;
   JsonRows explained_;

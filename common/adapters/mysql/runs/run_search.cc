@@ -221,8 +221,10 @@ std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
   const int64_t ahead_us = ToUnixMicros(scope.now + kListAhead);
   due.within.Add("r.fire_us <= ?", {ahead_us});
   Walk ended_early{.index = "open_runs", .within = RangeOf(filter), .wanted = wanted};
-  ended_early.within.Add("r.open_segment IS NULL AND r.due_us > ? AND r.fire_us > ?",
-                         {now_us, ahead_us});
+  // A run that ended in a queue or held back is not due at a time (run.h), but its fire is past.
+  ended_early.within.Add(
+      "r.open_segment IS NULL AND r.due_us > ? AND r.due_us < ? AND r.fire_us > ?",
+      {now_us, ToUnixMicros(kQueued), ahead_us});
   return {std::move(due), std::move(ended_early)};
 }
 
