@@ -11,6 +11,7 @@ class MemoryStoreHandle final : public StoreHandle {
   IdentityStore& identity() override { return stores_.identity; }
   SegmentStore& segments() override { return stores_.segments; }
   FiringStore& firing() override { return stores_.firing; }
+  QueueStore& queues() override { return stores_.queues; }
   JobStore& jobs() override { return stores_.jobs; }
   RunStore& runs() override { return stores_.runs; }
   LogStore& logs() override { return stores_.logs; }
@@ -69,6 +70,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/outcome_unknown_contract.h"
 #include "tests/contract/store/plain_contract.h"
 #include "tests/contract/store/plan_contract.h"
+#include "tests/contract/store/queue_contract.h"
 #include "tests/contract/store/result_contract.h"
 #include "tests/contract/store/run_search_contract.h"
 #include "tests/contract/store/run_store_contract.h"

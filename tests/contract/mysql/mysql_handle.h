@@ -12,6 +12,7 @@ class MysqlHandle final : public StoreHandle {
   IdentityStore& identity() override { return stores_->identity; }
   SegmentStore& segments() override { return stores_->segments; }
   FiringStore& firing() override { return stores_->firing; }
+  QueueStore& queues() override { return stores_->queues; }
   JobStore& jobs() override { return stores_->jobs; }
   RunStore& runs() override { return stores_->runs; }
   LogStore& logs() override { return stores_->logs; }

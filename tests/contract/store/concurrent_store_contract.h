@@ -112,6 +112,108 @@ TYPED_TEST(ConcurrentStoreContract, OverlapSkipRunsOneAtATime) {
   EXPECT_EQ(accepted.load(), 1);
 }
 
+// A job that queues runs above `max_running`.
+inline JobDefinition Queueing(int64_t max_running) {
+  JobDefinition definition = StoreDriver::Manual();
+  definition.overlap_policy = OverlapPolicy::kQueueAll;
+  definition.max_running = max_running;
+  definition.queue_max = 10'000;
+  return definition;
+}
+
+TYPED_TEST(ConcurrentStoreContract, ClaimsAtOnceNeverExceedMaxRunning) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  constexpr int kMaxRunning = 3;
+  for (int round = 0; round < 10; ++round) {
+    const StoredJob job = s.Create("job" + std::to_string(round), Queueing(kMaxRunning));
+    std::vector<RunRow> rows;
+    for (int i = 0; i < 2 * TestFixture::kWriters; ++i) rows.push_back(s.Execute(job, kT0));
+    std::atomic<int> accepted{0};
+    std::atomic<int> queued{0};
+    this->AllAtOnce([&](StoreDriver& mine, int writer) {
+      for (const int i : {writer, writer + TestFixture::kWriters}) {
+        ClaimRequest request =
+            mine.ClaimOf(rows[static_cast<size_t>(i)], static_cast<uint64_t>(i) + 1);
+        request.overlap = OverlapRulesOf(job.definition);
+        const auto replies = Persist([&] { return mine.firing.Claim({request}, fence, kT0 + 1s); });
+        ASSERT_OK(replies);
+        if (replies->at(0).verdict == ClaimVerdict::kAccepted) ++accepted;
+        if (replies->at(0).verdict == ClaimVerdict::kEnqueued) ++queued;
+      }
+    });
+    EXPECT_EQ(accepted.load(), kMaxRunning);
+    EXPECT_EQ(accepted.load() + queued.load(), 2 * TestFixture::kWriters);
+    const JobQueue queue = s.v(s.queues.ReadQueue(job.job_id, 100));
+    EXPECT_EQ(queue.holders.size(), static_cast<size_t>(kMaxRunning));
+    EXPECT_EQ(queue.length, queued.load());
+  }
+}
+
+// Two writers claim new runs, one admits queued runs and one claims those; whoever starts a run also
+// ends it.
+TYPED_TEST(ConcurrentStoreContract, ClaimsAndAdmissionsAtOnceNeverExceedMaxRunning) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  constexpr int kMaxRunning = 2;
+  constexpr int kRunsEach = 20;
+  const StoredJob job = s.Create("a", Queueing(kMaxRunning));
+  std::vector<RunRow> rows;
+  for (int i = 0; i < 2 * kRunsEach; ++i) rows.push_back(s.Execute(job, kT0));
+  std::atomic<int> active{0};
+  std::atomic<int> exceeded{0};
+  std::atomic<int> completed{0};
+  std::atomic<uint64_t> token{0};
+  const auto work = [&](StoreDriver& mine, const RunRow& row) {
+    ClaimRequest request = mine.ClaimOf(row, ++token);
+    request.overlap = OverlapRulesOf(job.definition);
+    const auto replies = Persist([&] { return mine.firing.Claim({request}, fence, kT0 + 1s); });
+    ASSERT_OK(replies);
+    if (replies->at(0).verdict != ClaimVerdict::kAccepted) return;
+    if (++active > kMaxRunning) ++exceeded;
+    if (mine.v(mine.queues.ReadQueue(job.job_id, 1)).holders.size() > kMaxRunning) ++exceeded;
+    RunRow started = row;
+    started.claim_token = request.token;
+    started.executor = request.executor;
+    --active;  // before the store can give the slot to another
+    const auto effects = Persist([&] {
+      return mine.firing.ApplyResults({mine.ReportOf(started, RunState::kCompleted)}, fence,
+                                      kT0 + 2s);
+    });
+    ASSERT_OK(effects);
+    EXPECT_TRUE(effects->at(0).freed_slot);
+    ++completed;
+  };
+  this->AllAtOnce([&](StoreDriver& mine, int writer) {
+    if (writer < 2) {
+      for (int i = 0; i < kRunsEach; ++i) {
+        work(mine, rows[static_cast<size_t>(writer * kRunsEach + i)]);
+      }
+      return;
+    }
+    for (int idle = 0; completed < 2 * kRunsEach && idle < 2'000; ++idle) {
+      if (writer == 2) {
+        const auto admitted = Persist([&] {
+          return mine.queues.Admit({job.job_no, job.segment}, fence, kT0 + 1s);
+        });
+        ASSERT_OK(admitted);
+        if (!admitted->admitted.empty()) idle = 0;
+        continue;
+      }
+      for (const RunRow& holder : mine.v(mine.queues.ReadQueue(job.job_id, 1)).holders) {
+        if (holder.state != RunState::kPending) continue;
+        work(mine, holder);
+        idle = 0;
+      }
+    }
+  });
+  EXPECT_EQ(exceeded.load(), 0);
+  EXPECT_EQ(completed.load(), 2 * kRunsEach);
+  const JobQueue queue = s.v(s.queues.ReadQueue(job.job_id, 10));
+  EXPECT_EQ(queue.length, 0);
+  EXPECT_TRUE(queue.holders.empty());
+}
+
 TYPED_TEST(ConcurrentStoreContract, NoClaimIsAcceptedAfterAPauseWasAcknowledged) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

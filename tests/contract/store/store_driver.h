@@ -36,6 +36,7 @@
 #include "common/ports/store/job_store.h"
 #include "common/ports/store/log_store.h"
 #include "common/ports/store/notice_store.h"
+#include "common/ports/store/queue_store.h"
 #include "common/ports/store/run_store.h"
 #include "common/ports/store/secret_store.h"
 #include "common/ports/store/segment_store.h"
@@ -52,6 +53,7 @@ class StoreHandle {
   virtual IdentityStore& identity() = 0;
   virtual SegmentStore& segments() = 0;
   virtual FiringStore& firing() = 0;
+  virtual QueueStore& queues() = 0;
   virtual JobStore& jobs() = 0;
   virtual RunStore& runs() = 0;
   virtual LogStore& logs() = 0;
@@ -94,6 +96,7 @@ class StoreDriver {
       : identity(store.identity()),
         segments(store.segments()),
         firing(store.firing()),
+        queues(store.queues()),
         jobs(store.jobs()),
         runs(store.runs()),
         logs(store.logs()),
@@ -110,6 +113,7 @@ class StoreDriver {
   IdentityStore& identity;
   SegmentStore& segments;
   FiringStore& firing;
+  QueueStore& queues;
   JobStore& jobs;
   RunStore& runs;
   LogStore& logs;

@@ -107,8 +107,8 @@ class PlainWritesTest : public ::testing::Test {
   void Run(const std::string& statement) { ASSERT_OK(session_->Run(statement)); }
 
   void Store(const std::vector<Stored>& runs) {
-    for (const char* table :
-         {"job_runs", "run_slots", "run_cancels", "run_attempts", "dead_letters", "notices"}) {
+    for (const char* table : {"job_runs", "run_slots", "run_waits", "run_cancels", "run_attempts",
+                              "dead_letters", "notices"}) {
       Run(fmt::format("DELETE FROM {}", table));
     }
     for (const Stored& run : runs) {
@@ -144,8 +144,8 @@ class PlainWritesTest : public ::testing::Test {
 
   std::string Tables() {
     std::string all;
-    for (const char* table :
-         {"job_runs", "run_slots", "run_cancels", "run_attempts", "dead_letters", "notices"}) {
+    for (const char* table : {"job_runs", "run_slots", "run_waits", "run_cancels", "run_attempts",
+                              "dead_letters", "notices"}) {
       auto columns = StoreDriver::v(session_->Ask(fmt::format(
           "SELECT GROUP_CONCAT('COALESCE(HEX(', column_name, '), ''-'')' ORDER BY "
           "ordinal_position) FROM information_schema.columns WHERE table_schema = DATABASE() AND "

@@ -248,6 +248,27 @@ TEST_F(SchemaTest, AnOlderMembersEditLeavesAJobWhereItIs) {
   EXPECT_EQ(StoreDriver::v(store->jobs.GetJob(JobId("a"))).definition, definition);
 }
 
+TEST_F(SchemaTest, JobsOfBeforeTheLimitsHaveTheDefaultsAndTheMigrationCanBeStartedOver) {
+  const auto session = EmptyDatabase();
+  std::vector<mysql::Migration> before = mysql::EmbeddedMigrations();
+  std::erase_if(before, [](const mysql::Migration& migration) { return migration.version > 21; });
+  ASSERT_OK(mysql::Migrate(*session, before));
+  ASSERT_OK(session->Run(
+      "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, "
+      "pause_reason, name, type, command, priority, timeout, retry_count, retry_interval, "
+      "retry_backoff, retry_intervals, on_lost, overlap_policy, create_time, update_time) VALUES "
+      "(7, 'old', 0, 1, 9, 1, '', 'old', 'noop', '', 0, 0, 0, 0, 'fixed', '', 'fail', 'skip', "
+      "NOW(), NOW())"));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK(mysql::Migrate(*session, mysql::EmbeddedMigrations()));
+    EXPECT_EQ(Number(*session, "SELECT COUNT(*) FROM jobs WHERE overlap_policy = 'skip'"), 1);
+    EXPECT_EQ(Number(*session, "SELECT max_running FROM jobs"), 1);
+    EXPECT_EQ(Number(*session, "SELECT queue_max FROM jobs"), 100);
+    ASSERT_OK(session->Run("DELETE FROM schema_migrations WHERE version = 22"));
+  }
+  ASSERT_OK(session->Run("UPDATE jobs SET overlap_policy = 'terminate_previous'"));
+}
+
 TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {
   std::vector<std::future<std::string>> members;
   for (int i = 0; i < 4; ++i) {
