@@ -36,7 +36,7 @@ const std::string kClaim = UpdateRuns(
     "r.state = 'PENDING' AND r.attempt = k.a");
 
 const std::string kQueuedRuns =
-    UpdateRuns("a INT PATH '$[3]', u BIGINT PATH '$[4]'", "r.due_us = k.u",
+    UpdateRuns("a INT PATH '$[3]', u BIGINT PATH '$[4]'", "r.due_us = k.u, r.slot_taken = 0",
                "r.state = 'PENDING' AND r.attempt = k.a AND r.due_us <> k.u");
 
 const std::string kAdmitted =
@@ -226,6 +226,7 @@ Status RunWriter::Claim(StoredRun& run, std::optional<int64_t> slot, WallTime no
 Status RunWriter::Queue(StoredRun& run, WallTime expires, WallTime now) {
   CARILLON_TRY(BeginRun(run.row.key));
   run.row.due = kQueued;
+  Free(run);
   queued_.Begin()
       .Add(run.row.key)
       .Add(run.row.attempt)
