@@ -84,6 +84,50 @@ Waiting WaitsForAnExecutor(const WaitingEvidence& evidence) {
   return {"queued", "Due; it is about to be dispatched to an executor."};
 }
 
+// "1st", "2nd", "3rd", "4th", "11th", …
+std::string Ordinal(int64_t number) {
+  const int64_t last_two = number % 100;
+  const bool teens = last_two >= 11 && last_two <= 13;
+  switch (teens ? 0 : number % 10) {
+    case 1: return fmt::format("{}st", number);
+    case 2: return fmt::format("{}nd", number);
+    case 3: return fmt::format("{}rd", number);
+    default: return fmt::format("{}th", number);
+  }
+}
+
+std::string SlotsSentence(const SlotUse& slots) {
+  if (slots.max_running == 1 && slots.taken == 1) return "the only slot is in use";
+  return fmt::format("{} of {} slots are in use", slots.taken, slots.max_running);
+}
+
+Waiting WaitsForASlot(const WaitingEvidence& evidence) {
+  std::string detail = "Waits for a slot of its job";
+  if (evidence.place) {
+    detail = fmt::format("Waits for a slot, {} of {} in the queue of its job",
+                         Ordinal(evidence.place->position), evidence.place->length);
+  }
+  if (evidence.slots) detail += "; " + SlotsSentence(*evidence.slots);
+  return {"slot", detail + ".", evidence.place};
+}
+
+bool IsQueued(const RunRow& row) { return row.state == RunState::kPending && row.due == kQueued; }
+
+// nullopt: the policy of the job has no slots any more, or the job is deleted or unreadable.
+Result<std::optional<SlotUse>> ReadSlots(const WaitingStores& stores, const JobId& job_id) {
+  const auto absent = [](ErrorCode code) {
+    return code == ErrorCode::kNotFound || code == ErrorCode::kCorrupt;
+  };
+  const auto job = stores.jobs.GetJob(job_id);
+  if (!job.ok() && !absent(job.code())) return job.error();
+  if (!job.ok() || !TakesSlots(job->definition.overlap_policy)) return std::optional<SlotUse>();
+  const auto queue = stores.queues.ReadQueue(job_id, 1);
+  if (!queue.ok() && !absent(queue.code())) return queue.error();
+  if (!queue.ok()) return std::optional<SlotUse>();
+  return std::optional(SlotUse{.taken = static_cast<int64_t>(queue->holders.size()),
+                               .max_running = job->definition.max_running});
+}
+
 }  // namespace
 
 bool IsDue(const WaitingEvidence& evidence) {
@@ -94,12 +138,14 @@ bool IsDue(const WaitingEvidence& evidence) {
 std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
   if (evidence.row.state != RunState::kPending) return std::nullopt;
   if (evidence.row.due == kNever) return Waiting{"paused", "The job is paused."};
-  if (!IsDue(evidence)) {
+  const bool queued = IsQueued(evidence.row);
+  if (!queued && !IsDue(evidence)) {
     return Waiting{"not_due", fmt::format("Due at {}.", ReadableTime(evidence.row.due))};
   }
   if (evidence.cluster_paused) {
     return Waiting{"cluster_paused", "The cluster is paused. Nothing starts until it is resumed."};
   }
+  if (queued) return WaitsForASlot(evidence);
   if (!evidence.definition) {
     return Waiting{"unreadable", "The stored definition of the run cannot be read."};
   }
@@ -108,7 +154,10 @@ std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence) {
 
 Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, WaitingEvidence evidence,
                                               const JobId& job_id) {
-  if (IsDue(evidence)) {
+  if (IsQueued(evidence.row)) {
+    CARILLON_ASSIGN_OR_RETURN(evidence.place, stores.queues.PlaceOf(evidence.row.key));
+    CARILLON_ASSIGN_OR_RETURN(evidence.slots, ReadSlots(stores, job_id));
+  } else if (IsDue(evidence)) {
     const int64_t version = evidence.row.def_version;
     auto found = stores.jobs.ListVersions(job_id, version + 1, 1);
     if (!found.ok() && found.code() != ErrorCode::kNotFound) return found.error();

@@ -14,8 +14,15 @@
 #include "common/domain/run/run.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/job_store.h"
+#include "common/ports/store/queue_store.h"
 
 namespace carillon::scheduler {
+
+// The slots of a job.
+struct SlotUse {
+  int64_t taken = 0;
+  int64_t max_running = 1;
+};
 
 struct WaitingEvidence {
   WallTime now;  // cluster time
@@ -24,13 +31,16 @@ struct WaitingEvidence {
   // The definition that the run executes; nullopt: it cannot be decoded.
   std::optional<JobDefinition> definition = {};
   std::vector<ExecutorRecord> executors = {};
+  std::optional<QueuePlace> place = {};  // nullopt: unknown, or it has just left the queue
+  std::optional<SlotUse> slots = {};     // nullopt: unknown, or the job has no limit any more
 };
 
 struct Waiting {
-  // paused, not_due, cluster_paused, unreadable, no_executor, pinned_unknown, no_match, away,
+  // paused, not_due, cluster_paused, slot, unreadable, no_executor, pinned_unknown, no_match, away,
   // no_room, queued.
   std::string_view code;
-  std::string detail;  // a sentence
+  std::string detail;                    // a sentence
+  std::optional<QueuePlace> place = {};  // only with code slot
 };
 
 // True if the run is PENDING and due. The answer then depends on the run's definition and on the
@@ -42,6 +52,7 @@ std::optional<Waiting> DecideWaiting(const WaitingEvidence& evidence);
 struct WaitingStores {
   JobStore& jobs;
   ExecutorStore& executors;
+  QueueStore& queues;
 };
 // Like DecideWaiting, for a run of this job. Reads the missing evidence from the stores, and
 // returns the errors of the stores.

@@ -9,11 +9,18 @@ namespace {
 
 std::string SkipSentence(std::string_view why) {
   if (why == reason::kOverlap) {
-    return "Skipped: an earlier run was still active, and overlap_policy is skip.";
+    return "Skipped: the job already had as many active runs as max_running allows, and its "
+           "overlap_policy did not let this one wait.";
+  }
+  if (why == reason::kQueueFull) {
+    return "Skipped: queue_max runs of the job were already waiting in its queue.";
+  }
+  if (why == reason::kReplaced) {
+    return "Skipped: a newer run of the job took its place, as its overlap_policy says.";
   }
   if (why == reason::kPaused) return "Skipped: the job was paused before the run could start.";
   if (why == reason::kQueueTimeout) {
-    return "Skipped: no executor took the run within its queue_timeout.";
+    return "Skipped: the run got no slot, or no executor took it, within its queue_timeout.";
   }
   if (why == reason::kEdited) {
     return "Skipped: an edit removed the schedule before the run could start.";

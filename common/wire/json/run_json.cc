@@ -9,7 +9,7 @@ namespace {
 using nlohmann::json;
 
 json TimeOrNull(WallTime t) {
-  if (t == WallTime{} || t == kNever) return nullptr;
+  if (t == WallTime{} || !IsTime(t)) return nullptr;
   return FormatRfc3339(t);
 }
 

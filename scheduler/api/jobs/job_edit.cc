@@ -15,6 +15,7 @@
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
+#include "scheduler/api/jobs/upgrade_check.h"
 #include "scheduler/api/secrets/secret_check.h"
 
 namespace carillon::scheduler {
@@ -39,6 +40,22 @@ Result<std::vector<StoredJob>> FindMade(const Call& call, const std::vector<NewJ
     made.push_back(std::move(at->second));
   }
   return made;
+}
+
+Outcome<bool> CheckAccess(const Call& call, const JobBase* before,
+                          const JobDefinition& definition) {
+  if (before == nullptr) {
+    CARILLON_TRY(CheckWrite(call, nullptr, definition));
+    return CheckSecrets(call, definition);
+  }
+  const JobAccessScope place = ScopeOf(*before);
+  CARILLON_TRY(CheckWrite(call, &place, definition));
+  if (call.owns_all || IsOwn(call.caller, place)) return CheckSecrets(call, definition);
+  std::set<std::string> named;
+  if (before->readable) {
+    for (const auto& [name, variable] : SecretsOf(before->job.definition)) named.insert(name);
+  }
+  return CheckSecrets(call, definition, named);
 }
 
 }  // namespace
@@ -124,18 +141,9 @@ Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>&
 }
 
 Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition) {
-  if (before == nullptr) {
-    CARILLON_TRY(CheckWrite(call, nullptr, definition));
-    return CheckSecrets(call, definition);
-  }
-  const JobAccessScope place = ScopeOf(*before);
-  CARILLON_TRY(CheckWrite(call, &place, definition));
-  if (call.owns_all || IsOwn(call.caller, place)) return CheckSecrets(call, definition);
-  std::set<std::string> named;
-  if (before->readable) {
-    for (const auto& [name, variable] : SecretsOf(before->job.definition)) named.insert(name);
-  }
-  return CheckSecrets(call, definition, named);
+  CARILLON_TRY(CheckAccess(call, before, definition));
+  const bool readable = before != nullptr && before->readable;
+  return CheckMembers(call, readable ? &before->job.definition : nullptr, definition);
 }
 
 Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition) {

@@ -28,8 +28,8 @@ Outcome<JobBase> ReadAtVersion(const Call& call, const JobId& id, const EntityTa
 // each other.
 Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>& parse);
 
-// Returns true if the caller may write this definition and the job may use the secrets that it
-// names, otherwise the problem. A caller with access through a share may add secrets of the owner
+// Returns true if the caller may write this definition, the job may use the secrets that it names,
+// and all members follow it (upgrade_check.h), otherwise the problem. A caller with access through a share may add secrets of the owner
 // only if the caller may use them too.
 Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition);
 

@@ -121,11 +121,19 @@ Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(
       const auto waiting,
-      ExplainWaiting({.jobs = call.stores.jobs, .executors = call.stores.executors},
+      ExplainWaiting({.jobs = call.stores.jobs,
+                      .executors = call.stores.executors,
+                      .queues = call.stores.queues},
                      {.now = now, .row = run.row, .cluster_paused = call.api.settings.paused()},
                      run.job_id));
   if (!waiting) return json(nullptr);
-  return json{{"code", waiting->code}, {"detail", waiting->detail}};
+  json shown = {{"code", waiting->code}, {"detail", waiting->detail}};
+  if (waiting->place) {
+    shown["position"] = waiting->place->position;
+    shown["length"] = waiting->place->length;
+    shown["since"] = FormatRfc3339(waiting->place->since);
+  }
+  return shown;
 }
 
 StoredAnswer RetriedAnswer(const RunDetail& run, json shown, const json& allowed_actions) {

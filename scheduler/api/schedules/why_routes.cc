@@ -149,7 +149,9 @@ Reply WhyJob(const Call& call) {
     CARILLON_ASSIGN_OR_RETURN(
         const auto waiting,
         ExplainWaiting(
-            {.jobs = call.stores.jobs, .executors = call.stores.executors},
+            {.jobs = call.stores.jobs,
+             .executors = call.stores.executors,
+             .queues = call.stores.queues},
             {.now = later, .row = evidence.run->row, .cluster_paused = call.api.settings.paused()},
             evidence.run->job_id));
     if (waiting) evidence.run_waits_for = waiting->detail;

@@ -10,6 +10,7 @@
 #include "scheduler/api/jobs/apply_routes.h"
 #include "scheduler/api/jobs/job_routes.h"
 #include "scheduler/api/jobs/namespace_routes.h"
+#include "scheduler/api/jobs/queue_routes.h"
 #include "scheduler/api/jobs/version_routes.h"
 #include "scheduler/api/logs/log_routes.h"
 #include "scheduler/api/notices/delivery_routes.h"
@@ -44,6 +45,7 @@ const Routes& RouteTable() {
       {"POST", "/api/jobs/{}/execute", kRunJobs, kInWrite, &ExecuteJob, "job.execute", kJob},
       {"POST", "/api/jobs/{}/cancel", kRunJobs, kNo, &CancelJobRuns, "job.cancel", kJob},
       {"GET", "/api/jobs/{}/history", kRead, kNo, &JobHistory},
+      {"GET", "/api/jobs/{}/queue", kRead, kNo, &GetJobQueue},
       {"GET", "/api/jobs/{}/next", kRead, kNo, &NextFires},
       {"GET", "/api/jobs/{}/why", kRead, kNo, &WhyJob},
       {"GET", "/api/jobs/{}/versions", kRead, kNo, &ListJobVersions},

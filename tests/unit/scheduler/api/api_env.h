@@ -32,8 +32,16 @@ class FixedStatus : public scheduler::StatusSource {
       {.id = ExecutorId("linked"), .state = ExecutorState::kUnhealthy}};
   std::map<std::string, BusHealth> topics;
   SessionState session = SessionState::kConnected;
+  std::vector<scheduler::ClusterMember> others;
 
   scheduler::ClusterView Read() override {
+    scheduler::ClusterView view = Own();
+    view.members.insert(view.members.end(), others.begin(), others.end());
+    return view;
+  }
+
+ private:
+  scheduler::ClusterView Own() const {
     return {.self = MemberId("scheduler-1"),
             .ready = true,
             .leader = MemberId("scheduler-1"),
@@ -88,10 +96,10 @@ class ApiEnv : public ::testing::Test {
 
   // The stores of the server: some with faults on demand, the others plain.
   Stores Wired() {
-    return {stores_.identity,    stores_.segments, stores_.firing,  faults_.jobs,
-            faults_.runs,        faults_.logs,     stores_.notices, stores_.executors,
-            faults_.idempotency, faults_.settings, faults_.audit,   stores_.housekeeping,
-            faults_.auth,        stores_.secrets,  faults_.bulk};
+    return {stores_.identity,     stores_.segments,    stores_.firing,   stores_.queues,
+            faults_.jobs,         faults_.runs,        faults_.logs,     stores_.notices,
+            stores_.executors,    faults_.idempotency, faults_.settings, faults_.audit,
+            stores_.housekeeping, faults_.auth,        stores_.secrets,  faults_.bulk};
   }
 
   scheduler::ApiContext Context(const std::string& link_authority) {

@@ -34,6 +34,8 @@ class WaitingTest : public ::testing::Test {
   JobDefinition job_;
   std::vector<ExecutorRecord> executors_;
   bool cluster_paused_ = false;
+  std::optional<QueuePlace> place_;
+  std::optional<scheduler::SlotUse> slots_;
 
  private:
   std::optional<scheduler::Waiting> Look() {
@@ -41,7 +43,9 @@ class WaitingTest : public ::testing::Test {
                           .row = row_,
                           .cluster_paused = cluster_paused_,
                           .definition = job_,
-                          .executors = executors_});
+                          .executors = executors_,
+                          .place = place_,
+                          .slots = slots_});
   }
 };
 
@@ -63,6 +67,33 @@ TEST_F(WaitingTest, PauseOfTheClusterGoesBeforeExecutorsAndAfterItsTime) {
   EXPECT_EQ(Code(), "cluster_paused");
   row_.due = kNow + 1s;
   EXPECT_EQ(Code(), "not_due");
+}
+
+TEST_F(WaitingTest, AQueuedRunWaitsForASlotAndNotForAnExecutor) {
+  row_.due = kQueued;
+  EXPECT_EQ(Code(), "slot");
+  EXPECT_EQ(Detail(), "Waits for a slot of its job.");
+  place_ = QueuePlace{.position = 3, .length = 7, .since = kNow};
+  EXPECT_EQ(Detail(), "Waits for a slot, 3rd of 7 in the queue of its job.");
+  slots_ = scheduler::SlotUse{.taken = 2, .max_running = 2};
+  EXPECT_EQ(Detail(),
+            "Waits for a slot, 3rd of 7 in the queue of its job; 2 of 2 slots are in use.");
+  slots_ = scheduler::SlotUse{.taken = 1, .max_running = 1};
+  EXPECT_EQ(Detail(),
+            "Waits for a slot, 3rd of 7 in the queue of its job; the only slot is in use.");
+  cluster_paused_ = true;  // nobody is admitted
+  EXPECT_EQ(Code(), "cluster_paused");
+}
+
+TEST_F(WaitingTest, PlacesAreOrdinalNumbers) {
+  row_.due = kQueued;
+  const std::map<int64_t, std::string> words = {{1, "1st"},   {2, "2nd"},     {4, "4th"},
+                                                {11, "11th"}, {12, "12th"},   {13, "13th"},
+                                                {21, "21st"}, {111, "111th"}, {122, "122nd"}};
+  for (const auto& [position, word] : words) {
+    place_ = QueuePlace{.position = position, .length = 200, .since = kNow};
+    EXPECT_NE(Detail().find(", " + word + " of 200 "), std::string::npos) << Detail();
+  }
 }
 
 TEST_F(WaitingTest, NobodyMatches) {

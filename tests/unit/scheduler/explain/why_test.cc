@@ -73,6 +73,8 @@ TEST(WhyTest, ASkippedRunSaysWhy) {
   FireEvidence evidence = Evidence();
   for (const auto& [why, word] : std::map<std::string, std::string>{{"overlap", "overlap_policy"},
                                                                     {"paused", "paused"},
+                                                                    {"queue_full", "queue_max"},
+                                                                    {"replaced", "newer run"},
                                                                     {"queue_timeout", "executor"},
                                                                     {"edited", "edit"},
                                                                     {"other", "other"}}) {

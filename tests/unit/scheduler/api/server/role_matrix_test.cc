@@ -34,6 +34,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"POST /api/jobs/{}/execute", {kOwner, 202, "{}"}},
       {"POST /api/jobs/{}/cancel", {kOwner, 202, "{}"}},
       {"GET /api/jobs/{}/history", {kKnown, 200}},
+      {"GET /api/jobs/{}/queue", {kKnown, 200}},
       {"GET /api/jobs/{}/next", {kKnown, 200}},
       {"GET /api/jobs/{}/why", {kKnown, 400}},  // the time is missing
       {"GET /api/jobs/{}/versions", {kKnown, 200}},

@@ -1,0 +1,24 @@
+// Refuses a job definition that a live member of an older version would not follow.
+//
+// Always   Needed only during an upgrade to the first version with queues of runs: a member that does
+//          not know a policy treats it as skip, and never admits a queued run.
+#pragma once
+
+#include <string_view>
+
+#include "common/domain/job/job.h"
+#include "scheduler/api/call/call.h"
+
+namespace carillon::scheduler {
+
+// True if members of this version limit and queue the runs of a job. False if it is empty, as that
+// of a member from before versions were announced.
+bool KnowsQueues(std::string_view version);
+
+// 409 upgrade_unfinished if the definition limits or queues runs in a way that some live member does
+// not know. `before` is the present definition, null for a new job or an unreadable one: a job that
+// needs these members already may be edited.
+Outcome<bool> CheckMembers(const Call& call, const JobDefinition* before,
+                           const JobDefinition& definition);
+
+}  // namespace carillon::scheduler
