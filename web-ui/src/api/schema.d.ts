@@ -215,7 +215,12 @@ export interface components {
        * @default allow
        * @enum {string}
        */
-      overlap_policy?: 'allow' | 'skip';
+      overlap_policy?:
+        'allow' | 'skip' | 'queue_one' | 'queue_all' | 'cancel_previous' | 'terminate_previous';
+      /** @default 1 */
+      max_running?: number;
+      /** @default 100 */
+      queue_max?: number;
       dst_gap?: components['schemas']['DstGap'];
       dst_repeat?: components['schemas']['DstRepeat'];
       /**
@@ -306,7 +311,11 @@ export interface components {
        * @default allow
        * @enum {string}
        */
-      overlap_policy: 'allow' | 'skip';
+      overlap_policy: 'allow' | 'skip' | 'queue_one' | 'queue_all' | 'cancel_previous' | 'terminate_previous';
+      /** @default 1 */
+      max_running: number;
+      /** @default 100 */
+      queue_max: number;
       dst_gap: components['schemas']['DstGap'];
       dst_repeat: components['schemas']['DstRepeat'];
       /**
@@ -501,6 +510,7 @@ export interface components {
           | 'paused'
           | 'not_due'
           | 'cluster_paused'
+          | 'slot'
           | 'unreadable'
           | 'no_executor'
           | 'pinned_unknown'
@@ -509,8 +519,20 @@ export interface components {
           | 'no_room'
           | 'queued';
         detail: string;
+        position?: number;
+        length?: number;
+        since?: components['schemas']['Time'];
       };
     } & Record<string, unknown>;
+    JobQueue: {
+      /** @enum {string} */
+      overlap_policy: 'allow' | 'skip' | 'queue_one' | 'queue_all' | 'cancel_previous' | 'terminate_previous';
+      max_running: number;
+      queue_max: number;
+      length: number;
+      holders: components['schemas']['Run'][];
+      queued: components['schemas']['Run'][];
+    };
     Attempt: {
       attempt: number;
       state: components['schemas']['RunState'];
