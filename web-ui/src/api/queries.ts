@@ -15,6 +15,7 @@ import type {
   Fire,
   Gap,
   Job,
+  JobQueue,
   JobVersion,
   Page,
   Role,
@@ -155,6 +156,15 @@ export function useNextFires(id: string, n: number) {
     queryKey: ['jobs', id, 'next', n],
     queryFn: ({ signal }) =>
       get<{ items: Fire[]; skipped?: SkippedFire[] }>(`jobs/${encodeURIComponent(id)}/next`, { n }, signal),
+    refetchInterval: ({ state }) => !isRefused(state.error) && refetchInterval,
+  });
+}
+
+export function useJobQueue(id: string, limit: number) {
+  const refetchInterval = useEvery(FAST_MS);
+  return useQuery({
+    queryKey: ['jobs', id, 'queue', limit],
+    queryFn: ({ signal }) => get<JobQueue>(`jobs/${encodeURIComponent(id)}/queue`, { limit }, signal),
     refetchInterval: ({ state }) => !isRefused(state.error) && refetchInterval,
   });
 }

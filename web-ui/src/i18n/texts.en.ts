@@ -109,6 +109,8 @@ export const en = {
   'reason.lease_ended': 'Lease expired',
   'reason.outcome_unknown': 'Outcome unknown',
   'reason.overlap': 'Another run was active',
+  'reason.queue_full': 'The queue of the job was full',
+  'reason.replaced': 'Replaced by a newer run',
   'reason.paused': 'Job was paused',
   'reason.edited': 'Job was edited',
   'reason.deleted': 'Job was deleted',

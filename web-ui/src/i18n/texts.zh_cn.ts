@@ -111,6 +111,8 @@ export const zhCN: TwinOf<typeof en> = {
   'reason.lease_ended': '租约到期',
   'reason.outcome_unknown': '结果未知',
   'reason.overlap': '已有运行在进行',
+  'reason.queue_full': '任务的队列已满',
+  'reason.replaced': '已被更新的运行取代',
   'reason.paused': '任务已暂停',
   'reason.edited': '任务已被修改',
   'reason.deleted': '任务已删除',

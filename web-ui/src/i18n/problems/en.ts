@@ -25,6 +25,8 @@ export const enProblems = {
   'problem.method_not_allowed': 'This method is not supported here.',
   'problem.exists': 'This already exists.',
   'problem.conflict': 'The current state does not allow this.',
+  'problem.upgrade_unfinished':
+    'A member of the cluster still runs an older version that does not know this. Finish the upgrade first.',
   'problem.ambiguous_name': 'Several jobs have this name.',
   'problem.request_in_flight': 'The same request is already in progress.',
   'problem.setup_done': 'An administrator already exists. Sign in.',

@@ -36,7 +36,7 @@ import { StateFilter } from '../../runs/list/state_filter';
 import { DeleteDialog, PauseDialog } from '../actions/pause_delete_dialogs';
 import { describeCron, useWords } from './describe';
 import { scheduleText, zoneOf } from './schedule_text';
-import { definitionOf } from '../form/form_values';
+import { definitionOf, limitsRuns, queuesRuns } from '../form/form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from '../actions/job_actions';
 import { LabelLinks } from '../list/label_links';
 import { useOwnerText } from '../list/owners';
@@ -50,6 +50,7 @@ const Durations = early(() => import('./durations'));
 const EndsCard = early(() => import('./outcome_calendar'));
 const AuditTab = lazy(() => import('./audit_tab'));
 const VersionsTab = lazy(() => import('./versions_tab'));
+const QueueCard = lazy(() => import('./queue_card'));
 const WhyTab = lazy(() => import('./why_tab'));
 const route = getRouteApi('/jobs/$id');
 const FIRES = 10;
@@ -354,6 +355,11 @@ function Overview({ job }: { job: Job }) {
             </>
           ) : null}
         </Card>
+        {queuesRuns(job.overlap_policy) && (
+          <Suspense>
+            <QueueCard job={job} />
+          </Suspense>
+        )}
       </div>
     </div>
   );
@@ -445,6 +451,10 @@ function Configuration({ job }: { job: Job }) {
             [t('form.on_lost'), textOr('option.on_lost.', job.on_lost)],
             [t('form.misfire_policy'), textOr('option.misfire_policy.', job.misfire_policy)],
             [t('form.overlap_policy'), textOr('option.overlap_policy.', job.overlap_policy)],
+            ...(limitsRuns(job.overlap_policy) && job.max_running !== undefined
+              ? [[t('form.max_running'), job.max_running] as const]
+              : []),
+            ...(job.overlap_policy === 'queue_all' ? [[t('form.queue_max'), job.queue_max] as const] : []),
             [t('tell.fact'), <TellFact key="t" job={job} />],
           ]}
         />

@@ -72,6 +72,15 @@ export const en = {
   // The last runs of a job as bars.
   'strip.title': 'Last {{n}} runs',
   'strip.success': '{{share}} of the last {{n}} finished runs succeeded.',
+  // The runs that wait for a slot.
+  'queue.title': 'Queue',
+  'queue.slots': '{{taken}} of {{max}} slots in use',
+  'queue.active': 'Runs that hold a slot',
+  'queue.none': 'No run is waiting.',
+  'queue.waiting': '{{count}} runs wait for a slot:',
+  'queue.waiting_one': '1 run waits for a slot:',
+  'queue.waiting_runs': 'Runs that wait for a slot',
+  'queue.more': 'and {{count}} more',
   // Results by day.
   'ends.title': 'Results, last {{n}} weeks',
   'ends.sum': '{{share}} of {{n}} runs succeeded.',

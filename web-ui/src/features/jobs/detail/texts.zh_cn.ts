@@ -72,6 +72,14 @@ export const zhCN: TwinOf<typeof en> = {
   // The last runs of a job as bars.
   'strip.title': '最近 {{n}} 次运行',
   'strip.success': '最近结束的 {{n}} 次运行中成功率为 {{share}}。',
+  // The runs that wait for a slot.
+  'queue.title': '队列',
+  'queue.slots': '已用 {{taken}} 个运行名额，共 {{max}} 个',
+  'queue.active': '占用名额的运行',
+  'queue.none': '没有等待的运行。',
+  'queue.waiting': '{{count}} 个运行在等待名额：',
+  'queue.waiting_runs': '等待名额的运行',
+  'queue.more': '还有 {{count}} 个',
   // Results by day.
   'ends.title': '最近 {{n}} 周的结果',
   'ends.sum': '{{n}} 次运行的成功率为 {{share}}。',

@@ -5,13 +5,14 @@ import { useEffect, useRef, type ReactNode } from 'react';
 import { useFormContext, useWatch, type FieldPath } from 'react-hook-form';
 import { useNamespaces } from '../../../api/queries';
 import { problemText } from '../../../i18n/problems';
+import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
 import { Card } from '../../../ui/ui';
 import { ZoneOptions } from '../../../ui/zone_options';
 import { COLUMNS, Choose, Text, useError } from './form_fields';
 import type { Definition } from './definition';
-import { KINDS, schedulesOf, fieldOf, type FormValues } from './form_values';
+import { KINDS, OVERLAP_POLICIES, limitsRuns, schedulesOf, fieldOf, type FormValues } from './form_values';
 import { OwnerField } from './owner_field';
 import { AddSchedule, ScheduleRows } from './schedule_rows';
 import { PreviewPanel, usePreview } from './preview';
@@ -134,6 +135,7 @@ const PRESETS = [
 
 function When({ base }: { base: Definition }) {
   const { t } = useTranslation();
+  const textOr = useTextOr();
   const { setValue } = useFormContext<FormValues>();
   const values = useWatch<FormValues>() as FormValues;
   const known = useError();
@@ -206,6 +208,8 @@ function When({ base }: { base: Definition }) {
           'catch_up_window',
           'catch_up_max',
           'overlap_policy',
+          'max_running',
+          'queue_max',
           'dst_gap',
           'dst_repeat',
         ]}
@@ -224,7 +228,18 @@ function When({ base }: { base: Definition }) {
           hint={t('form.catch_up_window_hint')}
         />
         <Text name="catch_up_max" label={t('form.catch_up_max')} numeric hint={t('form.catch_up_max_hint')} />
-        <Choose name="overlap_policy" label={t('form.overlap_policy')} values={['allow', 'skip']} />
+        <Choose
+          name="overlap_policy"
+          label={t('form.overlap_policy')}
+          values={OVERLAP_POLICIES}
+          hint={textOr('form.overlap_hint.', values.overlap_policy)}
+        />
+        {limitsRuns(values.overlap_policy) && (
+          <Text name="max_running" label={t('form.max_running')} numeric hint={t('form.max_running_hint')} />
+        )}
+        {values.overlap_policy === 'queue_all' && (
+          <Text name="queue_max" label={t('form.queue_max')} numeric hint={t('form.queue_max_hint')} />
+        )}
         <Choose name="dst_gap" label={t('form.dst_gap')} values={['fire', 'skip']} />
         <Choose name="dst_repeat" label={t('form.dst_repeat')} values={['auto', 'both', 'early', 'late']} />
       </More>

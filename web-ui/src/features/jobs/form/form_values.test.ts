@@ -101,6 +101,43 @@ describe('a definition', () => {
   });
 });
 
+describe('the limit of active runs', () => {
+  const from = (values: object, base: Record<string, unknown> = { max_running: 1, queue_max: 100 }) => {
+    const { overlap_policy, max_running, queue_max } = definitionFrom({ ...DEFAULTS, ...values }, base);
+    return { overlap_policy, max_running, queue_max };
+  };
+
+  it('comes out of the form as it went in', () => {
+    const job = normalised({ name: 'a', overlap_policy: 'queue_all', max_running: 3, queue_max: 7 });
+    expect(valuesOf(job)).toMatchObject({ overlap_policy: 'queue_all', max_running: '3', queue_max: '7' });
+    expect(definitionFrom(valuesOf(job), job)).toMatchObject(job);
+  });
+
+  it('is 1 with a policy that does not show it', () => {
+    const shown = { max_running: '3', queue_max: 'x' };
+    expect(from({ ...shown, overlap_policy: 'queue_one' })).toMatchObject({ max_running: 3, queue_max: 100 });
+    for (const overlap_policy of ['allow', 'cancel_previous', 'terminate_previous']) {
+      expect(from({ ...shown, overlap_policy })).toEqual({ overlap_policy, max_running: 1, queue_max: 100 });
+      expect(issuesOf({ ...shown, overlap_policy, max_running: 'x' })).toEqual([]);
+    }
+  });
+
+  it('is checked where it is shown', () => {
+    const wrong = { max_running: '1001', queue_max: '0' };
+    expect(issuesOf({ ...wrong, overlap_policy: 'skip' })).toEqual([['max_running', 'range:1:1000']]);
+    expect(issuesOf({ ...wrong, overlap_policy: 'queue_all' })).toEqual([
+      ['max_running', 'range:1:1000'],
+      ['queue_max', 'range:1:10000'],
+    ]);
+    expect(fieldOf('/max_running')).toBe('max_running');
+    expect(fieldOf('/queue_max')).toBe('queue_max');
+  });
+
+  it('is not sent to a server that does not know it', () => {
+    expect(from({ overlap_policy: 'skip' }, {})).toEqual({ overlap_policy: 'skip' });
+  });
+});
+
 describe('the schedules of a job', () => {
   const several = (...rows: object[]): FormValues => ({
     ...DEFAULTS,

@@ -17,19 +17,32 @@ import {
 import { rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
 
 export const KINDS = ['cron', 'rate', 'once', 'manual', 'several'] as const;
+export const OVERLAP_POLICIES = [
+  'allow',
+  'skip',
+  'queue_one',
+  'queue_all',
+  'cancel_previous',
+  'terminate_previous',
+] as const;
+// True if max_running is a choice with this policy.
+export const limitsRuns = (policy: string): boolean => ['skip', 'queue_one', 'queue_all'].includes(policy);
+// True if a run that finds no free slot may wait.
+export const queuesRuns = (policy: string): boolean =>
+  ['queue_one', 'queue_all', 'cancel_previous', 'terminate_previous'].includes(policy);
 
+const isWhole = (text: string, least: number, most: number) =>
+  /^\d+$/.test(text) && +text >= least && +text <= most;
 const number = (least: number, most: number) =>
-  z.string().check(
-    z.refine((text) => /^\d+$/.test(text) && +text >= least && +text <= most, {
-      error: `range:${least}:${most}`,
-    }),
-  );
+  z.string().check(z.refine((text) => isWhole(text, least, most), { error: `range:${least}:${most}` }));
 const lines = z.string().check(z.refine((text) => linesOf(text) !== null, { error: 'lines' }));
 const checked = (wrong: (text: string) => string | undefined) =>
   z
     .string()
     .check(z.refine((text) => wrong(text) === undefined, { error: (issue) => wrong(String(issue.input)) }));
 const INTERVALS_MAX = 100;
+const RUNNING_MAX = 1000;
+const QUEUED_MAX = 10_000;
 const intervals = z.string().check(z.refine((text) => intervalsOf(text) !== null, { error: 'intervals' }));
 const json = z.string().check(z.refine((text) => parametersOf(text) !== null, { error: 'json' }));
 
@@ -75,6 +88,8 @@ export const formSchema = z
     catch_up_window: number(0, 31_536_000),
     catch_up_max: number(1, 10_000),
     overlap_policy: z.string(),
+    max_running: z.string(),
+    queue_max: z.string(),
     dst_gap: z.string(),
     dst_repeat: z.string(),
     executor_selector: z.string(),
@@ -109,6 +124,14 @@ export const formSchema = z
           issues.push({ code: 'custom', input: value, message: wrong[1], path: ['schedules', at, wrong[0]] });
       }
     },
+    z.refine((v) => !limitsRuns(v.overlap_policy) || isWhole(v.max_running, 1, RUNNING_MAX), {
+      error: `range:1:${RUNNING_MAX}`,
+      path: ['max_running'],
+    }),
+    z.refine((v) => v.overlap_policy !== 'queue_all' || isWhole(v.queue_max, 1, QUEUED_MAX), {
+      error: `range:1:${QUEUED_MAX}`,
+      path: ['queue_max'],
+    }),
     z.refine((v) => v.tell !== 'own' || v.tell_on.length > 0, { error: 'tick_any', path: ['tell_on'] }),
   );
 
@@ -174,6 +197,8 @@ export const DEFAULTS: FormValues = {
   catch_up_window: '3600',
   catch_up_max: '100',
   overlap_policy: 'allow',
+  max_running: '1',
+  queue_max: '100',
   dst_gap: 'fire',
   dst_repeat: 'auto',
   executor_selector: '',
@@ -261,7 +286,8 @@ export function valuesOf(definition: Definition): FormValues {
   const full = normalised(definition);
   const values: FormValues = { ...DEFAULTS };
   for (const name of TEXTS) if (typeof full[name] === 'string') values[name] = full[name];
-  for (const name of NUMBERS) if (typeof full[name] === 'number') values[name] = String(full[name]);
+  for (const name of [...NUMBERS, 'max_running', 'queue_max'] as const)
+    if (typeof full[name] === 'number') values[name] = String(full[name]);
   if (typeof full.job_id === 'string') values.job_id = full.job_id;
   if (typeof full.namespace === 'string') values.namespace = full.namespace;
   if (typeof full.command === 'string') values.command = full.command;
@@ -331,6 +357,10 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   const notify = notifyFrom(values, base.notify);
   if ('notify' in base || Object.keys(notify).length > 0) out.notify = notify;
   if (values.user_id) out.user_id = values.user_id;
+  // Fields that the form does not show with this policy: max_running must then be 1, queue_max has no effect.
+  const running = limitsRuns(values.overlap_policy) ? Number(values.max_running) : 1;
+  if ('max_running' in base || running !== 1) out.max_running = running;
+  if (values.overlap_policy === 'queue_all') out.queue_max = Number(values.queue_max);
   const between = intervalsOf(values.retry_intervals) ?? [];
   if ('retry_intervals' in base || between.length > 0) out.retry_intervals = between;
   out.schedules = schedulesOf(values);

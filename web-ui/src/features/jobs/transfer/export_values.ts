@@ -25,6 +25,8 @@ const DEFAULTS: Definition = {
   catch_up_window: 3600,
   catch_up_max: 100,
   overlap_policy: 'allow',
+  max_running: 1,
+  queue_max: 100,
   dst_gap: 'fire',
   dst_repeat: 'auto',
   routing: 'round_robin',

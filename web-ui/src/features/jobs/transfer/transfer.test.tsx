@@ -94,6 +94,9 @@ it('an export leaves out what is as it would be anyway, and whose it is', () => 
     labels: { team: 'etl' },
     retry_intervals: [],
     priority: 7,
+    overlap_policy: 'queue_all',
+    max_running: 1,
+    queue_max: 5,
     allowed_actions: [],
     of_a_later_version: 1,
   } as unknown as Job;
@@ -117,7 +120,9 @@ it('an export leaves out what is as it would be anyway, and whose it is', () => 
     cron_expression: '0 3 * * *',
     time_zone: 'Asia/Tokyo',
     of_a_later_version: 1,
+    overlap_policy: 'queue_all',
     priority: 7,
+    queue_max: 5,
   });
   expect(Object.keys(one!)).toEqual([
     'job_id',
@@ -127,7 +132,9 @@ it('an export leaves out what is as it would be anyway, and whose it is', () => 
     'cron_expression',
     'time_zone',
     'of_a_later_version',
+    'overlap_policy',
     'priority',
+    'queue_max',
   ]);
   expect(two!.schedules).toEqual([
     { kind: 'cron', cron_expression: '0 3 * * *' },

@@ -7,13 +7,16 @@ import {
   createRouter,
 } from '@tanstack/react-router';
 import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import i18next from 'i18next';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../../api/queries';
 import type { Attempt, Run } from '../../../api/types';
 import { parseSearch, stringifySearch } from '../../../app/search_params';
 import { attemptToShow, attemptsOf, timeline } from './run_text';
 import { RunPage } from './run_page';
+import { ordinal } from './waiting_text';
 import { clockTime } from '../../../lib/format';
+import { setPreferences } from '../../../lib/preferences';
 import { HttpResponse, at, http, server } from '../../../../test_support/server';
 import '../../../ui/dialogs/modal_dialog';
 
@@ -60,6 +63,22 @@ const waiting = (more: Partial<Run> = {}) =>
     ...more,
   }) as Run;
 
+async function open() {
+  const root = createRootRoute();
+  const here = createRoute({ getParentRoute: () => root, path: '/runs/$id', component: RunPage });
+  const router = createRouter({
+    routeTree: root.addChildren([here]),
+    parseSearch,
+    stringifySearch,
+    history: createMemoryHistory({ initialEntries: ['/runs/r1'] }),
+  });
+  render(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  );
+}
+
 describe('a run that waits for its retry', () => {
   let now: Run;
   let logs: (string | null)[];
@@ -78,22 +97,6 @@ describe('a run that waits for its retry', () => {
       }),
     );
   });
-
-  async function open() {
-    const root = createRootRoute();
-    const here = createRoute({ getParentRoute: () => root, path: '/runs/$id', component: RunPage });
-    const router = createRouter({
-      routeTree: root.addChildren([here]),
-      parseSearch,
-      stringifySearch,
-      history: createMemoryHistory({ initialEntries: ['/runs/r1'] }),
-    });
-    render(
-      <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router as never} />
-      </QueryClientProvider>,
-    );
-  }
 
   it('says which attempt failed, why, and when the next one starts', async () => {
     await open();
@@ -156,6 +159,78 @@ describe('a run that waits for its retry', () => {
     });
     await open();
     await screen.findByText(/^Attempt 1 of 3 failed: Timeout exceeded\. Retrying in /);
+  });
+});
+
+describe('a run that waits for a slot of its job', () => {
+  const queued = (more: object = {}) =>
+    waiting({
+      attempt: 1,
+      attempts: [],
+      due_at: null,
+      waiting: {
+        code: 'slot',
+        detail: 'Waits for a slot, 3rd of 7 in the queue of its job; 2 of 2 slots are in use.',
+        ...more,
+      },
+    });
+  const place = { position: 3, length: 7, since: '2026-03-01T02:00:00Z' };
+  const show = async (run: Run) => {
+    queryClient.clear();
+    server.use(
+      http.get(at('runs/r1'), () => HttpResponse.json(run)),
+      http.get(
+        at('runs/r1/logs/stream'),
+        () =>
+          new HttpResponse('event: end\ndata: {"complete": true}\n\n', {
+            headers: { 'Content-Type': 'text/event-stream' },
+          }),
+      ),
+    );
+    await open();
+  };
+  const speak = async (language: 'en' | 'zh-CN') => {
+    const spoken = new Promise<void>((resolve) => {
+      if (i18next.language === language) resolve();
+      else i18next.on('languageChanged', () => resolve());
+    });
+    setPreferences({ language });
+    await spoken;
+  };
+
+  it('says its place, and leads to the queue', async () => {
+    await show(queued(place));
+    const said = await screen.findByText(
+      /^Waits for a slot, 3rd of 7 in the queue/,
+      {},
+      { timeout: SLOW_MS },
+    );
+    expect(within(said).getByRole('link', { name: 'View the queue' }).getAttribute('href')).toBe(
+      '/jobs/backup',
+    );
+    expect(screen.queryByRole('button', { name: 'Retry now' })).toBeNull();
+  });
+
+  it('says what the server says where its place is unknown', async () => {
+    await show(queued({ detail: 'Waits for a slot of its job.' }));
+    await screen.findByText('Waits for a slot of its job.', {}, { timeout: SLOW_MS });
+  });
+
+  it('says its place in Chinese', async () => {
+    await speak('zh-CN');
+    try {
+      await show(queued(place));
+      const said = await screen.findByText(/第 3 位，共 7 个/, {}, { timeout: SLOW_MS });
+      expect(said.textContent).not.toMatch(/Waits/);
+    } finally {
+      await speak('en');
+    }
+  });
+
+  it('counts in ordinal numbers', () => {
+    expect([1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal).join(' ')).toBe(
+      '1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th',
+    );
   });
 });
 

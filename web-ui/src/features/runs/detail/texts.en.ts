@@ -20,6 +20,7 @@ export const en = {
   'waiting.paused': 'The job is paused.',
   'waiting.not_due': 'The start time has not been reached.',
   'waiting.cluster_paused': 'The cluster is paused.',
+  'waiting.slot': 'Waits for a slot of its job.',
   'waiting.unreadable': 'The job definition cannot be read.',
   'waiting.no_executor': 'No executor is registered.',
   'waiting.pinned_unknown': 'The selected executor does not exist.',
@@ -40,6 +41,8 @@ export const en = {
   'run.exit_code_n': 'exit code {{code}}',
   'run.retrying_in': 'Retrying in {{span}} ({{at}}).',
   'run.retry_resumes': 'The next attempt starts when the job is resumed.',
+  'run.waits_slot': 'Waits for a slot, {{place}} of {{length}} in the queue of its job, since',
+  'run.queue': 'View the queue',
   'run.starts_in': 'Starts in {{span}} ({{at}}).',
   'step.previous_ended': 'Attempt {{n}} ended',
 } as const;

@@ -1,5 +1,7 @@
-// Text about a run that waits for its retry: the attempt that failed, why, and when the next one starts.
+// Texts about a run that waits for its retry (the attempt that failed, why, and when the next one starts) or for
+// a slot of its job (its place in the queue).
 import './texts.en';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useJob } from '../../../api/queries';
 import type { Attempt, Run } from '../../../api/types';
@@ -8,6 +10,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { useNow } from '../../../lib/clock';
 import { clockTime, countdown } from '../../../lib/format';
 import { usePreferences } from '../../../lib/preferences';
+import { Time } from '../../../ui/time';
 
 const SECOND_MS = 1000;
 
@@ -55,5 +58,30 @@ export function RetryBanner({ run, failed, waits }: { run: Run; failed: Attempt;
         waits
       )}
     </p>
+  );
+}
+
+const ENDINGS: Record<string, string> = { one: 'st', two: 'nd', few: 'rd' };
+const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
+export const ordinal = (n: number): string => n + (ENDINGS[ordinals.select(n)] ?? 'th');
+
+// Null if the run does not wait for a slot, or left the queue while it was read.
+export function slotPlace(run: Run): { position: number; length: number; since: string } | null {
+  const { code, position, length, since } = run.waiting ?? {};
+  return code === 'slot' && position !== undefined && length !== undefined && since !== undefined
+    ? { position, length, since }
+    : null;
+}
+
+export function WaitsForSlot({ run, ...at }: { run: Run; position: number; length: number; since: string }) {
+  const { t, i18n } = useTranslation();
+  const place = i18n.language === 'en' ? ordinal(at.position) : String(at.position);
+  return (
+    <>
+      {t('run.waits_slot', { place, length: at.length })} <Time at={at.since} />{' '}
+      <Link to="/jobs/$id" params={{ id: run.job_id }} className="link underline">
+        {t('run.queue')}
+      </Link>
+    </>
   );
 }
