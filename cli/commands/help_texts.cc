@@ -43,6 +43,8 @@ constexpr std::array kExamples = {
               "carillon job run backup --param day=2026-03-01 --priority 80"}},
     Examples{"job why",
              {"carillon job why backup 8h", "carillon job why backup 2026-03-01T02:30:00Z"}},
+    Examples{"job queue",
+             {"carillon job queue backup", "carillon job queue backup --limit 1000 -o json"}},
     Examples{"schedule",
              {"carillon schedule next '0 9 * * MON-FRI' --tz Europe/Paris",
               "carillon schedule lint '*/7 * * * *'"}},

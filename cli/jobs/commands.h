@@ -8,6 +8,7 @@ namespace carillon::cli {
 void AddJobCommands(CLI::App& app, Session& session);
 void AddJobWriteCommands(CLI::App& job, Session& session);  // create, edit
 void AddVersionCommands(CLI::App& job, Session& session);   // versions, diff, revert
+void AddQueueCommand(CLI::App& job, Session& session);
 void AddNamespaceCommands(CLI::App& app, Session& session);
 void AddImportCommands(CLI::App& app, Session& session);
 void AddFileCommands(CLI::App& app, Session& session);  // apply, diff, validate

@@ -284,6 +284,7 @@ void AddJobCommands(CLI::App& app, Session& session) {
   AddReadVerbs(*job, session, arguments);
   AddActions(*job, session, arguments);
   AddVersionCommands(*job, session);
+  AddQueueCommand(*job, session);
   AddGapsCommand(*job, session);
 }
 

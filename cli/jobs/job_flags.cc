@@ -47,7 +47,12 @@ constexpr std::array kFieldFlags = {
               "How far back missed fires are caught up"},
     FieldFlag{"--catch-up-max", "catch_up_max", Kind::kNumber, "Max. missed fires to catch up"},
     FieldFlag{"--overlap", "overlap_policy", Kind::kText,
-              "If a run is still active: allow or skip the new one"},
+              "If a run is still active: allow, skip, queue_one, queue_all, cancel_previous or "
+              "terminate_previous"},
+    FieldFlag{"--max-running", "max_running", Kind::kNumber,
+              "Max. active runs, with --overlap skip, queue_one or queue_all"},
+    FieldFlag{"--queue-max", "queue_max", Kind::kNumber,
+              "Max. waiting runs, with --overlap queue_all"},
     FieldFlag{"--dst-gap", "dst_gap", Kind::kText,
               "Local time that does not exist (DST): fire or skip"},
     FieldFlag{"--dst-repeat", "dst_repeat", Kind::kText,

@@ -281,6 +281,34 @@ TEST_F(JobCommandsTest, NextShowsFires) {
             "2026-03-29 01:00:00Z  2026-03-29T03:00:00.000000+02:00  moved_by_gap\n");
 }
 
+TEST_F(JobCommandsTest, QueueShowsHoldersAndThenTheRunsThatWait) {
+  const auto run = [](const char* id, const char* state, json due) {
+    return json{{"run_id", id},
+                {"kind", "manual"},
+                {"fire_time", "2026-03-01T01:00:00.000000Z"},
+                {"state", state},
+                {"due_at", std::move(due)}};
+  };
+  Answer("GET /api/jobs/j/queue?limit=2",
+         {{"length", 3},
+          {"holders",
+           {run("r1", "RUNNING", nullptr), run("r2", "PENDING", "2026-03-01T02:00:00.000000Z")}},
+          {"queued", {run("r3", "PENDING", nullptr), run("r4", "PENDING", nullptr)}}});
+  EXPECT_EQ(Run({"job", "queue", "j", "--limit", "2"}), 0);
+  EXPECT_EQ(out(),
+            "PLACE  RUN  KIND    FIRE TIME             DUE SINCE             STATE\n"
+            "slot   r1   manual  2026-03-01 01:00:00Z  -                     RUNNING\n"
+            "slot   r2   manual  2026-03-01 01:00:00Z  2026-03-01 02:00:00Z  PENDING\n"
+            "1      r3   manual  2026-03-01 01:00:00Z  2026-03-01 01:00:00Z  PENDING\n"
+            "2      r4   manual  2026-03-01 01:00:00Z  2026-03-01 01:00:00Z  PENDING\n");
+  EXPECT_NE(err().find("2 of 3 queued runs"), std::string::npos);
+  EXPECT_EQ(Run({"job", "queue", "j", "--limit", "2", "-o", "name"}), 0);
+  EXPECT_EQ(out(), "r1\nr2\nr3\nr4\n");
+  EXPECT_EQ(Run({"job", "queue", "j", "--limit", "2", "-o", "json"}), 0);
+  EXPECT_EQ(OutJson()["length"], 3);
+  EXPECT_EQ(Run({"job", "queue", "j", "--limit", "1001"}), 2);
+}
+
 TEST_F(JobCommandsTest, IdsAreEscaped) {
   EXPECT_EQ(Run({"job", "get", "../runs?x=1"}), 3);
   EXPECT_EQ(Sent(0).url, "http://a/api/jobs/..%2Fruns%3Fx%3D1");

@@ -223,10 +223,10 @@ TEST_F(OverlapFieldsTest, MaxRunningNeedsAPolicyThatLimits) {
 }
 
 TEST_F(OverlapFieldsTest, Bounds) {
-  for (const json bad : {json(0), json(1001), json("2"), json(1.5)}) {
+  for (const json& bad : {json(0), json(1001), json("2"), json(1.5)}) {
     EXPECT_EQ(Try({{"overlap_policy", "skip"}, {"max_running", bad}}).pointer(), "/max_running");
   }
-  for (const json bad : {json(0), json(10'001), json("2")}) {
+  for (const json& bad : {json(0), json(10'001), json("2")}) {
     EXPECT_EQ(Try({{"overlap_policy", "queue_all"}, {"queue_max", bad}}).pointer(), "/queue_max");
   }
 }

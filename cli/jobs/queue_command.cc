@@ -1,0 +1,86 @@
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/jobs/commands.h"
+
+namespace carillon::cli {
+namespace {
+
+using nlohmann::json;
+
+struct QueueArguments {
+  std::string id;
+  std::optional<int64_t> limit;
+};
+
+const View& QueueView() {
+  static const View view{{{"PLACE", "place"},
+                          {"RUN", "run_id"},
+                          {"KIND", "kind"},
+                          {"FIRE TIME", "fire_time"},
+                          {"DUE SINCE", "due_since"},
+                          {"STATE", "state"}},
+                         "run_id",
+                         {{"ATTEMPT", "attempt"},
+                          {"EXECUTOR", "executor_id"},
+                          {"CLAIMED", "claimed_at"},
+                          {"PRIORITY", "priority"}}};
+  return view;
+}
+
+json RunsOf(const json& queue, const char* name) {
+  const json runs = queue.is_object() ? queue.value(name, json()) : json();
+  return runs.is_array() ? runs : json::array();
+}
+
+// A row of the table. A queued run has no due time: it has been due since its fire.
+json RowOf(json run, const json& place) {
+  if (!run.is_object()) return run;
+  const bool waits = run.value("state", json()) == "PENDING";
+  const json due = run.value("due_at", json());
+  run["place"] = place;
+  run["due_since"] = !waits ? json() : due.is_null() ? run.value("fire_time", json()) : due;
+  return run;
+}
+
+void PrintRows(Session& session, const json& queue) {
+  json rows = json::array();
+  const json queued = RunsOf(queue, "queued");
+  for (const json& run : RunsOf(queue, "holders")) rows.push_back(RowOf(run, "slot"));
+  for (size_t i = 0; i < queued.size(); ++i) rows.push_back(RowOf(queued[i], i + 1));
+  session.Print().List({{"items", std::move(rows)}}, QueueView());
+  const json length = queue.is_object() ? queue.value("length", json()) : json();
+  const auto shown = static_cast<int64_t>(queued.size());
+  if (length.is_number_integer() && length.get<int64_t>() > shown) {
+    session.Say("Showing " + std::to_string(shown) + " of " +
+                std::to_string(length.get<int64_t>()) + " queued runs.");
+  }
+}
+
+Outcome<ExitCode> ShowQueue(Session& session, const QueueArguments& arguments) {
+  ApiRequest request{.path = JobPath(arguments.id, "queue")};
+  if (arguments.limit) request.query.emplace_back("limit", std::to_string(*arguments.limit));
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse queue, session.Call(request));
+  Printer print = session.Print();
+  const bool rows = print.form() == Form::kTable || print.form() == Form::kName;
+  if (rows || session.flags().quiet) {
+    PrintRows(session, queue.body);
+  } else {
+    print.Object(queue.body, QueueView());
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void AddQueueCommand(CLI::App& job, Session& session) {
+  const auto arguments = std::make_shared<QueueArguments>();
+  CLI::App* queue = job.add_subcommand(
+      "queue", "Show the runs of a job that hold a slot, and those that wait for one");
+  queue->add_option("job", arguments->id, "Job ID")->required();
+  queue->add_option("--limit", arguments->limit, "Number of queued runs (default: 100)")
+      ->check(CLI::Range(1, 1000));
+  session.On(queue, [&session, arguments] { return ShowQueue(session, *arguments); });
+}
+
+}  // namespace carillon::cli
