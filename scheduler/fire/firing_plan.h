@@ -12,7 +12,7 @@
 namespace carillon::scheduler {
 
 struct FiringFacts {
-  WallTime now;                     // cluster time
+  WallTime now;            // cluster time
   int64_t other_runs = 0;  // of the job, with a lease; needed if its policy is to skip
 };
 

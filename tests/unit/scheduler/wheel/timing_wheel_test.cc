@@ -10,7 +10,7 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr SteadyTime kStart{1000s};
+constexpr SteadyTime kWheelStart{1000s};
 
 RunKey Key(uint64_t n) { return {.fire = WallTime(1s), .schedule_id = ScheduleId(n)}; }
 
@@ -21,87 +21,87 @@ std::vector<uint64_t> Numbers(const std::vector<TimingWheel::Due>& due) {
 }
 
 TEST(TimingWheelTest, FiresEntryAtItsTickNotBefore) {
-  TimingWheel wheel(kStart, 10);
-  ASSERT_TRUE(wheel.Insert(Key(1), kStart + 5ms).ok());
-  EXPECT_TRUE(wheel.Advance(kStart + 5ms - 1us).empty());
-  EXPECT_EQ(Numbers(wheel.Advance(kStart + 5ms)), std::vector<uint64_t>{1});
+  TimingWheel wheel(kWheelStart, 10);
+  ASSERT_TRUE(wheel.Insert(Key(1), kWheelStart + 5ms).ok());
+  EXPECT_TRUE(wheel.Advance(kWheelStart + 5ms - 1us).empty());
+  EXPECT_EQ(Numbers(wheel.Advance(kWheelStart + 5ms)), std::vector<uint64_t>{1});
   EXPECT_EQ(wheel.size(), 0u);
 }
 
 TEST(TimingWheelTest, TimeInsideATickIsNotRoundedDown) {
-  TimingWheel wheel(kStart, 10);
-  ASSERT_TRUE(wheel.Insert(Key(1), kStart + 5ms + 1us).ok());
-  EXPECT_TRUE(wheel.Advance(kStart + 5ms + 1us).empty());
-  EXPECT_EQ(wheel.Advance(kStart + 6ms).size(), 1u);
+  TimingWheel wheel(kWheelStart, 10);
+  ASSERT_TRUE(wheel.Insert(Key(1), kWheelStart + 5ms + 1us).ok());
+  EXPECT_TRUE(wheel.Advance(kWheelStart + 5ms + 1us).empty());
+  EXPECT_EQ(wheel.Advance(kWheelStart + 6ms).size(), 1u);
 }
 
 TEST(TimingWheelTest, PastTimeIsDueAtTheNextTick) {
-  TimingWheel wheel(kStart, 10);
-  wheel.Advance(kStart + 1s);
-  ASSERT_TRUE(wheel.Insert(Key(1), kStart).ok());
-  EXPECT_EQ(wheel.Advance(kStart + 1s + 1ms).size(), 1u);
+  TimingWheel wheel(kWheelStart, 10);
+  wheel.Advance(kWheelStart + 1s);
+  ASSERT_TRUE(wheel.Insert(Key(1), kWheelStart).ok());
+  EXPECT_EQ(wheel.Advance(kWheelStart + 1s + 1ms).size(), 1u);
 }
 
 TEST(TimingWheelTest, HandsBackByTime) {
-  TimingWheel wheel(kStart, 10);
-  ASSERT_TRUE(wheel.Insert(Key(3), kStart + 30ms).ok());
-  ASSERT_TRUE(wheel.Insert(Key(1), kStart + 10ms).ok());
-  ASSERT_TRUE(wheel.Insert(Key(2), kStart + 20ms).ok());
-  EXPECT_EQ(Numbers(wheel.Advance(kStart + 1s)), (std::vector<uint64_t>{1, 2, 3}));
+  TimingWheel wheel(kWheelStart, 10);
+  ASSERT_TRUE(wheel.Insert(Key(3), kWheelStart + 30ms).ok());
+  ASSERT_TRUE(wheel.Insert(Key(1), kWheelStart + 10ms).ok());
+  ASSERT_TRUE(wheel.Insert(Key(2), kWheelStart + 20ms).ok());
+  EXPECT_EQ(Numbers(wheel.Advance(kWheelStart + 1s)), (std::vector<uint64_t>{1, 2, 3}));
 }
 
 TEST(TimingWheelTest, EntryBeyondARevolutionWaitsForItsOwn) {
-  TimingWheel wheel(kStart, 10, 64);
-  ASSERT_TRUE(wheel.Insert(Key(1), kStart + 10ms).ok());
-  ASSERT_TRUE(wheel.Insert(Key(2), kStart + 74ms).ok());  // the same bucket
-  EXPECT_EQ(Numbers(wheel.Advance(kStart + 20ms)), std::vector<uint64_t>{1});
-  EXPECT_TRUE(wheel.Advance(kStart + 73ms).empty());
-  EXPECT_EQ(Numbers(wheel.Advance(kStart + 74ms)), std::vector<uint64_t>{2});
+  TimingWheel wheel(kWheelStart, 10, 64);
+  ASSERT_TRUE(wheel.Insert(Key(1), kWheelStart + 10ms).ok());
+  ASSERT_TRUE(wheel.Insert(Key(2), kWheelStart + 74ms).ok());  // the same bucket
+  EXPECT_EQ(Numbers(wheel.Advance(kWheelStart + 20ms)), std::vector<uint64_t>{1});
+  EXPECT_TRUE(wheel.Advance(kWheelStart + 73ms).empty());
+  EXPECT_EQ(Numbers(wheel.Advance(kWheelStart + 74ms)), std::vector<uint64_t>{2});
 }
 
 TEST(TimingWheelTest, JumpOfHoursHandsBackEverythingDue) {
-  TimingWheel wheel(kStart, 10);
-  ASSERT_TRUE(wheel.Insert(Key(1), kStart + 1ms).ok());
-  ASSERT_TRUE(wheel.Insert(Key(2), kStart + 2h).ok());
-  ASSERT_TRUE(wheel.Insert(Key(3), kStart + 30h).ok());
-  EXPECT_EQ(Numbers(wheel.Advance(kStart + 5h)), (std::vector<uint64_t>{1, 2}));
+  TimingWheel wheel(kWheelStart, 10);
+  ASSERT_TRUE(wheel.Insert(Key(1), kWheelStart + 1ms).ok());
+  ASSERT_TRUE(wheel.Insert(Key(2), kWheelStart + 2h).ok());
+  ASSERT_TRUE(wheel.Insert(Key(3), kWheelStart + 30h).ok());
+  EXPECT_EQ(Numbers(wheel.Advance(kWheelStart + 5h)), (std::vector<uint64_t>{1, 2}));
   EXPECT_EQ(wheel.size(), 1u);
 }
 
 TEST(TimingWheelTest, DuplicateIsLeftWhereItIs) {
-  TimingWheel wheel(kStart, 10);
-  ASSERT_TRUE(wheel.Insert(Key(1), kStart + 10ms).ok());
-  ASSERT_TRUE(wheel.Insert(Key(1), kStart + 90ms).ok());
-  EXPECT_EQ(wheel.Advance(kStart + 10ms).size(), 1u);
-  EXPECT_TRUE(wheel.Advance(kStart + 1s).empty());
+  TimingWheel wheel(kWheelStart, 10);
+  ASSERT_TRUE(wheel.Insert(Key(1), kWheelStart + 10ms).ok());
+  ASSERT_TRUE(wheel.Insert(Key(1), kWheelStart + 90ms).ok());
+  EXPECT_EQ(wheel.Advance(kWheelStart + 10ms).size(), 1u);
+  EXPECT_TRUE(wheel.Advance(kWheelStart + 1s).empty());
 }
 
 TEST(TimingWheelTest, ErasedEntryNeverComes) {
-  TimingWheel wheel(kStart, 10);
-  ASSERT_TRUE(wheel.Insert(Key(1), kStart + 10ms).ok());
+  TimingWheel wheel(kWheelStart, 10);
+  ASSERT_TRUE(wheel.Insert(Key(1), kWheelStart + 10ms).ok());
   EXPECT_TRUE(wheel.Erase(Key(1)));
   EXPECT_FALSE(wheel.Erase(Key(1)));
-  EXPECT_TRUE(wheel.Advance(kStart + 1s).empty());
+  EXPECT_TRUE(wheel.Advance(kWheelStart + 1s).empty());
   EXPECT_FALSE(wheel.NextDue().has_value());
 }
 
 TEST(TimingWheelTest, RefusesAboveItsCapacity) {
-  TimingWheel wheel(kStart, 2);
-  ASSERT_TRUE(wheel.Insert(Key(1), kStart + 1ms).ok());
-  ASSERT_TRUE(wheel.Insert(Key(2), kStart + 1ms).ok());
-  EXPECT_EQ(wheel.Insert(Key(3), kStart + 1ms).code(), ErrorCode::kExhausted);
-  EXPECT_TRUE(wheel.Insert(Key(2), kStart + 1ms).ok());
+  TimingWheel wheel(kWheelStart, 2);
+  ASSERT_TRUE(wheel.Insert(Key(1), kWheelStart + 1ms).ok());
+  ASSERT_TRUE(wheel.Insert(Key(2), kWheelStart + 1ms).ok());
+  EXPECT_EQ(wheel.Insert(Key(3), kWheelStart + 1ms).code(), ErrorCode::kExhausted);
+  EXPECT_TRUE(wheel.Insert(Key(2), kWheelStart + 1ms).ok());
 }
 
 TEST(TimingWheelTest, WhatALimitLeavesComesNextAndCanBeErased) {
-  TimingWheel wheel(kStart, 10);
+  TimingWheel wheel(kWheelStart, 10);
   for (uint64_t n = 1; n <= 5; ++n) {
-    ASSERT_TRUE(wheel.Insert(Key(n), kStart + Duration(1ms) * static_cast<int>(n)).ok());
+    ASSERT_TRUE(wheel.Insert(Key(n), kWheelStart + Duration(1ms) * static_cast<int>(n)).ok());
   }
-  EXPECT_EQ(Numbers(wheel.Advance(kStart + 1s, 2)), (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(Numbers(wheel.Advance(kWheelStart + 1s, 2)), (std::vector<uint64_t>{1, 2}));
   EXPECT_TRUE(wheel.Erase(Key(4)));
-  EXPECT_LE(*wheel.NextDue(), kStart + 1s);
-  EXPECT_EQ(Numbers(wheel.Advance(kStart + 1s)), (std::vector<uint64_t>{3, 5}));
+  EXPECT_LE(*wheel.NextDue(), kWheelStart + 1s);
+  EXPECT_EQ(Numbers(wheel.Advance(kWheelStart + 1s)), (std::vector<uint64_t>{3, 5}));
 }
 
 // Compares the wheel with a sorted map, for fires from milliseconds to hours ahead and for steps of
@@ -110,9 +110,9 @@ TEST(TimingWheelTest, AgreesWithASortedMap) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(seed);
     Rng rng(seed);
-    TimingWheel wheel(kStart, 400, 64);
+    TimingWheel wheel(kWheelStart, 400, 64);
     std::map<uint64_t, SteadyTime> model;
-    SteadyTime now = kStart;
+    SteadyTime now = kWheelStart;
     for (int step = 0; step < 2000; ++step) {
       const uint64_t n = rng.Below(500);
       const uint64_t choice = rng.Below(10);

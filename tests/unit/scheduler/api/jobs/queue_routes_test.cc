@@ -70,7 +70,7 @@ TEST_F(QueueRoutesTest, ShowsTheHoldersAndTheQueueInTheirOrder) {
 
   std::vector<std::string> holders, queued;
   for (int i = 0; i < 2; ++i) holders.push_back(Claimed("a", ClaimVerdict::kAccepted));
-  for (int i = 0; i < 3; ++i) queued.push_back(Claimed("a", ClaimVerdict::kQueued));
+  for (int i = 0; i < 3; ++i) queued.push_back(Claimed("a", ClaimVerdict::kEnqueued));
   const std::string refused = Claimed("a", ClaimVerdict::kSkipped);
   EXPECT_EQ(Get("/api/runs/" + refused).body()["reason"], "queue_full");
   const json full = Queue("a");
@@ -82,7 +82,7 @@ TEST_F(QueueRoutesTest, ShowsTheHoldersAndTheQueueInTheirOrder) {
 TEST_F(QueueRoutesTest, RunsLookAsInListsOfRuns) {
   Create({{"job_id", "a"}, {"overlap_policy", "queue_one"}});
   const std::string holder = Claimed("a", ClaimVerdict::kAccepted);
-  const std::string queued = Claimed("a", ClaimVerdict::kQueued);
+  const std::string queued = Claimed("a", ClaimVerdict::kEnqueued);
   const json queue = Queue("a");
   const json history = Get("/api/jobs/a/history").body()["items"];
   ASSERT_EQ(history.size(), 2u);
@@ -96,8 +96,8 @@ TEST_F(QueueRoutesTest, RunsLookAsInListsOfRuns) {
 TEST_F(QueueRoutesTest, TheLimitAppliesToQueuedRunsOnly) {
   Create({{"job_id", "a"}, {"overlap_policy", "queue_all"}, {"max_running", 2}});
   for (int i = 0; i < 2; ++i) Claimed("a", ClaimVerdict::kAccepted);
-  const std::string first = Claimed("a", ClaimVerdict::kQueued);
-  Claimed("a", ClaimVerdict::kQueued);
+  const std::string first = Claimed("a", ClaimVerdict::kEnqueued);
+  Claimed("a", ClaimVerdict::kEnqueued);
   const json queue = Queue("a", "?limit=1");
   EXPECT_EQ(queue["holders"].size(), 2u);
   EXPECT_EQ(Ids(queue["queued"]), std::vector<std::string>{first});
@@ -131,9 +131,9 @@ TEST_F(QueueRoutesTest, AQueuedRunSaysItsPlace) {
   Create({{"job_id", "a"}, {"overlap_policy", "queue_all"}, {"max_running", 2}});
   Claimed("a", ClaimVerdict::kAccepted);
   const std::string holder = Claimed("a", ClaimVerdict::kAccepted);
-  const std::string first = Claimed("a", ClaimVerdict::kQueued);
+  const std::string first = Claimed("a", ClaimVerdict::kEnqueued);
   const WallTime since = clock_.Wall();
-  const std::string second = Claimed("a", ClaimVerdict::kQueued);
+  const std::string second = Claimed("a", ClaimVerdict::kEnqueued);
   json waiting = Waiting(first);
   EXPECT_EQ(waiting["code"], "slot");
   EXPECT_EQ(waiting["position"], 1);
@@ -153,7 +153,7 @@ TEST_F(QueueRoutesTest, AnAdmittedRunHoldsASlotAndNoLongerWaitsForOne) {
   Create({{"job_id", "a"}, {"overlap_policy", "queue_one"}});
   AddExecutor("executor-1");
   const std::string running = Claimed("a", ClaimVerdict::kAccepted);
-  const std::string next = Claimed("a", ClaimVerdict::kQueued);
+  const std::string next = Claimed("a", ClaimVerdict::kEnqueued);
   EXPECT_EQ(Waiting(next)["detail"],
             "Waits for a slot, 1st of 1 in the queue of its job; the only slot is in use.");
   const RunRow row = stores_.runs.GetRun(*DecodeRunId(running))->row;
@@ -179,7 +179,7 @@ TEST_F(QueueRoutesTest, AnAdmittedRunHoldsASlotAndNoLongerWaitsForOne) {
 TEST_F(QueueRoutesTest, WhySaysTheSameAndAnEditedPolicyHasNoSlots) {
   Create({{"job_id", "a"}, {"overlap_policy", "queue_all"}});
   Claimed("a", ClaimVerdict::kAccepted);
-  const std::string queued = Claimed("a", ClaimVerdict::kQueued);
+  const std::string queued = Claimed("a", ClaimVerdict::kEnqueued);
   ASSERT_EQ(
       Send("PATCH", "/api/jobs/a", R"({"overlap_policy": "allow"})", {{"If-Match", "*"}}).status,
       200);
