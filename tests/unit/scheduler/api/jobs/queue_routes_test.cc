@@ -176,7 +176,7 @@ TEST_F(QueueRoutesTest, AnAdmittedRunHoldsASlotAndNoLongerWaitsForOne) {
   EXPECT_EQ(queue["length"], 0);
 }
 
-TEST_F(QueueRoutesTest, WhySaysTheSameAndAnEditedPolicyHasNoSlots) {
+TEST_F(QueueRoutesTest, APolicyWithoutALimitHasNoSlots) {
   Create({{"job_id", "a"}, {"overlap_policy", "queue_all"}});
   Claimed("a", ClaimVerdict::kAccepted);
   const std::string queued = Claimed("a", ClaimVerdict::kEnqueued);
