@@ -23,7 +23,7 @@ SteadyTime AdmissionLoop::Step(SteadyTime now) {
   const bool asked = nudged_.load();
   if (now < next_ && !asked && after_ == JobNo{}) return next_;
   if (now < last_ + kLookGap) return last_ + kLookGap;
-  nudged_ = false;
+  if (after_ == JobNo{}) nudged_ = false;  // else jobs before `after_` are still to be looked at
   last_ = now;
   const auto view = ports_.segments.View();
   const std::vector<SegmentId> segments = view->ActiveSegments();
@@ -71,12 +71,18 @@ bool AdmissionLoop::AdmitSome(const OwnedView& view, const std::vector<SegmentId
   const bool more = jobs->size() == kJobsPerStep;
   after_ = more ? jobs->back().job_no : JobNo{};
   bool again = false;
-  for (const QueuedJob& job : *jobs) again = Admit(view, job, now) || again;
+  std::vector<PendingRun> due;
+  for (const QueuedJob& job : *jobs) again = Admit(view, job, now, &due) || again;
+  // The sweep finds those that are dropped here.
+  if (!due.empty() && !ports_.feed.Push(std::move(due)).ok()) {
+    ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
+  }
   if (again) nudged_ = true;
   return more || again;
 }
 
-bool AdmissionLoop::Admit(const OwnedView& view, const QueuedJob& job, WallTime now) {
+bool AdmissionLoop::Admit(const OwnedView& view, const QueuedJob& job, WallTime now,
+                          std::vector<PendingRun>* due) {
   const Fence fence = view.FenceFor({job.segment});
   if (fence.empty()) return false;
   const auto effect =
@@ -85,27 +91,22 @@ bool AdmissionLoop::Admit(const OwnedView& view, const QueuedJob& job, WallTime 
     log::Warn("admission", "job {}: {}", job.job_no.value(), effect.error().message);
     return false;
   }
-  Hand(view, *effect);
+  Count(*effect);
+  for (const RunRow& row : effect->admitted) {
+    const OwnedSegment* owned = view.Find(row.segment);
+    if (owned != nullptr) due->push_back(ToPendingRun(row, owned->epoch));
+  }
   // Room was made at once: the run that waits for it can be admitted now.
   return effect->admitted.empty() && (effect->replaced > 0 || effect->cancelled > 0);
 }
 
-void AdmissionLoop::Hand(const OwnedView& view, const AdmissionEffect& effect) {
+void AdmissionLoop::Count(const AdmissionEffect& effect) {
   for (const Duration waited : effect.waited) {
     waited_.Observe(std::chrono::duration<double>(waited).count());
   }
   ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add(effect.replaced);
   ports_.metrics.counter("carillon_runs_total", Name(RunState::kCancelled)).Add(effect.cancelled);
   if (effect.cancels_requested > 0) ports_.cancels_requested();
-  std::vector<PendingRun> due;
-  for (const RunRow& row : effect.admitted) {
-    const OwnedSegment* owned = view.Find(row.segment);
-    if (owned != nullptr) due.push_back(ToPendingRun(row, owned->epoch));
-  }
-  // The sweep finds those that are dropped here.
-  if (!due.empty() && !ports_.feed.Push(std::move(due)).ok()) {
-    ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
-  }
 }
 
 }  // namespace carillon::scheduler

@@ -49,8 +49,10 @@ class AdmissionLoop final : public Stepper {
   // Returns true if there may be more to do now.
   bool SkipExpired(const OwnedView& view, const std::vector<SegmentId>& segments, WallTime now);
   bool AdmitSome(const OwnedView& view, const std::vector<SegmentId>& segments, WallTime now);
-  bool Admit(const OwnedView& view, const QueuedJob& job, WallTime now);
-  void Hand(const OwnedView& view, const AdmissionEffect& effect);
+  // Adds the admitted runs to `due`.
+  bool Admit(const OwnedView& view, const QueuedJob& job, WallTime now,
+             std::vector<PendingRun>* due);
+  void Count(const AdmissionEffect& effect);
 
   const Ports ports_;
   Gauge& queued_;

@@ -72,7 +72,7 @@ void Actor::ChooseOverlap(JobDefinition& job) {
   job.overlap_policy = Pick(kPolicies);
   const bool limited = TakesSlots(job.overlap_policy) && !EndsPrevious(job.overlap_policy);
   if (limited && p_.rng.Chance(0.4)) job.max_running = 1 + static_cast<int64_t>(p_.rng.Below(3));
-  job.queue_max = p_.rng.Chance(0.5) ? 1 + static_cast<int64_t>(p_.rng.Below(5)) : 100;
+  job.queue_max = 1 + static_cast<int64_t>(p_.rng.Below(20));  // a longer one outlasts the world
 }
 
 JobDefinition Actor::NewDefinition() {

@@ -325,7 +325,8 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
                                                job == nullptr ? nullptr : &job_row, report, now);
   RunEffect effect{.key = report.key, .verdict = decision.verdict};
   if (decision.verdict == ResultVerdict::kApplied) {
-    const bool held_slot = job->active.contains(report.key);
+    const bool held_slot =
+        job->active.contains(report.key) && TakesSlots(job->definition.overlap_policy);
     WriteChange(tables_, *found, decision.change, report.result, now);
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
     effect.freed_slot = held_slot && IsFinal(effect.state);
@@ -362,7 +363,8 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
     }
     const std::optional<RunChange> change = DecideLost(&found->row, job, report, now);
     if (!change) continue;
-    const bool held_slot = entry.active.contains(report.key);
+    const bool held_slot =
+        entry.active.contains(report.key) && TakesSlots(entry.definition.overlap_policy);
     WriteChange(tables_, *found, *change, LossOf(*found, now), now);
     RunEffect& effect = effects.emplace_back();
     effect.key = report.key;

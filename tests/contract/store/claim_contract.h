@@ -446,30 +446,15 @@ TYPED_TEST(ClaimContract, RunThatIsSkippedAfterItWasTriedLeavesADeadLetter) {
   EXPECT_EQ(letters[0].reason, reason::kQueueTimeout);
 }
 
-TYPED_TEST(ClaimContract, RetryWithASlotStartsBesideAnotherRunAfterAnEditToSkip) {
+TYPED_TEST(ClaimContract, RetryThatMeetsAnotherRunLeavesADeadLetter) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();
   JobDefinition definition = s.Manual();
   definition.retry_count = 1;
   const StoredJob job = s.Create("a", definition);
   const RunRow first = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
-  s.Start(s.Execute(job, kT0), 2, fence, kT0 + 1s);
-  s.Apply(s.ReportOf(first, RunState::kFailed), fence, kT0 + 2s);
-  definition.overlap_policy = OverlapPolicy::kSkip;
-  s.Replace(job, definition, kT0 + 3s);
-  EXPECT_EQ(ClaimSkipping(s, first.key, 3, fence, kT0 + 1h).verdict, ClaimVerdict::kAccepted);
-}
-
-TYPED_TEST(ClaimContract, RetryThatMeetsAnotherRunLeavesADeadLetter) {
-  StoreDriver s = this->driver();
-  const Fence fence = s.Take();
-  JobDefinition definition = s.Manual();
-  const StoredJob job = s.Create("a", definition);
-  const RunRow first = s.Start(s.Execute(job, kT0), 1, fence, kT0 + 1s);
   const RunRow second = s.Start(s.Execute(job, kT0), 2, fence, kT0 + 1s);
-  // The end of the first run freed its slot, so its retry by hand needs a new one.
   s.Apply(s.ReportOf(first, RunState::kFailed), fence, kT0 + 2s);
-  s.v(s.runs.RetryRun({.key = first.key}, {.now = kT0 + 2s}));
   definition.overlap_policy = OverlapPolicy::kSkip;
   s.Replace(job, definition, kT0 + 3s);
   EXPECT_EQ(ClaimSkipping(s, first.key, 3, fence, kT0 + 1h).verdict, ClaimVerdict::kSkipped);

@@ -244,6 +244,27 @@ TYPED_TEST(QueueContract, RunKeepsItsSlotBetweenTwoAttempts) {
   s.ExpectAdmitted(kT0 + 2h, {waits});
 }
 
+// Two runs hold slots after an edit that allows one. The next attempt of one waits, without its slot.
+TYPED_TEST(QueueContract, RetryAboveALoweredLimitIsQueuedAndGivesItsSlotBack) {
+  QueueDriver s = this->queue_driver();
+  JobDefinition definition = s.Manual();
+  definition.retry_count = 1;
+  s.Make(definition);
+  const RunKey tried = s.Started(kT0 + 1s);
+  const RunKey other = s.Started(kT0 + 1s);
+  s.End(tried, RunState::kFailed, kT0 + 2s);
+  definition.overlap_policy = OverlapPolicy::kQueueAll;
+  s.Edit(definition, kT0 + 3s);
+  EXPECT_EQ(s.Holders(), (std::vector<RunKey>{tried, other}));
+  s.ExpectOffer(tried, kT0 + 1h, ClaimVerdict::kEnqueued);
+  s.ExpectQueued(tried);
+  EXPECT_EQ(s.Holders(), std::vector<RunKey>{other});
+  s.ExpectAdmitted(kT0 + 1h, {});
+  EXPECT_TRUE(s.End(other, RunState::kCompleted, kT0 + 1h).freed_slot);
+  s.ExpectAdmitted(kT0 + 1h, {tried});
+  s.ExpectOffer(tried, kT0 + 1h, ClaimVerdict::kAccepted);
+}
+
 TYPED_TEST(QueueContract, LossThatEndsARunFreesItsSlot) {
   QueueDriver s = this->queue_driver();
   JobDefinition definition = s.Limited(OverlapPolicy::kQueueAll);

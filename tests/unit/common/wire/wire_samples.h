@@ -122,6 +122,7 @@ inline JobDefinition RandomJob(Rng& rng) {
     }
     job.schedules.push_back(spec);
   }
+  if (!TakesSlots(job.overlap_policy) || EndsPrevious(job.overlap_policy)) job.max_running = 1;
   (rng.Chance(0.5) ? job.executor_id : job.executor_selector) = rng.Chance(0.5) ? "host-1" : "";
   for (size_t n = rng.Below(3); n > 0; --n) job.retry_intervals_s.push_back(1 + n);
   const ParameterValue values[] = {RandomText(rng, 9), static_cast<int64_t>(rng.Next()),
