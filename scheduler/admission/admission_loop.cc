@@ -8,7 +8,7 @@ namespace carillon::scheduler {
 namespace {
 
 constexpr Duration kLookEvery = 1s;
-constexpr Duration kLookGap = 10ms;    // between two looks, however often a slot becomes free
+constexpr Duration kLookGap = 20ms;    // between two looks, however often a slot becomes free
 constexpr Duration kCountEvery = 10s;  // the metric of queued runs
 constexpr size_t kJobsPerStep = 100;
 
@@ -28,18 +28,20 @@ SteadyTime AdmissionLoop::Step(SteadyTime now) {
   const auto view = ports_.segments.View();
   const std::vector<SegmentId> segments = view->ActiveSegments();
   const auto cluster_now = ports_.cluster.Now();
-  next_ = now + kLookEvery;
+  const bool regular = now >= next_;
+  if (regular) next_ = now + kLookEvery;
   if (segments.empty() || !cluster_now || ports_.paused()) {
     after_ = JobNo{};
     return next_;
   }
-  const bool expired = SkipExpired(*view, segments, *cluster_now);
+  const bool expired = regular && SkipExpired(*view, segments, *cluster_now);
   const bool more = AdmitSome(*view, segments, *cluster_now);
   if (now >= next_count_) {
     next_count_ = now + kCountEvery;
     const auto count = ports_.queues.CountQueued();
     if (count.ok()) queued_.Set(static_cast<double>(*count));
   }
+  if (expired) next_ = now;
   return expired || more ? last_ + kLookGap : next_;
 }
 

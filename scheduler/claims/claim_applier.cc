@@ -84,8 +84,17 @@ void ClaimApplier::Gather() {
   }
 }
 
+void ClaimApplier::ForgetSpent() {
+  const SteadyTime now = ports_.clock.Steady();
+  while (!spent_until_.empty() && spent_until_.front().first <= now) {
+    spent_.erase(spent_until_.front().second);
+    spent_until_.pop_front();
+  }
+}
+
 void ClaimApplier::Apply(std::vector<Item> items) {
   const auto view = ports_.segments.View();
+  ForgetSpent();
   Screen(items, *view);
   std::vector<Item*> open;
   for (Item& item : items) {
@@ -117,6 +126,11 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
     if (ports_.leases.IsLost(item.request.key, item.request.token)) {
       item.decided = true;
       item.reply = {ClaimVerdict::kRefused, ClaimReason::kGone};
+      continue;
+    }
+    if (spent_.contains(item.request.token)) {
+      item.decided = true;
+      item.reply = {ClaimVerdict::kRefused, ClaimReason::kNotDue};
       continue;
     }
     // This refusal decides nothing about the run. The claim may have been accepted here before the
@@ -267,6 +281,10 @@ void ClaimApplier::FileOf(const LeaseHolder& holder, const std::vector<Item*>& i
     if (!item->decided) continue;
     ++counts[LabelOf(item->reply)];
     events.events.push_back({EventOf(item->reply), item->request.key, item->request.attempt});
+    if (item->reply.reason == ClaimReason::kWaitsForSlot &&
+        spent_.insert(item->request.token).second) {
+      spent_until_.emplace_back(ports_.clock.Steady() + options_.lease, item->request.token);
+    }
     if (item->reply.verdict == ClaimVerdict::kSkipped) {
       ports_.metrics.counter("carillon_runs_total", Name(RunState::kSkipped)).Add();
     }

@@ -14,7 +14,10 @@
 //          was accepted before.
 #pragma once
 
+#include <deque>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "common/base/loop.h"
 #include "common/ports/store/firing_store.h"
@@ -79,6 +82,7 @@ class ClaimApplier final : public Stepper {
   };
 
   void Gather();
+  void ForgetSpent();
   void Apply(std::vector<Item> items);
   void Screen(std::vector<Item>& items, const OwnedView& view);
   // Notes in each item whether the job's definition allows this executor. Removes the items for
@@ -98,6 +102,11 @@ class ClaimApplier final : public Stepper {
 
   const Ports ports_;
   const Options options_;
+  // Tokens of claims that put their run into a queue. A repeated claim with such a token stays
+  // refused after the run was admitted: the executor drops the token with the first answer, so that
+  // an acceptance would start nothing. The run is dispatched again, and claimed with a new token.
+  std::set<ClaimToken> spent_;
+  std::deque<std::pair<SteadyTime, ClaimToken>> spent_until_;
   std::vector<ClaimArrival> arrivals_;
   size_t gathered_ = 0;
   SteadyTime last_write_{};

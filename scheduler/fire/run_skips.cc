@@ -17,6 +17,7 @@ void RunSkips::Skip(TrackedRun& tracked, std::string_view reason, SteadyTime now
                    .epoch = tracked.run.epoch,
                    .attempt = tracked.run.attempt,
                    .def_version = tracked.run.def_version,
+                   .due = tracked.run.due,
                    .reason = reason});
   places_.Release(tracked);
   places_.Settle(tracked, now);

@@ -121,6 +121,7 @@ struct SkipRequest {
   Epoch epoch;
   int attempt = 1;
   int64_t def_version = 0;
+  WallTime due;
   std::string_view reason;  // a constant of namespace `reason` in run.h
 };
 using SkipQueue = BoundedQueue<std::vector<SkipRequest>>;

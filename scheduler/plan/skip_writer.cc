@@ -49,7 +49,8 @@ bool SkipWriter::Write(const OwnedView& view, const std::vector<SkipRequest>& it
                     .job_no = item.job_no,
                     .attempt = item.attempt,
                     .def_version = item.def_version,
-                    .reason = item.reason});
+                    .reason = item.reason,
+                    .due = item.due});
     segments.push_back(item.segment);
   }
   const auto cluster_now = ports_.cluster.Now();

@@ -73,7 +73,7 @@ void WriteQueued(MemoryTables& tables, RunEntry entry, const OverlapRules& rules
     REQUIRES(tables.mu) {
   const RunKey key = entry.row.key;
   const bool expires = rules.queue_timeout > Duration::zero();
-  const WallTime until = expires ? entry.row.due + rules.queue_timeout : kNever;
+  const WallTime until = expires ? now + rules.queue_timeout : kNever;
   JobEntry& job = *tables.FindJob(entry.row.job_no);
   entry.row.due = kQueued;
   tables.PutRun(std::move(entry));

@@ -377,6 +377,10 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
   const JobDefinition old = job->definition;
   job->definition = definition;
   NextVersion(*job, context);
+  const Duration timeout = std::chrono::seconds(definition.queue_timeout_s);
+  for (auto& [key, wait] : job->queue) {
+    wait.expires = timeout > Duration::zero() ? wait.since + timeout : kNever;
+  }
   ReplaceSchedules(*job, old, context.now);
   ChangePending(*job, JobChange::kEdited, reason::kEdited, context.now);
   if (old.enabled && !definition.enabled) Pause(*job, "", context.now);

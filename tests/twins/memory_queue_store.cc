@@ -37,10 +37,7 @@ Result<AdmissionEffect> MemoryQueueStore::Admit(const QueuedJob& queued, const F
   CARILLON_TRY(tables_.CheckFence(fence));
   AdmissionEffect effect;
   JobEntry* job = tables_.FindJob(queued.job_no);
-  if (job == nullptr || job->segment != queued.segment || job->deleted ||
-      !job->definition.enabled) {
-    return effect;
-  }
+  if (job == nullptr || job->segment != queued.segment || job->deleted) return effect;
   std::vector<RunKey> queue;
   for (const auto& [key, entry] : job->queue) {
     if (queue.size() == kBatchRowsMax) break;
@@ -75,7 +72,9 @@ void MemoryQueueStore::MakeRoomFor(JobEntry& job, const RunKey& newest, CancelMo
                                    WallTime now, AdmissionEffect* effect) {
   for (const RunKey& key : std::set<RunKey>(job.active)) {
     RunEntry entry = *tables_.FindRun(key);
-    if (DecideMakeRoom(entry.row) == MakeRoom::kSkip) {
+    const MakeRoom fate = DecideMakeRoom(entry.row, newest);
+    if (fate == MakeRoom::kKeep) continue;
+    if (fate == MakeRoom::kSkip) {
       WriteSkip(tables_, std::move(entry), reason::kReplaced, now);
       ++effect->replaced;
       continue;
@@ -114,7 +113,8 @@ Result<std::vector<SkipItem>> MemoryQueueStore::ScanExpired(const std::vector<Se
                        .job_no = row.job_no,
                        .attempt = row.attempt,
                        .def_version = row.def_version,
-                       .reason = reason::kQueueTimeout});
+                       .reason = reason::kQueueTimeout,
+                       .due = kQueued});
     }
   }
   return items;

@@ -35,7 +35,7 @@ bool MemoryStores::QueuesAgree() const {
 bool MemoryStores::HasFreeSlot(JobNo job_no) {
   MutexLock lock(tables.mu);
   const JobEntry* job = tables.FindJob(job_no);
-  if (job == nullptr || job->deleted || !job->definition.enabled) return false;
+  if (job == nullptr || job->deleted) return false;
   return static_cast<int64_t>(job->active.size()) < job->definition.max_running;
 }
 

@@ -40,7 +40,7 @@ struct MemoryStores {
 
   // True if exactly the PENDING runs with `due` kQueued are in the queues of their jobs.
   bool QueuesAgree() const;
-  // True if a run of the job that waits for a slot need not wait: the job runs, and has a slot.
+  // True if a run of the job that waits for a slot need not wait: its job has a slot.
   bool HasFreeSlot(JobNo job_no);
   // `observer` is called after each change of a run's row, with the tables locked.
   void ObserveRuns(MemoryTables::RunObserver observer);

@@ -58,7 +58,8 @@ Admission DecideAdmission(const OverlapRules& rules, const std::vector<RunKey>& 
   return admission;
 }
 
-MakeRoom DecideMakeRoom(const RunRow& holder) {
+MakeRoom DecideMakeRoom(const RunRow& holder, const RunKey& newest) {
+  if (newest < holder.key) return MakeRoom::kKeep;
   return holder.state == RunState::kPending && holder.attempt == 1 ? MakeRoom::kSkip
                                                                    : MakeRoom::kCancel;
 }

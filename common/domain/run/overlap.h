@@ -63,12 +63,13 @@ struct Admission {
 Admission DecideAdmission(const OverlapRules& rules, const std::vector<RunKey>& queue,
                           int64_t taken);
 
-// What becomes of a run that holds a slot and is to make room for a newer one.
+// What becomes of a run that holds a slot while `newest` waits, the newest queued run of the job.
 enum class MakeRoom {
+  kKeep,    // it is newer than the run that waits, which was retried by hand, for example
   kSkip,    // it was admitted but never started: SKIPPED, reason replaced
   kCancel,  // as DecideCancel (run_state.h) says
 };
-MakeRoom DecideMakeRoom(const RunRow& holder);
+MakeRoom DecideMakeRoom(const RunRow& holder, const RunKey& newest);
 // Stored as the `error` of a run that is cancelled by its job's policy.
 std::string ReplacedSentence(const OverlapRules& rules, const RunKey& by);
 

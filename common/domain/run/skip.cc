@@ -4,7 +4,8 @@ namespace carillon {
 
 bool DecideSkip(const RunRow& row, const SkipItem& item) {
   return row.state == RunState::kPending && row.segment == item.segment &&
-         row.attempt == item.attempt && row.def_version == item.def_version;
+         row.attempt == item.attempt && row.def_version == item.def_version &&
+         (!item.due || row.due == *item.due);
 }
 
 bool SkipLeavesDeadLetter(const RunRow& row) {

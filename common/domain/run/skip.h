@@ -4,6 +4,7 @@
 //          store calls these functions inside its transaction.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "common/domain/run/run.h"
@@ -18,6 +19,9 @@ struct SkipItem {
   int attempt = 1;
   int64_t def_version = 0;
   std::string_view reason;  // run.h reason::…
+  // The due time at that moment; nullopt: any. A run that was queued or admitted since then is not
+  // skipped for what was true before.
+  std::optional<WallTime> due = {};
 };
 
 // True if the run has not changed since the skip was decided. After an edit of its job, for

@@ -483,9 +483,8 @@ TYPED_TEST(QueueContract, ExpiredRunsAreFoundAndSkipped) {
   definition.queue_timeout_s = 60;
   s.Make(definition);
   s.Started(kT0 + 1s);
-  const RunKey waits = s.Due();
-  const WallTime due = s.Get(waits).row.due;
-  s.ExpectOffer(waits, kT0 + 30s, ClaimVerdict::kEnqueued);
+  const RunKey waits = s.Queued(kT0 + 30s);
+  const WallTime due = kT0 + 30s;
   EXPECT_TRUE(s.v(s.queues.ScanExpired(s.All(), due + 59s, 10)).empty());
   const std::vector<SkipItem> items = s.v(s.queues.ScanExpired(s.All(), due + 61s, 10));
   ASSERT_EQ(items.size(), 1u);
@@ -496,6 +495,70 @@ TYPED_TEST(QueueContract, ExpiredRunsAreFoundAndSkipped) {
   s.ExpectEnd(waits, RunState::kSkipped, reason::kQueueTimeout);
   s.ExpectNoQueue(waits);
   EXPECT_TRUE(s.v(s.queues.ScanExpired(s.All(), due + 61s, 10)).empty());
+}
+
+TYPED_TEST(QueueContract, EditOfTheTimeoutAppliesToQueuedRuns) {
+  QueueDriver s = this->queue_driver();
+  JobDefinition definition = s.Limited(OverlapPolicy::kQueueAll);
+  s.Make(definition);
+  s.Started(kT0 + 1s);
+  const RunKey waits = s.Queued(kT0 + 1s);
+  definition.queue_timeout_s = 60;
+  s.Edit(definition, kT0 + 10s);
+  EXPECT_TRUE(s.v(s.queues.ScanExpired(s.All(), kT0 + 60s, 10)).empty());
+  ASSERT_EQ(s.v(s.queues.ScanExpired(s.All(), kT0 + 61s, 10)).size(), 1u);
+  definition.queue_timeout_s = 0;
+  s.Edit(definition, kT0 + 20s);
+  EXPECT_TRUE(s.v(s.queues.ScanExpired(s.All(), kT0 + 24h, 10)).empty());
+  s.ExpectQueued(waits);
+}
+
+// A decision from before the run was queued, or admitted, no longer holds.
+TYPED_TEST(QueueContract, SkipOfAnEarlierDueTimeDoesNothing) {
+  QueueDriver s = this->queue_driver();
+  s.Make(s.Limited(OverlapPolicy::kQueueAll));
+  const RunKey active = s.Started(kT0 + 1s);
+  const RunKey waits = s.Due();
+  const RunRow before = s.Get(waits).row;
+  SkipItem item{.key = waits,
+                .segment = before.segment,
+                .job_no = before.job_no,
+                .attempt = before.attempt,
+                .def_version = before.def_version,
+                .reason = reason::kMisfire,
+                .due = before.due};
+  s.ExpectOffer(waits, kT0 + 2s, ClaimVerdict::kEnqueued);
+  EXPECT_EQ(s.v(s.firing.Skip({item}, s.fence, kT0 + 3s)), 0u);
+  s.ExpectQueued(waits);
+  item.due = kQueued;
+  s.End(active, RunState::kCompleted, kT0 + 4s);
+  s.ExpectAdmitted(kT0 + 4s, {waits});
+  EXPECT_EQ(s.v(s.firing.Skip({item}, s.fence, kT0 + 5s)), 0u);
+}
+
+TYPED_TEST(QueueContract, PausedJobAdmitsWhatIsExecutedByHand) {
+  QueueDriver s = this->queue_driver();
+  JobDefinition definition = s.Limited(OverlapPolicy::kQueueAll);
+  definition.enabled = false;
+  s.Make(definition);
+  const RunKey active = s.Started(kT0 + 1s);
+  const RunKey waits = s.Queued(kT0 + 2s);
+  s.End(active, RunState::kCompleted, kT0 + 3s);
+  EXPECT_EQ(s.v(s.queues.ScanQueues(s.All(), JobNo{}, 10)).size(), 1u);
+  s.ExpectAdmitted(kT0 + 3s, {waits});
+}
+
+TYPED_TEST(QueueContract, NewerRunIsNotReplacedByAnOlderOne) {
+  QueueDriver s = this->queue_driver();
+  JobDefinition definition = s.Limited(OverlapPolicy::kCancelPrevious);
+  s.Make(definition);
+  const RunKey older = s.Due();
+  const RunKey newer = s.Started(kT0 + 1s);
+  s.ExpectOffer(older, kT0 + 2s, ClaimVerdict::kEnqueued);
+  s.ExpectAdmitted(kT0 + 3s, {});
+  EXPECT_FALSE(s.Get(newer).row.cancel_requested);
+  s.End(newer, RunState::kCompleted, kT0 + 4s);
+  s.ExpectAdmitted(kT0 + 4s, {older});
 }
 
 TYPED_TEST(QueueContract, WithoutATimeoutNoRunExpires) {

@@ -70,10 +70,12 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     CARILLON_TRY(writer.Claim(*run, slot, now));
     if (StartsLate(run->row, request, now)) writer.NoteLate(run->row, now);
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
+    if (takes_slots) slots->Release(request.key);
     CARILLON_TRY(writer.End(*run, RunState::kSkipped, SkipReasonOf(decision), now));
   } else if (decision.verdict == ClaimVerdict::kEnqueued) {
     const Duration timeout = request.overlap.queue_timeout;
-    const WallTime expires = timeout > Duration::zero() ? run->row.due + timeout : kNever;
+    const WallTime expires = timeout > Duration::zero() ? now + timeout : kNever;
+    slots->Release(request.key);
     queue->Add(request.key);
     CARILLON_TRY(writer.Queue(*run, expires, now));
   }

@@ -13,6 +13,10 @@ bool JobSlots::Holds(const RunKey& key) const {
                      [&](const auto& slot) { return slot.second == key; });
 }
 
+void JobSlots::Release(const RunKey& key) {
+  std::erase_if(taken, [&](const auto& slot) { return slot.second == key; });
+}
+
 std::optional<int64_t> JobSlots::Lowest(int64_t max_running) const {
   // A test that breaks the limit needs a number for the run that is above it.
   if (failpoint::Broken("claim.limit")) max_running = static_cast<int64_t>(taken.size()) + 1;

@@ -20,6 +20,7 @@ struct JobSlots {
   std::map<int64_t, RunKey> taken = {};
 
   bool Holds(const RunKey& key) const;
+  void Release(const RunKey& key);
   // The lowest unused number below `max_running`, or nullopt. Holders with numbers above (after an
   // edit) count as well.
   std::optional<int64_t> Lowest(int64_t max_running) const;

@@ -33,8 +33,8 @@ Result<std::vector<QueuedJob>> ReadAdmissible(Session& session,
                                               const std::vector<SegmentId>& segments, JobNo after,
                                               size_t limit) {
   static const std::string rest = fmt::format(
-      ") q STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = q.job_no WHERE j.enabled = 1 "
-      "AND j.deleted = 0 AND (j.overlap_policy IN ('{}', '{}', '{}') OR (SELECT COUNT(*) FROM "
+      ") q STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = q.job_no WHERE "
+      "j.deleted = 0 AND (j.overlap_policy IN ('{}', '{}', '{}') OR (SELECT COUNT(*) FROM "
       "run_slots t FORCE INDEX (PRIMARY) WHERE t.job_no = q.job_no) < j.max_running) "
       "ORDER BY q.job_no LIMIT ?",
       Name(OverlapPolicy::kAllow), Name(OverlapPolicy::kCancelPrevious),
@@ -85,7 +85,8 @@ Result<std::vector<SkipItem>> ReadExpired(Session& session, const std::vector<Se
                      .job_no = JobNo(rows.Unsigned(5)),
                      .attempt = static_cast<int>(rows.Int(6)),
                      .def_version = rows.Int(7),
-                     .reason = reason::kQueueTimeout});
+                     .reason = reason::kQueueTimeout,
+                     .due = kQueued});
   }
   return items;
 }

@@ -108,11 +108,14 @@ Status DeleteStale(Session& session, const std::vector<Wait>& stale) {
   return {};
 }
 
-// Ends a run that holds a slot, or asks it to stop, for the queued run `by`.
-Status MakeRoomBy(StoredRun& holder, CancelMode mode, const std::string& sentence, WallTime now,
-                  RunWriter& writer, AdmissionEffect* effect) {
+// Ends a run that holds a slot, or asks it to stop, for the queued run `newest`.
+Status MakeRoomBy(StoredRun& holder, CancelMode mode, const RunKey& newest,
+                  const std::string& sentence, WallTime now, RunWriter& writer,
+                  AdmissionEffect* effect) {
   RunRow& row = holder.row;
-  if (DecideMakeRoom(row) == MakeRoom::kSkip) {
+  const MakeRoom fate = DecideMakeRoom(row, newest);
+  if (fate == MakeRoom::kKeep) return {};
+  if (fate == MakeRoom::kSkip) {
     CARILLON_TRY(writer.End(holder, RunState::kSkipped, reason::kReplaced, now));
     ++effect->replaced;
     return {};
@@ -162,13 +165,15 @@ Status WriteAdmission(const OverlapRules& rules, const Admission& admission, Adm
     effect->waited.push_back(now - state.queued.at(key));
   }
   if (!admission.holders) return {};
-  const std::string sentence = ReplacedSentence(rules, state.queued.rbegin()->first);
+  const RunKey newest = state.queued.rbegin()->first;
+  const std::string sentence = ReplacedSentence(rules, newest);
   for (const auto& [number, key] : state.slots.taken) {
     // A run that took its slot after the holders were read is not locked. The next admission ends
     // it, if it is still in the way.
     const auto holder = state.runs.find(key);
     if (holder == state.runs.end()) continue;
-    CARILLON_TRY(MakeRoomBy(holder->second, *admission.holders, sentence, now, writer, effect));
+    CARILLON_TRY(
+        MakeRoomBy(holder->second, *admission.holders, newest, sentence, now, writer, effect));
   }
   return {};
 }
@@ -181,7 +186,9 @@ Result<AdmissionEffect> AdmitBatch(Session& session, const QueuedJob& job,
   LockedJobs jobs;
   CARILLON_TRY(LockJobs(session, {job.job_no}, &jobs));
   const auto row = jobs.find(job.job_no);
-  if (row == jobs.end() || row->second.deleted || row->second.paused) return AdmissionEffect{};
+  // A paused job is no exception: its pause emptied the queue, and whoever executes it by hand since
+  // then wants the run.
+  if (row == jobs.end() || row->second.deleted) return AdmissionEffect{};
   const OverlapRules& overlap = row->second.overlap;
   CARILLON_ASSIGN_OR_RETURN(Chosen chosen, Choose(session, job, overlap));
   if (chosen.waits.empty()) return AdmissionEffect{};

@@ -141,6 +141,20 @@ Status TakeSlots(Session& session, const EditedJob& edited) {
   return {};
 }
 
+// Runs that are queued obey the new queue_timeout, from the time when they were queued.
+Status MoveExpiry(Session& session, const EditedJob& edited) {
+  const StoredJobRow& job = edited.job;
+  const int64_t timeout_s = job.definition.queue_timeout_s;
+  if (timeout_s == edited.old_queue_timeout_s) return {};
+  CARILLON_TRY(
+      session.Execute("UPDATE run_waits FORCE INDEX (by_job) SET expires_us = IF(? = 0, ?, "
+                      "queued_us + ? * 1000000) "
+                      "WHERE segment = ? AND job_no = ?",
+                      {timeout_s, ToUnixMicros(kNever), timeout_s, uint64_t{job.segment.value()},
+                       job.job_no.value()}));
+  return {};
+}
+
 }  // namespace
 
 Result<EditedJob> LockEdited(Session& session, const JobId& id, WallTime now,
@@ -149,6 +163,7 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, WallTime now,
   CARILLON_ASSIGN_OR_RETURN(edited.job, LockLiveJob(session, id, JobLock::kUpdate));
   const JobDefinition& definition = edited.job.definition;
   edited.old_overlap = definition.overlap_policy;
+  edited.old_queue_timeout_s = definition.queue_timeout_s;
   CARILLON_ASSIGN_OR_RETURN(std::vector<StoredScheduleRow> rows,
                             LockSchedules(session, edited.job.job_no));
   std::sort(rows.begin(), rows.end(), [](const StoredScheduleRow& a, const StoredScheduleRow& b) {
@@ -170,6 +185,7 @@ Status WriteEdited(Session& session, EditedJob& edited, const WriteContext& cont
   CARILLON_TRY(WriteSchedules(session, edited));
   CARILLON_TRY(WriteRuns(session, edited, context));
   CARILLON_TRY(TakeSlots(session, edited));
+  CARILLON_TRY(MoveExpiry(session, edited));
   return InsertGaps(session, edited.gaps);
 }
 

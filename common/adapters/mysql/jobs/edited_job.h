@@ -36,6 +36,7 @@ struct EditedRun {
 struct EditedJob {
   StoredJobRow job = {};
   OverlapPolicy old_overlap = OverlapPolicy::kAllow;
+  int64_t old_queue_timeout_s = 0;
   std::vector<EditedSchedule> schedules = {};  // in the order of the definition
   std::vector<ScheduleId> removed = {};
   std::vector<PlannedGap> gaps = {};

@@ -461,8 +461,9 @@ Status RunWriter::Flush() {
   CARILLON_TRY(Update(kFinalWithOutput, finals_with_output_));
   CARILLON_TRY(Update(kPending, pendings_));
   CARILLON_TRY(Update(kHeld, helds_));
-  CARILLON_TRY(Insert(kSlotsTaken, slots_taken_));
+  // Slots are freed first: another run of the batch may have taken a number that is freed here.
   CARILLON_TRY(Insert(kSlotsFreed, slots_freed_));
+  CARILLON_TRY(Insert(kSlotsTaken, slots_taken_));
   if (!queued.empty()) CARILLON_TRY(session_.Execute(kWaits, {queued}));
   CARILLON_TRY(Insert(kWaitsOver, waits_over_));
   CARILLON_TRY(Insert(kAttempt, attempts_));

@@ -124,9 +124,9 @@ TEST_F(AdmissionLoopTest, ManyJobsAreServedInTurns) {
   }
   size_t admitted = 0;
   for (int step = 0; step < 3; ++step) {
-    EXPECT_LE(Step(), clock_.Steady() + (step < 2 ? Duration(10ms) : Duration(1s)));
+    EXPECT_LE(Step(), clock_.Steady() + (step < 2 ? Duration(20ms) : Duration(1s)));
     admitted += Fed().size();
-    clock_.Advance(10ms);
+    clock_.Advance(20ms);
   }
   EXPECT_EQ(admitted, waiting.size());
 }

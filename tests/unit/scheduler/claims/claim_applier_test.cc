@@ -39,6 +39,42 @@ TEST_F(ClaimApplierTest, SecondTokenForOneRunIsRefused) {
   EXPECT_EQ(answers[2].verdict, ClaimVerdict::kAcceptedAgain);
 }
 
+// The executor drops a token with its first refusal. If the repeated claim were accepted after the
+// run was admitted meanwhile, nobody would start the attempt.
+TEST_F(ClaimApplierTest, TokenThatPutARunIntoItsQueueStaysRefused) {
+  JobDefinition definition;
+  definition.type = JobType::kNoop;
+  definition.overlap_policy = OverlapPolicy::kQueueAll;
+  const StoredJob job = CreateJob("job", definition);
+  const HeldAttempt active = Claim(Execute(job), 9);
+  const RunRow row = Execute(job);
+  ClaimApplier applier = Make();
+  Ask({ClaimOf(row, 1)});
+  applier.Step(clock_.Steady());
+  const auto first = Answers();
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].reason, ClaimReason::kWaitsForSlot);
+  ResultReport report{.key = active.key,
+                      .segment = active.segment,
+                      .job_no = active.job_no,
+                      .attempt = 1,
+                      .token = active.token,
+                      .executor = ExecutorId("x1")};
+  report.result = {.state = RunState::kCompleted, .ended = clock_.Wall()};
+  const Fence fence = table_.View()->FenceFor({row.segment});
+  ASSERT_TRUE(stores_.firing.ApplyResults({report}, fence, clock_.Wall()).ok());
+  ASSERT_EQ(stores_.queues.Admit({row.job_no, row.segment}, fence, clock_.Wall())->admitted.size(),
+            1u);
+  Ask({ClaimOf(row, 1), ClaimOf(row, 2)});
+  clock_.Advance(10ms);
+  SampleClock();
+  applier.Step(clock_.Steady());
+  const auto second = Answers();
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_EQ(second[0].verdict, ClaimVerdict::kRefused);
+  EXPECT_EQ(second[1].verdict, ClaimVerdict::kAccepted);
+}
+
 TEST_F(ClaimApplierTest, LostReplyOfTheStoreIsNotAnsweredAndTheSegmentIsTakenAgain) {
   const RunRow row = Execute(CreateNoop("job"));
   ClaimApplier applier = Make();

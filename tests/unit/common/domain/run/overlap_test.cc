@@ -98,11 +98,12 @@ TEST(OverlapTest, OfRunsThatReplaceThePreviousOneOnlyTheNewestStays) {
 
 TEST(OverlapTest, ARunThatNeverStartedIsSkippedNotCancelled) {
   RunRow row{.attempt = 1, .due = FromUnixMicros(1)};
-  EXPECT_EQ(DecideMakeRoom(row), MakeRoom::kSkip);
+  EXPECT_EQ(DecideMakeRoom(row, Key(9)), MakeRoom::kSkip);
   row.attempt = 2;
-  EXPECT_EQ(DecideMakeRoom(row), MakeRoom::kCancel);
-  row = {.state = RunState::kRunning};
-  EXPECT_EQ(DecideMakeRoom(row), MakeRoom::kCancel);
+  EXPECT_EQ(DecideMakeRoom(row, Key(9)), MakeRoom::kCancel);
+  row = {.key = Key(5), .state = RunState::kRunning};
+  EXPECT_EQ(DecideMakeRoom(row, Key(4)), MakeRoom::kKeep);
+  EXPECT_EQ(DecideMakeRoom(row, Key(9)), MakeRoom::kCancel);
 }
 
 TEST(OverlapTest, DueTimesThatAreNoTimesAreLaterThanAllTimes) {
