@@ -32,8 +32,8 @@ Status WriteContexts(const std::map<std::string, std::string>& environment,
 // kInvalid unless the name matches [A-Za-z0-9][A-Za-z0-9_.-]{0,62}.
 Status ValidateContextName(const std::string& name);
 
-// Returns the context that `name` or else the variable CARILLON_CONTEXT names. nullopt if both are
-// empty or absent.
+// Returns the context called `name`, or, if `name` is empty, the context that the variable
+// CARILLON_CONTEXT gives. nullopt if both are empty or absent.
 using NamedContext = std::pair<std::string, Context>;
 Result<std::optional<NamedContext>> FindNamedContext(
     const std::string& name, const std::map<std::string, std::string>& environment);

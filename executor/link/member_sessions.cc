@@ -11,8 +11,8 @@ namespace {
 constexpr Duration kSyncEvery = 100ms;
 constexpr Duration kRegisterAgain = 1s;
 
-// The standing of this executor at the member, for the log only: whether it gets work is decided
-// with each claim.
+// The state of this executor as the member sees it. For the log only: whether the executor gets
+// work is decided with each claim.
 std::string_view StandingOf(const Registered& message) {
   if (message.draining) return "draining";
   return message.enabled ? "enabled" : "disabled";

@@ -7,9 +7,9 @@ namespace carillon::executor {
 void EndReporter::Record(const AttemptName& name, AttemptEntry& entry, AttemptEnded ended) {
   entry.start.reset();
   const Result<SegmentLog::RecordId> record = journal_.PrepareEnd(ended, entry.start_record);
-  // If there is no space for the record, the attempt never ran, because space is reserved before a
-  // start. Its end may be reported from memory. If the end is lost, the lease ends with
-  // the same result.
+  // The journal refuses only a record that is larger than its limit. Such an end is reported from
+  // memory. If the warden dies before that, the record of the start is still in the journal, and
+  // the next warden reports the attempt as LOST.
   entry.memory = std::move(ended);
   entry.end_record = record.ok() ? *record : 0;
   entry.stage = AttemptStage::kEnding;

@@ -133,8 +133,9 @@ void Sweep::NoteDrops(SteadyTime now) {
   if (nudged) next_due_look_ = now;
   if (!ports_.feed.TakeDropped() && !nudged) return;
   dropped_until_ = now + horizon_.load() + options_.every;
-  // Extends the current round to the present time. So it also reads the runs that it had
-  // left to memory.
+  // Extends the current round to the present time. So the round also reads the runs that became due
+  // recently. Otherwise it would skip them, because they are expected to be in memory
+  // (LeftToMemory in due_look.h).
   if (round_) round_->until = *ports_.cluster.Now();
 }
 

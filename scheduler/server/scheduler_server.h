@@ -66,7 +66,7 @@ class SchedulerServer {
   Member member_;
   MemberStatusSource status_;
   std::atomic<bool> draining_ = false;
-  std::unique_ptr<ops::Health> health_;  // declared before the servers that answer with it
+  std::unique_ptr<ops::Health> health_;  // destroyed after the servers that answer with it
   std::unique_ptr<ApiServer> api_;
   std::unique_ptr<CertificateWatch> certificate_watch_;  // null without TLS
   LoopRunner* certificate_loop_ = nullptr;

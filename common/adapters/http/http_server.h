@@ -1,12 +1,14 @@
-// An HTTP/1.1 server behind our own types: RESTinio's protocol, our accept loop and workers.
+// An HTTP/1.1 server behind our own types. The library RESTinio implements the protocol; the accept
+// loop and the workers are ours.
 //
 // Threads  Owns its I/O threads and workers. Handle() is called on workers, several at once;
 //          Overloaded() on an I/O thread: it must not block.
 // Time     A connection is closed if it has not sent a whole request within `read_timeout`. The
 //          same limit applies to idle keep-alive connections and to a TLS handshake.
-// Errors   Start: kInvalid: the address is not an IP address, or it is beyond loopback without TLS
-//          or permission. kUnavailable: the port is taken, or there are no free descriptors.
-//          Errors of the certificate and key: see TlsCertificate.
+// Errors   Start returns kInvalid if the address is neither an IP address nor "localhost", or if it
+//          is beyond loopback and there is neither TLS nor allow_beyond_loopback. It returns
+//          kUnavailable if the port is taken, or if there are no free descriptors. Errors of the
+//          certificate and key: see TlsCertificate.
 // Always   Each request is answered once, in order. At most connections_max connections are open.
 //          At most workers + queue_max requests, and urgent_workers + queue_max urgent requests,
 //          are accepted at a time. The connection is closed without a response if its input is not

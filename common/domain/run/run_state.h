@@ -193,9 +193,13 @@ enum class CancelEffect {
   kCancelledNow,  // write CANCELLED with CancelReason
   kRequested,     // set cancel_requested; CANCELLED follows when the tree is dead
 };
-// A run that is PENDING, or HELD with a dead process, is cancelled immediately. A RUNNING run, or a
-// HELD run whose process may still run, receives a cancel request; such a HELD run is cancelled
-// immediately if the user confirms. `mode` applies only to runs that receive a request.
+// The effect of a cancel depends on the state of the run:
+//   PENDING                      cancelled immediately
+//   HELD, process is dead        cancelled immediately
+//   HELD, process may still run  kConfirmed: cancelled immediately; kUnconfirmed: cancel request
+//   RUNNING                      cancel request
+//   final                        none
+// `mode` applies only to runs that receive a request.
 CancelEffect DecideCancel(const RunRow& row, CancelMode mode, Overlap overlap);
 // The `reason` stored on a run that is cancelled immediately.
 std::string_view CancelReason(const RunRow& row);

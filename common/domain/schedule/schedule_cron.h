@@ -18,7 +18,8 @@
 
 namespace carillon {
 
-// A search that finds no fire in this time reports that there is none: 100 years of 365.25 days.
+// How far ahead a search looks: 100 years of 365.25 days. If no fire lies in this period, the
+// search reports that there is none.
 inline constexpr int64_t kCronSearchSeconds = 3'155'760'000;
 
 class CronSchedule {

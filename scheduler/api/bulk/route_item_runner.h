@@ -22,7 +22,8 @@ ItemOutcome::Verdict JudgeItem(const BulkVerb& verb, const Reply& reply, Earlier
 
 class RouteItemRunner final : public BulkItemRunner {
  public:
-  // Makes a Call on behalf of `caller`. All arguments that are references must outlive the Call.
+  // Makes a Call on behalf of `caller`. All arguments that are references, and the text of
+  // `trace_id`, must outlive the Call.
   using CallMaker = std::function<Call(const HttpRequest& request, const Caller& caller,
                                        std::string_view trace_id, AuditNote& note)>;
   explicit RouteItemRunner(CallMaker make_call) : make_call_(std::move(make_call)) {}

@@ -11,8 +11,9 @@
 
 namespace carillon::scheduler {
 
-// True if members of this version limit and queue the runs of a job. False if it is empty, as that
-// of a member from before versions were announced.
+// True if members of this version know max_running above 1, and the policies that queue or replace
+// runs. False if `version` does not begin with three numbers, such as 0.1.0. It is empty for
+// members that are too old to announce a version.
 bool KnowsQueues(std::string_view version);
 
 // 409 upgrade_unfinished if the definition limits or queues runs in a way that some live member does

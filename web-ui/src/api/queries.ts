@@ -37,9 +37,9 @@ const NAMESPACES_STALE_MS = 30_000;
 export const FAST_MS = 2000;
 export const CALM_MS = 5000;
 
-// True if the server refused the query and polling cannot change this: the ID is invalid, or the object does
-// not exist or may not be seen. The query is repeated when the page is visited again, when a change is
-// announced, or when the user asks for it.
+// True if the server refused the query and polling cannot change this: the ID is invalid, the object does not
+// exist, or the user is not permitted to see it. Such a query is not polled. It is repeated when the page is
+// visited again, when a change is announced, or when the user asks for it.
 export const isRefused = (error: unknown): boolean =>
   error instanceof ApiError && [400, 403, 404].includes(error.status);
 

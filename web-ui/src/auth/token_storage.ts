@@ -1,6 +1,6 @@
-// Stores the sign-in in this browser. An API token is stored in the sessionStorage of this tab. For a
-// session, localStorage stores only that it exists, because scripts cannot read the cookie of the session. If
-// localStorage does not say so, no access token is requested.
+// Stores how the user is signed in. An API token is in the sessionStorage of this tab. A session is in a
+// cookie, which scripts cannot read. So localStorage stores that a session exists. Without this entry no
+// access token is requested.
 const TOKEN_KEY = 'carillon.token';
 export const SESSION_KEY = 'carillon.session';
 

@@ -11,7 +11,7 @@
 namespace carillon::mysql {
 namespace {
 
-constexpr int kTakeNameSeconds = 3;  // a killed connection releases its lock well within this
+constexpr int kTakeNameSeconds = 3;  // a killed connection releases its lock much sooner
 constexpr size_t kSlotsMax = 256;
 
 std::string LockName(std::string_view process, size_t slot) {

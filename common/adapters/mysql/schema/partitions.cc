@@ -168,7 +168,8 @@ Result<int64_t> DeletePast(Pool& pool, int64_t before_us) {
                                    "PARTITION (p_past) WHERE open_segment IS NOT NULL"));
       while (rows.Next()) open_days += fmt::format(", {}", rows.Int(1));
     }
-    // A run that is reopened meanwhile is open when the statement reaches its row, and is kept.
+    // If a run is reopened after the SELECT above, its open_segment is set when the DELETE reaches
+    // its row. So the run is kept.
     CARILLON_TRY(session.Run(fmt::format(
         "DELETE FROM job_runs PARTITION (p_past) WHERE open_segment IS NULL AND fire_us < {} AND "
         "fire_us DIV 86400000000 NOT IN (-1{}) LIMIT {}",

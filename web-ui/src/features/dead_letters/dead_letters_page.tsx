@@ -1,5 +1,5 @@
-// Page of the failing jobs and of the dead letters. It retries or discards one dead letter, several, or all
-// of a job.
+// Page of the failing jobs and of the dead letters. Users can retry or discard one dead letter, several dead
+// letters, or all dead letters of one job.
 import '../bulk/texts.en';
 import './texts.en';
 import '../lists/texts.en';

@@ -6,8 +6,8 @@ export type Lifetime = (typeof LIFETIMES)[number];
 
 const DAY_MS = 86_400_000;
 
-// Used if the server does not return its roles. The reason is an older server, or a caller who may not read
-// the roles.
+// Used while the roles are not known: the answer of the server has not arrived, the server is too old to
+// return its roles, or the caller is not permitted to read them.
 const ROLES_OF_OLD = ['read_only', 'user', 'admin'];
 
 // Returns the roles up to the role of the token's creator, because a token may not do more than its creator.
