@@ -22,9 +22,9 @@ void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   app.add_option("--addr", flags.target.addresses,
                  "Server addresses, comma-separated, tried in order (CARILLON_ADDR)")
       ->check(NotEmpty);
-  app.add_option(
-         "--token-file", flags.target.token_file,
-         "File with the bearer token (CARILLON_TOKEN_FILE; the token itself: CARILLON_TOKEN)")
+  app.add_option("--token-file", flags.target.token_file,
+                 "File with the bearer token (variable CARILLON_TOKEN_FILE; the variable "
+                 "CARILLON_TOKEN contains the token itself)")
       ->check(NotEmpty);
   app.add_option("--ca-file", flags.target.ca_file,
                  "CA certificate (PEM) for HTTPS servers (CARILLON_CA_FILE; default: the system's)")

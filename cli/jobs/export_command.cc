@@ -89,7 +89,8 @@ Outcome<ExitCode> Export(Session& session, const ExportArguments& arguments) {
 
 void AddExportCommand(CLI::App& app, Session& session) {
   const auto a = std::make_shared<ExportArguments>();  // shared with the callback
-  CLI::App* verb = app.add_subcommand("export", "Export jobs as files for apply");
+  CLI::App* verb =
+      app.add_subcommand("export", "Export jobs in the format that `carillon apply` reads");
   verb->add_option("--selector", a->selector,
                    "Only jobs with matching labels, e.g. 'team = etl, !old'")
       ->check(NotEmpty);

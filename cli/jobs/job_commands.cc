@@ -227,7 +227,7 @@ void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArgume
   run->add_option("job", a->ids, "Job ID")->required()->expected(1);
   run->add_option("--param", a->parameters, "Parameter, name=value")->allow_extra_args(false);
   run->add_option("--executor-id,--executor", a->executor, "Run on this executor only");
-  run->add_option("--priority", a->priority, "Priority, 0 to 100; higher runs first")
+  run->add_option("--priority", a->priority, "Priority, 0 to 100; a higher priority starts first")
       ->check(CLI::Range(0, 100));
   run->add_flag("--wait", a->wait,
                 "Wait for the run, print its output; the exit code is its result");

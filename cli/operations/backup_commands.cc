@@ -62,8 +62,8 @@ Outcome<ExitCode> Restore(Session& session, const BackupFlags& flags) {
   session.Say("Also restore, from the same time: " + Listed(restored.keys) + ".");
   session.Say(
       restored.data_dir.empty()
-          ? "Then start the schedulers and run `carillon system accept-store`: until then they "
-            "hold the restored store."
+          ? "Then start the schedulers and run `carillon system accept-store`. Until then the "
+            "restored store is held: nothing starts."
           : "Then start the server: carillon standalone --data-dir " + restored.data_dir);
   return ExitCode::kDone;
 }

@@ -26,7 +26,7 @@ export const en = {
   'run_with.executor_labels': 'any executor with {{labels}}',
   'run_with.executor_hint': 'Overrides the executor and selector of the job.',
   'run_with.priority': 'Priority',
-  'run_with.priority_hint': '0 to 100; higher runs first. Leave empty for the job default.',
+  'run_with.priority_hint': '0 to 100; a higher priority starts first. Leave empty for the job default.',
   'run_with.whole': 'Must be a whole number from 0 to 100.',
   'run_with.paused': 'The job is paused. This run starts anyway.',
   'run_with.new_run': 'Starts a new run with the current version of the job. The old run stays unchanged.',

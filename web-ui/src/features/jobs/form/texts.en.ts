@@ -54,7 +54,7 @@ export const en = {
   'form.executor_hint': 'Cannot be combined with a selector',
   'form.routing': 'Routing',
   'form.priority': 'Priority',
-  'form.priority_hint': '0 to 100; higher runs first',
+  'form.priority_hint': '0 to 100; a higher priority starts first',
   'form.timeout': 'Timeout (seconds)',
   'form.kill_grace': 'Kill grace period (seconds)',
   'form.retry_count': 'Retries',
