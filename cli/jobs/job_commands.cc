@@ -190,7 +190,7 @@ void AddReadVerbs(CLI::App& job, Session& session, const std::shared_ptr<JobArgu
   AddRunListFlags(history, a->history);
   session.On(history, [&session, a] { return ListRuns(session, a->history); });
 
-  CLI::App* why = job.add_subcommand("why", "Explain why a job did or did not run at a time");
+  CLI::App* why = job.add_subcommand("why", "Explain why a job did or did not run at a given time");
   why->add_option("job", a->ids, "Job ID")->required()->expected(1)->allow_extra_args(false);
   why->add_option("at", a->at, "The minute: an RFC 3339 time, or how long ago (e.g. 8h)")
       ->required();
