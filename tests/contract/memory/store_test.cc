@@ -71,6 +71,8 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/plain_contract.h"
 #include "tests/contract/store/plan_contract.h"
 #include "tests/contract/store/queue_contract.h"
+#include "tests/contract/store/queue_exits_contract.h"
+#include "tests/contract/store/queue_policies_contract.h"
 #include "tests/contract/store/result_contract.h"
 #include "tests/contract/store/run_search_contract.h"
 #include "tests/contract/store/run_store_contract.h"

@@ -1,4 +1,4 @@
-// How many rows the server reads for a job whose queue is long.
+// Bounds of the rows that the server reads for a job whose queue is long.
 #include <fmt/core.h>
 
 #include "tests/infra/mysql/store_reads.h"

@@ -60,8 +60,8 @@ Result<std::vector<QueuedJob>> ReadAdmissible(Session& session,
   return jobs;
 }
 
-// A branch for each segment, because only a constant segment makes the time of expiry a range of the
-// index.
+// A branch for each segment, because the time of expiry is a range of the index only for a constant
+// segment.
 Result<std::vector<SkipItem>> ReadExpired(Session& session, const std::vector<SegmentId>& segments,
                                           WallTime now, size_t limit) {
   static const std::string branch =
