@@ -60,8 +60,7 @@ Result<std::vector<QueuedJob>> ReadAdmissible(Session& session,
   return jobs;
 }
 
-// A branch for each segment, because the time of expiry is a range of the index only for a constant
-// segment.
+// A branch for each segment: only for a constant segment is the time of expiry a range of the index.
 Result<std::vector<SkipItem>> ReadExpired(Session& session, const std::vector<SegmentId>& segments,
                                           WallTime now, size_t limit) {
   static const std::string branch =
