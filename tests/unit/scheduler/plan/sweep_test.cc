@@ -361,8 +361,8 @@ class SkipWriterTest : public test::RoomTest {
   SkipQueue queue_{"skips", 8};
 
   SkipRequest Request(const RunRow& row) {
-    return {row.key,     row.segment,     row.job_no,           EpochOf(row.segment),
-            row.attempt, row.def_version, reason::kQueueTimeout};
+    return {row.key,     row.segment,     row.job_no, EpochOf(row.segment),
+            row.attempt, row.def_version, row.due,    reason::kQueueTimeout};
   }
 };
 
