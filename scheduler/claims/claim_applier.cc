@@ -213,7 +213,9 @@ void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {
     request.late_after = {};
     const bool first = request.attempt == 1;
     if (first && *cluster_now - request.key.fire > kLateAsked) {
-      request.late_after = ports_.late_after(request);
+      const Duration limit = ports_.late_after(request);
+      // Counted from the due time, which is not before the fire; only the row has it.
+      if (*cluster_now - request.key.fire > limit) request.late_after = limit;
     }
     segments.push_back(item->request.segment);
   }

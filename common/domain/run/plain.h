@@ -7,8 +7,8 @@
 // Place    Steps 7 and 9 of docs/life-of-a-run.md. The in-memory store evaluates the predicates;
 //          the MariaDB adapter states each fact in its statement (plain_writes.cc).
 // Always   If every fact holds for a row, DecideClaim accepts the claim, or DecideResult completes
-//          the run. Then only the run's own row must be written and, for a late start, its notice.
-//          The content of the notice follows from the request.
+//          the run. Then only the run's own row must be written. A claim that may start late is not
+//          plain: lateness counts from the due time, which only the row has.
 #pragma once
 
 #include <algorithm>

@@ -103,23 +103,15 @@ Status ClaimRead(Session& session, const std::vector<ClaimRequest>& requests,
   return {};
 }
 
-// Fills in the replies and the notices of accepted plain claims. Everything needed is in the
-// requests, so no row is read.
+// Fills in the replies of accepted plain claims. Everything needed is in the requests, so no row is
+// read.
 void FinishPlain(const std::vector<ClaimRequest>& requests, const std::vector<size_t>& places,
-                 WallTime now, RunWriter& writer, Replies* replies) {
+                 Replies* replies) {
   for (const size_t place : places) {
     const ClaimRequest& request = requests[place];
     (*replies)[place] = {.verdict = ClaimVerdict::kAccepted,
                          .job_no = request.job_no,
                          .def_version = request.def_version};
-    if (request.late_after == Duration::zero()) continue;
-    const RunRow row{.key = request.key,
-                     .job_no = request.job_no,
-                     .segment = request.segment,
-                     .state = RunState::kRunning,
-                     .attempt = request.attempt,
-                     .due = request.key.fire};
-    if (StartsLate(row, request, now)) writer.NoteLate(row, now);
   }
 }
 
@@ -142,7 +134,7 @@ Result<std::optional<Replies>> ClaimBatch(Session& session,
     CARILLON_ASSIGN_OR_RETURN(const Facts facts, WritePlainClaims(session, requests, rules.numbers,
                                                                   split.plain, rules.now));
     if (facts == Facts::kMissed) return std::optional<Replies>{};
-    FinishPlain(requests, split.plain, rules.now, writer, &replies);
+    FinishPlain(requests, split.plain, &replies);
   }
   if (!split.others.empty()) {
     CARILLON_TRY(ClaimRead(session, requests, split.others, rules, state, writer, &replies));

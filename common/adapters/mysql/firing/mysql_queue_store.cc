@@ -28,7 +28,7 @@ std::string IsQueued() {
   return fmt::format("r.state = 'PENDING' AND r.due_us = {}", ToUnixMicros(kQueued));
 }
 
-// Each branch reads one entry for each job (loose index scan), not one for each queued run.
+// Each branch reads only the index of its segment; at worst each queued run once.
 Result<std::vector<QueuedJob>> ReadAdmissible(Session& session,
                                               const std::vector<SegmentId>& segments, JobNo after,
                                               size_t limit) {
