@@ -144,7 +144,7 @@ void Checker::FollowQueue(const RunRow& before, const RunRow& after) {
   queued.erase(after.key);
   if (waited && after.state == RunState::kPending && IsTime(after.due)) {
     ++admissions_;
-    admitted_at_[after.key] = ports_.now();
+    admitted_at_[after.key] = after.due;
     CheckOrder(after, queued, "left the queue");
     admitted.insert(after.key);
     return;

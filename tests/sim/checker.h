@@ -90,7 +90,7 @@ class Checker : public WardenObserver {
   size_t claims() const { return claims_; }
   size_t losses() const { return losses_; }                    // LOST batches written
   size_t killed_by_lease() const { return killed_by_lease_; }  // processes
-  // When a run left the queue of its job for the last time; nullopt: it never did.
+  // The due time of a run since it left the queue of its job for the last time; nullopt: it never did.
   std::optional<WallTime> AdmittedAt(const RunKey& key) const {
     const auto found = admitted_at_.find(key);
     return found == admitted_at_.end() ? std::nullopt : std::optional(found->second);
