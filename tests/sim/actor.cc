@@ -106,6 +106,7 @@ JobDefinition Actor::NewDefinition() {
     job.retry_count = 5;
     job.retry_interval_s = static_cast<int64_t>(p_.rng.Below(2));
     job.queue_timeout_s = 0;
+    job.queue_max = 1 + job.queue_max % 3;  // the processes take long
     job.timeout_s = 600;
     if (p_.rng.Chance(0.8)) job.on_lost = OnLost::kRetry;
   }
