@@ -12,7 +12,7 @@
 
 namespace carillon::executor {
 
-// How attempts of one job type are executed.
+// The execution of attempts of one job type.
 struct TaskKind {
   JobType type;
   // Runs inside the daemon: no process, no warden, a light slot.

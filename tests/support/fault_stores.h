@@ -21,7 +21,7 @@
 
 namespace carillon::test {
 
-// What happens to one call. kLandsLater is possible for fenced writes only. If the segment is taken
+// Fate of one call. kLandsLater is possible for fenced writes only. If the segment is taken
 // over in between, such a write is refused, as if its connection had been killed.
 enum class CallFate { kGo, kUnavailable, kBroken, kLostBefore, kLostAfter, kLandsLater };
 

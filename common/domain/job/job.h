@@ -17,7 +17,7 @@
 namespace carillon {
 
 enum class JobType { kShell, kNoop };
-// What happens to a run that becomes due while `max_running` other runs of its job are active.
+// Fate of a run that becomes due while `max_running` other runs of its job are active.
 enum class OverlapPolicy {
   kAllow,              // it runs as well; the job has no limit
   kSkip,               // SKIPPED

@@ -63,7 +63,7 @@ struct Admission {
 Admission DecideAdmission(const OverlapRules& rules, const std::vector<RunKey>& queue,
                           int64_t taken);
 
-// What becomes of a run that holds a slot while `newest` waits, the newest queued run of the job.
+// Fate of a run that holds a slot while `newest` waits, the newest queued run of the job.
 enum class MakeRoom {
   kKeep,    // it is newer than the run that waits, which was retried by hand, for example
   kSkip,    // it was admitted but never started: SKIPPED, reason replaced

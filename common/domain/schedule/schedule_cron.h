@@ -18,7 +18,7 @@
 
 namespace carillon {
 
-// How far ahead a search looks: 100 years of 365.25 days. If no fire lies in this period, the
+// The period that a search covers: 100 years of 365.25 days. If no fire lies in this period, the
 // search reports that there is none.
 inline constexpr int64_t kCronSearchSeconds = 3'155'760'000;
 

@@ -24,7 +24,7 @@ struct QueuedJob {
   bool operator==(const QueuedJob&) const = default;
 };
 
-// What one call of Admit did, for the owner's memory and metrics.
+// The result of one call of Admit, for the owner's memory and metrics.
 struct AdmissionEffect {
   std::vector<RunRow> admitted = {};  // the rows as written: PENDING, due now
   std::vector<Duration> waited = {};  // by admitted run: time in the queue

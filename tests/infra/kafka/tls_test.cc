@@ -11,7 +11,7 @@ namespace {
 
 using Properties = std::map<std::string, std::string>;
 
-// How long a test observes a client that is refused. The client retries all the time.
+// The time for which a test observes a client that is refused. The client retries all the time.
 constexpr Duration kRefusedWithin = 3s;
 
 class KafkaTlsTest : public ::testing::Test {

@@ -103,8 +103,7 @@ Status ClaimRead(Session& session, const std::vector<ClaimRequest>& requests,
   return {};
 }
 
-// Fills in the replies of accepted plain claims. Everything needed is in the requests, so no row is
-// read.
+// Fills in the replies of accepted plain claims, from the requests alone: no row is read.
 void FinishPlain(const std::vector<ClaimRequest>& requests, const std::vector<size_t>& places,
                  Replies* replies) {
   for (const size_t place : places) {
