@@ -157,6 +157,8 @@ export async function withPerson(browser, options, body) {
     await body(person.page, person);
     assert.deepEqual(person.problems, [], 'the page logged nothing');
   } finally {
+    // A handler of a route may still read the answer that it fetched, which ends with the page.
+    await person.page.unrouteAll({ behavior: 'ignoreErrors' });
     await person.close();
   }
 }
