@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
         // a result that a broken store refused counts as stored
         BrokenRule{"results.poison_unrecorded", "P6", 200, 45},
         // a record with a result of another member counts as that member's alone
-        BrokenRule{"results.shared_record", "P6", 200, 35},
+        BrokenRule{"results.shared_record", "P6", 40, 35},
         // conditions of writes without a read; plain_contract.h has the others
         BrokenRule{"fast.claim.state", "run-states", 40},
         BrokenRule{"fast.claim.attempt", "P3", 1000},      // an earlier task's claim
