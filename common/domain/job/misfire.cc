@@ -21,13 +21,14 @@ struct Split {
   WallTime run_from;
 };
 
-// `first` is a misfire, i.e. before `misfire_end`. Fires at or after `misfire_end` are in time.
-Split SplitMisfires(const Schedule& schedule, WallTime first, WallTime now, WallTime misfire_end,
-                    const MisfireRules& rules) {
+// `first` is a misfire, i.e. before `misfire_end`. Fires at or after `misfire_end` are in time. No
+// fire before `window_begin` is run.
+Split SplitMisfires(const Schedule& schedule, WallTime first, WallTime window_begin,
+                    WallTime misfire_end, const MisfireRules& rules) {
   const Split none{.window = misfire_end, .run_from = misfire_end};
   const bool broken = failpoint::Broken("misfire.policy");
   if (rules.policy == MisfirePolicy::kSkip || broken) return none;
-  const WallTime window = std::max(first, now - rules.catch_up_window);
+  const WallTime window = std::max(first, window_begin);
   if (window >= misfire_end) return none;
   const int64_t wanted = schedule.Count(window, misfire_end);
   if (wanted == 0) return none;
@@ -80,15 +81,16 @@ MisfireRules MisfireRulesOf(const JobDefinition& job) {
 }
 
 FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, WallTime horizon_end,
-                   const MisfireRules& rules, size_t fires_max) {
+                   const MisfireRules& rules, size_t fires_max, const DueTimes& due_times) {
   FirePlan plan;
   plan.next = FirstAtOrAfter(schedule, next_fire);
   if (!plan.next || *plan.next > horizon_end) return plan;
-  const WallTime misfire_end = now - rules.grace;
+  const WallTime misfire_end = due_times.FiresDueBefore(now - rules.grace);
   if (*plan.next < misfire_end) {
     const WallTime first = *plan.next;
     const WallTime planned_end = JustAfter(horizon_end);
-    const Split split = SplitMisfires(schedule, first, now, misfire_end, rules);
+    const WallTime window = due_times.FiresDueBefore(now - rules.catch_up_window);
+    const Split split = SplitMisfires(schedule, first, window, misfire_end, rules);
     const WallTime old_end = std::min(split.window, planned_end);
     const WallTime gap_end = std::min(split.run_from, planned_end);
     AddGap(schedule, first, old_end, GapReason::kMisfire, plan);
@@ -103,10 +105,12 @@ FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, W
   return plan;
 }
 
-bool StillWanted(const Schedule& schedule, WallTime fire, WallTime now, const MisfireRules& rules) {
-  const WallTime misfire_end = now - rules.grace;
+bool StillWanted(const Schedule& schedule, WallTime fire, WallTime now, const MisfireRules& rules,
+                 const DueTimes& due_times) {
+  const WallTime misfire_end = due_times.FiresDueBefore(now - rules.grace);
   if (schedule.kind() == ScheduleKind::kManual || fire >= misfire_end) return true;
-  if (rules.policy == MisfirePolicy::kSkip || fire < now - rules.catch_up_window) return false;
+  const WallTime window = due_times.FiresDueBefore(now - rules.catch_up_window);
+  if (rules.policy == MisfirePolicy::kSkip || fire < window) return false;
   const int64_t newer = schedule.Count(JustAfter(fire), misfire_end);
   return newer < (rules.policy == MisfirePolicy::kLatest ? 1 : rules.catch_up_max);
 }

@@ -242,6 +242,26 @@ std::string WithoutFraction(WallTime t) {
   return text + " UTC";
 }
 
+// "1 hour 30 minutes"
+std::string LengthText(Duration length) {
+  struct Unit {
+    int64_t ms;
+    std::string_view name;
+  };
+  constexpr std::array<Unit, 5> kUnits{{{86'400'000, "day"},
+                                        {3'600'000, "hour"},
+                                        {60'000, "minute"},
+                                        {1'000, "second"},
+                                        {1, "millisecond"}}};
+  int64_t left = length / 1ms;
+  std::string text;
+  for (const Unit& unit : kUnits) {
+    if (left >= unit.ms) text += (text.empty() ? "" : " ") + Plural(left / unit.ms, unit.name);
+    left %= unit.ms;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string ExplainCron(const CronExpression& expression, std::string_view zone) {
@@ -254,22 +274,19 @@ std::string ExplainCron(const CronExpression& expression, std::string_view zone)
 }
 
 std::string ExplainRate(Duration every, WallTime start) {
-  struct Unit {
-    int64_t ms;
-    std::string_view name;
-  };
-  constexpr std::array<Unit, 5> kUnits{{{86'400'000, "day"},
-                                        {3'600'000, "hour"},
-                                        {60'000, "minute"},
-                                        {1'000, "second"},
-                                        {1, "millisecond"}}};
-  int64_t left = every / 1ms;
+  return fmt::format("Every {} from {}", LengthText(every), WithoutFraction(start));
+}
+
+std::string ExplainWindow(WallTime start, WallTime end) {
   std::string text;
-  for (const Unit& unit : kUnits) {
-    if (left >= unit.ms) text += " " + Plural(left / unit.ms, unit.name);
-    left %= unit.ms;
-  }
-  return fmt::format("Every{} from {}", text, WithoutFraction(start));
+  if (start != WallTime{}) text += " from " + WithoutFraction(start);
+  if (end != kNever) text += " until " + WithoutFraction(end);
+  return text.empty() ? text : "," + text;
+}
+
+std::string ExplainJitter(Duration jitter) {
+  if (jitter == Duration{}) return {};
+  return fmt::format(", each run up to {} later", LengthText(jitter));
 }
 
 std::string ExplainOnce(WallTime at) { return "Once at " + WithoutFraction(at); }

@@ -15,7 +15,12 @@ std::string ExplainCron(const CronExpression& expression, std::string_view zone)
 std::string ExplainRate(Duration every, WallTime start);
 // "Once at 2026-03-01 02:00:00 UTC".
 std::string ExplainOnce(WallTime at);
-// "2026-03-01 02:00:00 UTC", in whole seconds. For sentences only: JSON fields have the exact time.
+// Endings of the sentence of a cron or rate schedule: ", from 2026-03-01 00:00:00 UTC until
+// 2026-04-01 00:00:00 UTC" and ", each run up to 5 minutes later". Empty if `start` is zero and `end`
+// is kNever, or if there is no jitter.
+std::string ExplainWindow(WallTime start, WallTime end);
+std::string ExplainJitter(Duration jitter);
+// "2026-03-01 02:00:00 UTC", in whole seconds: for sentences; fields have the exact time.
 std::string ReadableTime(WallTime t);
 
 }  // namespace carillon

@@ -14,6 +14,7 @@ namespace {
 constexpr WallTime kLastFire = FromUnixMicros((int64_t{1} << 56) - 1);
 constexpr Duration kRateEveryMin = 1ms;
 constexpr Duration kRateEveryMax = 87'600h;  // ten years of 365 days
+constexpr Duration kJitterMax = 1h;
 
 // start, start + every, … up to kLastFire.
 class RateSchedule {
@@ -76,6 +77,27 @@ Error At(std::string_view pointer, Error error) {
   return error;
 }
 
+Status CheckTime(std::string_view pointer, WallTime time) {
+  if (time >= WallTime{} && time <= kLastFire) return {};
+  return At(pointer, {ErrorCode::kInvalid, "is outside the years 1970 to 4253"});
+}
+
+// Checks the fields that cron and rate schedules share.
+Status CheckRepeated(const ScheduleSpec& spec) {
+  CARILLON_TRY(CheckTime("/start_time", spec.start));
+  if (spec.end != kNever) {
+    CARILLON_TRY(CheckTime("/end_time", spec.end));
+    if (spec.end < spec.start) {
+      return At("/end_time", {ErrorCode::kInvalid, "must not be before start_time"});
+    }
+  }
+  if (spec.jitter < Duration{} || spec.jitter > kJitterMax || spec.jitter % 1s != 0us) {
+    return At("/jitter_s", {ErrorCode::kInvalid, "must be a whole number of seconds from 0 to " +
+                                                     std::to_string(kJitterMax / 1s)});
+  }
+  return {};
+}
+
 }  // namespace
 
 class Schedule::Impl {
@@ -83,17 +105,52 @@ class Schedule::Impl {
   using Any = std::variant<ManualSchedule, CronSchedule, RateSchedule, OnceSchedule>;
 
   template <typename T>
-  explicit Impl(ScheduleKind kind, T schedule) : kind_(kind), any_(std::move(schedule)) {}
+  Impl(const ScheduleSpec& spec, T schedule) : kind_(spec.kind), any_(std::move(schedule)) {
+    if (kind_ != ScheduleKind::kCron && kind_ != ScheduleKind::kRate) return;
+    start_ = spec.start;
+    end_ = spec.end;
+    jitter_ = spec.jitter;
+  }
 
   ScheduleKind kind() const { return kind_; }
-  const Any& any() const { return any_; }
+  Duration jitter() const { return jitter_; }
 
+  std::optional<Fire> Next(WallTime after) const {
+    const WallTime from = std::max(after, start_ - Duration(1));
+    auto fire = std::visit([&](const auto& schedule) { return schedule.Next(from); }, any_);
+    if (fire && fire->time >= end_) return std::nullopt;
+    return fire;
+  }
+  int64_t Count(WallTime from, WallTime until) const {
+    return std::visit(
+        [&, first = std::max(from, start_), end = std::min(until, end_)](const auto& schedule) {
+          return first < end ? schedule.Count(first, end) : 0;
+        },
+        any_);
+  }
+  std::optional<WallTime> Nth(WallTime from, int64_t skipped) const {
+    const WallTime first = std::max(from, start_);
+    std::optional<WallTime> fire;
+    if (const auto* rate = std::get_if<RateSchedule>(&any_)) {
+      fire = rate->Nth(first, skipped);
+    } else {
+      fire = SearchNth(first, skipped);
+    }
+    if (fire && *fire >= end_) return std::nullopt;
+    return fire;
+  }
+  std::string Explain() const {
+    std::string text = std::visit([](const auto& schedule) { return schedule.Explain(); }, any_);
+    // The sentence about a rate names its start already.
+    const bool names_start = kind_ != ScheduleKind::kCron;
+    text += ExplainWindow(names_start ? WallTime{} : start_, end_);
+    return text + ExplainJitter(jitter_);
+  }
+
+ private:
   // Finds, by binary search, the first instant t with more than `skipped` fires in [from, t].
   std::optional<WallTime> SearchNth(WallTime from, int64_t skipped) const {
-    const auto enough = [&](WallTime last) {
-      return std::visit([&](const auto& s) { return s.Count(from, last + Duration(1)); }, any_) >
-             skipped;
-    };
+    const auto enough = [&](WallTime last) { return Count(from, last + Duration(1)) > skipped; };
     if (from > kLastFire || !enough(kLastFire)) return std::nullopt;
     Duration span = 1h;
     while (kLastFire - from > span && !enough(from + span)) span *= 2;
@@ -110,21 +167,21 @@ class Schedule::Impl {
     return low;
   }
 
- private:
   const ScheduleKind kind_;
   const Any any_;
+  WallTime start_ = WallTime{};
+  WallTime end_ = kNever;
+  Duration jitter_{};
 };
 
 Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat) {
   const auto made = [&](auto schedule) {
-    return Schedule(std::make_shared<const Impl>(spec.kind, std::move(schedule)));
+    return Schedule(std::make_shared<const Impl>(spec, std::move(schedule)));
   };
   switch (spec.kind) {
     case ScheduleKind::kManual: return made(ManualSchedule());
     case ScheduleKind::kOnce:
-      if (spec.at < WallTime{} || spec.at > kLastFire) {
-        return Error{ErrorCode::kInvalid, "is outside the years 1970 to 4253", "/at"};
-      }
+      CARILLON_TRY(CheckTime("/at", spec.at));
       return made(OnceSchedule(spec.at));
     case ScheduleKind::kRate:
       if (spec.every < kRateEveryMin || spec.every > kRateEveryMax || spec.every % 1ms != 0us) {
@@ -133,9 +190,7 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepe
                          std::to_string(kRateEveryMax / 1ms),
                      "/every_ms"};
       }
-      if (spec.start < WallTime{} || spec.start > kLastFire) {
-        return Error{ErrorCode::kInvalid, "is outside the years 1970 to 4253", "/start_time"};
-      }
+      CARILLON_TRY(CheckRepeated(spec));
       return made(RateSchedule(spec.start, spec.every));
     case ScheduleKind::kCron: break;
   }
@@ -143,31 +198,24 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepe
   if (!expression.ok()) return At("/cron_expression", expression.error());
   auto zone = Zone::Load(spec.time_zone);
   if (!zone.ok()) return At("/time_zone", zone.error());
+  CARILLON_TRY(CheckRepeated(spec));
   return made(CronSchedule(*expression, **zone, gap, repeat));
 }
 
-std::optional<Fire> Schedule::Next(WallTime after) const {
-  return std::visit([&](const auto& schedule) { return schedule.Next(after); }, impl_->any());
-}
+std::optional<Fire> Schedule::Next(WallTime after) const { return impl_->Next(after); }
 
-int64_t Schedule::Count(WallTime from, WallTime until) const {
-  return std::visit([&](const auto& schedule) { return schedule.Count(from, until); },
-                    impl_->any());
-}
+int64_t Schedule::Count(WallTime from, WallTime until) const { return impl_->Count(from, until); }
 
 std::optional<WallTime> Schedule::Nth(WallTime from, int64_t skipped) const {
-  if (skipped == 0) {
-    const auto fire = Next(std::max(from, WallTime{}) - Duration(1));
-    return fire ? std::optional<WallTime>(fire->time) : std::nullopt;
-  }
-  if (const auto* rate = std::get_if<RateSchedule>(&impl_->any())) return rate->Nth(from, skipped);
-  return impl_->SearchNth(std::max(from, WallTime{}), skipped);
+  if (skipped != 0) return impl_->Nth(from, skipped);
+  const auto fire = Next(std::max(from, WallTime{}) - Duration(1));
+  return fire ? std::optional<WallTime>(fire->time) : std::nullopt;
 }
 
 ScheduleKind Schedule::kind() const { return impl_->kind(); }
 
-std::string Schedule::Explain() const {
-  return std::visit([](const auto& schedule) { return schedule.Explain(); }, impl_->any());
-}
+Duration Schedule::jitter() const { return impl_->jitter(); }
+
+std::string Schedule::Explain() const { return impl_->Explain(); }
 
 }  // namespace carillon

@@ -1,9 +1,10 @@
 // Computes when a schedule fires, with the same code for planning, preview and explanation.
 //
 // Always   Next(after) is the earliest fire strictly after `after`, independent of the current
-//          time. No fire lies before 1970, nor after 2299 (cron) or the range of a RunKey (others).
+//          time. No fire lies before 1970, nor after 2299 (cron) or the range of a RunKey (others),
+//          nor outside [start, end) of the spec.
 // Errors   Compile: kInvalid with the reason and, for cron text, the position. Its pointer is the
-//          field of the spec ("/cron_expression", "/time_zone", "/every_ms").
+//          field of the spec ("/cron_expression", "/time_zone", "/every_ms", "/end_time").
 #pragma once
 
 #include <memory>
@@ -41,6 +42,8 @@ class Schedule {
   std::optional<WallTime> Nth(WallTime from, int64_t skipped) const;
 
   ScheduleKind kind() const;
+  // The most by which a run may be due after its fire; see jitter.h. Zero: due at its fire.
+  Duration jitter() const;
 
   // One English sentence, e.g. "At 02:30 on Monday to Friday, Europe/Paris time".
   std::string Explain() const;

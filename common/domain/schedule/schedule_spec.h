@@ -27,8 +27,11 @@ struct ScheduleSpec {
   std::string cron_expression = {};  // kCron
   std::string time_zone = "UTC";     // kCron: IANA name
   Duration every = {};               // kRate: >= 1 ms, whole milliseconds
-  WallTime start = WallTime{};       // kRate: first fire; the fires are start + n * every
-  WallTime at = WallTime{};          // kOnce
+  // kCron: no fire lies before it. kRate: the first fire; the fires are start + n * every.
+  WallTime start = WallTime{};
+  WallTime end = kNever;     // kCron, kRate: no fire lies at or after it
+  Duration jitter = {};      // kCron, kRate: spreads the starts (jitter.h); 0 to 1 h, whole seconds
+  WallTime at = WallTime{};  // kOnce
 
   bool operator==(const ScheduleSpec&) const = default;
 };

@@ -100,6 +100,41 @@ TEST(MisfireTest, LatestOutsideTheWindowIsNotRun) {
   EXPECT_EQ(plan.next, kStart + 48h);
 }
 
+TEST(MisfireTest, LatenessCountsFromTheDueTime) {
+  const Schedule hourly =
+      Schedule::Compile({.kind = ScheduleKind::kRate, .every = 2h, .start = kStart, .jitter = 1h},
+                        DstGap::kFire, DstRepeat::kAuto)
+          .value();
+  const MisfireRules skip{.policy = MisfirePolicy::kSkip, .grace = 60s};
+  const DueTimes due_times(hourly, ScheduleId(1));
+  const WallTime due = due_times.Of(kStart);
+  ASSERT_GT(due, kStart + 60s);
+  const auto planned = [&](WallTime now) {
+    return PlanFires(hourly, kStart, now, now, skip, 9, due_times);
+  };
+  EXPECT_EQ(planned(due + 60s).fires, Times{kStart});
+  EXPECT_TRUE(planned(due + 60s + 1us).fires.empty());
+  EXPECT_EQ(planned(due + 60s + 1us).gaps.size(), 1u);
+  EXPECT_TRUE(StillWanted(hourly, kStart, due + 60s, skip, due_times));
+  EXPECT_FALSE(StillWanted(hourly, kStart, due + 60s + 1us, skip, due_times));
+}
+
+// What lies outside the window of the schedule is no misfire and leaves no gap.
+TEST(MisfireTest, FiresOutsideTheWindowOfTheScheduleAreNone) {
+  const Schedule limited = Schedule::Compile({.kind = ScheduleKind::kCron,
+                                              .cron_expression = "* * * * *",
+                                              .start = kStart + 2min,
+                                              .end = kStart + 5min},
+                                             DstGap::kFire, DstRepeat::kAuto)
+                               .value();
+  const MisfireRules skip{.policy = MisfirePolicy::kSkip};
+  const FirePlan plan = PlanFires(limited, kStart, kStart + 1h, kStart + 1h, skip, 100);
+  EXPECT_TRUE(plan.fires.empty());
+  EXPECT_EQ(plan.gaps,
+            (std::vector<GapRange>{{kStart + 2min, kStart + 4min, 3, GapReason::kMisfire}}));
+  EXPECT_FALSE(plan.next.has_value());
+}
+
 TEST(MisfireTest, OnceThatWasMissedHasAFateAndNoNext) {
   const Schedule once = Schedule::Compile({.kind = ScheduleKind::kOnce, .at = kStart},
                                           DstGap::kFire, DstRepeat::kAuto)
@@ -159,19 +194,38 @@ MisfireRules RandomRules(Rng& rng) {
           .catch_up_max = 1 + static_cast<int64_t>(rng.Below(30))};
 }
 
-Schedule RandomSchedule(Rng& rng) {
+ScheduleSpec RandomSpec(Rng& rng) {
   switch (rng.Below(4)) {
-    case 0: return Rate(1ms * (1 + rng.Below(2'000'000)));
-    case 1: return Cron("*/7 * * * *", "Europe/Paris");
-    case 2: return Cron("30 2 * * *", "Europe/Paris");
-    default: return Cron("*/40 * 1-4 * * *", "Australia/Lord_Howe");
+    case 0:
+      return {
+          .kind = ScheduleKind::kRate, .every = 1ms * (1 + rng.Below(2'000'000)), .start = kStart};
+    case 1:
+      return {.kind = ScheduleKind::kCron,
+              .cron_expression = "*/7 * * * *",
+              .time_zone = "Europe/Paris"};
+    case 2:
+      return {.kind = ScheduleKind::kCron,
+              .cron_expression = "30 2 * * *",
+              .time_zone = "Europe/Paris"};
+    default:
+      return {.kind = ScheduleKind::kCron,
+              .cron_expression = "*/40 * 1-4 * * *",
+              .time_zone = "Australia/Lord_Howe"};
   }
 }
 
-// A simple evaluation: returns true if `fire` runs, given the misfires at `now`.
-bool ReferenceRuns(const Times& misfires, WallTime fire, WallTime now, const MisfireRules& rules) {
-  if (now - fire <= rules.grace) return true;
-  if (rules.policy == MisfirePolicy::kSkip || now - fire > rules.catch_up_window) return false;
+// With a jitter in half of the cases.
+Schedule RandomSchedule(Rng& rng) {
+  ScheduleSpec spec = RandomSpec(rng);
+  if (rng.Chance(0.5)) spec.jitter = 1s * rng.Below(3'601);
+  return Schedule::Compile(spec, DstGap::kFire, DstRepeat::kAuto).value();
+}
+
+// A simple evaluation: whether `fire`, due at `due`, runs, given the misfires at `now`.
+bool ReferenceRuns(const Times& misfires, WallTime fire, WallTime due, WallTime now,
+                   const MisfireRules& rules) {
+  if (now - due <= rules.grace) return true;
+  if (rules.policy == MisfirePolicy::kSkip || now - due > rules.catch_up_window) return false;
   if (rules.policy == MisfirePolicy::kLatest) return fire == misfires.back();
   const auto newer = misfires.end() - std::upper_bound(misfires.begin(), misfires.end(), fire);
   return newer < rules.catch_up_max;
@@ -186,24 +240,28 @@ TEST(MisfireTest, OneCallFollowsTheObviousReading) {
     const WallTime first = schedule.Next(T("2026-03-28T12:00:00Z") + 1s * rng.Below(86'400))->time;
     const WallTime now = first + 1s * rng.Below(30'000);
     const WallTime horizon_end = now + 30s;
-    Times due;
-    for (WallTime at = first; at <= horizon_end; at = schedule.Next(at)->time) due.push_back(at);
+    const DueTimes due(schedule, ScheduleId(seed));
+    Times fires;
+    for (WallTime at = first; at <= horizon_end; at = schedule.Next(at)->time) fires.push_back(at);
     Times misfires;
-    for (const WallTime t : due) {
-      if (now - t > rules.grace) misfires.push_back(t);
+    for (const WallTime t : fires) {
+      if (now - due.Of(t) > rules.grace) misfires.push_back(t);
     }
     Times expected;
-    for (const WallTime t : due) {
-      if (ReferenceRuns(misfires, t, now, rules)) expected.push_back(t);
+    for (const WallTime t : fires) {
+      if (ReferenceRuns(misfires, t, due.Of(t), now, rules)) expected.push_back(t);
     }
-    const FirePlan plan = PlanFires(schedule, first, now, horizon_end, rules, due.size() + 1);
+    const FirePlan plan =
+        PlanFires(schedule, first, now, horizon_end, rules, fires.size() + 1, due);
     EXPECT_EQ(plan.fires, expected);
     int64_t in_gaps = 0;
     for (const GapRange& gap : plan.gaps) in_gaps += gap.count;
-    EXPECT_EQ(in_gaps + static_cast<int64_t>(plan.fires.size()), static_cast<int64_t>(due.size()));
-    EXPECT_EQ(plan.next, schedule.Next(due.empty() ? first - 1us : due.back())->time);
-    for (const WallTime t : misfires) {
-      EXPECT_EQ(StillWanted(schedule, t, now, rules), ReferenceRuns(misfires, t, now, rules))
+    EXPECT_EQ(in_gaps + static_cast<int64_t>(plan.fires.size()),
+              static_cast<int64_t>(fires.size()));
+    EXPECT_EQ(plan.next, schedule.Next(fires.empty() ? first - 1us : fires.back())->time);
+    for (const WallTime t : fires) {
+      EXPECT_EQ(StillWanted(schedule, t, now, rules, due),
+                ReferenceRuns(misfires, t, due.Of(t), now, rules))
           << FormatRfc3339(t);
     }
   }
@@ -224,7 +282,8 @@ TEST(MisfireTest, RepeatedCallsGiveEachFireExactlyOneFate) {
     for (int call = 0; call < 60; ++call) {
       now += rng.Chance(0.1) ? 1s * rng.Below(20'000) : Duration(rng.Below(5'000'000));
       const WallTime horizon_end = rng.Chance(0.1) ? now - 200s : now + 30s;
-      const FirePlan plan = PlanFires(schedule, next, now, horizon_end, rules, rng.Below(12));
+      const FirePlan plan = PlanFires(schedule, next, now, horizon_end, rules, rng.Below(12),
+                                      DueTimes(schedule, ScheduleId(seed)));
       for (const GapRange& gap : plan.gaps) {
         ASSERT_GT(gap.from, last);
         ASSERT_GE(gap.to, gap.from);

@@ -42,6 +42,23 @@ TEST(PendingFiresTest, YearsOfFiresAreCountedExactly) {
   EXPECT_EQ(next, now + 1s);
 }
 
+TEST(PendingFiresTest, JitterDoesNotMoveWhatIsPassedOver) {
+  ScheduleSpec spec = EverySecond();
+  spec.jitter = 1h;
+  WallTime next = kStart;
+  EXPECT_EQ(PassOver({}, spec, GapReason::kPaused, kStart + 3s, &next).count, 4);
+  EXPECT_EQ(next, kStart + 4s);
+}
+
+TEST(PendingFiresTest, TheEndOfAScheduleLeavesNothing) {
+  ScheduleSpec spec = EverySecond();
+  spec.end = kStart + 2s;
+  WallTime next = kStart;
+  EXPECT_EQ(PassOver({}, spec, GapReason::kPaused, kStart + 3s, &next).count, 2);
+  EXPECT_EQ(next, kNever);
+  EXPECT_EQ(FirstFireAfter({}, spec, kStart + 1s), kNever);
+}
+
 TEST(PendingFiresTest, LastFirePassedOverLeavesNothing) {
   WallTime next = kStart;
   const ScheduleSpec once{.kind = ScheduleKind::kOnce, .at = kStart};

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/domain/schedule/schedule.h"
 #include "tests/unit/common/domain/schedule/cron_reference.h"
 
 namespace carillon::test {
@@ -57,6 +58,25 @@ TEST(ExplainTest, OtherKindsSayWhen) {
             "Every 1 millisecond from 2026-03-01 00:00:00.250000 UTC");
   EXPECT_EQ(ExplainRate(49h, start), "Every 2 days 1 hour from 2026-03-01 00:00:00 UTC");
   EXPECT_EQ(ExplainOnce(start), "Once at 2026-03-01 00:00:00 UTC");
+}
+
+TEST(ExplainTest, WindowAndJitterEndTheSentence) {
+  ScheduleSpec spec{.kind = ScheduleKind::kCron, .cron_expression = "30 2 * * *"};
+  const auto sentence = [&spec] {
+    return Schedule::Compile(spec, DstGap::kFire, DstRepeat::kAuto)->Explain();
+  };
+  EXPECT_EQ(sentence(), "At 02:30 every day, UTC");
+  spec.end = ParseRfc3339("2026-04-01T00:00:00Z").value();
+  EXPECT_EQ(sentence(), "At 02:30 every day, UTC, until 2026-04-01 00:00:00 UTC");
+  spec.start = ParseRfc3339("2026-03-01T00:00:00Z").value();
+  EXPECT_EQ(sentence(),
+            "At 02:30 every day, UTC, from 2026-03-01 00:00:00 UTC until 2026-04-01 00:00:00 UTC");
+  spec.jitter = 90s;
+  EXPECT_EQ(sentence(),
+            "At 02:30 every day, UTC, from 2026-03-01 00:00:00 UTC until 2026-04-01 00:00:00 UTC, "
+            "each run up to 1 minute 30 seconds later");
+  spec = {.kind = ScheduleKind::kRate, .every = 1h, .start = spec.start, .end = spec.end};
+  EXPECT_EQ(sentence(), "Every 1 hour from 2026-03-01 00:00:00 UTC, until 2026-04-01 00:00:00 UTC");
 }
 
 TEST(ExplainTest, AnyExpressionGivesOneBoundedPrintableSentence) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -173,6 +174,93 @@ TEST(ScheduleTest, OnceFiresOnceAndManualNever) {
   EXPECT_EQ(manual.kind(), ScheduleKind::kManual);
   EXPECT_FALSE(manual.Next(WallTime::min()).has_value());
   EXPECT_EQ(manual.Count(WallTime::min(), kNever), 0);
+}
+
+TEST(ScheduleTest, AWindowIncludesItsStartAndExcludesItsEnd) {
+  ScheduleSpec spec = Cron("0 * * * *");
+  spec.start = T("2026-03-01T02:00:00Z");
+  spec.end = T("2026-03-01T05:00:00Z");
+  const Schedule cron = Compiled(spec);
+  EXPECT_EQ(Fires(cron, "2020-01-01T00:00:00Z", "2030-01-01T00:00:00Z"),
+            Ts({"2026-03-01T02:00:00Z", "2026-03-01T03:00:00Z", "2026-03-01T04:00:00Z"}));
+  EXPECT_EQ(cron.Count(WallTime::min(), WallTime::max()), 3);
+  EXPECT_EQ(cron.Nth(WallTime::min(), 2), T("2026-03-01T04:00:00Z"));
+  EXPECT_FALSE(cron.Nth(WallTime::min(), 3).has_value());
+  spec.end = spec.start;
+  EXPECT_FALSE(Compiled(spec).Next(WallTime::min()).has_value());
+  spec.end += Duration(1);
+  EXPECT_EQ(Compiled(spec).Count(WallTime::min(), WallTime::max()), 1);
+}
+
+TEST(ScheduleTest, TheEndOfARateDoesNotMoveItsFires) {
+  const ScheduleSpec spec{.kind = ScheduleKind::kRate,
+                          .every = 1h,
+                          .start = T("2026-03-01T00:10:00Z"),
+                          .end = T("2026-03-01T02:10:00Z")};
+  const Schedule rate = Compiled(spec);
+  EXPECT_EQ(Fires(rate, "2026-01-01T00:00:00Z", "2026-04-01T00:00:00Z"),
+            Ts({"2026-03-01T00:10:00Z", "2026-03-01T01:10:00Z"}));
+  EXPECT_EQ(rate.Nth(spec.start, 1), T("2026-03-01T01:10:00Z"));
+  EXPECT_FALSE(rate.Nth(spec.start, 2).has_value());
+  EXPECT_FALSE(rate.Next(T("2026-03-01T01:10:00Z")).has_value());
+}
+
+TEST(ScheduleTest, WindowAndJitterAreChecked) {
+  const auto refused = [](auto change) {
+    ScheduleSpec spec = Cron("@daily");
+    change(spec);
+    return Schedule::Compile(spec, DstGap::kFire, DstRepeat::kAuto).error().pointer;
+  };
+  EXPECT_EQ(refused([](auto& s) { s.start = FromUnixMicros(-1); }), "/start_time");
+  EXPECT_EQ(refused([](auto& s) { s.end = FromUnixMicros(-1); }), "/end_time");
+  EXPECT_EQ(refused([](auto& s) { s.end = kNever - 1us; }), "/end_time");
+  EXPECT_EQ(refused([](auto& s) {
+              s.start = FromUnixMicros(5);
+              s.end = FromUnixMicros(4);
+            }),
+            "/end_time");
+  for (const Duration jitter : {-1s, 3601s}) {
+    EXPECT_EQ(refused([jitter](auto& s) { s.jitter = jitter; }), "/jitter_s");
+  }
+  EXPECT_EQ(refused([](auto& s) { s.jitter = 1500ms; }), "/jitter_s");
+}
+
+// Compares with the fires of the unlimited schedule, filtered one by one.
+TEST(ScheduleTest, AWindowFiltersTheFiresOfTheUnlimitedSchedule) {
+  const std::vector<ScheduleSpec> specs{Cron("*/7 * * * *", "Australia/Lord_Howe"),
+                                        Cron("30 2 * * *", "Europe/Paris"),
+                                        Cron("0 */5 * * *"),
+                                        {.kind = ScheduleKind::kRate, .every = 977s}};
+  const WallTime base = T("2026-03-27T00:00:00Z");
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Rng rng(seed);
+    const auto any = [&rng] { return Duration(rng.Below(3 * 86'400'000'000ull)); };
+    ScheduleSpec spec = specs[rng.Below(specs.size())];
+    const Schedule unlimited = Compiled(spec);
+    const bool rate = spec.kind == ScheduleKind::kRate;  // whose start moves its fires
+    const WallTime start = rate ? WallTime{} : base + any();
+    spec.start = start;
+    if (rng.Chance(0.8)) spec.end = std::max(start, base) + any();
+    const Schedule limited = Compiled(spec);
+    const WallTime from = base + any();
+    const WallTime until = from + any();
+    Times expected;
+    for (auto fire = unlimited.Next(from - 1us); fire && fire->time < until;
+         fire = unlimited.Next(fire->time)) {
+      if (fire->time >= start && fire->time < spec.end) expected.push_back(fire->time);
+    }
+    Times fires;
+    for (auto fire = limited.Next(from - 1us); fire && fire->time < until;
+         fire = limited.Next(fire->time)) {
+      fires.push_back(fire->time);
+    }
+    ASSERT_EQ(fires, expected);
+    ASSERT_EQ(limited.Count(from, until), static_cast<int64_t>(expected.size()));
+    for (size_t i = 0; i < expected.size(); i += 1 + expected.size() / 5) {
+      ASSERT_EQ(limited.Nth(from, static_cast<int64_t>(i)), expected[i]);
+    }
+  }
 }
 
 TEST(ScheduleTest, NthAndCountAgreeWithNextFromAnywhere) {

@@ -45,6 +45,16 @@ std::vector<std::vector<std::string>> Table(const std::string& header) {
   return rows;
 }
 
+// The fires in [from, until), as "hh:mm" UTC.
+std::string FiresBetween(const Schedule& schedule, WallTime from, WallTime until) {
+  std::string fires;
+  for (auto fire = schedule.Next(from - Duration(1)); fire && fire->time < until;
+       fire = schedule.Next(fire->time)) {
+    fires += (fires.empty() ? "" : " ") + FormatRfc3339(fire->time).substr(11, 5);
+  }
+  return fires.empty() ? "none" : fires;
+}
+
 // The fires from midnight to 05:00 in Paris, as "hh:mm" UTC.
 std::string FiresInTheNight(const std::string& text, DstGap gap, DstRepeat repeat,
                             std::string_view midnight, std::string_view five) {
@@ -52,15 +62,7 @@ std::string FiresInTheNight(const std::string& text, DstGap gap, DstRepeat repea
       {.kind = ScheduleKind::kCron, .cron_expression = text, .time_zone = "Europe/Paris"}, gap,
       repeat);
   if (!schedule.ok()) return schedule.error().message;
-  std::string fires;
-  WallTime at = ParseRfc3339(midnight).value() - Duration(1);
-  const WallTime end = ParseRfc3339(five).value();
-  while (const auto fire = schedule->Next(at)) {
-    if (fire->time >= end) break;
-    at = fire->time;
-    fires += (fires.empty() ? "" : " ") + FormatRfc3339(at).substr(11, 5);
-  }
-  return fires.empty() ? "none" : fires;
+  return FiresBetween(*schedule, ParseRfc3339(midnight).value(), ParseRfc3339(five).value());
 }
 
 TEST(SchedulesDocTest, GapExamplesAreTrue) {
@@ -82,6 +84,23 @@ TEST(SchedulesDocTest, RepeatExamplesAreTrue) {
                               "2026-10-24T22:00:00Z", "2026-10-25T04:00:00Z"),
               row[2])
         << row[0] << " " << row[1];
+  }
+}
+
+TEST(SchedulesDocTest, WindowExamplesAreTrue) {
+  const auto rows = Table("| schedule | start_time | end_time | fires on 1 March 2026, UTC |");
+  ASSERT_EQ(rows.size(), 4u);
+  const auto at = [](const std::string& time) {
+    return ParseRfc3339("2026-03-01T" + time + ":00Z").value();
+  };
+  for (const auto& row : rows) {
+    ScheduleSpec spec{.kind = ScheduleKind::kCron, .cron_expression = row[0]};
+    if (row[0] == "every 90 minutes") spec = {.kind = ScheduleKind::kRate, .every = 90min};
+    spec.start = at(row[1]);
+    spec.end = at(row[2]);
+    const auto schedule = Schedule::Compile(spec, DstGap::kFire, DstRepeat::kAuto);
+    ASSERT_TRUE(schedule.ok()) << row[0];
+    EXPECT_EQ(FiresBetween(*schedule, WallTime{}, spec.end + 24h), row[3]) << row[0];
   }
 }
 
