@@ -21,7 +21,7 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_retries_total", kCounter, "cause",
        "Runs put back to PENDING for another attempt, by cause."},
       {"carillon_fire_lateness_seconds", kHistogram, "",
-       "Start time minus fire time of first attempts, in seconds."},
+       "Start time minus fire time of first attempts, in seconds; includes jitter."},
       {"carillon_dispatch_delay_seconds", kHistogram, "",
        "Time at which a task is published minus the due time of its run, in seconds."},
       {"carillon_run_duration_seconds", kHistogram, "", "Duration of attempts, in seconds."},

@@ -212,10 +212,11 @@ void ClaimApplier::Decide(std::vector<Item*>& items, const OwnedView& view) {
     ClaimRequest& request = requests.back();
     request.late_after = {};
     const bool first = request.attempt == 1;
-    if (first && *cluster_now - request.key.fire > kLateAsked) {
+    // A run is never due before its fire, so it is not late if it is in time for its fire.
+    const Duration since_fire = *cluster_now - request.key.fire;
+    if (first && since_fire > kLateAsked) {
       const Duration limit = ports_.late_after(request);
-      // Counted from the due time, which is not before the fire; only the row has it.
-      if (*cluster_now - request.key.fire > limit) request.late_after = limit;
+      if (since_fire > limit) request.late_after = limit;
     }
     segments.push_back(item->request.segment);
   }

@@ -15,7 +15,9 @@ bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now
   const WallTime since = failpoint::Broken("misfire.from_fire") ? run.key.fire : run.due;
   if (!CanMisfire(run) || now - since <= rules.grace) return false;
   const Schedule* schedule = definition.ScheduleAt(run.key.fire);
-  return schedule != nullptr && !StillWanted(*schedule, run.key.fire, now, rules);
+  if (schedule == nullptr) return false;
+  const DueTimes due_times(*schedule, run.key.schedule_id);
+  return !StillWanted(*schedule, run.key.fire, now, rules, due_times);
 }
 
 }  // namespace

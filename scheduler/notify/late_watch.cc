@@ -64,7 +64,7 @@ std::vector<Notice> LateWatch::LateOnes(const std::vector<RunRow>& rows, WallTim
   std::vector<Notice> late;
   for (size_t i = 0; i < firsts.size(); ++i) {
     const RunRow& row = *firsts[i];
-    if (limits[i] == Duration::zero() || cluster_now - row.key.fire <= limits[i]) continue;
+    if (limits[i] == Duration::zero() || cluster_now - row.due <= limits[i]) continue;
     late.push_back({.kind = NoticeKind::kLate,
                     .segment = row.segment,
                     .job_no = row.job_no,

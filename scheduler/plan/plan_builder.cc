@@ -38,7 +38,9 @@ PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
                              const PlanTimes& times, size_t rows_max) {
   const WallTime end = HorizonEnd(due.schedule_id, times);
   const size_t fires_max = rows_max > kRowsBesideRuns ? rows_max - kRowsBesideRuns : 1;
-  FirePlan plan = PlanFires(compiled, due.next_fire, times.now, end, due.misfire, fires_max);
+  const DueTimes due_times(compiled, due.schedule_id);
+  FirePlan plan =
+      PlanFires(compiled, due.next_fire, times.now, end, due.misfire, fires_max, due_times);
   if (failpoint::Broken("plan.next_after_now")) {
     const auto next = compiled.Next(times.now);
     plan.next = next ? std::optional<WallTime>(next->time) : std::nullopt;
@@ -50,7 +52,7 @@ PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
                             .job_no = due.job_no,
                             .segment = due.segment,
                             .kind = KindOf(due.spec.kind),
-                            .due = fire,
+                            .due = due_times.Of(fire),
                             .priority = due.priority,
                             .def_version = due.job_version});
   }

@@ -142,7 +142,7 @@ SegmentPlanner::Outcome SegmentPlanner::Write(const OwnedView& view,
       "plan", fence, [&] { return ports_.store.Plan(batch, fence, *cluster_now); });
   if (written.ok()) {
     Count(planned, *cluster_now);
-    if (!failpoint::Hit("plan.before_feed")) Feed(view, planned);
+    if (!failpoint::Hit("plan.before_feed")) Feed(view, planned, *cluster_now);
     return Outcome::kDone;
   }
   switch (written.code()) {
@@ -220,12 +220,19 @@ bool SegmentPlanner::IsAside(ScheduleId id, SteadyTime now) {
   return false;
 }
 
-void SegmentPlanner::Feed(const OwnedView& view, const std::vector<PlannedSchedule>& planned) {
+void SegmentPlanner::Feed(const OwnedView& view, const std::vector<PlannedSchedule>& planned,
+                          WallTime now) {
+  // Runs that jitter delays beyond the horizon may stay in memory for an hour. Above half of the
+  // limit they are left out, because a backlog at the limit stops all planning; the sweep finds them
+  // when they are due.
+  const bool half = ports_.backlog() >= options_.backlog_max / 2;
+  const WallTime last_due = half ? now + horizon_.load() : kNever;
   std::vector<PendingRun> runs;
   for (const PlannedSchedule& one : planned) {
     aside_.erase(one.due.schedule_id);
     const OwnedSegment* owned = view.Find(one.due.segment);
     for (const PlannedRun& run : one.runs) {
+      if (run.due > last_due) continue;
       runs.push_back({.key = run.key,
                       .job_no = run.job_no,
                       .segment = run.segment,
@@ -257,7 +264,7 @@ void SegmentPlanner::Count(const std::vector<PlannedSchedule>& planned, WallTime
       misfires += fires;
     }
     for (const PlannedRun& run : one.runs) {
-      if (now - run.key.fire > one.due.misfire.grace) ++misfires;
+      if (now - run.due > one.due.misfire.grace) ++misfires;
     }
     if (misfires > 0) {
       ports_.metrics.counter("carillon_misfires_total", Name(one.due.misfire.policy)).Add(misfires);

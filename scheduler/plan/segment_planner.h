@@ -103,7 +103,7 @@ class SegmentPlanner final : public Stepper {
   void ForgetOldAsides(SteadyTime now);
   void SetAside(ScheduleId id, const Error& error, SteadyTime now);
   bool IsAside(ScheduleId id, SteadyTime now);
-  void Feed(const OwnedView& view, const std::vector<PlannedSchedule>& planned);
+  void Feed(const OwnedView& view, const std::vector<PlannedSchedule>& planned, WallTime now);
   void Count(const std::vector<PlannedSchedule>& planned, WallTime now);
 
   const Ports ports_;

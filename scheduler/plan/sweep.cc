@@ -127,7 +127,8 @@ JobWindow Sweep::WindowOf(const ChangedWork& work) const {
 }
 
 // After runs were dropped from memory, each round reads every due run until one horizon has passed.
-// By then all of the dropped runs are due, because none was planned further ahead.
+// By then all of the dropped runs are due, because none was planned further ahead. Only those that
+// jitter delays may be due later; while memory is busy, they are found `overdue_after` late.
 void Sweep::NoteDrops(SteadyTime now) {
   const bool nudged = due_nudged_.exchange(false);
   if (nudged) next_due_look_ = now;

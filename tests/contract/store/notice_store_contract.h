@@ -177,6 +177,23 @@ TYPED_TEST(NoticeStoreContract, AStartLaterThanAllowedLeavesANotice) {
   EXPECT_EQ(open.notice.key, late.key);
 }
 
+TYPED_TEST(NoticeStoreContract, AStartIsLateFromItsDueTimeAndNotFromItsFire) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  JobDefinition definition = s.Every(2h);
+  definition.schedules[0].jitter = 1h;
+  s.Create("j", definition);
+  s.Plan(kT0 + 4h, fence);
+  const std::vector<RunRow> rows = s.Pending(kT0 + 24h);
+  ASSERT_EQ(rows.size(), 2u);
+  std::vector<ClaimRequest> requests = {s.ClaimOf(rows[0], 1), s.ClaimOf(rows[1], 2)};
+  for (ClaimRequest& request : requests) request.late_after = 10s;
+  EXPECT_EQ(s.Claim(requests[0], fence, rows[0].due + 10s).verdict, ClaimVerdict::kAccepted);
+  EXPECT_TRUE(this->Open(s).empty());
+  EXPECT_EQ(s.Claim(requests[1], fence, rows[1].due + 11s).verdict, ClaimVerdict::kAccepted);
+  EXPECT_EQ(this->OnlyOpen(s).notice.key, rows[1].key);
+}
+
 TYPED_TEST(NoticeStoreContract, FiresThatWerePassedOverLeaveOneForEachGap) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

@@ -178,12 +178,14 @@ class StoreDriver {
     PlanBatch batch;
     for (const DueSchedule& due : v(firing.ScanDue(All(), until, kBatchRowsMax))) {
       const Schedule schedule = v(Schedule::Compile(due.spec, due.dst_gap, due.dst_repeat));
-      const FirePlan plan = PlanFires(schedule, due.next_fire, now, until, due.misfire, 100);
+      const DueTimes due_times(schedule, due.schedule_id);
+      const FirePlan plan =
+          PlanFires(schedule, due.next_fire, now, until, due.misfire, 100, due_times);
       for (const WallTime fire : plan.fires) {
         batch.runs.push_back({.key = {fire, due.schedule_id, 0},
                               .job_no = due.job_no,
                               .segment = due.segment,
-                              .due = fire,
+                              .due = due_times.Of(fire),
                               .priority = due.priority,
                               .def_version = due.job_version});
       }

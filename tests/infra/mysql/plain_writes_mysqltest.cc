@@ -41,8 +41,7 @@ Stored Running(uint64_t number) {
 }
 
 ClaimRequest ClaimOf(const RunRow& row) {
-  ClaimRequest request = StoreDriver::ClaimOf(row, row.key.schedule_id.value());
-  return request;
+  return StoreDriver::ClaimOf(row, row.key.schedule_id.value());
 }
 
 // Returns a report that may be plain. Its facts about the run are true until the test

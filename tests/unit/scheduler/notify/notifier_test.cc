@@ -420,6 +420,47 @@ TEST_F(NotifierTest, AMissingSecretIsAFailedTryNotAnUnsignedMessage) {
   EXPECT_EQ(Deliveries().at(0).attempts, 1);
 }
 
+TEST_F(NotifierTest, RunsAreNotLateBeforeTheyAreDue) {
+  Use(OnlyWebhook());
+  LateWatch watch({.firing = stores_.firing,
+                   .notices = stores_.notices,
+                   .cluster = cluster_,
+                   .segments = table_,
+                   .fences = fences_,
+                   .metrics = metrics_},
+                  [](const std::vector<JobVersionKey>& keys) {
+                    return std::vector<Duration>(keys.size(), 10s);
+                  });
+  const auto look = [&](Duration by) {
+    clock_.Advance(by);
+    SampleClock();
+    watch.Step(clock_.Steady());
+    Settle();
+  };
+  const StoredJob job = CreateRate("job", 24h);
+  const ScheduleId id = job.schedules[0].schedule_id;
+  const WallTime fire = clock_.Wall() + 24h;
+  const WallTime due = fire + 30min;
+  ASSERT_TRUE(stores_.firing
+                  .Plan({.runs = {{.key = {.fire = fire, .schedule_id = id},
+                                   .job_no = job.job_no,
+                                   .segment = job.segment,
+                                   .due = due,
+                                   .def_version = job.version}},
+                         .advances = {{.schedule_id = id,
+                                       .segment = job.segment,
+                                       .version = 1,
+                                       .expected_next = fire,
+                                       .next_fire = fire + 24h}}},
+                        table_.View()->FenceFor({job.segment}), clock_.Wall())
+                  .ok());
+  look(24h + 29min);
+  EXPECT_TRUE(transport_.posts.empty());
+  look(1min + 11s);
+  ASSERT_EQ(transport_.posts.size(), 1u);
+  EXPECT_NE(transport_.posts[0].body.find("run.late"), std::string::npos);
+}
+
 TEST_F(NotifierTest, RunsThatWaitTooLongAreLateOnce) {
   Use(OnlyWebhook());
   int asked = 0;

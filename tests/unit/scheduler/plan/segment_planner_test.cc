@@ -1,6 +1,7 @@
 #include "scheduler/plan/segment_planner.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -64,6 +65,83 @@ TEST_F(SegmentPlannerTest, PlansEveryFireBetweenLookAndHorizonAndFeedsIt) {
   }
   EXPECT_EQ(Fed().size(), runs.size());
   EXPECT_EQ(metrics_.counter("carillon_fires_total", "rate").value(), runs.size());
+}
+
+// The planner that takes over after a crash writes the same due times.
+TEST_F(SegmentPlannerTest, JitterMovesOnlyTheDueTimeAndAlwaysToTheSamePlace) {
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.schedules = {{.kind = ScheduleKind::kRate,
+                    .every = 4s,
+                    .start = clock_.Wall(),
+                    .end = clock_.Wall() + 13s,
+                    .jitter = 1h}};
+  const StoredJob stored = CreateJob("spread", job);
+  SegmentPlanner planner = Make();
+  Plan(planner);
+  const auto runs = Pending();
+  ASSERT_EQ(runs.size(), 3u);
+  const Schedule schedule =
+      Schedule::Compile(job.schedules[0], DstGap::kFire, DstRepeat::kAuto).value();
+  const DueTimes due_times(schedule, stored.schedules[0].schedule_id);
+  WallTime fire = clock_.Wall() + 4s;
+  bool moved = false;
+  for (const RunRow& run : runs) {
+    EXPECT_EQ(run.key.fire, fire);
+    EXPECT_EQ(run.due, due_times.Of(fire));
+    moved = moved || run.due != fire;
+    fire += 4s;
+  }
+  EXPECT_TRUE(moved);
+  for (const auto& batch : feed_.PopUpTo(1000)) {
+    for (const PendingRun& run : batch) EXPECT_EQ(run.due, due_times.Of(run.key.fire));
+  }
+}
+
+TEST_F(SegmentPlannerTest, WhatIsDueMuchLaterIsLeftToTheSweepWhileMemoryIsHalfFull) {
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.schedules = {
+      {.kind = ScheduleKind::kRate, .every = 6h, .start = clock_.Wall() + 1s, .jitter = 1h}};
+  for (int i = 0; i < 20; ++i) CreateJob("spread" + std::to_string(i), job);
+  backlog_ = 60;
+  SegmentPlanner planner = Make({.horizon = 10min, .backlog_max = 100});
+  Plan(planner);
+  const WallTime last = clock_.Wall() + 10min;
+  const auto runs = Pending();
+  ASSERT_EQ(runs.size(), 20u);
+  const auto near = std::count_if(runs.begin(), runs.end(),
+                                  [last](const RunRow& run) { return run.due <= last; });
+  EXPECT_LT(near, 20);
+  EXPECT_EQ(static_cast<int64_t>(Fed().size()), near);
+}
+
+// Planned 30 minutes after the fire, but still before it is due: no misfire.
+TEST_F(SegmentPlannerTest, WhatIsNotDueYetIsNoMisfire) {
+  JobDefinition job;
+  job.type = JobType::kNoop;
+  job.misfire_policy = MisfirePolicy::kSkip;
+  job.schedules = {
+      {.kind = ScheduleKind::kRate, .every = 6h, .start = clock_.Wall() + 1s, .jitter = 1h}};
+  std::map<ScheduleId, WallTime> due;
+  for (int i = 0; i < 20; ++i) {
+    const StoredJob stored = CreateJob("spread" + std::to_string(i), job);
+    const Schedule schedule =
+        Schedule::Compile(job.schedules[0], DstGap::kFire, DstRepeat::kAuto).value();
+    const ScheduleId id = stored.schedules[0].schedule_id;
+    due[id] = DueTimes(schedule, id).Of(clock_.Wall() + 1s);
+  }
+  clock_.Advance(30min);
+  SampleClock();
+  SegmentPlanner planner = Make();
+  Plan(planner);
+  std::set<ScheduleId> planned;
+  for (const RunRow& run : Pending()) planned.insert(run.key.schedule_id);
+  const WallTime misfire_end = clock_.Wall() - std::chrono::seconds(job.misfire_grace_s);
+  for (const auto& [id, at] : due) EXPECT_EQ(planned.contains(id), at >= misfire_end);
+  EXPECT_GT(planned.size(), 2u);
+  EXPECT_LT(planned.size(), 18u);
+  EXPECT_EQ(metrics_.counter("carillon_misfires_total", "skip").value(), 20 - planned.size());
 }
 
 TEST_F(SegmentPlannerTest, FiresFollowEachOtherWithoutHoleOrRepetitionAsTimeGoes) {
