@@ -14,6 +14,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kMicrosPerMilli = 1000;
+constexpr int64_t kMicrosPerSecond = 1'000'000;
+constexpr int64_t kInSecondsMax = 31'536'000;  // a year of 365 days
 
 Error Invalid(std::string_view pointer, std::string message) {
   return {ErrorCode::kInvalid, std::move(message), std::string(pointer)};
@@ -142,6 +144,42 @@ Status ReadEvery(const json& value, const std::string& pointer, Duration& out) {
   return {};
 }
 
+Status ReadJitter(const json& value, const std::string& pointer, Duration& out) {
+  constexpr int64_t kJitterMax = INT64_MAX / kMicrosPerSecond;  // the schedule's own bound is lower
+  int64_t jitter_s = 0;
+  CARILLON_TRY(ReadSeconds(value, pointer, jitter_s));
+  if (std::abs(jitter_s) > kJitterMax) return Invalid(pointer, "is out of range");
+  out = Duration(jitter_s * kMicrosPerSecond);
+  return {};
+}
+
+// Reads a whole number of seconds that `in_s` may have.
+Status ReadIn(const json& value, const std::string& pointer, int64_t& out) {
+  CARILLON_TRY(ReadSeconds(value, pointer, out));
+  if (out >= 1 && out <= kInSecondsMax) return {};
+  return Invalid(pointer, "must be from 1 to " + std::to_string(kInSecondsMax) + " seconds");
+}
+
+// ResolveRelativeTimes has replaced each valid `in_s` where a request may have one.
+Status RefuseIn(const json& schedule, const std::string& pointer) {
+  if (schedule.contains("at")) {
+    return Error{ErrorCode::kConflict, "at and in_s are both set; omit one of them", pointer};
+  }
+  int64_t in_s = 0;
+  CARILLON_TRY(ReadIn(schedule["in_s"], pointer, in_s));
+  return Invalid(pointer, "in_s is relative; write `at` in files");
+}
+
+Status ReadRepeatedField(std::string_view name, const json& value, const std::string& pointer,
+                         ScheduleSpec& spec, bool* known) {
+  *known = true;
+  if (name == "start_time") return Read(value, pointer, spec.start);
+  if (name == "end_time") return Read(value, pointer, spec.end);
+  if (name == "jitter_s") return ReadJitter(value, pointer, spec.jitter);
+  *known = false;
+  return {};
+}
+
 Status ReadScheduleField(std::string_view name, const json& value, const std::string& pointer,
                          ScheduleSpec& spec) {
   // `kind` has been read before; only a GET sets `schedule_id`.
@@ -150,15 +188,20 @@ Status ReadScheduleField(std::string_view name, const json& value, const std::st
     if (name == "cron_expression") return Read(value, pointer, spec.cron_expression);
     if (name == "time_zone") return Read(value, pointer, spec.time_zone);
   }
-  if (spec.kind == ScheduleKind::kRate) {
-    if (name == "every_ms") return ReadEvery(value, pointer, spec.every);
-    if (name == "start_time") return Read(value, pointer, spec.start);
+  if (spec.kind == ScheduleKind::kRate && name == "every_ms") {
+    return ReadEvery(value, pointer, spec.every);
+  }
+  if (spec.kind == ScheduleKind::kCron || spec.kind == ScheduleKind::kRate) {
+    bool known = false;
+    CARILLON_TRY(ReadRepeatedField(name, value, pointer, spec, &known));
+    if (known) return {};
   }
   if (spec.kind == ScheduleKind::kOnce && name == "at") return Read(value, pointer, spec.at);
-  return Invalid(pointer, "unknown field '" + std::string(name) + "' in a schedule of kind " +
-                              std::string(Name(spec.kind)) +
-                              DidYouMean(name, {"cron_expression", "time_zone", "every_ms",
-                                                "start_time", "at", "kind"}));
+  return Invalid(pointer,
+                 "unknown field '" + std::string(name) + "' in a schedule of kind " +
+                     std::string(Name(spec.kind)) +
+                     DidYouMean(name, {"cron_expression", "time_zone", "every_ms", "start_time",
+                                       "end_time", "jitter_s", "at", "in_s", "kind"}));
 }
 
 std::string_view RequiredField(ScheduleKind kind) {
@@ -179,7 +222,10 @@ Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec&
   if (spec.kind == ScheduleKind::kManual) {
     return Invalid(kind_pointer, "must be cron, rate or once; a manual job has no schedules");
   }
-  spec.time_zone.clear();  // empty until FillScheduleZones sets the zone
+  if (spec.kind == ScheduleKind::kOnce && value.contains("in_s")) {
+    return RefuseIn(value, JsonPointer(pointer, "in_s"));
+  }
+  spec.time_zone.clear();  // until FillScheduleZones
   for (const auto& [name, entry] : value.items()) {
     CARILLON_TRY(ReadScheduleField(name, entry, JsonPointer(pointer, name), spec));
   }
@@ -201,16 +247,27 @@ Status Read(const json& value, const std::string& pointer, std::vector<ScheduleS
   return {};
 }
 
+// Fields with their defaults are left out, so that a version that does not know them can read the
+// definitions that do not use them.
+void WriteRepeated(const ScheduleSpec& spec, json& out) {
+  if (spec.kind == ScheduleKind::kRate || spec.start != WallTime{}) {
+    out["start_time"] = FormatRfc3339(spec.start);
+  }
+  if (spec.end != kNever) out["end_time"] = FormatRfc3339(spec.end);
+  if (spec.jitter != Duration{}) out["jitter_s"] = spec.jitter.count() / kMicrosPerSecond;
+}
+
 json Write(const ScheduleSpec& spec) {
   json out{{"kind", Name(spec.kind)}};
   switch (spec.kind) {
     case ScheduleKind::kCron:
       out["cron_expression"] = spec.cron_expression;
       out["time_zone"] = spec.time_zone;
+      WriteRepeated(spec, out);
       break;
     case ScheduleKind::kRate:
       out["every_ms"] = spec.every.count() / kMicrosPerMilli;
-      out["start_time"] = FormatRfc3339(spec.start);
+      WriteRepeated(spec, out);
       break;
     case ScheduleKind::kOnce: out["at"] = FormatRfc3339(spec.at); break;
     case ScheduleKind::kManual: break;
@@ -376,6 +433,22 @@ std::vector<std::string_view> JobFieldNames() {
   std::vector<std::string_view> names = {"job_id", "cron_expression"};
   for (const Field& field : kFields) names.push_back(field.name);
   return names;
+}
+
+void ResolveRelativeTimes(json& body, WallTime now) {
+  if (!body.is_object()) return;
+  const auto schedules = body.find("schedules");
+  if (schedules == body.end() || !schedules->is_array()) return;
+  for (json& schedule : *schedules) {
+    if (!schedule.is_object() || schedule.value("kind", json()) != Name(ScheduleKind::kOnce)) {
+      continue;
+    }
+    int64_t in_s = 0;
+    const bool relative = schedule.contains("in_s") && !schedule.contains("at");
+    if (!relative || !ReadIn(schedule["in_s"], "", in_s).ok()) continue;
+    schedule.erase("in_s");
+    schedule["at"] = FormatRfc3339(now + std::chrono::seconds(in_s));
+  }
 }
 
 void FillScheduleZones(JobDefinition& job) {

@@ -15,13 +15,15 @@ namespace {
 
 using nlohmann::json;
 
-// The cron expression of a job whose only schedule is a cron schedule in the job's own zone;
-// else null.
+// The cron expression of a job whose only schedule is a cron schedule in the job's own zone, without
+// a window and jitter; else null.
 json CronExpressionOf(const JobDefinition& job) {
   if (job.schedules.size() != 1) return nullptr;
   const ScheduleSpec& only = job.schedules[0];
-  if (only.kind != ScheduleKind::kCron || only.time_zone != job.time_zone) return nullptr;
-  return only.cron_expression;
+  const ScheduleSpec plain{.kind = ScheduleKind::kCron,
+                           .cron_expression = only.cron_expression,
+                           .time_zone = job.time_zone};
+  return only == plain ? json(only.cron_expression) : json(nullptr);
 }
 
 json NextFireTime(const StoredJob& job, WallTime now) {

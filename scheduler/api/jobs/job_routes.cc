@@ -6,6 +6,7 @@
 
 #include "common/domain/executor_state.h"
 #include "common/domain/run_id.h"
+#include "common/wire/json/job_fields.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
@@ -208,12 +209,13 @@ Reply ListJobs(const Call& call) {
 }
 
 Reply CreateJob(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
+  CARILLON_ASSIGN_OR_RETURN(json body, ReadJson(call.request, Body::kRequired));
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  ResolveRelativeTimes(body, now);
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed([&](Mistakes* further) {
                               return carillon::ParseJob(body, further);
                             }));
   if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   if (parsed.job_id.empty()) return CreateUnnamed(call, parsed.definition, now);
   return CreateNamed(call, JobId(parsed.job_id), parsed.definition, now);
 }
@@ -230,8 +232,9 @@ Reply GetJob(const Call& call) {
 Reply ReplaceJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
-  CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
+  CARILLON_ASSIGN_OR_RETURN(json body, ReadJson(call.request, Body::kRequired));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  ResolveRelativeTimes(body, now);
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed([&](Mistakes* further) {
                                                        return carillon::ParseReplacement(
@@ -247,9 +250,10 @@ Reply ReplaceJob(const Call& call) {
 Reply PatchJobFields(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
-  CARILLON_ASSIGN_OR_RETURN(const json patch, ReadJson(call.request, Body::kRequired));
+  CARILLON_ASSIGN_OR_RETURN(json patch, ReadJson(call.request, Body::kRequired));
   if (!patch.is_object()) return InvalidField("", "wrong_type", "A patch must be an object.");
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  ResolveRelativeTimes(patch, now);
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
   if (!base.readable) return Unreadable(id, base.job.version);
   CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, KeepId(ReadParsed([&](Mistakes* further) {

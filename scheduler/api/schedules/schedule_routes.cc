@@ -8,6 +8,7 @@
 #include "common/domain/schedule/cron.h"
 #include "common/domain/schedule/explain.h"
 #include "common/domain/schedule/schedule_lint.h"
+#include "common/wire/json/job_fields.h"
 #include "common/wire/json/job_json.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
@@ -30,8 +31,8 @@ json ErrorsOf(const Error& error) {
       {{{"pointer", error.pointer}, {"code", "invalid"}, {"detail", error.message}}});
 }
 
-// Parses the schedules of a preview in the same way as those of a job.
-Outcome<Result<ParsedJob>> ReadPreview(const json& body) {
+// Parses the schedules of a preview like those of a job that is written at `after`.
+Outcome<Result<ParsedJob>> ReadPreview(const json& body, WallTime after) {
   json probe = {{"name", "preview"}, {"type", "noop"}};
   for (const char* name : {"cron_expression", "schedules", "time_zone", "dst_gap", "dst_repeat"}) {
     if (body.contains(name) && !body[name].is_null()) probe[name] = body[name];
@@ -40,6 +41,7 @@ Outcome<Result<ParsedJob>> ReadPreview(const json& body) {
     return InvalidField("/cron_expression", "missing",
                         "Either cron_expression or schedules is required.");
   }
+  ResolveRelativeTimes(probe, after);
   return carillon::ParseJob(probe);
 }
 
@@ -176,7 +178,7 @@ Reply PreviewSchedule(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const std::string own,
                             TextMember(body, "job_id", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime after, ReadAfter(call, body));
-  CARILLON_ASSIGN_OR_RETURN(const auto parsed, ReadPreview(body));
+  CARILLON_ASSIGN_OR_RETURN(const auto parsed, ReadPreview(body, after));
   json answer = {{"valid", false},
                  {"errors", json::array()},
                  {"cron_expressions", json::array()},

@@ -96,11 +96,21 @@ export interface components {
       | components['schemas']['CronSchedule']
       | components['schemas']['RateSchedule']
       | components['schemas']['OnceSchedule'];
+    ScheduleWrite:
+      | components['schemas']['CronSchedule']
+      | components['schemas']['RateSchedule']
+      | components['schemas']['OnceSchedule']
+      | components['schemas']['DelayedSchedule'];
     CronSchedule: {
       /** @constant */
       kind: 'cron';
       cron_expression: string;
       time_zone?: string;
+      /** Format: date-time */
+      start_time?: string;
+      /** Format: date-time */
+      end_time?: string;
+      jitter_s?: number;
       schedule_id?: number;
     };
     RateSchedule: {
@@ -109,6 +119,9 @@ export interface components {
       every_ms: number;
       /** Format: date-time */
       start_time?: string;
+      /** Format: date-time */
+      end_time?: string;
+      jitter_s?: number;
       schedule_id?: number;
     };
     OnceSchedule: {
@@ -117,6 +130,11 @@ export interface components {
       /** Format: date-time */
       at: string;
       schedule_id?: number;
+    };
+    DelayedSchedule: {
+      /** @constant */
+      kind: 'once';
+      in_s: number;
     };
     Fire: {
       schedule: number;
@@ -172,7 +190,7 @@ export interface components {
       type?: 'shell' | 'noop';
       command?: string;
       cron_expression?: string | null;
-      schedules?: components['schemas']['Schedule'][];
+      schedules?: components['schemas']['ScheduleWrite'][];
       /** @default UTC */
       time_zone?: string;
       /** @default true */

@@ -120,6 +120,11 @@ inline JobDefinition RandomJob(Rng& rng) {
     } else {
       spec.at = FromUnixMicros(static_cast<int64_t>(rng.Below(4e15)));
     }
+    if (spec.kind != ScheduleKind::kOnce) {
+      if (rng.Chance(0.3)) spec.start = FromUnixMicros(static_cast<int64_t>(rng.Below(4e15)));
+      if (rng.Chance(0.3)) spec.end = spec.start + Duration(rng.Below(4'000'000'000'000'000));
+      if (rng.Chance(0.3)) spec.jitter = 1s * rng.Below(3'601);
+    }
     job.schedules.push_back(spec);
   }
   if (!TakesSlots(job.overlap_policy) || EndsPrevious(job.overlap_policy)) job.max_running = 1;

@@ -44,6 +44,34 @@ TEST_F(JobRoutesTest, KeepsAGivenIdAndRefusesItTwice) {
   EXPECT_EQ(again.pointer(), "/job_id");
 }
 
+TEST_F(JobRoutesTest, ADelayIsStoredAsATime) {
+  const json delayed = {{{"kind", "once"}, {"in_s", 3600}}};
+  const auto at = [](const json& job) { return job["schedules"][0]["at"]; };
+  const json created =
+      Create({{"job_id", "j"}, {"cron_expression", nullptr}, {"schedules", delayed}});
+  EXPECT_EQ(at(created), "2026-03-01T01:00:00.000000Z");
+  EXPECT_FALSE(created["schedules"][0].contains("in_s"));
+  clock_.Advance(10min);
+  const Answer patched =
+      Send("PATCH", "/api/jobs/j", json{{"schedules", delayed}}.dump(), {{"If-Match", "\"v1\""}});
+  ASSERT_EQ(patched.status, 200) << patched.text;
+  EXPECT_EQ(at(patched.body()), "2026-03-01T01:10:00.000000Z");
+  clock_.Advance(10min);
+  const Answer put = Send("PUT", "/api/jobs/j",
+                          JobBody({{"cron_expression", nullptr}, {"schedules", delayed}}).dump(),
+                          {{"If-Match", "\"v2\""}});
+  ASSERT_EQ(put.status, 200) << put.text;
+  EXPECT_EQ(at(put.body()), "2026-03-01T01:20:00.000000Z");
+  const Answer both = Post(
+      "/api/jobs",
+      JobBody(
+          {{"cron_expression", nullptr},
+           {"schedules", {{{"kind", "once"}, {"in_s", 3600}, {"at", "2026-03-01T01:00:00Z"}}}}}));
+  EXPECT_EQ(both.status, 422);
+  EXPECT_EQ(both.code(), "contradiction");
+  EXPECT_EQ(both.pointer(), "/schedules/0/in_s");
+}
+
 TEST_F(JobRoutesTest, GeneratedIdsAreValidForAnyName) {
   for (const char* name : {"日本語", "---", "A/B c", "x"}) {
     const json job = Create({{"name", name}});

@@ -37,6 +37,31 @@ TEST_F(ScheduleRoutesTest, TheLoadIsWhatTheJobsFire) {
   EXPECT_EQ(load["items"][1]["buckets"].size(), 1u);
 }
 
+TEST_F(ScheduleRoutesTest, WindowsCountInTheLoadAndInThePreview) {
+  const auto limited = [](const char* start, const char* end) {
+    return json{{{"kind", "cron"},
+                 {"cron_expression", "0 * * * *"},
+                 {"start_time", start},
+                 {"end_time", end}}};
+  };
+  const json early = limited("2026-03-01T02:00:00Z", "2026-03-01T05:00:00Z");
+  Create({{"job_id", "early"}, {"cron_expression", nullptr}, {"schedules", early}});
+  Create({{"job_id", "late"},
+          {"cron_expression", nullptr},
+          {"schedules", limited("2026-03-01T02:00:00Z", "2026-03-01T07:00:00Z")}});
+  const json load = Get(std::string(kDay) + "&bucket=hour&by_job=true").body();
+  EXPECT_EQ(load["buckets"][1]["fires"], 0);
+  EXPECT_EQ(load["buckets"][2]["fires"], 2);
+  EXPECT_EQ(load["buckets"][5]["fires"], 1);
+  EXPECT_EQ(load["buckets"][7]["fires"], 0);
+  const json preview = Post("/api/schedules/preview", {{"schedules", early}}).body();
+  EXPECT_EQ(preview["items"].size(), 3u);
+  const json delayed =
+      Post("/api/schedules/preview", {{"schedules", {{{"kind", "once"}, {"in_s", 60}}}}}).body();
+  ASSERT_EQ(delayed["items"].size(), 1u);
+  EXPECT_EQ(delayed["items"][0]["fire_time"], "2026-03-01T00:01:00.000000Z");
+}
+
 TEST_F(ScheduleRoutesTest, NothingFiredBeforeItsJobWasThere) {
   clock_.Advance(3h + 7min);
   Create({{"job_id", "five"}, {"cron_expression", "*/5 * * * *"}});
