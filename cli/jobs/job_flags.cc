@@ -97,24 +97,59 @@ Result<json> ValueOf(const FieldFlag& flag, const std::string& text) {
   return list;
 }
 
+Result<int64_t> WholeSecondsOf(const std::string& flag, const std::string& text) {
+  const auto time = ParseDuration(text);
+  if (!time.ok()) return {ErrorCode::kInvalid, flag + ": " + time.error().message};
+  if (time->count() % 1'000'000 != 0) {
+    return {ErrorCode::kInvalid, flag + ": must be whole seconds"};
+  }
+  return time->count() / 1'000'000;
+}
+
+// The fields that --start-time, --end-time and --jitter add to cron and rate schedules.
+Result<json> RepeatedFieldsOf(const JobFlags& flags) {
+  json fields = json::object();
+  if (!flags.start_time.empty()) fields["start_time"] = flags.start_time;
+  if (!flags.end_time.empty()) fields["end_time"] = flags.end_time;
+  for (const auto& [name, time] : fields.items()) {
+    CARILLON_TRY(ParseRfc3339(time.get<std::string>()));
+  }
+  if (!flags.jitter.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(fields["jitter_s"], WholeSecondsOf("--jitter", flags.jitter));
+  }
+  if (!fields.empty() && flags.crons.empty() && flags.rates.empty()) {
+    return {ErrorCode::kInvalid, "--start-time, --end-time and --jitter need --cron or --every"};
+  }
+  return fields;
+}
+
 Result<json> SchedulesOf(const JobFlags& flags) {
+  CARILLON_ASSIGN_OR_RETURN(const json repeated, RepeatedFieldsOf(flags));
   json schedules = json::array();
   for (const std::string& cron : flags.crons) {
     schedules.push_back({{"kind", "cron"}, {"cron_expression", cron}});
+    schedules.back().update(repeated);
   }
   for (const std::string& rate : flags.rates) {
     CARILLON_ASSIGN_OR_RETURN(const Duration every, ParseDuration(rate));
     schedules.push_back({{"kind", "rate"}, {"every_ms", every.count() / 1000}});
+    schedules.back().update(repeated);
   }
   for (const std::string& at : flags.instants) {
     CARILLON_TRY(ParseRfc3339(at));
     schedules.push_back({{"kind", "once"}, {"at", at}});
   }
+  for (const std::string& delay : flags.delays) {
+    CARILLON_ASSIGN_OR_RETURN(const int64_t in_s, WholeSecondsOf("--in", delay));
+    schedules.push_back({{"kind", "once"}, {"in_s", in_s}});
+  }
   return schedules;
 }
 
 bool NamesSchedules(const JobFlags& flags) {
-  return flags.manual || !flags.crons.empty() || !flags.rates.empty() || !flags.instants.empty();
+  const bool limits = !flags.start_time.empty() || !flags.end_time.empty() || !flags.jitter.empty();
+  return flags.manual || !flags.crons.empty() || !flags.rates.empty() || !flags.instants.empty() ||
+         !flags.delays.empty() || limits;
 }
 
 }  // namespace
@@ -143,11 +178,20 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
   CLI::Option* every =
       repeated("--every", flags.rates, "Fixed interval, e.g. 500ms, 30s, 1h; repeatable");
   CLI::Option* at = repeated("--at", flags.instants, "Once, at an RFC 3339 time; repeatable");
+  CLI::Option* in = repeated("--in", flags.delays, "Once, after this time, e.g. 90m; repeatable");
+  CLI::Option* start =
+      verb->add_option("--start-time", flags.start_time,
+                       "RFC 3339 time before which --cron and --every do not fire");
+  CLI::Option* end = verb->add_option("--end-time", flags.end_time,
+                                      "RFC 3339 time from which --cron and --every do not fire");
+  CLI::Option* jitter =
+      verb->add_option("--jitter", flags.jitter,
+                       "Start each run of --cron and --every up to this much later, e.g. 5m");
   repeated("--param", flags.parameters, "Parameter, name=value; repeatable");
   repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
   repeated("--label", flags.labels, "Label, name=value; repeatable");
   verb->add_flag("--manual", flags.manual, "No schedule: run only manually")
-      ->excludes(cron, every, at);
+      ->excludes(cron, every, at, in, start, end, jitter);
   verb->add_flag("--paused", flags.paused, "Pause the job");
 }
 

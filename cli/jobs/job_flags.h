@@ -17,6 +17,11 @@ struct JobFlags {
   std::vector<std::string> crons;
   std::vector<std::string> rates;
   std::vector<std::string> instants;
+  std::vector<std::string> delays;
+  // Of every schedule in `crons` and `rates`; empty = not given.
+  std::string start_time;
+  std::string end_time;
+  std::string jitter;
   std::vector<std::string> parameters;
   std::vector<std::string> env;
   std::vector<std::string> labels;

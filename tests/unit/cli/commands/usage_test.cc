@@ -128,7 +128,7 @@ TEST_F(UsageTest, ExamplesNameCommandsAndFlagsThatExist) {
 
 TEST_F(UsageTest, NoScheduleAndAScheduleExcludeEachOther) {
   const std::vector<std::pair<std::string, std::string>> schedules = {
-      {"--cron", "0 3 * * *"}, {"--every", "5m"}, {"--at", "2030-03-01T02:00:00Z"}};
+      {"--cron", "0 3 * * *"}, {"--every", "5m"}, {"--at", "2030-03-01T02:00:00Z"}, {"--in", "1h"}};
   for (const auto& [flag, value] : schedules) {
     EXPECT_EQ(Run({"job", "create", "--name", "n", flag, value, "--manual"}), 2);
     EXPECT_TRUE(Told(flag + " excludes --manual")) << err();

@@ -104,6 +104,25 @@ TEST_F(JobCommandsTest, CreateTakesSeveralSchedules) {
                                             {{"kind", "once"}, {"at", "2026-03-01T00:00:00Z"}}}));
 }
 
+TEST_F(JobCommandsTest, WindowAndJitterApplyToEachRepeatedSchedule) {
+  Answer("POST /api/jobs", JobShown("j"), 201);
+  EXPECT_EQ(Run({"job", "create", "--name", "n", "--cron", "@daily", "--every", "1h", "--in", "90m",
+                 "--start-time", "2026-03-01T00:00:00Z", "--end-time", "2026-04-01T00:00:00Z",
+                 "--jitter", "5m"}),
+            0);
+  EXPECT_EQ(SentBody(0)["schedules"], (json{{{"kind", "cron"},
+                                             {"cron_expression", "@daily"},
+                                             {"start_time", "2026-03-01T00:00:00Z"},
+                                             {"end_time", "2026-04-01T00:00:00Z"},
+                                             {"jitter_s", 300}},
+                                            {{"kind", "rate"},
+                                             {"every_ms", 3'600'000},
+                                             {"start_time", "2026-03-01T00:00:00Z"},
+                                             {"end_time", "2026-04-01T00:00:00Z"},
+                                             {"jitter_s", 300}},
+                                            {{"kind", "once"}, {"in_s", 5'400}}}));
+}
+
 TEST_F(JobCommandsTest, CreateReadsYamlFromStandardInputAndFlagsWin) {
   Answer("POST /api/jobs", JobShown("j"), 201);
   in_.str("name: from file\ncommand: |\n  set -e\n  true\ntimeout: 5\nenv: {PORT: \"80\"}\n");
@@ -115,15 +134,19 @@ TEST_F(JobCommandsTest, CreateReadsYamlFromStandardInputAndFlagsWin) {
 }
 
 TEST_F(JobCommandsTest, CreateRefusesBadFlagsWithoutAsking) {
-  for (const std::vector<std::string>& flags :
-       std::vector<std::vector<std::string>>{{},
-                                             {"--name", "n", "--timeout", "soon"},
-                                             {"--name", "n", "--timeout", "500ms"},
-                                             {"--name", "n", "--retry", "two"},
-                                             {"--name", "n", "--env", "novalue"},
-                                             {"--name", "n", "--at", "tomorrow"},
-                                             {"--name", "n", "--no-such-flag"},
-                                             {"-f", "/nonexistent/job.yaml"}}) {
+  for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
+           {},
+           {"--name", "n", "--timeout", "soon"},
+           {"--name", "n", "--timeout", "500ms"},
+           {"--name", "n", "--retry", "two"},
+           {"--name", "n", "--env", "novalue"},
+           {"--name", "n", "--at", "tomorrow"},
+           {"--name", "n", "--in", "500ms"},
+           {"--name", "n", "--jitter", "5m"},
+           {"--name", "n", "--at", "2026-03-01T00:00:00Z", "--end-time", "2026-04-01T00:00:00Z"},
+           {"--name", "n", "--cron", "@daily", "--end-time", "x"},
+           {"--name", "n", "--no-such-flag"},
+           {"-f", "/nonexistent/job.yaml"}}) {
     std::vector<std::string> arguments = {"job", "create"};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     EXPECT_EQ(Run(arguments), 2);
