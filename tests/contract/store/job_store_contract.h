@@ -31,6 +31,11 @@ TYPED_TEST(JobStoreContract, CreatedJobIsReadBackWhole) {
   definition.schedules.push_back(
       {.kind = ScheduleKind::kCron, .cron_expression = "0 3 * * *", .time_zone = "Europe/Paris"});
   definition.schedules.push_back({.kind = ScheduleKind::kOnce, .at = kT0 + 7s});
+  definition.schedules.push_back({.kind = ScheduleKind::kCron,
+                                  .cron_expression = "0 4 * * *",
+                                  .start = kT0 + 1s,
+                                  .end = kT0 + 24h * 365,
+                                  .jitter = 90s});
   definition.parameters = {{"x", std::string("y")}, {"n", int64_t{4}}, {"b", true}, {"d", 1.5}};
   definition.env = {{"PATHLIKE", "a:b"}};
   definition.labels = {{"team", "bells"}};
@@ -44,16 +49,54 @@ TYPED_TEST(JobStoreContract, CreatedJobIsReadBackWhole) {
   EXPECT_EQ(created.created, kT0 + 1s);
   EXPECT_EQ(created.updated, kT0 + 1s);
   EXPECT_EQ(created.definition, definition);
-  ASSERT_EQ(created.schedules.size(), 3u);
-  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(created.schedules[i].spec, definition.schedules[i]);
+  ASSERT_EQ(created.schedules.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(created.schedules[i].spec, definition.schedules[i]);
   this->Reopen();
   StoreDriver again = this->driver();
   const StoredJob read = again.v(again.jobs.GetJob(JobId("job-1")));
   EXPECT_EQ(read.definition, definition);
   EXPECT_EQ(read.version, 1);
   EXPECT_EQ(read.created, kT0 + 1s);
-  ASSERT_EQ(read.schedules.size(), 3u);
+  ASSERT_EQ(read.schedules.size(), 4u);
   EXPECT_EQ(read.schedules[1].schedule_id, created.schedules[1].schedule_id);
+  // The planner reads the schedules on its own.
+  for (const DueSchedule& due : again.v(again.firing.ScanDue(again.All(), kT0 + 48h, 100))) {
+    const auto same =
+        std::find_if(read.schedules.begin(), read.schedules.end(),
+                     [&](const StoredSchedule& one) { return one.schedule_id == due.schedule_id; });
+    ASSERT_NE(same, read.schedules.end());
+    EXPECT_EQ(due.spec, same->spec);
+  }
+}
+
+TYPED_TEST(JobStoreContract, AnEditOfTheWindowOrTheJitterAloneMakesANewSchedule) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  StoredJob job = s.Create("a", s.Every(10s));
+  const auto edit = [&](auto change) {
+    JobDefinition edited = job.definition;
+    change(edited.schedules[0]);
+    const ScheduleId before = job.schedules[0].schedule_id;
+    job = s.Replace(job, edited, kT0 + 1s);
+    EXPECT_EQ(job.schedules[0].spec, edited.schedules[0]);
+    EXPECT_NE(job.schedules[0].schedule_id, before);
+  };
+  s.Plan(kT0 + 40s, fence);
+  edit([](ScheduleSpec& spec) { spec.end = kT0 + 30s; });
+  EXPECT_TRUE(s.Pending(kT0 + 24h).empty());  // those of the old schedule are unplanned
+  s.Plan(kT0 + 40s, fence);
+  EXPECT_EQ(s.Pending(kT0 + 24h).size(), 2u);
+  EXPECT_EQ(NextFires(s, job), (std::vector<WallTime>{kNever}));
+  edit([](ScheduleSpec& spec) { spec.jitter = 5s; });
+  s.Plan(kT0 + 40s, fence);
+  const std::vector<RunRow> rows = s.Pending(kT0 + 24h);
+  ASSERT_EQ(rows.size(), 2u);
+  for (const RunRow& row : rows) {
+    EXPECT_GE(row.due, row.key.fire);
+    EXPECT_LT(row.due, row.key.fire + 5s);
+    EXPECT_EQ(s.Claim(s.ClaimOf(row, 1), fence, row.due - 1us).reason, ClaimReason::kNotDue);
+  }
+  EXPECT_TRUE(s.Gaps(job).empty());
 }
 
 TYPED_TEST(JobStoreContract, FirstFiresAreStrictlyAfterNow) {
