@@ -52,15 +52,24 @@ ScheduleSpec Actor::NewSchedule() {
   switch (p_.rng.Below(4)) {
     case 0: {
       static const std::vector<int> kSeconds = {2, 3, 5, 10, 15, 20};
-      return {.kind = ScheduleKind::kCron, .cron_expression = EverySecondsCron(Pick(kSeconds))};
+      return WithWindowAndJitter(
+          {.kind = ScheduleKind::kCron, .cron_expression = EverySecondsCron(Pick(kSeconds))});
     }
     case 1: return {.kind = ScheduleKind::kOnce, .at = now + Duration(p_.rng.Below(40'000'000))};
     default: {
       const Duration every = 1500ms + 1ms * p_.rng.Below(12'000);
       const Duration ago = Duration(p_.rng.Below(3'600'000'000));
-      return {.kind = ScheduleKind::kRate, .every = every, .start = now - ago};
+      return WithWindowAndJitter({.kind = ScheduleKind::kRate, .every = every, .start = now - ago});
     }
   }
+}
+
+// Decided without a random draw, so that existing seeds draw the same numbers for all else.
+ScheduleSpec Actor::WithWindowAndJitter(ScheduleSpec spec) const {
+  if (made_ % 3 == 0) spec.end = p_.now() + 20s + made_ * 7s;
+  if (made_ % 4 == 1) spec.jitter = 1s * (1 + made_ % 9);
+  if (made_ % 5 == 2 && spec.kind == ScheduleKind::kCron) spec.start = p_.now() + 10s;
+  return spec;
 }
 
 void Actor::ChooseOverlap(JobDefinition& job) {

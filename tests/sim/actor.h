@@ -62,6 +62,7 @@ class Actor {
   JobDefinition NewDefinition();
   void ChooseOverlap(JobDefinition& job);
   ScheduleSpec NewSchedule();
+  ScheduleSpec WithWindowAndJitter(ScheduleSpec spec) const;
   std::string NewCommand();
   void Create();
   void Edit(const StoredJob& job);

@@ -57,6 +57,9 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   rows_[after->key] = *after;
   if (before != nullptr) FollowQueue(*before, *after);
   if (before == nullptr) {
+    if (after->due < after->key.fire) {
+      Fail("P1 never early", "due before its fire: " + Describe(*after));
+    }
     created_at_[after->key] = events_;
     return;
   }
@@ -257,12 +260,16 @@ void Checker::ProcessStarted(const ExecutorId& host, const StartAttempt& start) 
   if (accepted == accepted_.end() || accepted->second != start.attempt.token) {
     Fail("P3 one start per attempt", "started without a claim: " + what);
   }
-  if (name.second == 1 && ports_.now() < start.attempt.key.fire)
-    Fail("P1 never early", "started early: " + what);
   if (ports_.is_alive(name.first, name.second) && !confirmed_overlap_.contains(name.first)) {
     Fail("P4 no overlap between attempts", "another attempt is alive: " + what);
   }
   const auto row = rows_.find(name.first);
+  // A row keeps its due time while its run is active.
+  const bool active = row != rows_.end() && row->second.state == RunState::kRunning;
+  const WallTime due = active ? row->second.due : start.attempt.key.fire;
+  if (name.second == 1 && ports_.now() < std::max(due, start.attempt.key.fire)) {
+    Fail("P1 never early", "started early: " + what);
+  }
   const bool superseded = row != rows_.end() && row->second.attempt > name.second &&
                           row->second.state == RunState::kRunning;
   if (superseded && !confirmed_overlap_.contains(name.first)) {

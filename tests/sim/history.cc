@@ -49,6 +49,8 @@ std::vector<WallTime> History::Fires(const ScheduleLife& life, WallTime first, W
     }
     return fires;
   }
+  first = std::max(first, life.spec.start);
+  last = std::min(last, life.spec.end - 1us);
   const WallTime start = life.spec.kind == ScheduleKind::kRate ? life.spec.start : WallTime{};
   WallTime fire = start;
   if (fire < first) fire += ((first - start + step - 1us) / step) * step;
