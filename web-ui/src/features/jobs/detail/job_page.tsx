@@ -35,8 +35,8 @@ import { RunTable } from '../../runs/list/run_table';
 import { StateFilter } from '../../runs/list/state_filter';
 import { DeleteDialog, PauseDialog } from '../actions/pause_delete_dialogs';
 import { describeCron, useWords } from './describe';
-import { scheduleText, zoneOf } from './schedule_text';
-import { definitionOf, limitsRuns, queuesRuns } from '../form/form_values';
+import { limitsText, scheduleText, zoneOf } from './schedule_text';
+import { definitionOf } from '../form/form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from '../actions/job_actions';
 import { LabelLinks } from '../list/label_links';
 import { useOwnerText } from '../list/owners';
@@ -339,6 +339,9 @@ function Overview({ job }: { job: Job }) {
                       {describeCron(schedule.cron_expression, language)} ·{' '}
                       {schedule.time_zone ?? job.time_zone}
                     </span>
+                  )}
+                  {limitsText(schedule, t) !== '' && (
+                    <span className="block text-muted">{limitsText(schedule, t)}</span>
                   )}
                 </li>
               ))}

@@ -2,6 +2,9 @@ import { addEnglish } from '../../../i18n';
 
 export const en = {
   'schedule.every': 'every {{span}}',
+  'schedule.from': 'from {{at}}',
+  'schedule.until': 'until {{at}}',
+  'schedule.jitter': 'each run up to {{span}} later',
   'schedule.once': 'once at {{at}}',
   'audit.all': 'View in the full audit log',
   'jobs.tab_versions': 'Versions',

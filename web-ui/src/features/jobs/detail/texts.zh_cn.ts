@@ -3,6 +3,9 @@ import type { en } from './texts.en';
 
 export const zhCN: TwinOf<typeof en> = {
   'schedule.every': '每 {{span}}',
+  'schedule.from': '自 {{at}} 起',
+  'schedule.until': '至 {{at}} 止',
+  'schedule.jitter': '每次运行最多晚 {{span}}',
   'schedule.once': '单次：{{at}}',
   'audit.all': '在完整审计日志中查看',
   'jobs.tab_versions': '版本',

@@ -14,7 +14,7 @@ import { COLUMNS, Choose, Text, useError } from './form_fields';
 import type { Definition } from './definition';
 import { KINDS, OVERLAP_POLICIES, limitsRuns, schedulesOf, fieldOf, type FormValues } from './form_values';
 import { OwnerField } from './owner_field';
-import { AddSchedule, ScheduleRows } from './schedule_rows';
+import { AddSchedule, LimitSchedule, ScheduleRows } from './schedule_rows';
 import { PreviewPanel, usePreview } from './preview';
 import { TellSection } from './notifications_section';
 
@@ -181,6 +181,7 @@ function When({ base }: { base: Definition }) {
             <Text name="at" label={t('form.at')} mono placeholder="2026-12-24T18:00:00+01:00" />
           )}
           {several && <ScheduleRows errorOf={wrong} />}
+          {(values.kind === 'cron' || values.kind === 'rate') && <LimitSchedule />}
           {!several && values.kind !== 'manual' && <AddSchedule />}
           <ZoneField error={wrong('time_zone')} />
         </div>

@@ -85,6 +85,10 @@ describe('a definition', () => {
       ],
       [{ kind: 'rate', every_ms: 5000, start_time: '2026-03-01T00:00:00Z' }],
       [{ kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'Asia/Tokyo' }],
+      [{ kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC', start_time: '2026-03-01T00:00:00Z' }],
+      [{ kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC', end_time: '2026-03-01T00:00:00Z' }],
+      [{ kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC', jitter_s: 60 }],
+      [{ kind: 'rate', every_ms: 5000, end_time: '2026-03-01T00:00:00Z', jitter_s: 60 }],
       [
         { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC', jitter_s: 5 },
         { kind: 'rate', every_ms: 1500, start_time: '1970-01-01T00:00:00.000000Z' },
@@ -173,7 +177,7 @@ describe('the schedules of a job', () => {
   it('keep nothing of a kind that they are no longer', () => {
     const [row] = valuesOf({
       schedules: [
-        { kind: 'cron', cron_expression: '0 3 * * *', jitter_s: 5 },
+        { kind: 'cron', cron_expression: '0 3 * * *', note: 5 },
         { kind: 'once', at: 'x' },
       ],
     }).schedules;
@@ -182,8 +186,30 @@ describe('the schedules of a job', () => {
     ]);
   });
 
+  it('with a window or a jitter have no short form', () => {
+    const cron = { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC' };
+    expect(normalised({ schedules: [cron] }).cron_expression).toBe('0 3 * * *');
+    for (const limit of [{ start_time: 'x' }, { end_time: 'x' }, { jitter_s: 5 }])
+      expect(normalised({ schedules: [{ ...cron, ...limit }] }).cron_expression).toBeNull();
+  });
+
+  it('lose the limits that their rows have no longer', () => {
+    const [row] = valuesOf({
+      schedules: [{ kind: 'cron', cron_expression: '0 3 * * *', start_time: 'a', end_time: 'b', jitter_s: 5 }],
+    }).schedules;
+    expect(schedulesOf(several({ ...row, start_time: '', end_time: ' ', jitter_s: '' }))).toEqual([
+      { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC' },
+    ]);
+  });
+
   it('are refused row by row, and only while there are several', () => {
-    const rows = several({ cron_expression: '' }, { kind: 'rate', every_s: '0' }, { kind: 'once' }).schedules;
+    const rows = several(
+      { cron_expression: '' },
+      { kind: 'rate', every_s: '0' },
+      { kind: 'once' },
+      { cron_expression: '0 3 * * *', jitter_s: '3601' },
+      { kind: 'rate', jitter_s: '1.5' },
+    ).schedules;
     const result = formSchema.safeParse({
       ...DEFAULTS,
       name: 'a',
@@ -195,6 +221,8 @@ describe('the schedules of a job', () => {
       ['schedules.0.cron_expression', 'required'],
       ['schedules.1.every_s', 'positive'],
       ['schedules.2.at', 'required'],
+      ['schedules.3.jitter_s', 'jitter'],
+      ['schedules.4.jitter_s', 'jitter'],
     ]);
     expect(issuesOf({ schedules: rows })).toEqual([]);
   });
@@ -202,6 +230,7 @@ describe('the schedules of a job', () => {
   it('have fields for what the server says of each', () => {
     expect(fieldOf('/schedules/1/cron_expression', true)).toBe('schedules.1.cron_expression');
     expect(fieldOf('/schedules/2/every_ms', true)).toBe('schedules.2.every_s');
+    expect(fieldOf('/schedules/0/end_time', true)).toBe('schedules.0.end_time');
     expect(fieldOf('/schedules/0', true)).toBe('schedules.0.kind');
     expect(fieldOf('/schedules', true)).toBe('kind');
   });

@@ -14,7 +14,7 @@ import {
   wrongLate,
   wrongMail,
 } from './notifications_values';
-import { rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
+import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
 
 export const KINDS = ['cron', 'rate', 'once', 'manual', 'several'] as const;
 export const OVERLAP_POLICIES = [
@@ -79,6 +79,8 @@ export const formSchema = z
         time_zone: z.string(),
         every_s: z.string(),
         start_time: z.string(),
+        end_time: z.string(),
+        jitter_s: z.string(),
         at: z.string(),
         kept: z.string(),
       }),
@@ -278,7 +280,7 @@ export function normalised(definition: Definition): Definition {
 
 function shortView(schedules: unknown[], zone: string): string | null {
   const [only] = schedules;
-  if (schedules.length !== 1 || !isObject(only) || only.kind !== 'cron') return null;
+  if (schedules.length !== 1 || !isObject(only) || only.kind !== 'cron' || isLimited(only)) return null;
   return (only.time_zone ?? zone) === zone ? String(only.cron_expression) : null;
 }
 
@@ -314,6 +316,7 @@ function scheduleValues(schedules: Schedule[], zone: string): Partial<FormValues
     schedules: (schedules as unknown[]).map((one) => rowOf(one, zone)),
   };
   if (schedules.length > 1) return several;
+  if (isLimited({ ...only })) return several;
   if (only.kind === 'cron' && (only.time_zone ?? zone) === zone) {
     return { kind: 'cron', cron_expression: only.cron_expression };
   }

@@ -1,7 +1,7 @@
 // Several schedules of a job, each with its own kind.
 import './texts.en';
 import { Plus, Trash2 } from 'lucide-react';
-import { useEffect } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import { useFieldArray, useFormContext, useWatch, type FieldPath } from 'react-hook-form';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
@@ -36,6 +36,40 @@ export function AddSchedule() {
   );
 }
 
+// From the single fields to a row, which has fields for a window and a jitter.
+export function LimitSchedule() {
+  const { t } = useTranslation();
+  const { getValues, setValue } = useFormContext<FormValues>();
+  return (
+    <button
+      type="button"
+      className="button justify-self-start"
+      onClick={() => {
+        setValue('schedules', rowsOf(getValues()), { shouldDirty: true });
+        setValue('kind', 'several', { shouldDirty: true });
+      }}
+    >
+      {t('form.limit_schedule')}
+    </button>
+  );
+}
+
+// The window and the jitter of a row. Open at first if it is the only row, or if one is set.
+function Limits(props: { at: number; only: boolean; children: ReactNode; wrong: boolean }) {
+  const { t } = useTranslation();
+  const { getValues } = useFormContext<FormValues>();
+  const [open, setOpen] = useState(() => {
+    const row = getValues(`schedules.${props.at}`);
+    return props.only || row.end_time !== '' || row.jitter_s !== '' || row.start_time !== '';
+  });
+  return (
+    <details open={open || props.wrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="py-1 text-accent">{t('form.more_schedule', { n: props.at + 1 })}</summary>
+      <div className="mt-2 grid gap-2">{props.children}</div>
+    </details>
+  );
+}
+
 export function ScheduleRows({ errorOf }: { errorOf: (field: FieldPath<FormValues>) => string | undefined }) {
   const { t } = useTranslation();
   const { fields, append, remove } = useFieldArray<FormValues, 'schedules'>({ name: 'schedules' });
@@ -50,7 +84,7 @@ export function ScheduleRows({ errorOf }: { errorOf: (field: FieldPath<FormValue
       <ol className="grid gap-3">
         {fields.map((field, i) => (
           <li key={field.id} className="grid gap-2 rounded-md border p-3" data-testid="schedule">
-            <Row at={i} errorOf={errorOf} onRemove={() => remove(i)} />
+            <Row at={i} only={fields.length === 1} errorOf={errorOf} onRemove={() => remove(i)} />
           </li>
         ))}
       </ol>
@@ -68,12 +102,16 @@ export function ScheduleRows({ errorOf }: { errorOf: (field: FieldPath<FormValue
   );
 }
 
+const LIMITS = ['start_time', 'end_time', 'jitter_s'] as const;
+
 function Row({
   at,
+  only,
   errorOf,
   onRemove,
 }: {
   at: number;
+  only: boolean;
   errorOf: (field: FieldPath<FormValues>) => string | undefined;
   onRemove: () => void;
 }) {
@@ -98,6 +136,7 @@ function Row({
       {...more}
     />
   );
+  const time = { mono: true, placeholder: '2026-12-24T18:00:00+01:00' };
   return (
     <>
       <div className="flex items-end gap-2">
@@ -126,14 +165,16 @@ function Row({
       ]}
       {kind === 'rate' && [
         text('every_s', t('form.every_n', { n }), { numeric: true }),
-        text('start_time', t('form.start_n', { n }), {
-          mono: true,
-          placeholder: '2026-12-24T18:00:00+01:00',
-          hint: t('form.start_hint'),
-        }),
+        text('start_time', t('form.start_n', { n }), { ...time, hint: t('form.start_hint') }),
       ]}
-      {kind === 'once' &&
-        text('at', t('form.at_n', { n }), { mono: true, placeholder: '2026-12-24T18:00:00+01:00' })}
+      {(kind === 'cron' || kind === 'rate') && (
+        <Limits at={at} only={only} wrong={LIMITS.some((field) => errorOf(`schedules.${at}.${field}`))}>
+          {kind === 'cron' && text('start_time', t('form.from_n', { n }), time)}
+          {text('end_time', t('form.until_n', { n }), time)}
+          {text('jitter_s', t('form.jitter_n', { n }), { numeric: true, hint: t('form.jitter_hint') })}
+        </Limits>
+      )}
+      {kind === 'once' && text('at', t('form.at_n', { n }), time)}
     </>
   );
 }

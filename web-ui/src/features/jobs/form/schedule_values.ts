@@ -7,7 +7,9 @@ export interface ScheduleRow {
   cron_expression: string;
   time_zone: string; // empty: the job's time zone
   every_s: string;
-  start_time: string; // empty: fires at whole multiples of the interval
+  start_time: string; // empty: whole multiples of the rate; a cron schedule has no start
+  end_time: string; // empty: none
+  jitter_s: string; // empty: 0
   at: string;
   kept: string; // the original schedule, as JSON
 }
@@ -20,6 +22,8 @@ export const EMPTY_ROW: ScheduleRow = {
   time_zone: '',
   every_s: '300',
   start_time: '',
+  end_time: '',
+  jitter_s: '',
   at: '',
   kept: '{}',
 };
@@ -31,6 +35,12 @@ export const startOf = (schedule: Definition): string =>
     ? schedule.start_time
     : '';
 
+// True if the schedule has a window or a jitter, which only a row shows.
+export const isLimited = (schedule: Definition): boolean =>
+  schedule.end_time !== undefined ||
+  schedule.jitter_s !== undefined ||
+  (schedule.kind === 'cron' && schedule.start_time !== undefined);
+
 export function rowOf(schedule: unknown, zone: string): ScheduleRow {
   const from = (typeof schedule === 'object' && schedule !== null ? schedule : {}) as Definition;
   const text = (name: string) => (typeof from[name] === 'string' ? from[name] : '');
@@ -40,9 +50,18 @@ export function rowOf(schedule: unknown, zone: string): ScheduleRow {
     time_zone: from.time_zone === zone ? '' : text('time_zone'),
     every_s: typeof from.every_ms === 'number' ? String(from.every_ms / 1000) : EMPTY_ROW.every_s,
     start_time: startOf(from),
+    end_time: text('end_time'),
+    jitter_s: typeof from.jitter_s === 'number' ? String(from.jitter_s) : '',
     at: text('at'),
     kept: JSON.stringify(schedule),
   };
+}
+
+// The members of a cron or rate schedule that are set only if they are wanted.
+function limitsOf(row: ScheduleRow): Definition {
+  const end = row.end_time.trim();
+  const jitter = row.jitter_s.trim();
+  return { ...(end === '' ? {} : { end_time: end }), ...(jitter === '' ? {} : { jitter_s: +jitter }) };
 }
 
 export function scheduleOf(row: ScheduleRow, zone: string): unknown {
@@ -52,6 +71,8 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
     time_zone: _zone,
     every_ms: _every,
     start_time,
+    end_time: _end,
+    jitter_s: _jitter,
     at: _at,
     ...rest
   } = kept?.kind === row.kind ? kept : ({} as Definition);
@@ -62,6 +83,8 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
         kind: 'cron',
         cron_expression: row.cron_expression.trim(),
         time_zone: row.time_zone.trim() || zone,
+        ...(row.start_time.trim() === '' ? {} : { start_time: row.start_time.trim() }),
+        ...limitsOf(row),
       };
     case 'rate': {
       const start = row.start_time.trim() || (startOf({ start_time }) === '' ? start_time : undefined);
@@ -70,6 +93,7 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
         kind: 'rate',
         every_ms: Math.round(+row.every_s * 1000),
         ...(start === undefined ? {} : { start_time: start }),
+        ...limitsOf(row),
       };
     }
     case 'once':
@@ -79,17 +103,22 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
   }
 }
 
+export const JITTER_MAX_S = 3600;
+const wrongJitter = (text: string) => text !== '' && !(/^\d+$/.test(text) && +text <= JITTER_MAX_S);
+
 // Returns the invalid field of a row and a code for the problem.
 export function wrongIn(row: ScheduleRow): readonly [keyof ScheduleRow, string] | null {
   if (row.kind === 'cron' && row.cron_expression.trim() === '') return ['cron_expression', 'required'];
   if (row.kind === 'rate' && !(+row.every_s > 0)) return ['every_s', 'positive'];
-  return row.kind === 'once' && row.at.trim() === '' ? ['at', 'required'] : null;
+  if (row.kind === 'once') return row.at.trim() === '' ? ['at', 'required'] : null;
+  return wrongJitter(row.jitter_s.trim()) ? ['jitter_s', 'jitter'] : null;
 }
 
+const OWN_FIELDS = ['cron_expression', 'time_zone', 'start_time', 'end_time', 'jitter_s', 'at'] as const;
 // Returns the field of a row that shows an error about a member of its schedule.
 export const rowFieldOf = (member: string | undefined): keyof ScheduleRow =>
   member === 'every_ms'
     ? 'every_s'
-    : member === 'cron_expression' || member === 'time_zone' || member === 'start_time' || member === 'at'
-      ? member
+    : member !== undefined && (OWN_FIELDS as readonly string[]).includes(member)
+      ? (member as (typeof OWN_FIELDS)[number])
       : 'kind';
