@@ -60,8 +60,8 @@ FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, W
                    const MisfireRules& rules, size_t fires_max, const DueTimes& due_times = {});
 
 // Applies the policy for misfires to a run that was planned in time but is dispatched late, because
-// no scheduler or executor was available. True if it is still to be run; false if it becomes
-// SKIPPED, reason misfire. A manual run is always wanted.
+// no scheduler or executor was available. Returns true if the run must still be started. A manual
+// run always must. Returns false if the run becomes SKIPPED with the reason misfire.
 bool StillWanted(const Schedule& schedule, WallTime fire, WallTime now, const MisfireRules& rules,
                  const DueTimes& due_times = {});
 

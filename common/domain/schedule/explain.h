@@ -20,7 +20,7 @@ std::string ExplainOnce(WallTime at);
 // is kNever, or if there is no jitter.
 std::string ExplainWindow(WallTime start, WallTime end);
 std::string ExplainJitter(Duration jitter);
-// "2026-03-01 02:00:00 UTC", in whole seconds: for sentences; fields have the exact time.
+// "2026-03-01 02:00:00 UTC", in whole seconds. For sentences only: JSON fields have the exact time.
 std::string ReadableTime(WallTime t);
 
 }  // namespace carillon

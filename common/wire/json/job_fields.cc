@@ -225,7 +225,7 @@ Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec&
   if (spec.kind == ScheduleKind::kOnce && value.contains("in_s")) {
     return RefuseIn(value, JsonPointer(pointer, "in_s"));
   }
-  spec.time_zone.clear();  // until FillScheduleZones
+  spec.time_zone.clear();  // empty until FillScheduleZones sets the zone
   for (const auto& [name, entry] : value.items()) {
     CARILLON_TRY(ReadScheduleField(name, entry, JsonPointer(pointer, name), spec));
   }

@@ -31,7 +31,7 @@ json ErrorsOf(const Error& error) {
       {{{"pointer", error.pointer}, {"code", "invalid"}, {"detail", error.message}}});
 }
 
-// Parses the schedules of a preview like those of a job that is written at `after`.
+// Parses the schedules of a preview in the same way as those of a job that is written at `after`.
 Outcome<Result<ParsedJob>> ReadPreview(const json& body, WallTime after) {
   json probe = {{"name", "preview"}, {"type", "noop"}};
   for (const char* name : {"cron_expression", "schedules", "time_zone", "dst_gap", "dst_repeat"}) {

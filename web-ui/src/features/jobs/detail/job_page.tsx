@@ -36,7 +36,7 @@ import { StateFilter } from '../../runs/list/state_filter';
 import { DeleteDialog, PauseDialog } from '../actions/pause_delete_dialogs';
 import { describeCron, useWords } from './describe';
 import { limitsText, scheduleText, zoneOf } from './schedule_text';
-import { definitionOf } from '../form/form_values';
+import { definitionOf, limitsRuns, queuesRuns } from '../form/form_values';
 import { useDeleteJob, useRunNow, useSetEnabled } from '../actions/job_actions';
 import { LabelLinks } from '../list/label_links';
 import { useOwnerText } from '../list/owners';
@@ -340,8 +340,8 @@ function Overview({ job }: { job: Job }) {
                       {schedule.time_zone ?? job.time_zone}
                     </span>
                   )}
-                  {limitsText(schedule, t) !== '' && (
-                    <span className="block text-muted">{limitsText(schedule, t)}</span>
+                  {limitsText(schedule, t, language) !== '' && (
+                    <span className="block text-muted">{limitsText(schedule, t, language)}</span>
                   )}
                 </li>
               ))}
