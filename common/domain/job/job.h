@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "common/base/ids.h"
@@ -32,7 +31,16 @@ enum class OnLost { kRetry, kFail, kHold };
 // The choice among the executors with free slots. kFirstHealthy: the lowest id.
 enum class Routing { kRoundRobin, kRandom, kLeastLoaded, kFirstHealthy };
 
-using ParameterValue = std::variant<std::string, int64_t, double, bool>;
+enum class ParameterType { kString, kInteger, kNumber, kBoolean };
+// What a parameter of a job may be. Checked where a run gets parameters of its own.
+struct ParameterRule {
+  ParameterType type = ParameterType::kString;
+  std::string description = {};              // <= 1,000 bytes
+  std::vector<ParameterValue> choices = {};  // of `type`, <= 100; none = any value
+  bool required = false;                     // no default in `parameters`: it must be given
+
+  bool operator==(const ParameterRule&) const = default;
+};
 
 // A job's definition, with the bounds that ValidateJob enforces.
 struct JobDefinition {
@@ -60,6 +68,7 @@ struct JobDefinition {
   int64_t max_running = 1;  // 1-1,000 active runs; 1 with kAllow (where it limits nothing) and with
                             // the policies that end the previous run
   int64_t queue_max = 100;  // 1-10,000 waiting runs of kQueueAll
+  std::string concurrency_group = {};  // its running attempts share that group's limit; "" = none
   DstGap dst_gap = DstGap::kFire;
   DstRepeat dst_repeat = DstRepeat::kAuto;
   Routing routing = Routing::kRoundRobin;
@@ -69,10 +78,12 @@ struct JobDefinition {
       {};                                          // names [A-Za-z_][A-Za-z0-9_]{0,62}, <= 100
   std::map<std::string, std::string> env = {};     // the same names, <= 100
   std::map<std::string, std::string> labels = {};  // <= 32
-  NotifyRules notify = {};                         // which events of its runs are notified
-  std::string description = {};                    // <= 10,000 bytes
-  std::string user_id = {};                        // <= 64; "" = the caller
-  std::string name_space = "default";              // IsNamespace; names are unique within it
+  int64_t retention_days = 0;                      // 0 = as configured; shorter only, 1-3,650
+  std::map<std::string, ParameterRule> parameter_rules = {};  // by name; what "Run now" asks for
+  NotifyRules notify = {};             // which events of its runs are notified
+  std::string description = {};        // <= 10,000 bytes
+  std::string user_id = {};            // <= 64; "" = the caller
+  std::string name_space = "default";  // IsNamespace; names are unique within it
 
   bool operator==(const JobDefinition&) const = default;
 };

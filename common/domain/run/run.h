@@ -90,6 +90,13 @@ bool MayStillRun(RunState state, std::string_view reason);
 inline constexpr WallTime kQueued = kNever - 1s;
 constexpr bool IsTime(WallTime due) { return due < kQueued; }
 
+// Bits of RunRow::flags, as stored.
+namespace run_flag {
+inline constexpr uint32_t kDelay = 1;        // its end makes the next fire of its schedule
+inline constexpr uint32_t kHasRequest = 8;   // parameters of its own are stored with it
+inline constexpr uint32_t kBackground = 16;  // of a backfill: gives way to all other runs
+}  // namespace run_flag
+
 // The part of a run that decisions depend on (run_state.h): one row of job_runs, locked.
 struct RunRow {
   RunKey key;
@@ -108,6 +115,8 @@ struct RunRow {
   ExecutorId pinned_executor = {};  // restricts the run to this one; empty = any
   WallTime claimed = WallTime{};
   bool may_still_run = false;  // MayStillRun(state, reason)
+  uint32_t flags = 0;          // run_flag
+  GroupNo group = {};  // the concurrency group of whose slots its attempt holds one; 0 = none
 
   bool operator==(const RunRow&) const = default;
 };

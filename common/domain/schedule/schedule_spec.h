@@ -3,8 +3,11 @@
 // Place    Part of JobDefinition; Schedule::Compile reads it.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "common/base/result.h"
 #include "common/base/time.h"
@@ -21,6 +24,8 @@ enum class DstRepeat { kAuto, kBoth, kEarly, kLate };
 
 enum class ScheduleKind { kCron, kRate, kOnce, kManual };
 
+using ParameterValue = std::variant<std::string, int64_t, double, bool>;
+
 // One schedule of a job. `kind` determines which fields are used.
 struct ScheduleSpec {
   ScheduleKind kind = ScheduleKind::kManual;
@@ -32,6 +37,10 @@ struct ScheduleSpec {
   WallTime end = kNever;     // kCron, kRate: no fire lies at or after it
   Duration jitter = {};      // kCron, kRate: spreads the starts (jitter.h); 0 to 1 h, whole seconds
   WallTime at = WallTime{};  // kOnce
+  uint64_t spread = 0;       // kCron: seed of the fields H; 0 = the expression has none
+  std::string calendar = {};  // kCron, kRate: it fires only in this calendar; "" = always
+  std::string blackout = {};  // kCron, kRate: it never fires in this calendar; "" = none
+  std::map<std::string, ParameterValue> parameters = {};  // override those of the job
 
   bool operator==(const ScheduleSpec&) const = default;
 };
