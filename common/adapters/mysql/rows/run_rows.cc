@@ -75,6 +75,9 @@ StoredRun ReadRun(const Rows& rows, uint32_t first) {
                                              : loss == 4 ? reason::kOutcomeUnknown
                                                          : std::string_view());
   run.started = rows.Time(column++);
+  row.flags = static_cast<uint32_t>(rows.Unsigned(column++));
+  row.group = GroupNo(rows.Unsigned(column++));
+  run.group_slot = static_cast<uint32_t>(rows.Unsigned(column++));
   return run;
 }
 

@@ -37,6 +37,7 @@ struct StoredRun {
   bool slot_taken = false;     // it holds a row of run_slots
   bool ended_by_loss = false;  // its last result came from a lost lease, not from its executor
   WallTime started = WallTime{};
+  uint32_t group_slot = 0;  // number of the slot of row.group that its attempt holds; 0 = none
   // False: this version does not know the run's state or kind. `row.state` is then a final state,
   // so that no decision changes the run. Code that reads many runs skips such a run.
   bool readable = true;
@@ -52,8 +53,8 @@ inline const std::string kRunColumns =
     "IF(r.cancel_requested = 0, 0, IF(r.kill_attempt = r.attempt, 2, 1)), r.pinned_executor, "
     "r.claimed_us, r.slot_taken, "
     "FIELD(r.reason, 'executor_lost', 'warden_died', 'lease_ended', 'outcome_unknown'), "
-    "r.started_us";
-inline constexpr uint32_t kRunColumnCount = 20;
+    "r.started_us, r.flags, r.group_no, r.group_slot";
+inline constexpr uint32_t kRunColumnCount = 23;
 
 // Joins k, a JSON_TABLE of run keys, to job_runs r by its primary key.
 extern const std::string kKeysJoinRuns;
