@@ -24,16 +24,18 @@ CREATE TABLE IF NOT EXISTS group_slots (
   KEY free_slots (group_no, fire_us)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
--- version: one sequence for all calendars, so that the greatest one tells whether anything changed.
+-- One row a version of a calendar; the highest is the present one, and effective from effective_us on. The versions
+-- of all calendars are one sequence, so that the greatest tells whether anything changed. deleted: the name is free.
 CREATE TABLE IF NOT EXISTS calendars (
-  calendar_no INT UNSIGNED NOT NULL PRIMARY KEY,
-  name VARCHAR(63) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  calendar_no INT UNSIGNED NOT NULL,
   version BIGINT NOT NULL,
+  name VARCHAR(63) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   definition MEDIUMTEXT NOT NULL,
+  deleted TINYINT(1) NOT NULL DEFAULT 0,
   effective_us BIGINT NOT NULL,
-  updated_us BIGINT NOT NULL,
-  UNIQUE KEY by_name (name),
-  KEY by_version (version)
+  PRIMARY KEY (calendar_no, version),
+  UNIQUE KEY by_version (version),
+  KEY by_name (name, version)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- Written with the final state of a run that something waits for; deleted by whoever acted on it.
@@ -72,7 +74,7 @@ DEALLOCATE PREPARE change_jobs;
 SET @schedules = IF(
   (SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE()
    AND table_name = 'job_schedules' AND column_name = 'awaited_us') = 0,
-  'ALTER TABLE job_schedules ADD awaited_us BIGINT NOT NULL DEFAULT 0, ADD spread BIGINT UNSIGNED NOT NULL DEFAULT 0, ADD calendar_no INT UNSIGNED NOT NULL DEFAULT 0, ADD blackout_no INT UNSIGNED NOT NULL DEFAULT 0, ADD calendar_version BIGINT NOT NULL DEFAULT 0, ADD excluded_from_us BIGINT NOT NULL DEFAULT 9223372036854775807, ADD KEY by_calendar (calendar_no, calendar_version), ADD KEY by_blackout (blackout_no, calendar_version)',
+  'ALTER TABLE job_schedules ADD awaited_us BIGINT NOT NULL DEFAULT 0, ADD spread BIGINT UNSIGNED NOT NULL DEFAULT 0, ADD calendar_no INT UNSIGNED NOT NULL DEFAULT 0, ADD blackout_no INT UNSIGNED NOT NULL DEFAULT 0, ADD calendar_version BIGINT NOT NULL DEFAULT 0, ADD KEY by_calendar (calendar_no, calendar_version), ADD KEY by_blackout (blackout_no, calendar_version)',
   'DO 0');
 PREPARE change_schedules FROM @schedules;
 EXECUTE change_schedules;
