@@ -11,9 +11,46 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from cluster_under_test import ClusterUnderTest, wait_until  # noqa: E402
 from harness import ApiError  # noqa: E402
 
-LIMIT = 3
+LIMIT = 3  # of one job
 RUNS = 90
+GROUP_LIMIT = 5  # of all jobs of a group
+GROUP_JOBS = 4
+GROUP_RUNS = 200
 LONGEST_WAIT_S = 3  # beside a free slot, once nothing fails
+
+
+class Journal:
+    """What the processes of some jobs write when they begin and end."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def command(self):
+        return (f'n() {{ read t _ </proc/uptime; echo "$1 $t $CARILLON_RUN_ID $CARILLON_ATTEMPT" >>{self.path}; }}; '
+                "n begin; sleep 0.3; n end")
+
+    def entries(self):
+        """[kind, uptime in s, run, attempt] of each line, in the order of the writes."""
+        if not os.path.exists(self.path):
+            return []
+        with open(self.path, encoding="utf-8") as file:
+            return [line.split() for line in file]
+
+    def begun(self):
+        return [(run, attempt) for kind, _, run, attempt in self.entries() if kind == "begin"]
+
+    def ended(self):
+        return {run for kind, _, run, _ in self.entries() if kind == "end"}
+
+    def most_at_once(self):
+        active, most = set(), 0
+        for kind, _, run, attempt in self.entries():
+            if kind == "begin":
+                active.add((run, attempt))
+                most = max(most, len(active))
+            else:
+                active.discard((run, attempt))
+        return most
 
 
 class SlotsTest(unittest.TestCase):
@@ -21,7 +58,8 @@ class SlotsTest(unittest.TestCase):
         self.passed = False
         self.cluster = ClusterUnderTest("--session-timeout-ms", "3000", "--slots", "32")
         self.addCleanup(self.finish)
-        self.journal = os.path.join(self.cluster.scratch, "journal")
+        self.of_job = Journal(os.path.join(self.cluster.scratch, "job"))
+        self.of_group = Journal(os.path.join(self.cluster.scratch, "group"))
 
     def finish(self):
         if not self.passed:
@@ -31,9 +69,8 @@ class SlotsTest(unittest.TestCase):
     def api(self):
         return self.cluster.api()
 
-    def create(self, job_id, command, **fields):
-        self.api().post("/api/jobs", {"name": job_id, "job_id": job_id, "command": command,
-                                      "overlap_policy": "queue_all", "queue_max": 1000, **fields})
+    def create(self, job_id, journal, **fields):
+        self.api().post("/api/jobs", {"name": job_id, "job_id": job_id, "command": journal.command(), **fields})
 
     def execute(self, job_id):
         """Through whichever member answers: one of them may be killed or stopped. The key makes a repeated request, whose
@@ -57,30 +94,19 @@ class SlotsTest(unittest.TestCase):
         except AssertionError as error:
             raise AssertionError(f"{error}: {failures[-4:]}") from error
 
-    def entries(self):
-        """[kind, uptime in s, run, attempt] of each line, in the order of the writes."""
-        with open(self.journal, encoding="utf-8") as file:
-            return [line.split() for line in file]
-
-    def most_at_once(self):
-        active, most = set(), 0
-        for kind, _, run, attempt in self.entries():
-            if kind == "begin":
-                active.add((run, attempt))
-                most = max(most, len(active))
-            else:
-                active.discard((run, attempt))
-        return most
-
-    def test_limit_holds_while_members_are_killed_and_stopped(self):
-        note = (f'n() {{ read t _ </proc/uptime; echo "$1 $t $CARILLON_RUN_ID $CARILLON_ATTEMPT" '
-                f'>>{self.journal}; }}; ')
-        self.create("limited", note + "n begin; sleep 0.3; n end", max_running=LIMIT)
-        wanted = []
-        caller = threading.Thread(target=lambda: wanted.extend(
-            self.execute("limited") for _ in range(RUNS)))
-        caller.start()
-        wait_until(lambda: os.path.exists(self.journal) and len(self.entries()) > 12, 30, "runs to start")
+    def test_limits_hold_while_members_are_killed_and_stopped(self):
+        self.create("limited", self.of_job, overlap_policy="queue_all", queue_max=1000, max_running=LIMIT)
+        self.api().put("/api/groups/shared", {"limit": GROUP_LIMIT})
+        members_of_group = [f"shared-{i}" for i in range(GROUP_JOBS)]
+        for job_id in members_of_group:
+            self.create(job_id, self.of_group, concurrency_group="shared")
+        wanted, wanted_of_group = [], []
+        callers = [threading.Thread(target=lambda: wanted.extend(self.execute("limited") for _ in range(RUNS)))] + [
+            threading.Thread(target=lambda job_id=job_id: wanted_of_group.extend(
+                self.execute(job_id) for _ in range(GROUP_RUNS // GROUP_JOBS))) for job_id in members_of_group]
+        for caller in callers:
+            caller.start()
+        wait_until(lambda: min(len(self.of_job.entries()), len(self.of_group.entries())) > 12, 30, "runs to start")
         self.cluster.run("kill", "scheduler-1")
         self.cluster.run("start", "scheduler-1")
         self.cluster.await_ready()
@@ -88,37 +114,36 @@ class SlotsTest(unittest.TestCase):
         wait_until(lambda: self.owns_all("scheduler-1"), 30, "the other member to own all segments")
         self.cluster.run("kill", "scheduler-2", "CONT")
         self.cluster.await_ready()
-        caller.join(120)
-        self.assertEqual(len(wanted), RUNS)
-        wait_until(lambda: self.api().get("/api/jobs/limited/queue")["length"] == 0 and
-                   len({run for kind, _, run, _ in self.entries() if kind == "end"}) >= RUNS,
-                   120, "all runs to end")
-        begun = [(run, attempt) for kind, _, run, attempt in self.entries() if kind == "begin"]
-        self.assertEqual(len(begun), len(set(begun)), "an attempt was started twice")
-        self.assertEqual({run for run, _ in begun}, set(wanted))
-        most = self.most_at_once()
-        self.assertLessEqual(most, LIMIT)
-        self.assertEqual(most, LIMIT)
-        self.check_that_slots_are_handed_on()
+        for caller in callers:
+            caller.join(120)
+        self.assertEqual((len(wanted), len(wanted_of_group)), (RUNS, GROUP_RUNS))
+        wait_until(lambda: self.of_job.ended() == set(wanted) and self.of_group.ended() == set(wanted_of_group), 120,
+                   "all runs to end")
+        for journal, limit in ((self.of_job, LIMIT), (self.of_group, GROUP_LIMIT)):
+            begun = journal.begun()
+            self.assertEqual(len(begun), len(set(begun)), "an attempt was started twice")
+            self.assertEqual(journal.most_at_once(), limit)
+        self.check_that_slots_are_handed_on(self.of_job, ["limited"], LIMIT)
+        self.check_that_slots_are_handed_on(self.of_group, members_of_group, GROUP_LIMIT)
         self.passed = True
 
     def owns_all(self, member):
         segments = self.cluster.api(member).get("/api/system/status")["segments"]
         return all(one["owner"] == member for one in segments)
 
-    def check_that_slots_are_handed_on(self):
-        """Nothing fails any more: the next run begins soon after the end of the one before it."""
-        already = len(self.entries())
-        for _ in range(10):
-            self.execute("limited")
-        wait_until(lambda: len(self.entries()) >= already + 20, 60, "the runs to end")
+    def check_that_slots_are_handed_on(self, journal, job_ids, limit):
+        """Nothing fails any more: while runs are queued, a slot that becomes free is used soon."""
+        already, more = len(journal.entries()), 4 * limit
+        for i in range(more):
+            self.execute(job_ids[i % len(job_ids)])
+        wait_until(lambda: len(journal.entries()) >= already + 2 * more, 60, "the runs to end")
         ends, waits = [], []
-        for kind, t, _, _ in self.entries()[already:]:
+        for kind, t, _, _ in journal.entries()[already:]:
             if kind == "end":
                 ends.append(float(t))
-            elif len(ends) > 0:
+            elif ends:
                 waits.append(float(t) - ends.pop(0))
-        print(f"slots handed on in {[round(w, 2) for w in waits]} s", flush=True)
+        print(f"slots of {job_ids[0]} handed on in {[round(w, 2) for w in waits]} s", flush=True)
         self.assertLessEqual(max(waits), LONGEST_WAIT_S)
 
 
