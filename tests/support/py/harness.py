@@ -109,6 +109,9 @@ class Api:
     def post(self, path, body=None, headers=None):
         return self.call("POST", path, {} if body is None else body, headers)
 
+    def put(self, path, body, headers=None):
+        return self.call("PUT", path, body, headers)
+
     def pages(self, path, size=500):
         """Yields every item of a list, page by page."""
         joiner = "&" if "?" in path else "?"
