@@ -17,7 +17,7 @@ bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now
   const Schedule* schedule = definition.ScheduleAt(run.key.fire);
   if (schedule == nullptr) return false;
   const DueTimes due_times(*schedule, run.key.schedule_id);
-  return !StillWanted(*schedule, run.key.fire, now, rules, due_times);
+  return !StillWanted(*schedule, {run.key.fire, since}, now, rules, due_times);
 }
 
 }  // namespace

@@ -85,7 +85,10 @@ FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, W
   FirePlan plan;
   plan.next = FirstAtOrAfter(schedule, next_fire);
   if (!plan.next || *plan.next > horizon_end) return plan;
-  const WallTime misfire_end = due_times.FiresDueBefore(now - rules.grace);
+  // A fire is never due before itself, so the search for the last misfire, which jitter makes
+  // costly, is needed only if the first fire is late.
+  const WallTime late = now - rules.grace;
+  const WallTime misfire_end = *plan.next < late ? due_times.FiresDueBefore(late) : late;
   if (*plan.next < misfire_end) {
     const WallTime first = *plan.next;
     const WallTime planned_end = JustAfter(horizon_end);
@@ -105,13 +108,13 @@ FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, W
   return plan;
 }
 
-bool StillWanted(const Schedule& schedule, WallTime fire, WallTime now, const MisfireRules& rules,
-                 const DueTimes& due_times) {
+bool StillWanted(const Schedule& schedule, const LateRun& run, WallTime now,
+                 const MisfireRules& rules, const DueTimes& due_times) {
+  const Duration late = now - run.due;
+  if (schedule.kind() == ScheduleKind::kManual || late <= rules.grace) return true;
+  if (rules.policy == MisfirePolicy::kSkip || late > rules.catch_up_window) return false;
   const WallTime misfire_end = due_times.FiresDueBefore(now - rules.grace);
-  if (schedule.kind() == ScheduleKind::kManual || fire >= misfire_end) return true;
-  const WallTime window = due_times.FiresDueBefore(now - rules.catch_up_window);
-  if (rules.policy == MisfirePolicy::kSkip || fire < window) return false;
-  const int64_t newer = schedule.Count(JustAfter(fire), misfire_end);
+  const int64_t newer = schedule.Count(JustAfter(run.fire), misfire_end);
   return newer < (rules.policy == MisfirePolicy::kLatest ? 1 : rules.catch_up_max);
 }
 

@@ -59,10 +59,18 @@ struct FirePlan {
 FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, WallTime horizon_end,
                    const MisfireRules& rules, size_t fires_max, const DueTimes& due_times = {});
 
+// A planned run, by the times that its row has.
+struct LateRun {
+  WallTime fire;
+  WallTime due;
+};
+
 // Applies the policy for misfires to a run that was planned in time but is dispatched late, because
 // no scheduler or executor was available. Returns true if the run must still be started. A manual
-// run always must. Returns false if the run becomes SKIPPED with the reason misfire.
-bool StillWanted(const Schedule& schedule, WallTime fire, WallTime now, const MisfireRules& rules,
-                 const DueTimes& due_times = {});
+// run always must. Returns false if the run becomes SKIPPED with the reason misfire. The run's own
+// lateness is that of its row, because an edit may have changed the jitter since it was planned;
+// `schedule` only says how many newer fires are misfires too.
+bool StillWanted(const Schedule& schedule, const LateRun& run, WallTime now,
+                 const MisfireRules& rules, const DueTimes& due_times = {});
 
 }  // namespace carillon

@@ -14,7 +14,6 @@ namespace {
 constexpr WallTime kLastFire = FromUnixMicros((int64_t{1} << 56) - 1);
 constexpr Duration kRateEveryMin = 1ms;
 constexpr Duration kRateEveryMax = 87'600h;  // ten years of 365 days
-constexpr Duration kJitterMax = 1h;
 
 // start, start + every, … up to kLastFire.
 class RateSchedule {

@@ -24,6 +24,9 @@ enum class DstRepeat { kAuto, kBoth, kEarly, kLate };
 
 enum class ScheduleKind { kCron, kRate, kOnce, kManual };
 
+// The longest jitter: no run is due later after its fire.
+inline constexpr Duration kJitterMax = 1h;
+
 using ParameterValue = std::variant<std::string, int64_t, double, bool>;
 
 // One schedule of a job. `kind` determines which fields are used.

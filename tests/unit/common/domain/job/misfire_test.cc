@@ -15,6 +15,8 @@ namespace {
 WallTime T(std::string_view text) { return ParseRfc3339(text).value(); }
 const WallTime kStart = T("2026-03-01T00:00:00Z");
 
+LateRun OnTime(WallTime fire) { return {.fire = fire, .due = fire}; }
+
 Schedule Rate(Duration every) {
   return Schedule::Compile({.kind = ScheduleKind::kRate, .every = every, .start = kStart},
                            DstGap::kFire, DstRepeat::kAuto)
@@ -59,8 +61,8 @@ TEST(MisfireTest, GraceIsInclusive) {
   EXPECT_TRUE(late.fires.empty());
   EXPECT_EQ(late.gaps, (std::vector<GapRange>{{kStart, kStart, 1, GapReason::kMisfire}}));
   EXPECT_EQ(late.next, kStart + 1h);
-  EXPECT_TRUE(StillWanted(hourly, kStart, kStart + 60s, skip));
-  EXPECT_FALSE(StillWanted(hourly, kStart, kStart + 60s + 1us, skip));
+  EXPECT_TRUE(StillWanted(hourly, OnTime(kStart), kStart + 60s, skip));
+  EXPECT_FALSE(StillWanted(hourly, OnTime(kStart), kStart + 60s + 1us, skip));
 }
 
 // A job that fires each minute, an outage of ten minutes, and a grace period of one minute: the
@@ -100,6 +102,15 @@ TEST(MisfireTest, LatestOutsideTheWindowIsNotRun) {
   EXPECT_EQ(plan.next, kStart + 48h);
 }
 
+// The schedule may have changed since the run was planned, and with it the jitter.
+TEST(MisfireTest, WindowOfAPlannedRunCountsFromItsOwnDueTime) {
+  const Schedule daily = Rate(24h);
+  const MisfireRules latest{.grace = 60s, .catch_up_window = 1h};
+  const LateRun delayed{.fire = kStart, .due = kStart + 55min};
+  EXPECT_TRUE(StillWanted(daily, delayed, delayed.due + 1h, latest));
+  EXPECT_FALSE(StillWanted(daily, delayed, delayed.due + 1h + 1us, latest));
+}
+
 TEST(MisfireTest, LatenessCountsFromTheDueTime) {
   const Schedule hourly =
       Schedule::Compile({.kind = ScheduleKind::kRate, .every = 2h, .start = kStart, .jitter = 1h},
@@ -115,8 +126,8 @@ TEST(MisfireTest, LatenessCountsFromTheDueTime) {
   EXPECT_EQ(planned(due + 60s).fires, Times{kStart});
   EXPECT_TRUE(planned(due + 60s + 1us).fires.empty());
   EXPECT_EQ(planned(due + 60s + 1us).gaps.size(), 1u);
-  EXPECT_TRUE(StillWanted(hourly, kStart, due + 60s, skip, due_times));
-  EXPECT_FALSE(StillWanted(hourly, kStart, due + 60s + 1us, skip, due_times));
+  EXPECT_TRUE(StillWanted(hourly, {kStart, due}, due + 60s, skip, due_times));
+  EXPECT_FALSE(StillWanted(hourly, {kStart, due}, due + 60s + 1us, skip, due_times));
 }
 
 // What lies outside the window of the schedule is no misfire and leaves no gap.
@@ -260,7 +271,7 @@ TEST(MisfireTest, OneCallFollowsTheObviousReading) {
               static_cast<int64_t>(fires.size()));
     EXPECT_EQ(plan.next, schedule.Next(fires.empty() ? first - 1us : fires.back())->time);
     for (const WallTime t : fires) {
-      EXPECT_EQ(StillWanted(schedule, t, now, rules, due),
+      EXPECT_EQ(StillWanted(schedule, {t, due.Of(t)}, now, rules, due),
                 ReferenceRuns(misfires, t, due.Of(t), now, rules))
           << FormatRfc3339(t);
     }
@@ -310,7 +321,7 @@ TEST(MisfireTest, RepeatedCallsGiveEachFireExactlyOneFate) {
 TEST(MisfireTest, WhatAPersonStartedIsAlwaysWanted) {
   const Schedule manual = Schedule::Compile({}, DstGap::kFire, DstRepeat::kAuto).value();
   const MisfireRules skip{.policy = MisfirePolicy::kSkip, .grace = 0s};
-  EXPECT_TRUE(StillWanted(manual, kStart, kStart + 24h, skip));
+  EXPECT_TRUE(StillWanted(manual, OnTime(kStart), kStart + 24h, skip));
 }
 
 TEST(MisfireTest, RulesComeFromTheJob) {
@@ -338,9 +349,9 @@ TEST(MisfireTest, OrdinaryLatenessIsNoMisfireWhateverTheGrace) {
                         DstGap::kFire, DstRepeat::kAuto)
           .value();
   const MisfireRules rules = MisfireRulesOf(job);
-  EXPECT_TRUE(StillWanted(rate, kStart, kStart + 40ms, rules));
-  EXPECT_TRUE(StillWanted(rate, kStart, kStart + kMisfireFloor, rules));
-  EXPECT_FALSE(StillWanted(rate, kStart, kStart + kMisfireFloor + 1us, rules));
+  EXPECT_TRUE(StillWanted(rate, OnTime(kStart), kStart + 40ms, rules));
+  EXPECT_TRUE(StillWanted(rate, OnTime(kStart), kStart + kMisfireFloor, rules));
+  EXPECT_FALSE(StillWanted(rate, OnTime(kStart), kStart + kMisfireFloor + 1us, rules));
 }
 
 }  // namespace
