@@ -222,15 +222,16 @@ void FiringLoop::Offer(PendingRun run, SteadyTime now) {
 }
 
 void FiringLoop::Admit(PendingRun run, SteadyTime now) {
+  const WallTime due = run.due;
   TrackedRun* tracked = places_.runs().Add(std::move(run));
   if (tracked == nullptr) {
     ports_.metrics.counter("carillon_queue_rejections_total", "wheel").Add();
-    return ports_.feed.NoteDropped();
+    return ports_.feed.NoteDropped(due);
   }
   if (places_.wheel().IsDue(tracked->run.due)) return preparation_.MakeReady(*tracked, now);
   if (!places_.wheel().Insert(tracked->run.key, tracked->run.due).ok()) {
     ports_.metrics.counter("carillon_queue_rejections_total", "wheel").Add();
-    ports_.feed.NoteDropped();
+    ports_.feed.NoteDropped(due);
     return places_.runs().Erase(tracked->run.key);
   }
   places_.runs().Move(*tracked, Place::kWheel, now);

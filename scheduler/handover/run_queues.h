@@ -2,13 +2,16 @@
 // their way through the owner's memory, and events about these runs.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/bounded_queue.h"
+#include "common/base/mutex.h"
 #include "common/domain/run/run_state.h"
 
 namespace carillon::scheduler {
@@ -88,26 +91,35 @@ class RunFeed {
  public:
   RunFeed(std::string name, size_t capacity) : queue_(std::move(name), capacity) {}
   void OnPush(std::function<void()> wake) { queue_.OnPush(std::move(wake)); }
-  // kExhausted: the queue is full. These runs were dropped, and TakeDropped() returns true.
+  // kExhausted: the queue is full. These runs were dropped, and TakeDropped() returns a time.
   Status Push(std::vector<PendingRun> runs) {
+    WallTime last_due = WallTime::min();
+    for (const PendingRun& run : runs) last_due = std::max(last_due, run.due);
     const Status pushed = queue_.Push(std::move(runs));
-    if (!pushed.ok()) dropped_ = true;
+    if (!pushed.ok()) NoteDropped(last_due);
     return pushed;
   }
   // Like Push, but a failure does not count as a drop. For a caller that reads the same rows again
   // if the queue is full.
   Status Offer(std::vector<PendingRun> runs) { return queue_.Push(std::move(runs)); }
   std::vector<std::vector<PendingRun>> PopUpTo(size_t max) { return queue_.PopUpTo(max); }
-  // Call it if memory had no room for runs that were taken from the queue.
-  void NoteDropped() { dropped_ = true; }
-  // Returns true once after runs were dropped.
-  bool TakeDropped() { return dropped_.exchange(false); }
+  // Call it if memory had no room for a run, or for several that are due by `last_due`.
+  void NoteDropped(WallTime last_due) {
+    MutexLock lock(mu_);
+    dropped_ = std::max(dropped_.value_or(last_due), last_due);
+  }
+  // Returns, once after runs were dropped, a time by which all of them are due.
+  std::optional<WallTime> TakeDropped() {
+    MutexLock lock(mu_);
+    return std::exchange(dropped_, std::nullopt);
+  }
   const std::string& name() const { return queue_.name(); }
   const BoundedQueue<std::vector<PendingRun>>& queue() const { return queue_; }
 
  private:
   BoundedQueue<std::vector<PendingRun>> queue_;
-  std::atomic<bool> dropped_{false};
+  Mutex mu_;
+  std::optional<WallTime> dropped_ GUARDED_BY(mu_);
 };
 // Manual runs whose parameters are still to be read. plan/parameter_loader.h reads them and returns
 // the runs through the feed.

@@ -223,8 +223,8 @@ bool SegmentPlanner::IsAside(ScheduleId id, SteadyTime now) {
 void SegmentPlanner::Feed(const OwnedView& view, const std::vector<PlannedSchedule>& planned,
                           WallTime now) {
   // Runs that jitter delays beyond the horizon may stay in memory for an hour. Above half of the
-  // limit they are left out, because a backlog at the limit stops all planning; the sweep finds them
-  // when they are due.
+  // limit they are left out, because a backlog at the limit stops all planning; the sweep is told to
+  // find them when they are due.
   const bool half = ports_.backlog() >= options_.backlog_max / 2;
   const WallTime last_due = half ? now + horizon_.load() : kNever;
   std::vector<PendingRun> runs;
@@ -232,7 +232,10 @@ void SegmentPlanner::Feed(const OwnedView& view, const std::vector<PlannedSchedu
     aside_.erase(one.due.schedule_id);
     const OwnedSegment* owned = view.Find(one.due.segment);
     for (const PlannedRun& run : one.runs) {
-      if (run.due > last_due) continue;
+      if (run.due > last_due) {
+        ports_.feed.NoteDropped(run.due);
+        continue;
+      }
       runs.push_back({.key = run.key,
                       .job_no = run.job_no,
                       .segment = run.segment,

@@ -8,7 +8,8 @@
 namespace carillon::scheduler {
 namespace {
 
-constexpr Duration kNudgeLooksBack = 1min;
+// Jitter delays a run by less than kJitterMax, so runs of older fires are due.
+constexpr Duration kNudgeLooksBack = kJitterMax + 1min;
 
 }  // namespace
 
@@ -49,7 +50,8 @@ SteadyTime Sweep::Step(SteadyTime now) {
 }
 
 void Sweep::BeginAhead(const OwnedView& view) {
-  Ahead ahead{.until = *ports_.cluster.Now() + horizon_.load()};
+  // A run that an earlier owner planned up to its horizon may be due by the longest jitter later.
+  Ahead ahead{.until = *ports_.cluster.Now() + horizon_.load() + kJitterMax};
   std::map<SegmentId, Epoch> still;
   for (const OwnedSegment& owned : view.all()) {
     if (!owned.active) continue;
@@ -75,7 +77,7 @@ bool Sweep::LookAhead(const OwnedView& view) {
     ahead_->after = found->next;
     const bool room = Offer(view, found->runs);
     // If the feed is full, the periodic scan finds the runs that were not fed when they are due.
-    if (!room) ports_.feed.NoteDropped();
+    if (!room) ports_.feed.NoteDropped(ahead_->until);
     if (!room || !found->next) FinishAhead();
   }
   // Further segments may have been taken during this scan.
@@ -105,13 +107,13 @@ bool Sweep::LookAtNudged(const OwnedView& view) {
       looks_.pop_front();
       continue;
     }
-    const auto found =
-        ports_.store.ScanPendingOfJob(WindowOf(look.work), look.after, options_.page_rows);
+    const JobWindow window = WindowOf(look.work);
+    const auto found = ports_.store.ScanPendingOfJob(window, look.after, options_.page_rows);
     if (!found.ok()) return false;
     ++page;
     look.after = found->next;
     const bool room = Offer(view, found->runs);
-    if (!room) ports_.feed.NoteDropped();
+    if (!room) ports_.feed.NoteDropped(window.to + kJitterMax);
     if (!room || !found->next) looks_.pop_front();
   }
   return true;
@@ -126,14 +128,19 @@ JobWindow Sweep::WindowOf(const ChangedWork& work) const {
   return {.job_no = work.job_no, .from = now - kNudgeLooksBack, .to = now + horizon_.load()};
 }
 
-// After runs were dropped from memory, each round reads every due run until one horizon has passed.
-// By then all of the dropped runs are due, because none was planned further ahead. Only those that
-// jitter delays may be due later; while memory is busy, they are found `overdue_after` late.
+// After runs were dropped from memory, each round reads every due run until all of the dropped runs
+// are due: none was planned further ahead than a horizon, and jitter delays it by at most an hour.
 void Sweep::NoteDrops(SteadyTime now) {
   const bool nudged = due_nudged_.exchange(false);
   if (nudged) next_due_look_ = now;
-  if (!ports_.feed.TakeDropped() && !nudged) return;
-  dropped_until_ = now + horizon_.load() + options_.every;
+  const auto last_due = ports_.feed.TakeDropped();
+  if (!last_due && !nudged) return;
+  Duration ahead = horizon_.load();
+  if (last_due && *last_due > *ports_.cluster.Now()) {
+    const Duration most = ahead + kJitterMax;
+    ahead = std::clamp(*last_due - *ports_.cluster.Now(), ahead, most);
+  }
+  dropped_until_ = std::max(dropped_until_, now + ahead + options_.every);
   // Extends the current round to the present time. So the round also reads the runs that became due
   // recently. Otherwise it would skip them, because they are expected to be in memory
   // (LeftToMemory in due_look.h).

@@ -114,6 +114,9 @@ TEST_F(SegmentPlannerTest, WhatIsDueMuchLaterIsLeftToTheSweepWhileMemoryIsHalfFu
                                   [last](const RunRow& run) { return run.due <= last; });
   EXPECT_LT(near, 20);
   EXPECT_EQ(static_cast<int64_t>(Fed().size()), near);
+  WallTime last_due = last;
+  for (const RunRow& run : runs) last_due = std::max(last_due, run.due);
+  EXPECT_EQ(feed_.TakeDropped(), last_due) << "the sweep looks for them until then";
 }
 
 // Planned 30 minutes after the fire, but still before it is due: no misfire.

@@ -56,12 +56,15 @@ class SweepTest : public test::RoomTest {
   size_t in_memory_ = 0;  // the number of due runs in the member's memory
 };
 
-TEST_F(SweepTest, TakeoverLooksAheadToTheHorizonOnce) {
-  PlanRuns(CreateNoop("job"), clock_.Wall() - 5s, 100);
+// Jitter delays a run that was planned at the end of the horizon by up to an hour more.
+TEST_F(SweepTest, TakeoverLooksAheadToTheHorizonAndItsJitterOnce) {
+  const StoredJob job = CreateNoop("job");
+  PlanRuns(job, clock_.Wall() - 5s, 6);
+  PlanRuns(job, clock_.Wall() + 30s + kJitterMax - 9s, 20);
   Sweep sweep = Make();
   sweep.Step(clock_.Steady());
   const auto fed = Fed();
-  EXPECT_EQ(std::set<RunKey>(fed.begin(), fed.end()).size(), 36u);  // -5 s to +30 s
+  EXPECT_EQ(std::set<RunKey>(fed.begin(), fed.end()).size(), 6u + 10u);
   clock_.Advance(500ms);
   sweep.Step(clock_.Steady());
   EXPECT_EQ(Fed().size(), 6u);  // only the runs that are due now
@@ -301,13 +304,25 @@ TEST_F(OverloadedSweepTest, WhatTheFeedDroppedIsFoundWhenItIsDue) {
   EXPECT_GE(FedWithin(sweep, 600ms).size(), 1u);
 }
 
+TEST_F(OverloadedSweepTest, WhatJitterDelaysIsRememberedUntilItIsDue) {
+  const StoredJob job = CreateNoop("job");
+  Sweep sweep = MakeOverloaded();
+  TakeOver(sweep);
+  PlanRuns(job, clock_.Wall() + 40min, 1);
+  feed_.NoteDropped(clock_.Wall() + 40min);
+  EXPECT_TRUE(FedWithin(sweep, 1s).empty());
+  clock_.Advance(39min);
+  EXPECT_TRUE(FedWithin(sweep, 58s).empty());
+  EXPECT_GE(FedWithin(sweep, 1600ms).size(), 1u);
+}
+
 TEST_F(OverloadedSweepTest, WhatMemoryHadNoRoomForIsFoundWhenItIsDue) {
   PlanRuns(CreateNoop("job"), clock_.Wall() + 1h, 1);
   const StoredJob job = CreateNoop("other");
   Sweep sweep = MakeOverloaded();
   TakeOver(sweep);
   PlanRuns(job, clock_.Wall(), 1);
-  feed_.NoteDropped();
+  feed_.NoteDropped(clock_.Wall());
   EXPECT_GE(FedWithin(sweep, 600ms).size(), 1u);
   EXPECT_EQ(metrics_.counter("carillon_queue_rejections_total", "feed").value(), 0u);
 }
@@ -336,7 +351,7 @@ TEST_F(OverloadedSweepTest, PageThatTheFeedHasNoRoomForIsReadAgain) {
   sweep.Step(clock_.Steady());
   const auto left = Fed();
   EXPECT_TRUE(left.empty());
-  EXPECT_FALSE(feed_.TakeDropped()) << "the sweep knows by itself";
+  EXPECT_FALSE(feed_.TakeDropped().has_value()) << "the sweep knows by itself";
   EXPECT_EQ(FedWithin(sweep, 540ms).size(), 15u) << "the first ten were read before";
 }
 
