@@ -1,5 +1,6 @@
 #include "scheduler/api/jobs/job_routes.h"
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include <fmt/core.h>
@@ -40,11 +41,28 @@ HttpResponse CreatedResponse(const Call& call, const StoredJob& job, WallTime no
   return response;
 }
 
-// Returns the job that already has this id, if it is equal to the job to be created.
-std::optional<StoredJob> FindSame(const Call& call, const JobId& id,
-                                  const JobDefinition& definition) {
+// Reads the body of a POST as a request that arrived at a time.
+using ReadNewJob = std::function<Outcome<ParsedJob>(WallTime now)>;
+
+ReadNewJob ReaderOf(const Call& call, const json& body) {
+  return [&call, &body](WallTime now) -> Outcome<ParsedJob> {
+    json resolved = body;
+    ResolveRelativeTimes(resolved, now);
+    CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed([&](Mistakes* further) {
+                                return carillon::ParseJob(resolved, further);
+                              }));
+    if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
+    return parsed;
+  };
+}
+
+// Returns the job that already has this id, if the request would have created it at its time of
+// creation: `in_s` counts from there.
+std::optional<StoredJob> FindSame(const Call& call, const JobId& id, const ReadNewJob& read) {
   auto found = call.stores.jobs.GetJob(id);
-  if (!found.ok() || !(found->definition == definition)) return std::nullopt;
+  if (!found.ok()) return std::nullopt;
+  const auto asked = read(found->created);
+  if (!asked.ok() || !(found->definition == asked->definition)) return std::nullopt;
   return std::move(found).value();
 }
 
@@ -54,14 +72,15 @@ Reply CreateNamed(const Call& call, const JobId& id, const JobDefinition& defini
   return CreatedResponse(call, created, now);
 }
 
-Reply CreateUnnamed(const Call& call, const JobDefinition& definition, WallTime now) {
+Reply CreateUnnamed(const Call& call, const JobDefinition& definition, const ReadNewJob& read,
+                    WallTime now) {
   if (!call.idempotency_key.empty()) {
     const JobId id = Identifiers::JobIdForKey(definition.name,
                                               call.caller.Subject() + " " + call.idempotency_key);
     auto reply = CreateNamed(call, id, definition, now);
     if (reply.ok() || reply.error().code != "exists") return reply;
     // An earlier request with this key created the job, but the answer was lost.
-    if (const auto same = FindSame(call, id, definition)) {
+    if (const auto same = FindSame(call, id, read)) {
       call.api.nudge({same->job_no, same->segment});
       return CreatedResponse(call, *same, now);
     }
@@ -209,14 +228,11 @@ Reply ListJobs(const Call& call) {
 }
 
 Reply CreateJob(const Call& call) {
-  CARILLON_ASSIGN_OR_RETURN(json body, ReadJson(call.request, Body::kRequired));
+  CARILLON_ASSIGN_OR_RETURN(const json body, ReadJson(call.request, Body::kRequired));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
-  ResolveRelativeTimes(body, now);
-  CARILLON_ASSIGN_OR_RETURN(ParsedJob parsed, ReadParsed([&](Mistakes* further) {
-                              return carillon::ParseJob(body, further);
-                            }));
-  if (parsed.definition.user_id.empty()) parsed.definition.user_id = call.caller.OwnerId();
-  if (parsed.job_id.empty()) return CreateUnnamed(call, parsed.definition, now);
+  const ReadNewJob read = ReaderOf(call, body);
+  CARILLON_ASSIGN_OR_RETURN(const ParsedJob parsed, read(now));
+  if (parsed.job_id.empty()) return CreateUnnamed(call, parsed.definition, read, now);
   return CreateNamed(call, JobId(parsed.job_id), parsed.definition, now);
 }
 

@@ -45,6 +45,21 @@ TEST_F(UnknownOutcomeTest, ARepeatedCreateWithItsKeyMakesOneJob) {
   EXPECT_EQ(Get("/api/jobs").body()["items"].size(), 2u);  // "known" and the new one
 }
 
+// The repetition is a little later, but `in_s` counts from the first request.
+TEST_F(UnknownOutcomeTest, ARepeatedDelayWithItsKeyMakesOneJob) {
+  Lose("CreateJob");
+  faults_.plan.Arm("GetJob", Fault::kUnavailable);
+  const HttpHeaders key = {{"Idempotency-Key", "k"}};
+  const json delayed =
+      JobBody({{"cron_expression", nullptr}, {"schedules", {{{"kind", "once"}, {"in_s", 3600}}}}});
+  EXPECT_EQ(Post("/api/jobs", delayed, key).code(), "outcome_unknown");
+  clock_.Advance(2min);
+  const Answer made = Post("/api/jobs", delayed, key);
+  EXPECT_EQ(made.status, 201);
+  EXPECT_EQ(made.body()["schedules"][0]["at"], "2026-03-01T01:00:00.000000Z");
+  EXPECT_EQ(Get("/api/jobs").body()["items"].size(), 2u);  // "known" and the new one
+}
+
 TEST_F(UnknownOutcomeTest, AnEditIsReadBack) {
   Lose("ReplaceJob");
   const Answer stored = Send("PUT", path_, JobBody({{"priority", 4}}).dump(), at_v1_);
