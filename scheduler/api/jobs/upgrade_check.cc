@@ -1,5 +1,6 @@
 #include "scheduler/api/jobs/upgrade_check.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -11,8 +12,8 @@ namespace {
 using Version = std::array<int, 3>;
 constexpr Version kFirstWithQueues = {0, 1, 0};
 
-// The field that older members do not know; empty: they follow the definition.
-std::string_view UnknownToOlder(const JobDefinition& job) {
+// The field of the overlap that older members do not know; empty: they follow it.
+std::string_view UnknownOverlap(const JobDefinition& job) {
   switch (job.overlap_policy) {
     case OverlapPolicy::kAllow:
     case OverlapPolicy::kSkip: return job.max_running > 1 ? "max_running" : "";
@@ -22,6 +23,24 @@ std::string_view UnknownToOlder(const JobDefinition& job) {
     case OverlapPolicy::kTerminatePrevious: break;
   }
   return "overlap_policy";
+}
+
+// True if older members would plan the schedule's fires wrongly, or could not read the definition.
+bool IsUnknown(const ScheduleSpec& spec) {
+  const bool cron = spec.kind == ScheduleKind::kCron;
+  return (cron && spec.start != WallTime{}) || spec.end != kNever || spec.jitter != Duration{};
+}
+bool HasUnknownSchedule(const JobDefinition& job) {
+  return std::any_of(job.schedules.begin(), job.schedules.end(), IsUnknown);
+}
+
+// The field of `job` that older members do not know, and that `before` does not need them to know
+// either; empty: none.
+std::string_view UnknownToOlder(const JobDefinition* before, const JobDefinition& job) {
+  const std::string_view overlap = UnknownOverlap(job);
+  if (!overlap.empty() && (before == nullptr || UnknownOverlap(*before).empty())) return overlap;
+  const bool known = before != nullptr && HasUnknownSchedule(*before);
+  return HasUnknownSchedule(job) && !known ? "schedules" : "";
 }
 
 }  // namespace
@@ -41,14 +60,15 @@ bool KnowsQueues(std::string_view version) {
 
 Outcome<bool> CheckMembers(const Call& call, const JobDefinition* before,
                            const JobDefinition& definition) {
-  const std::string_view field = UnknownToOlder(definition);
-  if (field.empty() || (before != nullptr && !UnknownToOlder(*before).empty())) return true;
+  const std::string_view field = UnknownToOlder(before, definition);
+  if (field.empty()) return true;
   const ClusterView cluster = call.api.status.Read();
   for (const ClusterMember& member : cluster.members) {
     if (member.id == cluster.self || KnowsQueues(member.version)) continue;
     const std::string detail = fmt::format(
-        "Member {} runs a version that does not know this {}. Finish the upgrade first.",
-        member.id.value(), field);
+        "Member {} runs a version that does not know {}. Finish the upgrade first.",
+        member.id.value(),
+        field == "schedules" ? "fields of these schedules" : fmt::format("this {}", field));
     return Problem{.status = 409,
                    .code = "upgrade_unfinished",
                    .detail = detail,

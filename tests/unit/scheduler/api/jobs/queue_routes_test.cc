@@ -270,6 +270,37 @@ TEST_F(UnfinishedUpgradeTest, JobsThatQueueAlreadyMayBeEdited) {
   EXPECT_EQ(Send("PATCH", "/api/jobs/a", R"({"overlap_policy": "queue_all"})", any).code(), kCode);
 }
 
+TEST_F(UnfinishedUpgradeTest, SchedulesThatOlderMembersPlanWronglyAreRefused) {
+  const auto body = [](const json& schedule) {
+    return JobBody({{"cron_expression", nullptr}, {"schedules", {schedule}}});
+  };
+  const json hourly = {{"kind", "cron"}, {"cron_expression", "0 * * * *"}};
+  const json every = {{"kind", "rate"}, {"every_ms", 1000}};
+  for (const auto& [field, value] :
+       std::map<std::string, json>{{"start_time", "2026-03-02T00:00:00Z"},
+                                   {"end_time", "2026-03-02T00:00:00Z"},
+                                   {"jitter_s", 5}}) {
+    json schedule = hourly;
+    schedule[field] = value;
+    const Answer refused = Post("/api/jobs", body(schedule));
+    EXPECT_EQ(refused.code(), kCode) << field;
+    EXPECT_EQ(refused.pointer(), "/schedules") << field;
+  }
+  json started = every;
+  started["start_time"] = "2026-03-02T00:00:00Z";
+  EXPECT_EQ(Post("/api/jobs", body(started)).status, 201) << "a rate has always had a start";
+}
+
+TEST_F(UnfinishedUpgradeTest, OneNewFieldDoesNotLetInAnother) {
+  status_.others.clear();
+  Create({{"job_id", "a"}, {"overlap_policy", "queue_all"}});
+  status_.others = {{.id = MemberId("scheduler-2"), .version = "0.0.9"}};
+  const std::string jitter =
+      R"({"schedules": [{"kind": "cron", "cron_expression": "0 3 * * *", "jitter_s": 60}]})";
+  const HttpHeaders any = {{"If-Match", "*"}};
+  EXPECT_EQ(Send("PATCH", "/api/jobs/a", jitter, any).pointer(), "/schedules");
+}
+
 TEST(KnowsQueuesTest, FromTheFirstVersionOn) {
   for (const char* version : {"0.1.0", "0.1.0-test", "0.1.1", "0.2.0", "1.0.0", "0.10.0"}) {
     EXPECT_TRUE(scheduler::KnowsQueues(version)) << version;
