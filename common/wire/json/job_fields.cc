@@ -139,16 +139,16 @@ Status ReadEvery(const json& value, const std::string& pointer, Duration& out) {
   }
   int64_t every_ms = 0;
   CARILLON_TRY(Read(value, pointer, every_ms));
-  if (std::abs(every_ms) > kEveryMsMax) return Invalid(pointer, "is out of range");
+  if (every_ms < -kEveryMsMax || every_ms > kEveryMsMax) return Invalid(pointer, "is out of range");
   out = Duration(every_ms * kMicrosPerMilli);
   return {};
 }
 
 Status ReadJitter(const json& value, const std::string& pointer, Duration& out) {
-  constexpr int64_t kJitterMax = INT64_MAX / kMicrosPerSecond;  // the schedule's own bound is lower
+  constexpr int64_t kReadMax = INT64_MAX / kMicrosPerSecond;  // the schedule's own bound is lower
   int64_t jitter_s = 0;
   CARILLON_TRY(ReadSeconds(value, pointer, jitter_s));
-  if (std::abs(jitter_s) > kJitterMax) return Invalid(pointer, "is out of range");
+  if (jitter_s < 0 || jitter_s > kReadMax) return Invalid(pointer, "is out of range");
   out = Duration(jitter_s * kMicrosPerSecond);
   return {};
 }
