@@ -34,13 +34,13 @@ std::string RunSentence(const RunDetail& run, const std::string& waits_for) {
     case RunState::kPending: return "The run is waiting. " + waits_for;
     case RunState::kRunning: return "The run is active.";
     case RunState::kHeld: return "The run is held: its executor was lost. Retry or cancel it.";
-    case RunState::kCompleted: return fmt::format("Ran at {} and completed.", when);
+    case RunState::kCompleted: return fmt::format("The run of {} completed.", when);
     case RunState::kCancelled: return "The run was cancelled.";
     case RunState::kSkipped: return SkipSentence(run.result.reason);
     case RunState::kFailed:
     case RunState::kTimedOut:
     case RunState::kLost:
-      return fmt::format("Ran at {} and ended as {} ({}).", when, Name(run.row.state),
+      return fmt::format("The run of {} ended as {} ({}).", when, Name(run.row.state),
                          run.result.reason);
   }
   return {};

@@ -63,7 +63,8 @@ MemberStatus Member::GetStatus() const {
   status.executors = r.executors.Records();
   status.clock_offset = r.cluster.Offset().value_or(Duration::zero());
   status.clock_trusted = r.owner.clock_trusted();
-  const Histogram& late = r.ports.metrics.histogram("carillon_fire_lateness_seconds");
+  // Counts from the due time. The lateness of fires would show jitter as delay.
+  const Histogram& late = r.ports.metrics.histogram("carillon_dispatch_delay_seconds");
   const auto quantile = [&late](double q) {
     return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(late.Quantile(q)));
   };

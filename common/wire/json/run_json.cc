@@ -88,7 +88,7 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["cancel_requested"] = row.cancel_requested.has_value();
   to["cancel_mode"] = row.cancel_requested ? json(Name(*row.cancel_requested)) : json(nullptr);
   to["parameters"] = ParametersToJson(run.parameters_json);
-  to["due_at"] = waits ? TimeOrNull(row.due) : json(nullptr);
+  to["due_at"] = TimeOrNull(row.due);
   to["trace_id"] = TraceIdOf(row.key, run.trace_id);
   to["planned_at"] = TimeOrNull(run.planned);
   to["claimed_at"] = waits ? json(nullptr) : TimeOrNull(row.claimed);

@@ -93,6 +93,12 @@ TEST(RunToJsonTest, WhatHasNotHappenedIsNull) {
   EXPECT_EQ(body["output"], "");
 }
 
+TEST(RunToJsonTest, AnEndedRunStillSaysWhenItWasDue) {
+  RunDetail run = CompletedRun();
+  run.row.due = kFire + 40min;
+  EXPECT_EQ(RunToJson(run, false)["due_at"], FormatRfc3339(kFire + 40min));
+}
+
 TEST(RunToJsonTest, UnreadableParametersAreNone) {
   RunDetail run = CompletedRun();
   run.parameters_json = R"({"day":"monday"})";
