@@ -202,6 +202,15 @@ describe('the schedules of a job', () => {
     ]);
   });
 
+  it('keep a relative time out of the single field, and lose it when a row has a time', () => {
+    const values = valuesOf({ schedules: [{ kind: 'once', in_s: 3600 }] });
+    expect(values.kind).toBe('several');
+    const [row] = values.schedules;
+    expect(schedulesOf(several({ ...row, at: '2030-01-01T00:00:00Z' }))).toEqual([
+      { kind: 'once', at: '2030-01-01T00:00:00Z' },
+    ]);
+  });
+
   it('are refused row by row, and only while there are several', () => {
     const rows = several(
       { cron_expression: '' },

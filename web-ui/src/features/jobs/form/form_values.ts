@@ -322,8 +322,8 @@ function scheduleValues(schedules: Schedule[], zone: string): Partial<FormValues
   }
   if (only.kind === 'rate' && startOf({ ...only }) === '')
     return { kind: 'rate', every_s: String(only.every_ms / 1000) };
-  if (only.kind === 'once') return { kind: 'once', at: only.at };
-  return several; // has a time zone or a start of its own
+  if (only.kind === 'once' && typeof only.at === 'string') return { kind: 'once', at: only.at };
+  return several; // has a time zone or a start of its own, or a relative time
 }
 
 export function schedulesOf(values: FormValues): unknown[] {

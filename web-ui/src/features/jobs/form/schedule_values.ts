@@ -74,6 +74,7 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
     end_time: _end,
     jitter_s: _jitter,
     at: _at,
+    in_s: _in,
     ...rest
   } = kept?.kind === row.kind ? kept : ({} as Definition);
   switch (row.kind) {
