@@ -269,6 +269,25 @@ TEST_F(SchemaTest, JobsOfBeforeTheLimitsHaveTheDefaultsAndTheMigrationCanBeStart
   ASSERT_OK(session->Run("UPDATE jobs SET overlap_policy = 'terminate_previous'"));
 }
 
+TEST_F(SchemaTest, SchedulesOfBeforeTheWindowsHaveNoneAndTheMigrationCanBeStartedOver) {
+  const auto session = EmptyDatabase();
+  std::vector<mysql::Migration> before = mysql::EmbeddedMigrations();
+  std::erase_if(before, [](const mysql::Migration& migration) { return migration.version > 22; });
+  ASSERT_OK(mysql::Migrate(*session, before));
+  ASSERT_OK(session->Run(
+      "INSERT INTO job_schedules (schedule_id, job_no, segment, position, version, job_version, "
+      "next_fire_us, kind, cron_expression, dst_gap, dst_repeat, misfire_policy, "
+      "misfire_grace_us, catch_up_window_us, catch_up_max, priority) VALUES (9, 7, 0, 0, 1, 1, 5, "
+      "'cron', '0 0 * * *', 'fire', 'auto', 'latest', 0, 0, 0, 0)"));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK(mysql::Migrate(*session, mysql::EmbeddedMigrations()));
+    EXPECT_EQ(Number(*session, "SELECT until_us FROM job_schedules"), ToUnixMicros(kNever));
+    EXPECT_EQ(Number(*session, "SELECT jitter_us FROM job_schedules"), 0);
+    EXPECT_EQ(Number(*session, "SELECT spread FROM job_schedules"), 0);
+    ASSERT_OK(session->Run("DELETE FROM schema_migrations WHERE version = 23"));
+  }
+}
+
 TEST_F(SchemaTest, MembersThatStartTogetherMakeOneStore) {
   std::vector<std::future<std::string>> members;
   for (int i = 0; i < 4; ++i) {
