@@ -1,4 +1,5 @@
-// A hash that is the same in all processes of all builds, unlike std::hash.
+// Hashes that are the same in all processes of all builds, unlike std::hash. Stored schedules depend on them: they never
+// change.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,15 @@ constexpr uint64_t StableHash(std::string_view text) {
   uint64_t h = 0xcbf29ce484222325ull;
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
   return h;
+}
+
+// The finaliser of SplitMix64: each bit of the result depends on each bit of `x`.
+constexpr uint64_t MixBits(uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ull;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
 }
 
 }  // namespace carillon

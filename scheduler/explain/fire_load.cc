@@ -24,11 +24,11 @@ class LoadCounter {
   // nullopt: no steps are left.
   std::optional<ScheduleLoad> Of(const ScheduleSpec& spec, const StoredJob& stored) {
     const JobDefinition& job = stored.definition;
-    const std::string key =
-        fmt::format("{} {} {} {} {} {} {} {} {}", static_cast<int>(spec.kind), spec.cron_expression,
-                    spec.time_zone, spec.every.count(), spec.start.time_since_epoch().count(),
-                    spec.end.time_since_epoch().count(), spec.at.time_since_epoch().count(),
-                    static_cast<int>(job.dst_gap), static_cast<int>(job.dst_repeat));
+    const std::string key = fmt::format(
+        "{} {} {} {} {} {} {} {} {} {}", static_cast<int>(spec.kind), spec.cron_expression,
+        spec.time_zone, spec.spread, spec.every.count(), spec.start.time_since_epoch().count(),
+        spec.end.time_since_epoch().count(), spec.at.time_since_epoch().count(),
+        static_cast<int>(job.dst_gap), static_cast<int>(job.dst_repeat));
     auto known = known_.find(key);
     if (known == known_.end()) {
       if (steps_left_ <= 0) return std::nullopt;

@@ -44,7 +44,8 @@ size_t BytesOf(const JobVersionRecord& record) {
                  job.retry_intervals_s.size() * sizeof(int64_t) + BytesOf(job.env) +
                  BytesOf(job.labels) + BytesOf(job.parameters);
   for (const ScheduleSpec& spec : job.schedules) {
-    bytes += kScheduleBytes + spec.cron_expression.size() + spec.time_zone.size();
+    bytes += kScheduleBytes + spec.cron_expression.size() + spec.time_zone.size() +
+             BytesOf(spec.parameters);
   }
   return bytes;
 }
@@ -56,16 +57,31 @@ Definition::Definition(JobVersionRecord record)
       selector_(SelectorOf(record_.definition)),
       secrets_(SecretsOf(record_.definition)) {}
 
-const Schedule* Definition::ScheduleAt(WallTime fire) const {
+std::optional<size_t> Definition::IndexOf(ScheduleId id) const {
+  const std::vector<ScheduleId>& ids = record_.schedule_ids;
+  const auto found = std::find(ids.begin(), ids.end(), id);
+  const auto index = static_cast<size_t>(found - ids.begin());
+  if (index >= std::min(ids.size(), job().schedules.size())) return std::nullopt;
+  return index;
+}
+
+const ScheduleSpec* Definition::SpecOf(ScheduleId id) const {
+  const auto index = IndexOf(id);
+  return index ? &job().schedules[*index] : nullptr;
+}
+
+const Schedule* Definition::ScheduleOf(const RunKey& key) const {
   std::call_once(compiled_, [this] {
     for (const ScheduleSpec& spec : job().schedules) {
       auto schedule = Schedule::Compile(spec, job().dst_gap, job().dst_repeat);
-      if (schedule.ok()) schedules_.push_back(std::move(*schedule));
+      schedules_.push_back(schedule.ok() ? std::optional(std::move(*schedule)) : std::nullopt);
     }
   });
-  for (const Schedule& schedule : schedules_) {
-    const auto next = schedule.Next(fire - Duration(1));
-    if (next && next->time == fire) return &schedule;
+  const auto index = IndexOf(key.schedule_id);
+  if (index && schedules_[*index]) return &*schedules_[*index];
+  for (const std::optional<Schedule>& schedule : schedules_) {
+    const auto next = schedule ? schedule->Next(key.fire - Duration(1)) : std::nullopt;
+    if (next && next->time == key.fire) return &*schedule;
   }
   return nullptr;
 }

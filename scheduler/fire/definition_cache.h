@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -39,16 +40,21 @@ class Definition {
   }
   // The secrets that the job's runs use; see SecretsOf (template.h).
   const std::map<std::string, std::string>& secrets() const { return secrets_; }
-  // Thread-safe. Returns the schedule of this definition that fires at exactly `fire`. nullptr if
-  // there is none: the run is manual, or its schedule was removed by an edit.
-  const Schedule* ScheduleAt(WallTime fire) const;
+  // The schedule that made the run, as it is in this definition. nullptr if there is none: the run is
+  // manual, or an edit removed its schedule.
+  const ScheduleSpec* SpecOf(ScheduleId id) const;
+  // Thread-safe. Returns the schedule that made the run; if an edit removed it, one that fires at the
+  // same instant. nullptr if there is none.
+  const Schedule* ScheduleOf(const RunKey& key) const;
 
  private:
+  std::optional<size_t> IndexOf(ScheduleId id) const;
+
   const JobVersionRecord record_;
   const Selector selector_;
   const std::map<std::string, std::string> secrets_;
   mutable std::once_flag compiled_;
-  mutable std::vector<Schedule> schedules_;
+  mutable std::vector<std::optional<Schedule>> schedules_;  // parallel to job().schedules
 };
 
 inline constexpr Duration kUnreadableRetry = 10s;

@@ -388,6 +388,7 @@ Result<std::vector<JobVersionRecord>> MemoryFiringStore::LoadDefinitions(
         .job_no = key.job_no, .version = key.version, .job_id = job->id, .definition = {}};
     record.readable = !job->unreadable.contains(key.version);
     if (record.readable) record.definition = version->second;
+    if (key.version == job->version) record.schedule_ids = job->schedules;
     found.push_back(std::move(record));
   }
   return found;

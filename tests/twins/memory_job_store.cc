@@ -320,20 +320,26 @@ void MemoryJobStore::StampPending(const JobEntry& job) {
 }
 
 void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, WallTime now) {
+  std::vector<const ScheduleSpec*> before;
+  for (const ScheduleId id : job.schedules) {
+    const ScheduleEntry& entry = *tables_.FindSchedule(id);
+    const bool alike = entry.readable && FiresAlike(old, job.definition, entry.spec);
+    before.push_back(alike ? &entry.spec : nullptr);
+  }
+  const auto continued = ContinuedSchedules(before, job.definition.schedules);
   std::vector<ScheduleId> left = job.schedules;
   std::vector<ScheduleId> next;
-  for (const ScheduleSpec& spec : job.definition.schedules) {
-    const auto same =
-        std::find_if(left.begin(), left.end(), [&](ScheduleId id) REQUIRES(tables_.mu) {
-          return tables_.FindSchedule(id)->readable && tables_.FindSchedule(id)->spec == spec &&
-                 FiresAlike(old, job.definition, spec);
-        });
-    if (same == left.end()) {
+  for (size_t i = 0; i < continued.size(); ++i) {
+    const ScheduleSpec& spec = job.definition.schedules[i];
+    if (!continued[i]) {
       next.push_back(AddSchedule(job, spec, now));
-    } else {
-      next.push_back(*same);
-      left.erase(same);
+      continue;
     }
+    ScheduleEntry kept = *tables_.FindSchedule(job.schedules[*continued[i]]);
+    kept.spec = spec;
+    next.push_back(kept.id);
+    std::erase(left, kept.id);
+    tables_.PutSchedule(std::move(kept));
   }
   JobEntry before;
   before.job_no = job.job_no;

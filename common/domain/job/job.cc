@@ -87,8 +87,10 @@ Status CheckSchedule(const JobDefinition& job, const ScheduleSpec& spec,
     return Wrong(pointer + "/kind", "must be cron, rate or once; a manual job has no schedules");
   }
   const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
-  if (schedule.ok()) return {};
-  return Wrong(pointer + schedule.error().pointer, schedule.error().message);
+  if (!schedule.ok()) return Wrong(pointer + schedule.error().pointer, schedule.error().message);
+  const Status parameters = ValidateParameters(spec.parameters);
+  if (parameters.ok()) return {};
+  return Wrong(pointer + parameters.error().pointer, parameters.error().message);
 }
 
 Status CheckSchedules(const JobDefinition& job) {

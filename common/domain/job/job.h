@@ -92,7 +92,7 @@ struct JobDefinition {
 // the first invalid field.
 Status ValidateJob(const JobDefinition& job);
 
-// Checks the parameters of an execute request, without their job: at most 100, with names as in
+// Checks the parameters of an execute request or a schedule, without their job: at most 100, named as in
 // JobDefinition, and no two names that differ only in case (both would set the same variable
 // CARILLON_PARAM_…). Pointers begin with "/parameters".
 Status ValidateParameters(const std::map<std::string, ParameterValue>& parameters);

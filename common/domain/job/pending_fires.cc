@@ -1,5 +1,8 @@
 #include "common/domain/job/pending_fires.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace carillon {
 namespace {
 
@@ -14,6 +17,26 @@ std::optional<Schedule> Compiled(const JobDefinition& definition, const Schedule
 bool FiresAlike(const JobDefinition& a, const JobDefinition& b, const ScheduleSpec& spec) {
   return spec.kind != ScheduleKind::kCron ||
          (a.dst_gap == b.dst_gap && a.dst_repeat == b.dst_repeat);
+}
+
+std::vector<std::optional<size_t>> ContinuedSchedules(
+    const std::vector<const ScheduleSpec*>& before, const std::vector<ScheduleSpec>& after) {
+  std::vector<std::optional<size_t>> continued(after.size());
+  std::vector<const ScheduleSpec*> left = before;
+  const auto match = [&](auto same) {
+    for (size_t i = 0; i < after.size(); ++i) {
+      if (continued[i]) continue;
+      const auto found = std::find_if(left.begin(), left.end(), [&](const ScheduleSpec* spec) {
+        return spec != nullptr && same(*spec, after[i]);
+      });
+      if (found == left.end()) continue;
+      continued[i] = static_cast<size_t>(found - left.begin());
+      *found = nullptr;
+    }
+  };
+  match(std::equal_to<ScheduleSpec>());
+  match(&FireAlike);
+  return continued;
 }
 
 WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after) {

@@ -9,6 +9,12 @@ namespace carillon {
 // have the same rules for clock changes. Other schedules always do.
 bool FiresAlike(const JobDefinition& a, const JobDefinition& b, const ScheduleSpec& spec);
 
+// For each schedule of `after`, the index of the schedule of `before` that it continues: one with the
+// same fires, used once. If several have the same fires, one with the same parameters comes first.
+// nullopt: the schedule is new. A null in `before` stands for a schedule that nothing continues.
+std::vector<std::optional<size_t>> ContinuedSchedules(
+    const std::vector<const ScheduleSpec*>& before, const std::vector<ScheduleSpec>& after);
+
 // The first fire after `after`; kNever if there is none, or if `spec` does not compile (e.g. a
 // newer version of Carillon wrote it).
 WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -174,6 +175,12 @@ Status CheckSecret(std::string_view name, Place place) {
                   name.substr(0, kNameShownMax)));
 }
 
+bool EachScheduleSets(const JobDefinition& job, const std::string& parameter) {
+  return std::all_of(job.schedules.begin(), job.schedules.end(), [&](const ScheduleSpec& schedule) {
+    return schedule.parameters.contains(parameter);
+  });
+}
+
 // Checks a placeholder as far as the definition alone allows.
 Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place place) {
   static const Variables known = BuiltIns(CarillonVariables({}));
@@ -181,7 +188,7 @@ Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place p
   if (name.starts_with(kParameterPrefix)) {
     const std::string parameter(name.substr(kParameterPrefix.size()));
     if (!IsVariableName(parameter)) return UnknownName(name);
-    if (job.schedules.empty() || job.parameters.contains(parameter)) return {};
+    if (job.parameters.contains(parameter) || EachScheduleSets(job, parameter)) return {};
     return Invalid(fmt::format("'{}' has no default, and a scheduled run does not set it", name));
   }
   if (name.starts_with(kSecretPrefix)) return CheckSecret(name, place);

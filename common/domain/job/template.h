@@ -32,7 +32,7 @@ inline constexpr std::string_view kStatedPath =
 
 using Parameters = std::map<std::string, ParameterValue>;
 
-// Returns the job's parameters, overridden by those of the execute request (`given`).
+// Returns the job's parameters, overridden by those of the schedule or the execute request (`given`).
 Parameters MergeParameters(Parameters defaults, const Parameters& given);
 // Returns a value as text for commands and the environment: numbers in their shortest form,
 // booleans as true and false.
@@ -61,8 +61,8 @@ Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFac
 std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts);
 
 // Checks what is known before a run: every placeholder of the command and the variables must have a
-// known name. In a job with schedules, each parameter needs a default; in other jobs the execute
-// request may give its value. A variable's value may not contain {{env.…}}, and the command may not
+// known name. In a job with schedules, each parameter needs a default, or a value in every schedule; in
+// other jobs the execute request may give its value. A variable's value may not contain {{env.…}}, and the command may not
 // use a variable that contains a secret. Does not check that secrets exist. The pointer of an error
 // is "/command" or "/env/NAME".
 Status ValidateTemplates(const JobDefinition& job);

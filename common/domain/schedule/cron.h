@@ -11,7 +11,9 @@
 //     the end of a range SUN is 7, so that FRI-SUN works;
 //   - a field that begins with '*' or '?' is unrestricted; if both day fields are restricted, a day
 //     that satisfies either matches, otherwise it must satisfy both;
-//   - "a/n" means from a to the field's maximum in steps of n.
+//   - "a/n" means from a to the field's maximum in steps of n;
+//   - H is a value of its field that a seed decides. The parsed expression has the value, so nothing
+//     else knows H. For the day of month it is at most 28, which every month has.
 #pragma once
 
 #include <array>
@@ -65,9 +67,13 @@ struct CronExpression {
   bool operator==(const CronExpression&) const = default;
 };
 
-Result<CronExpression> ParseCron(std::string_view text);
+// `spread`: the seed of the fields H.
+Result<CronExpression> ParseCron(std::string_view text, uint64_t spread = 0);
 
-// The expression in its canonical spelling: numbers for names, '*' for '?', macros expanded.
+// True if a field of the text uses H. The text need not be valid.
+bool UsesSpread(std::string_view text);
+
+// The expression in its canonical spelling: numbers for names and H, '*' for '?', macros expanded.
 // Parsing the result gives an equal expression.
 std::string FormatCron(const CronExpression& expression);
 
@@ -78,6 +84,8 @@ struct CronBounds {
   std::string_view name;
 };
 CronBounds BoundsOf(CronUnit unit);
+// The greatest value that H alone may become.
+int SpreadMost(CronUnit unit);
 
 // The set of local times that match an expression. A local time is a number of seconds since
 // 1970-01-01T00:00:00 on a calendar without zones. Immutable.

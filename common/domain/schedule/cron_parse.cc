@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/stable_hash.h"
 #include "common/domain/job_text.h"
 #include "common/domain/schedule/cron.h"
 
@@ -22,8 +23,11 @@ constexpr std::array<std::string_view, 7> kDayNames{"SUN", "MON", "TUE", "WED",
 constexpr int kSundayAtTheEnd = 7;
 constexpr int kDaysBeforeLastMax = 30;
 constexpr int kNthMax = 5;
+constexpr int kDaysOfEveryMonth = 28;
 constexpr size_t kNameLength = 3;
 constexpr size_t kDigitsMax = 4;
+constexpr int kAnyValue = 60;  // no field has more values
+constexpr uint64_t kSpreadStep = 0x9e3779b97f4a7c15ull;
 
 struct Macro {
   std::string_view name;
@@ -50,11 +54,21 @@ std::string Quoted(std::string_view text) {
   return "'" + shown + (text.size() > kShownMax ? "...'" : "'");
 }
 
+struct Span {
+  size_t begin;
+  size_t end;
+};
+
 // Reads one field. `text` is the whole expression in upper case, the field is [pos_, end_).
 class FieldParser {
  public:
-  FieldParser(std::string_view text, size_t begin, size_t end, CronUnit unit)
-      : text_(text), begin_(begin), pos_(begin), end_(end), unit_(unit), bounds_(BoundsOf(unit)) {}
+  FieldParser(std::string_view text, Span field, CronUnit unit, uint64_t spread)
+      : text_(text),
+        pos_(field.begin),
+        end_(field.end),
+        unit_(unit),
+        bounds_(BoundsOf(unit)),
+        spread_(spread) {}
 
   Result<CronField> Parse() {
     CronField field{.starred = Peek() == '*' || Peek() == '?', .items = {}};
@@ -85,12 +99,7 @@ class FieldParser {
     return Bad(fmt::format("{}: {}, column {}", bounds_.name, why, pos_ + 1));
   }
 
-  // "unexpected 'H'"
-  Error Unexpected() const {
-    const bool hashed = Peek() == 'H';
-    return Fail("unexpected " + Quoted(Rest()) +
-                (hashed ? "; hashed schedules are not supported" : ""));
-  }
+  Error Unexpected() const { return Fail("unexpected " + Quoted(Rest())); }
 
   Result<CronField> ParseAny(CronField field) {
     if (!is_day_of_month() && !is_day_of_week())
@@ -107,12 +116,32 @@ class FieldParser {
       CARILLON_TRY(ParseStep(item));
       return item;
     }
+    if (Take('H')) return ParseSpread();
     if (is_day_of_month() && Peek() == 'L') return ParseLast();
     if (is_day_of_month() && Take('W')) return CronItem{.kind = CronItemKind::kWorkdays};
     if (is_day_of_week() && Peek() == 'L') {
       return Fail("'L' needs a weekday before it, for example 5L for the last Friday");
     }
     return ParseValues();
+  }
+
+  // H, H/n, H(a-b), H(a-b)/n, after the H. Fields of one expression have independent values.
+  Result<CronItem> ParseSpread() {
+    CronItem item{.from = bounds_.least, .to = SpreadMost(unit_)};
+    if (Take('(')) {
+      const size_t first = pos_;
+      CARILLON_ASSIGN_OR_RETURN(item.from, ParseValue());
+      if (Peek() != '-') return Fail("H needs a range, for example H(0-29)");
+      CARILLON_TRY(ParseRangeEnd(first, item));
+      if (!Take(')')) return Fail("the ')' after the range of H is missing");
+    }
+    const bool repeats = Peek() == '/';
+    CARILLON_TRY(ParseStep(item));
+    const int choices = std::min(repeats ? item.step : kAnyValue, item.to - item.from + 1);
+    const uint64_t hash = MixBits(spread_ + (static_cast<uint64_t>(unit_) + 1) * kSpreadStep);
+    item.from += static_cast<int>(hash % static_cast<uint64_t>(choices));
+    if (!repeats) item.to = item.from;
+    return item;
   }
 
   // L, L-n, LW, L-nW.
@@ -206,16 +235,11 @@ class FieldParser {
   }
 
   const std::string_view text_;
-  const size_t begin_;
   size_t pos_;
   const size_t end_;
   const CronUnit unit_;
   const CronBounds bounds_;
-};
-
-struct Span {
-  size_t begin;
-  size_t end;
+  const uint64_t spread_;
 };
 
 std::vector<Span> SplitFields(std::string_view text) {
@@ -241,12 +265,13 @@ Result<std::string_view> ExpandMacro(std::string_view text, const Span& span) {
   return Bad("unknown macro " + Quoted(name) + " (use e.g. @daily)");
 }
 
-Result<CronExpression> ParseFields(std::string_view text, const std::vector<Span>& spans) {
+Result<CronExpression> ParseFields(std::string_view text, const std::vector<Span>& spans,
+                                   uint64_t spread) {
   CronExpression expression{.has_seconds = spans.size() == 6, .fields = {}};
   size_t unit = 0;
   if (!expression.has_seconds) expression.fields[unit++].items.push_back({.from = 0, .to = 0});
   for (const Span& span : spans) {
-    FieldParser parser(text, span.begin, span.end, static_cast<CronUnit>(unit));
+    FieldParser parser(text, span, static_cast<CronUnit>(unit), spread);
     CARILLON_ASSIGN_OR_RETURN(expression.fields[unit++], parser.Parse());
   }
   return expression;
@@ -278,7 +303,20 @@ std::string FormatItem(const CronItem& item, CronUnit unit, bool starred) {
 
 CronBounds BoundsOf(CronUnit unit) { return kBounds[static_cast<size_t>(unit)]; }
 
-Result<CronExpression> ParseCron(std::string_view text) {
+int SpreadMost(CronUnit unit) {
+  if (unit == CronUnit::kDayOfMonth) return kDaysOfEveryMonth;
+  return unit == CronUnit::kDayOfWeek ? kSundayAtTheEnd - 1 : BoundsOf(unit).most;
+}
+
+bool UsesSpread(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != 'H' && text[i] != 'h') continue;
+    if (i == 0 || IsBlank(text[i - 1]) || text[i - 1] == ',') return true;
+  }
+  return false;
+}
+
+Result<CronExpression> ParseCron(std::string_view text, uint64_t spread) {
   if (text.size() > kCronTextBytesMax) {
     return Bad(fmt::format("the cron expression has {} bytes; at most {} are allowed", text.size(),
                            kCronTextBytesMax));
@@ -301,7 +339,7 @@ Result<CronExpression> ParseCron(std::string_view text) {
         "the second first",
         spans.size(), spans.size() == 1 ? "" : "s"));
   }
-  return ParseFields(upper, spans);
+  return ParseFields(upper, spans, spread);
 }
 
 std::string FormatCron(const CronExpression& expression) {

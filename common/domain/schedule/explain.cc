@@ -289,6 +289,11 @@ std::string ExplainJitter(Duration jitter) {
   return fmt::format(", each run up to {} later", LengthText(jitter));
 }
 
+std::string ExplainSpread(uint64_t seed) {
+  if (seed != 0) return ", where H is fixed by the job_id";
+  return ", where H is an example: each job_id has its own value";
+}
+
 std::string ExplainOnce(WallTime at) { return "Once at " + WithoutFraction(at); }
 
 std::string ReadableTime(WallTime t) {

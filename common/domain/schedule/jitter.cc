@@ -2,25 +2,15 @@
 
 #include <algorithm>
 
+#include "common/base/stable_hash.h"
+
 namespace carillon {
-namespace {
-
-// The finaliser of SplitMix64: each bit of the result depends on each bit of `x`.
-uint64_t Mixed(uint64_t x) {
-  x ^= x >> 30;
-  x *= 0xbf58476d1ce4e5b9ull;
-  x ^= x >> 27;
-  x *= 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
-}  // namespace
 
 Duration SpreadOf(ScheduleId id, WallTime fire, Duration room) {
   if (room <= Duration{}) return {};
   // Mixed twice, because fires are regular and ids are small: a sum of both would repeat.
-  const uint64_t seed = Mixed((id.value() + 1) * 0x9e3779b97f4a7c15ull);
-  const uint64_t hash = Mixed(seed ^ static_cast<uint64_t>(ToUnixMicros(fire)));
+  const uint64_t seed = MixBits((id.value() + 1) * 0x9e3779b97f4a7c15ull);
+  const uint64_t hash = MixBits(seed ^ static_cast<uint64_t>(ToUnixMicros(fire)));
   return Duration(static_cast<int64_t>(hash % static_cast<uint64_t>(room.count())));
 }
 

@@ -109,6 +109,7 @@ class Schedule::Impl {
     start_ = spec.start;
     end_ = spec.end;
     jitter_ = spec.jitter;
+    if (UsesSpread(spec.cron_expression)) spread_ = spec.spread;
   }
 
   ScheduleKind kind() const { return kind_; }
@@ -142,6 +143,7 @@ class Schedule::Impl {
     std::string text = std::visit([](const auto& schedule) { return schedule.Explain(); }, any_);
     // The sentence about a rate names its start already.
     const bool names_start = kind_ != ScheduleKind::kCron;
+    if (spread_) text += ExplainSpread(*spread_);
     text += ExplainWindow(names_start ? WallTime{} : start_, end_);
     return text + ExplainJitter(jitter_);
   }
@@ -171,6 +173,7 @@ class Schedule::Impl {
   WallTime start_ = WallTime{};
   WallTime end_ = kNever;
   Duration jitter_{};
+  std::optional<uint64_t> spread_;  // the seed of its fields H, if it has any
 };
 
 Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat) {
@@ -193,7 +196,7 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepe
       return made(RateSchedule(spec.start, spec.every));
     case ScheduleKind::kCron: break;
   }
-  auto expression = ParseCron(spec.cron_expression);
+  auto expression = ParseCron(spec.cron_expression, spec.spread);
   if (!expression.ok()) return At("/cron_expression", expression.error());
   auto zone = Zone::Load(spec.time_zone);
   if (!zone.ok()) return At("/time_zone", zone.error());

@@ -32,23 +32,26 @@ void LintFires(const Schedule& schedule, WallTime after, Warnings* warnings) {
 }
 
 // Warns about steps that do not divide their unit evenly: a step restarts in each minute, hour, day
-// or month, so the last interval is shorter.
-void LintSteps(const CronExpression& cron, Warnings* warnings) {
+// or month, so the last interval is shorter. A field H/n (`spread`) begins at any of the first n
+// values.
+void LintSteps(const CronExpression& cron, bool spread, Warnings* warnings) {
   for (const CronUnit unit : {CronUnit::kSecond, CronUnit::kMinute, CronUnit::kHour,
                               CronUnit::kDayOfMonth, CronUnit::kMonth}) {
     const CronBounds bounds = BoundsOf(unit);
     const int size = bounds.most - bounds.least + 1;
     for (const CronItem& item : cron.field(unit).items) {
-      const bool whole = item.kind == CronItemKind::kValues && item.from == bounds.least &&
-                         item.to >= bounds.most - item.step + 1;
+      const bool hashed =
+          spread && item.from < bounds.least + item.step && item.to == SpreadMost(unit);
+      const bool begins = item.from == bounds.least && item.to >= bounds.most - item.step + 1;
+      const bool whole = item.kind == CronItemKind::kValues && (begins || hashed);
       if (!whole || item.step <= 1 || (unit != CronUnit::kDayOfMonth && size % item.step == 0))
         continue;
       warnings->push_back(
           {"uneven_step",
            fmt::format(
-               "*/{} restarts at {} {}, so the last interval is shorter than the others. Use "
+               "{}/{} restarts at {} {}, so the last interval is shorter than the others. Use "
                "a fixed interval for even spacing.",
-               item.step, bounds.name, bounds.least)});
+               hashed ? "H" : "*", item.step, bounds.name, bounds.least)});
     }
   }
 }
@@ -137,10 +140,10 @@ std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, 
   if (!schedule.ok() || spec.kind == ScheduleKind::kManual) return warnings;
   LintFires(*schedule, after, &warnings);
   if (spec.kind != ScheduleKind::kCron) return warnings;
-  const auto cron = ParseCron(spec.cron_expression);
+  const auto cron = ParseCron(spec.cron_expression, spec.spread);
   if (!cron.ok()) return warnings;
   LintDays(*cron, &warnings);
-  LintSteps(*cron, &warnings);
+  LintSteps(*cron, UsesSpread(spec.cron_expression), &warnings);
   LintGap(spec, *cron, gap, after, &warnings);
   return warnings;
 }

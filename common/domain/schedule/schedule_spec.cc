@@ -23,6 +23,13 @@ constexpr std::array<NameOf<ScheduleKind>, 4> kScheduleKinds{{{ScheduleKind::kCr
 
 }  // namespace
 
+bool FireAlike(const ScheduleSpec& a, const ScheduleSpec& b) {
+  if (a.parameters == b.parameters) return a == b;
+  ScheduleSpec fires = a;
+  fires.parameters = b.parameters;
+  return fires == b;
+}
+
 std::string_view Name(MisfirePolicy value) { return NameIn(kMisfirePolicies, value); }
 std::string_view Name(DstGap value) { return NameIn(kDstGaps, value); }
 std::string_view Name(DstRepeat value) { return NameIn(kDstRepeats, value); }

@@ -40,13 +40,18 @@ struct ScheduleSpec {
   WallTime end = kNever;     // kCron, kRate: no fire lies at or after it
   Duration jitter = {};      // kCron, kRate: spreads the starts (jitter.h); 0 to 1 h, whole seconds
   WallTime at = WallTime{};  // kOnce
-  uint64_t spread = 0;       // kCron: seed of the fields H; 0 = the expression has none
+  // kCron: seed of the fields H, derived from the job's id (common/domain/job/spread.h). 0: the
+  // expression has none, or the job is not known.
+  uint64_t spread = 0;
   std::string calendar = {};  // kCron, kRate: it fires only in this calendar; "" = always
   std::string blackout = {};  // kCron, kRate: it never fires in this calendar; "" = none
   std::map<std::string, ParameterValue> parameters = {};  // override those of the job
 
   bool operator==(const ScheduleSpec&) const = default;
 };
+
+// True if both differ at most in what their runs do, not in when they fire.
+bool FireAlike(const ScheduleSpec& a, const ScheduleSpec& b);
 
 // Stable lower-case names as in REST ("latest"); parsing is case-sensitive, kInvalid otherwise.
 std::string_view Name(MisfirePolicy value);

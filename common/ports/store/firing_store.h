@@ -159,6 +159,9 @@ struct JobVersionRecord {
   int64_t version = 0;
   JobId job_id;
   JobDefinition definition;
+  // Of the definition's schedules, in its order. Empty if the job has a later version: only the
+  // schedules of the present one are stored, and runs of others are not started.
+  std::vector<ScheduleId> schedule_ids = {};
   // False: the version exists but is unreadable (see DueSchedule); `definition` is empty. Runs that
   // need it keep waiting.
   bool readable = true;

@@ -190,7 +190,7 @@ class JobStore {
   virtual Result<std::vector<JobVersion>> ListVersions(const JobId& id, int64_t before,
                                                        size_t limit) = 0;
 
-  // A schedule that fires alike in both definitions (FiresAlike) keeps its id and position. Other
+  // A schedule that fires alike in both definitions (FiresAlike, ContinuedSchedules) keeps its id. Other
   // schedules are removed or added. The first fire of an added schedule is strictly after now.
   // Unclaimed runs change as DecidePendingEffect says. definition.enabled = false also pauses the
   // job, true also resumes it.

@@ -184,6 +184,7 @@ Status ReadScheduleField(std::string_view name, const json& value, const std::st
                          ScheduleSpec& spec) {
   // `kind` has been read before; only a GET sets `schedule_id`.
   if (name == "kind" || name == "schedule_id") return {};
+  if (name == "parameters") return Read(value, pointer, spec.parameters);
   if (spec.kind == ScheduleKind::kCron) {
     if (name == "cron_expression") return Read(value, pointer, spec.cron_expression);
     if (name == "time_zone") return Read(value, pointer, spec.time_zone);
@@ -197,11 +198,11 @@ Status ReadScheduleField(std::string_view name, const json& value, const std::st
     if (known) return {};
   }
   if (spec.kind == ScheduleKind::kOnce && name == "at") return Read(value, pointer, spec.at);
-  return Invalid(pointer,
-                 "unknown field '" + std::string(name) + "' in a schedule of kind " +
-                     std::string(Name(spec.kind)) +
-                     DidYouMean(name, {"cron_expression", "time_zone", "every_ms", "start_time",
-                                       "end_time", "jitter_s", "at", "in_s", "kind"}));
+  return Invalid(
+      pointer, "unknown field '" + std::string(name) + "' in a schedule of kind " +
+                   std::string(Name(spec.kind)) +
+                   DidYouMean(name, {"cron_expression", "time_zone", "every_ms", "start_time",
+                                     "end_time", "jitter_s", "at", "in_s", "parameters", "kind"}));
 }
 
 std::string_view RequiredField(ScheduleKind kind) {
@@ -247,6 +248,14 @@ Status Read(const json& value, const std::string& pointer, std::vector<ScheduleS
   return {};
 }
 
+json Write(const std::map<std::string, ParameterValue>& parameters) {
+  json out = json::object();
+  for (const auto& [name, value] : parameters) {
+    std::visit([&, &key = name](const auto& v) { out[key] = v; }, value);
+  }
+  return out;
+}
+
 // Fields with their defaults are left out, so that a version that does not know them can read the
 // definitions that do not use them.
 void WriteRepeated(const ScheduleSpec& spec, json& out) {
@@ -272,6 +281,7 @@ json Write(const ScheduleSpec& spec) {
     case ScheduleKind::kOnce: out["at"] = FormatRfc3339(spec.at); break;
     case ScheduleKind::kManual: break;
   }
+  if (!spec.parameters.empty()) out["parameters"] = Write(spec.parameters);
   return out;
 }
 
@@ -341,13 +351,6 @@ json Write(const T& value) {
 json Write(const std::vector<ScheduleSpec>& schedules) {
   json out = json::array();
   for (const ScheduleSpec& spec : schedules) out.push_back(Write(spec));
-  return out;
-}
-json Write(const std::map<std::string, ParameterValue>& parameters) {
-  json out = json::object();
-  for (const auto& [name, value] : parameters) {
-    std::visit([&, &key = name](const auto& v) { out[key] = v; }, value);
-  }
   return out;
 }
 

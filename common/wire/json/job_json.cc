@@ -6,6 +6,7 @@
 
 #include "common/base/nearest.h"
 #include "common/domain/job/job_mistakes.h"
+#include "common/domain/job/spread.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/wire/json/job_fields.h"
 #include "common/wire/json/json_text.h"
@@ -22,7 +23,8 @@ json CronExpressionOf(const JobDefinition& job) {
   const ScheduleSpec& only = job.schedules[0];
   const ScheduleSpec plain{.kind = ScheduleKind::kCron,
                            .cron_expression = only.cron_expression,
-                           .time_zone = job.time_zone};
+                           .time_zone = job.time_zone,
+                           .spread = only.spread};
   return only == plain ? json(only.cron_expression) : json(nullptr);
 }
 
@@ -139,8 +141,14 @@ Error Told(Mistakes mistakes, Mistakes* further) {
   return std::move(mistakes.front());
 }
 
+// The job as it is before the request; without an id and definition if the request makes it.
+struct Before {
+  JobId id = {};
+  const JobDefinition& definition;
+};
+
 // `mistakes` are those already found in the same request.
-Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mistakes* further,
+Result<ParsedJob> ReadRequest(const json& body, const Before& before, Mistakes* further,
                               Mistakes mistakes = {}) {
   if (!body.is_object()) return Error{ErrorCode::kInvalid, "a job must be a JSON object", ""};
   ParsedJob parsed;
@@ -161,7 +169,10 @@ Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mis
     if (known.ok() && !*known) mistakes.push_back(UnknownField(name));
   }
   FillScheduleZones(parsed.definition);
-  const auto is_short = ReconcileCron(body, before, parsed.definition);
+  const JobId id = before.id.empty() ? JobId(parsed.job_id) : before.id;
+  if (!id.empty()) SetSpread(parsed.definition, id);
+  const auto is_short = ReconcileCron(body, before.definition, parsed.definition);
+  if (!id.empty()) SetSpread(parsed.definition, id);
   std::vector<Error> invalid;
   if (!is_short.ok()) invalid.push_back(is_short.error());
   for (Error& one : FindMistakes(parsed.definition)) {
@@ -176,7 +187,7 @@ Result<ParsedJob> ReadRequest(const json& body, const JobDefinition& before, Mis
 }  // namespace
 
 Result<ParsedJob> ParseJob(const json& body, Mistakes* further) {
-  return ReadRequest(body, JobDefinition{}, further);
+  return ReadRequest(body, {.definition = JobDefinition{}}, further);
 }
 
 Result<ParsedJob> ParseJobText(std::string_view body) {
@@ -185,7 +196,7 @@ Result<ParsedJob> ParseJobText(std::string_view body) {
 }
 
 Result<ParsedJob> ParseReplacement(const StoredJob& job, const json& body, Mistakes* further) {
-  return ReadRequest(body, job.definition, further);
+  return ReadRequest(body, {job.job_id, job.definition}, further);
 }
 
 Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* further) {
@@ -209,7 +220,7 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
   reset("cron_expression", nullptr);
   reset("schedules", json::array());
   reset("time_zone", JobDefinition{}.time_zone);
-  return ReadRequest(merged, job.definition, further, std::move(unknown));
+  return ReadRequest(merged, {job.job_id, job.definition}, further, std::move(unknown));
 }
 
 json JobToJson(const StoredJob& job, WallTime now) {
@@ -234,7 +245,7 @@ std::string DefinitionToText(const JobDefinition& definition) {
 
 // Does not check the bounds, and skips unknown fields: a definition must stay readable after the
 // rules have become stricter, and while members of two versions use one store.
-Result<JobDefinition> DefinitionFromText(std::string_view text) {
+Result<JobDefinition> DefinitionFromText(std::string_view text, const JobId& id) {
   const json body = json::parse(text.begin(), text.end(), nullptr, false);
   if (!body.is_object()) return Error{ErrorCode::kCorrupt, "stored definition is not an object"};
   JobDefinition definition;
@@ -246,6 +257,7 @@ Result<JobDefinition> DefinitionFromText(std::string_view text) {
     }
   }
   FillScheduleZones(definition);
+  if (!id.empty()) SetSpread(definition, id);
   return definition;
 }
 

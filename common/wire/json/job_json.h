@@ -27,7 +27,8 @@ struct ParsedJob {
 
 // A complete job, as in POST and PUT. Missing fields get their defaults. Read-only fields that a
 // GET returns (version, state, next_fire_time, allowed_actions, …) are accepted and ignored, so
-// that a client can send back what it has read. The result is validated.
+// that a client can send back what it has read. The result is validated. Without a job_id in the body,
+// the caller sets the seeds of H (SetSpread) once it has an id.
 Result<ParsedJob> ParseJob(const nlohmann::json& body, Mistakes* further = nullptr);
 Result<ParsedJob> ParseJobText(std::string_view body);
 
@@ -45,9 +46,9 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const nlohmann::json& patch,
 // the earliest fire of all schedules strictly after `now`; null if there is none or the
 // job is paused.
 nlohmann::json JobToJson(const StoredJob& job, WallTime now);
-// The definition alone, lossless, for the version records of the store.
+// The definition alone, for the version records of the store: lossless for a reader that knows the job.
 std::string DefinitionToText(const JobDefinition& definition);
-Result<JobDefinition> DefinitionFromText(std::string_view text);
+Result<JobDefinition> DefinitionFromText(std::string_view text, const JobId& id);
 
 // `with_attempts`: the form returned for a single run.
 nlohmann::json RunToJson(const RunDetail& run, bool with_attempts);

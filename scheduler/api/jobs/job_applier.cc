@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/job/spread.h"
 #include "common/wire/json/job_changes.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"
@@ -242,7 +243,8 @@ Outcome<JobApplier::Fate> JobApplier::Create(size_t index, const json& document,
   const JobId id = given.empty() ? FirstIdOf(definition.name_space, definition.name) : JobId(given);
   CARILLON_TRY(CheckNew(call_, id, definition));
   documented_.insert(id.value());
-  queued_.push_back({.index = index, .unnamed = given.empty(), .job = {id, definition}});
+  queued_.push_back(
+      {.index = index, .unnamed = given.empty(), .job = {id, WithSpread(definition, id)}});
   return fate;
 }
 

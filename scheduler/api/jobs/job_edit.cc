@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/job/spread.h"
 #include "common/domain/job/template.h"
 #include "common/wire/json/job_changes.h"
 #include "common/wire/json/job_json.h"
@@ -165,8 +166,9 @@ Result<std::vector<StoredJob>> StoreAllNew(const Call& call, const std::vector<N
   return created;
 }
 
-Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& definition,
+Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefinition& wanted,
                             WallTime now) {
+  const JobDefinition definition = WithSpread(wanted, id);
   CARILLON_TRY(CheckNew(call, id, definition));
   AuditedWrite write(call, now);
   auto created = call.stores.jobs.CreateJob(id, definition, write.context());

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/executor_state.h"
+#include "common/domain/job/spread.h"
 #include "common/domain/run_id.h"
 #include "common/wire/json/job_fields.h"
 #include "common/wire/json/job_json.h"
@@ -62,7 +63,7 @@ std::optional<StoredJob> FindSame(const Call& call, const JobId& id, const ReadN
   auto found = call.stores.jobs.GetJob(id);
   if (!found.ok()) return std::nullopt;
   const auto asked = read(found->created);
-  if (!asked.ok() || !(found->definition == asked->definition)) return std::nullopt;
+  if (!asked.ok() || !(found->definition == WithSpread(asked->definition, id))) return std::nullopt;
   return std::move(found).value();
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "common/domain/schedule/cron.h"
+
 namespace carillon::scheduler {
 namespace {
 
@@ -28,7 +30,8 @@ std::string_view UnknownOverlap(const JobDefinition& job) {
 // True if older members would plan the schedule's fires wrongly, or could not read the definition.
 bool IsUnknown(const ScheduleSpec& spec) {
   const bool cron = spec.kind == ScheduleKind::kCron;
-  return (cron && spec.start != WallTime{}) || spec.end != kNever || spec.jitter != Duration{};
+  return (cron && (spec.start != WallTime{} || UsesSpread(spec.cron_expression))) ||
+         spec.end != kNever || spec.jitter != Duration{} || !spec.parameters.empty();
 }
 bool HasUnknownSchedule(const JobDefinition& job) {
   return std::any_of(job.schedules.begin(), job.schedules.end(), IsUnknown);

@@ -31,8 +31,9 @@ json ErrorsOf(const Error& error) {
       {{{"pointer", error.pointer}, {"code", "invalid"}, {"detail", error.message}}});
 }
 
-// Parses the schedules of a preview in the same way as those of a job that is written at `after`.
-Outcome<Result<ParsedJob>> ReadPreview(const json& body, WallTime after) {
+// Parses the schedules of a preview in the same way as those of a job that is written at `after`. The
+// values of H are those of the job `own`, or examples if it is not a valid id.
+Outcome<Result<ParsedJob>> ReadPreview(const json& body, WallTime after, const std::string& own) {
   json probe = {{"name", "preview"}, {"type", "noop"}};
   for (const char* name : {"cron_expression", "schedules", "time_zone", "dst_gap", "dst_repeat"}) {
     if (body.contains(name) && !body[name].is_null()) probe[name] = body[name];
@@ -42,6 +43,7 @@ Outcome<Result<ParsedJob>> ReadPreview(const json& body, WallTime after) {
                         "Either cron_expression or schedules is required.");
   }
   ResolveRelativeTimes(probe, after);
+  if (ValidateJobId(own).ok()) probe["job_id"] = own;
   return carillon::ParseJob(probe);
 }
 
@@ -88,7 +90,8 @@ Outcome<json> CronExpressions(const JobDefinition& job) {
       expressions.push_back(nullptr);
       continue;
     }
-    CARILLON_ASSIGN_OR_RETURN(const CronExpression expression, ParseCron(spec.cron_expression));
+    CARILLON_ASSIGN_OR_RETURN(const CronExpression expression,
+                              ParseCron(spec.cron_expression, spec.spread));
     expressions.push_back(FormatCron(expression));
   }
   return expressions;
@@ -178,7 +181,7 @@ Reply PreviewSchedule(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const std::string own,
                             TextMember(body, "job_id", kReasonCharactersMax));
   CARILLON_ASSIGN_OR_RETURN(const WallTime after, ReadAfter(call, body));
-  CARILLON_ASSIGN_OR_RETURN(const auto parsed, ReadPreview(body, after));
+  CARILLON_ASSIGN_OR_RETURN(const auto parsed, ReadPreview(body, after, own));
   json answer = {{"valid", false},
                  {"errors", json::array()},
                  {"cron_expressions", json::array()},

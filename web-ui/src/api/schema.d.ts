@@ -111,6 +111,7 @@ export interface components {
       /** Format: date-time */
       end_time?: string;
       jitter_s?: number;
+      parameters?: components['schemas']['Parameters'];
       schedule_id?: number;
     };
     RateSchedule: {
@@ -122,6 +123,7 @@ export interface components {
       /** Format: date-time */
       end_time?: string;
       jitter_s?: number;
+      parameters?: components['schemas']['Parameters'];
       schedule_id?: number;
     };
     OnceSchedule: {
@@ -129,12 +131,14 @@ export interface components {
       kind: 'once';
       /** Format: date-time */
       at: string;
+      parameters?: components['schemas']['Parameters'];
       schedule_id?: number;
     };
     DelayedSchedule: {
       /** @constant */
       kind: 'once';
       in_s: number;
+      parameters?: components['schemas']['Parameters'];
     };
     Fire: {
       schedule: number;

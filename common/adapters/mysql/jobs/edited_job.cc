@@ -171,7 +171,10 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, WallTime now,
   });
   for (StoredScheduleRow& row : rows) {
     const std::vector<ScheduleSpec>& specs = definition.schedules;
-    if (!row.due.readable && row.position < specs.size()) row.due.spec = specs[row.position];
+    if (row.position < specs.size()) {
+      if (!row.due.readable) row.due.spec = specs[row.position];
+      row.due.spec.parameters = specs[row.position].parameters;  // they are in the definition alone
+    }
     const WallTime next = row.place(definition.enabled);
     edited.schedules.push_back({std::move(row), next});
   }

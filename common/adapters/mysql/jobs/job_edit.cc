@@ -1,6 +1,7 @@
 #include "common/adapters/mysql/jobs/job_edit.h"
 
 #include <algorithm>
+#include <set>
 
 #include "common/domain/job/pending_fires.h"
 
@@ -54,14 +55,20 @@ void JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> i
   NextVersion();
   std::vector<EditedSchedule> left = std::move(rows_.schedules);
   rows_.schedules.clear();
-  for (const ScheduleSpec& spec : definition.schedules) {
-    const auto same = std::find_if(left.begin(), left.end(), [&](const EditedSchedule& schedule) {
-      return schedule.row.due.readable && schedule.row.due.spec == spec &&
-             FiresAlike(RulesOf(schedule, old), definition, spec);
-    });
-    if (same != left.end()) {
-      rows_.schedules.push_back(std::move(*same));
-      left.erase(same);
+  std::vector<const ScheduleSpec*> before;
+  for (const EditedSchedule& schedule : left) {
+    const DueSchedule& due = schedule.row.due;
+    const bool alike = due.readable && FiresAlike(RulesOf(schedule, old), definition, due.spec);
+    before.push_back(alike ? &due.spec : nullptr);
+  }
+  const auto continued = ContinuedSchedules(before, definition.schedules);
+  std::set<size_t> kept;
+  for (size_t i = 0; i < continued.size(); ++i) {
+    const ScheduleSpec& spec = definition.schedules[i];
+    if (continued[i]) {
+      kept.insert(*continued[i]);
+      rows_.schedules.push_back(left[*continued[i]]);
+      rows_.schedules.back().row.due.spec = spec;
       continue;
     }
     EditedSchedule fresh{.row = {}, .next = FirstFireAfter(definition, spec, now_), .added = true};
@@ -71,7 +78,9 @@ void JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> i
     rows_.schedules.push_back(std::move(fresh));
   }
   const GapReason reason = old.enabled ? GapReason::kEdited : GapReason::kPaused;
-  for (EditedSchedule& schedule : left) Remove(schedule, old, reason);
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (!kept.contains(i)) Remove(left[i], old, reason);
+  }
   ChangePending(JobChange::kEdited, reason::kEdited);
   if (old.enabled && !definition.enabled) PauseRuns("");
   if (!old.enabled && definition.enabled) ResumeSchedules();

@@ -271,7 +271,7 @@ Result<std::vector<JobVersion>> MysqlJobStore::ListVersions(const JobId& id, int
           if (rows.IsNull(1)) break;
           JobVersion version{
               .version = rows.Int(1), .actor = rows.Text(2), .created = rows.Time(3)};
-          auto definition = DefinitionFromText(rows.Text(4));
+          auto definition = DefinitionFromText(rows.Text(4), id);
           if (definition.ok()) version.definition = std::move(definition).value();
           versions.push_back(std::move(version));
         }

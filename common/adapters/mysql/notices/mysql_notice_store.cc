@@ -63,7 +63,7 @@ Result<std::vector<OpenNotice>> FetchOpen(Session& session, const std::string& s
       continue;
     }
     OpenNotice one{.notice = *notice, .job_id = JobId(rows.Text(14)), .job_name = rows.Text(15)};
-    const auto definition = DefinitionFromText(rows.Text(16));
+    const auto definition = DefinitionFromText(rows.Text(16), one.job_id);
     if (definition.ok()) one.rules = definition->notify;
     one.memory = {.told = rows.Time(17), .held_back = rows.Int(18), .recovered = rows.Int(19) != 0};
     open.push_back(std::move(one));

@@ -32,16 +32,24 @@ std::string JoinIntervals(const std::vector<int64_t>& intervals_s) {
   return text;
 }
 
-std::vector<Duration> SplitIntervals(const std::string& text) {
-  std::vector<Duration> intervals;
+std::vector<int64_t> SplitNumbers(const std::string& text) {
+  std::vector<int64_t> numbers;
   const char* place = text.data();
   const char* const end = place + text.size();
   while (place < end) {
-    int64_t seconds = 0;
-    const auto parsed = std::from_chars(place, end, seconds);
+    int64_t number = 0;
+    const auto parsed = std::from_chars(place, end, number);
     if (parsed.ec != std::errc()) break;
-    intervals.push_back(std::chrono::seconds(seconds));
+    numbers.push_back(number);
     place = parsed.ptr + 1;
+  }
+  return numbers;
+}
+
+std::vector<Duration> SplitIntervals(const std::string& text) {
+  std::vector<Duration> intervals;
+  for (const int64_t seconds : SplitNumbers(text)) {
+    intervals.push_back(std::chrono::seconds(seconds));
   }
   return intervals;
 }
@@ -77,7 +85,7 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
   job.pause_reason = rows.Text(7);
   job.created = rows.Time(8);
   job.updated = rows.Time(9);
-  Result<JobDefinition> definition = DefinitionFromText(rows.Text(10));
+  Result<JobDefinition> definition = DefinitionFromText(rows.Text(10), job.job_id);
   job.readable = definition.ok();
   if (definition.ok()) {
     job.definition = std::move(definition).value();
@@ -432,7 +440,10 @@ Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Para
 Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
                                                       const std::vector<JobVersionKey>& keys) {
   static const std::string statement =
-      "SELECT v.job_no, v.version, j.job_id, v.definition FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+      "SELECT v.job_no, v.version, j.job_id, v.definition, (SELECT GROUP_CONCAT(s.schedule_id "
+      "ORDER BY s.position) FROM job_schedules s FORCE INDEX (by_job) WHERE s.job_no = v.job_no "
+      "AND "
+      "s.job_version = v.version) FROM JSON_TABLE(?, '$[*]' COLUMNS ("
       "n BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_versions v "
       "FORCE INDEX (PRIMARY) ON v.job_no = k.n AND v.version = k.v STRAIGHT_JOIN jobs j "
       "FORCE INDEX (PRIMARY) ON j.job_no = v.job_no";
@@ -445,7 +456,10 @@ Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
                             .version = rows.Int(2),
                             .job_id = JobId(rows.Text(3)),
                             .definition = {}};
-    Result<JobDefinition> definition = DefinitionFromText(rows.Text(4));
+    for (const int64_t schedule : SplitNumbers(rows.Text(5))) {
+      record.schedule_ids.emplace_back(static_cast<uint64_t>(schedule));
+    }
+    Result<JobDefinition> definition = DefinitionFromText(rows.Text(4), record.job_id);
     record.readable = definition.ok();
     if (definition.ok()) {
       record.definition = std::move(definition).value();

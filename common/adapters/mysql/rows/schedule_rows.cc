@@ -51,7 +51,7 @@ const std::string kScheduleColumns =
     "s.schedule_id, s.job_no, s.segment, s.version, s.job_version, s.next_fire_us, s.kind, "
     "s.cron_expression, s.time_zone, s.every_us, s.start_us, s.at_us, s.dst_gap, s.dst_repeat, "
     "s.misfire_policy, s.misfire_grace_us, s.catch_up_window_us, s.catch_up_max, s.priority, "
-    "s.resume_from_us, s.position, s.until_us, s.jitter_us";
+    "s.resume_from_us, s.position, s.until_us, s.jitter_us, s.spread";
 
 StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   StoredScheduleRow row;
@@ -83,6 +83,7 @@ StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   row.position = static_cast<uint32_t>(rows.Unsigned(21));
   due.spec.end = rows.Time(22);
   due.spec.jitter = Duration(rows.Int(23));
+  due.spec.spread = rows.Unsigned(24);
   return row;
 }
 
@@ -101,14 +102,15 @@ Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& r
   static const std::string statement =
       "INSERT INTO job_schedules (schedule_id, " + std::string(kChangingColumns) +
       ", job_no, segment, kind, cron_expression, time_zone, every_us, start_us, at_us, until_us, "
-      "jitter_us) "
+      "jitter_us, spread) "
       "SELECT k.s, k.c1, k.c2, k.c3, k.c4, k.c5, k.c6, k.c7, k.c8, k.c9, k.c10, k.c11, k.c12, "
-      "k.j, k.g, k.kd, k.x, k.z, k.e, k.b, k.a, k.u, k.q FROM JSON_TABLE(?, '$[*]' COLUMNS (" +
+      "k.j, k.g, k.kd, k.x, k.z, k.e, k.b, k.a, k.u, k.q, k.sp FROM JSON_TABLE(?, '$[*]' COLUMNS "
+      "(" +
       kChangingTable +
       ", j BIGINT UNSIGNED PATH '$[13]', g INT UNSIGNED PATH '$[14]', kd VARCHAR(8) PATH '$[15]', "
       "x TEXT PATH '$[16]', z VARCHAR(400) PATH '$[17]', e BIGINT PATH '$[18]', "
       "b BIGINT PATH '$[19]', a BIGINT PATH '$[20]', u BIGINT PATH '$[21]', "
-      "q BIGINT PATH '$[22]')) k";
+      "q BIGINT PATH '$[22]', sp BIGINT UNSIGNED PATH '$[23]')) k";
   if (rows.empty()) return {};
   JsonRows json;
   for (const StoredScheduleRow& row : rows) {
@@ -123,7 +125,8 @@ Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& r
         .Add(spec.start)
         .Add(spec.at)
         .Add(spec.end)
-        .Add(spec.jitter.count());
+        .Add(spec.jitter.count())
+        .Add(spec.spread);
   }
   CARILLON_TRY(session.Execute(statement, {json.Take()}));
   return {};

@@ -36,8 +36,36 @@ TEST_F(DefinitionCacheTest, EveryPartOfADefinitionCounts) {
   job.description = kilobytes;
   EXPECT_EQ(Held("description", job, limit), 2u);
   job = {};
+  job.schedules = {{.kind = ScheduleKind::kRate, .every = 1h}};
+  job.schedules[0].parameters["p"] = kilobytes;
+  EXPECT_EQ(Held("schedule_parameters", job, limit), 2u);
+  job = {};
   job.schedules.assign(14, {.kind = ScheduleKind::kCron, .cron_expression = "0 0 * * *"});
   EXPECT_EQ(Held("schedules", job, limit), 2u);
+}
+
+// Two schedules that fire at the same instants: only the run's id tells which of them made it.
+TEST_F(DefinitionCacheTest, ARunHasTheScheduleThatMadeIt) {
+  JobDefinition job;
+  job.command = "true";
+  const ScheduleSpec hourly{.kind = ScheduleKind::kRate, .every = 1h};
+  job.schedules = {hourly, hourly};
+  job.schedules[1].jitter = 1h;
+  job.schedules[1].parameters["x"] = int64_t{2};
+  const StoredJob stored = CreateJob("job", job);
+  DefinitionCache cache(clock_, faulty_, {});
+  const JobVersionKey key{stored.job_no, stored.version};
+  const auto definition = cache.Load({key})->definitions.at(key);
+  const WallTime fire = FromUnixMicros(3'600'000'000);
+  for (size_t i = 0; i < 2; ++i) {
+    const ScheduleId id = stored.schedules[i].schedule_id;
+    EXPECT_EQ(*definition->SpecOf(id), job.schedules[i]);
+    EXPECT_EQ(definition->ScheduleOf({fire, id})->jitter(), job.schedules[i].jitter);
+  }
+  const ScheduleId removed(999);
+  EXPECT_EQ(definition->SpecOf(removed), nullptr);
+  EXPECT_EQ(definition->ScheduleOf({fire, removed})->jitter(), 0s) << "one that fires then";
+  EXPECT_EQ(definition->ScheduleOf({fire + 1s, removed}), nullptr);
 }
 
 TEST_F(DefinitionCacheTest, ForgottenOnesAreReadAgain) {

@@ -198,6 +198,30 @@ TEST_F(FiringLoopTest, MisfireOfAPlannedRunFollowsThePolicy) {
   ASSERT_EQ(Skips().size(), 1u);
 }
 
+// Both fire at the same instant; the later of job, schedule and request wins.
+TEST_F(FiringLoopTest, ATaskHasTheParametersOfTheScheduleThatMadeItsRun) {
+  JobDefinition job;
+  job.command = "{{params.a}} {{params.b}} {{params.c}}";
+  job.parameters = {{"a", "job"}, {"b", "job"}, {"c", "job"}};
+  const ScheduleSpec hourly{.kind = ScheduleKind::kRate, .every = 1h};
+  job.schedules = {hourly, hourly};
+  job.schedules[0].parameters = {{"b", "first"}};
+  job.schedules[1].parameters = {{"b", "second"}, {"c", "second"}};
+  const StoredJob stored = CreateJob("job", job);
+  Beat("x1", 4);
+  const auto command = [&](ScheduleId id) {
+    PendingRun run = Pending(stored, 1ms);
+    run.key.schedule_id = id;
+    Feed({run});
+    Step();
+    const auto tasks = Tasks();
+    return tasks.size() == 1 ? tasks[0].command : "no task";
+  };
+  EXPECT_EQ(command(stored.schedules[0].schedule_id), "job first job");
+  EXPECT_EQ(command(stored.schedules[1].schedule_id), "job second second");
+  EXPECT_EQ(command(ScheduleId(999)), "job job job") << "of a schedule that an edit removed";
+}
+
 TEST_F(FiringLoopTest, SkipsThatCannotBeHandedOnAreNoBusyLoop) {
   JobDefinition job;
   job.queue_timeout_s = 1;

@@ -59,6 +59,25 @@ TEST(PendingFiresTest, TheEndOfAScheduleLeavesNothing) {
   EXPECT_EQ(FirstFireAfter({}, spec, kStart + 1s), kNever);
 }
 
+TEST(ContinuedSchedulesTest, AreThoseThatFireAlikeAndFirstThoseThatAreEqual) {
+  const auto with = [](int64_t x) {
+    ScheduleSpec spec = EverySecond();
+    spec.parameters["x"] = x;
+    return spec;
+  };
+  const ScheduleSpec once{.kind = ScheduleKind::kOnce, .at = kStart};
+  const ScheduleSpec one = with(1);
+  const ScheduleSpec two = with(2);
+  using Indexes = std::vector<std::optional<size_t>>;
+  EXPECT_EQ(ContinuedSchedules({&one, &two}, {one, two}), (Indexes{0, 1}));
+  EXPECT_EQ(ContinuedSchedules({&one, &two}, {two, one}), (Indexes{1, 0}));
+  EXPECT_EQ(ContinuedSchedules({&one, &two}, {two}), (Indexes{1}));
+  EXPECT_EQ(ContinuedSchedules({&one, &two}, {with(3), one}), (Indexes{1, 0}));
+  EXPECT_EQ(ContinuedSchedules({&one}, {with(3), with(4), once}),
+            (Indexes{0, std::nullopt, std::nullopt}));
+  EXPECT_EQ(ContinuedSchedules({nullptr, &once}, {one, once}), (Indexes{std::nullopt, 1}));
+}
+
 TEST(PendingFiresTest, LastFirePassedOverLeavesNothing) {
   WallTime next = kStart;
   const ScheduleSpec once{.kind = ScheduleKind::kOnce, .at = kStart};

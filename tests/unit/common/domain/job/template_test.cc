@@ -129,6 +129,12 @@ TEST(TemplateTest, ValidationKnowsWhatARunWillHave) {
   EXPECT_TRUE(ValidateTemplates(job).ok()) << "execute may give the parameter";
   job.schedules = {{.kind = ScheduleKind::kOnce}};
   EXPECT_EQ(ValidateTemplates(job).error().pointer, "/command") << "a schedule gives none";
+  job.schedules.push_back(job.schedules[0]);
+  job.schedules[0].parameters["later"] = int64_t{1};
+  EXPECT_EQ(ValidateTemplates(job).error().pointer, "/command") << "the other schedule gives none";
+  job.schedules[1].parameters["later"] = int64_t{1};
+  EXPECT_TRUE(ValidateTemplates(job).ok());
+  job.schedules[0].parameters.clear();
   job.parameters["later"] = int64_t{1};
   EXPECT_TRUE(ValidateTemplates(job).ok());
   for (const char* command : {"{{env.OTHER}}", "{{params.1x}}", "{{nope}}", "{{ "}) {

@@ -143,7 +143,15 @@ TEST(CronTest, RefusesNamingFieldAndColumn) {
       {"* * 1-5W * *", "day of month", "column 8"},
       {"* * * * 1-5L", "day of week", "column 12"},
       {"* * * * 5W", "day of week", "column 10"},
-      {"H * * * *", "minute", "column 1"},
+      {"H(5) * * * *", "minute", "column 4"},
+      {"H(5-60) * * * *", "minute", "column 5"},
+      {"H(9-5) * * * *", "minute", "column 3"},
+      {"H(0-9 * * * *", "minute", "column 6"},
+      {"H/0 * * * *", "minute", "column 3"},
+      {"H-5 * * * *", "minute", "column 2"},
+      {"*H * * * *", "minute", "column 2"},
+      {"* * HW * *", "day of month", "column 6"},
+      {"* * * * H#2", "day of week", "column 10"},
       {"", "empty", ""},
       {"  \t ", "empty", ""},
       {"* * * *", "4 fields", ""},
@@ -177,6 +185,77 @@ TEST(CronTest, SpellsItselfInOneWay) {
       {"0 30 2 * * 7", "0 30 2 * * 7"},
       {"5-5/2 * * * *", "5-5/2 * * * *"}};
   for (const auto& [text, spelled] : rows) EXPECT_EQ(FormatCron(ParseCron(text).value()), spelled);
+}
+
+// ---- H -----------------------------------------------------------------------------------------
+
+std::string Spread(std::string_view text, uint64_t seed) {
+  const auto expression = ParseCron(text, seed);
+  return expression.ok() ? FormatCron(*expression) : expression.error().message;
+}
+
+// The stored schedules of every installation depend on these values.
+TEST(CronSpreadTest, AValueNeverChanges) {
+  EXPECT_EQ(Spread("H H * * *", 0), "0 7 * * *");
+  EXPECT_EQ(Spread("h(0-29)/10 H/6 H H H", 42), "1-29/10 0-23/6 17 11 4");
+}
+
+TEST(CronSpreadTest, EachFormStaysInItsRangeAndUsesAllOfIt) {
+  struct Form {
+    const char* text;
+    CronUnit unit;
+    int least;
+    int most;  // of the first value
+    int step;
+    int to;  // of the last value; -1 = the first is the only one
+  };
+  const std::vector<Form> forms = {
+      {"H * * * * *", CronUnit::kSecond, 0, 59, 1, -1},
+      {"H * * * *", CronUnit::kMinute, 0, 59, 1, -1},
+      {"* H * * *", CronUnit::kHour, 0, 23, 1, -1},
+      {"* * H * *", CronUnit::kDayOfMonth, 1, 28, 1, -1},
+      {"* * * H *", CronUnit::kMonth, 1, 12, 1, -1},
+      {"* * * * H", CronUnit::kDayOfWeek, 0, 6, 1, -1},
+      {"H/15 * * * *", CronUnit::kMinute, 0, 14, 15, 59},
+      {"* * H/7 * *", CronUnit::kDayOfMonth, 1, 7, 7, 28},
+      {"* * H/31 * *", CronUnit::kDayOfMonth, 1, 28, 31, 28},
+      {"H(0-29) * * * *", CronUnit::kMinute, 0, 29, 1, -1},
+      {"H(20-29)/3 * * * *", CronUnit::kMinute, 20, 22, 3, 29},
+      {"H(20-22)/30 * * * *", CronUnit::kMinute, 20, 22, 30, 22},
+      {"* * * * H(mon-fri)", CronUnit::kDayOfWeek, 1, 5, 1, -1},
+  };
+  for (const Form& form : forms) {
+    std::set<int> firsts;
+    for (uint64_t seed = 0; seed < 2'000; ++seed) {
+      const auto expression = ParseCron(form.text, seed);
+      ASSERT_TRUE(expression.ok()) << form.text << expression.error().message;
+      const CronField& field = expression->field(form.unit);
+      ASSERT_EQ(field.items.size(), 1u);
+      EXPECT_FALSE(field.starred);
+      const CronItem& item = field.items[0];
+      firsts.insert(item.from);
+      EXPECT_EQ(item.step, form.step);
+      EXPECT_EQ(item.to, form.to < 0 ? item.from : form.to);
+    }
+    EXPECT_EQ(*firsts.begin(), form.least) << form.text;
+    EXPECT_EQ(*firsts.rbegin(), form.most) << form.text;
+    EXPECT_EQ(firsts.size(), static_cast<size_t>(form.most - form.least + 1)) << form.text;
+  }
+}
+
+TEST(CronSpreadTest, FieldsOfOneSeedAreIndependent) {
+  std::set<std::string> pairs;
+  for (uint64_t seed = 0; seed < 20'000; ++seed) pairs.insert(Spread("H(0-9) H(0-9) * * *", seed));
+  EXPECT_EQ(pairs.size(), 100u);
+}
+
+TEST(CronSpreadTest, OnlyAnHThatBeginsAnItemIsOne) {
+  for (const char* text : {"H * * * *", "5,h * * * *", "0 0 * * thu,H", " H", "\tH"}) {
+    EXPECT_TRUE(UsesSpread(text)) << text;
+  }
+  for (const char* text : {"", "@hourly", "0 0 * * THU", "0 0 * MAR *", "5H"}) {
+    EXPECT_FALSE(UsesSpread(text)) << text;
+  }
 }
 
 TEST(CronTest, ANumberThatIsTooLongIsNotTakenForItsBeginning) {

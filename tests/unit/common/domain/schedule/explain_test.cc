@@ -60,6 +60,22 @@ TEST(ExplainTest, OtherKindsSayWhen) {
   EXPECT_EQ(ExplainOnce(start), "Once at 2026-03-01 00:00:00 UTC");
 }
 
+TEST(ExplainTest, ASpreadFieldIsNamedWithItsValue) {
+  ScheduleSpec spec{.kind = ScheduleKind::kCron, .cron_expression = "H(5-5) 2 * * *"};
+  const auto sentence = [&spec] {
+    return Schedule::Compile(spec, DstGap::kFire, DstRepeat::kAuto)->Explain();
+  };
+  EXPECT_EQ(sentence(),
+            "At 02:05 every day, UTC, where H is an example: each job_id has its own value");
+  spec.spread = 7;
+  spec.jitter = 90s;
+  EXPECT_EQ(sentence(),
+            "At 02:05 every day, UTC, where H is fixed by the job_id, each run up to 1 minute 30 "
+            "seconds later");
+  spec = {.kind = ScheduleKind::kCron, .cron_expression = "0 0 * * THU", .spread = 7};
+  EXPECT_EQ(sentence(), "At 00:00 on Thursday, UTC");
+}
+
 TEST(ExplainTest, WindowAndJitterEndTheSentence) {
   ScheduleSpec spec{.kind = ScheduleKind::kCron, .cron_expression = "30 2 * * *"};
   const auto sentence = [&spec] {

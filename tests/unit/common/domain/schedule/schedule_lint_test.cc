@@ -31,6 +31,18 @@ TEST(ScheduleLintTest, SaysNothingOfWhatIsMeant) {
   }
 }
 
+TEST(ScheduleLintTest, TellsWhereASpreadStepIsUneven) {
+  for (const char* cron :
+       {"H H * * *", "H/15 * * * *", "H(0-29)/7 * * * *", "H 4 H * *", "H 4 * * H"}) {
+    EXPECT_EQ(Codes(Lint(cron)), "") << cron;
+  }
+  for (const char* cron : {"H/7 * * * *", "0 H/5 * * *", "0 4 H/3 * *"}) {
+    const auto warnings = Lint(cron);
+    EXPECT_EQ(Codes(warnings), "uneven_step") << cron;
+    EXPECT_TRUE(warnings.at(0).detail.starts_with("H/")) << warnings.at(0).detail;
+  }
+}
+
 TEST(ScheduleLintTest, TellsWhatNeverFires) {
   EXPECT_EQ(Codes(Lint("0 0 30 2 *")), "never_fires skips_months");
   const ScheduleSpec past{.kind = ScheduleKind::kOnce, .at = kAfter - 1h};

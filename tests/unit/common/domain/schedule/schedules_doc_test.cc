@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/job/spread.h"
 #include "common/domain/job/template.h"
+#include "common/domain/schedule/cron.h"
 #include "common/domain/schedule/schedule.h"
 
 namespace carillon::test {
@@ -101,6 +103,18 @@ TEST(SchedulesDocTest, WindowExamplesAreTrue) {
     const auto schedule = Schedule::Compile(spec, DstGap::kFire, DstRepeat::kAuto);
     ASSERT_TRUE(schedule.ok()) << row[0];
     EXPECT_EQ(FiresBetween(*schedule, WallTime{}, spec.end + 24h), row[3]) << row[0];
+  }
+}
+
+TEST(SchedulesDocTest, SpreadExamplesAreTrue) {
+  const auto rows = Table("| expression | job nightly-backup | job mail-digest |");
+  ASSERT_EQ(rows.size(), 4u);
+  for (const auto& row : rows) {
+    const auto spelled = [&row](const char* id) {
+      return FormatCron(ParseCron(row[0], SpreadSeed(JobId(id))).value());
+    };
+    EXPECT_EQ(spelled("nightly-backup"), row[1]) << row[0];
+    EXPECT_EQ(spelled("mail-digest"), row[2]) << row[0];
   }
 }
 

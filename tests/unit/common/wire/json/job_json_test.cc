@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "common/domain/job/spread.h"
 #include "common/wire/json/job_fields.h"
 #include "common/wire/json/json_text.h"
 #include "tests/unit/common/wire/wire_samples.h"
@@ -198,7 +199,7 @@ TEST(ParseJobTest, WhatNotifyDoesNotSayIsTheClusters) {
             (NotifyRules{.on = std::vector{NoticeKind::kFailed, NoticeKind::kLate},
                          .late_after_s = 60,
                          .mail_to = {"a@b"}}));
-  const auto again = DefinitionFromText(DefinitionToText(parsed->definition));
+  const auto again = DefinitionFromText(DefinitionToText(parsed->definition), {});
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(*again, parsed->definition);
 }
@@ -368,24 +369,78 @@ TEST(ParseJobTest, WhatAGetShowsCanBePut) {
   }
 }
 
+TEST(DefinitionTextTest, TheSeedOfHIsNotInTheTextButOfTheJob) {
+  JobDefinition job{.name = "n", .type = JobType::kNoop};
+  job.schedules = {{.kind = ScheduleKind::kCron, .cron_expression = "H 3 * * *"}};
+  SetSpread(job, JobId("j"));
+  const std::string text = DefinitionToText(job);
+  EXPECT_EQ(text.find("spread"), std::string::npos);
+  EXPECT_EQ(*DefinitionFromText(text, JobId("j")), job);
+  EXPECT_NE(*DefinitionFromText(text, JobId("k")), job);
+}
+
+TEST(ParseJobTest, TheSeedOfHIsThatOfTheJob) {
+  json body = With("cron_expression", "H 3 * * *");
+  EXPECT_EQ(ParseJob(body)->definition.schedules[0].spread, 0u) << "nobody knows the job yet";
+  body["job_id"] = "j";
+  StoredJob stored = Stored(ParseJob(body)->definition);
+  EXPECT_EQ(stored.definition.schedules[0].spread, SpreadSeed(JobId("j")));
+  EXPECT_EQ(JobToJson(stored, kNow)["cron_expression"], "H 3 * * *");
+  body.erase("job_id");
+  EXPECT_EQ(ParseReplacement(stored, body)->definition, stored.definition);
+  EXPECT_EQ(PatchJob(stored, {{"priority", 5}})->definition.schedules, stored.definition.schedules);
+  const auto moved = PatchJob(stored, {{"cron_expression", "H 4 * * *"}});
+  EXPECT_EQ(moved->definition.schedules[0].spread, SpreadSeed(JobId("j")));
+}
+
+TEST(ParseJobTest, ParametersOfASchedule) {
+  const auto with = [](const json& parameters) {
+    return With("schedules", {{{"kind", "rate"}, {"every_ms", 1000}, {"parameters", parameters}}});
+  };
+  const auto parsed = ParseJob(with({{"day", "monday"}, {"n", 3}}));
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  const ScheduleSpec& spec = parsed->definition.schedules[0];
+  EXPECT_EQ(spec.parameters,
+            (std::map<std::string, ParameterValue>{{"day", "monday"}, {"n", int64_t{3}}}));
+  EXPECT_EQ(*DefinitionFromText(DefinitionToText(parsed->definition), {}), parsed->definition);
+  EXPECT_EQ(ParseJob(with({{"1x", 1}})).error().pointer, "/schedules/0/parameters/1x");
+  EXPECT_EQ(ParseJob(with({{"x", json::array()}})).error().pointer, "/schedules/0/parameters/x");
+  EXPECT_EQ(ParseJob(with({{"x", 1}, {"X", 2}})).error().pointer, "/schedules/0/parameters/x");
+  EXPECT_EQ(ParseJob(with(5)).error().pointer, "/schedules/0/parameters");
+  json once =
+      With("schedules",
+           {{{"kind", "once"}, {"at", "2030-01-01T00:00:00Z"}, {"parameters", {{"x", 1}}}}});
+  EXPECT_TRUE(ParseJob(once).ok());
+}
+
+// Without overflow: the lowest number of all has no absolute value.
+TEST(ParseJobTest, NumbersFarOutOfRangeAreRefused) {
+  for (const int64_t bad : {INT64_MIN, int64_t{-1}, INT64_MAX}) {
+    const json jitter = {{"kind", "rate"}, {"every_ms", 1000}, {"jitter_s", bad}};
+    const json every = {{"kind", "rate"}, {"every_ms", bad}};
+    EXPECT_EQ(ParseJob(With("schedules", {jitter})).error().pointer, "/schedules/0/jitter_s");
+    EXPECT_EQ(ParseJob(With("schedules", {every})).error().pointer, "/schedules/0/every_ms");
+  }
+}
+
 TEST(DefinitionTextTest, IsLossless) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     Rng rng(seed);
     const JobDefinition job = test::RandomJob(rng);
-    const auto read = DefinitionFromText(DefinitionToText(job));
+    const auto read = DefinitionFromText(DefinitionToText(job), {});
     ASSERT_TRUE(read.ok()) << "seed " << seed << ": " << read.error().message;
     EXPECT_EQ(*read, job) << "seed " << seed;
   }
 }
 
 TEST(DefinitionTextTest, UnreadableTextIsCorrupt) {
-  EXPECT_EQ(DefinitionFromText("").code(), ErrorCode::kCorrupt);
-  EXPECT_EQ(DefinitionFromText("[1]").code(), ErrorCode::kCorrupt);
-  EXPECT_EQ(DefinitionFromText("{\"timeout\":\"x\"}").code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(DefinitionFromText("", {}).code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(DefinitionFromText("[1]", {}).code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(DefinitionFromText("{\"timeout\":\"x\"}", {}).code(), ErrorCode::kCorrupt);
 }
 
 TEST(DefinitionTextTest, FieldsOfALaterVersionAreSkipped) {
-  const auto read = DefinitionFromText(R"({"name":"n","of_the_future":[1]})");
+  const auto read = DefinitionFromText(R"({"name":"n","of_the_future":[1]})", {});
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->name, "n");
 }

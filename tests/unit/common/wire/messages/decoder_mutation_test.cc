@@ -115,7 +115,7 @@ TEST(DecoderMutationTest, JobsAreRefusedOrWhole) {
       continue;
     }
     ++accepted;
-    const auto again = DefinitionFromText(DefinitionToText(job->definition));
+    const auto again = DefinitionFromText(DefinitionToText(job->definition), JobId(job->job_id));
     ASSERT_TRUE(again.ok()) << text;
     ASSERT_EQ(*again, job->definition) << text;
   }

@@ -50,8 +50,10 @@ TEST_F(UnknownOutcomeTest, ARepeatedDelayWithItsKeyMakesOneJob) {
   Lose("CreateJob");
   faults_.plan.Arm("GetJob", Fault::kUnavailable);
   const HttpHeaders key = {{"Idempotency-Key", "k"}};
-  const json delayed =
-      JobBody({{"cron_expression", nullptr}, {"schedules", {{{"kind", "once"}, {"in_s", 3600}}}}});
+  const json delayed = JobBody({{"cron_expression", nullptr},
+                                {"schedules",
+                                 {{{"kind", "once"}, {"in_s", 3600}},
+                                  {{"kind", "cron"}, {"cron_expression", "H 3 * * *"}}}}});
   EXPECT_EQ(Post("/api/jobs", delayed, key).code(), "outcome_unknown");
   clock_.Advance(2min);
   const Answer made = Post("/api/jobs", delayed, key);

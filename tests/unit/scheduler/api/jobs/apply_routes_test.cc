@@ -40,7 +40,8 @@ class ApplyTest : public PeopleEnv {
 
 TEST_F(ApplyTest, TwiceIsTheSameAsOnce) {
   const std::vector<json> list = {
-      JobBody({{"job_id", "a"}}), JobBody({{"name", "By name"}}),
+      JobBody({{"job_id", "a"}, {"cron_expression", "H 3 * * *"}}),
+      JobBody({{"name", "By name"}, {"cron_expression", "H/15 * * * *"}}),
       JobBody({{"job_id", "b"}, {"enabled", false}, {"labels", {{"team", "x"}}}})};
   const json first = Applied(list);
   EXPECT_EQ(Results(first), "created created created");

@@ -279,7 +279,9 @@ TEST_F(UnfinishedUpgradeTest, SchedulesThatOlderMembersPlanWronglyAreRefused) {
   for (const auto& [field, value] :
        std::map<std::string, json>{{"start_time", "2026-03-02T00:00:00Z"},
                                    {"end_time", "2026-03-02T00:00:00Z"},
-                                   {"jitter_s", 5}}) {
+                                   {"jitter_s", 5},
+                                   {"parameters", {{"x", 1}}},
+                                   {"cron_expression", "H * * * *"}}) {
     json schedule = hourly;
     schedule[field] = value;
     const Answer refused = Post("/api/jobs", body(schedule));

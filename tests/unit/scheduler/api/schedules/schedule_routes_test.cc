@@ -108,6 +108,34 @@ TEST_F(ScheduleRoutesTest, APreviewSpellsTheExpressionInOneWay) {
   EXPECT_EQ(spelled({{"cron_expression", "61 * * * *"}}), json::array());
 }
 
+TEST_F(ScheduleRoutesTest, APreviewOfHIsOfItsJobOrAnExample) {
+  const json job = Create({{"job_id", "nightly-backup"}, {"cron_expression", "H H * * *"}});
+  EXPECT_EQ(job["cron_expression"], "H H * * *");
+  const auto preview = [&](const json& id) {
+    return Post("/api/schedules/preview", {{"cron_expression", "H H * * *"}, {"job_id", id}})
+        .body();
+  };
+  const json own = preview("nightly-backup");
+  EXPECT_EQ(own["cron_expressions"], json::array({"30 5 * * *"}));
+  EXPECT_EQ(own["items"][0]["fire_time"], job["next_fire_time"]);
+  EXPECT_EQ(own["explanations"][0], "At 05:30 every day, UTC, where H is fixed by the job_id");
+  for (const json& none : {json(nullptr), json("not a job id")}) {
+    const json example = preview(none);
+    EXPECT_EQ(example["cron_expressions"], json::array({"0 7 * * *"}));
+    EXPECT_NE(example["explanations"][0].get<std::string>().find("an example"), std::string::npos);
+  }
+}
+
+TEST_F(ScheduleRoutesTest, TheLoadSpreadsTheJobsWithH) {
+  for (int i = 0; i < 40; ++i) {
+    Create({{"job_id", "j" + std::to_string(i)}, {"cron_expression", "0 H * * *"}});
+  }
+  const json load = Get(std::string(kDay) + "&bucket=hour").body();
+  int busy = 0;
+  for (const json& bucket : load["buckets"]) busy += bucket["fires"] > 0 ? 1 : 0;
+  EXPECT_GT(busy, 12);
+}
+
 TEST_F(ScheduleRoutesTest, APreviewSaysWhereTheMistakeIs) {
   for (const auto& [text, column] :
        std::map<std::string, std::string>{{"61 * * * *", "column 1"},
