@@ -1,5 +1,5 @@
-// Hashes that are the same in all processes of all builds, unlike std::hash. Stored schedules depend on them: they never
-// change.
+// Hashes that are the same in all processes of all builds, unlike std::hash. They never change,
+// because the fires of stored schedules depend on them.
 #pragma once
 
 #include <cstdint>

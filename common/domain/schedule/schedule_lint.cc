@@ -32,8 +32,8 @@ void LintFires(const Schedule& schedule, WallTime after, Warnings* warnings) {
 }
 
 // Warns about steps that do not divide their unit evenly: a step restarts in each minute, hour, day
-// or month, so the last interval is shorter. A field H/n (`spread`) begins at any of the first n
-// values.
+// or month, so the last interval is shorter. With `spread`, a field H/n begins at any of the first
+// n values.
 void LintSteps(const CronExpression& cron, bool spread, Warnings* warnings) {
   for (const CronUnit unit : {CronUnit::kSecond, CronUnit::kMinute, CronUnit::kHour,
                               CronUnit::kDayOfMonth, CronUnit::kMonth}) {
