@@ -20,7 +20,7 @@ constexpr uint32_t kCountMax = 1'000'000;  // slots, attempts, processes
 constexpr int64_t kLeaseMax_us = 3'600'000'000;
 constexpr size_t kPublicKeyBytes = 32;
 
-Error Corrupt(std::string_view what) {
+Error BadMessage(std::string_view what) {
   return {ErrorCode::kCorrupt, "control link: " + std::string(what)};
 }
 
@@ -66,11 +66,11 @@ void Encode(const HeldAttempt& from, v1::Attempt& to) {
 Result<HeldAttempt> Decode(const v1::Attempt& from) {
   const auto key = DecodeRunId(from.task_id());
   const auto token = ParseClaimToken(from.claim_token());
-  if (!key.ok()) return Corrupt("task_id");
-  if (!token.ok() || token->empty()) return Corrupt("claim_token");
-  if (from.segment() > wire::kSegmentMax) return Corrupt("segment");
-  if (from.attempt() < 1 || from.attempt() > kCountMax) return Corrupt("attempt");
-  if (from.job_no() > static_cast<uint64_t>(INT64_MAX)) return Corrupt("job_no");
+  if (!key.ok()) return BadMessage("task_id");
+  if (!token.ok() || token->empty()) return BadMessage("claim_token");
+  if (from.segment() > wire::kSegmentMax) return BadMessage("segment");
+  if (from.attempt() < 1 || from.attempt() > kCountMax) return BadMessage("attempt");
+  if (from.job_no() > static_cast<uint64_t>(INT64_MAX)) return BadMessage("job_no");
   return HeldAttempt{.key = *key,
                      .segment = SegmentId(from.segment()),
                      .job_no = JobNo(from.job_no()),
@@ -85,7 +85,7 @@ void Encode(const std::vector<HeldAttempt>& from, Attempts& to) {
 }
 
 Result<std::vector<HeldAttempt>> Decode(const Attempts& from) {
-  if (from.size() > kAttemptsMax) return Corrupt("too many attempts");
+  if (from.size() > kAttemptsMax) return BadMessage("too many attempts");
   std::vector<HeldAttempt> attempts;
   attempts.reserve(static_cast<size_t>(from.size()));
   for (const v1::Attempt& attempt : from) {
@@ -109,11 +109,11 @@ void Encode(const Register& from, v1::FromExecutor& message) {
 Result<FromExecutor> Decode(const v1::Register& from, const ExecutorId& executor,
                             const Incarnation& incarnation) {
   if (from.host().size() > kTextBytesMax || from.version().size() > kTextBytesMax) {
-    return Corrupt("host or version");
+    return BadMessage("host or version");
   }
-  if (from.ops_port() > UINT16_MAX) return Corrupt("ops_port");
-  if (from.slots() > kCountMax) return Corrupt("slots");
-  if (static_cast<int>(from.labels().size()) > kLabelsMax) return Corrupt("too many labels");
+  if (from.ops_port() > UINT16_MAX) return BadMessage("ops_port");
+  if (from.slots() > kCountMax) return BadMessage("slots");
+  if (static_cast<int>(from.labels().size()) > kLabelsMax) return BadMessage("too many labels");
   Register to;
   to.record.id = executor;
   to.record.incarnation = incarnation;
@@ -123,7 +123,7 @@ Result<FromExecutor> Decode(const v1::Register& from, const ExecutorId& executor
   to.record.version = from.version();
   for (const auto& [name, value] : from.labels()) {
     if (name.empty() || name.size() > kTextBytesMax || value.size() > kTextBytesMax) {
-      return Corrupt("label");
+      return BadMessage("label");
     }
     to.record.labels[name] = value;
   }
@@ -156,11 +156,11 @@ double Share(double value) { return value >= 0 && value <= 1 ? value : 0; }  // 
 Result<FromExecutor> Decode(const v1::Heartbeat& from) {
   if (from.running_count() > kCountMax || from.free_slots() > kCountMax ||
       from.free_light_slots() > kCountMax || from.slots() > kCountMax) {
-    return Corrupt("a count");
+    return BadMessage("a count");
   }
-  if (from.config_version() < 0) return Corrupt("config_version");
-  if (from.tasks_behind() < 0) return Corrupt("tasks_behind");
-  if (from.trouble().size() > kTextBytesMax) return Corrupt("trouble");
+  if (from.config_version() < 0) return BadMessage("config_version");
+  if (from.tasks_behind() < 0) return BadMessage("tasks_behind");
+  if (from.trouble().size() > kTextBytesMax) return BadMessage("trouble");
   Heartbeat to;
   to.sent_us = from.sent_us();
   to.running_count = static_cast<int>(from.running_count());
@@ -202,13 +202,13 @@ void Encode(const ClaimBatch& from, v1::FromExecutor& message) {
 
 Result<FromExecutor> Decode(const v1::ClaimBatch& from, const ExecutorId& executor,
                             const Incarnation& incarnation) {
-  if (from.claims_size() > kAttemptsMax) return Corrupt("too many claims");
+  if (from.claims_size() > kAttemptsMax) return BadMessage("too many claims");
   ClaimBatch to{.sent_us = from.sent_us(), .batch_id = from.batch_id(), .requests = {}};
   to.requests.reserve(static_cast<size_t>(from.claims_size()));
   for (const v1::Claim& claim : from.claims()) {
     CARILLON_ASSIGN_OR_RETURN(const HeldAttempt attempt, Decode(claim.attempt()));
     const auto overlap = ParseName<OverlapPolicy>(claim.overlap_policy());
-    if (!overlap.ok() || claim.def_version() < 0) return Corrupt("claim");
+    if (!overlap.ok() || claim.def_version() < 0) return BadMessage("claim");
     to.requests.push_back({.key = attempt.key,
                            .segment = attempt.segment,
                            .job_no = attempt.job_no,
@@ -242,19 +242,19 @@ void Encode(const Registered& from, v1::ToExecutor& message) {
 
 // The names are not checked here: the receiver ignores names that are not settings of its version.
 Result<ClusterSettings> Decode(const v1::Settings& from) {
-  if (from.version() < 0) return Corrupt("version of the settings");
-  if (from.values().size() > kSettingsMax) return Corrupt("too many settings");
+  if (from.version() < 0) return BadMessage("version of the settings");
+  if (from.values().size() > kSettingsMax) return BadMessage("too many settings");
   ClusterSettings to{.version = from.version()};
   for (const auto& [name, value] : from.values()) {
-    if (name.size() > kTextBytesMax || value.size() > kTextBytesMax) return Corrupt("setting");
+    if (name.size() > kTextBytesMax || value.size() > kTextBytesMax) return BadMessage("setting");
     to.values[name] = value;
   }
   return to;
 }
 
 Result<ToExecutor> Decode(const v1::Registered& from) {
-  if (from.refusal().size() > kTextBytesMax) return Corrupt("refusal");
-  if (!IsLease(from.heartbeat_us())) return Corrupt("heartbeat");
+  if (from.refusal().size() > kTextBytesMax) return BadMessage("refusal");
+  if (!IsLease(from.heartbeat_us())) return BadMessage("heartbeat");
   CARILLON_ASSIGN_OR_RETURN(ClusterSettings settings, Decode(from.settings()));
   Registered to{.accepted = from.accepted(),
                 .refusal = from.refusal(),
@@ -276,7 +276,7 @@ void Encode(const HeartbeatReply& from, v1::ToExecutor& message) {
 }
 
 Result<ToExecutor> Decode(const v1::HeartbeatReply& from) {
-  if (!IsLease(from.lease_us())) return Corrupt("lease");
+  if (!IsLease(from.lease_us())) return BadMessage("lease");
   HeartbeatReply to{.sent_us = from.sent_us(),
                     .lease = Duration(from.lease_us()),
                     .registered = from.registered(),
@@ -305,19 +305,19 @@ void Encode(const ClaimBatchReply& from, v1::ToExecutor& message) {
 
 Result<SecretValues> DecodeSecrets(const v1::ClaimAnswer& from) {
   if (from.secret_failure().size() > kTextBytesMax || from.secret_error().size() > kTextBytesMax) {
-    return Corrupt("secrets");
+    return BadMessage("secrets");
   }
   SecretValues secrets;
   for (const auto& [name, value] : from.secrets()) {
-    if (!IsSecretName(name) || value.size() > kSecretBytesMax) return Corrupt("secrets");
+    if (!IsSecretName(name) || value.size() > kSecretBytesMax) return BadMessage("secrets");
     secrets[name] = value;
   }
   return secrets;
 }
 
 Result<ToExecutor> Decode(const v1::ClaimBatchReply& from) {
-  if (!IsLease(from.lease_us())) return Corrupt("lease");
-  if (from.answers_size() > kAttemptsMax) return Corrupt("too many answers");
+  if (!IsLease(from.lease_us())) return BadMessage("lease");
+  if (from.answers_size() > kAttemptsMax) return BadMessage("too many answers");
   ClaimBatchReply to{.batch_id = from.batch_id(),
                      .sent_us = from.sent_us(),
                      .lease = Duration(from.lease_us()),
@@ -326,7 +326,7 @@ Result<ToExecutor> Decode(const v1::ClaimBatchReply& from) {
     const auto key = DecodeRunId(answer.task_id());
     const auto token = ParseClaimToken(answer.claim_token());
     const auto verdict = VerdictOf(answer.verdict());
-    if (!key.ok() || !token.ok() || !verdict) return Corrupt("answer to a claim");
+    if (!key.ok() || !token.ok() || !verdict) return BadMessage("answer to a claim");
     CARILLON_ASSIGN_OR_RETURN(SecretValues secrets, DecodeSecrets(answer));
     to.items.push_back({.key = *key,
                         .token = *token,
@@ -353,7 +353,7 @@ void Encode(const LogsStored& from, v1::ToExecutor& message) {
 }
 
 Result<std::vector<StoredOutput>> Decode(const v1::LogsStored& from) {
-  if (from.stored_size() > kAttemptsMax) return Corrupt("too many pieces of logs");
+  if (from.stored_size() > kAttemptsMax) return BadMessage("too many pieces of logs");
   std::vector<StoredOutput> to;
   for (const v1::StoredOutput& item : from.stored()) {
     CARILLON_ASSIGN_OR_RETURN(const HeldAttempt held, Decode(item.attempt()));
@@ -389,14 +389,14 @@ Result<FromExecutor> DecodeFromExecutor(std::string_view bytes, const ExecutorId
                                         const Incarnation& incarnation) {
   google::protobuf::Arena arena;
   const auto* from = Parse<v1::FromExecutor>(bytes, arena);
-  if (from == nullptr) return Corrupt("not a message");
+  if (from == nullptr) return BadMessage("not a message");
   switch (from->message_case()) {
     case v1::FromExecutor::kRegister: return Decode(from->register_(), executor, incarnation);
     case v1::FromExecutor::kHeartbeat: return Decode(from->heartbeat());
     case v1::FromExecutor::kClaimBatch: return Decode(from->claim_batch(), executor, incarnation);
     case v1::FromExecutor::MESSAGE_NOT_SET: break;
   }
-  return Corrupt("empty, or of a kind that is not known here");
+  return BadMessage("empty, or of a kind that is not known here");
 }
 
 std::string EncodeWelcome(const Welcome& welcome) {
@@ -417,7 +417,7 @@ Result<std::variant<Welcome, ToExecutor>> DecodeToExecutor(std::string_view byte
   using Incoming = std::variant<Welcome, ToExecutor>;
   google::protobuf::Arena arena;
   const auto* from = Parse<v1::ToExecutor>(bytes, arena);
-  if (from == nullptr) return Corrupt("not a message");
+  if (from == nullptr) return BadMessage("not a message");
   const auto wrap = [](Result<ToExecutor> decoded) -> Result<Incoming> {
     if (!decoded.ok()) return decoded.error();
     return Incoming(std::move(decoded).value());
@@ -426,7 +426,7 @@ Result<std::variant<Welcome, ToExecutor>> DecodeToExecutor(std::string_view byte
     case v1::ToExecutor::kWelcome:
       if (!wire::IsMemberId(from->welcome().member()) ||
           from->welcome().public_key().size() != kPublicKeyBytes) {
-        return Corrupt("welcome");
+        return BadMessage("welcome");
       }
       return Incoming(Welcome{MemberId(from->welcome().member()), from->welcome().public_key()});
     case v1::ToExecutor::kRegistered: return wrap(Decode(from->registered()));
@@ -448,7 +448,7 @@ Result<std::variant<Welcome, ToExecutor>> DecodeToExecutor(std::string_view byte
     }
     case v1::ToExecutor::MESSAGE_NOT_SET: break;
   }
-  return Corrupt("empty, or of a kind that is not known here");
+  return BadMessage("empty, or of a kind that is not known here");
 }
 
 }  // namespace carillon
