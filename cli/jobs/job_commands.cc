@@ -2,6 +2,7 @@
 
 #include "cli/jobs/commands.h"
 #include "cli/jobs/job_flags.h"
+#include "cli/jobs/last_runs.h"
 #include "cli/runs/commands.h"
 #include "cli/runs/run_wait.h"
 
@@ -46,9 +47,10 @@ Outcome<ExitCode> List(Session& session, const JobArguments& arguments) {
   if (!arguments.sort.empty()) request.query.emplace_back("sort", arguments.sort);
   for (const std::string& one : arguments.namespaces) request.query.emplace_back("namespace", one);
   return session.List(request,
-                      {.view = JobView(), .limit = arguments.limit, .for_table = [](json& job) {
-                         job["schedule"] = ScheduleSummary(job);
-                       }});
+                      {.view = JobListView(),
+                       .limit = arguments.limit,
+                       .for_table = [](json& job) { job["schedule"] = ScheduleSummary(job); },
+                       .for_table_page = [&session](json& jobs) { AddLastRuns(session, jobs); }});
 }
 
 Outcome<ExitCode> Get(Session& session, const JobArguments& arguments) {

@@ -25,7 +25,8 @@ constexpr std::string_view kPlain = "\033[0m";
 std::string_view ColorOf(const std::string& state) {
   if (state == "COMPLETED" || state == "ENABLED" || state == "ONLINE") return "\033[32m";
   if (state == "FAILED" || state == "LOST" || state == "TIMED_OUT") return "\033[31m";
-  if (state == "RUNNING" || state == "HELD" || state == "UNHEALTHY") return "\033[33m";
+  if (state == "RUNNING" || state == "running" || state == "HELD" || state == "UNHEALTHY")
+    return "\033[33m";
   return "";
 }
 

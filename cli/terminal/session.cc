@@ -201,6 +201,9 @@ Outcome<ExitCode> Session::List(const ApiRequest& request, const Listing& listin
                               for (const char* count : {"total", "total_at_least"}) {
                                 if (page.contains(count)) merged[count] = page[count];
                               }
+                              if (table && listing.for_table_page) {
+                                listing.for_table_page(page["items"]);
+                              }
                               for (json& item : page["items"]) {
                                 if (table && listing.for_table) listing.for_table(item);
                                 merged["items"].push_back(std::move(item));

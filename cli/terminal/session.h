@@ -50,8 +50,10 @@ class Session {
   // a table ends after kTableRows, with a note on standard error. Other forms are complete.
   struct Listing {
     const View& view;
-    std::optional<int64_t> limit = {};                         // 0 = all
-    std::function<void(nlohmann::json& item)> for_table = {};  // adds fields for tables only
+    std::optional<int64_t> limit = {};  // 0 = all
+    // Add fields for tables only: to one item, and to all items of a page.
+    std::function<void(nlohmann::json& item)> for_table = {};
+    std::function<void(nlohmann::json& items)> for_table_page = {};
   };
   Outcome<ExitCode> List(const ApiRequest& request, const Listing& listing);
 

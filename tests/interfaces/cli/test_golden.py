@@ -49,7 +49,7 @@ OTHERWISE = {
     "executor authority": "writes a key, another each time; tests/standalone/operations/test_tls.py",
     "version": "the version; tests/unit/cli", "help": "the flags of a verb; tests/unit/cli",
 }
-# Operations that no verb uses.
+# Operations that no verb uses to print JSON.
 CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAuthState", "streamRunLogs",
                 "streamChanges", "refreshSession", "replaceJob", "listRecentRuns", "changeMe", "getLiveness", "getReadiness"}
 

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/jobs/last_runs.h"
 #include "tests/unit/cli/cli_harness.h"
 
 namespace carillon::cli {
@@ -9,7 +10,17 @@ namespace {
 
 using nlohmann::json;
 
-class JobCommandsTest : public CliTest {};
+class JobCommandsTest : public CliTest {
+ protected:
+  // A run of /api/recent-runs that has just ended.
+  json Last(const std::string& state, Duration took) const {
+    return {{"run_id", "R1"},
+            {"state", state},
+            {"fire_time", FormatRfc3339(clock_.Wall() - took)},
+            {"started_at", FormatRfc3339(clock_.Wall() - took)},
+            {"ended_at", FormatRfc3339(clock_.Wall())}};
+  }
+};
 
 TEST_F(JobCommandsTest, ListIsAPlainTable) {
   json paused = JobShown("weekly");
@@ -18,12 +29,72 @@ TEST_F(JobCommandsTest, ListIsAPlainTable) {
   paused["schedules"] = {{{"kind", "rate"}, {"every_ms", 500}}, {{"kind", "once"}}};
   Answer("GET /api/jobs?page_size=50",
          {{"items", {JobShown("nightly"), paused}}, {"next_page_token", nullptr}});
+  Answer("GET /api/recent-runs?n=1&job_id=nightly&job_id=weekly",
+         {{"items",
+           {{{"job_id", "nightly"}, {"runs", {Last("FAILED", 125s)}}},
+            {{"job_id", "weekly"}, {"runs", json::array()}}}}});
   EXPECT_EQ(Run({"job", "list"}), 0);
-  EXPECT_EQ(out(),
-            "JOB      NAME     STATE    SCHEDULE        NEXT FIRE\n"
-            "nightly  Nightly  ENABLED  0 3 * * * UTC   2026-03-01 03:00:00Z\n"
-            "weekly   Nightly  PAUSED   every 500ms +1  -\n");
+  EXPECT_EQ(
+      out(),
+      "JOB      NAME     STATE    SCHEDULE        NEXT FIRE             LAST RESULT  DURATION\n"
+      "nightly  Nightly  ENABLED  0 3 * * * UTC   2026-03-01 03:00:00Z  FAILED       2m 05s\n"
+      "weekly   Nightly  PAUSED   every 500ms +1  -                     -            -\n");
+  EXPECT_EQ(err(), "");
   EXPECT_EQ(HeaderOf(Sent(0), "Authorization"), "Bearer secret");
+}
+
+TEST_F(JobCommandsTest, ListShowsARunThatHasNotEnded) {
+  Answer("GET /api/jobs?page_size=50",
+         {{"items", {JobShown("a"), JobShown("b"), JobShown("c")}}, {"next_page_token", nullptr}});
+  json running = Last("RUNNING", 0s);
+  running["ended_at"] = nullptr;
+  json ahead = running;  // this machine's clock is behind the server's
+  ahead["started_at"] = FormatRfc3339(clock_.Wall() + 3s);
+  json pending = running;
+  pending["state"] = "PENDING";
+  pending["started_at"] = nullptr;
+  Answer("GET /api/recent-runs?n=1&job_id=a&job_id=b&job_id=c",
+         {{"items",
+           {{{"job_id", "a"}, {"runs", {running}}},
+            {{"job_id", "b"}, {"runs", {ahead}}},
+            {{"job_id", "c"}, {"runs", {pending}}}}}});
+  clock_.Advance(90s);
+  EXPECT_EQ(Run({"job", "list"}), 0);
+  EXPECT_NE(out().find("  running      1m 30s\n"), std::string::npos) << out();
+  EXPECT_NE(out().find("  running      1m 27s\n"), std::string::npos) << out();
+  EXPECT_NE(out().find("  pending      -\n"), std::string::npos) << out();
+}
+
+TEST_F(JobCommandsTest, ListAsksForAHundredLastRunsAtATime) {
+  json jobs = json::array();
+  std::vector<std::string> asked(2, "GET /api/recent-runs?n=1");
+  for (int i = 0; i < 120; ++i) {
+    jobs.push_back(JobShown("j" + std::to_string(i)));
+    asked[i / 100] += "&job_id=j" + std::to_string(i);
+  }
+  Answer("GET /api/jobs?page_size=500", {{"items", jobs}, {"next_page_token", nullptr}});
+  Answer(asked[0], {{"items", {{{"job_id", "j0"}, {"runs", {Last("COMPLETED", 1s)}}}}}});
+  Answer(asked[1], {{"items", {{{"job_id", "j119"}, {"runs", {Last("LOST", 1s)}}}}}});
+  EXPECT_EQ(Run({"job", "list", "--limit", "0"}), 0);
+  EXPECT_NE(out().find("COMPLETED"), std::string::npos);
+  EXPECT_NE(out().find("LOST"), std::string::npos);
+  EXPECT_EQ(server_.requests.size(), 3u);
+}
+
+TEST_F(JobCommandsTest, ListIsPrintedWithoutLastRunsIfTheyCannotBeRead) {
+  Answer("GET /api/jobs?page_size=50",
+         {{"items", {JobShown("nightly")}}, {"next_page_token", nullptr}});
+  Answer("GET /api/recent-runs?n=1&job_id=nightly", ProblemOf("unavailable"), 503);
+  EXPECT_EQ(Run({"job", "list"}), 0);
+  EXPECT_NE(out().find("2026-03-01 03:00:00Z  -            -\n"), std::string::npos) << out();
+  EXPECT_NE(err().find("The last results are missing: "), std::string::npos) << err();
+}
+
+TEST_F(JobCommandsTest, DurationsHaveAtMostTwoUnits) {
+  const std::vector<std::pair<Duration, std::string>> texts = {
+      {0s, "0.00s"},      {351ms, "0.35s"},  {59'990ms, "59.9s"},         {60s, "1m 00s"},
+      {3599s, "59m 59s"}, {3600s, "1h 00m"}, {24h + 3h + 59min, "1d 03h"}};
+  for (const auto& [time, text] : texts) EXPECT_EQ(DurationText(time), text);
 }
 
 TEST_F(JobCommandsTest, ARateIsShownAsItIsGiven) {
