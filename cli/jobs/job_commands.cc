@@ -109,6 +109,22 @@ Outcome<ExitCode> Cancel(Session& session, const JobArguments& arguments) {
   return ExitCode::kDone;
 }
 
+// Returns the rules for the parameters of a job; an empty object if they are not known. Then a value
+// is sent as it looks, and the server reports one of a wrong type.
+json ParameterRulesOf(Session& session, const std::string& job_id) {
+  const auto job = session.Call({.path = JobPath(job_id)});
+  const json rules = job.ok() && job->body.is_object()
+                         ? job->body.value("parameter_rules", json::object())
+                         : json::object();
+  return rules.is_object() ? rules : json::object();
+}
+
+// A text like "7" stays a text if the rule wants one.
+json ParameterBy(const json& rules, const std::string& name, const std::string& text) {
+  const json rule = rules.value(name, json::object());
+  return rule.is_object() && rule.value("type", "") == "string" ? json(text) : ParameterOf(text);
+}
+
 Outcome<ExitCode> RunNow(Session& session, const JobArguments& arguments) {
   WaitOptions wait{.show_output = true};
   if (!arguments.longest.empty()) {
@@ -119,8 +135,10 @@ Outcome<ExitCode> RunNow(Session& session, const JobArguments& arguments) {
                      .body = json::object(),
                      .idempotent = true};
   CARILLON_ASSIGN_OR_RETURN(const auto parameters, ParsePairs(arguments.parameters));
+  const json rules =
+      parameters.empty() ? json::object() : ParameterRulesOf(session, arguments.ids[0]);
   for (const auto& [name, value] : parameters) {
-    (*request.body)["parameters"][name] = ParameterOf(value);
+    (*request.body)["parameters"][name] = ParameterBy(rules, name, value);
   }
   if (!arguments.executor.empty()) (*request.body)["executor_id"] = arguments.executor;
   if (!arguments.priority.empty()) (*request.body)["priority"] = ParameterOf(arguments.priority);

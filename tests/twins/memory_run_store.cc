@@ -7,6 +7,7 @@
 
 #include "common/base/stable_hash.h"
 #include "common/domain/run_id.h"
+#include "common/wire/json/parameters_json.h"
 #include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_run_writes.h"
 
@@ -44,6 +45,7 @@ Result<CreatedRun> MemoryRunStore::ExecuteJob(const ExecuteRequest& request,
                                               const WriteContext& context) {
   MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, tables_.FindReadableJob(request.job_id));
+  CARILLON_TRY(CheckParametersText(job->definition, request.parameters_json));
   if (!job->manual) {
     const ScheduleId id(++tables_.last_schedule_id);
     tables_.PutSchedule(

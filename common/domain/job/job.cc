@@ -10,6 +10,7 @@
 #include "common/domain/enum_names.h"
 #include "common/domain/executor_state.h"
 #include "common/domain/job/job_mistakes.h"
+#include "common/domain/job/parameter_rules.h"
 #include "common/domain/job/template.h"
 #include "common/domain/job_text.h"
 #include "common/domain/schedule/schedule.h"
@@ -272,6 +273,7 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
   note(CheckNumbers(job));
   note(CheckOverlap(job));
   note(ValidateParameters(job.parameters));
+  note(ValidateParameterRules(job));
   note(CheckEnv(job));
   note(ValidateTemplates(job));
   note(CheckLabels(job));

@@ -189,6 +189,9 @@ Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place p
     const std::string parameter(name.substr(kParameterPrefix.size()));
     if (!IsVariableName(parameter)) return UnknownName(name);
     if (job.parameters.contains(parameter) || EachScheduleSets(job, parameter)) return {};
+    // ValidateParameterRules reports a schedule without it.
+    const auto rule = job.parameter_rules.find(parameter);
+    if (rule != job.parameter_rules.end() && rule->second.required) return {};
     return Invalid(fmt::format("'{}' has no default, and a scheduled run does not set it", name));
   }
   if (name.starts_with(kSecretPrefix)) return CheckSecret(name, place);

@@ -162,6 +162,7 @@ class RunStore {
 
   // Creates one PENDING run of kind manual. Its fire and due time are `now` or the next free
   // microsecond. Its schedule is a pseudo schedule that each job has. Allowed on a paused job.
+  // kInvalid: the parameters do not fit the rules of the job (parameter_rules.h).
   // kConflict: another request has finished the key of `keyed` meanwhile.
   virtual Result<CreatedRun> ExecuteJob(const ExecuteRequest& request,
                                         const WriteContext& context) = 0;

@@ -7,6 +7,7 @@
 
 #include "common/base/nearest.h"
 #include "common/wire/json/json_text.h"
+#include "common/wire/json/parameter_rules_json.h"
 
 namespace carillon {
 namespace {
@@ -76,20 +77,11 @@ Status Read(const json& value, const std::string& pointer, WallTime& out) {
 }
 
 Status Read(const json& value, const std::string& pointer, ParameterValue& out) {
-  if (value.is_string()) {
-    out = value.get<std::string>();
-  } else if (value.is_boolean()) {
-    out = value.get<bool>();
-  } else if (value.is_number_float()) {
-    out = value.get<double>();
-  } else if (value.is_number()) {
-    int64_t number = 0;
-    CARILLON_TRY(Read(value, pointer, number));
-    out = number;
-  } else {
-    return Invalid(pointer, "must be a string, a number, true or false");
-  }
-  return {};
+  return ReadParameterValue(value, pointer, out);
+}
+
+Status Read(const json& value, const std::string& pointer, ParameterRule& out) {
+  return ReadParameterRule(value, pointer, out);
 }
 
 template <typename Enum>
@@ -354,6 +346,8 @@ json Write(const std::vector<ScheduleSpec>& schedules) {
   return out;
 }
 
+json Write(const std::map<std::string, ParameterRule>& rules) { return WriteParameterRules(rules); }
+
 struct Field {
   std::string_view name;
   Status (*read)(const json&, const std::string&, JobDefinition&);
@@ -413,6 +407,7 @@ constexpr std::array kFields = {
     Entry<&Job::executor_id>("executor_id"),
     Entry<&Job::executor_selector>("executor_selector"),
     Entry<&Job::parameters>("parameters"),
+    Entry<&Job::parameter_rules>("parameter_rules"),
     Entry<&Job::env>("env"),
     Entry<&Job::labels>("labels"),
     Entry<&Job::notify>("notify"),

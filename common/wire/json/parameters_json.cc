@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/domain/job/parameter_rules.h"
 #include "common/wire/json/job_fields.h"
 #include "common/wire/json/json_text.h"
 
@@ -14,6 +15,12 @@ Result<Parameters> ParametersFromText(std::string_view text) {
   CARILLON_ASSIGN_OR_RETURN(const bool known, ReadJobField("parameters", document, job));
   if (!known) return Error{ErrorCode::kInvalid, "parameters: not a known field"};
   return std::move(job.parameters);
+}
+
+Status CheckParametersText(const JobDefinition& job, std::string_view text) {
+  if (job.parameter_rules.empty()) return {};
+  CARILLON_ASSIGN_OR_RETURN(const Parameters given, ParametersFromText(text));
+  return CheckGivenParameters(job, given);
 }
 
 }  // namespace carillon

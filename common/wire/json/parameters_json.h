@@ -1,4 +1,4 @@
-// Reads the parameters of a manual run from the JSON object of its request.
+// Reads and checks the parameters of a manual run, the JSON object of its request.
 #pragma once
 
 #include <string_view>
@@ -9,5 +9,7 @@ namespace carillon {
 
 // "" means no parameters. kInvalid with the pointer: not an object of texts, numbers and booleans.
 Result<Parameters> ParametersFromText(std::string_view text);
+// Checks them by the rules of the job (CheckGivenParameters).
+Status CheckParametersText(const JobDefinition& job, std::string_view text);
 
 }  // namespace carillon

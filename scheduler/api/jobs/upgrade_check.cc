@@ -14,17 +14,8 @@ namespace {
 using Version = std::array<int, 3>;
 constexpr Version kFirstWithQueues = {0, 1, 0};
 
-// The field of the overlap that older members do not know; empty: they follow it.
-std::string_view UnknownOverlap(const JobDefinition& job) {
-  switch (job.overlap_policy) {
-    case OverlapPolicy::kAllow:
-    case OverlapPolicy::kSkip: return job.max_running > 1 ? "max_running" : "";
-    case OverlapPolicy::kQueueOne:
-    case OverlapPolicy::kQueueAll:
-    case OverlapPolicy::kCancelPrevious:
-    case OverlapPolicy::kTerminatePrevious: break;
-  }
-  return "overlap_policy";
+bool QueuesOrEnds(const JobDefinition& job) {
+  return job.overlap_policy != OverlapPolicy::kAllow && job.overlap_policy != OverlapPolicy::kSkip;
 }
 
 // True if older members would plan the schedule's fires wrongly, or could not read the definition.
@@ -33,17 +24,30 @@ bool IsUnknown(const ScheduleSpec& spec) {
   return (cron && (spec.start != WallTime{} || UsesSpread(spec.cron_expression))) ||
          spec.end != kNever || spec.jitter != Duration{} || !spec.parameters.empty();
 }
-bool HasUnknownSchedule(const JobDefinition& job) {
-  return std::any_of(job.schedules.begin(), job.schedules.end(), IsUnknown);
-}
+
+struct NewField {
+  std::string_view name;
+  bool (*is_used)(const JobDefinition&);
+};
+constexpr std::array kNewFields = {
+    NewField{"overlap_policy", QueuesOrEnds},
+    NewField{"max_running", [](const JobDefinition& job) { return job.max_running > 1; }},
+    NewField{"schedules",
+             [](const JobDefinition& job) {
+               return std::any_of(job.schedules.begin(), job.schedules.end(), IsUnknown);
+             }},
+    NewField{"parameter_rules",
+             [](const JobDefinition& job) { return !job.parameter_rules.empty(); }},
+};
 
 // The field of `job` that older members do not know, and that `before` does not need them to know
 // either; empty: none.
 std::string_view UnknownToOlder(const JobDefinition* before, const JobDefinition& job) {
-  const std::string_view overlap = UnknownOverlap(job);
-  if (!overlap.empty() && (before == nullptr || UnknownOverlap(*before).empty())) return overlap;
-  const bool known = before != nullptr && HasUnknownSchedule(*before);
-  return HasUnknownSchedule(job) && !known ? "schedules" : "";
+  for (const NewField& field : kNewFields) {
+    const bool known = before != nullptr && field.is_used(*before);
+    if (field.is_used(job) && !known) return field.name;
+  }
+  return {};
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 //
 // Always   Needed only during an upgrade to the first version with queues of runs: a member that does
 //          not know a policy treats it as skip, and never admits a queued run. It plans schedules
-//          from their rows, so it would ignore a window and jitter.
+//          from their rows, so it would ignore a window and jitter, and loses a field that it does not
+//          know with its next write of the job.
 #pragma once
 
 #include <string_view>

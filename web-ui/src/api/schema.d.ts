@@ -44,6 +44,20 @@ export interface components {
     Parameters: {
       [key: string]: string | number | boolean;
     };
+    ParameterRules: {
+      [key: string]: components['schemas']['ParameterRule'];
+    };
+    ParameterRule: {
+      /**
+       * @default string
+       * @enum {string}
+       */
+      type?: 'string' | 'integer' | 'number' | 'boolean';
+      description?: string;
+      choices?: (string | number | boolean)[];
+      /** @default false */
+      required?: boolean;
+    };
     Reason: {
       reason?: string | null;
     };
@@ -253,6 +267,7 @@ export interface components {
       executor_id?: string;
       executor_selector?: string;
       parameters?: components['schemas']['Parameters'];
+      parameter_rules?: components['schemas']['ParameterRules'];
       env?: {
         [key: string]: string;
       };
@@ -348,6 +363,7 @@ export interface components {
       executor_id: string;
       executor_selector: string;
       parameters: components['schemas']['Parameters'];
+      parameter_rules: components['schemas']['ParameterRules'];
       env: {
         [key: string]: string;
       };

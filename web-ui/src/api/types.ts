@@ -40,6 +40,7 @@ export interface Reachable {
 }
 
 export type Job = Schemas['Job'];
+export type ParameterRule = Schemas['ParameterRule'];
 export type JobQueue = Schemas['JobQueue'];
 export type JobVersion = Schemas['JobVersion'];
 export type FieldChange = Schemas['Change'];

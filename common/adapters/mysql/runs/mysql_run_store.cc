@@ -16,6 +16,7 @@
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/adapters/mysql/runs/recent_runs.h"
 #include "common/adapters/mysql/runs/run_search.h"
+#include "common/wire/json/parameters_json.h"
 
 namespace carillon::mysql {
 namespace {
@@ -160,6 +161,7 @@ Result<CreatedRun> MysqlRunStore::ExecuteJob(const ExecuteRequest& request,
         CARILLON_ASSIGN_OR_RETURN(const StoredJobRow job,
                                   LockLiveJob(session, request.job_id, JobLock::kUpdate));
         CARILLON_TRY(MustBeReadable(job));
+        CARILLON_TRY(CheckParametersText(job.definition, request.parameters_json));
         RunKey key{.fire = context.now, .schedule_id = job.manual_schedule};
         CARILLON_ASSIGN_OR_RETURN(key.fire, FreeMicrosecond(session, job, context.now));
         CARILLON_TRY(InsertManualRun(session, job, key, request, context.now));

@@ -410,5 +410,24 @@ TEST_F(JobCommandsTest, IdsAreEscaped) {
   EXPECT_EQ(Sent(1).url, "http://a/api/jobs/%2E%2E");
 }
 
+TEST_F(JobCommandsTest, RunConvertsParametersByTheRulesOfTheJob) {
+  json job = JobShown("j");
+  job["parameter_rules"] = {{"zip", {{"type", "string"}}}, {"rows", {{"type", "integer"}}}};
+  Answer("GET /api/jobs/j", job);
+  Answer("POST /api/jobs/j/execute", {{"run_id", "R1"}}, 202);
+  EXPECT_EQ(
+      Run({"job", "run", "j", "--param", "zip=01234", "--param", "rows=7", "--param", "free=true"}),
+      0)
+      << err();
+  EXPECT_EQ(SentBody(1)["parameters"], (json{{"zip", "01234"}, {"rows", 7}, {"free", true}}));
+}
+
+TEST_F(JobCommandsTest, RunGuessesTypesIfTheJobCannotBeRead) {
+  Answer("GET /api/jobs/j", ProblemOf("denied"), 403);
+  Answer("POST /api/jobs/j/execute", {{"run_id", "R1"}}, 202);
+  EXPECT_EQ(Run({"job", "run", "j", "--param", "rows=7"}), 0) << err();
+  EXPECT_EQ(SentBody(1)["parameters"], (json{{"rows", 7}}));
+}
+
 }  // namespace
 }  // namespace carillon::cli

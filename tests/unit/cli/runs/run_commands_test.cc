@@ -25,9 +25,9 @@ TEST_F(RunCommandsTest, RunNowPrintsTheRun) {
   EXPECT_EQ(Run({"job", "run", "j", "--param", "day=monday", "--executor", "e", "--priority", "9"}),
             0);
   EXPECT_EQ(out(), "R1\n");
-  EXPECT_EQ(SentBody(0),
+  EXPECT_EQ(SentBody(1),
             (json{{"parameters", {{"day", "monday"}}}, {"executor_id", "e"}, {"priority", 9}}));
-  EXPECT_NE(HeaderOf(Sent(0), "Idempotency-Key"), "");
+  EXPECT_NE(HeaderOf(Sent(1), "Idempotency-Key"), "");
   EXPECT_EQ(Run({"job", "run", "j", "-o", "json"}), 0);
   EXPECT_EQ(OutJson(), (json{{"run_id", "R1"}}));
 }

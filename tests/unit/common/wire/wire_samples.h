@@ -133,6 +133,13 @@ inline JobDefinition RandomJob(Rng& rng) {
   const ParameterValue values[] = {RandomText(rng, 9), static_cast<int64_t>(rng.Next()),
                                    static_cast<double>(rng.Below(1000)) / 8, rng.Chance(0.5)};
   for (size_t n = rng.Below(5); n > 0; --n) job.parameters[RandomName(rng)] = values[n - 1];
+  for (size_t n = rng.Below(3); n > 0; --n) {
+    ParameterRule rule{.type = static_cast<ParameterType>(n), .description = RandomText(rng, 9)};
+    if (n == 1) rule.choices = {static_cast<int64_t>(rng.Next())};
+    if (n == 2) rule.choices = {static_cast<double>(rng.Below(1000)) / 8};
+    rule.required = job.schedules.empty() && rng.Chance(0.5);
+    job.parameter_rules["rule_" + RandomName(rng)] = rule;
+  }
   for (size_t n = rng.Below(3); n > 0; --n) job.env[RandomName(rng)] = RandomText(rng, 9);
   for (size_t n = rng.Below(3); n > 0; --n) job.labels[RandomName(rng)] = RandomName(rng);
   return job;

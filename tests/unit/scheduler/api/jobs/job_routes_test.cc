@@ -425,5 +425,40 @@ TEST_F(JobRoutesTest, AConditionalGetSavesTheBody) {
   EXPECT_EQ(Send("GET", path, "", {{"If-None-Match", "\"v2\""}}).status, 200);
 }
 
+TEST_F(JobRoutesTest, ParametersAreCheckedByTheRulesOfTheJob) {
+  const json rules = {{"day", {{"choices", {"monday", "friday"}}, {"required", true}}},
+                      {"rows", {{"type", "integer"}}}};
+  Create({{"job_id", "j"},
+          {"schedules", json::array()},
+          {"cron_expression", nullptr},
+          {"parameter_rules", rules}});
+  const auto refused_at = [&](const json& parameters) {
+    const Answer answer = Post("/api/jobs/j/execute", {{"parameters", parameters}});
+    EXPECT_EQ(answer.status, 400) << answer.text;
+    return answer.pointer();
+  };
+  EXPECT_EQ(refused_at(nullptr), "/parameters/day");
+  EXPECT_EQ(refused_at({{"day", "sunday"}}), "/parameters/day");
+  EXPECT_EQ(refused_at({{"day", "friday"}, {"rows", "7"}}), "/parameters/rows");
+  EXPECT_EQ(Post("/api/jobs/j/execute", {{"parameters", {{"day", "friday"}, {"x", 1}}}}).status,
+            202);
+}
+
+TEST_F(JobRoutesTest, ADefinitionThatContradictsItsRulesIsRefused) {
+  const auto refused_at = [&](const json& fields) {
+    const Answer answer = Post("/api/jobs", JobBody(fields));
+    EXPECT_EQ(answer.status, 422) << answer.text;
+    EXPECT_EQ(answer.code(), "contradiction");
+    return answer.pointer();
+  };
+  EXPECT_EQ(refused_at({{"parameter_rules", {{"n", {{"type", "integer"}, {"choices", {"1"}}}}}}}),
+            "/parameter_rules/n/choices/0");
+  EXPECT_EQ(refused_at({{"parameter_rules", {{"n", {{"type", "integer"}}}}},
+                        {"parameters", {{"n", "1"}}}}),
+            "/parameters/n");
+  // JobBody has a schedule, in the short form.
+  EXPECT_EQ(refused_at({{"parameter_rules", {{"n", {{"required", true}}}}}}), "/parameters/n");
+}
+
 }  // namespace
 }  // namespace carillon::test

@@ -11,6 +11,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../../api/queries';
 import type { Job, Run } from '../../../api/types';
 import RunWithDialog from './run_with_dialog';
+import { mustAsk } from './must_ask';
 import { bodyOf, pointersOf, startOf, wrongIn } from './run_with_values';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 import '../../../ui/dialogs/modal_dialog';
@@ -46,7 +47,7 @@ describe('what a run is given', () => {
     expect(bodyOf(startOf(job), job)).toEqual({});
     expect(bodyOf(startOf(job, run), job)).toEqual({ parameters: { full: true, only: 'x' }, priority: 70 });
     expect(
-      bodyOf({ parameters: '{"full":false,"day":2}', executor_id: 'host-2', priority: '' }, job),
+      bodyOf({ ruled: {}, parameters: '{"full":false,"day":2}', executor_id: 'host-2', priority: '' }, job),
     ).toEqual({ parameters: { day: 2 }, executor_id: 'host-2' });
   });
 
@@ -65,6 +66,59 @@ describe('what a run is given', () => {
       '/parameters',
       '/parameters/a~1b',
     ]));
+});
+
+const ruledJob = {
+  ...job,
+  parameters: { rows: 100, full: false, label: 'x' },
+  parameter_rules: {
+    day: { type: 'string', description: 'The day to export', choices: ['monday', 'friday'], required: true },
+    full: { type: 'boolean', description: '', choices: [], required: false },
+    rows: { type: 'integer', description: '', choices: [], required: false },
+    share: { type: 'number', description: '', choices: [], required: false },
+  },
+} as unknown as Job;
+
+describe('parameters with rules', () => {
+  const start = startOf(ruledJob);
+  const wrong = (ruled: object) => wrongIn({ ...start, ruled: { ...start.ruled, ...ruled } }, ruledJob).ruled;
+  const body = (ruled: object) =>
+    bodyOf({ ...start, ruled: { ...start.ruled, ...ruled } }, ruledJob).parameters;
+
+  it('begin with their defaults, apart from the free ones', () => {
+    expect(start.ruled).toEqual({ day: '', full: 'false', rows: '100', share: '' });
+    expect(JSON.parse(start.parameters)).toEqual({ label: 'x' });
+    const again = startOf(ruledJob, { ...run, parameters: { day: 'friday', share: 1.5 } } as Run);
+    expect(again.ruled).toMatchObject({ day: 'friday', share: '1.5' });
+  });
+
+  it('are sent with their types, where they differ from the job', () => {
+    expect(body({ day: 'friday' })).toEqual({ day: 'friday' });
+    expect(body({ day: 'friday', full: 'true', rows: '7', share: '0.5' })).toEqual({
+      day: 'friday',
+      full: true,
+      rows: 7,
+      share: 0.5,
+    });
+    expect(body({ day: 'friday', rows: '' })).toEqual({ day: 'friday' });
+  });
+
+  it('are checked', () => {
+    expect(wrong({ day: 'friday' })).toBeUndefined();
+    expect(wrong({})).toEqual({ day: { key: 'run_with.required' } });
+    expect(wrong({ day: 'sunday' })).toEqual({ day: { key: 'run_with.no_choice' } });
+    expect(wrong({ day: 'friday', rows: '1.5' })).toEqual({ rows: { key: 'run_with.of_integer' } });
+    expect(wrong({ day: 'friday', share: 'x' })).toEqual({ share: { key: 'run_with.of_number' } });
+    expect(wrongIn({ ...start, parameters: '{"label":"y","rows":1}' }, ruledJob).parameters).toEqual({
+      key: 'run_with.has_field',
+      names: 'rows',
+    });
+  });
+
+  it('must be asked for if one is required', () => {
+    expect(mustAsk(ruledJob)).toBe(true);
+    expect(mustAsk(job)).toBe(false);
+  });
 });
 
 describe('the dialog', () => {
@@ -171,5 +225,29 @@ describe('the dialog', () => {
     await waitFor(() => expect(asked.length).toBe(3));
     expect(asked[0]!.key).toBe(asked[1]!.key);
     expect(asked[2]!.key).not.toBe(asked[0]!.key);
+  });
+
+  it('has a field for each parameter with a rule', async () => {
+    server.use(http.get(at('jobs/backup'), () => HttpResponse.json(ruledJob)));
+    answers.push(() =>
+      problem(400, 'invalid', 'no', {
+        errors: [{ pointer: '/parameters/rows', code: 'invalid', detail: 'too many rows' }],
+      }),
+    );
+    open();
+    const day = await field<HTMLSelectElement>('day (required)');
+    screen.getByText('The day to export');
+    expect((await field<HTMLInputElement>('rows')).value).toBe('100');
+    expect((await field<HTMLInputElement>('full')).checked).toBe(false);
+    await field('Other parameters');
+    submit();
+    await screen.findByText('This run needs a value.');
+    expect(asked).toEqual([]);
+    fireEvent.change(day, { target: { value: 'monday' } });
+    fireEvent.click(await field('full'));
+    fireEvent.change(await field('rows'), { target: { value: '5000' } });
+    submit();
+    await screen.findByText('too many rows');
+    expect(asked.map((one) => one.body)).toEqual([{ parameters: { day: 'monday', full: true, rows: 5000 } }]);
   });
 });

@@ -15,7 +15,17 @@ import { FormDialog } from '../../../ui/dialogs/form_dialog';
 import { Modal } from '../../../ui/dialogs/modal';
 import { LoadFailure, Loading } from '../../../ui/ui';
 import { jobPath } from './job_actions';
-import { bodyOf, pointersOf, startOf, wrongIn, type RunWith, type Wrong } from './run_with_values';
+import { RuledField } from './ruled_fields';
+import {
+  bodyOf,
+  pointersOf,
+  ruledPointersOf,
+  rulesOfJob,
+  startOf,
+  wrongIn,
+  type RunWith,
+  type Wrong,
+} from './run_with_values';
 
 interface Props {
   jobId: string;
@@ -83,14 +93,16 @@ function Known({ job: shown, run, finalFocus, onClose }: Props & { job: Job }) {
     setWrong({});
   };
   const ofParameters = pointersOf(values);
-  const said = (field: keyof RunWith) => wrong[field] && t(wrong[field].key, { names: wrong[field].names });
+  const rules = Object.entries(rulesOfJob(job));
+  const said = (field: 'parameters' | 'priority') =>
+    wrong[field] && t(wrong[field].key, { names: wrong[field].names });
   return (
     <FormDialog
       title={t(run ? 'run_with.again_title' : 'run_with.title', { name: job.name })}
       save={t('run_with.start')}
       onClose={onClose}
       finalFocus={finalFocus}
-      pointers={['/executor_id', '/priority', ...ofParameters]}
+      pointers={['/executor_id', '/priority', ...ruledPointersOf(values), ...ofParameters]}
       onSave={async () => {
         const found = wrongIn(values, job);
         setWrong(found);
@@ -103,8 +115,22 @@ function Known({ job: shown, run, finalFocus, onClose }: Props & { job: Job }) {
         <>
           {run && <p className="text-muted">{t('run_with.new_run')}</p>}
           {job.state === 'PAUSED' && <p className="text-muted">{t('run_with.paused')}</p>}
+          {rules.map(([name, rule]) => {
+            const problem = wrong.ruled?.[name];
+            return (
+              <RuledField
+                key={name}
+                name={name}
+                rule={rule}
+                preset={job.parameters[name]}
+                text={values.ruled[name] ?? ''}
+                error={problem ? t(problem.key) : errorOf('/parameters/' + name)}
+                onChange={(text) => set({ ruled: { ...values.ruled, [name]: text } })}
+              />
+            );
+          })}
           <Field
-            label={t('run_with.parameters')}
+            label={t(rules.length > 0 ? 'run_with.other_parameters' : 'run_with.parameters')}
             error={said('parameters') ?? ofParameters.map(errorOf).find((one) => one !== undefined)}
             hint={t('run_with.parameters_hint')}
           >

@@ -37,6 +37,7 @@ import { DeleteDialog, PauseDialog } from '../actions/pause_delete_dialogs';
 import { describeCron, useWords } from './describe';
 import { limitsText, scheduleText, zoneOf } from './schedule_text';
 import { definitionOf, limitsRuns, queuesRuns } from '../form/form_values';
+import { mustAsk } from '../actions/must_ask';
 import { useDeleteJob, useRunNow, useSetEnabled } from '../actions/job_actions';
 import { LabelLinks } from '../list/label_links';
 import { useOwnerText } from '../list/owners';
@@ -171,7 +172,7 @@ function Actions({ job }: { job: Job }) {
         {...run}
         className="button button-primary"
         disabled={run.disabled || runNow.isPending}
-        onClick={() => runNow.mutate(job.job_id)}
+        onClick={() => (mustAsk(job) ? setDialog('run_with') : runNow.mutate(job.job_id))}
       >
         <Zap aria-hidden size={15} />
         {t('jobs.run')}

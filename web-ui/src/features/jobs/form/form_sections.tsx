@@ -14,6 +14,7 @@ import { COLUMNS, Choose, Text, useError } from './form_fields';
 import type { Definition } from './definition';
 import { KINDS, OVERLAP_POLICIES, limitsRuns, schedulesOf, fieldOf, type FormValues } from './form_values';
 import { OwnerField } from './owner_field';
+import { RuleRows } from './rule_rows';
 import { AddSchedule, LimitSchedule, ScheduleRows } from './schedule_rows';
 import { PreviewPanel, usePreview } from './preview';
 import { TellSection } from './notifications_section';
@@ -57,7 +58,7 @@ function What({ isNew }: { isNew: boolean }) {
           />
         )}
       </div>
-      <More label={t('form.more_what')} names={['labels', 'env', 'parameters', 'user_id']}>
+      <More label={t('form.more_what')} names={['labels', 'env', 'parameters', 'rules', 'user_id']}>
         <Text name="labels" label={t('form.labels')} mono rows={3} hint={t('form.lines_hint')} />
         <Text name="env" label={t('form.env')} mono rows={3} hint={t('form.lines_hint')} />
         <Text
@@ -68,6 +69,7 @@ function What({ isNew }: { isNew: boolean }) {
           hint={t('form.parameters_hint')}
           className="sm:col-span-2"
         />
+        <RuleRows />
         <OwnerField />
       </More>
     </Card>

@@ -14,6 +14,7 @@ import {
   wrongLate,
   wrongMail,
 } from './notifications_values';
+import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf, wrongInRule } from './rule_values';
 import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
 
 export const KINDS = ['cron', 'rate', 'once', 'manual', 'several'] as const;
@@ -66,6 +67,17 @@ export const formSchema = z
     labels: lines,
     env: lines,
     parameters: json,
+    rules: z.array(
+      z.object({
+        name: z.string(),
+        type: z.string(),
+        default: z.string(),
+        choices: z.string(),
+        required: z.boolean(),
+        description: z.string(),
+        kept: z.string(),
+      }),
+    ),
     enabled: z.boolean(),
     kind: z.enum(KINDS),
     cron_expression: z.string(),
@@ -124,6 +136,13 @@ export const formSchema = z
         const wrong = wrongIn(row);
         if (wrong)
           issues.push({ code: 'custom', input: value, message: wrong[1], path: ['schedules', at, wrong[0]] });
+      }
+    },
+    ({ value, issues }) => {
+      for (const [at, row] of value.rules.entries()) {
+        const wrong = wrongInRule(row, value.rules);
+        if (wrong)
+          issues.push({ code: 'custom', input: value, message: wrong[1], path: ['rules', at, wrong[0]] });
       }
     },
     z.refine((v) => !limitsRuns(v.overlap_policy) || isWhole(v.max_running, 1, RUNNING_MAX), {
@@ -187,6 +206,7 @@ export const DEFAULTS: FormValues = {
   labels: '',
   env: '',
   parameters: '',
+  rules: [],
   enabled: true,
   kind: 'cron',
   cron_expression: '',
@@ -298,9 +318,12 @@ export function valuesOf(definition: Definition): FormValues {
   if (Array.isArray(full.retry_intervals)) values.retry_intervals = full.retry_intervals.join(', ');
   values.labels = linesFrom(full.labels);
   values.env = linesFrom(full.env);
-  if (isObject(full.parameters) && Object.keys(full.parameters).length > 0) {
-    values.parameters = JSON.stringify(full.parameters, null, 2);
-  }
+  values.rules = ruleRowsOf(full);
+  const ruled = rulesOf(full.parameter_rules);
+  const free = Object.entries(isObject(full.parameters) ? full.parameters : {}).filter(
+    ([name]) => !(name in ruled),
+  );
+  if (free.length > 0) values.parameters = JSON.stringify(Object.fromEntries(free), null, 2);
   return {
     ...values,
     ...tellValuesOf(full.notify),
@@ -356,7 +379,9 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   out.namespace = values.namespace.trim() || NO_NAMESPACE;
   out.labels = linesOf(values.labels) ?? {};
   out.env = linesOf(values.env) ?? {};
-  out.parameters = parametersOf(values.parameters) ?? {};
+  const { rules, defaults } = definitionOfRules(values.rules);
+  out.parameters = { ...parametersOf(values.parameters), ...defaults };
+  if ('parameter_rules' in base || values.rules.length > 0) out.parameter_rules = rules;
   const notify = notifyFrom(values, base.notify);
   if ('notify' in base || Object.keys(notify).length > 0) out.notify = notify;
   if (values.user_id) out.user_id = values.user_id;
@@ -372,12 +397,19 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
 }
 
 // Returns the field that shows the server's error at `pointer`. `several`: each schedule has fields
-// of its own.
-export function fieldOf(pointer: string, several = false): FieldPath<FormValues> | null {
+// of its own. `rules`: the names of the parameters with a rule, in the order of their rows.
+export function fieldOf(
+  pointer: string,
+  several = false,
+  rules: readonly string[] = [],
+): FieldPath<FormValues> | null {
   const [, first, second, last] = pointer.split('/');
   if (first === 'schedules' && several && /^\d+$/.test(second ?? ''))
     return `schedules.${Number(second)}.${rowFieldOf(last)}`;
   if (first === 'notify') return tellFieldOf(second);
+  if (first === 'parameter_rules') return ruleFieldOf(rules, second, last);
+  if (first === 'parameters' && second !== undefined && rules.includes(second))
+    return `rules.${rules.indexOf(second)}.default`;
   if (first === 'schedules') {
     if (last === 'cron_expression') return 'cron_expression';
     if (last === 'time_zone') return 'time_zone';

@@ -79,7 +79,11 @@ export function JobEditor(props: { start: Definition; job?: Job }) {
   const showErrors = (all: FieldError[]) => {
     const rest: FieldError[] = [];
     for (const one of all) {
-      const field = fieldOf(one.pointer, form.getValues('kind') === 'several');
+      const field = fieldOf(
+        one.pointer,
+        form.getValues('kind') === 'several',
+        form.getValues('rules').map((row) => row.name.trim()),
+      );
       if (tab === 'form' && field)
         form.setError(field, { type: 'server', message: one.detail }, { shouldFocus: rest.length === 0 });
       else rest.push(one);

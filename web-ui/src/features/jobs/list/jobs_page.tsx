@@ -38,6 +38,7 @@ import { NamespaceFilter } from './namespace_filter';
 import { useOwnerText, useOwners } from './owners';
 import { PageSize } from './page_size';
 import { scheduleText, zoneOf } from '../detail/schedule_text';
+import { mustAsk } from '../actions/must_ask';
 import { useDeleteJob, useRunNow, useSetEnabled } from '../actions/job_actions';
 
 const RunStrip = early(() => import('../../runs/list/run_strip'));
@@ -282,7 +283,7 @@ function JobsTable({
         <RowActions
           job={job}
           busy={runNow.isPending && runNow.variables === job.job_id}
-          onRun={() => runNow.mutate(job.job_id)}
+          onRun={() => (mustAsk(job) ? setRunning(job) : runNow.mutate(job.job_id))}
           onRunWith={() => setRunning(job)}
           onPause={() => setPausing(job)}
           onResume={() => setEnabled.mutate({ id: job.job_id, enabled: true })}

@@ -33,6 +33,7 @@ const DEFAULTS: Definition = {
   executor_id: '',
   executor_selector: '',
   parameters: {},
+  parameter_rules: {},
   env: {},
   labels: {},
   notify: {},

@@ -1,0 +1,212 @@
+#include "common/domain/job/parameter_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "common/domain/enum_names.h"
+#include "common/domain/job/template.h"
+#include "common/domain/job_text.h"
+
+namespace carillon {
+namespace {
+
+using Values = std::map<std::string, ParameterValue>;
+
+constexpr size_t kRulesMax = 100;
+constexpr size_t kChoicesMax = 100;
+constexpr size_t kChoicesBytesShown = 200;
+constexpr size_t kDescriptionBytesMax = 1'000;
+
+constexpr std::array<NameOf<ParameterType>, 4> kTypes{{{ParameterType::kString, "string"},
+                                                       {ParameterType::kInteger, "integer"},
+                                                       {ParameterType::kNumber, "number"},
+                                                       {ParameterType::kBoolean, "boolean"}}};
+
+Error Wrong(std::string pointer, std::string why) {
+  return {ErrorCode::kInvalid, std::move(why), std::move(pointer)};
+}
+
+// Returns why the value does not have the type; "" if it has.
+std::string_view TypeMismatch(ParameterType type, const ParameterValue& value) {
+  const bool whole = std::holds_alternative<int64_t>(value);
+  switch (type) {
+    case ParameterType::kString:
+      return std::holds_alternative<std::string>(value) ? "" : "must be a string";
+    case ParameterType::kInteger: return whole ? "" : "must be a whole number";
+    case ParameterType::kNumber:
+      return whole || std::holds_alternative<double>(value) ? "" : "must be a number";
+    case ParameterType::kBoolean:
+      return std::holds_alternative<bool>(value) ? "" : "must be true or false";
+  }
+  return "has a rule of an unknown type";
+}
+
+std::optional<double> AsNumber(const ParameterValue& value) {
+  if (const auto* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  return {};
+}
+
+// True also for 1 and 1.0.
+bool SameValue(const ParameterValue& left, const ParameterValue& right) {
+  if (left.index() == right.index()) return left == right;
+  const auto number = AsNumber(left);
+  return number && number == AsNumber(right);
+}
+
+std::string ChoicesText(const ParameterRule& rule) {
+  std::string text;
+  for (const ParameterValue& choice : rule.choices) {
+    const std::string one = ParameterText(choice);
+    if (text.size() + one.size() > kChoicesBytesShown) {
+      return text.empty() ? "the choices of its rule" : text + ", …";
+    }
+    text += (text.empty() ? "" : ", ") + one;
+  }
+  return text;
+}
+
+// Returns why the value does not fit the rule; "" if it fits.
+std::string Mismatch(const ParameterRule& rule, const ParameterValue& value) {
+  const std::string_view type = TypeMismatch(rule.type, value);
+  if (!type.empty() || rule.choices.empty()) return std::string(type);
+  const bool listed = std::any_of(rule.choices.begin(), rule.choices.end(),
+                                  [&](const auto& choice) { return SameValue(choice, value); });
+  return listed ? "" : "must be one of " + ChoicesText(rule);
+}
+
+// `place`: the pointer of the values, without a slash at its end.
+Status CheckValues(const JobDefinition& job, const Values& values, const std::string& place,
+                   ErrorCode code) {
+  for (const auto& [name, rule] : job.parameter_rules) {
+    const auto value = values.find(name);
+    if (value == values.end()) continue;
+    std::string why = Mismatch(rule, value->second);
+    if (!why.empty()) return Error{code, std::move(why), place + "/" + name};
+  }
+  return {};
+}
+
+const std::string* FindMissing(const JobDefinition& job, const Values& values) {
+  for (const auto& [name, rule] : job.parameter_rules) {
+    if (rule.required && !values.contains(name)) return &name;
+  }
+  return nullptr;
+}
+
+Status CheckChoices(const ParameterRule& rule, const std::string& name,
+                    const std::string& pointer) {
+  if (rule.choices.size() > kChoicesMax) {
+    return Wrong(pointer, fmt::format("has {} entries; at most {} are allowed", rule.choices.size(),
+                                      kChoicesMax));
+  }
+  for (size_t i = 0; i < rule.choices.size(); ++i) {
+    const ParameterValue& choice = rule.choices[i];
+    const std::string place = fmt::format("{}/{}", pointer, i);
+    if (const auto why = TypeMismatch(rule.type, choice); !why.empty()) {
+      return Error{ErrorCode::kConflict, std::string(why), place};
+    }
+    const Status valid = ValidateParameters({{name, choice}});
+    if (!valid.ok()) return Wrong(place, valid.error().message);
+    const auto same =
+        std::find_if(rule.choices.begin(), rule.choices.begin() + static_cast<long>(i),
+                     [&](const auto& other) { return SameValue(other, choice); });
+    if (same != rule.choices.begin() + static_cast<long>(i)) {
+      return Wrong(place, "is the same as an earlier choice");
+    }
+  }
+  return {};
+}
+
+Status CheckRule(const std::string& name, const ParameterRule& rule) {
+  const std::string pointer = "/parameter_rules/" + EscapePointer(name);
+  if (!IsVariableName(name)) {
+    return Wrong(
+        pointer,
+        "a parameter name must be 1 to 63 letters, digits and _, not beginning with a digit");
+  }
+  const std::string& text = rule.description;
+  if (text.size() > kDescriptionBytesMax) {
+    return Wrong(pointer + "/description", fmt::format("has {} bytes; at most {} are allowed",
+                                                       text.size(), kDescriptionBytesMax));
+  }
+  if (text.find('\0') != std::string::npos || !CountUtf8(text)) {
+    return Wrong(pointer + "/description", "must be UTF-8 without NUL bytes");
+  }
+  return CheckChoices(rule, name, pointer + "/choices");
+}
+
+// Both would set the same variable CARILLON_PARAM_….
+Status CheckCase(const JobDefinition& job) {
+  std::map<std::string, std::string> names;
+  for (const auto& [name, value] : job.parameters) names.emplace(AsciiUpper(name), name);
+  for (const auto& [name, rule] : job.parameter_rules) {
+    const auto [known, added] = names.emplace(AsciiUpper(name), name);
+    if (added || known->second == name) continue;
+    return Wrong("/parameter_rules/" + name,
+                 fmt::format("differs from '{}' only by case; both would be CARILLON_PARAM_{}",
+                             known->second, known->first));
+  }
+  return {};
+}
+
+Status CheckDefaults(const JobDefinition& job) {
+  for (const auto& [name, rule] : job.parameter_rules) {
+    if (!rule.required || !job.parameters.contains(name)) continue;
+    return Error{ErrorCode::kConflict,
+                 "has a default in parameters, so it cannot be required; omit one of the two",
+                 "/parameter_rules/" + name + "/required"};
+  }
+  return CheckValues(job, job.parameters, "/parameters", ErrorCode::kConflict);
+}
+
+Status CheckScheduleValues(const JobDefinition& job) {
+  for (size_t i = 0; i < job.schedules.size(); ++i) {
+    const Values& values = job.schedules[i].parameters;
+    const std::string place = fmt::format("/schedules/{}/parameters", i);
+    CARILLON_TRY(CheckValues(job, values, place, ErrorCode::kConflict));
+    if (const std::string* missing = FindMissing(job, values)) {
+      return Error{
+          ErrorCode::kConflict,
+          fmt::format("the schedule gives '{}' no value, but it is required; set it in the "
+                      "parameters of the schedule, or replace `required` by a default",
+                      *missing),
+          place + "/" + *missing};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status ValidateParameterRules(const JobDefinition& job) {
+  if (job.parameter_rules.size() > kRulesMax) {
+    return Wrong("/parameter_rules", fmt::format("has {} entries; at most {} are allowed",
+                                                 job.parameter_rules.size(), kRulesMax));
+  }
+  for (const auto& [name, rule] : job.parameter_rules) CARILLON_TRY(CheckRule(name, rule));
+  CARILLON_TRY(CheckCase(job));
+  CARILLON_TRY(CheckDefaults(job));
+  return CheckScheduleValues(job);
+}
+
+Status CheckGivenParameters(const JobDefinition& job, const Values& given) {
+  CARILLON_TRY(CheckValues(job, given, "/parameters", ErrorCode::kInvalid));
+  const std::string* missing = FindMissing(job, given);
+  if (missing == nullptr) return {};
+  return Wrong("/parameters/" + *missing,
+               fmt::format("'{}' is required; give it a value of type {}", *missing,
+                           Name(job.parameter_rules.at(*missing).type)));
+}
+
+std::string_view Name(ParameterType value) { return NameIn(kTypes, value); }
+
+template <>
+Result<ParameterType> ParseName(std::string_view text) {
+  return ValueIn(kTypes, text);
+}
+
+}  // namespace carillon
