@@ -63,6 +63,8 @@ constexpr std::array kFieldFlags = {
     FieldFlag{"--executor", "executor_id", Kind::kText, "Run on this executor only"},
     FieldFlag{"--selector", "executor_selector", Kind::kText,
               "Run on executors with matching labels, e.g. 'zone = a, !spare'"},
+    FieldFlag{"--retention-days", "retention_days", Kind::kNumber,
+              "Days to keep its runs, if fewer than configured (0: as configured)"},
     FieldFlag{"--description", "description", Kind::kText, "Description"},
     FieldFlag{"--namespace", "namespace", Kind::kText, "Namespace (default: default)"},
     FieldFlag{"--user", "user_id", Kind::kText, "Owner (default: you)"},

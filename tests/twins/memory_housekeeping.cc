@@ -65,6 +65,7 @@ Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, Duration retention) {
         executor.state == ExecutorState::kLost || executor.state == ExecutorState::kOffline;
     return gone && executor.last_heartbeat < before && executor.enabled && !executor.draining;
   });
+  DropShortLived(now, retention);
   for (const auto& [id, job_no] : tables_.job_ids()) {
     JobEntry& job = *tables_.FindJob(job_no);
     std::erase_if(job.versions, [&](const auto& entry) {
@@ -75,6 +76,20 @@ Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, Duration retention) {
     });
   }
   return Upkeep::kDone;
+}
+
+void MemoryHousekeeping::DropShortLived(WallTime now, Duration retention) {
+  std::set<RunKey> gone;
+  for (const auto& [key, entry] : tables_.runs()) {
+    const JobEntry* job = tables_.FindJob(entry.row.job_no);
+    const Duration kept = job == nullptr ? Duration{} : 24h * job->definition.retention_days;
+    if (kept <= Duration{} || kept >= retention || !IsFinal(entry.row.state)) continue;
+    if (entry.result.ended < now - kept) gone.insert(key);
+  }
+  for (const RunKey& key : gone) tables_.EraseRun(key);
+  std::erase_if(tables_.logs, [&](const auto& log) { return gone.contains(log.first.first); });
+  std::erase_if(tables_.dead_letters,
+                [&](const auto& letter) { return gone.contains(letter.second.key); });
 }
 
 }  // namespace carillon::memory

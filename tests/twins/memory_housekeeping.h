@@ -13,6 +13,9 @@ class MemoryHousekeeping final : public Housekeeping {
   Result<Upkeep> Maintain(WallTime now, Duration retention) override;
 
  private:
+  // Runs of jobs with a retention of their own.
+  void DropShortLived(WallTime now, Duration retention) REQUIRES(tables_.mu);
+
   MemoryTables& tables_;
 };
 

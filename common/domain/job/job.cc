@@ -117,6 +117,7 @@ Status CheckNumbers(const JobDefinition& job) {
   CARILLON_TRY(CheckWhole("misfire_grace", job.misfire_grace_s, 0, 86'400));
   CARILLON_TRY(CheckWhole("catch_up_window", job.catch_up_window_s, 0, 31'536'000));
   CARILLON_TRY(CheckWhole("catch_up_max", job.catch_up_max, 1, 10'000));
+  CARILLON_TRY(CheckWhole("retention_days", job.retention_days, 0, 3'650));
   if (job.retry_intervals_s.size() > kRetryIntervalsMax) {
     return Wrong("/retry_intervals", fmt::format("has {} entries; at most {} are allowed",
                                                  job.retry_intervals_s.size(), kRetryIntervalsMax));

@@ -23,7 +23,9 @@ class Housekeeping {
   // - request keys, expired sessions, gaps, dead letters, and executors that are gone;
   // - audit records older than a year;
   // - bulk actions that ended kBulkKept ago;
-  // - versions of jobs, except the newest kJobVersionsKept.
+  // - versions of jobs, except the newest kJobVersionsKept;
+  // - ended runs that are older than the `retention_days` of their job, if that is shorter, with
+  //   their attempts, logs and dead letters.
   // A call deletes a bounded number of rows. kBehind: more rows are to be deleted, so call again
   // soon. Several members may call it at the same time.
   virtual Result<Upkeep> Maintain(WallTime now, Duration retention) = 0;

@@ -410,6 +410,7 @@ constexpr std::array kFields = {
     Entry<&Job::parameter_rules>("parameter_rules"),
     Entry<&Job::env>("env"),
     Entry<&Job::labels>("labels"),
+    Entry<&Job::retention_days>("retention_days"),
     Entry<&Job::notify>("notify"),
     Entry<&Job::description>("description"),
     Entry<&Job::user_id>("user_id"),

@@ -38,6 +38,7 @@ constexpr std::array kNewFields = {
              }},
     NewField{"parameter_rules",
              [](const JobDefinition& job) { return !job.parameter_rules.empty(); }},
+    NewField{"retention_days", [](const JobDefinition& job) { return job.retention_days > 0; }},
 };
 
 // The field of `job` that older members do not know, and that `before` does not need them to know

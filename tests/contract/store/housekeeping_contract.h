@@ -95,4 +95,60 @@ TYPED_TEST(HousekeepingContract, OldDeadLettersGo) {
   EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.limit = 10})).empty());
 }
 
+TYPED_TEST(HousekeepingContract, JobsMayKeepTheirRunsForLess) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  ASSERT_OK(s.housekeeping.Maintain(kT0, 14 * 24h));
+  JobDefinition brief = s.Manual();
+  brief.retention_days = 3;
+  JobDefinition lasting = s.Manual();
+  lasting.retention_days = 30;  // more than configured has no effect
+  uint64_t token = 0;
+  const auto ended = [&](const StoredJob& job, WallTime at, RunState state) {
+    const RunRow row = s.Start(s.Execute(job, at), ++token, fence, at);
+    s.Apply(s.ReportOf(row, state, at), fence, at);
+    return row.key;
+  };
+  const StoredJob job = s.Create("brief", brief);
+  const StoredJob other = s.Create("lasting", lasting);
+  const RunKey gone = ended(job, kT0 + 1h, RunState::kFailed);
+  const RunRow open = s.Execute(job, kT0 + 2h);
+  const RunKey late = ended(job, kT0 + 24h * 2, RunState::kCompleted);
+  const RunKey kept = ended(other, kT0 + 1h, RunState::kFailed);
+  LogRecord log{.key = gone, .attempt = 1};
+  log.chunk = {.first_seq = 1, .count = 1, .last = true};
+  AppendEntry(log.chunk.entries, {.time = kT0, .text = "line"});
+  ASSERT_OK(s.logs.AppendLogs({log}));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 24h * 3, 14 * 24h));
+  EXPECT_EQ(s.Get(gone).row.state, RunState::kFailed);  // an hour to go
+  for (int i = 0; i < 2; ++i) ASSERT_OK(s.housekeeping.Maintain(kT0 + 24h * 4, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(gone), ErrorCode::kNotFound);
+  EXPECT_TRUE(s.v(s.logs.ReadLog(gone, 1, 1, 1u << 20)).empty());
+  EXPECT_EQ(s.Get(open.key).row, open);
+  EXPECT_EQ(s.Get(late).row.state, RunState::kCompleted);
+  EXPECT_EQ(s.Get(kept).row.state, RunState::kFailed);
+  const auto letters = s.v(s.runs.ListDeadLetters({.limit = 10}));
+  ASSERT_EQ(letters.size(), 1u);
+  EXPECT_EQ(letters[0].key, kept);
+  // A job that is changed to keep its runs no longer than configured loses none.
+  brief.retention_days = 0;
+  s.Replace(job, brief, kT0 + 24h * 4);
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 24h * 6, 14 * 24h));
+  EXPECT_EQ(s.Get(late).row.state, RunState::kCompleted);
+}
+
+TYPED_TEST(HousekeepingContract, RunsOfADeletedJobGoToo) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  ASSERT_OK(s.housekeeping.Maintain(kT0, 14 * 24h));
+  JobDefinition brief = s.Manual();
+  brief.retention_days = 1;
+  const StoredJob job = s.Create("brief", brief);
+  const RunRow row = s.Start(s.Execute(job, kT0), 1, fence, kT0);
+  s.Apply(s.ReportOf(row, RunState::kCompleted, kT0), fence, kT0);
+  ASSERT_OK(s.jobs.DeleteJob(job.job_id, job.version, {.now = kT0 + 1h}));
+  ASSERT_OK(s.housekeeping.Maintain(kT0 + 25h, 14 * 24h));
+  EXPECT_CODE(s.runs.GetRun(row.key), ErrorCode::kNotFound);
+}
+
 }  // namespace carillon::test

@@ -3,6 +3,7 @@
 #include <future>
 #include <thread>
 
+#include "common/adapters/mysql/operations/run_retention.h"
 #include "common/adapters/mysql/schema/partitions.h"
 #include "tests/infra/mysql/schema_fixture.h"
 
@@ -226,6 +227,77 @@ TEST_F(PartitionTest, RetryThatReopensAnOldRunWinsOrLosesWhole) {
       return handle_.runs().RetryRun({.key = row.key}, {.now = day + 20 * 24h});
     });
     const Result<Upkeep> kept = s.housekeeping.Maintain(day + 20 * 24h, 14 * 24h);
+    EXPECT_TRUE(kept.ok() || kept.code() == ErrorCode::kUnavailable);
+    const Result<RunDetail> retry = retried.get();
+    if (retry.ok()) {
+      EXPECT_EQ(s.Get(row.key).row.state, RunState::kPending);
+    } else {
+      EXPECT_EQ(retry.code(), ErrorCode::kNotFound) << retry.error().message;
+    }
+  }
+}
+
+TEST_F(PartitionTest, ShortRetentionDeletesABoundedNumberOfRunsPerCall) {
+  StoreDriver s = driver();
+  JobDefinition brief = s.Manual();
+  brief.retention_days = 2;
+  const StoredJob job = s.Create("a", brief);
+  const StoredJob second = s.Create("b", brief);
+  s.Create("c", s.Manual());
+  const int64_t first_us = ToUnixMicros(today_);
+  const auto fill = [&](const StoredJob& of, int64_t count) {
+    s.Execute(of, today_);  // the row that is copied; it stays open
+    ASSERT_OK(outside_->Execute(
+        "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, kind, state, due_us, "
+        "def_version, ended_us) SELECT ? + n.seq, r.schedule_id, 0, r.job_no, r.segment, r.kind, "
+        "'COMPLETED', ? + n.seq, 1, ? + n.seq FROM seq_1_to_1500 n JOIN job_runs r ON r.job_no = ? "
+        "AND r.fire_us = ? WHERE n.seq <= ?",
+        {first_us, first_us, first_us, of.job_no.value(), first_us, count}));
+  };
+  fill(job, 1500);
+  fill(second, 700);
+  ASSERT_OK(
+      outside_->Execute("INSERT INTO run_attempts (fire_us, schedule_id, shard, attempt, "
+                        "state) SELECT fire_us, schedule_id, shard, 1, 'LOST' FROM job_runs",
+                        {}));
+  const auto left = [&](const char* table) {
+    return Number(*outside_, std::string("SELECT COUNT(*) FROM ") + table);
+  };
+  const WallTime later = today_ + 3 * 24h;
+  EXPECT_EQ(s.v(s.housekeeping.Maintain(later, 14 * 24h)), Upkeep::kBehind);
+  EXPECT_EQ(left("job_runs"), 2202 - mysql::kShortLivedRunsPerCall);
+  EXPECT_EQ(left("run_attempts"), 2202 - mysql::kShortLivedRunsPerCall);
+  while (s.v(s.housekeeping.Maintain(later, 14 * 24h)) == Upkeep::kBehind) continue;
+  EXPECT_EQ(left("job_runs"), 2);  // the open ones
+  EXPECT_EQ(left("run_attempts"), 2);
+}
+
+TEST_F(PartitionTest, ShortRetentionIsReadFromTheIndexOfTheJob) {
+  StoreDriver s = driver();
+  mysql::Rows rows = StoreDriver::v(outside_->Query(
+      "EXPLAIN SELECT r.fire_us FROM job_runs r FORCE INDEX (by_job) WHERE r.job_no = ? AND "
+      "r.fire_us < ? AND r.open_segment IS NULL AND r.ended_us < ? ORDER BY r.fire_us LIMIT 1000",
+      {1, ToUnixMicros(today_), ToUnixMicros(today_)}));
+  ASSERT_TRUE(rows.Next());
+  EXPECT_EQ(rows.Text(4), "range");
+  EXPECT_EQ(rows.Text(6), "by_job");
+}
+
+// A retry by hand while its run is deleted either finds the run, and keeps it, or does not.
+TEST_F(PartitionTest, RetryDuringShortRetentionWinsOrLosesWhole) {
+  StoreDriver s = driver();
+  const Fence fence = s.Take();
+  JobDefinition brief = s.Manual();
+  brief.retention_days = 1;
+  const StoredJob job = s.Create("a", brief);
+  for (int round = 0; round < 5; ++round) {
+    const WallTime at = today_ + round * 1h;
+    const RunRow row = s.Start(s.Execute(job, at), ++tokens_, fence, at);
+    s.Apply(s.ReportOf(row, RunState::kFailed, at), fence, at);
+    auto retried = std::async(std::launch::async, [&] {
+      return handle_.runs().RetryRun({.key = row.key}, {.now = at + 25h});
+    });
+    const Result<Upkeep> kept = s.housekeeping.Maintain(at + 25h, 14 * 24h);
     EXPECT_TRUE(kept.ok() || kept.code() == ErrorCode::kUnavailable);
     const Result<RunDetail> retry = retried.get();
     if (retry.ok()) {

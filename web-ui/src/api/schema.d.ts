@@ -272,6 +272,8 @@ export interface components {
         [key: string]: string;
       };
       labels?: components['schemas']['Labels'];
+      /** @default 0 */
+      retention_days?: number;
       notify?: components['schemas']['Notify'];
       description?: string;
       user_id?: string;
@@ -368,6 +370,8 @@ export interface components {
         [key: string]: string;
       };
       labels: components['schemas']['Labels'];
+      /** @default 0 */
+      retention_days: number;
       notify: components['schemas']['Notify'];
       description: string;
       user_id: string;

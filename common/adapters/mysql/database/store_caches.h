@@ -20,8 +20,9 @@ struct StoreCaches {
   IdBlocks ids;
   Incarnations incarnations;
   PlainMemory plain;
-  std::atomic<int64_t> versions_from{0};  // where DeleteOldVersions continues
-  std::atomic<int> tables_refused{0};     // maintenance calls in a row that found a table in use
+  std::atomic<int64_t> versions_from{0};     // where DeleteOldVersions continues
+  std::atomic<int64_t> short_lived_from{0};  // where DeleteShortLivedRuns continues
+  std::atomic<int> tables_refused{0};        // maintenance calls in a row that found a table in use
 };
 
 }  // namespace carillon::mysql

@@ -1,6 +1,7 @@
 #include "common/adapters/mysql/operations/mysql_housekeeping.h"
 
 #include "common/adapters/mysql/operations/mysql_bulk_store.h"
+#include "common/adapters/mysql/operations/run_retention.h"
 #include "common/adapters/mysql/rows/request_keys.h"
 #include "common/adapters/mysql/schema/partitions.h"
 
@@ -26,11 +27,15 @@ Result<Upkeep> MysqlHousekeeping::Maintain(WallTime now, Duration retention) {
       const int64_t next,
       DeleteOldVersions(db_.pool(), db_.caches().versions_from.load(), now - retention));
   db_.caches().versions_from = next;
+  CARILLON_ASSIGN_OR_RETURN(
+      const ShortLivedRuns short_lived,
+      DeleteShortLivedRuns(db_.pool(), db_.caches().short_lived_from.load(), now, retention));
+  db_.caches().short_lived_from = short_lived.next_job;
   // Keeps incarnations a day longer than runs, because runs are dropped by whole days.
   CARILLON_TRY(DeleteOldIncarnations(db_.pool(), now, now - retention - 24h));
   CARILLON_ASSIGN_OR_RETURN(const Upkeep bulk,
                             DeleteOldBulk(db_.pool(), now - kBulkKept, kDeletedRowsPerCall));
-  return bulk == Upkeep::kBehind ? bulk : rows;
+  return bulk == Upkeep::kBehind || short_lived.behind ? Upkeep::kBehind : rows;
 }
 
 }  // namespace carillon::mysql

@@ -134,7 +134,7 @@ const std::string kChangingColumns =
     "name = ?, type = ?, "
     "command = ?, priority = ?, cron_expression = ?, timeout = ?, retry_count = ?, "
     "retry_interval = ?, retry_backoff = ?, retry_intervals = ?, on_lost = ?, overlap_policy = ?, "
-    "max_running = ?, queue_max = ?, update_time = " +
+    "max_running = ?, queue_max = ?, retention_days = ?, update_time = " +
     ToTime("?");
 
 // `intervals` must outlive the statement.
@@ -160,6 +160,7 @@ Params ChangingParams(const StoredJobRow& job, const std::string& intervals) {
           Name(d.overlap_policy),
           d.max_running,
           d.queue_max,
+          d.retention_days,
           ToUnixMicros(job.updated)};
 }
 

@@ -107,6 +107,7 @@ inline JobDefinition RandomJob(Rng& rng) {
                     .dst_gap = static_cast<DstGap>(rng.Below(2)),
                     .dst_repeat = static_cast<DstRepeat>(rng.Below(4)),
                     .routing = static_cast<Routing>(rng.Below(4)),
+                    .retention_days = static_cast<int64_t>(rng.Below(3'651)),
                     .description = RandomText(rng, 30),
                     .user_id = RandomName(rng)};
   for (size_t n = rng.Below(4); n > 0; --n) {

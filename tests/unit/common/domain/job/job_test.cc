@@ -101,6 +101,7 @@ TEST(JobTest, NumbersHaveBounds) {
       {"priority", [](auto& j, int64_t v) { j.priority = static_cast<int>(v); }, 0, 100},
       {"misfire_grace", [](auto& j, int64_t v) { j.misfire_grace_s = v; }, 0, 86'400},
       {"catch_up_window", [](auto& j, int64_t v) { j.catch_up_window_s = v; }, 0, 31'536'000},
+      {"retention_days", [](auto& j, int64_t v) { j.retention_days = v; }, 0, 3'650},
       {"catch_up_max", [](auto& j, int64_t v) { j.catch_up_max = v; }, 1, 10'000},
   };
   for (const Bound& bound : bounds) {

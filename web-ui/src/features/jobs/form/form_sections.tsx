@@ -342,6 +342,12 @@ function OnFailure() {
         />
         <Choose name="on_lost" label={t('form.on_lost')} values={['retry', 'fail', 'hold']} />
         <Text name="queue_timeout" label={t('form.queue_timeout')} numeric hint={t('form.queue_hint')} />
+        <Text
+          name="retention_days"
+          label={t('form.retention_days')}
+          numeric
+          hint={t('form.retention_days_hint')}
+        />
       </div>
     </Card>
   );

@@ -118,6 +118,7 @@ export const formSchema = z
     retry_backoff: z.string(),
     retry_intervals: intervals,
     on_lost: z.string(),
+    retention_days: number(0, 3650),
     tell: z.string(),
     tell_on: z.array(z.string()),
     late_after_s: checked(wrongLate),
@@ -235,6 +236,7 @@ export const DEFAULTS: FormValues = {
   retry_backoff: 'fixed',
   retry_intervals: '',
   on_lost: 'retry',
+  retention_days: '0',
   ...TELL_DEFAULTS,
 };
 
@@ -308,7 +310,7 @@ export function valuesOf(definition: Definition): FormValues {
   const full = normalised(definition);
   const values: FormValues = { ...DEFAULTS };
   for (const name of TEXTS) if (typeof full[name] === 'string') values[name] = full[name];
-  for (const name of [...NUMBERS, 'max_running', 'queue_max'] as const)
+  for (const name of [...NUMBERS, 'max_running', 'queue_max', 'retention_days'] as const)
     if (typeof full[name] === 'number') values[name] = String(full[name]);
   if (typeof full.job_id === 'string') values.job_id = full.job_id;
   if (typeof full.namespace === 'string') values.namespace = full.namespace;
@@ -382,6 +384,8 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   const { rules, defaults } = definitionOfRules(values.rules);
   out.parameters = { ...parametersOf(values.parameters), ...defaults };
   if ('parameter_rules' in base || values.rules.length > 0) out.parameter_rules = rules;
+  const days = Number(values.retention_days);
+  if ('retention_days' in base || days > 0) out.retention_days = days;
   const notify = notifyFrom(values, base.notify);
   if ('notify' in base || Object.keys(notify).length > 0) out.notify = notify;
   if (values.user_id) out.user_id = values.user_id;

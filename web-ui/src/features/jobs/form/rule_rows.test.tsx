@@ -25,6 +25,7 @@ const job = {
   parameter_rules: {
     mode: { type: 'string', description: '', choices: [], required: false },
   },
+  retention_days: 0,
 } as unknown as Job;
 
 beforeEach(() => {
@@ -64,6 +65,7 @@ describe('the rows of parameters with rules', () => {
     set('Description of parameter 2', 'Rows per file');
     fireEvent.click(screen.getByLabelText('Parameter 2 must be given for each run'));
     expect(screen.queryByLabelText('Default of parameter 2')).toBeNull();
+    set('Keep runs for (days)', '7');
     fireEvent.click(screen.getByRole('button', { name: 'YAML' }));
     expect(parse(screen.getByLabelText<HTMLTextAreaElement>('YAML').value)).toMatchObject({
       parameters: { mode: 'fast' },
@@ -71,6 +73,7 @@ describe('the rows of parameters with rules', () => {
         mode: { type: 'string' },
         rows: { type: 'integer', choices: [100, 1000], required: true, description: 'Rows per file' },
       },
+      retention_days: 7,
     });
   });
 });

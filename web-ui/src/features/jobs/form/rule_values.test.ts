@@ -14,6 +14,7 @@ const job = {
     rows: { type: 'integer', description: 'Rows per file', choices: [100, 1000], required: false },
     day: { type: 'string', description: '', choices: ['a\nb', 'c'], required: true },
   },
+  retention_days: 7,
 };
 
 describe('the rules of parameters', () => {
@@ -24,15 +25,17 @@ describe('the rules of parameters', () => {
       ['day', '', true],
     ]);
     expect(JSON.parse(values.parameters)).toEqual({ free: 'x' });
+    expect(values.retention_days).toBe('7');
     expect(definitionFrom(values, job)).toMatchObject({
       parameters: job.parameters,
       parameter_rules: job.parameter_rules,
+      retention_days: 7,
     });
   });
 
   it('keep what an older server does not know out of the definition', () => {
     const made = definitionFrom({ ...DEFAULTS, name: 'a' }, {});
-    expect('parameter_rules' in made).toBe(false);
+    expect('parameter_rules' in made || 'retention_days' in made).toBe(false);
   });
 
   it('keep an empty default and members of a newer server', () => {
@@ -88,8 +91,9 @@ describe('the rules of parameters', () => {
       command: 'true',
       cron_expression: '* * * * *',
       rules: [{ ...EMPTY_RULE }],
+      retention_days: '3651',
     });
-    expect(found.error?.issues.map((one) => one.path)).toEqual([['rules', 0, 'name']]);
+    expect(found.error?.issues.map((one) => one.path)).toEqual([['retention_days'], ['rules', 0, 'name']]);
   });
 
   it('show errors of the server at their fields', () => {

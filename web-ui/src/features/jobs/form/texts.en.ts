@@ -76,6 +76,9 @@ export const en = {
   'form.on_lost': 'If the executor is lost',
   'form.queue_timeout': 'Queue timeout (seconds)',
   'form.queue_hint': '0 = no limit',
+  'form.retention_days': 'Keep runs for (days)',
+  'form.retention_days_hint':
+    '0 = as configured for the cluster. Only a shorter time has an effect: ended runs are deleted with their logs.',
   'form.tell': 'Notifications',
   'form.tell_what': 'Notify on',
   'form.tell_hint': 'Leave empty for the cluster default',

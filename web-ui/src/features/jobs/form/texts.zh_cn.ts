@@ -75,6 +75,8 @@ export const zhCN: TwinOf<typeof en> = {
   'form.on_lost': '执行器失联时',
   'form.queue_timeout': '排队超时（秒）',
   'form.queue_hint': '0 表示不限',
+  'form.retention_days': '运行保留天数',
+  'form.retention_days_hint': '0 = 按集群设置。只有更短的时间才有效：已结束的运行会连同日志一起删除。',
   'form.tell': '通知',
   'form.tell_what': '通知事件',
   'form.tell_hint': '留空则使用集群默认值',

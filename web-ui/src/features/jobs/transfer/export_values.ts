@@ -36,6 +36,7 @@ const DEFAULTS: Definition = {
   parameter_rules: {},
   env: {},
   labels: {},
+  retention_days: 0,
   notify: {},
   description: '',
   namespace: 'default',
