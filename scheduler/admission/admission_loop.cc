@@ -10,7 +10,9 @@ namespace {
 constexpr Duration kLookEvery = 1s;
 constexpr Duration kLookGap = 20ms;    // between two looks, however often a slot becomes free
 constexpr Duration kCountEvery = 10s;  // the metric of queued runs
+constexpr Duration kReclaimEvery = 10s;
 constexpr size_t kJobsPerStep = 100;
+constexpr size_t kGroupsPerStep = 100;
 
 }  // namespace
 
@@ -35,7 +37,14 @@ SteadyTime AdmissionLoop::Step(SteadyTime now) {
     return next_;
   }
   const bool expired = regular && SkipExpired(*view, segments, *cluster_now);
-  const bool more = AdmitSome(*view, segments, *cluster_now);
+  const bool more_jobs = AdmitSome(*view, segments, *cluster_now);
+  const bool more_groups = AdmitToGroups(*view, segments, *cluster_now);
+  if (more_groups) nudged_ = true;
+  const bool more = more_jobs || more_groups;
+  if (now >= next_reclaim_) {
+    next_reclaim_ = now + kReclaimEvery;
+    ReclaimSlots(*view, segments, *cluster_now);
+  }
   if (now >= next_count_) {
     next_count_ = now + kCountEvery;
     const auto count = ports_.queues.CountQueued();
@@ -75,12 +84,67 @@ bool AdmissionLoop::AdmitSome(const OwnedView& view, const std::vector<SegmentId
   bool again = false;
   std::vector<PendingRun> due;
   for (const QueuedJob& job : *jobs) again = Admit(view, job, now, &due) || again;
-  // The sweep finds those that are dropped here.
-  if (!due.empty() && !ports_.feed.Push(std::move(due)).ok()) {
-    ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
-  }
+  Feed(std::move(due));
   if (again) nudged_ = true;
   return more || again;
+}
+
+void AdmissionLoop::Feed(std::vector<PendingRun> due) {
+  // The sweep finds those that are dropped here.
+  if (due.empty() || ports_.feed.Push(std::move(due)).ok()) return;
+  ports_.metrics.counter("carillon_queue_rejections_total", ports_.feed.name()).Add();
+}
+
+void AdmissionLoop::TakeAdmitted(const OwnedView& view, const AdmissionEffect& effect,
+                                 std::vector<PendingRun>* due) {
+  for (const RunRow& row : effect.admitted) {
+    const OwnedSegment* owned = view.Find(row.segment);
+    if (owned != nullptr) due->push_back(ToPendingRun(row, owned->epoch));
+  }
+}
+
+bool AdmissionLoop::AdmitToGroups(const OwnedView& view, const std::vector<SegmentId>& segments,
+                                  WallTime now) {
+  const auto groups = ports_.queues.ScanGroups(segments, after_group_, kGroupsPerStep);
+  if (!groups.ok()) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(groups.code())).Add();
+    after_group_ = GroupNo{};
+    return false;
+  }
+  const bool more = groups->size() == kGroupsPerStep;
+  after_group_ = more ? groups->back().group_no : GroupNo{};
+  std::vector<PendingRun> due;
+  for (const QueuedGroup& group : *groups) {
+    const Fence fence = view.FenceFor(group.segments);
+    if (fence.empty()) continue;
+    const auto effect = ports_.fences.Run(
+        "admit", fence, [&] { return ports_.queues.AdmitGroup(group, fence, now); });
+    if (!effect.ok()) {
+      log::Warn("admission", "group {}: {}", group.group_no.value(), effect.error().message);
+      continue;
+    }
+    Count(*effect);
+    TakeAdmitted(view, *effect, &due);
+  }
+  Feed(std::move(due));
+  return more;
+}
+
+void AdmissionLoop::ReclaimSlots(const OwnedView& view, const std::vector<SegmentId>& segments,
+                                 WallTime now) {
+  const auto unused = ports_.queues.ScanUnusedSlots(segments, now, kBatchRowsMax);
+  if (!unused.ok() || unused->empty()) return;
+  std::vector<SegmentId> touched;
+  for (const UnusedSlot& slot : *unused) touched.push_back(slot.segment.value_or(segments.front()));
+  const Fence fence = view.FenceFor(std::move(touched));
+  if (fence.empty()) return;
+  const auto freed = ports_.fences.Run(
+      "reclaim", fence, [&] { return ports_.queues.ReclaimSlots(*unused, fence, now); });
+  if (!freed.ok()) {
+    log::Warn("admission", "unused slots of groups: {}", freed.error().message);
+  } else if (*freed > 0) {
+    nudged_ = true;
+  }
 }
 
 bool AdmissionLoop::Admit(const OwnedView& view, const QueuedJob& job, WallTime now,
@@ -94,10 +158,7 @@ bool AdmissionLoop::Admit(const OwnedView& view, const QueuedJob& job, WallTime 
     return false;
   }
   Count(*effect);
-  for (const RunRow& row : effect->admitted) {
-    const OwnedSegment* owned = view.Find(row.segment);
-    if (owned != nullptr) due->push_back(ToPendingRun(row, owned->epoch));
-  }
+  TakeAdmitted(view, *effect, due);
   // Room was made at once: the run that waits for it can be admitted now.
   return effect->admitted.empty() && (effect->replaced > 0 || effect->cancelled > 0);
 }

@@ -162,7 +162,7 @@ void ClaimApplier::Screen(std::vector<Item>& items, const OwnedView& view) {
   }
 }
 
-// The overlap policy of a run, and the executors that may run it, come from its job's definition,
+// The overlap policy and the group of a run, and the executors that may run it, come from its job's definition,
 // not from the claim. The executor's labels come from the store, because they may have changed
 // after the task was published.
 void ClaimApplier::Place(std::vector<Item*>& items) {
@@ -189,6 +189,7 @@ void ClaimApplier::Place(std::vector<Item*>& items) {
     }
     const Definition& definition = *at->second;
     request.overlap = OverlapRulesOf(definition.job());
+    request.group = definition.job().concurrency_group;
     const std::string& pinned = definition.job().executor_id;
     if (!pinned.empty()) request.elsewhere = pinned != request.executor.value();
     if (definition.selector() == nullptr) return false;

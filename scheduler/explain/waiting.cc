@@ -101,7 +101,15 @@ std::string SlotsSentence(const SlotUse& slots) {
   return fmt::format("{} of {} slots are in use", slots.taken, slots.max_running);
 }
 
+Waiting WaitsForAGroup(const QueuePlace& place) {
+  return {"group",
+          fmt::format("Waits for a slot of the concurrency group {}, {} of {} in its queue.",
+                      place.group, Ordinal(place.position), place.length),
+          place};
+}
+
 Waiting WaitsForASlot(const WaitingEvidence& evidence) {
+  if (evidence.place && !evidence.place->group.empty()) return WaitsForAGroup(*evidence.place);
   std::string detail = "Waits for a slot of its job";
   if (evidence.place) {
     detail = fmt::format("Waits for a slot, {} of {} in the queue of its job",
@@ -156,7 +164,8 @@ Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, Waiti
                                               const JobId& job_id) {
   if (IsQueued(evidence.row)) {
     CARILLON_ASSIGN_OR_RETURN(evidence.place, stores.queues.PlaceOf(evidence.row.key));
-    CARILLON_ASSIGN_OR_RETURN(evidence.slots, ReadSlots(stores, job_id));
+    const bool for_group = evidence.place && !evidence.place->group.empty();
+    if (!for_group) CARILLON_ASSIGN_OR_RETURN(evidence.slots, ReadSlots(stores, job_id));
   } else if (IsDue(evidence)) {
     const int64_t version = evidence.row.def_version;
     auto found = stores.jobs.ListVersions(job_id, version + 1, 1);

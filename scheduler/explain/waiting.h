@@ -36,11 +36,11 @@ struct WaitingEvidence {
 };
 
 struct Waiting {
-  // paused, not_due, cluster_paused, slot, unreadable, no_executor, pinned_unknown, no_match, away,
+  // paused, not_due, cluster_paused, slot, group, unreadable, no_executor, pinned_unknown, no_match, away,
   // no_room, queued.
   std::string_view code;
   std::string detail;                    // a sentence
-  std::optional<QueuePlace> place = {};  // only with code slot
+  std::optional<QueuePlace> place = {};  // only with codes slot and group
 };
 
 // True if the run is PENDING and due. The answer then depends on the run's definition and on the

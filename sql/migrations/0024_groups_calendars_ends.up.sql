@@ -12,6 +12,8 @@ CREATE TABLE IF NOT EXISTS concurrency_groups (
   UNIQUE KEY by_name (name)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+INSERT IGNORE INTO id_blocks (name, next_id) VALUES ('group', 1);
+
 -- The slots of a group, numbered from 1; one above the limit is not given away again. fire_us 0: the slot is free.
 CREATE TABLE IF NOT EXISTS group_slots (
   group_no INT UNSIGNED NOT NULL,
@@ -84,7 +86,7 @@ DEALLOCATE PREPARE change_schedules;
 SET @waits = IF(
   (SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE()
    AND table_name = 'run_waits' AND column_name = 'group_no') = 0,
-  'ALTER TABLE run_waits ADD group_no INT UNSIGNED NOT NULL DEFAULT 0, ADD rank_no INT NOT NULL DEFAULT 0, ADD KEY by_group (group_no, rank_no, fire_us, schedule_id, shard)',
+  'ALTER TABLE run_waits ADD group_no INT UNSIGNED NOT NULL DEFAULT 0, ADD rank_no INT NOT NULL DEFAULT 0, ADD KEY by_group (group_no, rank_no, fire_us, schedule_id, shard), ADD KEY by_place (segment, group_no, job_no, fire_us, schedule_id, shard)',
   'DO 0');
 PREPARE change_waits FROM @waits;
 EXECUTE change_waits;

@@ -1,5 +1,7 @@
 #include "tests/sim/actor.h"
 
+#include <array>
+
 #include <fmt/format.h>
 
 namespace carillon::sim {
@@ -84,6 +86,28 @@ void Actor::ChooseOverlap(JobDefinition& job) {
   job.queue_max = 1 + static_cast<int64_t>(p_.rng.Below(20));  // a longer one outlasts the world
 }
 
+// Decided without a random draw, as WithWindowAndJitter.
+void Actor::ChooseGroup(JobDefinition& job) const {
+  static constexpr std::array<const char*, 4> kChoices = {"", "g1", "g2", "g1"};
+  if (profile_.groups)
+    job.concurrency_group = kChoices.at((deeds_ + static_cast<size_t>(made_)) % 4);
+}
+
+void Actor::SetLimit(const std::string& group, int64_t limit) {
+  if (p_.stores.groups.PutGroup(group, limit, p_.now()).ok()) {
+    p_.checker.GroupAcknowledged(group, limit);
+  }
+}
+
+void Actor::MakeRoomInGroups() {
+  for (const auto& [name, old] : p_.checker.group_limits()) {
+    const auto queue = p_.checker.group_queues().find(name);
+    const size_t queued = queue == p_.checker.group_queues().end() ? 0 : queue->second.size();
+    const int64_t wanted = 2 + static_cast<int64_t>(queued / 20) + p_.checker.GroupHeld(name);
+    if (wanted > old) SetLimit(name, wanted);
+  }
+}
+
 JobDefinition Actor::NewDefinition() {
   JobDefinition job;
   job.name = fmt::format("job {}", made_);
@@ -106,6 +130,7 @@ JobDefinition Actor::NewDefinition() {
     if (p_.rng.Chance(0.1)) job.queue_timeout_s = 5 + static_cast<int64_t>(p_.rng.Below(20));
   }
   ChooseOverlap(job);
+  ChooseGroup(job);
   if (profile_.about_leases) {
     // The next attempt comes soon after a loss, so it would overlap an attempt that was not killed.
     job.type = JobType::kShell;
@@ -238,11 +263,18 @@ std::vector<StoredJob> Actor::Jobs() {
 // ---- days --------------------------------------------------------------------------------------
 
 void Actor::Begin() {
+  if (profile_.groups) {
+    SetLimit("g1", 1);
+    SetLimit("g2", 2);
+  }
   for (int i = 0; i < profile_.jobs_max; ++i) Create();
 }
 
 void Actor::Act() {
   ++deeds_;
+  if (profile_.groups && deeds_ % 6 == 0) {
+    return SetLimit(deeds_ % 12 == 0 ? "g1" : "g2", static_cast<int64_t>(deeds_ / 12 % 4));
+  }
   const std::vector<StoredJob> jobs = Jobs();
   if (jobs.empty()) return Create();
   const StoredJob& job = Pick(jobs);

@@ -24,6 +24,7 @@ struct ActorProfile {
   bool about_leases = false;  // few fires, and every run lasts longer than a lease
   bool failing_runs = true;   // non-zero exits, timeouts, retries
   bool edits = true;
+  bool groups = false;          // jobs name concurrency groups, whose limits change
   bool strict_misfire = false;  // every fire must run: policy all, with limits that never apply
 };
 
@@ -47,6 +48,8 @@ class Actor {
   void Calm();
   // Removes every schedule, so that due runs can finish and no new ones become due.
   void EndSchedules();
+  // Gives each group more slots than runs of it are HELD, so that all others come to an end.
+  void MakeRoomInGroups();
 
   const History& history() const { return history_; }
   size_t deeds() const { return deeds_; }
@@ -61,6 +64,8 @@ class Actor {
 
   JobDefinition NewDefinition();
   void ChooseOverlap(JobDefinition& job);
+  void ChooseGroup(JobDefinition& job) const;
+  void SetLimit(const std::string& group, int64_t limit);
   ScheduleSpec NewSchedule();
   ScheduleSpec WithWindowAndJitter(ScheduleSpec spec) const;
   std::string NewCommand();

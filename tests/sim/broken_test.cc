@@ -71,6 +71,10 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"claim.queued_before", "P8 queue order", 200},
         BrokenRule{"admit.reserve", "P8 queue order", 400}, BrokenRule{"wait.delete", "queues", 40},
         BrokenRule{"misfire.from_fire", "queues", 200},
+        // groups: claims by an old limit, no regard for the queue, a slot that a retry keeps
+        BrokenRule{"group.limit_lock", "groups limit", 200},
+        BrokenRule{"group.queued_before", "groups order", 200},
+        BrokenRule{"group.free_on_retry", "groups slots", 200},
         BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
         BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
         // the pause: missed fires skipped, each gate removed, nobody notified

@@ -52,10 +52,14 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
     rows_.erase(before->key);
     queued_[before->job_no].erase(before->key);
     admitted_[before->job_no].erase(before->key);
+    LeaveGroupQueue(before->key);
     return;
   }
   rows_[after->key] = *after;
-  if (before != nullptr) FollowQueue(*before, *after);
+  if (before != nullptr) {
+    FollowGroup(*before, *after);
+    FollowQueue(*before, *after);
+  }
   if (before == nullptr) {
     if (after->due < after->key.fire) {
       Fail("P1 never early", "due before its fire: " + Describe(*after));
@@ -86,6 +90,7 @@ void Checker::Claimed(const RunRow& before, const RunRow& after) {
   }
   CheckObeys(after);
   CheckOverlapPolicy(after);
+  CheckGroupLimit(after);
   if (ports_.is_alive(after.key, 0) && !confirmed_overlap_.contains(after.key)) {
     Fail("P4 no overlap between attempts",
          "another attempt was granted while one acts: " + Describe(after));
@@ -139,6 +144,11 @@ void Checker::FollowQueue(const RunRow& before, const RunRow& after) {
   std::set<RunKey>& admitted = admitted_[after.job_no];
   const bool waited = queued.contains(after.key);
   const bool waits = after.state == RunState::kPending && after.due == kQueued;
+  if (waits && WaitsForGroup(after.key)) {  // it has the slot of its job
+    queued.erase(after.key);
+    admitted.erase(after.key);
+    return;
+  }
   if (waits) {
     queued.insert(after.key);
     admitted.erase(after.key);
@@ -164,6 +174,85 @@ void Checker::FollowQueue(const RunRow& before, const RunRow& after) {
   }
 }
 
+const std::string& Checker::GroupOf(const RunRow& row) const {
+  static const std::string kNone;
+  const JobDefinition* definition = DefinitionOf(row);
+  return definition == nullptr ? kNone : definition->concurrency_group;
+}
+
+int64_t Checker::GroupHolders(const std::string& name) const {
+  return std::count_if(rows_.begin(), rows_.end(), [&](const auto& entry) {
+    const RunRow& row = entry.second;
+    const bool admitted = row.state == RunState::kPending && row.group != GroupNo{};
+    return (IsActive(row) || admitted) && GroupOf(row) == name;
+  });
+}
+
+int64_t Checker::GroupHeld(const std::string& name) const {
+  return std::count_if(rows_.begin(), rows_.end(), [&](const auto& entry) {
+    return entry.second.state == RunState::kHeld && GroupOf(entry.second) == name;
+  });
+}
+
+// A claim obeys the limit that was acknowledged last; a lowered limit ends nothing.
+void Checker::CheckGroupLimit(const RunRow& row) {
+  const std::string& name = GroupOf(row);
+  const auto limit = limits_.find(name);
+  if (limit == limits_.end()) return;
+  const auto active = std::count_if(rows_.begin(), rows_.end(), [&](const auto& entry) {
+    return IsActive(entry.second) && GroupOf(entry.second) == name;
+  });
+  if (active > limit->second) {
+    Fail("groups limit", fmt::format("{} is one of {} in group {}, limit {}", Describe(row), active,
+                                     name, limit->second));
+  }
+}
+
+void Checker::LeaveGroupQueue(const RunKey& key) {
+  const auto place = group_waits_.find(key);
+  if (place == group_waits_.end()) return;
+  group_queues_[place->second.first].erase(place->second.second);
+  group_waits_.erase(place);
+}
+
+// A run gets a slot only if fewer runs go before it in the queue than slots are free.
+void Checker::FollowGroup(const RunRow& before, const RunRow& after) {
+  const bool waited = WaitsForGroup(after.key);
+  LeaveGroupQueue(after.key);
+  const bool waits = after.state == RunState::kPending && after.due == kQueued;
+  const std::string awaited = waits ? ports_.group_awaited(after.key) : std::string();
+  if (!awaited.empty()) {
+    const GroupPlace place = PlaceInGroup(after);
+    group_waits_[after.key] = {awaited, place};
+    group_queues_[awaited].insert(place);
+    return;
+  }
+  const bool back_off = before.state == RunState::kRunning && after.state == RunState::kPending;
+  if (back_off && after.group != GroupNo{}) {
+    Fail("groups slots", "keeps its slot between two attempts: " + Describe(after));
+  }
+  const std::string& name = GroupOf(after);
+  const auto queue = group_queues_.find(name);
+  const auto limit = limits_.find(name);
+  if (queue == group_queues_.end() || limit == limits_.end()) return;
+  const bool granted = waited && after.state == RunState::kPending && after.group != GroupNo{};
+  const bool claimed = before.state == RunState::kPending && before.group == GroupNo{} &&
+                       after.state == RunState::kRunning;
+  const auto earlier =
+      std::count_if(queue->second.begin(), queue->second.end(),
+                    [&](const GroupPlace& place) { return place < PlaceInGroup(after); });
+  if (granted && earlier + GroupHolders(name) > limit->second) {
+    Fail("groups order", fmt::format("{} was admitted before {} others", Describe(after), earlier));
+  }
+  if (claimed && earlier > 0) {
+    Fail("groups order", fmt::format("{} was claimed before {} others", Describe(after), earlier));
+  }
+  if (!granted) return;
+  ++admissions_;
+  admitted_at_[after.key] = after.due;
+  admitted_[after.job_no].insert(after.key);
+}
+
 void Checker::CheckOrder(const RunRow& row, const std::set<RunKey>& others, std::string_view what) {
   const JobDefinition* definition = DefinitionOf(row);
   if (definition == nullptr || !TakesSlots(definition->overlap_policy)) return;
@@ -175,12 +264,14 @@ void Checker::CheckOrder(const RunRow& row, const std::set<RunKey>& others, std:
 bool Checker::Rests(const RunRow& row) const {
   if (IsFinal(row.state) || row.state == RunState::kHeld) return true;
   if (row.state != RunState::kPending || row.due != kQueued) return false;
+  if (WaitsForGroup(row.key)) return false;
   const bool held = std::any_of(rows_.begin(), rows_.end(), [&](const auto& other) {
     return other.second.job_no == row.job_no && other.second.state == RunState::kHeld;
   });
   const bool others_move = std::any_of(rows_.begin(), rows_.end(), [&](const auto& other) {
     const RunRow& one = other.second;
-    const bool queued = one.state == RunState::kPending && one.due == kQueued;
+    const bool queued =
+        one.state == RunState::kPending && one.due == kQueued && !WaitsForGroup(one.key);
     return one.job_no == row.job_no && !queued && !IsFinal(one.state) &&
            one.state != RunState::kHeld;
   });

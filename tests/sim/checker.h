@@ -48,6 +48,8 @@ class Checker : public WardenObserver {
     std::function<bool(const RunKey&, int except)> is_alive;  // true if alive on any host
     std::function<Epoch(SegmentId)> epoch;
     std::function<void(const std::string&)> trace;
+    // The group for which a run is queued, as it is while a write is observed; empty = none.
+    std::function<std::string(const RunKey&)> group_awaited;
   };
   explicit Checker(Ports ports) : ports_(std::move(ports)) {}
 
@@ -73,6 +75,7 @@ class Checker : public WardenObserver {
   void JobAcknowledged(const StoredJob& job);
   void DeleteAcknowledged(JobNo job);
   void CancelAcknowledged(const RunKey& key);
+  void GroupAcknowledged(const std::string& name, int64_t limit) { limits_[name] = limit; }
   // BeginByHand and its end enclose a manual operation, for which some rules do not apply. If the
   // user has confirmed it, the operation may also cause an overlap.
   enum class ByHand { kUnconfirmed, kConfirmed };
@@ -99,6 +102,13 @@ class Checker : public WardenObserver {
   // that are HELD.
   bool Rests(const RunRow& row) const;
   size_t admissions() const { return admissions_; }
+  // Runs that hold slots of the group: active attempts, and admitted runs.
+  int64_t GroupHolders(const std::string& name) const;
+  int64_t GroupHeld(const std::string& name) const;  // HELD runs among them
+  // By group: the runs that are queued for it, in their order.
+  const std::map<std::string, std::set<GroupPlace>>& group_queues() const { return group_queues_; }
+  const std::map<std::string, int64_t>& group_limits() const { return limits_; }
+  bool WaitsForGroup(const RunKey& key) const { return group_waits_.contains(key); }
   bool WasCancelled(const RunKey& key) const { return cancelled_at_.contains(key); }
 
  private:
@@ -106,6 +116,10 @@ class Checker : public WardenObserver {
   void CheckObeys(const RunRow& row);
   void CheckOverlapPolicy(const RunRow& row);
   void FollowQueue(const RunRow& before, const RunRow& after);
+  void FollowGroup(const RunRow& before, const RunRow& after);
+  void CheckGroupLimit(const RunRow& row);
+  const std::string& GroupOf(const RunRow& row) const;
+  void LeaveGroupQueue(const RunKey& key);
   void CheckOrder(const RunRow& row, const std::set<RunKey>& others, std::string_view what);
   // The definition that the run executes; null if it was not acknowledged.
   const JobDefinition* DefinitionOf(const RunRow& row) const;
@@ -128,6 +142,9 @@ class Checker : public WardenObserver {
   std::map<JobNo, std::set<RunKey>> queued_;    // runs that wait for a slot
   std::map<JobNo, std::set<RunKey>> admitted_;  // left the queue, and not claimed yet
   std::map<RunKey, WallTime> admitted_at_;
+  std::map<std::string, int64_t> limits_;  // of groups, as acknowledged
+  std::map<std::string, std::set<GroupPlace>> group_queues_;
+  std::map<RunKey, std::pair<std::string, GroupPlace>> group_waits_;  // places in them
   size_t admissions_ = 0;
   std::optional<RunKey> by_hand_;
   bool by_hand_confirmed_ = false;

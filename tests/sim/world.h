@@ -107,6 +107,7 @@ class World {
   void BuryTheDead();
   void CheckBounds();
   void CheckQueues();
+  void CheckGroupQueues();
   void Rest(bool strict_misfire);
   Outcome Report() const;
   void After(Duration wait, std::function<void()> action);
@@ -174,6 +175,8 @@ class World {
   size_t faults_seen_ = 0;
   // The first queued run of each job with a free slot, and since when it waits beside it.
   std::map<JobNo, std::pair<RunKey, SteadyTime>> beside_free_slot_;
+  // The same by group.
+  std::map<std::string, std::pair<RunKey, SteadyTime>> beside_free_group_slot_;
 };
 
 Outcome Simulate(const WorldOptions& options);

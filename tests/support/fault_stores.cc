@@ -168,6 +168,32 @@ Result<AdmissionEffect> FaultQueueStore::Admit(const QueuedJob& job, const Fence
   return RunFenced(gate_, "admit", fence,
                    [&store = store_, job, fence, now] { return store.Admit(job, fence, now); });
 }
+// The two scans of groups have no fault while they find nothing, so that they change nothing in a
+// world without groups.
+Result<std::vector<QueuedGroup>> FaultQueueStore::ScanGroups(const std::vector<SegmentId>& segments,
+                                                             GroupNo after, size_t limit) {
+  auto found = store_.ScanGroups(segments, after, limit);
+  if (found.ok() && found->empty()) return found;
+  return Run(gate_, "scan_groups", [&] { return store_.ScanGroups(segments, after, limit); });
+}
+Result<AdmissionEffect> FaultQueueStore::AdmitGroup(const QueuedGroup& group, const Fence& fence,
+                                                    WallTime now) {
+  return RunFenced(gate_, "admit_group", fence, [&store = store_, group, fence, now] {
+    return store.AdmitGroup(group, fence, now);
+  });
+}
+Result<std::vector<UnusedSlot>> FaultQueueStore::ScanUnusedSlots(
+    const std::vector<SegmentId>& segments, WallTime now, size_t limit) {
+  auto found = store_.ScanUnusedSlots(segments, now, limit);
+  if (found.ok() && found->empty()) return found;
+  return Run(gate_, "scan_unused", [&] { return store_.ScanUnusedSlots(segments, now, limit); });
+}
+Result<size_t> FaultQueueStore::ReclaimSlots(const std::vector<UnusedSlot>& slots,
+                                             const Fence& fence, WallTime now) {
+  return RunFenced(gate_, "reclaim_slots", fence, [&store = store_, slots, fence, now] {
+    return store.ReclaimSlots(slots, fence, now);
+  });
+}
 Result<std::vector<SkipItem>> FaultQueueStore::ScanExpired(const std::vector<SegmentId>& segments,
                                                            WallTime now, size_t limit) {
   return Run(gate_, "scan_expired", [&] { return store_.ScanExpired(segments, now, limit); });

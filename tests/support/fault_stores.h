@@ -116,6 +116,14 @@ class FaultQueueStore final : public QueueStore {
   Result<std::vector<QueuedJob>> ScanQueues(const std::vector<SegmentId>& segments, JobNo after,
                                             size_t limit) override;
   Result<AdmissionEffect> Admit(const QueuedJob& job, const Fence& fence, WallTime now) override;
+  Result<std::vector<QueuedGroup>> ScanGroups(const std::vector<SegmentId>& segments, GroupNo after,
+                                              size_t limit) override;
+  Result<AdmissionEffect> AdmitGroup(const QueuedGroup& group, const Fence& fence,
+                                     WallTime now) override;
+  Result<std::vector<UnusedSlot>> ScanUnusedSlots(const std::vector<SegmentId>& segments,
+                                                  WallTime now, size_t limit) override;
+  Result<size_t> ReclaimSlots(const std::vector<UnusedSlot>& slots, const Fence& fence,
+                              WallTime now) override;
   Result<std::vector<SkipItem>> ScanExpired(const std::vector<SegmentId>& segments, WallTime now,
                                             size_t limit) override;
   Result<int64_t> CountQueued() override;
@@ -182,10 +190,10 @@ struct FaultStores {
 
   // Returns `stores` with the ports that have faults in place of its own.
   Stores Ports(const Stores& stores) {
-    return {identity,     segments,           firing,         queues,
-            stores.jobs,  stores.runs,        stores.logs,    stores.notices,
-            executors,    stores.idempotency, settings,       stores.audit,
-            housekeeping, stores.auth,        stores.secrets, stores.bulk};
+    return {identity,           segments,    firing,       queues,         stores.groups,
+            stores.jobs,        stores.runs, stores.logs,  stores.notices, executors,
+            stores.idempotency, settings,    stores.audit, housekeeping,   stores.auth,
+            stores.secrets,     stores.bulk};
   }
 
   FaultIdentityStore identity;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/domain/refresh_family.h"
+#include "common/domain/run/group.h"
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
 #include "common/ports/store/bulk_store.h"
@@ -67,7 +68,16 @@ struct JobEntry {
   std::set<RunKey> open = {};                  // PENDING, RUNNING, HELD
   // Claimed, or admitted out of the queue, and not final since: the runs that use slots.
   std::set<RunKey> active = {};
-  std::map<RunKey, QueueEntry> queue = {};  // the runs that wait for a slot
+  std::map<RunKey, QueueEntry> queue = {};  // the runs that wait for a slot of the job
+};
+
+struct GroupEntry {
+  GroupNo group_no;
+  int64_t limit = 0;
+  int64_t limit_before = 0;  // of the last change; only a test that breaks a rule uses it
+  WallTime updated = WallTime{};
+  std::set<RunKey> holders = {};  // runs that hold a slot: claimed or admitted
+  std::map<GroupPlace, QueueEntry> queue = {};
 };
 
 std::string Lower(std::string_view text);  // ASCII letters only

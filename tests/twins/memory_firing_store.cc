@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "common/base/failpoint.h"
 #include "common/domain/run/plain.h"
 #include "tests/twins/memory_open_runs.h"
 #include "tests/twins/memory_run_writes.h"
@@ -69,16 +70,42 @@ SlotFacts SlotsOf(const JobEntry& job, const RunKey& key) {
           .queued_before = !job.queue.empty() && job.queue.begin()->first < key};
 }
 
-void WriteQueued(MemoryTables& tables, RunEntry entry, const OverlapRules& rules, WallTime now)
-    REQUIRES(tables.mu) {
+// Null: the request names no group, or one that was deleted.
+GroupEntry* GroupOf(MemoryTables& tables, const ClaimRequest& request) REQUIRES(tables.mu) {
+  const auto found = tables.groups.find(request.group);
+  return found == tables.groups.end() ? nullptr : &found->second;
+}
+
+GroupFacts GroupFactsOf(const ClaimRequest& request, const GroupEntry* group, const RunRow& row) {
+  if (request.group.empty()) return {};
+  if (group == nullptr) return {.named = true};
+  const bool stale = failpoint::Broken("group.limit_lock");
+  const int64_t limit = stale ? std::max(group->limit, group->limit_before) : group->limit;
+  return {
+      .named = true,
+      .has_slot = row.group == group->group_no,
+      .free = FreeInGroup(limit, static_cast<int64_t>(group->holders.size())) > 0,
+      .queued_before = !group->queue.empty() && group->queue.begin()->first < PlaceInGroup(row)};
+}
+
+// `group`: null if the run waits for a slot of its job.
+void WriteQueued(MemoryTables& tables, RunEntry entry, GroupEntry* group, const OverlapRules& rules,
+                 WallTime now) REQUIRES(tables.mu) {
   const RunKey key = entry.row.key;
   const bool expires = rules.queue_timeout > Duration::zero();
-  const WallTime until = expires ? now + rules.queue_timeout : kNever;
+  const QueueEntry place{now, expires ? now + rules.queue_timeout : kNever};
   JobEntry& job = *tables.FindJob(entry.row.job_no);
   entry.row.due = kQueued;
+  entry.row.group = {};
+  if (group != nullptr) {
+    if (TakesSlots(rules.policy)) job.active.insert(key);
+    tables.QueueForGroup(*group, entry.row, place);
+    tables.PutRun(std::move(entry));
+    return;
+  }
   tables.PutRun(std::move(entry));
   job.active.erase(key);
-  job.queue[key] = {now, until};
+  job.queue[key] = place;
 }
 
 // Writes a claim. Returns the notice of a late start, if it is one.
@@ -89,6 +116,8 @@ std::optional<Notice> WriteClaim(MemoryTables& tables, RunEntry entry, const Cla
   entry.row.executor = request.executor;
   entry.row.incarnation = request.incarnation;
   entry.row.claimed = now;
+  const GroupEntry* group = GroupOf(tables, request);
+  entry.row.group = group == nullptr ? GroupNo{} : group->group_no;
   entry.result = {};
   const RunRow row = entry.row;
   tables.PutRun(std::move(entry));
@@ -229,7 +258,7 @@ Result<std::vector<ClaimReply>> MemoryFiringStore::Claim(const std::vector<Claim
   CARILLON_TRY(CheckBatch(requests, fence, "claim"));
   MutexLock lock(tables_.mu);
   CARILLON_TRY(tables_.CheckFence(fence));
-  const PlainSplit split = Split(
+  PlainSplit split = Split(
       requests,
       [&](const ClaimRequest& request) REQUIRES(tables_.mu) {
         return MayBePlain(request) && TakesRuns(tables_, request.executor);
@@ -247,8 +276,22 @@ Result<std::vector<ClaimReply>> MemoryFiringStore::Claim(const std::vector<Claim
                       .job_no = request.job_no,
                       .def_version = request.def_version};
   }
+  SortForGroups(requests, &split.others);
   for (const size_t place : split.others) replies[place] = ClaimOne(requests[place], now);
   return replies;
+}
+
+void MemoryFiringStore::SortForGroups(const std::vector<ClaimRequest>& requests,
+                                      std::vector<size_t>* places) {
+  const bool grouped = std::any_of(places->begin(), places->end(),
+                                   [&](size_t place) { return !requests[place].group.empty(); });
+  if (!grouped) return;
+  const auto order = [&](size_t place) REQUIRES(tables_.mu) {
+    const RunEntry* run = tables_.FindRun(requests[place].key);
+    return run == nullptr ? GroupPlace{.key = requests[place].key} : PlaceInGroup(run->row);
+  };
+  std::stable_sort(places->begin(), places->end(),
+                   [&](size_t a, size_t b) REQUIRES(tables_.mu) { return order(a) < order(b); });
 }
 
 ClaimReply MemoryFiringStore::ClaimOne(const ClaimRequest& request, WallTime now) {
@@ -257,15 +300,19 @@ ClaimReply MemoryFiringStore::ClaimOne(const ClaimRequest& request, WallTime now
   if (found != nullptr && found->row.segment != request.segment) found = nullptr;
   ClaimFacts facts{.now = now, .executor_enabled = TakesRuns(tables_, request.executor)};
   if (found != nullptr) facts.slots = SlotsOf(*tables_.FindJob(found->row.job_no), request.key);
-  const ClaimDecision decision =
-      DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);
+  GroupEntry* const group = GroupOf(tables_, request);
+  if (found != nullptr) facts.group = GroupFactsOf(request, group, found->row);
+  ClaimDecision decision = DecideClaim(found == nullptr ? nullptr : &found->row, request, facts);
+  if (decision.for_group && group == nullptr) {
+    decision = {ClaimVerdict::kRefused, ClaimReason::kVersionMoved};
+  }
   if (decision.verdict == ClaimVerdict::kAccepted) {
     auto late = WriteClaim(tables_, *found, request, now);
     if (late) AddNotice(tables_, *std::move(late));
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
     WriteSkip(tables_, *found, SkipReasonOf(decision), now);
   } else if (decision.verdict == ClaimVerdict::kEnqueued) {
-    WriteQueued(tables_, *found, request.overlap, now);
+    WriteQueued(tables_, *found, decision.for_group ? group : nullptr, request.overlap, now);
   }
   ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
   if (found != nullptr) {
@@ -327,9 +374,11 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
   if (decision.verdict == ResultVerdict::kApplied) {
     const bool held_slot =
         job->active.contains(report.key) && TakesSlots(job->definition.overlap_policy);
+    const bool held_group = found->row.group != GroupNo{};
     WriteChange(tables_, *found, decision.change, report.result, now);
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
-    effect.freed_slot = held_slot && IsFinal(effect.state);
+    effect.freed_slot = (held_slot && IsFinal(effect.state)) ||
+                        (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});
     effect.dead_letter = decision.change.dead_letter;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(*found, report)) {
     RunEntry entry = *found;
@@ -365,12 +414,14 @@ Result<std::vector<RunEffect>> MemoryFiringStore::MarkLost(const std::vector<Los
     if (!change) continue;
     const bool held_slot =
         entry.active.contains(report.key) && TakesSlots(entry.definition.overlap_policy);
+    const bool held_group = found->row.group != GroupNo{};
     WriteChange(tables_, *found, *change, LossOf(*found, now), now);
     RunEffect& effect = effects.emplace_back();
     effect.key = report.key;
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
     effect.dead_letter = change->dead_letter;
-    effect.freed_slot = held_slot && IsFinal(effect.state);
+    effect.freed_slot = (held_slot && IsFinal(effect.state)) ||
+                        (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});
   }
   return effects;
 }

@@ -42,6 +42,8 @@ class MemoryFiringStore final : public FiringStore {
  private:
   Status CheckAdvances(const PlanBatch& batch) const REQUIRES(tables_.mu);
   Status CheckNewRuns(const PlanBatch& batch) REQUIRES(tables_.mu);
+  void SortForGroups(const std::vector<ClaimRequest>& requests, std::vector<size_t>* places)
+      REQUIRES(tables_.mu);
   ClaimReply ClaimOne(const ClaimRequest& request, WallTime now) REQUIRES(tables_.mu);
   RunEffect ApplyOne(const ResultReport& report, WallTime now) REQUIRES(tables_.mu);
 

@@ -115,6 +115,7 @@ StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const WriteContext& conte
 Result<StoredJob> MemoryJobStore::CreateJob(const JobId& id, const JobDefinition& definition,
                                             const WriteContext& context) {
   MutexLock lock(tables_.mu);
+  CARILLON_TRY(CheckGroup(definition));
   if (tables_.FindJob(id) != nullptr) {
     return {ErrorCode::kExists, "job_id " + id.value() + " is taken"};
   }
@@ -125,6 +126,7 @@ Result<StoredJobs> MemoryJobStore::CreateJobs(const NewJobs& jobs, const WriteCo
   MutexLock lock(tables_.mu);
   std::set<JobId> ids;
   for (const NewJob& job : jobs) {
+    CARILLON_TRY(CheckGroup(job.definition));
     if (tables_.FindJob(job.job_id) == nullptr && ids.insert(job.job_id).second) continue;
     return {ErrorCode::kExists, "job_id " + job.job_id.value() + " is taken"};
   }
@@ -285,7 +287,10 @@ void MemoryJobStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobC
   RunEntry changed = entry;
   switch (effect) {
     case PendingEffect::kKeep: break;
-    case PendingEffect::kHoldBack: changed.row.due = kNever; break;
+    case PendingEffect::kHoldBack:
+      changed.row.due = kNever;
+      changed.row.group = {};
+      break;
     case PendingEffect::kSkip:
     case PendingEffect::kCancel:
       changed.row.state =
@@ -375,20 +380,47 @@ void MemoryJobStore::Resume(JobEntry& job, WallTime now) {
   }
 }
 
+Status MemoryJobStore::CheckGroup(const JobDefinition& definition) const {
+  const std::string& group = definition.concurrency_group;
+  if (group.empty() || tables_.groups.contains(group)) return {};
+  return {ErrorCode::kInvalid, "there is no concurrency group " + group, "/concurrency_group"};
+}
+
+// Runs that wait for a group are due again, and reserved slots become free.
+void MemoryJobStore::LeaveGroup(JobEntry& job, WallTime now) {
+  for (const RunKey& key : std::set<RunKey>(job.open)) {
+    RunEntry entry = *tables_.FindRun(key);
+    if (entry.row.state != RunState::kPending) continue;
+    if (tables_.WaitsForGroup(key) != nullptr) entry.row.due = now;
+    entry.row.group = {};
+    tables_.PutRun(std::move(entry));
+  }
+}
+
 Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_version,
                                              const JobDefinition& definition,
                                              const WriteContext& context) {
   MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
+  CARILLON_TRY(CheckGroup(definition));
   const JobDefinition old = job->definition;
   job->definition = definition;
   NextVersion(*job, context);
   const Duration timeout = std::chrono::seconds(definition.queue_timeout_s);
-  for (auto& [key, wait] : job->queue) {
+  const auto move = [&](QueueEntry& wait) {
     wait.expires = timeout > Duration::zero() ? wait.since + timeout : kNever;
+  };
+  for (auto& [key, wait] : job->queue) move(wait);
+  for (auto& [name, group] : tables_.groups) {
+    for (auto& [place, wait] : group.queue) {
+      if (job->open.contains(place.key)) move(wait);
+    }
   }
   ReplaceSchedules(*job, old, context.now);
   ChangePending(*job, JobChange::kEdited, reason::kEdited, context.now);
+  const bool moves = old.concurrency_group != definition.concurrency_group ||
+                     TakesSlots(old.overlap_policy) != TakesSlots(definition.overlap_policy);
+  if (moves) LeaveGroup(*job, context.now);
   if (old.enabled && !definition.enabled) Pause(*job, "", context.now);
   if (!old.enabled && definition.enabled) Resume(*job, context.now);
   TouchSchedules(*job);

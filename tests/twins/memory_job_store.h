@@ -54,6 +54,8 @@ class MemoryJobStore final : public JobStore {
       REQUIRES(tables_.mu);
   void ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
                         std::string_view why, WallTime now) REQUIRES(tables_.mu);
+  Status CheckGroup(const JobDefinition& definition) const REQUIRES(tables_.mu);
+  void LeaveGroup(JobEntry& job, WallTime now) REQUIRES(tables_.mu);
   void StampPending(const JobEntry& job) REQUIRES(tables_.mu);
   bool Unplan(const RunRow& row, WallTime now) REQUIRES(tables_.mu);
   void Pause(JobEntry& job, const std::string& reason, WallTime now) REQUIRES(tables_.mu);

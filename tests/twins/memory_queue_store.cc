@@ -98,6 +98,99 @@ void MemoryQueueStore::MakeRoomFor(JobEntry& job, const RunKey& newest, CancelMo
   }
 }
 
+Result<std::vector<QueuedGroup>> MemoryQueueStore::ScanGroups(
+    const std::vector<SegmentId>& segments, GroupNo after, size_t limit) {
+  MutexLock lock(tables_.mu);
+  std::map<GroupNo, QueuedGroup> found;
+  for (const auto& [name, group] : tables_.groups) {
+    if (group.group_no <= after) continue;
+    std::set<SegmentId> own;
+    for (const RunKey& key : FirstOf(group, segments))
+      own.insert(tables_.FindRun(key)->row.segment);
+    if (!own.empty()) found[group.group_no] = {group.group_no, {own.begin(), own.end()}};
+  }
+  std::vector<QueuedGroup> page;
+  for (auto& [group_no, group] : found) {
+    if (page.size() == limit) break;
+    page.push_back(std::move(group));
+  }
+  return page;
+}
+
+std::vector<RunKey> MemoryQueueStore::FirstOf(const GroupEntry& group,
+                                              const std::vector<SegmentId>& segments) {
+  const int64_t free =
+      std::min<int64_t>(FreeInGroup(group.limit, static_cast<int64_t>(group.holders.size())),
+                        static_cast<int64_t>(kBatchRowsMax));
+  std::vector<GroupWait> first;
+  for (const auto& [place, entry] : group.queue) {
+    if (static_cast<int64_t>(first.size()) == free) break;
+    first.push_back({place, tables_.FindRun(place.key)->row.segment});
+  }
+  return DecideGroupAdmission(first, segments, free);
+}
+
+Result<AdmissionEffect> MemoryQueueStore::AdmitGroup(const QueuedGroup& queued, const Fence& fence,
+                                                     WallTime now) {
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
+  AdmissionEffect effect;
+  GroupEntry* const group = tables_.FindGroup(queued.group_no);
+  if (group == nullptr) return effect;
+  std::vector<SegmentId> own;
+  for (const FencedSegment& held : fence) own.push_back(held.segment);
+  for (const RunKey& key : FirstOf(*group, own)) {
+    RunEntry entry = *tables_.FindRun(key);
+    effect.waited.push_back(now - group->queue.at(PlaceInGroup(entry.row)).since);
+    entry.row.due = now;
+    entry.row.group = group->group_no;
+    effect.admitted.push_back(entry.row);
+    tables_.PutRun(std::move(entry));
+  }
+  return effect;
+}
+
+bool MemoryQueueStore::IsUnused(const RunRow& row, WallTime now) {
+  return row.state == RunState::kPending && row.due <= now - kGroupGrantKept;
+}
+
+Result<std::vector<UnusedSlot>> MemoryQueueStore::ScanUnusedSlots(
+    const std::vector<SegmentId>& segments, WallTime now, size_t limit) {
+  MutexLock lock(tables_.mu);
+  std::vector<UnusedSlot> unused;
+  for (const auto& [name, group] : tables_.groups) {
+    for (const RunKey& key : group.holders) {
+      const RunRow& row = tables_.FindRun(key)->row;
+      if (unused.size() == limit) return unused;
+      if (!IsUnused(row, now) || !Contains(segments, row.segment)) continue;
+      unused.push_back({.group_no = group.group_no, .key = key, .segment = row.segment});
+    }
+  }
+  return unused;
+}
+
+Result<size_t> MemoryQueueStore::ReclaimSlots(const std::vector<UnusedSlot>& slots,
+                                              const Fence& fence, WallTime now) {
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
+  size_t freed = 0;
+  for (const UnusedSlot& slot : slots) {
+    const RunEntry* found = tables_.FindRun(slot.key);
+    if (found == nullptr || found->row.group != slot.group_no || !IsUnused(found->row, now)) {
+      continue;
+    }
+    const bool own = std::any_of(fence.begin(), fence.end(), [&](const FencedSegment& held) {
+      return held.segment == found->row.segment;
+    });
+    if (!own) continue;
+    RunEntry entry = *found;
+    entry.row.group = {};
+    tables_.PutRun(std::move(entry));
+    ++freed;
+  }
+  return freed;
+}
+
 Result<std::vector<SkipItem>> MemoryQueueStore::ScanExpired(const std::vector<SegmentId>& segments,
                                                             WallTime now, size_t limit) {
   MutexLock lock(tables_.mu);
@@ -117,12 +210,26 @@ Result<std::vector<SkipItem>> MemoryQueueStore::ScanExpired(const std::vector<Se
                        .due = kQueued});
     }
   }
+  for (const auto& [name, group] : tables_.groups) {
+    for (const auto& [place, entry] : group.queue) {
+      if (items.size() == limit) return items;
+      const RunRow& row = tables_.FindRun(place.key)->row;
+      if (entry.expires > now || !Contains(segments, row.segment)) continue;
+      items.push_back({.key = row.key,
+                       .segment = row.segment,
+                       .job_no = row.job_no,
+                       .attempt = row.attempt,
+                       .def_version = row.def_version,
+                       .reason = reason::kQueueTimeout,
+                       .due = kQueued});
+    }
+  }
   return items;
 }
 
 Result<int64_t> MemoryQueueStore::CountQueued() {
   MutexLock lock(tables_.mu);
-  int64_t count = 0;
+  auto count = static_cast<int64_t>(tables_.group_waits());
   for (const auto& [job_no, job] : tables_.jobs()) {
     count += static_cast<int64_t>(job.queue.size());
   }
@@ -147,6 +254,15 @@ Result<std::optional<QueuePlace>> MemoryQueueStore::PlaceOf(const RunKey& key) {
   MutexLock lock(tables_.mu);
   const RunEntry* run = tables_.FindRun(key);
   if (run == nullptr) return std::optional<QueuePlace>{};
+  for (const auto& [name, group] : tables_.groups) {
+    const auto place = group.queue.find(PlaceInGroup(run->row));
+    if (place == group.queue.end()) continue;
+    return std::optional<QueuePlace>(
+        QueuePlace{.position = std::distance(group.queue.begin(), place) + 1,
+                   .length = static_cast<int64_t>(group.queue.size()),
+                   .since = place->second.since,
+                   .group = name});
+  }
   const auto& queue = tables_.FindJob(run->row.job_no)->queue;
   const auto found = queue.find(key);
   if (found == queue.end()) return std::optional<QueuePlace>{};

@@ -16,6 +16,14 @@ class MemoryQueueStore final : public QueueStore {
   Result<std::vector<QueuedJob>> ScanQueues(const std::vector<SegmentId>& segments, JobNo after,
                                             size_t limit) override;
   Result<AdmissionEffect> Admit(const QueuedJob& job, const Fence& fence, WallTime now) override;
+  Result<std::vector<QueuedGroup>> ScanGroups(const std::vector<SegmentId>& segments, GroupNo after,
+                                              size_t limit) override;
+  Result<AdmissionEffect> AdmitGroup(const QueuedGroup& group, const Fence& fence,
+                                     WallTime now) override;
+  Result<std::vector<UnusedSlot>> ScanUnusedSlots(const std::vector<SegmentId>& segments,
+                                                  WallTime now, size_t limit) override;
+  Result<size_t> ReclaimSlots(const std::vector<UnusedSlot>& slots, const Fence& fence,
+                              WallTime now) override;
   Result<std::vector<SkipItem>> ScanExpired(const std::vector<SegmentId>& segments, WallTime now,
                                             size_t limit) override;
   Result<int64_t> CountQueued() override;
@@ -23,6 +31,11 @@ class MemoryQueueStore final : public QueueStore {
   Result<std::optional<QueuePlace>> PlaceOf(const RunKey& key) override;
 
  private:
+  // True for an admitted run whose claim did not come.
+  static bool IsUnused(const RunRow& row, WallTime now);
+  // The queued runs of these segments that get the free slots of the group.
+  std::vector<RunKey> FirstOf(const GroupEntry& group, const std::vector<SegmentId>& segments)
+      REQUIRES(tables_.mu);
   void AdmitRuns(JobEntry& job, const Admission& admission, WallTime now, AdmissionEffect* effect)
       REQUIRES(tables_.mu);
   void MakeRoomFor(JobEntry& job, const RunKey& newest, CancelMode mode, WallTime now,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/failpoint.h"
 #include "common/domain/run/skip.h"
 
 namespace carillon::memory {
@@ -42,6 +43,7 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
     row.due = change.due;
     row.def_version = change.def_version;
     row.priority = change.priority;
+    if (!failpoint::Broken("group.free_on_retry")) row.group = {};
   }
   if (IsFinal(change.state) || change.state == RunState::kPending) row.cancel_requested.reset();
 }

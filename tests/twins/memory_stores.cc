@@ -26,6 +26,18 @@ bool MemoryStores::QueuesAgree() const {
     }
     queued += job.queue.size();
   }
+  size_t grouped = 0;
+  for (const auto& [name, group] : tables.groups) {
+    for (const auto& [place, entry] : group.queue) {
+      const RunEntry* run = tables.FindRun(place.key);
+      if (run == nullptr || run->row.state != RunState::kPending || run->row.due != kQueued) {
+        return false;
+      }
+    }
+    grouped += group.queue.size();
+  }
+  if (grouped != tables.group_waits()) return false;
+  queued += grouped;
   const auto waits = std::count_if(tables.runs().begin(), tables.runs().end(), [](const auto& run) {
     return run.second.row.state == RunState::kPending && run.second.row.due == kQueued;
   });
@@ -37,6 +49,15 @@ bool MemoryStores::HasFreeSlot(JobNo job_no) {
   const JobEntry* job = tables.FindJob(job_no);
   if (job == nullptr || job->deleted) return false;
   return static_cast<int64_t>(job->active.size()) < job->definition.max_running;
+}
+
+std::string MemoryStores::GroupAwaitedLocked(const RunKey& key) {
+  const GroupEntry* group = tables.WaitsForGroup(key);
+  if (group == nullptr) return {};
+  const auto named =
+      std::find_if(tables.groups.begin(), tables.groups.end(),
+                   [&](const auto& known) { return known.second.group_no == group->group_no; });
+  return named == tables.groups.end() ? std::string() : named->first;
 }
 
 void MemoryStores::ObserveRuns(MemoryTables::RunObserver observer) {

@@ -13,6 +13,7 @@
 #include "tests/twins/memory_bulk_store.h"
 #include "tests/twins/memory_executor_store.h"
 #include "tests/twins/memory_firing_store.h"
+#include "tests/twins/memory_group_store.h"
 #include "tests/twins/memory_housekeeping.h"
 #include "tests/twins/memory_idempotency_store.h"
 #include "tests/twins/memory_identity_store.h"
@@ -42,6 +43,9 @@ struct MemoryStores {
   bool QueuesAgree() const;
   // True if a run of the job that waits for a slot need not wait: its job has a slot.
   bool HasFreeSlot(JobNo job_no);
+  // The name of the group for which the run is queued; empty = none. For observers, which are called
+  // with the tables locked.
+  std::string GroupAwaitedLocked(const RunKey& key) REQUIRES(tables.mu);
   // `observer` is called after each change of a run's row, with the tables locked.
   void ObserveRuns(MemoryTables::RunObserver observer);
   // Makes a stored definition, or the row of a schedule, unreadable (or readable again).
@@ -51,7 +55,7 @@ struct MemoryStores {
   void ChangeIdentity(const StoreIdentity& changed);
 
   Stores Ports() {
-    return {identity,  segments,    firing,   queues, jobs,         runs, logs,    notices,
+    return {identity,  segments,    firing,   queues, groups,       jobs, runs,    logs, notices,
             executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk};
   }
 
@@ -60,6 +64,7 @@ struct MemoryStores {
   MemorySegmentStore segments;
   MemoryFiringStore firing{tables};
   MemoryQueueStore queues{tables};
+  MemoryGroupStore groups{tables};
   MemoryJobStore jobs{tables};
   MemoryRunStore runs{tables};
   MemoryLogStore logs{tables};

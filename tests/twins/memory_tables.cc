@@ -37,6 +37,7 @@ const RunEntry* MemoryTables::FindRun(const RunKey& key) const {
 void MemoryTables::PutRun(RunEntry entry) {
   const RunKey key = entry.row.key;
   entry.row.may_still_run = MayStillRun(entry.row.state, entry.result.reason);
+  if (IsFinal(entry.row.state)) entry.row.group = {};
   const auto found = runs_.find(key);
   std::optional<RunRow> before;
   if (found != runs_.end()) {
@@ -59,6 +60,7 @@ void MemoryTables::EraseRun(const RunKey& key) {
   jobs_.at(before.job_no).open.erase(key);
   jobs_.at(before.job_no).active.erase(key);
   jobs_.at(before.job_no).queue.erase(key);
+  LeaveGroupQueue(key);
   runs_.erase(found);
   if (observer_) observer_(&before, nullptr);
 }
@@ -69,6 +71,7 @@ void MemoryTables::Unindex(const RunRow& row) {
   running_[segment].erase(row.key);
   cancels_[segment].erase(row.key);
   if (row.state == RunState::kHeld) --held_;
+  if (GroupEntry* group = FindGroup(row.group)) group->holders.erase(row.key);
 }
 
 void MemoryTables::Index(const RunRow& row) {
@@ -86,12 +89,48 @@ void MemoryTables::Index(const RunRow& row) {
     job.open.insert(row.key);
   }
   const bool queued = row.state == RunState::kPending && row.due == kQueued;
-  if (!queued && !failpoint::Broken("wait.delete")) job.queue.erase(row.key);
+  if (!queued && !failpoint::Broken("wait.delete")) {
+    job.queue.erase(row.key);
+    LeaveGroupQueue(row.key);
+  }
+  if (GroupEntry* group = FindGroup(row.group)) group->holders.insert(row.key);
+  GroupEntry* const awaited = WaitsForGroup(row.key);
+  if (queued && awaited != nullptr) {  // its priority may have changed
+    const QueueEntry entry = awaited->queue.at(group_waits_.at(row.key).second);
+    QueueForGroup(*awaited, row, entry);
+  }
   if (CountsAsActive(row, job.active.contains(row.key))) {
     job.active.insert(row.key);
   } else {
     job.active.erase(row.key);
   }
+}
+
+GroupEntry* MemoryTables::FindGroup(GroupNo group_no) {
+  if (group_no == GroupNo{}) return nullptr;
+  for (auto& [name, group] : groups) {
+    if (group.group_no == group_no) return &group;
+  }
+  return nullptr;
+}
+
+void MemoryTables::QueueForGroup(GroupEntry& group, const RunRow& row, const QueueEntry& entry) {
+  LeaveGroupQueue(row.key);
+  const GroupPlace place = PlaceInGroup(row);
+  group.queue[place] = entry;
+  group_waits_[row.key] = {group.group_no, place};
+}
+
+GroupEntry* MemoryTables::WaitsForGroup(const RunKey& key) {
+  const auto found = group_waits_.find(key);
+  return found == group_waits_.end() ? nullptr : FindGroup(found->second.first);
+}
+
+void MemoryTables::LeaveGroupQueue(const RunKey& key) {
+  const auto found = group_waits_.find(key);
+  if (found == group_waits_.end()) return;
+  if (GroupEntry* group = FindGroup(found->second.first)) group->queue.erase(found->second.second);
+  group_waits_.erase(found);
 }
 
 Status MemoryTables::CheckUnsettled(const std::string& scope, const std::string& key) const {

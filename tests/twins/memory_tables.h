@@ -81,6 +81,14 @@ class MemoryTables {
   const std::map<JobId, JobNo>& job_ids() const REQUIRES(mu) { return job_ids_; }
   size_t held() const REQUIRES(mu) { return held_; }
 
+  // Returns null for an unknown group.
+  GroupEntry* FindGroup(GroupNo group_no) REQUIRES(mu);
+  // Puts a run, whose row is written with `due` kQueued, into the queue of the group.
+  void QueueForGroup(GroupEntry& group, const RunRow& row, const QueueEntry& entry) REQUIRES(mu);
+  // The group for which the run is queued; null = none.
+  GroupEntry* WaitsForGroup(const RunKey& key) REQUIRES(mu);
+  size_t group_waits() const REQUIRES(mu) { return group_waits_.size(); }
+
   // Checks the request with this idempotency key. kConflict: the request was already finished.
   Status CheckUnsettled(const std::string& scope, const std::string& key) const REQUIRES(mu);
   template <typename Written>
@@ -105,6 +113,8 @@ class MemoryTables {
   std::map<uint64_t, BulkEntry> bulk_actions GUARDED_BY(mu);   // by number
   uint64_t last_bulk_number GUARDED_BY(mu) = 0;
   ClusterSettings settings GUARDED_BY(mu);
+  std::map<std::string, GroupEntry> groups GUARDED_BY(mu);  // by name
+  uint64_t last_group_no GUARDED_BY(mu) = 0;
   std::map<uint64_t, AuditRecord> audit GUARDED_BY(mu);
   // By attempt, then by the first sequence number.
   std::map<std::pair<RunKey, int>, std::map<uint64_t, LogChunk>> logs GUARDED_BY(mu);
@@ -123,6 +133,7 @@ class MemoryTables {
  private:
   void Unindex(const RunRow& row) REQUIRES(mu);
   void Index(const RunRow& row) REQUIRES(mu);
+  void LeaveGroupQueue(const RunKey& key) REQUIRES(mu);
 
   RunObserver observer_ GUARDED_BY(mu);
   std::map<RunKey, RunEntry> runs_ GUARDED_BY(mu);
@@ -134,6 +145,8 @@ class MemoryTables {
   std::vector<DueIndex> due_ GUARDED_BY(mu);          // active schedules by (next_fire, id)
   std::vector<std::set<RunKey>> running_ GUARDED_BY(mu);
   std::vector<std::set<RunKey>> cancels_ GUARDED_BY(mu);  // RUNNING or HELD, cancel requested
+  // The places of runs that are queued for a group.
+  std::map<RunKey, std::pair<GroupNo, GroupPlace>> group_waits_ GUARDED_BY(mu);
   size_t held_ GUARDED_BY(mu) = 0;
 };
 

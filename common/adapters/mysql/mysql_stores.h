@@ -13,6 +13,7 @@
 #include "common/adapters/mysql/access/mysql_secret_store.h"
 #include "common/adapters/mysql/database/mysql_database.h"
 #include "common/adapters/mysql/firing/mysql_firing_store.h"
+#include "common/adapters/mysql/firing/mysql_group_store.h"
 #include "common/adapters/mysql/firing/mysql_queue_store.h"
 #include "common/adapters/mysql/firing/mysql_segment_store.h"
 #include "common/adapters/mysql/jobs/mysql_job_store.h"
@@ -39,7 +40,7 @@ struct MysqlStores {
   std::unique_ptr<MysqlStores> Behind(StoreGate& gate, Gated gated) const;
 
   Stores Ports() {
-    return {identity,  segments,    firing,   queues, jobs,         runs, logs,    notices,
+    return {identity,  segments,    firing,   queues, groups,       jobs, runs,    logs, notices,
             executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk};
   }
 
@@ -48,6 +49,7 @@ struct MysqlStores {
   MysqlSegmentStore segments{db};
   MysqlFiringStore firing{db};
   MysqlQueueStore queues{db};
+  MysqlGroupStore groups{db};
   MysqlJobStore jobs{db};
   MysqlRunStore runs{db};
   MysqlLogStore logs{db};

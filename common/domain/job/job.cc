@@ -146,6 +146,12 @@ Status CheckOverlap(const JobDefinition& job) {
   return {};
 }
 
+Status CheckGroup(const JobDefinition& job) {
+  if (job.concurrency_group.empty() || IsGroupName(job.concurrency_group)) return {};
+  return Wrong("/concurrency_group",
+               "must be 1 to 63 characters of a-z, 0-9, _ and -, and begin with a letter or digit");
+}
+
 Status CheckParameter(const std::string& name, const ParameterValue& value) {
   const std::string pointer = "/parameters/" + EscapePointer(name);
   if (!IsVariableName(name)) {
@@ -273,6 +279,7 @@ std::vector<Error> FindMistakes(const JobDefinition& job) {
   note(CheckSchedules(job));
   note(CheckNumbers(job));
   note(CheckOverlap(job));
+  note(CheckGroup(job));
   note(ValidateParameters(job.parameters));
   note(ValidateParameterRules(job));
   note(CheckEnv(job));
@@ -299,13 +306,17 @@ bool IsNamespace(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return plain(c) || c == '-'; });
 }
 
-Status ValidateJobId(std::string_view text) {
+bool IsGroupName(std::string_view text) {
   constexpr size_t kBytesMax = 63;
   const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  const bool good = !text.empty() && text.size() <= kBytesMax && plain(text.front()) &&
-                    std::all_of(text.begin(), text.end(),
-                                [&](char c) { return plain(c) || c == '_' || c == '-'; });
-  if (good) return {};
+  return !text.empty() && text.size() <= kBytesMax && plain(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return plain(c) || c == '_' || c == '-'; });
+}
+
+// The names of groups have the same form.
+Status ValidateJobId(std::string_view text) {
+  if (IsGroupName(text)) return {};
   return Wrong("/job_id",
                "must be 1 to 63 characters of a-z, 0-9, _ and -, and begin with a letter or digit");
 }

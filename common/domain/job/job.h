@@ -100,6 +100,9 @@ Status ValidateParameters(const std::map<std::string, ParameterValue>& parameter
 // "[a-z0-9][a-z0-9_-]{0,62}"; kInvalid with pointer "/job_id" otherwise.
 Status ValidateJobId(std::string_view text);
 
+// True for [a-z0-9][a-z0-9_-]{0,62}
+bool IsGroupName(std::string_view text);
+
 // True for [a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?
 bool IsNamespace(std::string_view text);
 inline constexpr std::string_view kDefaultNamespace = "default";

@@ -4,8 +4,8 @@
 
 namespace carillon {
 
-static_assert(kClaimFacts.size() == static_cast<size_t>(ClaimFact::kPin) + 1);
-static_assert(kResultFacts.size() == static_cast<size_t>(ResultFact::kSlot) + 1);
+static_assert(kClaimFacts.size() == static_cast<size_t>(ClaimFact::kFlags) + 1);
+static_assert(kResultFacts.size() == static_cast<size_t>(ResultFact::kFlags) + 1);
 
 std::string_view RuleOf(ClaimFact fact) {
   switch (fact) {
@@ -18,6 +18,8 @@ std::string_view RuleOf(ClaimFact fact) {
     case ClaimFact::kSegment: return "fast.claim.segment";
     case ClaimFact::kDue: return "fast.claim.due";
     case ClaimFact::kPin: return "fast.claim.pin";
+    case ClaimFact::kGroup: return "fast.claim.group";
+    case ClaimFact::kFlags: return "fast.claim.flags";
   }
   return "";
 }
@@ -34,6 +36,8 @@ bool Holds(ClaimFact fact, const PlainRow& run, const ClaimRequest& request, Wal
     case ClaimFact::kSegment: return row.segment == request.segment;
     case ClaimFact::kDue: return row.due <= now;
     case ClaimFact::kPin: return row.pinned_executor.empty();
+    case ClaimFact::kGroup: return row.group == GroupNo{};
+    case ClaimFact::kFlags: return row.flags == 0;
   }
   return false;
 }
@@ -45,8 +49,9 @@ bool IsPlain(const PlainRow& run, const ClaimRequest& request, WallTime now) {
 }
 
 bool MayBePlain(const ClaimRequest& request) {
-  return !TakesSlots(request.overlap.policy) && request.hold_back == ClaimReason::kNone &&
-         !request.elsewhere && !request.repeated && request.late_after == Duration::zero();
+  return !TakesSlots(request.overlap.policy) && request.group.empty() &&
+         request.hold_back == ClaimReason::kNone && !request.elsewhere && !request.repeated &&
+         request.late_after == Duration::zero();
 }
 
 std::string_view RuleOf(ResultFact fact) {
@@ -59,6 +64,8 @@ std::string_view RuleOf(ResultFact fact) {
     case ResultFact::kJob: return "fast.result.job";
     case ResultFact::kSegment: return "fast.result.segment";
     case ResultFact::kSlot: return "fast.result.slot";
+    case ResultFact::kGroup: return "fast.result.group";
+    case ResultFact::kFlags: return "fast.result.flags";
   }
   return "";
 }
@@ -74,6 +81,8 @@ bool Holds(ResultFact fact, const PlainRow& run, const ResultReport& report) {
     case ResultFact::kJob: return row.job_no == report.job_no;
     case ResultFact::kSegment: return row.segment == report.segment;
     case ResultFact::kSlot: return !run.slot_taken;
+    case ResultFact::kGroup: return row.group == GroupNo{};
+    case ResultFact::kFlags: return row.flags == 0;
   }
   return false;
 }

@@ -40,11 +40,13 @@ enum class ClaimFact {
   kSegment,
   kDue,
   kPin,
+  kGroup,
+  kFlags,
 };
 inline constexpr std::array kClaimFacts = {
-    ClaimFact::kReadable, ClaimFact::kState, ClaimFact::kAttempt,
-    ClaimFact::kCancel,   ClaimFact::kJob,   ClaimFact::kVersion,
-    ClaimFact::kSegment,  ClaimFact::kDue,   ClaimFact::kPin};
+    ClaimFact::kReadable, ClaimFact::kState,   ClaimFact::kAttempt, ClaimFact::kCancel,
+    ClaimFact::kJob,      ClaimFact::kVersion, ClaimFact::kSegment, ClaimFact::kDue,
+    ClaimFact::kPin,      ClaimFact::kGroup,   ClaimFact::kFlags};
 std::string_view RuleOf(ClaimFact fact);
 bool Holds(ClaimFact fact, const PlainRow& run, const ClaimRequest& request, WallTime now);
 bool IsPlain(const PlainRow& run, const ClaimRequest& request, WallTime now);
@@ -61,10 +63,13 @@ enum class ResultFact {
   kJob,
   kSegment,
   kSlot,
+  kGroup,
+  kFlags,
 };
 inline constexpr std::array kResultFacts = {
     ResultFact::kReadable, ResultFact::kState, ResultFact::kAttempt, ResultFact::kToken,
-    ResultFact::kCancel,   ResultFact::kJob,   ResultFact::kSegment, ResultFact::kSlot};
+    ResultFact::kCancel,   ResultFact::kJob,   ResultFact::kSegment, ResultFact::kSlot,
+    ResultFact::kGroup,    ResultFact::kFlags};
 std::string_view RuleOf(ResultFact fact);
 bool Holds(ResultFact fact, const PlainRow& run, const ResultReport& report);
 bool IsPlain(const PlainRow& run, const ResultReport& report);

@@ -85,7 +85,7 @@ bool MayStillRun(RunState state, std::string_view reason);
 // so that a scan for due runs does not find them.
 //
 // kNever    Its job is paused. A resume makes the run due.
-// kQueued   A slot of its job (overlap.h). Admission makes the run due. Exactly the queued runs are
+// kQueued   A slot of its job (overlap.h) or of its group (group.h). Admission makes the run due. Exactly the queued runs are
 //           in the store's queues (queue_store.h).
 inline constexpr WallTime kQueued = kNever - 1s;
 constexpr bool IsTime(WallTime due) { return due < kQueued; }
@@ -116,7 +116,9 @@ struct RunRow {
   WallTime claimed = WallTime{};
   bool may_still_run = false;  // MayStillRun(state, reason)
   uint32_t flags = 0;          // run_flag
-  GroupNo group = {};  // the concurrency group of whose slots its attempt holds one; 0 = none
+  // The concurrency group of whose slots its attempt holds one; 0 = none. Not 0 for a PENDING run:
+  // an admission has reserved the slot.
+  GroupNo group = {};
 
   bool operator==(const RunRow&) const = default;
 };

@@ -146,6 +146,11 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
     case SlotVerdict::kQueue: return {ClaimVerdict::kEnqueued, ClaimReason::kWaitsForSlot};
     case SlotVerdict::kStart: break;
   }
+  if (!MayStartInGroup(facts.group)) {
+    return {.verdict = ClaimVerdict::kEnqueued,
+            .reason = ClaimReason::kWaitsForSlot,
+            .for_group = true};
+  }
   return {ClaimVerdict::kAccepted, ClaimReason::kNone};
 }
 

@@ -12,6 +12,7 @@
 
 #include "common/domain/job/job.h"
 #include "common/domain/job/retry.h"
+#include "common/domain/run/group.h"
 #include "common/domain/run/overlap.h"
 #include "common/domain/run/run.h"
 
@@ -32,7 +33,7 @@ struct JobRow {
 
 // ---- claim -------------------------------------------------------------------------------------
 
-// kEnqueued is a refusal for the executor: the run waits for a slot of its job.
+// kEnqueued is a refusal for the executor: the run waits for a slot of its job or of its group.
 enum class ClaimVerdict { kAccepted, kAcceptedAgain, kRefused, kSkipped, kEnqueued };
 // Each has a stable name, which is also the label of carillon_claims_total.
 enum class ClaimReason {
@@ -49,7 +50,7 @@ enum class ClaimReason {
   kWrongExecutor,  // the run is pinned to another one, or its job must run elsewhere
   kOverlap,        // kSkipped: as many runs of the job are active as may be
   kQueueFull,      // kSkipped: as many runs of the job are queued as may be
-  kWaitsForSlot,   // it was put into its job's queue (kEnqueued), or was there already (kRefused)
+  kWaitsForSlot,   // it was put into a queue (kEnqueued), or was there already (kRefused)
   kNoLease,        // the owner cannot keep more leases (hold_back)
   // Sent to a member that does not own the segment; another member may accept it.
   kNotOwner,
@@ -73,6 +74,8 @@ struct ClaimRequest {
   //
   // The job's rules by version def_version.
   OverlapRules overlap = {};
+  // The concurrency group that version def_version names; empty = none.
+  std::string group = {};
   // Version def_version of the job must run on other executors than this one. Does not apply to a
   // pinned run, which runs on its executor in any case.
   bool elsewhere = false;
@@ -88,16 +91,19 @@ struct ClaimFacts {
   WallTime now;
   bool executor_enabled = true;  // and not draining
   SlotFacts slots = {};          // set if the job's policy takes slots
+  GroupFacts group = {};         // set if the job names a group
 };
 
 struct ClaimDecision {
   ClaimVerdict verdict = ClaimVerdict::kRefused;
   ClaimReason reason = ClaimReason::kNone;
+  // kEnqueued: the run is queued for its group, not for its job, and takes or keeps the job's slot.
+  bool for_group = false;
 };
 
 // Decides about a claim. `row` is null if the run does not exist. kAccepted: write RUNNING, token,
-// executor, incarnation, claimed = now, and take the overlap slot. kSkipped: write SKIPPED, reason
-// overlap. Otherwise write nothing.
+// executor, incarnation, claimed = now, and take the slots of the job and of its group. kSkipped:
+// write SKIPPED, reason overlap. kEnqueued: put the run into a queue. Otherwise write nothing.
 //
 // kAcceptedAgain is checked before everything else: if the row is RUNNING with the same token, an
 // earlier reply was lost and the attempt may already run, so it must not be refused now.

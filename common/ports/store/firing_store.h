@@ -131,7 +131,7 @@ struct RunEffect {
   RunState state = RunState::kPending;  // as written; only for kApplied
   std::optional<RunRow> again = {};     // the row as written, if PENDING
   bool dead_letter = false;
-  bool freed_slot = false;  // a queued run of its job may be admitted
+  bool freed_slot = false;  // a queued run of its job or of its group may be admitted
 };
 
 inline void NoteWritten(const RunRow& row, RunEffect* effect) {

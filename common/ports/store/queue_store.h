@@ -1,13 +1,16 @@
-// The queues of runs that wait for a slot of their job (common/domain/run/overlap.h). A claim puts
-// a run into its job's queue (FiringStore::Claim); Admit takes it out when there is room.
+// The queues of runs that wait for a slot of their job (common/domain/run/overlap.h) or of their
+// concurrency group (common/domain/run/group.h). A claim puts a run into one of the two queues
+// (FiringStore::Claim); Admit and AdmitGroup take it out when there is room.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
 // Errors   As FiringStore.
 // Always   A run is in a queue exactly while it is PENDING with `due` kQueued: every write that
-//          gives it another state or due time also takes it out. Queues are ordered by RunKey.
+//          gives it another state or due time also takes it out. Queues of jobs are ordered by RunKey,
+//          those of groups by GroupPlace.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/domain/run/overlap.h"
@@ -24,7 +27,23 @@ struct QueuedJob {
   bool operator==(const QueuedJob&) const = default;
 };
 
-// The result of one call of Admit, for the owner's memory and metrics.
+// A group that has free slots, and the segments of the queued runs that may get them.
+struct QueuedGroup {
+  GroupNo group_no;
+  std::vector<SegmentId> segments = {};
+
+  bool operator==(const QueuedGroup&) const = default;
+};
+
+// A slot of a group that its run seems not to use.
+struct UnusedSlot {
+  GroupNo group_no;
+  uint32_t slot = 0;
+  RunKey key;
+  std::optional<SegmentId> segment = {};  // of the run; nullopt: there is no such run
+};
+
+// The result of one call of Admit or AdmitGroup, for the owner's memory and metrics.
 struct AdmissionEffect {
   std::vector<RunRow> admitted = {};  // the rows as written: PENDING, due now
   std::vector<Duration> waited = {};  // by admitted run: time in the queue
@@ -40,11 +59,12 @@ struct JobQueue {
   int64_t length = 0;                // of the whole queue
 };
 
-// The place of one run in the queue of its job.
+// The place of one run in the queue of its job or of its group.
 struct QueuePlace {
   int64_t position = 0;  // from 1
   int64_t length = 0;
-  WallTime since;  // when it was queued
+  WallTime since;          // when it was queued
+  std::string group = {};  // its name; empty: the run waits for a slot of its job
 };
 
 class QueueStore {
@@ -60,6 +80,28 @@ class QueueStore {
   // job's present rules, and writes. At most kBatchRowsMax queued runs are looked at. Nothing
   // happens if the job has no queue any more.
   virtual Result<AdmissionEffect> Admit(const QueuedJob& job, const Fence& fence, WallTime now) = 0;
+
+  // Groups with a number above `after` of which AdmitGroup might admit runs of `segments`, by
+  // number. Takes no locks.
+  virtual Result<std::vector<QueuedGroup>> ScanGroups(const std::vector<SegmentId>& segments,
+                                                      GroupNo after, size_t limit) = 0;
+
+  // Locks the group against a change of its limit, and its first queued runs of the fenced segments,
+  // applies DecideGroupAdmission, and writes. At most kBatchRowsMax queued runs are looked at.
+  // The fence has the segments of `group`.
+  virtual Result<AdmissionEffect> AdmitGroup(const QueuedGroup& group, const Fence& fence,
+                                             WallTime now) = 0;
+
+  // Slots of groups that nobody uses: of admitted runs of `segments` whose claim did not come within
+  // kGroupGrantKept, and of runs of `segments`, or of runs that are gone, that a member of a version
+  // without groups ended without freeing them. Takes no locks.
+  virtual Result<std::vector<UnusedSlot>> ScanUnusedSlots(const std::vector<SegmentId>& segments,
+                                                          WallTime now, size_t limit) = 0;
+
+  // Frees those of the slots that are still unused and whose runs are in the fenced segments or gone.
+  // An admitted run stays due without its slot. Returns the number of freed slots.
+  virtual Result<size_t> ReclaimSlots(const std::vector<UnusedSlot>& slots, const Fence& fence,
+                                      WallTime now) = 0;
 
   // Queued runs of `segments` whose queue_timeout has passed, as items for FiringStore::Skip. Takes
   // no locks.

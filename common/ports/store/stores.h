@@ -7,6 +7,7 @@
 #include "common/ports/store/bulk_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
+#include "common/ports/store/group_store.h"
 #include "common/ports/store/housekeeping.h"
 #include "common/ports/store/idempotency_store.h"
 #include "common/ports/store/identity_store.h"
@@ -26,6 +27,7 @@ struct Stores {
   SegmentStore& segments;
   FiringStore& firing;
   QueueStore& queues;
+  GroupStore& groups;
   JobStore& jobs;
   RunStore& runs;
   LogStore& logs;

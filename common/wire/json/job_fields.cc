@@ -401,6 +401,7 @@ constexpr std::array kFields = {
     Entry<&Job::overlap_policy>("overlap_policy"),
     Entry<&Job::max_running>("max_running"),
     Entry<&Job::queue_max>("queue_max"),
+    Entry<&Job::concurrency_group>("concurrency_group"),
     Entry<&Job::dst_gap>("dst_gap"),
     Entry<&Job::dst_repeat>("dst_repeat"),
     Entry<&Job::routing>("routing"),

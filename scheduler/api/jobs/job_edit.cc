@@ -43,6 +43,21 @@ Result<std::vector<StoredJob>> FindMade(const Call& call, const std::vector<NewJ
   return made;
 }
 
+Outcome<bool> CheckGroup(const Call& call, const JobDefinition& definition) {
+  const std::string& name = definition.concurrency_group;
+  if (name.empty()) return true;
+  const auto group = call.stores.groups.GetGroup(name, 0);
+  if (group.ok()) return true;
+  if (group.code() != ErrorCode::kNotFound) return group.error();
+  const std::string detail = fmt::format(
+      "There is no concurrency group {}. An administrator creates it with PUT /api/groups/{}.",
+      name, name);
+  return Problem{.status = 422,
+                 .code = "unknown_group",
+                 .detail = detail,
+                 .errors = {{"/concurrency_group", "unknown_group", detail}}};
+}
+
 Outcome<bool> CheckAccess(const Call& call, const JobBase* before,
                           const JobDefinition& definition) {
   if (before == nullptr) {
@@ -143,6 +158,7 @@ Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>&
 
 Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition) {
   CARILLON_TRY(CheckAccess(call, before, definition));
+  CARILLON_TRY(CheckGroup(call, definition));
   const bool readable = before != nullptr && before->readable;
   return CheckMembers(call, readable ? &before->job.definition : nullptr, definition);
 }

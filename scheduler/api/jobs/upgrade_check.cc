@@ -38,6 +38,8 @@ constexpr std::array kNewFields = {
              }},
     NewField{"parameter_rules",
              [](const JobDefinition& job) { return !job.parameter_rules.empty(); }},
+    NewField{"concurrency_group",
+             [](const JobDefinition& job) { return !job.concurrency_group.empty(); }},
     NewField{"retention_days", [](const JobDefinition& job) { return job.retention_days > 0; }},
 };
 

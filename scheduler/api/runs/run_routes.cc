@@ -132,6 +132,7 @@ Outcome<json> ShowWaiting(const Call& call, const RunDetail& run) {
     shown["position"] = waiting->place->position;
     shown["length"] = waiting->place->length;
     shown["since"] = FormatRfc3339(waiting->place->since);
+    if (!waiting->place->group.empty()) shown["group"] = waiting->place->group;
   }
   return shown;
 }

@@ -7,6 +7,7 @@
 #include "scheduler/api/bulk/bulk_routes.h"
 #include "scheduler/api/executors/executor_routes.h"
 #include "scheduler/api/executors/join_routes.h"
+#include "scheduler/api/groups/group_routes.h"
 #include "scheduler/api/jobs/apply_routes.h"
 #include "scheduler/api/jobs/job_routes.h"
 #include "scheduler/api/jobs/namespace_routes.h"
@@ -92,6 +93,10 @@ const Routes& RouteTable() {
       {"POST", "/api/executors/{}/disable", kWriteExecutors, kNo, &DisableExecutor,
        "executor.disable"},
       {"POST", "/api/executors/{}/drain", kWriteExecutors, kNo, &DrainExecutor, "executor.drain"},
+      {"GET", "/api/groups", kRead, kNo, &ListGroups},
+      {"GET", "/api/groups/{}", kRead, kNo, &GetGroup},
+      {"PUT", "/api/groups/{}", kWriteConfig, kNo, &PutGroup, "group.update"},
+      {"DELETE", "/api/groups/{}", kWriteConfig, kNo, &DeleteGroup, "group.delete"},
       {"GET", "/api/secrets", kRead, kNo, &ListSecrets},
       {"POST", "/api/secrets", kWriteSecrets, kNo, &CreateSecret, "secret.create"},
       {"POST", "/api/secrets/rewrap", kWriteConfig, kNo, &RewrapSecrets, "secret.rewrap"},

@@ -12,6 +12,7 @@ class MemoryStoreHandle final : public StoreHandle {
   SegmentStore& segments() override { return stores_.segments; }
   FiringStore& firing() override { return stores_.firing; }
   QueueStore& queues() override { return stores_.queues; }
+  GroupStore& groups() override { return stores_.groups; }
   JobStore& jobs() override { return stores_.jobs; }
   RunStore& runs() override { return stores_.runs; }
   LogStore& logs() override { return stores_.logs; }
@@ -56,6 +57,9 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/delivery_contract.h"
 #include "tests/contract/store/executor_store_contract.h"
 #include "tests/contract/store/gap_contract.h"
+#include "tests/contract/store/group_contract.h"
+#include "tests/contract/store/group_exits_contract.h"
+#include "tests/contract/store/group_race_contract.h"
 #include "tests/contract/store/housekeeping_contract.h"
 #include "tests/contract/store/idempotency_store_contract.h"
 #include "tests/contract/store/identity_store_contract.h"

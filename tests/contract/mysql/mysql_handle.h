@@ -13,6 +13,7 @@ class MysqlHandle final : public StoreHandle {
   SegmentStore& segments() override { return stores_->segments; }
   FiringStore& firing() override { return stores_->firing; }
   QueueStore& queues() override { return stores_->queues; }
+  GroupStore& groups() override { return stores_->groups; }
   JobStore& jobs() override { return stores_->jobs; }
   RunStore& runs() override { return stores_->runs; }
   LogStore& logs() override { return stores_->logs; }

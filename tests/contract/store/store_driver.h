@@ -30,6 +30,7 @@
 #include "common/ports/store/bulk_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
+#include "common/ports/store/group_store.h"
 #include "common/ports/store/housekeeping.h"
 #include "common/ports/store/idempotency_store.h"
 #include "common/ports/store/identity_store.h"
@@ -54,6 +55,7 @@ class StoreHandle {
   virtual SegmentStore& segments() = 0;
   virtual FiringStore& firing() = 0;
   virtual QueueStore& queues() = 0;
+  virtual GroupStore& groups() = 0;
   virtual JobStore& jobs() = 0;
   virtual RunStore& runs() = 0;
   virtual LogStore& logs() = 0;
@@ -97,6 +99,7 @@ class StoreDriver {
         segments(store.segments()),
         firing(store.firing()),
         queues(store.queues()),
+        groups(store.groups()),
         jobs(store.jobs()),
         runs(store.runs()),
         logs(store.logs()),
@@ -114,6 +117,7 @@ class StoreDriver {
   SegmentStore& segments;
   FiringStore& firing;
   QueueStore& queues;
+  GroupStore& groups;
   JobStore& jobs;
   RunStore& runs;
   LogStore& logs;

@@ -257,6 +257,8 @@ export interface components {
       max_running?: number;
       /** @default 100 */
       queue_max?: number;
+      /** @default  */
+      concurrency_group?: string;
       dst_gap?: components['schemas']['DstGap'];
       dst_repeat?: components['schemas']['DstRepeat'];
       /**
@@ -355,6 +357,8 @@ export interface components {
       max_running: number;
       /** @default 100 */
       queue_max: number;
+      /** @default  */
+      concurrency_group: string;
       dst_gap: components['schemas']['DstGap'];
       dst_repeat: components['schemas']['DstRepeat'];
       /**
@@ -553,6 +557,7 @@ export interface components {
           | 'not_due'
           | 'cluster_paused'
           | 'slot'
+          | 'group'
           | 'unreadable'
           | 'no_executor'
           | 'pinned_unknown'
@@ -562,6 +567,7 @@ export interface components {
           | 'queued';
         detail: string;
         position?: number;
+        group?: string;
         length?: number;
         since?: components['schemas']['Time'];
       };
@@ -861,6 +867,44 @@ export interface components {
       update_time: components['schemas']['Time'];
       allowed_actions: ('delete' | 'edit')[];
     };
+    GroupName: string;
+    GroupLimit: number;
+    Group: {
+      name: components['schemas']['GroupName'];
+      limit: components['schemas']['GroupLimit'];
+      running: number;
+      queued: number;
+      jobs: number;
+      update_time: components['schemas']['Time'];
+      allowed_actions: ('delete' | 'edit')[];
+    };
+    GroupDetail: {
+      name?: components['schemas']['GroupName'];
+      limit?: components['schemas']['GroupLimit'];
+      running?: number;
+      queued?: number;
+      jobs?: number;
+      update_time?: components['schemas']['Time'];
+      allowed_actions?: ('delete' | 'edit')[];
+      holders: components['schemas']['GroupHolder'][];
+      queue: components['schemas']['GroupWaiter'][];
+    } & Record<string, unknown>;
+    GroupHolder: {
+      run_id: string;
+      job_id: string;
+      job_name: string;
+      /** @enum {string} */
+      state: 'PENDING' | 'RUNNING' | 'HELD';
+      since: components['schemas']['Time'];
+    };
+    GroupWaiter: {
+      run_id: string;
+      job_id: string;
+      job_name: string;
+      position: number;
+      since: components['schemas']['Time'];
+      priority: number;
+    };
     SecretName: string;
     SecretValue: string | null;
     Secret: {
@@ -997,6 +1041,9 @@ export interface components {
       expires_at: string;
       authority_fingerprint: string;
       join_token: string;
+    };
+    ListGroups: {
+      items: components['schemas']['Group'][];
     };
     RewrapSecrets: {
       key_id: string;

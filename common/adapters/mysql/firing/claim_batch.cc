@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/adapters/mysql/firing/group_slots.h"
 #include "common/adapters/mysql/firing/job_slots.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
@@ -40,7 +41,71 @@ struct ClaimBatchState {
   LockedRuns runs;
   EnabledExecutors enabled;
   SlotRules jobs;
+  GroupsByName groups;
 };
+
+// The groups are locked before the runs.
+Status LockNamedGroups(Session& session, const std::vector<ClaimRequest>& requests,
+                       const std::vector<size_t>& places, GroupsByName* groups) {
+  for (const size_t place : places) {
+    if (!requests[place].group.empty()) (*groups)[requests[place].group];
+  }
+  return LockGroups(session, groups);
+}
+
+// As the slots of jobs: the first run of the queue is read after the runs were locked.
+Status LockGroupRules(Session& session, const std::vector<ClaimRequest>& requests,
+                      const std::vector<size_t>& places, ClaimBatchState* state) {
+  std::map<std::string, int64_t> wanted;
+  for (const size_t place : places) {
+    const ClaimRequest& request = requests[place];
+    const auto run = state->runs.find(request.key);
+    if (request.group.empty() || run == state->runs.end()) continue;
+    const bool has_slot = run->second.group_slot != 0 &&
+                          run->second.row.group == state->groups.at(request.group).group_no;
+    if (!has_slot && run->second.row.state == RunState::kPending) ++wanted[request.group];
+  }
+  for (const auto& [name, count] : wanted) {
+    LockedGroup& group = state->groups.at(name);
+    if (group.group_no == GroupNo{}) continue;
+    CARILLON_ASSIGN_OR_RETURN(const auto first, ReadGroupWaits(session, group.group_no, 1));
+    if (!first.empty()) group.first = first.front().place;
+    CARILLON_TRY(LockFreeSlots(session, count, &group));
+  }
+  return {};
+}
+
+// Orders claims by their places in a group, so that of several in one batch the first gets the slot.
+void SortForGroups(const std::vector<ClaimRequest>& requests, const LockedRuns& runs,
+                   std::vector<size_t>* places) {
+  const auto order = [&](size_t place) {
+    const auto run = runs.find(requests[place].key);
+    return run == runs.end() ? GroupPlace{.key = requests[place].key}
+                             : PlaceInGroup(run->second.row);
+  };
+  std::stable_sort(places->begin(), places->end(),
+                   [&](size_t a, size_t b) { return order(a) < order(b); });
+}
+
+// The free slot of the job that the run takes, if it needs one.
+std::optional<int64_t> TakeJobSlot(const ClaimRequest& request, const ClaimFacts& facts,
+                                   JobSlots* slots) {
+  if (slots == nullptr || facts.slots.has_slot) return std::nullopt;
+  const std::optional<int64_t> slot = slots->Lowest(request.overlap.max_running);
+  CARILLON_CHECK(slot.has_value(), "an accepted claim has a free slot");
+  // Later requests of the batch must find the slot taken.
+  slots->taken[*slot] = request.key;
+  return slot;
+}
+
+void TakeGroupSlot(StoredRun& run, LockedGroup* group, const GroupFacts& facts, RunWriter& writer) {
+  const uint32_t reserved = facts.has_slot ? run.group_slot : 0;
+  if (reserved == 0) writer.FreeGroupSlot(run);  // of a group that its job has left
+  if (group == nullptr) return;
+  const std::optional<uint32_t> slot = reserved != 0 ? reserved : group->TakeFree();
+  CARILLON_CHECK(slot.has_value(), "an accepted claim has a free slot of its group");
+  writer.TakeGroupSlot(run, group->group_no, *slot);
+}
 
 Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
                             ClaimBatchState& state, RunWriter& writer, WallTime now) {
@@ -54,19 +119,21 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
   JobSlots* const slots = takes_slots ? &state.jobs.slots.at(run->row.job_no) : nullptr;
   JobQueueFacts* const queue = takes_slots ? &state.jobs.queues.at(run->row.job_no) : nullptr;
   if (takes_slots) facts.slots = SlotFactsOf(*slots, *queue, request.key);
-  const ClaimDecision decision = DecideClaim(run == nullptr ? nullptr : &run->row, request, facts);
+  LockedGroup* const group =
+      run != nullptr && !request.group.empty() ? &state.groups.at(request.group) : nullptr;
+  if (group != nullptr) facts.group = GroupFactsOf(*group, *run);
+  ClaimDecision decision = DecideClaim(run == nullptr ? nullptr : &run->row, request, facts);
+  // The group was deleted, so the job was edited since the task was published.
+  if (decision.for_group && group->group_no == GroupNo{}) {
+    decision = {ClaimVerdict::kRefused, ClaimReason::kVersionMoved};
+  }
   if (decision.verdict == ClaimVerdict::kAccepted) {
     run->row.claim_token = request.token;
     run->row.executor = request.executor;
     run->row.incarnation = request.incarnation;
     run->incarnation_no = incarnation;
-    std::optional<int64_t> slot;
-    if (takes_slots && !facts.slots.has_slot) {
-      slot = slots->Lowest(request.overlap.max_running);
-      CARILLON_CHECK(slot.has_value(), "an accepted claim has a free slot");
-      // Later requests of the batch must find the slot taken.
-      slots->taken[*slot] = request.key;
-    }
+    const std::optional<int64_t> slot = TakeJobSlot(request, facts, slots);
+    TakeGroupSlot(*run, group, facts.group, writer);
     CARILLON_TRY(writer.Claim(*run, slot, now));
     if (StartsLate(run->row, request, now)) writer.NoteLate(run->row, now);
   } else if (decision.verdict == ClaimVerdict::kSkipped) {
@@ -75,9 +142,16 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
   } else if (decision.verdict == ClaimVerdict::kEnqueued) {
     const Duration timeout = request.overlap.queue_timeout;
     const WallTime expires = timeout > Duration::zero() ? now + timeout : kNever;
-    slots->Release(request.key);
-    queue->Add(request.key);
-    CARILLON_TRY(writer.Queue(*run, expires, now));
+    QueueWrite place{.expires = expires};
+    if (decision.for_group) {
+      place.group = group->group_no;
+      place.slot = TakeJobSlot(request, facts, slots);
+      group->Queue(PlaceInGroup(run->row));
+    } else {
+      slots->Release(request.key);
+      queue->Add(request.key);
+    }
+    CARILLON_TRY(writer.Queue(*run, place, now));
   }
   ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
   if (run != nullptr) {
@@ -88,15 +162,19 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
 }
 
 Status ClaimRead(Session& session, const std::vector<ClaimRequest>& requests,
-                 const std::vector<size_t>& places, const ClaimRules& rules, ClaimBatchState& state,
+                 std::vector<size_t> places, const ClaimRules& rules, ClaimBatchState& state,
                  RunWriter& writer, Replies* replies) {
+  CARILLON_TRY(LockNamedGroups(session, requests, places, &state.groups));
   std::vector<RunKey> keys;
   keys.reserve(places.size());
   for (const size_t place : places) keys.push_back(requests[place].key);
   CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), rules.incarnations));
   CARILLON_ASSIGN_OR_RETURN(state.jobs, LockSlotRules(session, requests, places, state.runs));
+  CARILLON_TRY(LockGroupRules(session, requests, places, &state));
   for (const auto& [job_no, unused] : state.jobs.slots) rules.slot_jobs.Note(job_no, true);
+  if (!state.groups.empty()) SortForGroups(requests, state.runs, &places);
   for (const size_t place : places) {
+    if (!requests[place].group.empty()) rules.slot_jobs.Note(requests[place].job_no, true);
     CARILLON_ASSIGN_OR_RETURN((*replies)[place], ClaimOne(requests[place], rules.numbers[place],
                                                           state, writer, rules.now));
   }

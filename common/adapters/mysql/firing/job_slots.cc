@@ -57,14 +57,16 @@ namespace {
 // Returns the expression that reads a column of the first queued run of the job k.j.
 std::string OfFirst(std::string_view column) {
   return "(SELECT w." + std::string(column) +
-         " FROM run_waits w FORCE INDEX (by_job) WHERE w.segment = k.g AND w.job_no = k.j "
+         " FROM run_waits w FORCE INDEX (by_place) WHERE w.segment = k.g AND w.group_no = 0 AND "
+         "w.job_no = k.j "
          "ORDER BY w.fire_us, w.schedule_id, w.shard LIMIT 1)";
 }
 
 Status CountQueues(Session& session, const std::vector<JobNo>& counted, QueuesOfJobs* queues) {
   static const std::string statement =
-      "SELECT k.j, (SELECT COUNT(*) FROM run_waits w FORCE INDEX (by_job) WHERE w.segment = k.g "
-      "AND w.job_no = k.j) FROM JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED PATH '$[0]', "
+      "SELECT k.j, (SELECT COUNT(*) FROM run_waits w FORCE INDEX (by_place) WHERE w.segment = k.g "
+      "AND w.group_no = 0 AND w.job_no = k.j) FROM JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED "
+      "PATH '$[0]', "
       "j BIGINT UNSIGNED PATH '$[1]')) k";
   JsonRows wanted;
   for (const JobNo job_no : counted) {

@@ -9,6 +9,7 @@
 #include "common/adapters/mysql/client/ascii.h"
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/firing/group_batch.h"
 #include "common/adapters/mysql/firing/queue_batch.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 
@@ -49,7 +50,8 @@ Result<std::vector<QueuedJob>> ReadAdmissible(Session& session,
       Rows rows,
       session.Query("SELECT q.job_no, q.segment FROM (" +
                         UnionOf("SELECT DISTINCT w.segment, w.job_no FROM run_waits w FORCE INDEX "
-                                "(by_job) WHERE w.segment = ? AND w.job_no > ?",
+                                "(by_place) WHERE w.segment = ? AND w.group_no = 0 AND w.job_no > "
+                                "?",
                                 segments.size()) +
                         rest,
                     params));
@@ -108,9 +110,10 @@ Result<JobQueue> ReadJobQueue(Session& session, Incarnations& incarnations, cons
   static const std::string holders =
       " FROM run_slots t FORCE INDEX (PRIMARY)" + JoinRuns("t") +
       " WHERE t.job_no = ? ORDER BY r.fire_us, r.schedule_id, r.shard";
-  static const std::string queued = " FROM run_waits w FORCE INDEX (by_job)" + JoinRuns("w") +
-                                    " WHERE w.segment = ? AND w.job_no = ? AND " + IsQueued() +
-                                    " ORDER BY w.fire_us, w.schedule_id, w.shard LIMIT ?";
+  static const std::string queued =
+      " FROM run_waits w FORCE INDEX (by_place)" + JoinRuns("w") +
+      " WHERE w.segment = ? AND w.group_no = 0 AND w.job_no = ? AND " + IsQueued() +
+      " ORDER BY w.fire_us, w.schedule_id, w.shard LIMIT ?";
   uint64_t job_no = 0;
   uint64_t segment = 0;
   bool takes_slots = false;
@@ -133,8 +136,8 @@ Result<JobQueue> ReadJobQueue(Session& session, Incarnations& incarnations, cons
       queue.queued,
       ReadRows(session, incarnations, queued, {segment, job_no, static_cast<uint64_t>(limit)}));
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query("SELECT COUNT(*) FROM run_waits w FORCE INDEX (by_job) WHERE "
-                               "w.segment = ? AND w.job_no = ?",
+      Rows rows, session.Query("SELECT COUNT(*) FROM run_waits w FORCE INDEX (by_place) WHERE "
+                               "w.segment = ? AND w.group_no = 0 AND w.job_no = ?",
                                {segment, job_no}));
   rows.Next();
   // Runs may have left the queue between the statements.
@@ -142,35 +145,58 @@ Result<JobQueue> ReadJobQueue(Session& session, Incarnations& incarnations, cons
   return queue;
 }
 
-Result<std::optional<QueuePlace>> ReadPlace(Session& session, const RunKey& key) {
-  static const std::string own =
-      "SELECT w.segment, w.job_no, w.queued_us FROM run_waits w FORCE INDEX (PRIMARY)" +
-      JoinRuns("w") + " WHERE w.fire_us = ? AND w.schedule_id = ? AND w.shard = ? AND " +
-      IsQueued();
+// The condition that a row of run_waits w goes before a run in the queue of its job, and its values.
+const std::string kEarlierKey =
+    "w.fire_us < ? OR (w.fire_us = ? AND (w.schedule_id < ? OR (w.schedule_id = ? AND w.shard < "
+    "?)))";
+
+Params EarlierKey(const RunKey& key) {
   const int64_t fire = ToUnixMicros(key.fire);
   const uint64_t schedule = key.schedule_id.value();
-  const auto shard = static_cast<uint64_t>(key.shard);
+  return {fire, fire, schedule, schedule, static_cast<uint64_t>(key.shard)};
+}
+
+Result<std::optional<QueuePlace>> ReadPlace(Session& session, const RunKey& key) {
+  static const std::string own =
+      "SELECT w.segment, w.job_no, w.queued_us, w.group_no, w.rank_no, COALESCE((SELECT g.name "
+      "FROM concurrency_groups g WHERE g.group_no = w.group_no), '') FROM run_waits w FORCE INDEX "
+      "(PRIMARY)" +
+      JoinRuns("w") + " WHERE w.fire_us = ? AND w.schedule_id = ? AND w.shard = ? AND " +
+      IsQueued();
+  static const std::string in_job =
+      "SELECT COUNT(*), COUNT(IF(" + kEarlierKey +
+      ", 1, NULL)) FROM run_waits w FORCE INDEX (by_place) WHERE w.segment = ? AND w.group_no = 0 "
+      "AND w.job_no = ?";
+  static const std::string in_group =
+      "SELECT COUNT(*), COUNT(IF(w.rank_no < ? OR (w.rank_no = ? AND (" + kEarlierKey +
+      ")), 1, NULL)) FROM run_waits w FORCE INDEX (by_group) WHERE w.group_no = ?";
   QueuePlace place;
-  uint64_t segment = 0;
-  uint64_t job_no = 0;
+  Params params;
+  uint64_t group = 0;
   {
-    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(own, {fire, schedule, shard}));
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Query(own, {ToUnixMicros(key.fire), key.schedule_id.value(),
+                                                  static_cast<uint64_t>(key.shard)}));
     if (!rows.Next()) return std::optional<QueuePlace>();
-    segment = rows.Unsigned(1);
-    job_no = rows.Unsigned(2);
     place.since = rows.Time(3);
+    group = rows.Unsigned(4);
+    const Params earlier = EarlierKey(key);
+    if (group != 0) params = {rows.Int(5), rows.Int(5)};
+    params.insert(params.end(), earlier.begin(), earlier.end());
+    if (group != 0) {
+      params.emplace_back(group);
+      place.group = rows.Text(6);
+    } else {
+      params.emplace_back(rows.Unsigned(1));
+      params.emplace_back(rows.Unsigned(2));
+    }
   }
-  CARILLON_ASSIGN_OR_RETURN(
-      Rows rows,
-      session.Query("SELECT COUNT(*), COUNT(IF(w.fire_us < ? OR (w.fire_us = ? AND (w.schedule_id "
-                    "< ? OR (w.schedule_id = ? AND w.shard < ?))), 1, NULL)) FROM run_waits w "
-                    "FORCE INDEX (by_job) WHERE w.segment = ? AND w.job_no = ?",
-                    {fire, fire, schedule, schedule, shard, segment, job_no}));
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(group != 0 ? in_group : in_job, params));
   rows.Next();
   place.position = rows.Int(2) + 1;
   // The run itself may have left the queue between the statements.
   place.length = std::max(rows.Int(1), place.position);
-  return std::optional(place);
+  return std::optional(std::move(place));
 }
 
 }  // namespace
@@ -190,6 +216,37 @@ Result<AdmissionEffect> MysqlQueueStore::Admit(const QueuedJob& job, const Fence
   // transaction runs again.
   return InTransaction(db_.pool(), {.operation = "admit", .retry_duplicates = true},
                        [&](Session& session) { return AdmitBatch(session, job, rules); });
+}
+
+Result<std::vector<QueuedGroup>> MysqlQueueStore::ScanGroups(const std::vector<SegmentId>& segments,
+                                                             GroupNo after, size_t limit) {
+  if (segments.empty() || limit == 0) return std::vector<QueuedGroup>{};
+  return InRead(db_.pool(), "scan groups", [&](Session& session) {
+    return ReadAdmissibleGroups(session, segments, after, limit);
+  });
+}
+
+Result<AdmissionEffect> MysqlQueueStore::AdmitGroup(const QueuedGroup& group, const Fence& fence,
+                                                    WallTime now) {
+  const AdmitRules rules{db_.caches().incarnations, fence, now};
+  return InTransaction(db_.pool(), {.operation = "admit to group"}, [&](Session& session) {
+    return AdmitGroupBatch(session, group.group_no, rules);
+  });
+}
+
+Result<std::vector<UnusedSlot>> MysqlQueueStore::ScanUnusedSlots(
+    const std::vector<SegmentId>& segments, WallTime now, size_t limit) {
+  if (segments.empty() || limit == 0) return std::vector<UnusedSlot>{};
+  return InRead(db_.pool(), "scan unused slots",
+                [&](Session& session) { return ReadUnusedSlots(session, segments, now, limit); });
+}
+
+Result<size_t> MysqlQueueStore::ReclaimSlots(const std::vector<UnusedSlot>& slots,
+                                             const Fence& fence, WallTime now) {
+  if (slots.empty()) return size_t{0};
+  const AdmitRules rules{db_.caches().incarnations, fence, now};
+  return InTransaction(db_.pool(), {.operation = "reclaim slots"},
+                       [&](Session& session) { return ReclaimBatch(session, slots, rules); });
 }
 
 Result<std::vector<SkipItem>> MysqlQueueStore::ScanExpired(const std::vector<SegmentId>& segments,

@@ -26,8 +26,8 @@ struct Wait {
 Result<std::vector<Wait>> ReadWaits(Session& session, const QueuedJob& job, bool newest_first,
                                     size_t limit) {
   static const std::string select =
-      "SELECT w.fire_us, w.schedule_id, w.shard, w.queued_us FROM run_waits w FORCE INDEX (by_job) "
-      "WHERE w.segment = ? AND w.job_no = ? ORDER BY ";
+      "SELECT w.fire_us, w.schedule_id, w.shard, w.queued_us FROM run_waits w FORCE INDEX "
+      "(by_place) WHERE w.segment = ? AND w.group_no = 0 AND w.job_no = ? ORDER BY ";
   static const std::string oldest = select + "w.fire_us, w.schedule_id, w.shard LIMIT ?";
   static const std::string newest =
       select + "w.fire_us DESC, w.schedule_id DESC, w.shard DESC LIMIT ?";
@@ -100,7 +100,7 @@ Status DeleteStale(Session& session, const std::vector<Wait>& stale) {
       "DELETE w FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH "
       "'$[1]', h INT UNSIGNED PATH '$[2]', q BIGINT PATH '$[3]')) k STRAIGHT_JOIN run_waits w "
       "FORCE INDEX (PRIMARY) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h WHERE "
-      "w.queued_us = k.q";
+      "w.queued_us = k.q AND w.group_no = 0";
   if (stale.empty()) return {};
   JsonRows rows;
   for (const Wait& wait : stale) rows.Begin().Add(wait.key).Add(wait.since);
@@ -206,8 +206,10 @@ Result<AdmissionEffect> AdmitBatch(Session& session, const QueuedJob& job,
   for (const Wait& wait : chosen.waits) {
     const auto run = state.runs.find(wait.key);
     if (run != state.runs.end() && !run->second.readable) continue;
+    // A run with a slot waits for its group by now.
     const bool queued = run != state.runs.end() && run->second.row.state == RunState::kPending &&
-                        run->second.row.due == kQueued && run->second.row.job_no == job.job_no;
+                        run->second.row.due == kQueued && run->second.row.job_no == job.job_no &&
+                        !(run->second.slot_taken && TakesSlots(overlap.policy));
     if (!queued) {
       stale.push_back(wait);
       continue;

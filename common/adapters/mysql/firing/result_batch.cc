@@ -35,6 +35,18 @@ Status RecordReport(const StoredRun& run, const ResultReport& report, RunWriter&
                                             .result = report.result});
 }
 
+// The slots that a run holds before a change.
+struct HeldSlots {
+  explicit HeldSlots(const StoredRun& run)
+      : of_job(run.slot_taken), of_group(run.group_slot != 0) {}
+  // True if `run`, after the change, has given one of them back.
+  bool Freed(const StoredRun& run) const {
+    return (of_job && !run.slot_taken) || (of_group && run.group_slot == 0);
+  }
+  bool of_job;
+  bool of_group;
+};
+
 struct ResultBatchState {
   LockedJobs jobs;
   LockedRuns runs;
@@ -58,16 +70,18 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
     CARILLON_TRY(RecordReport(run, report, writer));
     return effect;
   }
-  if (run.row.state == RunState::kRunning) slot_jobs.Note(run.row.job_no, run.slot_taken);
+  if (run.row.state == RunState::kRunning) {
+    slot_jobs.Note(run.row.job_no, run.slot_taken || run.group_slot != 0);
+  }
   const auto job = state.jobs.find(run.row.job_no);
   const ResultDecision decision =
       DecideResult(&run.row, job == state.jobs.end() ? nullptr : &job->second, report, now);
   effect.verdict = decision.verdict;
   if (decision.verdict == ResultVerdict::kApplied) {
-    const bool held_slot = run.slot_taken;
+    const HeldSlots held(run);
     CARILLON_TRY(writer.Change(run, decision.change, report.result, now));
     NoteWritten(run.row, &effect);
-    effect.freed_slot = held_slot && IsFinal(effect.state);
+    effect.freed_slot = held.Freed(run);
     effect.dead_letter = decision.change.dead_letter;
   } else if (decision.verdict == ResultVerdict::kRecordedOnly && IsNews(run, report)) {
     CARILLON_TRY(RecordReport(run, report, writer));
@@ -186,12 +200,12 @@ Result<Effects> LoseBatch(Session& session, const std::vector<LostReport>& repor
     const std::optional<RunChange> change = DecideLost(&run.row, job_row, report, now);
     if (!change) continue;
     const AttemptResult loss = LossOf(run, now);
-    const bool held_slot = run.slot_taken;
+    const HeldSlots held(run);
     CARILLON_TRY(writer.Change(run, *change, loss, now));
     RunEffect& effect = effects.emplace_back();
     effect.key = report.key;
     NoteWritten(run.row, &effect);
-    effect.freed_slot = held_slot && IsFinal(effect.state);
+    effect.freed_slot = held.Freed(run);
     effect.dead_letter = change->dead_letter;
   }
   CARILLON_TRY(writer.Flush());

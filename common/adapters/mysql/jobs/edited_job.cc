@@ -66,15 +66,45 @@ Status WriteSchedules(Session& session, EditedJob& edited) {
   return InsertSchedules(session, added);
 }
 
+// True if runs that wait for a group, or have a slot of one, must be looked at anew.
+bool MovesGroup(const EditedJob& edited) {
+  return edited.old_group != edited.job.group ||
+         TakesSlots(edited.old_overlap) != TakesSlots(edited.job.definition.overlap_policy);
+}
+
+// While its job takes slots, a queued run has one exactly if it waits for its group.
+bool WaitsForGroup(const EditedJob& edited, const StoredRun& run) {
+  return edited.old_group != GroupNo{} && run.row.state == RunState::kPending &&
+         run.row.due == kQueued && (run.slot_taken || !TakesSlots(edited.old_overlap));
+}
+
+// Runs that wait for a group go by their new priority.
+Status MoveRanks(Session& session, const EditedJob& edited) {
+  static const std::string statement =
+      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
+      "h INT UNSIGNED PATH '$[2]', r INT PATH '$[3]')) k STRAIGHT_JOIN run_waits w FORCE INDEX "
+      "(PRIMARY) ON w.fire_us = k.f AND w.schedule_id = k.s AND w.shard = k.h SET w.rank_no = k.r "
+      "WHERE w.group_no > 0";
+  JsonRows ranks;
+  for (const EditedRun& pending : edited.pending) {
+    if (pending.erased || pending.ended || !WaitsForGroup(edited, pending.run)) continue;
+    ranks.Begin().Add(pending.run.row.key).Add(PlaceInGroup(pending.run.row).rank);
+  }
+  if (ranks.empty()) return {};
+  CARILLON_TRY(session.Execute(statement, {ranks.Take()}));
+  return {};
+}
+
 Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& context) {
   static const std::string erase =
       "DELETE r FROM " + kKeysJoinRuns + " WHERE r.state = 'PENDING' AND r.attempt = 1";
   static const std::string stamp =
       "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
-      "h INT UNSIGNED PATH '$[2]', u BIGINT PATH '$[3]', p INT PATH '$[4]')) k STRAIGHT_JOIN "
-      "job_runs r "
+      "h INT UNSIGNED PATH '$[2]', u BIGINT PATH '$[3]', p INT PATH '$[4]', g INT UNSIGNED PATH "
+      "'$[5]', n INT UNSIGNED PATH '$[6]')) k STRAIGHT_JOIN job_runs r "
       "FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s AND r.shard = k.h "
-      "SET r.due_us = k.u, r.priority = k.p, r.def_version = ? WHERE r.state = 'PENDING'";
+      "SET r.due_us = k.u, r.priority = k.p, r.def_version = ?, r.group_no = k.g, "
+      "r.group_slot = k.n WHERE r.state = 'PENDING'";
   const StoredJobRow& job = edited.job;
   JsonRows erased;
   JsonRows stamped;
@@ -85,9 +115,15 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
       erased.Begin().Add(row.key);
       writer.Unqueue(pending.run);
       writer.Free(pending.run);
+      writer.FreeGroupSlot(pending.run);
     } else if (pending.ended) {
       CARILLON_TRY(writer.End(pending.run, *pending.ended, pending.reason, context.now));
     } else {
+      if (MovesGroup(edited) || pending.held_back) writer.FreeGroupSlot(pending.run);
+      if (MovesGroup(edited) && WaitsForGroup(edited, pending.run)) {
+        writer.Unqueue(pending.run);
+        row.due = context.now;
+      }
       if (pending.held_back) {
         writer.Unqueue(pending.run);
         row.due = kNever;
@@ -95,7 +131,12 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
       if (pending.released) row.due = context.now;
       // Only manual runs may have a priority of their own.
       if (row.kind != RunKind::kManual && job.readable) row.priority = job.definition.priority;
-      stamped.Begin().Add(row.key).Add(row.due).Add(row.priority);
+      stamped.Begin()
+          .Add(row.key)
+          .Add(row.due)
+          .Add(row.priority)
+          .Add(row.group.value())
+          .Add(pending.run.group_slot);
     }
   }
   if (!erased.empty()) CARILLON_TRY(session.Execute(erase, {erased.Take()}));
@@ -157,13 +198,14 @@ Status MoveExpiry(Session& session, const EditedJob& edited) {
 
 }  // namespace
 
-Result<EditedJob> LockEdited(Session& session, const JobId& id, WallTime now,
-                             Incarnations& incarnations) {
+Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinition* replacement,
+                             WallTime now, Incarnations& incarnations) {
   EditedJob edited;
   CARILLON_ASSIGN_OR_RETURN(edited.job, LockLiveJob(session, id, JobLock::kUpdate));
   const JobDefinition& definition = edited.job.definition;
   edited.old_overlap = definition.overlap_policy;
   edited.old_queue_timeout_s = definition.queue_timeout_s;
+  edited.old_group = edited.job.group;
   CARILLON_ASSIGN_OR_RETURN(std::vector<StoredScheduleRow> rows,
                             LockSchedules(session, edited.job.job_no));
   std::sort(rows.begin(), rows.end(), [](const StoredScheduleRow& a, const StoredScheduleRow& b) {
@@ -178,6 +220,11 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, WallTime now,
     const WallTime next = row.place(definition.enabled);
     edited.schedules.push_back({std::move(row), next});
   }
+  if (replacement != nullptr && !replacement->concurrency_group.empty()) {
+    const std::string& name = replacement->concurrency_group;
+    CARILLON_ASSIGN_OR_RETURN(const auto numbers, LockGroupNumbers(session, {name}));
+    edited.new_group = numbers.at(name);
+  }
   CARILLON_TRY(LoadOpenRuns(session, incarnations, &edited));
   CARILLON_TRY(LoadPastRecall(session, now, &edited));
   return edited;
@@ -189,6 +236,7 @@ Status WriteEdited(Session& session, EditedJob& edited, const WriteContext& cont
   CARILLON_TRY(WriteRuns(session, edited, context));
   CARILLON_TRY(TakeSlots(session, edited));
   CARILLON_TRY(MoveExpiry(session, edited));
+  CARILLON_TRY(MoveRanks(session, edited));
   return InsertGaps(session, edited.gaps);
 }
 

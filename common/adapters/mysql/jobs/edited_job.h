@@ -37,6 +37,8 @@ struct EditedJob {
   StoredJobRow job = {};
   OverlapPolicy old_overlap = OverlapPolicy::kAllow;
   int64_t old_queue_timeout_s = 0;
+  GroupNo old_group = {};
+  GroupNo new_group = {};                      // after a Replace
   std::vector<EditedSchedule> schedules = {};  // in the order of the definition
   std::vector<ScheduleId> removed = {};
   std::vector<PlannedGap> gaps = {};
@@ -47,10 +49,11 @@ struct EditedJob {
   std::map<ScheduleId, WallTime> past_recall = {};
 };
 
-// Locks the job, its schedules and its open runs, in this order (see mysql_firing_store.h).
-// kNotFound: the job does not exist or is deleted.
-Result<EditedJob> LockEdited(Session& session, const JobId& id, WallTime now,
-                             Incarnations& incarnations);
+// Locks the job, its schedules, the group that the new definition names, and the open runs of the job,
+// in this order (see mysql_firing_store.h). `replacement`: null if the definition does not change.
+// kNotFound: the job does not exist or is deleted. kInvalid: there is no such group.
+Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinition* replacement,
+                             WallTime now, Incarnations& incarnations);
 
 // Writes everything that the edit has changed, as a new version of the job. Copies from the job the
 // values that schedules and runs repeat.

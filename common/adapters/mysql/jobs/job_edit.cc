@@ -51,6 +51,7 @@ void JobEdit::Remove(EditedSchedule& schedule, const JobDefinition& definition, 
 void JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> ids) {
   const JobDefinition old = rows_.job.definition;
   rows_.job.definition = definition;
+  rows_.job.group = rows_.new_group;
   rows_.job.readable = true;
   NextVersion();
   std::vector<EditedSchedule> left = std::move(rows_.schedules);

@@ -69,6 +69,21 @@ FreshJob Fresh(const FreshNumbers& numbers, const NewJob& wanted, WallTime now) 
   return {std::move(job), std::move(schedules)};
 }
 
+// Puts the numbers of their groups into the rows of new jobs. Nobody waits for rows of new jobs, so
+// their groups may be locked before them.
+Status FillGroups(Session& session, const std::vector<StoredJobRow*>& jobs) {
+  std::set<std::string> names;
+  for (const StoredJobRow* job : jobs) {
+    if (!job->definition.concurrency_group.empty()) names.insert(job->definition.concurrency_group);
+  }
+  CARILLON_ASSIGN_OR_RETURN(const auto numbers, LockGroupNumbers(session, names));
+  for (StoredJobRow* job : jobs) {
+    const auto found = numbers.find(job->definition.concurrency_group);
+    job->group = found == numbers.end() ? GroupNo{} : found->second;
+  }
+  return {};
+}
+
 StoredJob ToStored(const FreshJob& fresh) {
   const StoredJobRow& job = fresh.row;
   StoredJob stored{.job_no = job.job_no,
@@ -100,9 +115,11 @@ Result<std::vector<StoredJob>> ReadNumbered(Session& session, const std::set<Job
   return std::move(read.jobs);
 }
 
-Result<JobEdit> BeginEdit(Session& session, const JobId& id, WallTime now,
-                          Incarnations& incarnations) {
-  CARILLON_ASSIGN_OR_RETURN(EditedJob rows, LockEdited(session, id, now, incarnations));
+// `replacement` as for LockEdited.
+Result<JobEdit> BeginEdit(Session& session, const JobId& id, const JobDefinition* replacement,
+                          WallTime now, Incarnations& incarnations) {
+  CARILLON_ASSIGN_OR_RETURN(EditedJob rows,
+                            LockEdited(session, id, replacement, now, incarnations));
   return JobEdit(std::move(rows), now);
 }
 
@@ -120,10 +137,11 @@ Result<StoredJob> MysqlJobStore::CreateJob(const JobId& id, const JobDefinition&
   CARILLON_ASSIGN_OR_RETURN(
       const uint64_t first_schedule,
       db_.caches().ids.Next(db_.pool(), "schedule", definition.schedules.size() + 1));
-  const FreshJob fresh =
+  FreshJob fresh =
       Fresh({job_no, first_schedule, db_.segment_count()}, {id, definition}, context.now);
   const Status created =
       InTransaction(db_.pool(), {.operation = "create job"}, [&](Session& session) -> Status {
+        CARILLON_TRY(FillGroups(session, {&fresh.row}));
         CARILLON_TRY(InsertJob(session, fresh.row, context.actor));
         return InsertSchedules(session, fresh.schedules);
       });
@@ -157,6 +175,9 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
             [](const StoredJobRow& a, const StoredJobRow& b) { return a.job_id < b.job_id; });
   const Status written =
       InTransaction(db_.pool(), {.operation = "create jobs"}, [&](Session& session) -> Status {
+        std::vector<StoredJobRow*> grouped;
+        for (StoredJobRow& row : rows) grouped.push_back(&row);
+        CARILLON_TRY(FillGroups(session, grouped));
         CARILLON_TRY(InsertJobs(session, rows, context.actor));
         return InsertSchedules(session, schedules);
       });
@@ -297,8 +318,8 @@ Result<StoredJob> MysqlJobStore::ReplaceJob(const JobId& id, int64_t expected_ve
   }
   return InTransaction(
       db_.pool(), {.operation = "replace job"}, [&](Session& session) -> Result<StoredJob> {
-        CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
-                                  BeginEdit(session, id, context.now, db_.caches().incarnations));
+        CARILLON_ASSIGN_OR_RETURN(JobEdit edit, BeginEdit(session, id, &definition, context.now,
+                                                          db_.caches().incarnations));
         CARILLON_TRY(CheckVersion(edit.job(), expected_version));
         edit.Replace(definition, ids);
         CARILLON_TRY(WriteEdited(session, edit.rows(), context));
@@ -310,8 +331,8 @@ Result<StoredJob> MysqlJobStore::PauseJob(const JobId& id, const std::string& re
                                           const WriteContext& context) {
   return InTransaction(
       db_.pool(), {.operation = "pause job"}, [&](Session& session) -> Result<StoredJob> {
-        CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
-                                  BeginEdit(session, id, context.now, db_.caches().incarnations));
+        CARILLON_ASSIGN_OR_RETURN(
+            JobEdit edit, BeginEdit(session, id, nullptr, context.now, db_.caches().incarnations));
         CARILLON_TRY(MustBeReadable(edit.job()));
         const bool paused = !edit.job().definition.enabled;
         const bool news = !reason.empty() && reason != edit.job().pause_reason;
@@ -326,8 +347,8 @@ Result<StoredJob> MysqlJobStore::ResumeJob(const JobId& id, const std::string& /
                                            const WriteContext& context) {
   return InTransaction(
       db_.pool(), {.operation = "resume job"}, [&](Session& session) -> Result<StoredJob> {
-        CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
-                                  BeginEdit(session, id, context.now, db_.caches().incarnations));
+        CARILLON_ASSIGN_OR_RETURN(
+            JobEdit edit, BeginEdit(session, id, nullptr, context.now, db_.caches().incarnations));
         CARILLON_TRY(MustBeReadable(edit.job()));
         if (edit.job().definition.enabled) return edit.ToStored();
         edit.Resume();
@@ -339,8 +360,8 @@ Result<StoredJob> MysqlJobStore::ResumeJob(const JobId& id, const std::string& /
 Status MysqlJobStore::DeleteJob(const JobId& id, int64_t expected_version,
                                 const WriteContext& context) {
   return InTransaction(db_.pool(), {.operation = "delete job"}, [&](Session& session) -> Status {
-    CARILLON_ASSIGN_OR_RETURN(JobEdit edit,
-                              BeginEdit(session, id, context.now, db_.caches().incarnations));
+    CARILLON_ASSIGN_OR_RETURN(
+        JobEdit edit, BeginEdit(session, id, nullptr, context.now, db_.caches().incarnations));
     CARILLON_TRY(CheckVersion(edit.job(), expected_version));
     edit.Delete();
     return WriteEdited(session, edit.rows(), context);

@@ -66,8 +66,9 @@ Param CronOf(const JobDefinition& definition) {
 const std::string kJobColumns =
     "j.job_no, j.job_id, j.segment, j.version, j.manual_schedule_id, j.deleted, j.pause_reason, " +
     FromTime("j.create_time") + ", " + FromTime("j.update_time") +
-    ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace, j.max_running, j.queue_max";
-constexpr uint32_t kJobColumnCount = 16;
+    ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace, j.max_running, j.queue_max, "
+    "j.group_no";
+constexpr uint32_t kJobColumnCount = 17;
 
 // Parses a policy. An unknown policy counts as kSkip, which risks least.
 OverlapPolicy OverlapOf(const std::string& text) {
@@ -102,6 +103,7 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
   // The column is authoritative. A member older than the column writes definitions that lack
   // the namespace.
   job.definition.name_space = rows.Text(14);
+  job.group = GroupNo(rows.Unsigned(17));
   return job;
 }
 
@@ -134,7 +136,7 @@ const std::string kChangingColumns =
     "name = ?, type = ?, "
     "command = ?, priority = ?, cron_expression = ?, timeout = ?, retry_count = ?, "
     "retry_interval = ?, retry_backoff = ?, retry_intervals = ?, on_lost = ?, overlap_policy = ?, "
-    "max_running = ?, queue_max = ?, retention_days = ?, update_time = " +
+    "max_running = ?, queue_max = ?, retention_days = ?, group_no = ?, update_time = " +
     ToTime("?");
 
 // `intervals` must outlive the statement.
@@ -161,6 +163,7 @@ Params ChangingParams(const StoredJobRow& job, const std::string& intervals) {
           d.max_running,
           d.queue_max,
           d.retention_days,
+          job.group.value(),
           ToUnixMicros(job.updated)};
 }
 
@@ -248,6 +251,27 @@ Result<StoredJobRow> LockJob(Session& session, JobNo job_no) {
   return job;
 }
 
+Result<std::map<std::string, GroupNo>> LockGroupNumbers(Session& session,
+                                                        const std::set<std::string>& names) {
+  static const std::string statement =
+      "SELECT g.name, g.group_no FROM JSON_TABLE(?, '$[*]' COLUMNS (n VARCHAR(255) CHARACTER SET "
+      "ascii COLLATE ascii_bin PATH '$[0]')) k STRAIGHT_JOIN concurrency_groups g FORCE INDEX "
+      "(by_name) ON g.name = k.n LOCK IN SHARE MODE";
+  std::map<std::string, GroupNo> numbers;
+  if (names.empty()) return numbers;
+  JsonRows wanted;
+  for (const std::string& name : names) wanted.Begin().Add(name);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  while (rows.Next()) numbers[rows.Text(1)] = GroupNo(rows.Unsigned(2));
+  for (const std::string& name : names) {
+    if (!numbers.contains(name)) {
+      return {ErrorCode::kInvalid, fmt::format("there is no concurrency group {}", name),
+              "/concurrency_group"};
+    }
+  }
+  return numbers;
+}
+
 Status InsertJob(Session& session, const StoredJobRow& job, const std::string& actor) {
   static const std::string statement =
       "INSERT INTO jobs SET job_no = ?, job_id = ?, segment = ?, manual_schedule_id = ?, "
@@ -293,6 +317,7 @@ std::string JobsToJson(const std::vector<StoredJobRow>& jobs) {
         .Add(Name(d.overlap_policy))
         .Add(d.max_running)
         .Add(d.queue_max)
+        .Add(job.group.value())
         .Add(JoinIntervals(d.retry_intervals_s))
         .Add(job.pause_reason);
     const Param cron = CronOf(d);
@@ -323,12 +348,12 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
   static const std::string insert_jobs =
       "INSERT INTO jobs (job_no, job_id, segment, version, manual_schedule_id, enabled, deleted, "
       "create_time, update_time, user_id, namespace, name, type, priority, timeout, retry_count, "
-      "retry_interval, retry_backoff, on_lost, overlap_policy, max_running, queue_max, "
+      "retry_interval, retry_backoff, on_lost, overlap_policy, max_running, queue_max, group_no, "
       "retry_intervals, pause_reason, cron_expression, command) SELECT k.n, k.i, k.g, k.v, k.m, "
       "k.e, k.d, " +
       ToTime("k.c") + ", " + ToTime("k.u") +
       ", k.c9, k.c10, k.c11, k.c12, k.c13, k.c14, k.c15, k.c16, k.c17, k.c18, k.c19, k.c20, k.c21, "
-      "k.c22, k.c23, k.c24, k.c25 FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
+      "k.c22, k.c23, k.c24, k.c25, k.c26 FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH "
       "'$[0]', "
       "i VARCHAR(127) PATH '$[1]', g INT UNSIGNED PATH '$[2]', v BIGINT PATH '$[3]', "
       "m BIGINT UNSIGNED PATH '$[4]', e INT PATH '$[5]', d INT PATH '$[6]', "
@@ -337,9 +362,9 @@ Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
       "c12 VARCHAR(32) PATH '$[12]', c13 INT PATH '$[13]', c14 BIGINT PATH '$[14]', "
       "c15 BIGINT PATH '$[15]', c16 BIGINT PATH '$[16]', c17 VARCHAR(32) PATH '$[17]', "
       "c18 VARCHAR(32) PATH '$[18]', c19 VARCHAR(64) PATH '$[19]', "
-      "c20 INT PATH '$[20]', c21 INT PATH '$[21]', c22 MEDIUMTEXT PATH '$[22]', "
-      "c23 MEDIUMTEXT PATH '$[23]', c24 MEDIUMTEXT PATH '$[24]', "
-      "c25 LONGTEXT PATH '$[25]')) k";
+      "c20 INT PATH '$[20]', c21 INT PATH '$[21]', c22 INT UNSIGNED PATH '$[22]', "
+      "c23 MEDIUMTEXT PATH '$[23]', c24 MEDIUMTEXT PATH '$[24]', c25 MEDIUMTEXT PATH '$[25]', "
+      "c26 LONGTEXT PATH '$[26]')) k";
   static const std::string insert_versions =
       "INSERT INTO job_versions (job_no, version, name, definition, actor, created_us) "
       "SELECT k.n, k.v, k.t, k.d, ?, k.u FROM JSON_TABLE(?, '$[*]' COLUMNS ("

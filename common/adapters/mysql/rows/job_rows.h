@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct StoredJobRow {
   int64_t version = 1;
   ScheduleId manual_schedule;  // the pseudo schedule to which manual runs belong
   bool deleted = false;
+  GroupNo group = {};  // the number of definition.concurrency_group
   // False: the definition cannot be read; only its `enabled`, `overlap_policy`, `max_running`,
   // `queue_max`, `name` and `name_space` are set.
   bool readable = true;
@@ -52,6 +54,11 @@ Status InsertJob(Session& session, const StoredJobRow& job, const std::string& a
 // Inserts many jobs as InsertJob does, in two statements.
 Status InsertJobs(Session& session, const std::vector<StoredJobRow>& jobs,
                   const std::string& actor);
+// Locks the rows of the groups in share mode, so that none of them is deleted before the commit, and
+// returns their numbers. kInvalid: there is no such group.
+Result<std::map<std::string, GroupNo>> LockGroupNumbers(Session& session,
+                                                        const std::set<std::string>& names);
+
 // Writes everything except the ids, and a new row of job_versions. For an unreadable job only the
 // version and `deleted` are written; its definition is kept unchanged.
 Status UpdateJob(Session& session, const StoredJobRow& job, const std::string& actor);

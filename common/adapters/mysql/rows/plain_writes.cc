@@ -25,6 +25,8 @@ std::string_view ConditionOf(ClaimFact fact) {
     case ClaimFact::kSegment: return "r.segment = k.g";
     case ClaimFact::kDue: return "r.due_us <= k.c";
     case ClaimFact::kPin: return "r.pinned_executor = ''";
+    case ClaimFact::kGroup: return "r.group_no = 0";
+    case ClaimFact::kFlags: return "r.flags = 0";
   }
   return "FALSE";
 }
@@ -40,6 +42,8 @@ std::string_view ConditionOf(ResultFact fact) {
     case ResultFact::kSegment: return "r.segment = k.g";
     // 1 is kSlotTaken.
     case ResultFact::kSlot: return "r.slot_taken <> 1";
+    case ResultFact::kGroup: return "r.group_no = 0";
+    case ResultFact::kFlags: return "r.flags = 0";
   }
   return "FALSE";
 }

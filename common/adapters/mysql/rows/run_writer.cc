@@ -3,46 +3,34 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/rows/notice_rows.h"
+#include "common/adapters/mysql/rows/queue_statements.h"
 #include "common/base/failpoint.h"
 #include "common/domain/run/skip.h"
 
 namespace carillon::mysql {
-namespace {
-
-// Returns the JSON_TABLE k, which has the columns of a run's key and then `columns`.
-std::string Keyed(std::string_view columns) {
+std::string KeyedRuns(std::string_view columns) {
   return fmt::format(
       "JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
       "h INT UNSIGNED PATH '$[2]'{}{})) k",
       columns.empty() ? "" : ", ", columns);
 }
 
-}  // namespace
-
 std::string UpdateRuns(std::string_view columns, std::string_view set, std::string_view where) {
   return fmt::format(
       "UPDATE {} STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND "
       "r.schedule_id = k.s AND r.shard = k.h SET {} WHERE {}",
-      Keyed(columns), set, where);
+      KeyedRuns(columns), set, where);
 }
 
 namespace {
 
 const std::string kClaim = UpdateRuns(
     "a INT PATH '$[3]', n INT UNSIGNED PATH '$[4]', x BIGINT UNSIGNED PATH '$[5]', "
-    "y BIGINT UNSIGNED PATH '$[6]', c BIGINT PATH '$[7]', t INT PATH '$[8]'",
+    "y BIGINT UNSIGNED PATH '$[6]', c BIGINT PATH '$[7]', t INT PATH '$[8]', "
+    "g INT UNSIGNED PATH '$[9]', z INT UNSIGNED PATH '$[10]'",
     "r.state = 2, r.incarnation_no = k.n, r.token_high = k.x, r.token_low = k.y, "
-    "r.claimed_us = k.c, r.slot_taken = k.t",
+    "r.claimed_us = k.c, r.slot_taken = k.t, r.group_no = k.g, r.group_slot = k.z",
     "r.state = 'PENDING' AND r.attempt = k.a");
-
-const std::string kQueuedRuns =
-    UpdateRuns("a INT PATH '$[3]', u BIGINT PATH '$[4]'", "r.due_us = k.u, r.slot_taken = 0",
-               "r.state = 'PENDING' AND r.attempt = k.a AND r.due_us <> k.u");
-
-const std::string kAdmitted =
-    UpdateRuns("o BIGINT PATH '$[3]', u BIGINT PATH '$[4]', t INT PATH '$[5]'",
-               "r.due_us = k.u, r.slot_taken = IF(k.t = 1, 1, r.slot_taken)",
-               "r.state = 'PENDING' AND r.due_us = k.o");
 
 constexpr std::string_view kFinalColumns =
     "o INT PATH '$[3]', t INT PATH '$[4]', a INT PATH '$[5]', b BIGINT PATH '$[6]', "
@@ -51,7 +39,7 @@ constexpr std::string_view kFinalColumns =
 constexpr std::string_view kFinalSet =
     "r.state = k.t, r.attempt = k.a, r.started_us = k.b, r.ended_us = k.e, r.exit_code = k.x, "
     "r.reason = k.r, r.output_truncated = k.c, r.open_segment = NULL, r.cancel_requested = 0, "
-    "r.slot_taken = 0, r.ended_as = NULLIF(k.t, 4)";
+    "r.slot_taken = 0, r.group_no = 0, r.group_slot = 0, r.ended_as = NULLIF(k.t, 4)";
 
 // `error` is NULL while a run is RUNNING and no cancel was requested: a retry clears it, a claim
 // leaves it unchanged, and a cancel sets `error` together with the flag. So this statement need not
@@ -76,7 +64,8 @@ const std::string kPending = UpdateRuns(
     "r.priority = k.p, "
     "r.open_segment = r.segment, r.ended_as = NULL, r.cancel_requested = 0, r.started_us = 0, "
     "r.ended_us = 0, "
-    "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL",
+    "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL, "
+    "r.group_no = 0, r.group_slot = 0",
     "r.state + 0 = k.o");
 
 const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
@@ -93,7 +82,7 @@ const std::string kAttempt =
     "claimed_us, started_us, ended_us, exit_code, reason, output_truncated, error, output) "
     "SELECT k.f, k.s, k.h, k.a, k.t, k.i, k.c, k.b, k.e, k.x, k.r, k.d, FROM_BASE64(k.m), "
     "FROM_BASE64(k.w) FROM " +
-    Keyed(
+    KeyedRuns(
         "a INT PATH '$[3]', t INT PATH '$[4]', i VARCHAR(255) PATH '$[5]', "
         "c BIGINT PATH '$[6]', b BIGINT PATH '$[7]', e BIGINT PATH '$[8]', x INT PATH '$[9]', "
         "r VARCHAR(255) PATH '$[10]', d INT PATH '$[11]', m LONGTEXT PATH '$[12]', "
@@ -113,45 +102,19 @@ const std::string kAttempt =
     "run_attempts.state = IF(run_attempts.state = 'LOST', VALUES(state), run_attempts.state)";
 
 const std::string kAttemptsBack =
-    "DELETE a FROM " + Keyed("n INT PATH '$[3]'") +
+    "DELETE a FROM " + KeyedRuns("n INT PATH '$[3]'") +
     " STRAIGHT_JOIN run_attempts a FORCE INDEX (PRIMARY) ON a.fire_us = k.f AND "
     "a.schedule_id = k.s AND a.shard = k.h AND a.attempt >= k.n";
-
-const std::string kSlotsTaken =
-    "INSERT INTO run_slots (job_no, slot_no, fire_us, schedule_id, shard) "
-    "SELECT k.j, k.n, k.f, k.s, k.h FROM " +
-    Keyed("j BIGINT UNSIGNED PATH '$[3]', n INT UNSIGNED PATH '$[4]'");
-
-const std::string kSlotsFreed =
-    "DELETE t FROM " + Keyed("j BIGINT UNSIGNED PATH '$[3]'") +
-    " STRAIGHT_JOIN run_slots t FORCE INDEX (PRIMARY) ON t.job_no = k.j "
-    "WHERE t.fire_us = k.f AND t.schedule_id = k.s AND t.shard = k.h";
-
-// A member of a version without queues ends a queued run without deleting its row, which the run
-// may still have when it is queued again.
-const std::string kWaits =
-    "INSERT INTO run_waits (fire_us, schedule_id, shard, job_no, segment, queued_us, expires_us) "
-    "SELECT k.f, k.s, k.h, k.j, k.g, k.q, k.e FROM " +
-    Keyed(
-        "a INT PATH '$[3]', u BIGINT PATH '$[4]', j BIGINT UNSIGNED PATH '$[5]', "
-        "g INT UNSIGNED PATH '$[6]', q BIGINT PATH '$[7]', e BIGINT PATH '$[8]'") +
-    " ON DUPLICATE KEY UPDATE run_waits.queued_us = VALUES(queued_us), "
-    "run_waits.expires_us = VALUES(expires_us)";
-
-const std::string kWaitsOver =
-    "DELETE w FROM " + Keyed("") +
-    " STRAIGHT_JOIN run_waits w FORCE INDEX (PRIMARY) ON w.fire_us = k.f AND "
-    "w.schedule_id = k.s AND w.shard = k.h";
 
 const std::string kCancels =
     "INSERT INTO run_cancels (segment, fire_us, schedule_id, shard) "
     "SELECT k.g, k.f, k.s, k.h FROM " +
-    Keyed("g INT UNSIGNED PATH '$[3]'") +
+    KeyedRuns("g INT UNSIGNED PATH '$[3]'") +
     // The row already exists if an earlier cancel is made stronger.
     " ON DUPLICATE KEY UPDATE run_cancels.segment = run_cancels.segment";
 
 const std::string kCancelsDone =
-    "DELETE c FROM " + Keyed("g INT UNSIGNED PATH '$[3]'") +
+    "DELETE c FROM " + KeyedRuns("g INT UNSIGNED PATH '$[3]'") +
     " STRAIGHT_JOIN run_cancels c FORCE INDEX (PRIMARY) ON c.segment = k.g AND c.fire_us = k.f "
     "AND c.schedule_id = k.s AND c.shard = k.h";
 
@@ -160,14 +123,14 @@ const std::string kExplained =
 
 // A run's dead letters are never older than its fire, so the range of created_us bounds the search.
 const std::string kDeadLettersGone =
-    "DELETE d FROM " + Keyed("") +
+    "DELETE d FROM " + KeyedRuns("") +
     " STRAIGHT_JOIN dead_letters d ON d.created_us >= k.f AND d.fire_us = k.f AND "
     "d.schedule_id = k.s AND d.shard = k.h";
 
 const std::string kDeadLetters =
     "INSERT INTO dead_letters (fire_us, schedule_id, shard, job_no, state, attempts, reason, "
     "created_us) SELECT k.f, k.s, k.h, k.j, k.t, k.a, k.r, k.c FROM " +
-    Keyed(
+    KeyedRuns(
         "j BIGINT UNSIGNED PATH '$[3]', t VARCHAR(255) PATH '$[4]', a INT PATH '$[5]', "
         "r VARCHAR(255) PATH '$[6]', c BIGINT PATH '$[7]'");
 
@@ -219,23 +182,61 @@ Status RunWriter::Claim(StoredRun& run, std::optional<int64_t> slot, WallTime no
       .Add(run.row.claim_token.high)
       .Add(run.row.claim_token.low)
       .Add(now)
-      .Add(run.slot_taken ? kSlotTaken : kActiveNoSlot);
+      .Add(run.slot_taken ? kSlotTaken : kActiveNoSlot)
+      .Add(run.row.group.value())
+      .Add(run.group_slot);
   return {};
 }
 
-Status RunWriter::Queue(StoredRun& run, WallTime expires, WallTime now) {
+Status RunWriter::Queue(StoredRun& run, const QueueWrite& place, WallTime now) {
   CARILLON_TRY(BeginRun(run.row.key));
   run.row.due = kQueued;
-  Free(run);
+  const bool for_group = place.group != GroupNo{};
+  if (!for_group) {
+    Free(run);
+    run.active = false;
+  }
+  if (place.slot) TakeSlot(run, *place.slot);
+  FreeGroupSlot(run);
   queued_.Begin()
       .Add(run.row.key)
       .Add(run.row.attempt)
       .Add(run.row.due)
+      .Add(run.slot_taken ? kSlotTaken
+           : run.active   ? kActiveNoSlot
+                          : 0)
       .Add(run.row.job_no.value())
       .Add(run.row.segment.value())
       .Add(now)
-      .Add(expires);
+      .Add(place.expires)
+      .Add(place.group.value())
+      .Add(for_group ? PlaceInGroup(run.row).rank : int64_t{0});
   return {};
+}
+
+Status RunWriter::Grant(StoredRun& run, GroupNo group, uint32_t slot, WallTime now) {
+  CARILLON_TRY(BeginRun(run.row.key));
+  Unqueue(run);
+  run.row.due = now;
+  run.row.group = group;
+  run.group_slot = slot;
+  granted_.Begin().Add(run.row.key).Add(kQueued).Add(now).Add(group.value()).Add(slot);
+  group_slots_taken_.Begin().Add(run.row.key).Add(group.value()).Add(slot).Add(now);
+  return {};
+}
+
+void RunWriter::TakeGroupSlot(StoredRun& run, GroupNo group, uint32_t slot) {
+  run.row.group = group;
+  run.group_slot = slot;
+  group_slots_taken_.Begin().Add(run.row.key).Add(group.value()).Add(slot).Add(0);
+}
+
+void RunWriter::FreeGroupSlot(StoredRun& run) {
+  if (run.group_slot != 0) {
+    group_slots_freed_.Begin().Add(run.row.key).Add(run.row.group.value()).Add(run.group_slot);
+  }
+  run.row.group = {};
+  run.group_slot = 0;
 }
 
 Status RunWriter::Admit(StoredRun& run, std::optional<int64_t> slot, WallTime now) {
@@ -321,6 +322,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
     row.cancel_requested.reset();
   }
   if (change.state == RunState::kPending) {
+    if (!failpoint::Broken("group.free_on_retry")) FreeGroupSlot(run);
     row.due = change.due;
     row.def_version = change.def_version;
     row.priority = change.priority;
@@ -340,6 +342,7 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   }
   if (from != RunState::kRunning) attempts_back_.Begin().Add(row.key).Add(row.attempt);
   Free(run);
+  FreeGroupSlot(run);
   return AddFinal(run, before, result, change.reason);
 }
 
@@ -364,6 +367,7 @@ Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, W
     AddNotice(NoticeKind::kFailed, run.row, reason, now);
   }
   Free(run);
+  FreeGroupSlot(run);
   ++ended_[state];
   return AddFinal(run, before, {.started = run.started, .ended = now}, reason);
 }
@@ -456,6 +460,7 @@ Status RunWriter::Flush() {
   }
   CARILLON_TRY(Update(kClaim, claims_));
   CARILLON_TRY(Update(kAdmitted, admitted_));
+  CARILLON_TRY(Update(kGranted, granted_));
   CARILLON_TRY(Update(kFinal, finals_));
   CARILLON_TRY(Update(kFinalWithError, finals_with_error_));
   CARILLON_TRY(Update(kFinalWithOutput, finals_with_output_));
@@ -464,6 +469,8 @@ Status RunWriter::Flush() {
   // Slots are freed first: another run of the batch may have taken a number that is freed here.
   CARILLON_TRY(Insert(kSlotsFreed, slots_freed_));
   CARILLON_TRY(Insert(kSlotsTaken, slots_taken_));
+  CARILLON_TRY(Insert(kGroupSlotsFreed, group_slots_freed_));
+  CARILLON_TRY(Update(kGroupSlotsTaken, group_slots_taken_));
   if (!queued.empty()) CARILLON_TRY(session_.Execute(kWaits, {queued}));
   CARILLON_TRY(Insert(kWaitsOver, waits_over_));
   CARILLON_TRY(Insert(kAttempt, attempts_));

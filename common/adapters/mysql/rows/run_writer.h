@@ -19,6 +19,14 @@
 
 namespace carillon::mysql {
 
+// The place of a run in a queue.
+struct QueueWrite {
+  WallTime expires = kNever;  // kNever = no queue_timeout
+  // The group for which it waits; 0: it waits for a slot of its job, and gives its own back.
+  GroupNo group = {};
+  std::optional<int64_t> slot = {};  // as for Claim; only with `group`
+};
+
 inline constexpr size_t kOutputBytesMax = 1u << 20;  // limit of one attempt, both streams
 
 // Returns an UPDATE of job_runs r from one JSON parameter k: the key, then `columns`.
@@ -31,10 +39,16 @@ class RunWriter {
   // Changes a run from PENDING to RUNNING. The caller has put the claim into `run.row`.
   // `slot`: the number of the job's slot that the run also takes.
   Status Claim(StoredRun& run, std::optional<int64_t> slot, WallTime now);
-  // Puts a PENDING run into the queue of its job. `expires`: kNever = no queue_timeout.
-  Status Queue(StoredRun& run, WallTime expires, WallTime now);
+  // Puts a PENDING run into the queue of its job or of a group. A slot of a group becomes free.
+  Status Queue(StoredRun& run, const QueueWrite& place, WallTime now);
   // Takes a queued run out of the queue and makes it due now. `slot` as for Claim.
   Status Admit(StoredRun& run, std::optional<int64_t> slot, WallTime now);
+  // Takes a run out of the queue of a group, reserves the group's slot for it and makes it due now.
+  Status Grant(StoredRun& run, GroupNo group, uint32_t slot, WallTime now);
+  // Before Claim: the attempt holds this slot of the group, which is free or reserved for the run.
+  void TakeGroupSlot(StoredRun& run, GroupNo group, uint32_t slot);
+  // Frees the slot that the run holds of a group, if it holds one.
+  void FreeGroupSlot(StoredRun& run);
   // Applies a decision of run_state.h; `run` becomes the row as written.
   Status Change(StoredRun& run, const RunChange& change, const AttemptResult& result, WallTime now);
   // Ends a run as SKIPPED or CANCELLED without the result of an attempt. A run that is skipped
@@ -86,6 +100,7 @@ class RunWriter {
   JsonRows claims_;
   JsonRows queued_;
   JsonRows admitted_;
+  JsonRows granted_;
   JsonRows finals_;             // final states of runs whose `error` is NULL
   JsonRows finals_with_error_;  // final states of runs that may have an `error`
   JsonRows finals_with_output_;
@@ -95,6 +110,8 @@ class RunWriter {
   JsonRows attempts_back_;  // deletes records of the attempt that is current again, and later ones
   JsonRows slots_taken_;
   JsonRows slots_freed_;
+  JsonRows group_slots_taken_;
+  JsonRows group_slots_freed_;
   JsonRows waits_over_;
   JsonRows cancels_;
   JsonRows cancels_done_;

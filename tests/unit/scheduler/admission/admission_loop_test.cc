@@ -18,6 +18,7 @@ class AdmissionLoopTest : public test::RoomTest {
   ClaimVerdict Ask(const StoredJob& job, const RunRow& row, uint64_t token) {
     ClaimRequest request = ClaimOf(row, token);
     request.overlap = OverlapRulesOf(job.definition);
+    request.group = job.definition.concurrency_group;
     const auto replies =
         stores_.firing.Claim({request}, table_.View()->FenceFor({row.segment}), clock_.Wall());
     EXPECT_TRUE(replies.ok());
@@ -148,6 +149,38 @@ TEST_F(AdmissionLoopTest, RunsThatWaitTooLongAreSkipped) {
   Step();
   EXPECT_EQ(Row(second.key).state, RunState::kSkipped);
   EXPECT_EQ(stores_.queues.ReadQueue(job.job_id, 10)->length, 0);
+}
+
+TEST_F(AdmissionLoopTest, ASlotOfAGroupIsHandedOn) {
+  ASSERT_TRUE(stores_.groups.PutGroup("db", 1, clock_.Wall()).ok());
+  JobDefinition definition;
+  definition.type = JobType::kNoop;
+  definition.concurrency_group = "db";
+  const StoredJob job = CreateJob("job", definition);
+  const RunRow first = Execute(job);
+  const RunRow second = Execute(job);
+  const RunRow third = Execute(job);
+  EXPECT_EQ(Ask(job, first, 1), ClaimVerdict::kAccepted);
+  EXPECT_EQ(Ask(job, second, 2), ClaimVerdict::kEnqueued);
+  EXPECT_EQ(Ask(job, third, 3), ClaimVerdict::kEnqueued);
+  Step();
+  EXPECT_TRUE(Fed().empty());
+  Complete(first, 1);
+  clock_.Advance(1s);
+  Step();
+  const auto fed = Fed();
+  ASSERT_EQ(fed.size(), 1u);
+  EXPECT_EQ(fed[0].key, second.key);
+  // Nobody claims it: after a while the next one gets the slot.
+  for (int i = 0; i < 45; ++i) {
+    clock_.Advance(1s);
+    Step();
+  }
+  const auto next = Fed();
+  ASSERT_EQ(next.size(), 1u);
+  EXPECT_EQ(next[0].key, third.key);
+  EXPECT_TRUE(IsTime(Row(second.key).due));
+  EXPECT_EQ(Row(second.key).group, GroupNo{});
 }
 
 TEST_F(AdmissionLoopTest, AnotherOwnersQueuesAreLeftAlone) {

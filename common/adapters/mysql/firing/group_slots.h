@@ -1,0 +1,48 @@
+// The slots and the queue of a concurrency group (common/domain/run/group.h), as a batch reads and
+// changes them.
+//
+// Always   The row of a group is locked in share mode before its slots are looked at, so that the
+//          limit does not change meanwhile. Free slots are taken with SKIP LOCKED: two claims never
+//          wait for each other's slots, and a claim that stands still keeps no other from starting.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/domain/run/group.h"
+
+namespace carillon::mysql {
+
+struct LockedGroup {
+  GroupNo group_no = {};  // 0: there is no such group
+  int64_t limit = 0;
+  std::vector<uint32_t> free = {};       // locked free slots, the lowest last
+  std::optional<GroupPlace> first = {};  // of the queue
+
+  std::optional<uint32_t> TakeFree();
+  void Queue(const GroupPlace& place);
+};
+using GroupsByName = std::map<std::string, LockedGroup>;
+
+// Locks the rows of the groups in share mode, in the order of their names. Names are the keys.
+Status LockGroups(Session& session, GroupsByName* groups);
+// The same, by number.
+Result<LockedGroup> LockGroup(Session& session, GroupNo group_no);
+
+// Locks at most `wanted` slots that may be given away.
+Status LockFreeSlots(Session& session, int64_t wanted, LockedGroup* group);
+
+// Reads the first queued runs of the group, without locks.
+Result<std::vector<GroupWait>> ReadGroupWaits(Session& session, GroupNo group_no, int64_t limit);
+
+// Slots in use, also those above the limit. Takes no locks.
+Result<int64_t> CountTaken(Session& session, GroupNo group_no);
+
+GroupFacts GroupFactsOf(const LockedGroup& group, const StoredRun& run);
+
+}  // namespace carillon::mysql

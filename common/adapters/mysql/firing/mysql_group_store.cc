@@ -1,0 +1,223 @@
+#include "common/adapters/mysql/firing/mysql_group_store.h"
+
+#include <fmt/core.h>
+
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "common/adapters/mysql/client/ascii.h"
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+
+namespace carillon::mysql {
+namespace {
+
+struct GroupRow {
+  GroupNo group_no = {};
+  Group group = {};
+};
+
+const std::string kGroupColumns =
+    "SELECT g.group_no, g.name, g.slot_limit, g.updated_us, (SELECT COUNT(*) FROM group_slots t "
+    "FORCE INDEX (free_slots) WHERE t.group_no = g.group_no AND t.fire_us > 0), (SELECT COUNT(*) "
+    "FROM (SELECT 1 FROM run_waits w FORCE INDEX (by_group) WHERE w.group_no = g.group_no LIMIT " +
+    std::to_string(kCountedMax) +
+    ") x), (SELECT COUNT(*) FROM jobs j FORCE INDEX (by_group) WHERE j.group_no = g.group_no AND "
+    "j.deleted = 0) FROM concurrency_groups g";
+
+GroupRow ReadGroup(const Rows& rows) {
+  return {.group_no = GroupNo(rows.Unsigned(1)),
+          .group = {.name = rows.Text(2),
+                    .limit = rows.Int(3),
+                    .running = rows.Int(5),
+                    .queued = rows.Int(6),
+                    .jobs = rows.Int(7),
+                    .updated = rows.Time(4)}};
+}
+
+Error NoGroup(const std::string& name) {
+  return {ErrorCode::kNotFound, "no concurrency group " + name};
+}
+
+Result<GroupRow> FindGroup(Session& session, const std::string& name) {
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(kGroupColumns + " WHERE g.name = ?", {name}));
+  if (!rows.Next()) return NoGroup(name);
+  return ReadGroup(rows);
+}
+
+constexpr uint32_t kFirstRunColumn = 4;
+std::string SelectGroupRuns(std::string_view since) {
+  return fmt::format("SELECT {}, j.job_id, j.name, {} ", since, kRunColumns);
+}
+
+// Runs that this version cannot read are left out.
+Result<std::vector<GroupRun>> ReadGroupRuns(Session& session, const std::string& statement,
+                                            const Params& params) {
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, params));
+  std::vector<GroupRun> runs;
+  while (rows.Next()) {
+    StoredRun run = ReadRun(rows, kFirstRunColumn);
+    if (!NoteIfUnreadable(session, run)) continue;
+    runs.push_back({.row = std::move(run.row),
+                    .job_id = JobId(rows.Text(2)),
+                    .job_name = rows.Text(3),
+                    .since = rows.Time(1)});
+  }
+  return runs;
+}
+
+std::string JoinRunsAndJobs(std::string_view table) {
+  return fmt::format(
+      " STRAIGHT_JOIN job_runs r FORCE INDEX (PRIMARY) ON r.fire_us = {0}.fire_us AND "
+      "r.schedule_id = {0}.schedule_id AND r.shard = {0}.shard STRAIGHT_JOIN jobs j FORCE INDEX "
+      "(PRIMARY) ON j.job_no = r.job_no",
+      table);
+}
+
+Result<std::vector<GroupRun>> ReadHolders(Session& session, GroupNo group_no, size_t limit) {
+  static const std::string statement =
+      SelectGroupRuns("IF(r.state = 'PENDING', t.granted_us, r.claimed_us)") +
+      "FROM group_slots t FORCE INDEX (free_slots)" + JoinRunsAndJobs("t") +
+      " WHERE t.group_no = ? AND t.fire_us > 0 AND r.group_no = t.group_no ORDER BY t.fire_us, "
+      "t.schedule_id, t.shard LIMIT ?";
+  return ReadGroupRuns(session, statement, {group_no.value(), static_cast<uint64_t>(limit)});
+}
+
+Result<std::vector<GroupRun>> ReadQueue(Session& session, GroupNo group_no, size_t limit) {
+  static const std::string statement =
+      SelectGroupRuns("w.queued_us") + "FROM run_waits w FORCE INDEX (by_group)" +
+      JoinRunsAndJobs("w") + " WHERE w.group_no = ? AND r.state = 'PENDING' AND r.due_us = " +
+      std::to_string(ToUnixMicros(kQueued)) +
+      " ORDER BY w.rank_no, w.fire_us, w.schedule_id, w.shard LIMIT ?";
+  return ReadGroupRuns(session, statement, {group_no.value(), static_cast<uint64_t>(limit)});
+}
+
+// Makes the rows of the slots up to `limit`. The caller has locked the group, so that nobody else
+// makes rows.
+Status AddSlots(Session& session, GroupNo group_no, int64_t limit) {
+  std::set<int64_t> known;
+  {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query("SELECT t.slot_no FROM group_slots t FORCE INDEX (PRIMARY) WHERE "
+                                 "t.group_no = ?",
+                                 {group_no.value()}));
+    while (rows.Next()) known.insert(rows.Int(1));
+  }
+  JsonRows missing;
+  for (int64_t slot = 1; slot <= limit; ++slot) {
+    if (!known.contains(slot)) missing.Begin().Add(slot);
+  }
+  if (missing.empty()) return {};
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO group_slots (group_no, slot_no) SELECT ?, k.n FROM JSON_TABLE(?, "
+      "'$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]')) k",
+      {group_no.value(), missing.Take()}));
+  return {};
+}
+
+// The lock waits for all claims that have read the present limit.
+Result<std::optional<GroupNo>> LockByName(Session& session, const std::string& name) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT g.group_no FROM concurrency_groups g FORCE INDEX (by_name) "
+                               "WHERE g.name = ? FOR UPDATE",
+                               {name}));
+  if (!rows.Next()) return std::optional<GroupNo>();
+  return std::optional(GroupNo(rows.Unsigned(1)));
+}
+
+Status InsertGroup(Session& session, GroupNo group_no, const std::string& name, int64_t limit,
+                   WallTime now) {
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows,
+                              session.Query("SELECT COUNT(*) FROM concurrency_groups g"));
+    rows.Next();
+    if (rows.Unsigned(1) >= kGroupsMax) {
+      return {ErrorCode::kExhausted,
+              fmt::format("there are {} concurrency groups already", kGroupsMax)};
+    }
+  }
+  CARILLON_TRY(session.Execute(
+      "INSERT INTO concurrency_groups (group_no, name, slot_limit, updated_us) VALUES (?, ?, ?, ?)",
+      {group_no.value(), name, limit, ToUnixMicros(now)}));
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Group>> MysqlGroupStore::ListGroups() {
+  return InList(db_.pool(), "list groups", [](Session& session) -> Result<std::vector<Group>> {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(kGroupColumns + " ORDER BY g.name LIMIT ?",
+                                                       {static_cast<uint64_t>(kGroupsMax)}));
+    std::vector<Group> groups;
+    while (rows.Next()) groups.push_back(ReadGroup(rows).group);
+    return groups;
+  });
+}
+
+Result<GroupDetail> MysqlGroupStore::GetGroup(const std::string& name, size_t limit) {
+  if (!IsAscii(name)) return NoGroup(name);
+  return InList(db_.pool(), "get group", [&](Session& session) -> Result<GroupDetail> {
+    CARILLON_ASSIGN_OR_RETURN(GroupRow row, FindGroup(session, name));
+    GroupDetail detail{.group = std::move(row.group)};
+    CARILLON_ASSIGN_OR_RETURN(detail.holders, ReadHolders(session, row.group_no, limit));
+    CARILLON_ASSIGN_OR_RETURN(detail.queue, ReadQueue(session, row.group_no, limit));
+    return detail;
+  });
+}
+
+Result<Group> MysqlGroupStore::PutGroup(const std::string& name, int64_t limit, WallTime now) {
+  // Taken before the transaction, and left unused if the group exists.
+  const auto before =
+      InRead(db_.pool(), "get group", [&](Session& session) { return FindGroup(session, name); });
+  if (!before.ok() && before.code() != ErrorCode::kNotFound) return before.error();
+  uint64_t fresh = 0;
+  if (!before.ok()) {
+    CARILLON_ASSIGN_OR_RETURN(fresh, db_.caches().ids.Next(db_.pool(), "group", 1));
+  }
+  // A duplicate key means that another caller has created the group: the transaction runs again.
+  return InTransaction(
+      db_.pool(), {.operation = "put group", .retry_duplicates = true},
+      [&](Session& session) -> Result<Group> {
+        CARILLON_ASSIGN_OR_RETURN(std::optional<GroupNo> group_no, LockByName(session, name));
+        if (group_no) {
+          CARILLON_TRY(session.Execute(
+              "UPDATE concurrency_groups SET slot_limit = ?, updated_us = ? WHERE group_no = ?",
+              {limit, ToUnixMicros(now), group_no->value()}));
+        } else if (fresh != 0) {
+          group_no = GroupNo(fresh);
+          CARILLON_TRY(InsertGroup(session, *group_no, name, limit, now));
+        } else {
+          return {ErrorCode::kConflict, "the group was deleted meanwhile; try again"};
+        }
+        CARILLON_TRY(AddSlots(session, *group_no, limit));
+        CARILLON_ASSIGN_OR_RETURN(GroupRow row, FindGroup(session, name));
+        return std::move(row.group);
+      });
+}
+
+Status MysqlGroupStore::DeleteGroup(const std::string& name) {
+  if (!IsAscii(name)) return NoGroup(name);
+  return InTransaction(db_.pool(), {.operation = "delete group"}, [&](Session& session) -> Status {
+    CARILLON_ASSIGN_OR_RETURN(const std::optional<GroupNo> group_no, LockByName(session, name));
+    if (!group_no) return NoGroup(name);
+    {
+      CARILLON_ASSIGN_OR_RETURN(
+          Rows rows, session.Query("SELECT j.job_id FROM jobs j FORCE INDEX (by_group) WHERE "
+                                   "j.group_no = ? AND j.deleted = 0 LIMIT 1",
+                                   {group_no->value()}));
+      if (rows.Next()) {
+        return {ErrorCode::kConflict,
+                fmt::format("concurrency group {} is used by job {}", name, rows.Text(1))};
+      }
+    }
+    CARILLON_TRY(
+        session.Execute("DELETE FROM group_slots WHERE group_no = ?", {group_no->value()}));
+    CARILLON_TRY(
+        session.Execute("DELETE FROM concurrency_groups WHERE group_no = ?", {group_no->value()}));
+    return {};
+  });
+}
+
+}  // namespace carillon::mysql

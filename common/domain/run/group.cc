@@ -1,0 +1,37 @@
+#include "common/domain/run/group.h"
+
+#include <algorithm>
+
+#include "common/base/failpoint.h"
+
+namespace carillon {
+namespace {
+
+constexpr int64_t kFirstRank = 100;  // minus the priority
+
+}  // namespace
+
+GroupPlace PlaceInGroup(const RunRow& row) {
+  return {.rank = kFirstRank - row.priority, .key = row.key};
+}
+
+bool MayStartInGroup(const GroupFacts& facts) {
+  if (!facts.named || facts.has_slot) return true;
+  const bool behind = facts.queued_before && !failpoint::Broken("group.queued_before");
+  return facts.free && !behind;
+}
+
+int64_t FreeInGroup(int64_t limit, int64_t taken) { return std::max<int64_t>(0, limit - taken); }
+
+std::vector<RunKey> DecideGroupAdmission(const std::vector<GroupWait>& queue,
+                                         const std::vector<SegmentId>& own, int64_t free) {
+  std::vector<RunKey> admitted;
+  const auto count = std::min(queue.size(), static_cast<size_t>(std::max<int64_t>(0, free)));
+  for (size_t i = 0; i < count; ++i) {
+    if (std::find(own.begin(), own.end(), queue[i].segment) == own.end()) continue;
+    admitted.push_back(queue[i].place.key);
+  }
+  return admitted;
+}
+
+}  // namespace carillon

@@ -1,0 +1,112 @@
+// Concurrency groups on MariaDB: who waits for whom, slots that nobody uses, bounds of the rows read.
+#include <fmt/core.h>
+
+#include "tests/infra/mysql/store_reads.h"
+
+namespace carillon::test {
+namespace {
+
+class GroupsTest : public StoreReadsTest {
+ protected:
+  void SetUp() override {
+    StoreReadsTest::SetUp();
+    StoreDriver s = driver();
+    s.v(s.groups.PutGroup("db", 2, kT0));
+    JobDefinition definition = s.Manual();
+    definition.concurrency_group = "db";
+    job_ = s.Create("a", definition);
+  }
+  ClaimRequest NewClaim() {
+    StoreDriver s = driver();
+    ClaimRequest request = s.ClaimOf(s.Execute(job_, kT0), ++token_);
+    request.group = "db";
+    return request;
+  }
+  ClaimVerdict Claim(const ClaimRequest& request) {
+    StoreDriver s = driver();
+    return s.Claim(request, fence_, kT0 + 1s).verdict;
+  }
+
+  StoredJob job_;
+  uint64_t token_ = 0;
+};
+
+// Another member stands still in the middle of a claim that has locked a slot.
+TEST_F(GroupsTest, AClaimThatStandsStillCostsTheGroupOneSlotOnly) {
+  const ClaimRequest first = NewClaim();
+  const ClaimRequest second = NewClaim();
+  ASSERT_OK(outside_->Begin());
+  ASSERT_OK(outside_->Query(
+      "SELECT g.slot_limit FROM concurrency_groups g WHERE g.name = 'db' LOCK IN SHARE MODE"));
+  ASSERT_OK(
+      outside_->Query("SELECT t.slot_no FROM group_slots t FORCE INDEX (free_slots) WHERE "
+                      "t.fire_us = 0 LIMIT 1 FOR UPDATE SKIP LOCKED"));
+  EXPECT_EQ(Claim(first), ClaimVerdict::kAccepted);
+  EXPECT_EQ(Claim(second), ClaimVerdict::kEnqueued);
+  ASSERT_OK(outside_->Rollback());
+  StoreDriver s = driver();
+  const auto groups = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10));
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(s.v(s.queues.AdmitGroup(groups[0], fence_, kT0 + 2s)).admitted.size(), 1u);
+}
+
+// A member of a version without groups ends runs and leaves their slots.
+TEST_F(GroupsTest, SlotsOfRunsThatEndedWithoutFreeingThemAreReclaimed) {
+  StoreDriver s = driver();
+  const ClaimRequest ended = NewClaim();
+  const ClaimRequest gone = NewClaim();
+  EXPECT_EQ(Claim(ended), ClaimVerdict::kAccepted);
+  EXPECT_EQ(Claim(gone), ClaimVerdict::kAccepted);
+  EXPECT_TRUE(s.v(s.queues.ScanUnusedSlots(s.All(), kT0 + 1h, 10)).empty());
+  ASSERT_OK(outside_->Execute(
+      "UPDATE job_runs SET state = 'COMPLETED', open_segment = NULL WHERE fire_us = ? AND "
+      "schedule_id = ?",
+      {ToUnixMicros(ended.key.fire), ended.key.schedule_id.value()}));
+  ASSERT_OK(outside_->Execute("DELETE FROM job_runs WHERE fire_us = ? AND schedule_id = ?",
+                              {ToUnixMicros(gone.key.fire), gone.key.schedule_id.value()}));
+  const auto unused = s.v(s.queues.ScanUnusedSlots(s.All(), kT0 + 1h, 10));
+  ASSERT_EQ(unused.size(), 2u);
+  EXPECT_EQ(s.v(s.queues.ReclaimSlots(unused, fence_, kT0 + 1h)), 2u);
+  EXPECT_EQ(s.v(s.groups.GetGroup("db", 10)).group.running, 0);
+  EXPECT_EQ(s.v(s.queues.ReclaimSlots(unused, fence_, kT0 + 1h)), 0u);
+}
+
+// A row of run_waits that such a member has left.
+TEST_F(GroupsTest, AnAdmissionDeletesPlacesOfRunsThatAreNoLongerQueued) {
+  StoreDriver s = driver();
+  s.v(s.groups.PutGroup("db", 0, kT0));
+  const ClaimRequest gone = NewClaim();
+  const ClaimRequest next = NewClaim();
+  EXPECT_EQ(Claim(gone), ClaimVerdict::kEnqueued);
+  EXPECT_EQ(Claim(next), ClaimVerdict::kEnqueued);
+  ASSERT_OK(outside_->Execute(
+      "UPDATE job_runs SET state = 'CANCELLED', open_segment = NULL WHERE fire_us = ? AND "
+      "schedule_id = ?",
+      {ToUnixMicros(gone.key.fire), gone.key.schedule_id.value()}));
+  s.v(s.groups.PutGroup("db", 1, kT0));
+  std::vector<RunRow> admitted;
+  for (int look = 0; look < 2; ++look) {
+    for (const QueuedGroup& group : s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10))) {
+      const auto effect = s.v(s.queues.AdmitGroup(group, fence_, kT0 + 2s));
+      admitted.insert(admitted.end(), effect.admitted.begin(), effect.admitted.end());
+    }
+  }
+  ASSERT_EQ(admitted.size(), 1u);
+  EXPECT_EQ(admitted[0].key, next.key);
+}
+
+TEST_F(GroupsTest, ClaimsReadFewRowsWhateverTheLimitAndTheQueue) {
+  StoreDriver s = driver();
+  s.v(s.groups.PutGroup("db", 0, kT0));
+  for (int i = 0; i < 500; ++i) EXPECT_EQ(Claim(NewClaim()), ClaimVerdict::kEnqueued);
+  s.v(s.groups.PutGroup("db", 5'000, kT0));
+  EXPECT_EQ(Claim(NewClaim()), ClaimVerdict::kEnqueued);  // prepares the statements
+  const ClaimRequest claim = NewClaim();
+  EXPECT_LT(RowsRead([&] { Claim(claim); }), 100);
+  const auto scan = [&] { s.v(s.queues.ScanQueues(s.All(), JobNo(0), 100)); };
+  scan();
+  EXPECT_LT(RowsRead(scan), 100);
+}
+
+}  // namespace
+}  // namespace carillon::test

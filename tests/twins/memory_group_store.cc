@@ -1,0 +1,77 @@
+#include "tests/twins/memory_group_store.h"
+
+#include <algorithm>
+
+namespace carillon::memory {
+
+Group MemoryGroupStore::ToGroup(const std::string& name, const GroupEntry& entry) const {
+  Group group{.name = name,
+              .limit = entry.limit,
+              .running = static_cast<int64_t>(entry.holders.size()),
+              .queued = static_cast<int64_t>(entry.queue.size()),
+              .updated = entry.updated};
+  for (const auto& [job_no, job] : tables_.jobs()) {
+    if (!job.deleted && job.definition.concurrency_group == name) ++group.jobs;
+  }
+  return group;
+}
+
+GroupRun MemoryGroupStore::ToRun(const RunKey& key, WallTime since) {
+  const RunRow& row = tables_.FindRun(key)->row;
+  const JobEntry& job = *tables_.FindJob(row.job_no);
+  return {.row = row, .job_id = job.id, .job_name = job.definition.name, .since = since};
+}
+
+Result<std::vector<Group>> MemoryGroupStore::ListGroups() {
+  MutexLock lock(tables_.mu);
+  std::vector<Group> groups;
+  for (const auto& [name, entry] : tables_.groups) groups.push_back(ToGroup(name, entry));
+  return groups;
+}
+
+Result<GroupDetail> MemoryGroupStore::GetGroup(const std::string& name, size_t limit) {
+  MutexLock lock(tables_.mu);
+  const auto found = tables_.groups.find(name);
+  if (found == tables_.groups.end()) return {ErrorCode::kNotFound, "no concurrency group " + name};
+  GroupDetail detail{.group = ToGroup(name, found->second)};
+  for (const RunKey& key : found->second.holders) {
+    if (detail.holders.size() == limit) break;
+    const RunRow& row = tables_.FindRun(key)->row;
+    detail.holders.push_back(ToRun(key, row.state == RunState::kPending ? row.due : row.claimed));
+  }
+  for (const auto& [place, entry] : found->second.queue) {
+    if (detail.queue.size() == limit) break;
+    detail.queue.push_back(ToRun(place.key, entry.since));
+  }
+  return detail;
+}
+
+Result<Group> MemoryGroupStore::PutGroup(const std::string& name, int64_t limit, WallTime now) {
+  MutexLock lock(tables_.mu);
+  if (!tables_.groups.contains(name)) {
+    if (tables_.groups.size() >= kGroupsMax) {
+      return {ErrorCode::kExhausted, "there are too many concurrency groups"};
+    }
+    tables_.groups[name] = {.group_no = GroupNo(++tables_.last_group_no), .limit = limit};
+  }
+  GroupEntry& entry = tables_.groups.at(name);
+  entry.limit_before = entry.limit;
+  entry.limit = limit;
+  entry.updated = now;
+  return ToGroup(name, entry);
+}
+
+Status MemoryGroupStore::DeleteGroup(const std::string& name) {
+  MutexLock lock(tables_.mu);
+  const auto found = tables_.groups.find(name);
+  if (found == tables_.groups.end()) return {ErrorCode::kNotFound, "no concurrency group " + name};
+  for (const auto& [job_no, job] : tables_.jobs()) {
+    if (job.deleted || job.definition.concurrency_group != name) continue;
+    return {ErrorCode::kConflict,
+            "concurrency group " + name + " is used by job " + job.id.value()};
+  }
+  tables_.groups.erase(found);
+  return {};
+}
+
+}  // namespace carillon::memory
