@@ -383,7 +383,7 @@ void MemoryJobStore::Resume(JobEntry& job, WallTime now) {
 Status MemoryJobStore::CheckGroup(const JobDefinition& definition) const {
   const std::string& group = definition.concurrency_group;
   if (group.empty() || tables_.groups.contains(group)) return {};
-  return {ErrorCode::kInvalid, "there is no concurrency group " + group, "/concurrency_group"};
+  return Error{ErrorCode::kInvalid, "there is no concurrency group " + group, "/concurrency_group"};
 }
 
 // Runs that wait for a group are due again, and reserved slots become free.

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <utility>
@@ -22,17 +23,16 @@ struct GroupRow {
 const std::string kGroupColumns =
     "SELECT g.group_no, g.name, g.slot_limit, g.updated_us, (SELECT COUNT(*) FROM group_slots t "
     "FORCE INDEX (free_slots) WHERE t.group_no = g.group_no AND t.fire_us > 0), (SELECT COUNT(*) "
-    "FROM (SELECT 1 FROM run_waits w FORCE INDEX (by_group) WHERE w.group_no = g.group_no LIMIT " +
-    std::to_string(kCountedMax) +
-    ") x), (SELECT COUNT(*) FROM jobs j FORCE INDEX (by_group) WHERE j.group_no = g.group_no AND "
-    "j.deleted = 0) FROM concurrency_groups g";
+    "FROM run_waits w FORCE INDEX (by_group) WHERE w.group_no = g.group_no), (SELECT COUNT(*) FROM "
+    "jobs j FORCE INDEX (by_group) WHERE j.group_no = g.group_no AND j.deleted = 0) FROM "
+    "concurrency_groups g";
 
 GroupRow ReadGroup(const Rows& rows) {
   return {.group_no = GroupNo(rows.Unsigned(1)),
           .group = {.name = rows.Text(2),
                     .limit = rows.Int(3),
                     .running = rows.Int(5),
-                    .queued = rows.Int(6),
+                    .queued = std::min(rows.Int(6), kCountedMax),
                     .jobs = rows.Int(7),
                     .updated = rows.Time(4)}};
 }

@@ -265,8 +265,8 @@ Result<std::map<std::string, GroupNo>> LockGroupNumbers(Session& session,
   while (rows.Next()) numbers[rows.Text(1)] = GroupNo(rows.Unsigned(2));
   for (const std::string& name : names) {
     if (!numbers.contains(name)) {
-      return {ErrorCode::kInvalid, fmt::format("there is no concurrency group {}", name),
-              "/concurrency_group"};
+      return Error{ErrorCode::kInvalid, fmt::format("there is no concurrency group {}", name),
+                   "/concurrency_group"};
     }
   }
   return numbers;
