@@ -19,6 +19,8 @@ export const server = setupServer(
     }),
   ),
   http.get(at('failing-jobs'), () => HttpResponse.json({ items: [], next_page_token: null, total: 0 })),
+  http.get(at('groups'), () => HttpResponse.json({ items: [] })),
+  http.get(at('calendars'), () => HttpResponse.json({ items: [] })),
   http.get(at('roles'), () => HttpResponse.json({ items: ROLES, next_page_token: null, total: 3 })),
   http.get(at('namespaces'), () =>
     HttpResponse.json({ items: [{ namespace: 'default' }, { namespace: 'payroll' }], next_page_token: null }),

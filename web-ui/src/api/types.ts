@@ -104,6 +104,11 @@ export type Share = Schemas['Shares'][number];
 export type ApiToken = Schemas['Token'];
 export type Secret = Schemas['Secret'];
 
+export type Group = Schemas['Group'];
+export type GroupDetail = Group & Pick<Schemas['GroupDetail'], 'holders' | 'queue'>;
+export type Calendar = Schemas['Calendar'];
+export type CalendarDefinition = Schemas['CalendarDefinition'];
+
 export interface Role {
   role: string;
   permissions: string[];

@@ -1,5 +1,7 @@
 // Tabs of the administration pages. Each tab is a link, so that users can open it in another browser tab.
+import '../features/calendars/texts.en';
 import '../features/dead_letters/texts.en';
+import '../features/groups/texts.en';
 import '../features/notices/texts.en';
 import '../features/secrets/texts.en';
 import '../features/tokens/texts.en';
@@ -11,6 +13,8 @@ const PAGES = [
   ['/admin/users', 'admin.users'],
   ['/admin/tokens', 'admin.tokens'],
   ['/admin/secrets', 'admin.secrets'],
+  ['/groups', 'groups.title'],
+  ['/calendars', 'calendars.title'],
   ['/admin/deliveries', 'admin.deliveries'],
   ['/admin/dead-letters', 'dead.title'],
   ['/admin/audit', 'nav.audit'],

@@ -275,6 +275,33 @@ const deadLetters = createRoute({
   ),
 });
 
+// The pages of groups and calendars are not below /admin, because everybody may read them.
+const groups = createRoute({
+  getParentRoute: () => root,
+  path: '/groups',
+  component: lazyRouteComponent(() => import('../features/groups/groups_page'), 'GroupsPage'),
+});
+
+const group = createRoute({
+  getParentRoute: () => root,
+  path: '/groups/$name',
+  component: lazyRouteComponent(() => import('../features/groups/group_page'), 'GroupPage'),
+});
+
+const calendars = createRoute({
+  getParentRoute: () => root,
+  path: '/calendars',
+  // `new` is not a path, because it may be the name of a calendar.
+  validateSearch: (search): { new?: 'yes' } => ({ new: oneOf(search.new, ['yes']) }),
+  component: lazyRouteComponent(() => import('../features/calendars/calendars_page'), 'CalendarsPage'),
+});
+
+const calendar = createRoute({
+  getParentRoute: () => root,
+  path: '/calendars/$name',
+  component: lazyRouteComponent(() => import('../features/calendars/calendar_page'), 'CalendarPage'),
+});
+
 const schedule = createRoute({
   getParentRoute: () => root,
   path: '/schedule',
@@ -326,6 +353,10 @@ const tree = root.addChildren([
   secrets,
   deliveries,
   deadLetters,
+  groups,
+  group,
+  calendars,
+  calendar,
   account,
   schedule,
 ]);

@@ -94,6 +94,7 @@ export const en = {
   'state.STOPPED': 'Stopped',
   'kind.cron': 'Cron',
   'kind.rate': 'Interval',
+  'kind.delay': 'Fixed delay',
   'kind.once': 'Once',
   'kind.manual': 'Manual',
   'kind.catch_up': 'Catch-up',

@@ -96,6 +96,7 @@ export const zhCN: TwinOf<typeof en> = {
   'state.STOPPED': '已中止',
   'kind.cron': 'Cron',
   'kind.rate': '固定间隔',
+  'kind.delay': '固定延迟',
   'kind.once': '单次',
   'kind.manual': '手动',
   'kind.catch_up': '补跑',

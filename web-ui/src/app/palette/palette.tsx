@@ -1,8 +1,10 @@
 // Command palette (Ctrl+K or Cmd+K). Finds pages, jobs, executors, a run by its id, and actions that are
 // available everywhere.
+import '../../features/calendars/texts.en';
 import '../../features/dead_letters/texts.en';
 import '../../features/executors/texts.en';
 import '../../features/gaps/texts.en';
+import '../../features/groups/texts.en';
 import '../../features/notices/texts.en';
 import '../../features/secrets/texts.en';
 import '../../features/tokens/texts.en';
@@ -11,7 +13,17 @@ import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { CalendarClock, CalendarX2, ListChecks, Plus, ScrollText, Server, UserRound } from 'lucide-react';
+import {
+  CalendarClock,
+  CalendarDays,
+  CalendarX2,
+  Gauge,
+  ListChecks,
+  Plus,
+  ScrollText,
+  Server,
+  UserRound,
+} from 'lucide-react';
 import { useState } from 'react';
 import { get } from '../../api/client';
 import { readJobs } from '../../api/job_pages';
@@ -54,6 +66,8 @@ function usePages(): Entry[] {
     page('/jobs/new', t('jobs.new'), Plus, 'n'),
     page('/bulk', t('bulk.title'), ListChecks),
     page('/gaps', t('gaps.title'), CalendarX2),
+    page('/groups', t('groups.title'), Gauge),
+    page('/calendars', t('calendars.title'), CalendarDays),
     page('/admin/users', t('admin.users'), UserRound),
     page('/admin/tokens', t('admin.tokens'), UserRound),
     page('/admin/secrets', t('admin.secrets'), UserRound),

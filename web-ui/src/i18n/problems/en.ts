@@ -24,6 +24,7 @@ export const enProblems = {
   'problem.not_found': 'Not found.',
   'problem.method_not_allowed': 'This method is not supported here.',
   'problem.exists': 'This already exists.',
+  'problem.in_use': 'A job still uses this.',
   'problem.conflict': 'The current state does not allow this.',
   'problem.upgrade_unfinished':
     'A member of the cluster still runs an older version that does not know this. Finish the upgrade first.',

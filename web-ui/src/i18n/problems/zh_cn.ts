@@ -27,6 +27,7 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.not_found': '未找到。',
   'problem.method_not_allowed': '此处不支持该操作。',
   'problem.exists': '已经存在。',
+  'problem.in_use': '仍有任务在使用。',
   'problem.conflict': '其当前状态不允许此操作。',
   'problem.upgrade_unfinished': '集群中仍有成员运行不支持此设置的旧版本。请先完成升级。',
   'problem.ambiguous_name': '有多个任务使用此名称。',

@@ -2,12 +2,22 @@
 // no field.
 import { useId, useState, type FormEvent, type ReactNode } from 'react';
 import { ApiError } from '../../api/client';
+import type { Problem } from '../../api/types';
 import { useTranslation } from '../../i18n/use_translation';
 import { Modal } from './modal';
 import { explain } from '../ui';
 
 export interface Submission {
   errorOf: (pointer: string) => string | undefined;
+}
+
+// Throws if a field has a mistake that the form finds itself. The dialog shows it like an error of the server.
+// `found`: by JSON pointer, the text of the mistake.
+export function throwMistakes(found: Record<string, string | undefined>): void {
+  const errors = Object.entries(found).flatMap(([pointer, detail]) =>
+    detail === undefined ? [] : [{ pointer, code: 'mistake', detail }],
+  );
+  if (errors.length > 0) throw new ApiError(400, 'mistake', errors[0]!.detail, { errors } as Problem);
 }
 
 export function FormDialog(props: {

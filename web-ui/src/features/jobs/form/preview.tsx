@@ -2,13 +2,13 @@
 import './texts.en';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
-import { useEffect, useState } from 'react';
 import { call } from '../../../api/client';
 import type { Fire, Preview, SkippedFire } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { readable } from '../../../lib/format';
 import { usePreferences } from '../../../lib/preferences';
+import { useDelayed } from '../../../lib/use_delayed';
 import { Time } from '../../../ui/time';
 import { explain } from '../../../ui/ui';
 import { describeCron, useWords } from '../detail/describe';
@@ -22,16 +22,6 @@ export interface PreviewOf {
   dst_gap: string;
   dst_repeat: string;
   job_id?: string; // the edited job; the warning about crowded minutes does not count it
-}
-
-function useDelayed<T>(value: T, ms: number): T {
-  const text = JSON.stringify(value);
-  const [delayed, setDelayed] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setDelayed(text), ms);
-    return () => clearTimeout(timer);
-  }, [text, ms]);
-  return JSON.parse(delayed) as T;
 }
 
 export function usePreview(wanted: PreviewOf | null) {

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import type { CalendarDefinition } from '../../api/types';
+import {
+  EMPTY,
+  daysOf,
+  definitionOf,
+  fieldOf,
+  timesText,
+  valuesOf,
+  wrongIn,
+  yearFrom,
+} from './calendar_values';
+
+describe('the definition of a calendar', () => {
+  it('comes out of the form as it went in', () => {
+    for (const definition of [
+      { time_zone: 'UTC' },
+      {
+        time_zone: 'Europe/Berlin',
+        weekdays: ['mon', 'tue'],
+        dates: ['2026-12-24', '2027-01-02'],
+        except: ['2026-12-25'],
+        intervals: ['22:00-06:00', '09:00-17:00'],
+      },
+    ] as CalendarDefinition[]) {
+      expect(definitionOf(valuesOf(definition))).toEqual(definition);
+    }
+  });
+
+  it('has no empty lists, weekdays in the order of the week, and sorted dates', () => {
+    expect(
+      definitionOf({
+        time_zone: ' UTC ',
+        weekdays: ['sun', 'mon'],
+        dates: ' 2027-01-01 \n\n2026-01-01',
+        except: '\n ',
+        intervals: '09:00 - 17:00',
+      }),
+    ).toEqual({
+      time_zone: 'UTC',
+      weekdays: ['mon', 'sun'],
+      dates: ['2026-01-01', '2027-01-01'],
+      intervals: ['09:00-17:00'],
+    });
+  });
+
+  it('is checked line by line', () => {
+    expect(wrongIn(EMPTY)).toEqual([]);
+    expect(
+      wrongIn({
+        ...EMPTY,
+        time_zone: 'Mars/Olympus',
+        dates: '2026-02-28\n2026-02-29',
+        except: '24.12.2026',
+        intervals: '9-17',
+      }),
+    ).toEqual([
+      { field: 'time_zone' },
+      { field: 'dates', line: '2026-02-29' },
+      { field: 'except', line: '24.12.2026' },
+      { field: 'intervals', line: '9-17' },
+    ]);
+  });
+
+  it('has a field for what the server says of a line', () => {
+    expect(['/dates/3', '/time_zone', ''].map(fieldOf)).toEqual(['dates', 'time_zone', '']);
+  });
+});
+
+describe('a preview', () => {
+  const zone = 'Europe/Berlin';
+  it('is of the local days that have times', () => {
+    const items = [
+      { from: '2026-03-02T08:00:00.000000Z', to: '2026-03-02T16:00:00.000000Z' },
+      { from: '2026-03-05T23:00:00.000000Z', to: '2026-03-07T23:00:00.000000Z' },
+    ];
+    expect([...daysOf(items, zone)]).toEqual(['2026-03-02', '2026-03-06', '2026-03-07']);
+    expect(items.map((one) => timesText(one, zone))).toEqual([
+      '2026-03-02 09:00 – 17:00',
+      '2026-03-06 00:00 – 2026-03-08 00:00',
+    ]);
+  });
+
+  it('of a year has twelve months, each beginning on its day of the week', () => {
+    const months = yearFrom('2026-03-15');
+    expect(months.map((one) => one.month).at(0)).toBe('2026-03');
+    expect(months.map((one) => one.month).at(-1)).toBe('2027-02');
+    expect(months.map((one) => one.days.length)).toEqual([31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31, 28]);
+    expect(months.slice(0, 3).map((one) => one.blanks)).toEqual([6, 2, 4]);
+  });
+});

@@ -1,0 +1,43 @@
+import { addEnglish } from '../../i18n';
+
+export const en = {
+  'groups.title': 'Groups',
+  'groups.under': 'Limits on how many runs of several jobs are active together.',
+  'groups.none': 'No groups yet',
+  'groups.none_hint':
+    'Create a group for a resource that several jobs share, such as a database, and choose it in their definitions.',
+  'groups.new': 'New group',
+  'groups.create': 'Create group',
+  'groups.created': 'Group {{name}} created',
+  'groups.saved': 'Limit of group {{name}} changed',
+  'groups.deleted': 'Group {{name}} deleted',
+  'groups.name_hint': 'Lower-case letters, digits, - and _; cannot be changed later',
+  'groups.name_wrong': 'Use lower-case letters, digits, - and _; at most 63 characters.',
+  'groups.taken': 'This group already exists.',
+  'groups.limit': 'Limit',
+  'groups.limit_hint': 'Active runs of all its jobs together; 0 starts none',
+  'groups.limit_wrong': 'Must be a whole number from 0 to 10,000.',
+  'groups.running': 'Running',
+  'groups.queued': 'Waiting',
+  'groups.jobs': 'Jobs',
+  'groups.set_limit': 'Change limit',
+  'groups.set_limit_of': 'Change limit of {{name}}',
+  'groups.lower_hint':
+    'Runs that are active already stay; no other run starts until fewer than the limit are.',
+  'groups.delete_named': 'Delete {{name}}',
+  'groups.delete_title': 'Delete group {{name}}?',
+  'groups.delete_explain': 'A group can be deleted only when no job uses it.',
+  'groups.slots': '{{taken}} of {{max}} slots in use',
+  'groups.named_by': 'used by {{count}} jobs',
+  'groups.named_by_one': 'used by 1 job',
+  'groups.holders': 'Runs that hold a slot',
+  'groups.no_holders': 'No run of its jobs is active.',
+  'groups.queue': 'Runs that wait for a slot',
+  'groups.no_queue': 'No run is waiting.',
+  'groups.run': 'Run',
+  'groups.place': 'Place',
+  'groups.since': 'Since',
+  'groups.priority': 'Priority',
+  'groups.first_of': 'Showing the first {{shown}} of {{count}} runs.',
+} as const;
+addEnglish(en);
