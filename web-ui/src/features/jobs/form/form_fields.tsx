@@ -1,7 +1,7 @@
 // Fields of the job form: labelled, registered, with their errors.
 import './texts.en';
 import type { ReactNode } from 'react';
-import { get, useFormContext, type FieldError, type FieldPath } from 'react-hook-form';
+import { get, useFormContext, useWatch, type FieldError, type FieldPath } from 'react-hook-form';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
@@ -78,6 +78,33 @@ export function Choose(props: {
         {props.values.map((value) => (
           <option key={value} value={value}>
             {textOr(`option.${props.name}.`, value)}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+// A choice of one of `names`, or of none. A value that is not among them stays a choice.
+export function ChooseName(props: {
+  name: FieldPath<FormValues>;
+  label: string;
+  names: readonly string[];
+  error?: string;
+  hint?: ReactNode;
+}) {
+  const { t } = useTranslation();
+  const { register } = useFormContext<FormValues>();
+  const value = useWatch({ name: props.name }) as string;
+  const error = useError();
+  const known = value === '' || props.names.includes(value);
+  return (
+    <Field label={props.label} error={props.error ?? error(props.name)} hint={props.hint}>
+      <select className="input" {...register(props.name)} value={value}>
+        <option value="">{t('form.no_choice')}</option>
+        {(known ? props.names : [value, ...props.names]).map((one) => (
+          <option key={one} value={one}>
+            {one}
           </option>
         ))}
       </select>

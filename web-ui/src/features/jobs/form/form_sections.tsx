@@ -3,14 +3,14 @@
 import './texts.en';
 import { useEffect, useRef, type ReactNode } from 'react';
 import { useFormContext, useWatch, type FieldPath } from 'react-hook-form';
-import { useNamespaces } from '../../../api/queries';
+import { useGroupNames, useNamespaces } from '../../../api/queries';
 import { problemText } from '../../../i18n/problems';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
 import { Card } from '../../../ui/ui';
 import { ZoneOptions } from '../../../ui/zone_options';
-import { COLUMNS, Choose, Text, useError } from './form_fields';
+import { COLUMNS, Choose, ChooseName, Text, useError } from './form_fields';
 import type { Definition } from './definition';
 import { KINDS, OVERLAP_POLICIES, limitsRuns, schedulesOf, fieldOf, type FormValues } from './form_values';
 import { OwnerField } from './owner_field';
@@ -145,7 +145,7 @@ function When({ base }: { base: Definition }) {
   const empty =
     values.kind === 'manual' ||
     (values.kind === 'cron' && values.cron_expression.trim() === '') ||
-    (values.kind === 'rate' && !(+values.every_s > 0)) ||
+    ((values.kind === 'rate' || values.kind === 'delay') && !(+values.every_s > 0)) ||
     (values.kind === 'once' && values.at.trim() === '') ||
     (several && values.schedules.length === 0);
   const preview = usePreview(
@@ -179,11 +179,14 @@ function When({ base }: { base: Definition }) {
             />
           )}
           {values.kind === 'rate' && <Text name="every_s" label={t('form.every')} numeric />}
+          {values.kind === 'delay' && (
+            <Text name="every_s" label={t('form.delay')} numeric hint={t('form.delay_hint')} />
+          )}
           {values.kind === 'once' && (
             <Text name="at" label={t('form.at')} mono placeholder="2026-12-24T18:00:00+01:00" />
           )}
           {several && <ScheduleRows errorOf={wrong} />}
-          {(values.kind === 'cron' || values.kind === 'rate') && <LimitSchedule />}
+          {['cron', 'rate', 'delay'].includes(values.kind) && <LimitSchedule />}
           {!several && values.kind !== 'manual' && <AddSchedule />}
           <ZoneField error={wrong('time_zone')} />
         </div>
@@ -213,6 +216,7 @@ function When({ base }: { base: Definition }) {
           'overlap_policy',
           'max_running',
           'queue_max',
+          'concurrency_group',
           'dst_gap',
           'dst_repeat',
         ]}
@@ -243,10 +247,24 @@ function When({ base }: { base: Definition }) {
         {values.overlap_policy === 'queue_all' && (
           <Text name="queue_max" label={t('form.queue_max')} numeric hint={t('form.queue_max_hint')} />
         )}
+        <Group />
         <Choose name="dst_gap" label={t('form.dst_gap')} values={['fire', 'skip']} />
         <Choose name="dst_repeat" label={t('form.dst_repeat')} values={['auto', 'both', 'early', 'late']} />
       </More>
     </Card>
+  );
+}
+
+function Group() {
+  const { t } = useTranslation();
+  const groups = useGroupNames();
+  return (
+    <ChooseName
+      name="concurrency_group"
+      label={t('form.concurrency_group')}
+      hint={t('form.concurrency_group_hint')}
+      names={groups}
+    />
   );
 }
 

@@ -93,6 +93,14 @@ describe('a definition', () => {
         { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC', jitter_s: 5 },
         { kind: 'rate', every_ms: 1500, start_time: '1970-01-01T00:00:00.000000Z' },
       ],
+      [{ kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC', calendar: 'office' }],
+      [{ kind: 'rate', every_ms: 5000, blackout: 'closing', parameters: { n: 1, mode: 'full' } }],
+      [{ kind: 'once', at: '2030-01-01T00:00:00Z', parameters: { n: 1 } }],
+      [{ kind: 'delay', every_ms: 10_000, start_time: '2026-03-01T00:00:00Z' }],
+      [
+        { kind: 'delay', every_ms: 10_000, parameters: { n: 1 } },
+        { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC', calendar: 'a', blackout: 'b' },
+      ],
       [
         { kind: 'sunrise', place: 'here', at: 'x' },
         { kind: 'once', at: '2030-01-01T00:00:00Z', note: 'y' },
@@ -142,6 +150,18 @@ describe('the limit of active runs', () => {
   });
 });
 
+describe('the concurrency group', () => {
+  it('comes out of the form as it went in, and is not sent to a server that does not know it', () => {
+    const job = normalised({ name: 'a', concurrency_group: 'db' });
+    expect(valuesOf(job).concurrency_group).toBe('db');
+    expect(definitionFrom(valuesOf(job), job).concurrency_group).toBe('db');
+    expect(definitionFrom({ ...valuesOf(job), concurrency_group: '' }, job).concurrency_group).toBe('');
+    expect(definitionFrom({ ...DEFAULTS, concurrency_group: 'db' }, {}).concurrency_group).toBe('db');
+    expect(definitionFrom(DEFAULTS, {})).not.toHaveProperty('concurrency_group');
+    expect(fieldOf('/concurrency_group')).toBe('concurrency_group');
+  });
+});
+
 describe('the schedules of a job', () => {
   const several = (...rows: object[]): FormValues => ({
     ...DEFAULTS,
@@ -156,6 +176,14 @@ describe('the schedules of a job', () => {
         schedules: [{ kind: 'rate', every_ms: 1500, start_time: '1970-01-01T00:00:00.000000Z' }],
       }),
     ).toMatchObject({ kind: 'rate', every_s: '1.5' });
+  });
+
+  it('that is a fixed delay is one field', () => {
+    const schedules = [{ kind: 'delay', every_ms: 10_000 }];
+    const values = valuesOf({ name: 'a', schedules });
+    expect(values).toMatchObject({ kind: 'delay', every_s: '10' });
+    expect(schedulesOf(values)).toEqual(schedules);
+    expect(issuesOf({ kind: 'delay', every_s: '0' })).toEqual([['every_s', 'positive']]);
   });
 
   it('are what their rows say, in the zone of the job where they name none', () => {
@@ -189,13 +217,25 @@ describe('the schedules of a job', () => {
   it('with a window or a jitter have no short form', () => {
     const cron = { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC' };
     expect(normalised({ schedules: [cron] }).cron_expression).toBe('0 3 * * *');
-    for (const limit of [{ start_time: 'x' }, { end_time: 'x' }, { jitter_s: 5 }])
+    expect(
+      normalised({ schedules: [{ ...cron, calendar: '', blackout: '', parameters: {} }] }).cron_expression,
+    ).toBe('0 3 * * *');
+    for (const limit of [
+      { start_time: 'x' },
+      { end_time: 'x' },
+      { jitter_s: 5 },
+      { calendar: 'a' },
+      { blackout: 'a' },
+      { parameters: { n: 1 } },
+    ])
       expect(normalised({ schedules: [{ ...cron, ...limit }] }).cron_expression).toBeNull();
   });
 
   it('lose the limits that their rows have no longer', () => {
     const [row] = valuesOf({
-      schedules: [{ kind: 'cron', cron_expression: '0 3 * * *', start_time: 'a', end_time: 'b', jitter_s: 5 }],
+      schedules: [
+        { kind: 'cron', cron_expression: '0 3 * * *', start_time: 'a', end_time: 'b', jitter_s: 5 },
+      ],
     }).schedules;
     expect(schedulesOf(several({ ...row, start_time: '', end_time: ' ', jitter_s: '' }))).toEqual([
       { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC' },
@@ -211,6 +251,24 @@ describe('the schedules of a job', () => {
     ]);
   });
 
+  it('have calendars and an end only where their kind has them', () => {
+    const row = {
+      start_time: 'a',
+      end_time: 'b',
+      jitter_s: '5',
+      calendar: 'c',
+      blackout: 'd',
+      parameters: '{"n":1}',
+    };
+    const parameters = { n: 1 };
+    expect(
+      schedulesOf(several({ ...row, kind: 'delay', every_s: '10' }, { ...row, kind: 'once', at: 'x' })),
+    ).toEqual([
+      { kind: 'delay', every_ms: 10_000, start_time: 'a', parameters },
+      { kind: 'once', at: 'x', parameters },
+    ]);
+  });
+
   it('are refused row by row, and only while there are several', () => {
     const rows = several(
       { cron_expression: '' },
@@ -218,6 +276,8 @@ describe('the schedules of a job', () => {
       { kind: 'once' },
       { cron_expression: '0 3 * * *', jitter_s: '3601' },
       { kind: 'rate', jitter_s: '1.5' },
+      { kind: 'delay', every_s: '' },
+      { kind: 'once', at: 'x', parameters: '[1]' },
     ).schedules;
     const result = formSchema.safeParse({
       ...DEFAULTS,
@@ -232,6 +292,8 @@ describe('the schedules of a job', () => {
       ['schedules.2.at', 'required'],
       ['schedules.3.jitter_s', 'jitter'],
       ['schedules.4.jitter_s', 'jitter'],
+      ['schedules.5.every_s', 'positive'],
+      ['schedules.6.parameters', 'json'],
     ]);
     expect(issuesOf({ schedules: rows })).toEqual([]);
   });
@@ -240,6 +302,8 @@ describe('the schedules of a job', () => {
     expect(fieldOf('/schedules/1/cron_expression', true)).toBe('schedules.1.cron_expression');
     expect(fieldOf('/schedules/2/every_ms', true)).toBe('schedules.2.every_s');
     expect(fieldOf('/schedules/0/end_time', true)).toBe('schedules.0.end_time');
+    expect(fieldOf('/schedules/0/calendar', true)).toBe('schedules.0.calendar');
+    expect(fieldOf('/schedules/0/parameters/n', true)).toBe('schedules.0.parameters');
     expect(fieldOf('/schedules/0', true)).toBe('schedules.0.kind');
     expect(fieldOf('/schedules', true)).toBe('kind');
   });

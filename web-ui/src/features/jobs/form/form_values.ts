@@ -14,10 +14,13 @@ import {
   wrongLate,
   wrongMail,
 } from './notifications_values';
+import { parametersOf, parametersText } from './parameters';
 import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf, wrongInRule } from './rule_values';
 import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
 
-export const KINDS = ['cron', 'rate', 'once', 'manual', 'several'] as const;
+export { parametersOf } from './parameters';
+
+export const KINDS = ['cron', 'rate', 'delay', 'once', 'manual', 'several'] as const;
 export const OVERLAP_POLICIES = [
   'allow',
   'skip',
@@ -31,6 +34,9 @@ export const limitsRuns = (policy: string): boolean => ['skip', 'queue_one', 'qu
 // True if a run that finds no free slot may wait.
 export const queuesRuns = (policy: string): boolean =>
   ['queue_one', 'queue_all', 'cancel_previous', 'terminate_previous'].includes(policy);
+
+// True if `every_s` is a field of this kind.
+const isRepeated = (kind: string): boolean => kind === 'rate' || kind === 'delay';
 
 const isWhole = (text: string, least: number, most: number) =>
   /^\d+$/.test(text) && +text >= least && +text <= most;
@@ -93,6 +99,9 @@ export const formSchema = z
         start_time: z.string(),
         end_time: z.string(),
         jitter_s: z.string(),
+        calendar: z.string(),
+        blackout: z.string(),
+        parameters: z.string(),
         at: z.string(),
         kept: z.string(),
       }),
@@ -104,6 +113,7 @@ export const formSchema = z
     overlap_policy: z.string(),
     max_running: z.string(),
     queue_max: z.string(),
+    concurrency_group: z.string(),
     dst_gap: z.string(),
     dst_repeat: z.string(),
     executor_selector: z.string(),
@@ -130,7 +140,7 @@ export const formSchema = z
       error: 'required',
       path: ['cron_expression'],
     }),
-    z.refine((v) => v.kind !== 'rate' || +v.every_s > 0, { error: 'positive', path: ['every_s'] }),
+    z.refine((v) => !isRepeated(v.kind) || +v.every_s > 0, { error: 'positive', path: ['every_s'] }),
     z.refine((v) => v.kind !== 'once' || v.at !== '', { error: 'required', path: ['at'] }),
     ({ value, issues }) => {
       for (const [at, row] of value.kind === 'several' ? value.schedules.entries() : []) {
@@ -222,6 +232,7 @@ export const DEFAULTS: FormValues = {
   overlap_policy: 'allow',
   max_running: '1',
   queue_max: '100',
+  concurrency_group: '',
   dst_gap: 'fire',
   dst_repeat: 'auto',
   executor_selector: '',
@@ -251,16 +262,6 @@ export function linesOf(text: string): Record<string, string> | null {
     out[name] = line.slice(at + 1).trim();
   }
   return out;
-}
-
-export function parametersOf(text: string): Record<string, unknown> | null {
-  if (text.trim() === '') return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 // Reads seconds separated by commas or spaces; null if one of them is not a valid number.
@@ -316,6 +317,7 @@ export function valuesOf(definition: Definition): FormValues {
   if (typeof full.namespace === 'string') values.namespace = full.namespace;
   if (typeof full.command === 'string') values.command = full.command;
   if (typeof full.enabled === 'boolean') values.enabled = full.enabled;
+  if (typeof full.concurrency_group === 'string') values.concurrency_group = full.concurrency_group;
   if (typeof full.user_id === 'string') values.user_id = full.user_id;
   if (Array.isArray(full.retry_intervals)) values.retry_intervals = full.retry_intervals.join(', ');
   values.labels = linesFrom(full.labels);
@@ -325,7 +327,7 @@ export function valuesOf(definition: Definition): FormValues {
   const free = Object.entries(isObject(full.parameters) ? full.parameters : {}).filter(
     ([name]) => !(name in ruled),
   );
-  if (free.length > 0) values.parameters = JSON.stringify(Object.fromEntries(free), null, 2);
+  values.parameters = parametersText(Object.fromEntries(free));
   return {
     ...values,
     ...tellValuesOf(full.notify),
@@ -345,8 +347,8 @@ function scheduleValues(schedules: Schedule[], zone: string): Partial<FormValues
   if (only.kind === 'cron' && (only.time_zone ?? zone) === zone) {
     return { kind: 'cron', cron_expression: only.cron_expression };
   }
-  if (only.kind === 'rate' && startOf({ ...only }) === '')
-    return { kind: 'rate', every_s: String(only.every_ms / 1000) };
+  if ((only.kind === 'rate' || only.kind === 'delay') && startOf({ ...only }) === '')
+    return { kind: only.kind, every_s: String(only.every_ms / 1000) };
   if (only.kind === 'once' && typeof only.at === 'string') return { kind: 'once', at: only.at };
   return several; // has a time zone or a start of its own, or a relative time
 }
@@ -358,7 +360,8 @@ export function schedulesOf(values: FormValues): unknown[] {
         { kind: 'cron', cron_expression: values.cron_expression.trim(), time_zone: values.time_zone.trim() },
       ];
     case 'rate':
-      return [{ kind: 'rate', every_ms: Math.round(+values.every_s * 1000) }];
+    case 'delay':
+      return [{ kind: values.kind, every_ms: Math.round(+values.every_s * 1000) }];
     case 'once':
       return [{ kind: 'once', at: values.at.trim() }];
     case 'manual':
@@ -393,6 +396,8 @@ export function definitionFrom(values: FormValues, base: Definition): Definition
   const running = limitsRuns(values.overlap_policy) ? Number(values.max_running) : 1;
   if ('max_running' in base || running !== 1) out.max_running = running;
   if (values.overlap_policy === 'queue_all') out.queue_max = Number(values.queue_max);
+  const group = values.concurrency_group.trim();
+  if ('concurrency_group' in base || group !== '') out.concurrency_group = group;
   const between = intervalsOf(values.retry_intervals) ?? [];
   if ('retry_intervals' in base || between.length > 0) out.retry_intervals = between;
   out.schedules = schedulesOf(values);

@@ -3,12 +3,16 @@ import './texts.en';
 import { Plus, Trash2 } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useFieldArray, useFormContext, useWatch, type FieldPath } from 'react-hook-form';
+import { useCalendarNames } from '../../../api/queries';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
-import { Text } from './form_fields';
+import { ChooseName, Text } from './form_fields';
 import { schedulesOf, type FormValues } from './form_values';
-import { EMPTY_ROW, ROWS_MAX, ROW_KINDS, rowOf, type ScheduleRow } from './schedule_values';
+import { EMPTY_ROW, ROWS_MAX, ROW_KINDS, hasJitter, rowOf, type ScheduleRow } from './schedule_values';
+
+const LIMITS = ['start_time', 'end_time', 'jitter_s', 'calendar', 'blackout', 'parameters'] as const;
+const TIME_EXAMPLE = '2026-12-24T18:00:00+01:00';
 
 // Returns the schedules as rows; a schedule in the form's single fields becomes one row.
 function rowsOf(values: FormValues): ScheduleRow[] {
@@ -54,19 +58,60 @@ export function LimitSchedule() {
   );
 }
 
-// The window and the jitter of a row. Open at first if it is the only row, or if one is set.
-function Limits(props: { at: number; only: boolean; children: ReactNode; wrong: boolean }) {
+// The window, the jitter, the calendars and the parameters of a row. Open at first if it is the only row, or if one is set.
+function Limits(props: { at: number; only: boolean; label: string; children: ReactNode; wrong: boolean }) {
   const { t } = useTranslation();
   const { getValues } = useFormContext<FormValues>();
   const [open, setOpen] = useState(() => {
     const row = getValues(`schedules.${props.at}`);
-    return props.only || row.end_time !== '' || row.jitter_s !== '' || row.start_time !== '';
+    return (
+      props.only ||
+      LIMITS.some((field) => row[field] !== '' && !(field === 'start_time' && row.kind === 'rate'))
+    );
   });
   return (
     <details open={open || props.wrong} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="py-1 text-accent">{t('form.more_schedule', { n: props.at + 1 })}</summary>
+      <summary className="py-1 text-accent">{t(props.label, { n: props.at + 1 })}</summary>
       <div className="mt-2 grid gap-2">{props.children}</div>
     </details>
+  );
+}
+
+interface TextOptions {
+  mono?: boolean;
+  numeric?: boolean;
+  rows?: number;
+  placeholder?: string;
+  list?: string;
+  hint?: string;
+}
+type ErrorOf = (field: FieldPath<FormValues>) => string | undefined;
+
+// Fields of cron and rate schedules only.
+function FireLimits(props: {
+  at: number;
+  text: (field: keyof ScheduleRow, label: string, more: TextOptions) => ReactNode;
+  errorOf: ErrorOf;
+}) {
+  const { t } = useTranslation();
+  const calendars = useCalendarNames();
+  const n = props.at + 1;
+  const select = (field: 'calendar' | 'blackout', label: string, hint: string) => (
+    <ChooseName
+      name={`schedules.${props.at}.${field}`}
+      label={label}
+      hint={hint}
+      names={calendars}
+      error={props.errorOf(`schedules.${props.at}.${field}`)}
+    />
+  );
+  return (
+    <>
+      {props.text('end_time', t('form.until_n', { n }), { mono: true, placeholder: TIME_EXAMPLE })}
+      {props.text('jitter_s', t('form.jitter_n', { n }), { numeric: true, hint: t('form.jitter_hint') })}
+      {select('calendar', t('form.calendar_n', { n }), t('form.calendar_hint'))}
+      {select('blackout', t('form.blackout_n', { n }), t('form.blackout_hint'))}
+    </>
   );
 }
 
@@ -102,8 +147,6 @@ export function ScheduleRows({ errorOf }: { errorOf: (field: FieldPath<FormValue
   );
 }
 
-const LIMITS = ['start_time', 'end_time', 'jitter_s'] as const;
-
 function Row({
   at,
   only,
@@ -123,11 +166,7 @@ function Row({
   const kinds: readonly string[] = (ROW_KINDS as readonly string[]).includes(kind)
     ? ROW_KINDS
     : [...ROW_KINDS, kind];
-  const text = (
-    field: keyof ScheduleRow,
-    label: string,
-    more: { mono?: boolean; numeric?: boolean; placeholder?: string; list?: string; hint?: string },
-  ) => (
+  const text = (field: keyof ScheduleRow, label: string, more: TextOptions) => (
     <Text
       key={field}
       name={`schedules.${at}.${field}`}
@@ -136,7 +175,7 @@ function Row({
       {...more}
     />
   );
-  const time = { mono: true, placeholder: '2026-12-24T18:00:00+01:00' };
+  const time = { mono: true, placeholder: TIME_EXAMPLE };
   return (
     <>
       <div className="flex items-end gap-2">
@@ -167,14 +206,24 @@ function Row({
         text('every_s', t('form.every_n', { n }), { numeric: true }),
         text('start_time', t('form.start_n', { n }), { ...time, hint: t('form.start_hint') }),
       ]}
-      {(kind === 'cron' || kind === 'rate') && (
-        <Limits at={at} only={only} wrong={LIMITS.some((field) => errorOf(`schedules.${at}.${field}`))}>
-          {kind === 'cron' && text('start_time', t('form.from_n', { n }), time)}
-          {text('end_time', t('form.until_n', { n }), time)}
-          {text('jitter_s', t('form.jitter_n', { n }), { numeric: true, hint: t('form.jitter_hint') })}
+      {kind === 'delay' && text('every_s', t('form.delay_n', { n }), { numeric: true })}
+      {kind === 'once' && text('at', t('form.at_n', { n }), time)}
+      {(ROW_KINDS as readonly string[]).includes(kind) && (
+        <Limits
+          at={at}
+          only={only}
+          label={hasJitter(kind) ? 'form.more_schedule' : 'form.more_schedule_short'}
+          wrong={LIMITS.some((field) => errorOf(`schedules.${at}.${field}`))}
+        >
+          {(kind === 'cron' || kind === 'delay') && text('start_time', t('form.from_n', { n }), time)}
+          {hasJitter(kind) && <FireLimits at={at} text={text} errorOf={errorOf} />}
+          {text('parameters', t('form.parameters_n', { n }), {
+            mono: true,
+            rows: 2,
+            hint: t('form.parameters_n_hint'),
+          })}
         </Limits>
       )}
-      {kind === 'once' && text('at', t('form.at_n', { n }), time)}
     </>
   );
 }

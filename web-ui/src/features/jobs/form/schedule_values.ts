@@ -1,6 +1,7 @@
 // Schedules of a job as rows of the form, used if there are several, or one that the single fields
 // cannot show. Parts of a schedule that a row does not show are kept. Pure.
 import type { Definition } from './definition';
+import { parametersOf, parametersText } from './parameters';
 
 export interface ScheduleRow {
   kind: string;
@@ -10,12 +11,15 @@ export interface ScheduleRow {
   start_time: string; // empty: whole multiples of the rate; a cron schedule has no start
   end_time: string; // empty: none
   jitter_s: string; // empty: 0
+  calendar: string; // empty: none
+  blackout: string; // empty: none
+  parameters: string; // a JSON object, or empty
   at: string;
   kept: string; // the original schedule, as JSON
 }
 
 export const ROWS_MAX = 32;
-export const ROW_KINDS = ['cron', 'rate', 'once'] as const;
+export const ROW_KINDS = ['cron', 'rate', 'delay', 'once'] as const;
 export const EMPTY_ROW: ScheduleRow = {
   kind: 'cron',
   cron_expression: '',
@@ -24,6 +28,9 @@ export const EMPTY_ROW: ScheduleRow = {
   start_time: '',
   end_time: '',
   jitter_s: '',
+  calendar: '',
+  blackout: '',
+  parameters: '',
   at: '',
   kept: '{}',
 };
@@ -35,10 +42,15 @@ export const startOf = (schedule: Definition): string =>
     ? schedule.start_time
     : '';
 
-// True if the schedule has a window or a jitter, which only a row shows.
+const isGiven = (value: unknown): boolean => value !== undefined && value !== '';
+
+// True if the schedule has something that only a row shows: a window, a jitter, calendars or parameters.
 export const isLimited = (schedule: Definition): boolean =>
   schedule.end_time !== undefined ||
   schedule.jitter_s !== undefined ||
+  isGiven(schedule.calendar) ||
+  isGiven(schedule.blackout) ||
+  parametersText(schedule.parameters) !== '' ||
   (schedule.kind === 'cron' && schedule.start_time !== undefined);
 
 export function rowOf(schedule: unknown, zone: string): ScheduleRow {
@@ -52,6 +64,9 @@ export function rowOf(schedule: unknown, zone: string): ScheduleRow {
     start_time: startOf(from),
     end_time: text('end_time'),
     jitter_s: typeof from.jitter_s === 'number' ? String(from.jitter_s) : '',
+    calendar: text('calendar'),
+    blackout: text('blackout'),
+    parameters: parametersText(from.parameters),
     at: text('at'),
     kept: JSON.stringify(schedule),
   };
@@ -61,7 +76,17 @@ export function rowOf(schedule: unknown, zone: string): ScheduleRow {
 function limitsOf(row: ScheduleRow): Definition {
   const end = row.end_time.trim();
   const jitter = row.jitter_s.trim();
-  return { ...(end === '' ? {} : { end_time: end }), ...(jitter === '' ? {} : { jitter_s: +jitter }) };
+  return {
+    ...(end === '' ? {} : { end_time: end }),
+    ...(jitter === '' ? {} : { jitter_s: +jitter }),
+    ...(row.calendar === '' ? {} : { calendar: row.calendar }),
+    ...(row.blackout === '' ? {} : { blackout: row.blackout }),
+  };
+}
+
+function parametersIn(row: ScheduleRow): Definition {
+  const parameters = parametersOf(row.parameters) ?? {};
+  return Object.keys(parameters).length > 0 ? { parameters } : {};
 }
 
 export function scheduleOf(row: ScheduleRow, zone: string): unknown {
@@ -73,6 +98,9 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
     start_time,
     end_time: _end,
     jitter_s: _jitter,
+    calendar: _calendar,
+    blackout: _blackout,
+    parameters: _parameters,
     at: _at,
     in_s: _in,
     ...rest
@@ -86,6 +114,7 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
         time_zone: row.time_zone.trim() || zone,
         ...(row.start_time.trim() === '' ? {} : { start_time: row.start_time.trim() }),
         ...limitsOf(row),
+        ...parametersIn(row),
       };
     case 'rate': {
       const start = row.start_time.trim() || (startOf({ start_time }) === '' ? start_time : undefined);
@@ -95,27 +124,49 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
         every_ms: Math.round(+row.every_s * 1000),
         ...(start === undefined ? {} : { start_time: start }),
         ...limitsOf(row),
+        ...parametersIn(row),
       };
     }
+    case 'delay':
+      return {
+        ...rest,
+        kind: 'delay',
+        every_ms: Math.round(+row.every_s * 1000),
+        ...(row.start_time.trim() === '' ? {} : { start_time: row.start_time.trim() }),
+        ...parametersIn(row),
+      };
     case 'once':
-      return { ...rest, kind: 'once', at: row.at.trim() };
+      return { ...rest, kind: 'once', at: row.at.trim(), ...parametersIn(row) };
     default:
       return kept; // a kind that only a newer server knows
   }
 }
 
 export const JITTER_MAX_S = 3600;
+// True for kinds that may have a jitter, an end and calendars.
+export const hasJitter = (kind: string): boolean => kind === 'cron' || kind === 'rate';
 const wrongJitter = (text: string) => text !== '' && !(/^\d+$/.test(text) && +text <= JITTER_MAX_S);
 
 // Returns the invalid field of a row and a code for the problem.
 export function wrongIn(row: ScheduleRow): readonly [keyof ScheduleRow, string] | null {
   if (row.kind === 'cron' && row.cron_expression.trim() === '') return ['cron_expression', 'required'];
-  if (row.kind === 'rate' && !(+row.every_s > 0)) return ['every_s', 'positive'];
-  if (row.kind === 'once') return row.at.trim() === '' ? ['at', 'required'] : null;
-  return wrongJitter(row.jitter_s.trim()) ? ['jitter_s', 'jitter'] : null;
+  if ((row.kind === 'rate' || row.kind === 'delay') && !(+row.every_s > 0)) return ['every_s', 'positive'];
+  if (row.kind === 'once' && row.at.trim() === '') return ['at', 'required'];
+  if (hasJitter(row.kind) && wrongJitter(row.jitter_s.trim())) return ['jitter_s', 'jitter'];
+  return parametersOf(row.parameters) === null ? ['parameters', 'json'] : null;
 }
 
-const OWN_FIELDS = ['cron_expression', 'time_zone', 'start_time', 'end_time', 'jitter_s', 'at'] as const;
+const OWN_FIELDS = [
+  'cron_expression',
+  'time_zone',
+  'start_time',
+  'end_time',
+  'jitter_s',
+  'calendar',
+  'blackout',
+  'parameters',
+  'at',
+] as const;
 // Returns the field of a row that shows an error about a member of its schedule.
 export const rowFieldOf = (member: string | undefined): keyof ScheduleRow =>
   member === 'every_ms'
