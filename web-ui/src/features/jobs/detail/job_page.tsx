@@ -52,6 +52,7 @@ const EndsCard = early(() => import('./outcome_calendar'));
 const AuditTab = lazy(() => import('./audit_tab'));
 const VersionsTab = lazy(() => import('./versions_tab'));
 const QueueCard = lazy(() => import('./queue_card'));
+const GroupCard = lazy(() => import('./group_card'));
 const WhyTab = lazy(() => import('./why_tab'));
 const route = getRouteApi('/jobs/$id');
 const FIRES = 10;
@@ -364,6 +365,11 @@ function Overview({ job }: { job: Job }) {
             <QueueCard job={job} />
           </Suspense>
         )}
+        {job.concurrency_group && (
+          <Suspense>
+            <GroupCard job={job} group={job.concurrency_group} />
+          </Suspense>
+        )}
       </div>
     </div>
   );
@@ -457,6 +463,21 @@ function Configuration({ job }: { job: Job }) {
             [t('form.overlap_policy'), textOr('option.overlap_policy.', job.overlap_policy)],
             ...(limitsRuns(job.overlap_policy) && job.max_running !== undefined
               ? [[t('form.max_running'), job.max_running] as const]
+              : []),
+            ...(job.concurrency_group
+              ? [
+                  [
+                    t('form.concurrency_group'),
+                    <Link
+                      key="g"
+                      to="/groups/$name"
+                      params={{ name: job.concurrency_group }}
+                      className="link mono"
+                    >
+                      {job.concurrency_group}
+                    </Link>,
+                  ] as const,
+                ]
               : []),
             ...(job.overlap_policy === 'queue_all' ? [[t('form.queue_max'), job.queue_max] as const] : []),
             [t('tell.fact'), <TellFact key="t" job={job} />],

@@ -23,7 +23,7 @@ import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../..
 import { ExecutorLink } from './executor_link';
 import { Output } from '../log/output';
 import { attemptOf, attemptToShow, duration, failedBefore, timeline } from './run_text';
-import { RetryBanner, StartsIn, WaitsForSlot, slotPlace } from './waiting_text';
+import { RetryBanner, StartsIn, WaitsForGroup, WaitsForSlot, groupPlace, slotPlace } from './waiting_text';
 
 const Attempts = lazy(() => import('./attempts_card'));
 const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
@@ -149,10 +149,13 @@ function Sentence({ run }: { run: Run }) {
     run.cancel_requested &&
     t(run.cancel_mode === 'kill' ? 'run.killing' : 'run.cancelling');
   const slot = slotPlace(run);
+  const inGroup = groupPlace(run);
   const waits =
     run.state === 'PENDING' &&
     (slot ? (
       <WaitsForSlot run={run} {...slot} />
+    ) : inGroup ? (
+      <WaitsForGroup {...inGroup} />
     ) : run.waiting ? (
       <>
         {i18n.language !== 'en' && textOr('waiting.', run.waiting.code)}{' '}

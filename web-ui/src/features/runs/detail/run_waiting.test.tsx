@@ -6,7 +6,7 @@ import {
   createRoute,
   createRouter,
 } from '@tanstack/react-router';
-import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import i18next from 'i18next';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { queryClient } from '../../../api/queries';
@@ -14,8 +14,8 @@ import type { Attempt, Run } from '../../../api/types';
 import { parseSearch, stringifySearch } from '../../../app/search_params';
 import { attemptToShow, attemptsOf, timeline } from './run_text';
 import { RunPage } from './run_page';
-import { ordinal } from './waiting_text';
 import { clockTime } from '../../../lib/format';
+import { ordinal } from '../../../lib/ordinal';
 import { setPreferences } from '../../../lib/preferences';
 import { HttpResponse, at, http, server } from '../../../../test_support/server';
 import '../../../ui/dialogs/modal_dialog';
@@ -225,6 +225,23 @@ describe('a run that waits for a slot of its job', () => {
     } finally {
       await speak('en');
     }
+  });
+
+  it('says its place in the queue of its group, and leads to the group', async () => {
+    const since = place.since;
+    const waits = { code: 'group', group: 'db', detail: 'No slot.', position: 3, since };
+    await show(queued({ ...waits, length: 7 }));
+    const said = await screen.findByText(
+      /^Waits for a slot of group db, 3rd of 7, since/,
+      {},
+      { timeout: SLOW_MS },
+    );
+    expect(within(said).getByRole('link', { name: 'View the group' }).getAttribute('href')).toBe(
+      '/groups/db',
+    );
+    cleanup();
+    await show(queued(waits));
+    await screen.findByText(/^Waits for a slot of group db, 3rd, since/, {}, { timeout: SLOW_MS });
   });
 
   it('counts in ordinal numbers', () => {

@@ -21,6 +21,7 @@ export const en = {
   'waiting.not_due': 'The start time has not been reached.',
   'waiting.cluster_paused': 'The cluster is paused.',
   'waiting.slot': 'Waits for a slot of its job.',
+  'waiting.group': 'Waits for a slot of its concurrency group.',
   'waiting.unreadable': 'The job definition cannot be read.',
   'waiting.no_executor': 'No executor is registered.',
   'waiting.pinned_unknown': 'The selected executor does not exist.',
@@ -43,6 +44,9 @@ export const en = {
   'run.retry_resumes': 'The next attempt starts when the job is resumed.',
   'run.waits_slot': 'Waits for a slot, {{place}} of {{length}} in the queue of its job, since',
   'run.queue': 'View the queue',
+  'run.waits_group': 'Waits for a slot of group {{group}}, {{place}}, since',
+  'run.waits_group_of': 'Waits for a slot of group {{group}}, {{place}} of {{length}}, since',
+  'run.view_group': 'View the group',
   'run.starts_in': 'Starts in {{span}} ({{at}}).',
   'step.previous_ended': 'Attempt {{n}} ended',
 } as const;

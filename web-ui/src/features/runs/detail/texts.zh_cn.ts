@@ -22,6 +22,7 @@ export const zhCN: TwinOf<typeof en> = {
   'waiting.not_due': '尚未到启动时间。',
   'waiting.cluster_paused': '整个集群已暂停。',
   'waiting.slot': '正在等待任务的运行名额。',
+  'waiting.group': '正在等待并发组的名额。',
   'waiting.unreadable': '无法读取任务定义。',
   'waiting.no_executor': '还没有执行器注册。',
   'waiting.pinned_unknown': '指定的执行器不存在。',
@@ -44,6 +45,9 @@ export const zhCN: TwinOf<typeof en> = {
   'run.retry_resumes': '任务恢复后开始下一次尝试。',
   'run.waits_slot': '正在等待运行名额：在任务的队列中排第 {{place}} 位，共 {{length}} 个，开始等待于',
   'run.queue': '查看队列',
+  'run.waits_group': '正在等待并发组 {{group}} 的名额：排第 {{place}} 位，开始等待于',
+  'run.waits_group_of': '正在等待并发组 {{group}} 的名额：排第 {{place}} 位，共 {{length}} 个，开始等待于',
+  'run.view_group': '查看并发组',
   'run.starts_in': '将在 {{span}} 后开始（{{at}}）。',
   'step.previous_ended': '第 {{n}} 次尝试结束',
 };

@@ -1,5 +1,5 @@
-// Texts about a run that waits for its retry (the attempt that failed, why, and when the next one starts) or for
-// a slot of its job (its place in the queue).
+// Texts about a run that waits for its retry (the attempt that failed, why, and when the next one starts), or for
+// a slot of its job or of its concurrency group (its place in the queue).
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -9,6 +9,7 @@ import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { useNow } from '../../../lib/clock';
 import { clockTime, countdown } from '../../../lib/format';
+import { ordinalIn } from '../../../lib/ordinal';
 import { usePreferences } from '../../../lib/preferences';
 import { Time } from '../../../ui/time';
 
@@ -61,10 +62,6 @@ export function RetryBanner({ run, failed, waits }: { run: Run; failed: Attempt;
   );
 }
 
-const ENDINGS: Record<string, string> = { one: 'st', two: 'nd', few: 'rd' };
-const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
-export const ordinal = (n: number): string => n + (ENDINGS[ordinals.select(n)] ?? 'th');
-
 // Null if the run does not wait for a slot, or left the queue while it was read.
 export function slotPlace(run: Run): { position: number; length: number; since: string } | null {
   const { code, position, length, since } = run.waiting ?? {};
@@ -75,12 +72,39 @@ export function slotPlace(run: Run): { position: number; length: number; since: 
 
 export function WaitsForSlot({ run, ...at }: { run: Run; position: number; length: number; since: string }) {
   const { t, i18n } = useTranslation();
-  const place = i18n.language === 'en' ? ordinal(at.position) : String(at.position);
+  const place = ordinalIn(i18n.language, at.position);
   return (
     <>
       {t('run.waits_slot', { place, length: at.length })} <Time at={at.since} />{' '}
       <Link to="/jobs/$id" params={{ id: run.job_id }} className="link underline">
         {t('run.queue')}
+      </Link>
+    </>
+  );
+}
+
+// Null if the run does not wait for a slot of a group, or left the queue while it was read.
+export function groupPlace(
+  run: Run,
+): { group: string; position: number; length?: number; since: string } | null {
+  const { code, group, position, length, since } = run.waiting ?? {};
+  return code === 'group' && group !== undefined && position !== undefined && since !== undefined
+    ? { group, position, length, since }
+    : null;
+}
+
+export function WaitsForGroup(at: { group: string; position: number; length?: number; since: string }) {
+  const { t, i18n } = useTranslation();
+  const place = ordinalIn(i18n.language, at.position);
+  const { group, length } = at;
+  return (
+    <>
+      {length === undefined
+        ? t('run.waits_group', { group, place })
+        : t('run.waits_group_of', { group, place, length })}{' '}
+      <Time at={at.since} />{' '}
+      <Link to="/groups/$name" params={{ name: group }} className="link underline">
+        {t('run.view_group')}
       </Link>
     </>
   );
