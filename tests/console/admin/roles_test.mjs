@@ -56,6 +56,8 @@ const TABLE = `
   /system          Change log.level          +      admin  admin  admin  admin
   /admin/users     New user                  +      users  users  users  users
   /admin/tokens    New token                 +      +      +      +      +
+  /groups          New group                 +      admin  admin  admin  admin
+  /calendars       New calendar              +      admin  admin  admin  admin
   /admin/secrets   New secret                +      +      +      +      look
   /admin/secrets   Edit uma_db               +      +      +      +      secret
   /admin/secrets   Edit anna_db              +      secret secret secret secret

@@ -25,6 +25,8 @@ before(async () => {
   await filled.api('POST', 'jobs', { job_id: 'red', name: 'Red', command: 'exit 3' });
   await filled.api('POST', 'jobs', { job_id: 'idle', name: 'Idle', command: 'true', enabled: false });
   await filled.api('POST', 'secrets', { name: 'shop_db', value: 'correct horse battery', description: 'the shop' });
+  await filled.api('PUT', 'groups/db', { limit: 2 });
+  await filled.api('PUT', 'calendars/office', { time_zone: 'UTC', weekdays: ['mon'], except: ['2026-12-25'] });
   ({ run_id: run } = await filled.api('POST', 'jobs/green/execute', {}));
   await filled.api('POST', 'jobs/red/execute', {});
   await filled.api('POST', 'jobs', { job_id: 'paid', name: 'Paid', command: 'true', namespace: 'payroll' });
@@ -39,10 +41,10 @@ after(async () => {
 });
 
 const LISTS = ['/', '/jobs', '/jobs/new', '/import', '/runs', '/gaps', '/bulk', '/bulk?state=STOPPED', '/schedule', '/schedule?view=week', '/executors', '/system', '/admin/users',
-  '/admin/tokens', '/admin/secrets', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/no-such-page'];
+  '/admin/tokens', '/admin/secrets', '/groups', '/calendars', '/calendars?new=yes', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/no-such-page'];
 const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOST', '/jobs/green', '/jobs/green?tab=runs',
   '/jobs/green?tab=configuration', '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z',
-  '/jobs/green?tab=audit', '/jobs/green/edit', '/executors/' + executor, '/runs/' + run, '/jobs?namespace=payroll', '/bulk/' + bulk, '/bulk/' + bulk + '?result=error', '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z',
+  '/groups/db', '/calendars/office', '/jobs/green?tab=audit', '/jobs/green/edit', '/executors/' + executor, '/runs/' + run, '/jobs?namespace=payroll', '/bulk/' + bulk, '/bulk/' + bulk + '?result=error', '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z',
   '/schedule?zone=UTC&pause_from=2099-03-02T03:00:00Z&pause_until=2099-03-02T05:00:00Z'];
 
 // Fails if a page was added to the console but not to these checks.
@@ -112,6 +114,10 @@ const OVERLAYS = [
   ['/admin/secrets', { name: 'New secret' }, '.dialog'],
   ['/admin/secrets', { name: 'Edit shop_db' }, '.dialog'],
   ['/admin/secrets', { name: 'Delete shop_db' }, '.dialog'],
+  ['/groups', { name: 'New group' }, '.dialog'],
+  ['/groups', { name: 'Change limit of db' }, '.dialog'],
+  ['/groups', { name: 'Delete db' }, '.dialog'],
+  ['/calendars/office', { name: 'Delete' }, '.dialog'],
   ['/admin/deliveries', { name: 'Send a test notification' }, '.dialog'],
   ['/admin/dead-letters', { name: /^Retry run .* of red$/ }, '.dialog'],
   ['/admin/dead-letters', { name: /^Discard run .* of red$/ }, '.dialog'],

@@ -22,7 +22,7 @@ const { server, person } = withServer(async () => {
 });
 
 const PAGES = () => ['/', '/jobs', '/jobs/new', '/import', '/jobs/backup', '/jobs/backup?tab=runs', '/jobs/backup?tab=versions', '/jobs/backup?tab=why',
-  '/jobs/backup/edit', '/runs', '/runs/' + run, '/bulk', '/schedule', '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets',
+  '/jobs/backup/edit', '/runs', '/runs/' + run, '/bulk', '/schedule', '/executors', '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/groups', '/calendars', '/calendars?new=yes',
   '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/gaps'];
 
 const settled = async (page) => {
