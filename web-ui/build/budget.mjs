@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 const PAGES_KIB = {
-  'overview/overview_page': 150,
+  'overview/overview_page': 152,
   'jobs/list/jobs_page': 230,
   'jobs/detail/job_page': 230,
   'jobs/form/form_page': 240,
   'jobs/transfer/import_page': 230,
   'runs/list/runs_page': 160,
-  'runs/detail/run_page': 160,
+  'runs/detail/run_page': 162,
   'gaps/gaps_page': 170,
   'bulk/bulk_list_page': 170,
   'bulk/bulk_page': 170,

@@ -8,15 +8,12 @@ import { readJobs } from './job_pages';
 import type {
   ApiToken,
   AuditEntry,
-  Calendar,
   DeadLetter,
   Delivery,
   Executor,
   FailingJob,
   Fire,
   Gap,
-  Group,
-  GroupDetail,
   Job,
   JobQueue,
   JobVersion,
@@ -170,63 +167,6 @@ export function useJobQueue(id: string, limit: number) {
     queryFn: ({ signal }) => get<JobQueue>(`jobs/${encodeURIComponent(id)}/queue`, { limit }, signal),
     refetchInterval: ({ state }) => !isRefused(state.error) && refetchInterval,
   });
-}
-
-// The lists of groups and of calendars have no pages.
-export function useGroups() {
-  const refetchInterval = useEvery(FAST_MS);
-  return useQuery({
-    queryKey: ['groups'],
-    queryFn: ({ signal }) => get<{ items: Group[] }>('groups', {}, signal),
-    refetchInterval: ({ state }) => !isRefused(state.error) && refetchInterval,
-  });
-}
-
-export function useGroup(name: string) {
-  const refetchInterval = useEvery(FAST_MS);
-  return useQuery({
-    queryKey: ['groups', name],
-    queryFn: ({ signal }) => get<GroupDetail>('groups/' + encodeURIComponent(name), {}, signal),
-    refetchInterval: ({ state }) => !isRefused(state.error) && refetchInterval,
-  });
-}
-
-export function useCalendars() {
-  const refetchInterval = useEvery(CALM_MS);
-  return useQuery({
-    queryKey: ['calendars'],
-    queryFn: ({ signal }) => get<{ items: Calendar[] }>('calendars', {}, signal),
-    refetchInterval: ({ state }) => !isRefused(state.error) && refetchInterval,
-  });
-}
-
-// Not repeated, because the page edits what it has read.
-export function useCalendar(name: string) {
-  return useQuery({
-    queryKey: ['calendars', name],
-    queryFn: ({ signal }) => get<Calendar>('calendars/' + encodeURIComponent(name), {}, signal),
-    refetchOnWindowFocus: false,
-  });
-}
-
-const NAMES_STALE_MS = 30_000;
-// Return the names that a form offers. Empty if the server is too old to know groups or calendars.
-export function useGroupNames(): string[] {
-  const groups = useQuery({
-    queryKey: ['groups'],
-    queryFn: ({ signal }) => get<{ items: Group[] }>('groups', {}, signal),
-    staleTime: NAMES_STALE_MS,
-  });
-  return groups.data?.items.map((one) => one.name) ?? [];
-}
-
-export function useCalendarNames(): string[] {
-  const calendars = useQuery({
-    queryKey: ['calendars'],
-    queryFn: ({ signal }) => get<{ items: Calendar[] }>('calendars', {}, signal),
-    staleTime: NAMES_STALE_MS,
-  });
-  return calendars.data?.items.map((one) => one.name) ?? [];
 }
 
 export function useStatus() {

@@ -6,7 +6,7 @@ import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { call } from '../../api/client';
-import { useCalendar } from '../../api/queries';
+import { useCalendar } from '../../api/groups';
 import type { Calendar } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';

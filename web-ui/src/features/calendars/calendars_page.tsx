@@ -3,7 +3,7 @@ import './texts.en';
 import '../executors/texts.en';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useCalendars } from '../../api/queries';
+import { useCalendars } from '../../api/groups';
 import type { Calendar } from '../../api/types';
 import { AdminTabs } from '../../app/admin_tabs';
 import { useMay } from '../../auth/session';

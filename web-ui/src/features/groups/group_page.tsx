@@ -5,7 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useGroup } from '../../api/queries';
+import { useGroup } from '../../api/groups';
 import type { GroupDetail } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';

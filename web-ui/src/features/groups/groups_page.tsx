@@ -5,7 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pencil, Plus, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useGroups } from '../../api/queries';
+import { useGroups } from '../../api/groups';
 import type { Group } from '../../api/types';
 import { AdminTabs } from '../../app/admin_tabs';
 import { useMay } from '../../auth/session';

@@ -2,7 +2,7 @@
 // wait for one.
 import './texts.en';
 import { Link } from '@tanstack/react-router';
-import { useGroup } from '../../../api/queries';
+import { useGroup } from '../../../api/groups';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Time } from '../../../ui/time';

@@ -3,7 +3,8 @@
 import './texts.en';
 import { useEffect, useRef, type ReactNode } from 'react';
 import { useFormContext, useWatch, type FieldPath } from 'react-hook-form';
-import { useGroupNames, useNamespaces } from '../../../api/queries';
+import { useGroupNames } from '../../../api/groups';
+import { useNamespaces } from '../../../api/queries';
 import { problemText } from '../../../i18n/problems';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';

@@ -3,7 +3,7 @@ import './texts.en';
 import { Plus, Trash2 } from 'lucide-react';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useFieldArray, useFormContext, useWatch, type FieldPath } from 'react-hook-form';
-import { useCalendarNames } from '../../../api/queries';
+import { useCalendarNames } from '../../../api/groups';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
