@@ -104,8 +104,9 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
   verb->add_option("--executor-id,--executor", flags.executor_id, "Only runs on this executor");
   verb->add_option("--state", flags.states, "Only runs in this state, e.g. FAILED; repeatable")
       ->allow_extra_args(false);
-  verb->add_option("--kind", flags.kinds,
-                   "Only runs of this kind: cron, rate, once or manual; repeatable")
+  verb->add_option(
+          "--kind", flags.kinds,
+          "Only runs of this kind: cron, rate, once, delay, manual or backfill; repeatable")
       ->allow_extra_args(false);
   verb->add_option(
       "--since", flags.since,

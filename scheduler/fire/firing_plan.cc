@@ -1,13 +1,14 @@
 #include "scheduler/fire/firing_plan.h"
 
 #include "common/base/failpoint.h"
+#include "common/domain/run/run_kind.h"
 
 namespace carillon::scheduler {
 namespace {
 
-// True if the run counts as a misfire when it is late. Manual runs do not, and later attempts do
-// not, because their run was started before.
-bool CanMisfire(const PendingRun& run) { return run.kind != RunKind::kManual && run.attempt == 1; }
+// True if the run counts as a misfire when it is late. Later attempts do not, because their run was
+// started before.
+bool CanMisfire(const PendingRun& run) { return MayMisfire(run.kind) && run.attempt == 1; }
 
 bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now) {
   const MisfireRules rules = MisfireRulesOf(definition.job());
@@ -30,8 +31,8 @@ std::string_view DecideFiring(const PendingRun& run, const Definition& definitio
     return reason::kQueueTimeout;
   }
   if (IsMisfire(run, definition, facts.now)) return reason::kMisfire;
-  const bool overlaps =
-      job.overlap_policy == OverlapPolicy::kSkip && facts.other_runs >= job.max_running;
+  const bool overlaps = job.overlap_policy == OverlapPolicy::kSkip &&
+                        facts.other_runs >= job.max_running && !IsQueuedWithoutSlot(run.kind);
   return overlaps ? reason::kOverlap : std::string_view{};
 }
 

@@ -11,7 +11,8 @@ PendingRun ToPendingRun(const RunRow& row, Epoch epoch) {
                  .def_version = row.def_version,
                  .due = row.due,
                  .priority = row.priority,
-                 .kind = row.kind};
+                 .kind = row.kind,
+                 .flags = row.flags};
   if (!row.pinned_executor.empty()) {
     run.extras =
         std::make_shared<const RunExtras>(RunExtras{.pinned_executor = row.pinned_executor});

@@ -12,11 +12,12 @@
 
 #include "common/base/bounded_queue.h"
 #include "common/base/mutex.h"
+#include "common/domain/run/run_kind.h"
 #include "common/domain/run/run_state.h"
 
 namespace carillon::scheduler {
 
-// The extra data of a manual run.
+// The extra data of a run whose request is stored with it (HasRequest).
 struct RunExtras {
   ExecutorId pinned_executor = {};  // empty = any executor
   bool request_loaded = false;      // `request` was read from the store
@@ -33,13 +34,14 @@ struct PendingRun {
   WallTime due;
   int priority = 0;
   RunKind kind = RunKind::kCron;
+  uint32_t flags = 0;  // run_flag
   // Immutable and shared, so that copies of a run are cheap. Null for almost every run.
   std::shared_ptr<const RunExtras> extras = {};
 };
 
-// True for a manual run whose request is not loaded yet. Such a run cannot be dispatched.
+// True for a run whose request is not loaded yet. Such a run cannot be dispatched.
 inline bool NeedsExtras(const PendingRun& run) {
-  return run.kind == RunKind::kManual && (run.extras == nullptr || !run.extras->request_loaded);
+  return HasRequest(run.kind, run.flags) && (run.extras == nullptr || !run.extras->request_loaded);
 }
 
 PendingRun ToPendingRun(const RunRow& row, Epoch epoch);
@@ -121,7 +123,7 @@ class RunFeed {
   Mutex mu_;
   std::optional<WallTime> dropped_ GUARDED_BY(mu_);
 };
-// Manual runs whose parameters are still to be read. plan/parameter_loader.h reads them and returns
+// Runs whose parameters are still to be read. plan/parameter_loader.h reads them and returns
 // the runs through the feed.
 using LoadQueue = BoundedQueue<PendingRun>;
 

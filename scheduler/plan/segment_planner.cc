@@ -243,7 +243,8 @@ void SegmentPlanner::Feed(const OwnedView& view, const std::vector<PlannedSchedu
                       .def_version = run.def_version,
                       .due = run.due,
                       .priority = run.priority,
-                      .kind = run.kind});
+                      .kind = run.kind,
+                      .flags = run.flags});
     }
   }
   if (runs.empty()) return;

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "common/domain/job/pending_fires.h"
+#include "common/domain/run/run_kind.h"
 #include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_run_writes.h"
 
@@ -16,11 +17,10 @@ bool IsKept(const JobEntry& job, const RunKey& key) {
                                                     key.schedule_id) != job.schedules.end();
 }
 
-// Applies an edit to a waiting run: sets its version and its priority. A manual run keeps its
-// priority, because its caller may have chosen it.
+// Applies an edit to a waiting run: sets its version and its priority.
 void Stamp(const JobEntry& job, RunRow* row) {
   row->def_version = job.version;
-  if (row->kind != RunKind::kManual) row->priority = job.definition.priority;
+  if (!KeepsPriority(row->kind)) row->priority = job.definition.priority;
 }
 
 bool Matches(const JobEntry& job, const JobFilter& filter) {

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/base/stable_hash.h"
+#include "common/domain/run/run_kind.h"
 #include "common/domain/run_id.h"
 #include "common/wire/json/parameters_json.h"
 #include "tests/twins/memory_counts.h"
@@ -21,7 +22,7 @@ bool Contains(const std::vector<T>& list, const T& wanted) {
 
 // True for a run that is planned but not yet due, which needs no attention.
 bool IsAhead(const RunRow& row, WallTime now) {
-  return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
+  return row.state == RunState::kPending && row.attempt == 1 && IsPlannedAhead(row.kind) &&
          row.key.fire > now;
 }
 

@@ -10,7 +10,8 @@ namespace {
 constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunState::kHeld,
                                 RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
                                 RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
-constexpr std::array kKinds = {RunKind::kCron, RunKind::kRate, RunKind::kOnce, RunKind::kManual};
+constexpr std::array kKinds = {RunKind::kCron,   RunKind::kRate,  RunKind::kOnce,
+                               RunKind::kManual, RunKind::kDelay, RunKind::kBackfill};
 constexpr std::array kCancelModes = {CancelMode::kGraceful, CancelMode::kKill};
 
 }  // namespace
@@ -43,6 +44,8 @@ std::string_view Name(RunKind kind) {
     case RunKind::kRate: return "rate";
     case RunKind::kOnce: return "once";
     case RunKind::kManual: return "manual";
+    case RunKind::kDelay: return "delay";
+    case RunKind::kBackfill: return "backfill";
   }
   return "";
 }

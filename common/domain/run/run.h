@@ -30,8 +30,9 @@ constexpr bool IsFinal(RunState state) {
   return state != RunState::kPending && state != RunState::kRunning && state != RunState::kHeld;
 }
 
-// The kind of schedule that made the run.
-enum class RunKind { kCron, kRate, kOnce, kManual };
+// The kind of schedule that made the run, or kManual (a user) or kBackfill (a user, for past fires).
+// run_kind.h lists the differences.
+enum class RunKind { kCron, kRate, kOnce, kManual, kDelay, kBackfill };
 std::string_view Name(RunKind kind);  // "cron", "manual", …
 Result<RunKind> ParseRunKind(std::string_view text);
 

@@ -1,6 +1,7 @@
 #include "common/domain/run/run_state.h"
 
 #include "common/base/failpoint.h"
+#include "common/domain/run/run_kind.h"
 
 namespace carillon {
 namespace {
@@ -11,9 +12,8 @@ bool TokenMatches(const RunRow& row, ClaimToken token) {
 
 uint64_t SeedOf(const RunKey& key) { return std::hash<RunKey>{}(key); }
 
-// A manual run keeps the priority that the user gave it.
 int PriorityOf(const RunRow& row, const JobRow& job) {
-  return row.kind == RunKind::kManual ? row.priority : job.priority;
+  return KeepsPriority(row.kind) ? row.priority : job.priority;
 }
 
 // Returns the run to PENDING for one more attempt. Every automatic retry calls this function, so
@@ -140,10 +140,13 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
   if (pinned ? row->pinned_executor != request.executor : request.elsewhere) {
     return refuse(ClaimReason::kWrongExecutor);
   }
+  constexpr ClaimDecision kEnqueued{ClaimVerdict::kEnqueued, ClaimReason::kWaitsForSlot};
   switch (DecideSlot(request.overlap, facts.slots)) {
-    case SlotVerdict::kSkip: return {ClaimVerdict::kSkipped, ClaimReason::kOverlap};
+    case SlotVerdict::kSkip:
+      if (IsQueuedWithoutSlot(row->kind)) return kEnqueued;
+      return {ClaimVerdict::kSkipped, ClaimReason::kOverlap};
     case SlotVerdict::kSkipFull: return {ClaimVerdict::kSkipped, ClaimReason::kQueueFull};
-    case SlotVerdict::kQueue: return {ClaimVerdict::kEnqueued, ClaimReason::kWaitsForSlot};
+    case SlotVerdict::kQueue: return kEnqueued;
     case SlotVerdict::kStart: break;
   }
   if (!MayStartInGroup(facts.group)) {
@@ -280,13 +283,14 @@ PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool sche
                                   WallTime now) {
   // A manual run is due at once and never counts as planned ahead. Its fire is the next free
   // microsecond after its acceptance and may be slightly later than `now`.
-  const bool planned_ahead = row.kind != RunKind::kManual && row.attempt == 1 && row.key.fire > now;
+  const bool planned_ahead = IsPlannedAhead(row.kind) && row.attempt == 1 && row.key.fire > now;
   switch (change) {
     case JobChange::kEdited:
       return planned_ahead && !schedule_kept ? PendingEffect::kUnplan : PendingEffect::kKeep;
     case JobChange::kPaused:
       if (planned_ahead) return PendingEffect::kUnplan;
-      return row.attempt == 1 ? PendingEffect::kSkip : PendingEffect::kHoldBack;
+      return row.attempt == 1 && IsSkippedByPause(row.kind) ? PendingEffect::kSkip
+                                                            : PendingEffect::kHoldBack;
     case JobChange::kDeleted:
       if (planned_ahead) return PendingEffect::kUnplan;
       return row.attempt == 1 ? PendingEffect::kSkip : PendingEffect::kCancel;

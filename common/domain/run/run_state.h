@@ -242,7 +242,8 @@ enum class JobChange { kEdited, kPaused, kDeleted };
 //                 fire > now          first attempt, fire <= now   later attempts
 //   kEdited       kept: kKeep         kKeep                        kKeep
 //                 else kUnplan
-//   kPaused       kUnplan             kSkip                        kHoldBack
+//   kPaused       kUnplan             kSkip (a backfill:           kHoldBack
+//                                     kHoldBack)
 //   kDeleted      kUnplan             kSkip                        kCancel
 PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,
                                   WallTime now);

@@ -48,7 +48,8 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
   for (const std::string& text : query.All("kind")) {
     const auto kind = ParseRunKind(text);
     if (!kind.ok()) {
-      return InvalidField("?kind", "unknown_value", "Must be cron, rate, once or manual.");
+      return InvalidField("?kind", "unknown_value",
+                          "Must be cron, rate, once, delay, manual or backfill.");
     }
     filter.kinds.push_back(*kind);
   }

@@ -497,7 +497,7 @@ export interface components {
       job_name: string;
       schedule_id: number;
       /** @enum {string} */
-      kind: 'cron' | 'rate' | 'once' | 'manual';
+      kind: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill';
       fire_time: components['schemas']['Time'];
       shard: number;
       state: components['schemas']['RunState'];
@@ -526,7 +526,7 @@ export interface components {
       job_name?: string;
       schedule_id?: number;
       /** @enum {string} */
-      kind?: 'cron' | 'rate' | 'once' | 'manual';
+      kind?: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill';
       fire_time?: components['schemas']['Time'];
       shard?: number;
       state: components['schemas']['RunState'];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/adapters/mysql/rows/run_writer.h"
+#include "common/domain/run/run_kind.h"
 
 namespace carillon::mysql {
 namespace {
@@ -129,8 +130,7 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
         row.due = kNever;
       }
       if (pending.released) row.due = context.now;
-      // Only manual runs may have a priority of their own.
-      if (row.kind != RunKind::kManual && job.readable) row.priority = job.definition.priority;
+      if (!KeepsPriority(row.kind) && job.readable) row.priority = job.definition.priority;
       stamped.Begin()
           .Add(row.key)
           .Add(row.due)

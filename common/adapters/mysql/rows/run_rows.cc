@@ -14,7 +14,8 @@ constexpr size_t kLockedRowsPerStatement = 5'000;  // an edit may lock more than
 constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunState::kHeld,
                                 RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
                                 RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
-constexpr std::array kKinds = {RunKind::kCron, RunKind::kRate, RunKind::kOnce, RunKind::kManual};
+constexpr std::array kKinds = {RunKind::kCron,   RunKind::kRate,  RunKind::kOnce,
+                               RunKind::kManual, RunKind::kDelay, RunKind::kBackfill};
 
 template <typename Enum, size_t kCount>
 int Find(const std::array<Enum, kCount>& all, Enum value) {

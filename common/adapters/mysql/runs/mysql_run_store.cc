@@ -16,6 +16,7 @@
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/adapters/mysql/runs/recent_runs.h"
 #include "common/adapters/mysql/runs/run_search.h"
+#include "common/domain/run/run_kind.h"
 #include "common/wire/json/parameters_json.h"
 
 namespace carillon::mysql {
@@ -89,10 +90,9 @@ Error Unreadable(const RunKey& key) {
   return {ErrorCode::kCorrupt, "run " + EncodeRunId(key) + ": unknown state or kind"};
 }
 
-// True for a run that is only planned: its fire is in the future, and it has not been tried. A
-// manual run is never only planned.
+// True for a run that is only planned: its fire is in the future, and it has not been tried.
 bool IsAhead(const RunRow& row, WallTime now) {
-  return row.state == RunState::kPending && row.attempt == 1 && row.kind != RunKind::kManual &&
+  return row.state == RunState::kPending && row.attempt == 1 && IsPlannedAhead(row.kind) &&
          row.key.fire > now;
 }
 

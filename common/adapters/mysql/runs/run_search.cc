@@ -215,7 +215,8 @@ std::vector<Walk> WalksOfAll(const RunFilter& filter, const Conditions& wanted,
   const int64_t now_us = ToUnixMicros(scope.now);
   Walk due = AnyState(filter, wanted);
   due.wanted.Add(
-      "NOT (r.state = 'PENDING' AND r.attempt = 1 AND r.kind <> 'MANUAL' AND r.fire_us > ?)",
+      "NOT (r.state = 'PENDING' AND r.attempt = 1 AND r.kind NOT IN ('MANUAL', 'BACKFILL') AND "
+      "r.fire_us > ?)",
       {now_us});
   if (filter.job_id) return {std::move(due)};
   const int64_t ahead_us = ToUnixMicros(scope.now + kListAhead);

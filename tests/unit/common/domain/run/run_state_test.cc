@@ -1,5 +1,7 @@
 #include "common/domain/run/run_state.h"
 
+#include "common/domain/run/run_kind.h"
+
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -452,6 +454,32 @@ TEST_F(RunStateTest, PendingRunsFollowTheTableOfEdits) {
   EXPECT_EQ(DecidePendingEffect(ahead, kDeleted, true, kNow), kUnplan);
   EXPECT_EQ(DecidePendingEffect(due, kDeleted, true, kNow), kSkip);
   EXPECT_EQ(DecidePendingEffect(later, kDeleted, true, kNow), kCancel);
+}
+
+TEST_F(RunStateTest, ABackfillWaitsWhereOthersAreSkipped) {
+  RunRow row = Pending();
+  row.kind = RunKind::kBackfill;
+  EXPECT_EQ(DecidePendingEffect(row, JobChange::kPaused, true, kNow), PendingEffect::kHoldBack);
+  ClaimRequest claim = Claim();
+  claim.overlap = {.policy = OverlapPolicy::kSkip};
+  const ClaimFacts full{.now = kNow, .slots = {.taken = 1}};
+  EXPECT_EQ(DecideClaim(&row, claim, full).verdict, ClaimVerdict::kEnqueued);
+  row.kind = RunKind::kDelay;
+  EXPECT_EQ(DecideClaim(&row, claim, full).verdict, ClaimVerdict::kSkipped);
+  EXPECT_EQ(DecidePendingEffect(row, JobChange::kPaused, true, kNow), PendingEffect::kSkip);
+}
+
+TEST_F(RunStateTest, KindsAnswerEachQuestion) {
+  using enum RunKind;
+  for (const RunKind kind : {kCron, kRate, kOnce, kManual, kDelay, kBackfill}) {
+    const bool by_user = kind == kManual || kind == kBackfill;
+    EXPECT_EQ(IsPlannedAhead(kind), !by_user);
+    EXPECT_EQ(KeepsPriority(kind), by_user);
+    EXPECT_EQ(MayMisfire(kind), !by_user && kind != kDelay);
+    EXPECT_EQ(HasRequest(kind, 0), kind == kManual);
+    EXPECT_TRUE(HasRequest(kind, run_flag::kHasRequest));
+    EXPECT_EQ(*ParseRunKind(Name(kind)), kind);
+  }
 }
 
 TEST_F(RunStateTest, SwitchingTheTokenRuleOffIsVisible) {
