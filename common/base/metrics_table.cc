@@ -64,6 +64,9 @@ const std::vector<MetricSpec>& MetricTable() {
        "Runs that wait for a slot of their job or group, in all segments."},
       {"carillon_slot_wait_seconds", kHistogram, "",
        "Time that admitted runs waited for a slot of their job or group, in seconds."},
+      {"carillon_completions_total", kCounter, "result",
+       "Ends of runs of delay schedules: awaited ones make the next fire, ignored ones came "
+       "second."},
       {"carillon_dispatch_timeouts_total", kCounter, "",
        "Tasks published again because they were not claimed in time."},
       {"carillon_leases_lost_total", kCounter, "",

@@ -54,6 +54,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       reaper(MakeReaper()),
       cancels(MakeCancels()),
       admission(MakeAdmission()),
+      completions(MakeCompletions()),
       registry(MakeRegistry()),
       firing(MakeFiring()),
       planner(MakePlanner()),
@@ -77,6 +78,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       leader_loop({&leader, &settings}),
       link_loop({&link, &overdue}),
       recover_loop({&takeover, &reaper, &registry, &cancels}),
+      admission_loop({&admission, &completions}),
       plan_loop({&planner, &sweep, &parameters, &skip_writer}),
       maintain_loop({&gauges, &maintenance}) {
   MakeNotify();

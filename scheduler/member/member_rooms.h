@@ -32,6 +32,7 @@
 #include "scheduler/recover/takeover.h"
 #include "scheduler/results/result_applier.h"
 #include "scheduler/settings/settings_follower.h"
+#include "scheduler/trigger/completion_loop.h"
 
 namespace carillon::scheduler {
 
@@ -52,6 +53,7 @@ struct Member::Rooms {
   void WarmDefinitions(const std::vector<PendingRun>& runs);
   void MakeNotify();
   void NudgeAdmission();
+  void NudgeCompletions();
   // Returns how late runs of these job versions may start without a notification. Zero means any
   // lateness: no notification is sent.
   std::vector<Duration> LateLimits(const std::vector<JobVersionKey>& keys);
@@ -65,6 +67,7 @@ struct Member::Rooms {
   Takeover MakeTakeover();
   LeaseReaper MakeReaper();
   AdmissionLoop MakeAdmission();
+  CompletionLoop MakeCompletions();
   CancelPusher MakeCancels();
   ExecutorRegistry MakeRegistry();
   FiringLoop MakeFiring();
@@ -110,6 +113,7 @@ struct Member::Rooms {
   LeaseReaper reaper;
   CancelPusher cancels;
   AdmissionLoop admission;
+  CompletionLoop completions;
   ExecutorRegistry registry;
   FiringLoop firing;
   SegmentPlanner planner;
@@ -127,6 +131,7 @@ struct Member::Rooms {
   SequenceStepper leader_loop;
   SequenceStepper link_loop;
   SequenceStepper recover_loop;
+  SequenceStepper admission_loop;
   SequenceStepper plan_loop;
   SequenceStepper maintain_loop;
   // Null if MemberPorts has no sender.

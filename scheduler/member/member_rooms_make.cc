@@ -81,7 +81,8 @@ LeaseReaper Member::Rooms::MakeReaper() {
                       .feed = feed,
                       .events = events,
                       .metrics = ports.metrics,
-                      .slot_freed = [this] { NudgeAdmission(); }},
+                      .slot_freed = [this] { NudgeAdmission(); },
+                      .completed = [this] { NudgeCompletions(); }},
                      seeds.Next());
 }
 
@@ -104,6 +105,24 @@ AdmissionLoop Member::Rooms::MakeAdmission() {
 
 void Member::Rooms::NudgeAdmission() {
   admission.Nudge();
+  WakeOf("admission").Wake();
+}
+
+CompletionLoop Member::Rooms::MakeCompletions() {
+  return CompletionLoop({.store = ports.stores.completions,
+                         .cluster = cluster,
+                         .segments = segments,
+                         .fences = fences,
+                         .metrics = ports.metrics,
+                         .fires_soon = [this] {
+                           planner.Nudge();
+                           WakeOf("plan").Wake();
+                         }});
+}
+
+// The room has no loop of its own: it would need another connection, and has little to do.
+void Member::Rooms::NudgeCompletions() {
+  completions.Nudge();
   WakeOf("admission").Wake();
 }
 
@@ -310,7 +329,8 @@ ResultApplier Member::Rooms::MakeResultApplier() {
                         .events = events,
                         .metrics = ports.metrics,
                         .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
-                        .slot_freed = [this] { NudgeAdmission(); }},
+                        .slot_freed = [this] { NudgeAdmission(); },
+                        .completed = [this] { NudgeCompletions(); }},
                        {.interval = options.result_interval,
                         .records_held_max = options.result_records_held_max,
                         .bytes_held_max = options.result_bytes_held_max,

@@ -15,6 +15,7 @@ RunKind KindOf(ScheduleKind kind) {
     case ScheduleKind::kRate: return RunKind::kRate;
     case ScheduleKind::kOnce: return RunKind::kOnce;
     case ScheduleKind::kManual: return RunKind::kManual;
+    case ScheduleKind::kDelay: return RunKind::kDelay;
   }
   return RunKind::kManual;
 }
@@ -47,6 +48,8 @@ PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
   }
   PlannedSchedule planned{.due = due};
   planned.runs.reserve(plan.fires.size());
+  // A delay schedule has one fire at a time: the end of its run makes the next one.
+  const bool waits = due.spec.kind == ScheduleKind::kDelay;
   for (WallTime fire : plan.fires) {
     planned.runs.push_back({.key = {.fire = fire, .schedule_id = due.schedule_id},
                             .job_no = due.job_no,
@@ -54,7 +57,8 @@ PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
                             .kind = KindOf(due.spec.kind),
                             .due = due_times.Of(fire),
                             .priority = due.priority,
-                            .def_version = due.job_version});
+                            .def_version = due.job_version,
+                            .flags = waits ? run_flag::kDelay : 0});
   }
   for (const GapRange& range : plan.gaps) {
     planned.gaps.push_back({.schedule_id = due.schedule_id, .job_no = due.job_no, .range = range});
@@ -63,7 +67,8 @@ PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
                      .segment = due.segment,
                      .version = due.version,
                      .expected_next = due.next_fire,
-                     .next_fire = plan.next.value_or(kNever)};
+                     .next_fire = plan.next.value_or(kNever),
+                     .awaited = waits && !plan.fires.empty() ? plan.fires.front() : WallTime{}};
   planned.more = planned.advance.next_fire <= end;
   return planned;
 }

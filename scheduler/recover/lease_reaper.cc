@@ -75,9 +75,11 @@ void LeaseReaper::Effects(const OwnedView& view, const std::vector<ExpiredLease>
   }
   std::vector<PendingRun> again;
   bool freed = false;
+  bool completed = false;
   for (const RunEffect& effect : effects) {
     ports_.metrics.counter("carillon_leases_lost_total").Add();
     freed = freed || effect.freed_slot;
+    completed = completed || effect.completed;
     log::Warn("recover", "run {} lost: lease expired executor_id={} now={}",
               EncodeRunId(effect.key), holders[effect.key].value(), Name(effect.state));
     if (IsFinal(effect.state)) {
@@ -90,6 +92,7 @@ void LeaseReaper::Effects(const OwnedView& view, const std::vector<ExpiredLease>
     }
   }
   if (freed) ports_.slot_freed();
+  if (completed) ports_.completed();
   if (again.empty()) return;
   ports_.metrics.counter("carillon_retries_total", "lost").Add(again.size());
   if (!ports_.feed.Push(std::move(again)).ok()) {

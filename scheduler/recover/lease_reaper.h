@@ -33,6 +33,8 @@ class LeaseReaper final : public Stepper {
     Metrics& metrics;
     // Called after lost runs gave back slots of their jobs.
     std::function<void()> slot_freed = [] {};
+    // Called after completions were written (completion_store.h).
+    std::function<void()> completed = [] {};
   };
   LeaseReaper(const Ports& ports, uint64_t seed);
 

@@ -334,6 +334,7 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
   std::vector<PendingRun> again;
   RunEvents events;
   bool freed = false;
+  bool completed = false;
   for (size_t i = 0; i < items.size(); ++i) {
     const ResultReport& report = items[i].message.report;
     Observe(report, effects[i]);
@@ -342,6 +343,7 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     // the attempt that is in memory under this key.
     if (effects[i].verdict != ResultVerdict::kApplied) continue;
     freed = freed || effects[i].freed_slot;
+    completed = completed || effects[i].completed;
     events.events.push_back(
         {RunEvent::What::kEnded, report.key, report.attempt, RanFor(report.result)});
     if (!effects[i].again) continue;
@@ -355,6 +357,7 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
   ports_.leases.Erase(ended);
   if (!events.events.empty()) ports_.events.Push(std::move(events));
   if (freed) ports_.slot_freed();
+  if (completed) ports_.completed();
   if (again.empty()) return;
   ports_.metrics.counter("carillon_retries_total", "failed").Add(again.size());
   if (!ports_.feed.Push(std::move(again)).ok()) {

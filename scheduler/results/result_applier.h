@@ -59,6 +59,8 @@ class ResultApplier final : public Stepper {
     std::function<bool(SegmentId)> wants = [](SegmentId) { return false; };
     // Called after ended runs gave back slots of their jobs.
     std::function<void()> slot_freed = [] {};
+    // Called after completions were written (completion_store.h).
+    std::function<void()> completed = [] {};
   };
   struct Options {
     Duration interval = 25ms;  // minimum time between two writes, unless a batch is full

@@ -76,7 +76,7 @@ DEALLOCATE PREPARE change_jobs;
 SET @schedules = IF(
   (SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE()
    AND table_name = 'job_schedules' AND column_name = 'awaited_us') = 0,
-  'ALTER TABLE job_schedules ADD awaited_us BIGINT NOT NULL DEFAULT 0, ADD spread BIGINT UNSIGNED NOT NULL DEFAULT 0, ADD calendar_no INT UNSIGNED NOT NULL DEFAULT 0, ADD blackout_no INT UNSIGNED NOT NULL DEFAULT 0, ADD calendar_version BIGINT NOT NULL DEFAULT 0, ADD KEY by_calendar (calendar_no, calendar_version), ADD KEY by_blackout (blackout_no, calendar_version)',
+  'ALTER TABLE job_schedules ADD awaited_us BIGINT NOT NULL DEFAULT 0, ADD spread BIGINT UNSIGNED NOT NULL DEFAULT 0, ADD calendar_no INT UNSIGNED NOT NULL DEFAULT 0, ADD blackout_no INT UNSIGNED NOT NULL DEFAULT 0, ADD calendar_version BIGINT NOT NULL DEFAULT 0, ADD KEY by_awaited (segment, awaited_us), ADD KEY by_calendar (calendar_no, calendar_version), ADD KEY by_blackout (blackout_no, calendar_version)',
   'DO 0');
 PREPARE change_schedules FROM @schedules;
 EXECUTE change_schedules;

@@ -66,6 +66,12 @@ ScheduleSpec Actor::NewSchedule() {
   }
 }
 
+ScheduleSpec Actor::NewDelay() {
+  ScheduleSpec spec{.kind = ScheduleKind::kDelay, .every = 1ms * (500 + p_.rng.Below(6'000))};
+  if (p_.rng.Chance(0.2)) spec.start = p_.now() + 1s * p_.rng.Below(20);
+  return spec;
+}
+
 // Decided without a random draw, so that existing seeds draw the same numbers for all else.
 ScheduleSpec Actor::WithWindowAndJitter(ScheduleSpec spec) const {
   if (made_ % 3 == 0) spec.end = p_.now() + 20s + made_ * 7s;
@@ -158,6 +164,7 @@ JobDefinition Actor::NewDefinition() {
     job.overlap_policy = OverlapPolicy::kAllow;
     job.max_running = 1;
   }
+  if (profile_.delays) job.schedules.front() = NewDelay();
   return job;
 }
 
@@ -176,6 +183,9 @@ void Actor::Edit(const StoredJob& job) {
     edited.schedules = job.definition.schedules;
     edited.overlap_policy = job.definition.overlap_policy;
     edited.max_running = job.definition.max_running;
+    if (profile_.delays && !edited.schedules.empty() && p_.rng.Chance(0.3)) {
+      edited.schedules.front().every = NewDelay().every;  // it stays the same schedule
+    }
   } else if (!job.definition.schedules.empty()) {
     edited.schedules.push_back(job.definition.schedules.front());
   }

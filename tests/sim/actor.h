@@ -25,6 +25,7 @@ struct ActorProfile {
   bool failing_runs = true;   // non-zero exits, timeouts, retries
   bool edits = true;
   bool groups = false;          // jobs name concurrency groups, whose limits change
+  bool delays = false;          // the first schedule of each job is a delay schedule
   bool strict_misfire = false;  // every fire must run: policy all, with limits that never apply
 };
 
@@ -67,6 +68,7 @@ class Actor {
   void ChooseGroup(JobDefinition& job) const;
   void SetLimit(const std::string& group, int64_t limit);
   ScheduleSpec NewSchedule();
+  ScheduleSpec NewDelay();
   ScheduleSpec WithWindowAndJitter(ScheduleSpec spec) const;
   std::string NewCommand();
   void Create();

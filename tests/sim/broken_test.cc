@@ -19,6 +19,7 @@ struct BrokenRule {
   const char* promise;  // beginning of the text of the promise that must be reported
   uint64_t seeds_max;   // within this many worlds
   uint64_t first = 1;   // seed of the first one: near a world that notices it, to save time
+  bool delays = false;  // in worlds with delay schedules
 };
 
 void PrintTo(const BrokenRule& rule, std::ostream* out) { *out << rule.name; }
@@ -36,7 +37,7 @@ class BrokenRuleTest : public ::testing::TestWithParam<BrokenRule> {
 TEST_P(BrokenRuleTest, IsNoticed) {
   const BrokenRule& rule = GetParam();
   for (uint64_t seed = rule.first; seed < rule.first + rule.seeds_max; ++seed) {
-    const Outcome outcome = Simulate({.seed = seed});
+    const Outcome outcome = Simulate({.seed = seed, .delays = rule.delays});
     if (!outcome.violation || !outcome.violation->promise.starts_with(rule.promise)) continue;
     fmt::print("{}: seed {} step {}: {}: {}\n", rule.name, seed, outcome.step,
                outcome.violation->promise, outcome.violation->text);
@@ -81,7 +82,9 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"misfire.policy", "pause: misfires", 40},
         BrokenRule{"pause.plan", "pause: gate", 40}, BrokenRule{"pause.publish", "pause: gate", 40},
         BrokenRule{"pause.claim", "pause: gate", 1000, 35},
-        BrokenRule{"pause.told", "pause: told", 40}),
+        BrokenRule{"pause.told", "pause: told", 40},
+        // the second end of a run makes a fire, too
+        BrokenRule{"delay.any_end", "delay", 100, 1, true}),
     [](const auto& rule) {
       std::string name = rule.param.name;
       for (char& c : name) {

@@ -1,6 +1,7 @@
 #include "tests/sim/checker.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@ namespace {
 // An owner renews leases only with a proof younger than this, measured from the proof's request.
 constexpr Duration kProofMaxAge = 4s;
 constexpr Duration kProofTolerance = 100ms;
+constexpr Duration kClockTolerance = 100ms;
 
 std::string Describe(const RunRow& row) {
   return fmt::format("run {} (job {}, fire {}) {} attempt {} version {}", EncodeRunId(row.key),
@@ -50,6 +52,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
       Fail("P1 no silent miss", "deleted: " + Describe(*before));
     }
     rows_.erase(before->key);
+    delay_runs_[before->key.schedule_id].erase(before->key);
     queued_[before->job_no].erase(before->key);
     admitted_[before->job_no].erase(before->key);
     LeaveGroupQueue(before->key);
@@ -65,6 +68,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
       Fail("P1 never early", "due before its fire: " + Describe(*after));
     }
     created_at_[after->key] = events_;
+    if (IsAwaited(*after)) CheckDelay(*after);
     return;
   }
   if (before->state == RunState::kPending && after->state == RunState::kRunning) {
@@ -74,6 +78,33 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   CheckTreeIsDead(*before, *after);
   CheckCancelStays(*before, *after);
   CheckTransition(*before, *after);
+}
+
+void Checker::RunEnded(const RunCompletion& end) { delay_ends_.try_emplace(end.key, end.ended); }
+
+// A delay schedule has one open run at most, not counting a run that a user retried, and its fires
+// are as far apart as it says. The host that reports an end, and the member that acts on it, have
+// clocks that are slightly off.
+void Checker::CheckDelay(const RunRow& row) {
+  std::set<RunKey>& runs = delay_runs_[row.key.schedule_id];
+  const auto later = runs.insert(row.key).first;
+  if (later == runs.begin()) return;
+  const RunKey before = *std::prev(later);
+  const auto end = delay_ends_.find(before);
+  if (end == delay_ends_.end()) {
+    return Fail("delay", fmt::format("{} is planned although run {} has not ended", Describe(row),
+                                     EncodeRunId(before)));
+  }
+  Duration every = Duration::max();
+  for (const auto& [version, definition] : jobs_[row.job_no].definitions) {
+    for (const ScheduleSpec& spec : definition.schedules) {
+      if (spec.kind == ScheduleKind::kDelay) every = std::min(every, spec.every);
+    }
+  }
+  ++delays_;
+  if (every == Duration::max() || row.key.fire >= end->second + every - kClockTolerance) return;
+  Fail("delay", fmt::format("{} is {} ms after the end of run {}", Describe(row),
+                            (row.key.fire - end->second) / 1ms, EncodeRunId(before)));
 }
 
 void Checker::Claimed(const RunRow& before, const RunRow& after) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "common/ports/store/completion_store.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/job_store.h"
 #include "tests/sim/sim_warden.h"
@@ -59,6 +60,7 @@ class Checker : public WardenObserver {
 
   // ---- observed events
   void RunWritten(const RunRow* before, const RunRow* after);
+  void RunEnded(const RunCompletion& end);
   void Wrote(const std::string& process, std::string_view call, const Fence& fence);
   void ProcessStarted(const ExecutorId& host, const StartAttempt& start) override;
   void AttemptEndedOnDisk(const ExecutorId& host, const AttemptEnded& ended) override;
@@ -109,12 +111,14 @@ class Checker : public WardenObserver {
   const std::map<std::string, std::set<GroupPlace>>& group_queues() const { return group_queues_; }
   const std::map<std::string, int64_t>& group_limits() const { return limits_; }
   bool WaitsForGroup(const RunKey& key) const { return group_waits_.contains(key); }
+  size_t delays() const { return delays_; }  // runs planned after the end of another one
   bool WasCancelled(const RunKey& key) const { return cancelled_at_.contains(key); }
 
  private:
   void Claimed(const RunRow& before, const RunRow& after);
   void CheckObeys(const RunRow& row);
   void CheckOverlapPolicy(const RunRow& row);
+  void CheckDelay(const RunRow& row);
   void FollowQueue(const RunRow& before, const RunRow& after);
   void FollowGroup(const RunRow& before, const RunRow& after);
   void CheckGroupLimit(const RunRow& row);
@@ -146,6 +150,9 @@ class Checker : public WardenObserver {
   std::map<std::string, std::set<GroupPlace>> group_queues_;
   std::map<RunKey, std::pair<std::string, GroupPlace>> group_waits_;  // places in them
   size_t admissions_ = 0;
+  std::map<ScheduleId, std::set<RunKey>> delay_runs_;
+  std::map<RunKey, WallTime> delay_ends_;  // the first end of each of them
+  size_t delays_ = 0;
   std::optional<RunKey> by_hand_;
   bool by_hand_confirmed_ = false;
   struct Taking {

@@ -75,10 +75,12 @@ std::map<int, AttemptResult> ToldEnds(const RunDetail& run) {
 void CheckEveryFireHasOneFate(const FinalPorts& ports) {
   std::map<ScheduleId, std::set<WallTime>> planned;
   for (const auto& [key, row] : ports.checker.rows()) {
-    if (row.kind != RunKind::kManual) planned[key.schedule_id].insert(key.fire);
+    if (row.kind != RunKind::kManual && row.kind != RunKind::kDelay)
+      planned[key.schedule_id].insert(key.fire);
   }
   Gaps gaps = AllGaps(ports.stores.runs);
   for (const auto& [id, life] : ports.history.lives()) {
+    if (life.spec.kind == ScheduleKind::kDelay) continue;  // checked as its runs are planned
     CheckLife(ports, life, planned[id], gaps[id]);
     planned.erase(id);
   }

@@ -101,6 +101,22 @@ TEST_F(SimTest, AssignmentThatChangesWhileTheStoreHangsKillsNothing) {
   EXPECT_GE(faults, 2 * count);
 }
 
+// A delay schedule fires after the end of its last run: once, whatever the end was, and never sooner
+// than it says.
+TEST_F(SimTest, DelaySchedulesFireAfterTheirLastRunHasEnded) {
+  const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
+  const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
+  size_t delays = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Outcome outcome = Simulate({.seed = seed, .delays = true, .trace = trace});
+    delays += outcome.delays;
+    EXPECT_FALSE(outcome.violation.has_value()) << Describe(outcome);
+  }
+  fmt::print("{} seeds: {} fires after an end\n", count, delays);
+  EXPECT_GT(delays, count * 10);
+}
+
 TEST_F(SimTest, SameSeedReplaysTheSameSteps) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const Outcome first = Simulate({.seed = seed});

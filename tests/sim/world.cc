@@ -58,6 +58,7 @@ World::World(const WorldOptions& options)
                         after == nullptr ? "-" : Name(after->state), row.attempt, row.def_version));
     }
   });
+  stores.ObserveEnds([this](const RunCompletion& end) { checker.RunEnded(end); });
   scheduler_count_ = plan_.about_leases ? 2 : 1 + rng.Below(3);
   for (size_t i = 0; i < scheduler_count_; ++i) {
     schedulers_.push_back(std::make_unique<SchedulerProcess>(*this, i));
@@ -244,6 +245,9 @@ void World::CheckGroupQueues() {
 
 void World::CheckBounds() {
   CheckQueues();
+  if (!stores.DelaysAgree()) {
+    checker.Fail("delay", "a schedule waits for nothing, or has a fire although it waits");
+  }
   for (const auto& scheduler : schedulers_) {
     if (scheduler->member() == nullptr) continue;
     for (const scheduler::QueueDepth& queue : scheduler->member()->GetStatus().queues) {
@@ -263,6 +267,7 @@ Outcome World::Run() {
   profile.strict_misfire = rng.Chance(0.4);
   profile.edits = !rng.Chance(0.15);
   profile.about_leases = plan_.about_leases;
+  profile.delays = options_.delays;
   if (plan_.about_leases) profile.jobs_max = 3;
   // Not drawn, so that the other worlds stay as they are.
   profile.groups = options_.seed % 5 == 3 && !options_.hangs && !plan_.about_leases;
@@ -350,6 +355,7 @@ Outcome World::Report() const {
           .starts = checker.starts(),
           .losses = checker.losses(),
           .admissions = checker.admissions(),
+          .delays = checker.delays(),
           .faults = faults_seen_};
 }
 

@@ -36,9 +36,10 @@ struct WorldOptions {
   Duration rest_max =
       3600s;  // time without faults until all runs must have ended; 40 min for a long queue
   uint64_t steps_max = 3'000'000;
-  bool hangs = false;  // uses HangFaults() instead of the faults drawn from the seed
-  bool moves = false;  // only with `hangs`: while the store hangs, the assignment changes
-  bool trace = false;  // prints every event to stderr
+  bool hangs = false;   // uses HangFaults() instead of the faults drawn from the seed
+  bool moves = false;   // only with `hangs`: while the store hangs, the assignment changes
+  bool delays = false;  // jobs with delay schedules
+  bool trace = false;   // prints every event to stderr
 };
 
 struct Outcome {
@@ -51,6 +52,7 @@ struct Outcome {
   size_t starts = 0;
   size_t losses = 0;
   size_t admissions = 0;
+  size_t delays = 0;
   size_t faults = 0;
 };
 

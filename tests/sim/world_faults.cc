@@ -256,7 +256,8 @@ bool World::AtRest() const {
   const bool runs_rest =
       std::all_of(checker.rows().begin(), checker.rows().end(),
                   [this](const auto& entry) { return checker.Rests(entry.second); });
-  return runs_rest && std::all_of(executors_.begin(), executors_.end(), [](const auto& executor) {
+  return runs_rest && stores.ActedOnEnds() &&
+         std::all_of(executors_.begin(), executors_.end(), [](const auto& executor) {
            return executor->warden().alive() == 0 && executor->warden().unreported() == 0;
          });
 }

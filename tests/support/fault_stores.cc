@@ -208,6 +208,28 @@ Result<std::optional<QueuePlace>> FaultQueueStore::PlaceOf(const RunKey& key) {
   return Run(gate_, "place_of", [&] { return store_.PlaceOf(key); });
 }
 
+// ---- CompletionStore ---------------------------------------------------------------------------
+
+Result<std::vector<RunCompletion>> FaultCompletionStore::ScanCompletions(
+    const std::vector<SegmentId>& segments, size_t limit) {
+  return store_.ScanCompletions(segments, limit);
+}
+Result<std::vector<CompletionEffect>> FaultCompletionStore::Apply(
+    const std::vector<RunCompletion>& ends, const Fence& fence, WallTime now) {
+  return RunFenced(gate_, "completions", fence,
+                   [&store = store_, ends, fence, now] { return store.Apply(ends, fence, now); });
+}
+Result<std::vector<StuckSchedule>> FaultCompletionStore::ScanStuck(
+    const std::vector<SegmentId>& segments, size_t limit) {
+  return store_.ScanStuck(segments, limit);
+}
+Result<bool> FaultCompletionStore::Revive(const StuckSchedule& stuck, const Fence& fence,
+                                          WallTime now) {
+  return RunFenced(gate_, "revive", fence, [&store = store_, stuck, fence, now] {
+    return store.Revive(stuck, fence, now);
+  });
+}
+
 // ---- ExecutorStore -----------------------------------------------------------------------------
 
 Result<ExecutorRecord> FaultExecutorStore::RegisterExecutor(const ExecutorRecord& record) {

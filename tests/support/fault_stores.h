@@ -10,6 +10,7 @@
 #include <functional>
 #include <string_view>
 
+#include "common/ports/store/completion_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/housekeeping.h"
@@ -135,6 +136,25 @@ class FaultQueueStore final : public QueueStore {
   CallGate& gate_;
 };
 
+// Its scans have no faults, so that worlds without completions stay as they are. A scan that fails is
+// only repeated.
+class FaultCompletionStore final : public CompletionStore {
+ public:
+  FaultCompletionStore(CompletionStore& store, CallGate& gate) : store_(store), gate_(gate) {}
+
+  Result<std::vector<RunCompletion>> ScanCompletions(const std::vector<SegmentId>& segments,
+                                                     size_t limit) override;
+  Result<std::vector<CompletionEffect>> Apply(const std::vector<RunCompletion>& ends,
+                                              const Fence& fence, WallTime now) override;
+  Result<std::vector<StuckSchedule>> ScanStuck(const std::vector<SegmentId>& segments,
+                                               size_t limit) override;
+  Result<bool> Revive(const StuckSchedule& stuck, const Fence& fence, WallTime now) override;
+
+ private:
+  CompletionStore& store_;
+  CallGate& gate_;
+};
+
 class FaultExecutorStore final : public ExecutorStore {
  public:
   FaultExecutorStore(ExecutorStore& store, CallGate& gate) : store_(store), gate_(gate) {}
@@ -184,6 +204,7 @@ struct FaultStores {
         segments(stores.segments, gate),
         firing(stores.firing, gate),
         queues(stores.queues, gate),
+        completions(stores.completions, gate),
         executors(stores.executors, gate),
         settings(stores.settings, gate),
         housekeeping(stores.housekeeping, gate) {}
@@ -193,13 +214,14 @@ struct FaultStores {
     return {identity,           segments,    firing,       queues,         stores.groups,
             stores.jobs,        stores.runs, stores.logs,  stores.notices, executors,
             stores.idempotency, settings,    stores.audit, housekeeping,   stores.auth,
-            stores.secrets,     stores.bulk};
+            stores.secrets,     stores.bulk, completions};
   }
 
   FaultIdentityStore identity;
   FaultSegmentStore segments;
   FaultFiringStore firing;
   FaultQueueStore queues;
+  FaultCompletionStore completions;
   FaultExecutorStore executors;
   FaultSettingsStore settings;
   FaultHousekeeping housekeeping;

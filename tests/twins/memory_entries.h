@@ -40,6 +40,7 @@ struct ScheduleEntry {
   ScheduleSpec spec = {};
   int64_t version = 1;
   WallTime next_fire = kNever;
+  WallTime awaited = WallTime{};  // the fire whose run a delay schedule waits for
   bool active = true;  // false: the job is paused or deleted, or the schedule was removed
   bool readable = true;
 };

@@ -226,6 +226,7 @@ Status MemoryFiringStore::Plan(const PlanBatch& batch, const Fence& fence, WallT
   for (const ScheduleAdvance& advance : batch.advances) {
     ScheduleEntry schedule = *tables_.FindSchedule(advance.schedule_id);
     schedule.next_fire = advance.next_fire;
+    schedule.awaited = advance.awaited;
     tables_.PutSchedule(std::move(schedule));
   }
   for (const PlannedRun& run : batch.runs) {
@@ -235,7 +236,8 @@ Status MemoryFiringStore::Plan(const PlanBatch& batch, const Fence& fence, WallT
                             .kind = run.kind,
                             .due = run.due,
                             .priority = run.priority,
-                            .def_version = run.def_version},
+                            .def_version = run.def_version,
+                            .flags = run.flags},
                     .planned = now});
   }
   for (const PlannedGap& gap : batch.gaps) {

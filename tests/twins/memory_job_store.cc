@@ -255,6 +255,7 @@ void MemoryJobStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReaso
   ++schedule.version;
   schedule.active = false;
   schedule.next_fire = kNever;
+  schedule.awaited = WallTime{};
   tables_.PutSchedule(std::move(schedule));
 }
 
@@ -271,6 +272,7 @@ bool MemoryJobStore::Unplan(const RunRow& row, WallTime now) {
   }
   ScheduleEntry schedule = *tables_.FindSchedule(row.key.schedule_id);
   schedule.next_fire = std::min(schedule.next_fire, row.key.fire);
+  if (schedule.awaited == row.key.fire) schedule.awaited = WallTime{};
   tables_.PutSchedule(std::move(schedule));
   tables_.EraseRun(row.key);
   return true;

@@ -60,6 +60,39 @@ std::string MemoryStores::GroupAwaitedLocked(const RunKey& key) {
   return named == tables.groups.end() ? std::string() : named->first;
 }
 
+bool MemoryStores::DelaysAgree() const {
+  MutexLock lock(tables.mu);
+  for (const auto& [job_no, job] : tables.jobs()) {
+    if (job.deleted) continue;
+    for (const ScheduleId id : job.schedules) {
+      const ScheduleEntry& schedule = *tables.FindSchedule(id);
+      if (schedule.spec.kind != ScheduleKind::kDelay) continue;
+      if (schedule.awaited == WallTime{}) {
+        if (schedule.next_fire == kNever) return false;
+        continue;
+      }
+      const RunEntry* run = tables.FindRun({schedule.awaited, id, 0});
+      const bool open = run != nullptr && !IsFinal(run->row.state);
+      const bool told =
+          std::any_of(tables.completions.begin(), tables.completions.end(), [&](const auto& entry) {
+            return entry.second.key == RunKey{schedule.awaited, id, 0};
+          });
+      if (schedule.next_fire != kNever || (!open && !told)) return false;
+    }
+  }
+  return true;
+}
+
+bool MemoryStores::ActedOnEnds() const {
+  MutexLock lock(tables.mu);
+  return tables.completions.empty();
+}
+
+void MemoryStores::ObserveEnds(MemoryTables::EndObserver observer) {
+  MutexLock lock(tables.mu);
+  tables.ObserveEnds(std::move(observer));
+}
+
 void MemoryStores::ObserveRuns(MemoryTables::RunObserver observer) {
   MutexLock lock(tables.mu);
   tables.Observe(std::move(observer));

@@ -11,6 +11,7 @@
 #include "tests/twins/memory_audit_store.h"
 #include "tests/twins/memory_auth_store.h"
 #include "tests/twins/memory_bulk_store.h"
+#include "tests/twins/memory_completion_store.h"
 #include "tests/twins/memory_executor_store.h"
 #include "tests/twins/memory_firing_store.h"
 #include "tests/twins/memory_group_store.h"
@@ -46,8 +47,15 @@ struct MemoryStores {
   // The name of the group for which the run is queued; empty = none. For observers, which are called
   // with the tables locked.
   std::string GroupAwaitedLocked(const RunKey& key) REQUIRES(tables.mu);
-  // `observer` is called after each change of a run's row, with the tables locked.
+  // True if each delay schedule either has a next fire, or awaits a run that is open or whose
+  // completion is left.
+  bool DelaysAgree() const;
+  // True if no completion is left to act upon.
+  bool ActedOnEnds() const;
+  // The observers are called after each change of a run's row, and for each completion, with the
+  // tables locked.
   void ObserveRuns(MemoryTables::RunObserver observer);
+  void ObserveEnds(MemoryTables::EndObserver observer);
   // Makes a stored definition, or the row of a schedule, unreadable (or readable again).
   void DamageDefinition(const JobId& id, int64_t version, bool damaged);
   void DamageSchedule(ScheduleId id, bool damaged);
@@ -56,7 +64,7 @@ struct MemoryStores {
 
   Stores Ports() {
     return {identity,  segments,    firing,   queues, groups,       jobs, runs,    logs, notices,
-            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk};
+            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk, completions};
   }
 
   MemoryTables tables;
@@ -77,6 +85,7 @@ struct MemoryStores {
   MemoryAuthStore auth{tables};
   MemorySecretStore secrets{tables};
   MemoryBulkStore bulk{tables};
+  MemoryCompletionStore completions{tables};
 };
 
 }  // namespace carillon::memory

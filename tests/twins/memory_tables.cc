@@ -39,6 +39,9 @@ void MemoryTables::PutRun(RunEntry entry) {
   entry.row.may_still_run = MayStillRun(entry.row.state, entry.result.reason);
   if (IsFinal(entry.row.state)) entry.row.group = {};
   const auto found = runs_.find(key);
+  const bool ends = IsFinal(entry.row.state) && found != runs_.end() &&
+                    found->second.row.state != entry.row.state;
+  if (ends && IsAwaited(entry.row)) AddCompletion(entry);
   std::optional<RunRow> before;
   if (found != runs_.end()) {
     before = found->second.row;
@@ -50,6 +53,18 @@ void MemoryTables::PutRun(RunEntry entry) {
   const RunRow& after = runs_.at(key).row;
   Index(after);
   if (observer_) observer_(before ? &*before : nullptr, &after);
+}
+
+void MemoryTables::AddCompletion(const RunEntry& entry) {
+  const RunRow& row = entry.row;
+  const uint64_t id = ++last_completion_id;
+  completions[id] = {.id = id,
+                     .segment = row.segment,
+                     .key = row.key,
+                     .job_no = row.job_no,
+                     .state = row.state,
+                     .ended = EndOf(row, entry.result.ended)};
+  if (end_observer_) end_observer_(completions.at(id));
 }
 
 void MemoryTables::EraseRun(const RunKey& key) {

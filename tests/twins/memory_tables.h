@@ -19,6 +19,7 @@
 #include "common/base/mutex.h"
 #include "common/domain/store_trust.h"
 #include "common/ports/fence.h"
+#include "common/ports/store/completion_store.h"
 #include "common/ports/store/job_store.h"
 #include "tests/twins/memory_entries.h"
 
@@ -35,19 +36,26 @@ class MemoryTables {
   // an erased one.
   using RunObserver = std::function<void(const RunRow* before, const RunRow* after)>;
 
+  // Called for each new completion.
+  using EndObserver = std::function<void(const RunCompletion& end)>;
+
   explicit MemoryTables(StoreIdentity id);
 
   mutable Mutex mu;
 
   void Observe(RunObserver observer) REQUIRES(mu) { observer_ = std::move(observer); }
 
+  void ObserveEnds(EndObserver observer) REQUIRES(mu) { end_observer_ = std::move(observer); }
+
   const RunEntry* FindRun(const RunKey& key) const REQUIRES(mu);
-  // Adds or replaces the row and updates the indexes.
+  // Adds or replaces the row and updates the indexes. If the run has ended and something waits for
+  // that, adds its completion.
   void PutRun(RunEntry entry) REQUIRES(mu);
   void EraseRun(const RunKey& key) REQUIRES(mu);
 
   const ScheduleEntry* FindSchedule(ScheduleId id) const REQUIRES(mu);
   void PutSchedule(ScheduleEntry entry) REQUIRES(mu);
+  const std::map<ScheduleId, ScheduleEntry>& schedules() const REQUIRES(mu) { return schedules_; }
 
   JobEntry* FindJob(JobNo job_no) REQUIRES(mu);
   JobEntry* FindJob(const JobId& id) REQUIRES(mu);
@@ -118,6 +126,8 @@ class MemoryTables {
   std::map<uint64_t, AuditRecord> audit GUARDED_BY(mu);
   // By attempt, then by the first sequence number.
   std::map<std::pair<RunKey, int>, std::map<uint64_t, LogChunk>> logs GUARDED_BY(mu);
+  std::map<uint64_t, RunCompletion> completions GUARDED_BY(mu);  // by id
+  uint64_t last_completion_id GUARDED_BY(mu) = 0;
   uint64_t last_job_no GUARDED_BY(mu) = 0;
   uint64_t last_schedule_id GUARDED_BY(mu) = 0;
   uint64_t last_gap_id GUARDED_BY(mu) = 0;
@@ -134,8 +144,10 @@ class MemoryTables {
   void Unindex(const RunRow& row) REQUIRES(mu);
   void Index(const RunRow& row) REQUIRES(mu);
   void LeaveGroupQueue(const RunKey& key) REQUIRES(mu);
+  void AddCompletion(const RunEntry& entry) REQUIRES(mu);
 
   RunObserver observer_ GUARDED_BY(mu);
+  EndObserver end_observer_ GUARDED_BY(mu);
   std::map<RunKey, RunEntry> runs_ GUARDED_BY(mu);
   std::map<ScheduleId, ScheduleEntry> schedules_ GUARDED_BY(mu);
   std::map<JobNo, JobEntry> jobs_ GUARDED_BY(mu);

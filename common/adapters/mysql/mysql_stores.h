@@ -12,6 +12,7 @@
 #include "common/adapters/mysql/access/mysql_idempotency_store.h"
 #include "common/adapters/mysql/access/mysql_secret_store.h"
 #include "common/adapters/mysql/database/mysql_database.h"
+#include "common/adapters/mysql/firing/mysql_completion_store.h"
 #include "common/adapters/mysql/firing/mysql_firing_store.h"
 #include "common/adapters/mysql/firing/mysql_group_store.h"
 #include "common/adapters/mysql/firing/mysql_queue_store.h"
@@ -41,7 +42,7 @@ struct MysqlStores {
 
   Stores Ports() {
     return {identity,  segments,    firing,   queues, groups,       jobs, runs,    logs, notices,
-            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk};
+            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk, completions};
   }
 
   MysqlDatabase db;
@@ -62,6 +63,7 @@ struct MysqlStores {
   MysqlAuthStore auth{db};
   MysqlSecretStore secrets{db};
   MysqlBulkStore bulk{db};
+  MysqlCompletionStore completions{db};
 };
 
 }  // namespace carillon::mysql

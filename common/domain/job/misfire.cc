@@ -83,6 +83,14 @@ MisfireRules MisfireRulesOf(const JobDefinition& job) {
 FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, WallTime horizon_end,
                    const MisfireRules& rules, size_t fires_max, const DueTimes& due_times) {
   FirePlan plan;
+  if (schedule.kind() == ScheduleKind::kDelay) {
+    if (next_fire <= horizon_end) {
+      plan.fires.push_back(next_fire);
+    } else {
+      plan.next = next_fire;
+    }
+    return plan;
+  }
   plan.next = FirstAtOrAfter(schedule, next_fire);
   if (!plan.next || *plan.next > horizon_end) return plan;
   // A fire is never due before itself, so the search for the last misfire, which jitter makes
@@ -111,7 +119,9 @@ FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, W
 bool StillWanted(const Schedule& schedule, const LateRun& run, WallTime now,
                  const MisfireRules& rules, const DueTimes& due_times) {
   const Duration late = now - run.due;
-  if (schedule.kind() == ScheduleKind::kManual || late <= rules.grace) return true;
+  const bool has_policy =
+      schedule.kind() != ScheduleKind::kManual && schedule.kind() != ScheduleKind::kDelay;
+  if (!has_policy || late <= rules.grace) return true;
   if (rules.policy == MisfirePolicy::kSkip || late > rules.catch_up_window) return false;
   const WallTime misfire_end = due_times.FiresDueBefore(now - rules.grace);
   const int64_t newer = schedule.Count(JustAfter(run.fire), misfire_end);

@@ -41,9 +41,10 @@ struct MisfireRules {
 MisfireRules MisfireRulesOf(const JobDefinition& job);
 
 struct FirePlan {
-  std::vector<WallTime> fires;   // to plan as runs, ascending
-  std::vector<GapRange> gaps;    // in order of time, disjoint
-  std::optional<WallTime> next;  // first fire in neither list; nullopt = no more fires
+  std::vector<WallTime> fires;  // to plan as runs, ascending
+  std::vector<GapRange> gaps;   // in order of time, disjoint
+  // First fire in neither list; nullopt = no more fires, or (delay) not before the run has ended.
+  std::optional<WallTime> next;
 };
 
 // Plans the fires of `schedule` from `next_fire`, its first unplanned fire, to `horizon_end`; both
@@ -55,7 +56,7 @@ struct FirePlan {
 //   all     the newest catch_up_max misfires inside the window are run, in order
 // `next` is strictly after the last fire that was planned or recorded in a gap. A gap's count is
 // exact and is computed arithmetically: for a schedule that fires every millisecond, a missed year
-// costs no more than a missed minute.
+// costs no more than a missed minute. The one fire of a delay schedule is run, however late.
 FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, WallTime horizon_end,
                    const MisfireRules& rules, size_t fires_max, const DueTimes& due_times = {});
 
@@ -66,8 +67,8 @@ struct LateRun {
 };
 
 // Applies the policy for misfires to a run that was planned in time but is dispatched late, because
-// no scheduler or executor was available. Returns true if the run must still be started. A manual
-// run always must. Returns false if the run becomes SKIPPED with the reason misfire. The run's own
+// no scheduler or executor was available. Returns true if the run must still be started. A run
+// of a manual or delay schedule always must. Returns false if the run becomes SKIPPED with the reason misfire. The run's own
 // lateness is that of its row, because an edit may have changed the jitter since it was planned;
 // `schedule` only says how many newer fires are misfires too.
 bool StillWanted(const Schedule& schedule, const LateRun& run, WallTime now,

@@ -12,6 +12,13 @@ std::optional<Schedule> Compiled(const JobDefinition& definition, const Schedule
   return std::move(compiled).value();
 }
 
+// True if both are delay schedules that differ at most in `every` and the parameters.
+bool IsSameDelay(const ScheduleSpec& a, const ScheduleSpec& b) {
+  ScheduleSpec as_b = a;
+  as_b.every = b.every;
+  return a.kind == ScheduleKind::kDelay && FireAlike(as_b, b);
+}
+
 }  // namespace
 
 bool FiresAlike(const JobDefinition& a, const JobDefinition& b, const ScheduleSpec& spec) {
@@ -36,12 +43,14 @@ std::vector<std::optional<size_t>> ContinuedSchedules(
   };
   match(std::equal_to<ScheduleSpec>());
   match(&FireAlike);
+  match(&IsSameDelay);
   return continued;
 }
 
 WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after) {
   const std::optional<Schedule> schedule = Compiled(definition, spec);
   if (!schedule) return kNever;
+  if (spec.kind == ScheduleKind::kDelay) return std::max(spec.start, after + 1us);
   const std::optional<Fire> fire = schedule->Next(after);
   return fire ? fire->time : kNever;
 }
@@ -51,6 +60,10 @@ GapRange PassOver(const JobDefinition& definition, const ScheduleSpec& spec, Gap
   GapRange missed{.from = *next_fire, .to = *next_fire, .count = 0, .reason = reason};
   const std::optional<Schedule> schedule = Compiled(definition, spec);
   if (!schedule) return missed;
+  if (spec.kind == ScheduleKind::kDelay) {
+    *next_fire = std::max(*next_fire, now);
+    return missed;
+  }
   const MisfireRules skip_all{.policy = MisfirePolicy::kSkip, .grace = Duration{0}};
   while (*next_fire <= now) {
     // PlanFires counts a fire as a misfire only if it is later than the grace (0 here). With `now`

@@ -1,11 +1,12 @@
 #include "common/domain/run/plain.h"
 
 #include "common/base/failpoint.h"
+#include "common/domain/run/completion.h"
 
 namespace carillon {
 
-static_assert(kClaimFacts.size() == static_cast<size_t>(ClaimFact::kFlags) + 1);
-static_assert(kResultFacts.size() == static_cast<size_t>(ResultFact::kFlags) + 1);
+static_assert(kClaimFacts.size() == static_cast<size_t>(ClaimFact::kGroup) + 1);
+static_assert(kResultFacts.size() == static_cast<size_t>(ResultFact::kAwaited) + 1);
 
 std::string_view RuleOf(ClaimFact fact) {
   switch (fact) {
@@ -19,7 +20,6 @@ std::string_view RuleOf(ClaimFact fact) {
     case ClaimFact::kDue: return "fast.claim.due";
     case ClaimFact::kPin: return "fast.claim.pin";
     case ClaimFact::kGroup: return "fast.claim.group";
-    case ClaimFact::kFlags: return "fast.claim.flags";
   }
   return "";
 }
@@ -37,7 +37,6 @@ bool Holds(ClaimFact fact, const PlainRow& run, const ClaimRequest& request, Wal
     case ClaimFact::kDue: return row.due <= now;
     case ClaimFact::kPin: return row.pinned_executor.empty();
     case ClaimFact::kGroup: return row.group == GroupNo{};
-    case ClaimFact::kFlags: return row.flags == 0;
   }
   return false;
 }
@@ -65,7 +64,7 @@ std::string_view RuleOf(ResultFact fact) {
     case ResultFact::kSegment: return "fast.result.segment";
     case ResultFact::kSlot: return "fast.result.slot";
     case ResultFact::kGroup: return "fast.result.group";
-    case ResultFact::kFlags: return "fast.result.flags";
+    case ResultFact::kAwaited: return "fast.result.awaited";
   }
   return "";
 }
@@ -82,7 +81,7 @@ bool Holds(ResultFact fact, const PlainRow& run, const ResultReport& report) {
     case ResultFact::kSegment: return row.segment == report.segment;
     case ResultFact::kSlot: return !run.slot_taken;
     case ResultFact::kGroup: return row.group == GroupNo{};
-    case ResultFact::kFlags: return row.flags == 0;
+    case ResultFact::kAwaited: return !IsAwaited(row);
   }
   return false;
 }

@@ -41,12 +41,11 @@ enum class ClaimFact {
   kDue,
   kPin,
   kGroup,
-  kFlags,
 };
 inline constexpr std::array kClaimFacts = {
     ClaimFact::kReadable, ClaimFact::kState,   ClaimFact::kAttempt, ClaimFact::kCancel,
     ClaimFact::kJob,      ClaimFact::kVersion, ClaimFact::kSegment, ClaimFact::kDue,
-    ClaimFact::kPin,      ClaimFact::kGroup,   ClaimFact::kFlags};
+    ClaimFact::kPin,      ClaimFact::kGroup};
 std::string_view RuleOf(ClaimFact fact);
 bool Holds(ClaimFact fact, const PlainRow& run, const ClaimRequest& request, WallTime now);
 bool IsPlain(const PlainRow& run, const ClaimRequest& request, WallTime now);
@@ -64,12 +63,12 @@ enum class ResultFact {
   kSegment,
   kSlot,
   kGroup,
-  kFlags,
+  kAwaited,
 };
 inline constexpr std::array kResultFacts = {
     ResultFact::kReadable, ResultFact::kState, ResultFact::kAttempt, ResultFact::kToken,
     ResultFact::kCancel,   ResultFact::kJob,   ResultFact::kSegment, ResultFact::kSlot,
-    ResultFact::kGroup,    ResultFact::kFlags};
+    ResultFact::kGroup,    ResultFact::kAwaited};
 std::string_view RuleOf(ResultFact fact);
 bool Holds(ResultFact fact, const PlainRow& run, const ResultReport& report);
 bool IsPlain(const PlainRow& run, const ResultReport& report);

@@ -94,6 +94,7 @@ constexpr bool IsTime(WallTime due) { return due < kQueued; }
 // Bits of RunRow::flags, as stored.
 namespace run_flag {
 inline constexpr uint32_t kDelay = 1;        // its end makes the next fire of its schedule
+inline constexpr uint32_t kAwaited = 7;      // any of these: something waits for its end
 inline constexpr uint32_t kHasRequest = 8;   // parameters of its own are stored with it
 inline constexpr uint32_t kBackground = 16;  // of a backfill: gives way to all other runs
 }  // namespace run_flag

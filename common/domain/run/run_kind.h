@@ -1,5 +1,4 @@
-// What the kind of a run decides: each question that other code asks about a kind, answered once for
-// all kinds. Pure.
+// Questions that other code asks about the kind of a run, each answered once for all kinds. Pure.
 //
 //                                        CRON RATE ONCE   DELAY     MANUAL    BACKFILL
 //   IsPlannedAhead                       yes              yes       no        no

@@ -277,6 +277,10 @@ std::string ExplainRate(Duration every, WallTime start) {
   return fmt::format("Every {} from {}", LengthText(every), WithoutFraction(start));
 }
 
+std::string ExplainDelay(Duration every, WallTime start) {
+  return LengthText(every) + " after its last run ended" + ExplainWindow(start, kNever);
+}
+
 std::string ExplainWindow(WallTime start, WallTime end) {
   std::string text;
   if (start != WallTime{}) text += " from " + WithoutFraction(start);

@@ -15,6 +15,8 @@ std::string ExplainCron(const CronExpression& expression, std::string_view zone)
 std::string ExplainRate(Duration every, WallTime start);
 // "Once at 2026-03-01 02:00:00 UTC".
 std::string ExplainOnce(WallTime at);
+// "10 seconds after its last run ended, from 2026-03-01 00:00:00 UTC"; no ending if `start` is zero.
+std::string ExplainDelay(Duration every, WallTime start);
 // Endings of the sentence of a cron or rate schedule: ", from 2026-03-01 00:00:00 UTC until
 // 2026-04-01 00:00:00 UTC" and ", each run up to 5 minutes later". Empty if `start` is zero and `end`
 // is kNever, or if there is no jitter.

@@ -64,6 +64,25 @@ class OnceSchedule {
   const WallTime at_;
 };
 
+// Only its first fire is known in advance.
+class DelaySchedule {
+ public:
+  DelaySchedule(WallTime start, Duration every) : start_(start), every_(every) {}
+
+  std::optional<Fire> Next(WallTime after) const {
+    const bool known = start_ > std::max(after, WallTime{});
+    return known ? std::optional<Fire>(Fire{start_}) : std::nullopt;
+  }
+  int64_t Count(WallTime from, WallTime until) const {
+    return start_ > WallTime{} && from <= start_ && start_ < until ? 1 : 0;
+  }
+  std::string Explain() const { return ExplainDelay(every_, start_); }
+
+ private:
+  const WallTime start_;
+  const Duration every_;
+};
+
 class ManualSchedule {
  public:
   std::optional<Fire> Next(WallTime) const { return std::nullopt; }
@@ -79,6 +98,14 @@ Error At(std::string_view pointer, Error error) {
 Status CheckTime(std::string_view pointer, WallTime time) {
   if (time >= WallTime{} && time <= kLastFire) return {};
   return At(pointer, {ErrorCode::kInvalid, "is outside the years 1970 to 4253"});
+}
+
+Status CheckEvery(const ScheduleSpec& spec) {
+  if (spec.every >= kRateEveryMin && spec.every <= kRateEveryMax && spec.every % 1ms == 0us) {
+    return {};
+  }
+  return At("/every_ms", {ErrorCode::kInvalid, "must be a whole number of milliseconds from 1 to " +
+                                                   std::to_string(kRateEveryMax / 1ms)});
 }
 
 // Checks the fields that cron and rate schedules share.
@@ -101,7 +128,7 @@ Status CheckRepeated(const ScheduleSpec& spec) {
 
 class Schedule::Impl {
  public:
-  using Any = std::variant<ManualSchedule, CronSchedule, RateSchedule, OnceSchedule>;
+  using Any = std::variant<ManualSchedule, CronSchedule, RateSchedule, OnceSchedule, DelaySchedule>;
 
   template <typename T>
   Impl(const ScheduleSpec& spec, T schedule) : kind_(spec.kind), any_(std::move(schedule)) {
@@ -186,14 +213,13 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepe
       CARILLON_TRY(CheckTime("/at", spec.at));
       return made(OnceSchedule(spec.at));
     case ScheduleKind::kRate:
-      if (spec.every < kRateEveryMin || spec.every > kRateEveryMax || spec.every % 1ms != 0us) {
-        return Error{ErrorCode::kInvalid,
-                     "must be a whole number of milliseconds from 1 to " +
-                         std::to_string(kRateEveryMax / 1ms),
-                     "/every_ms"};
-      }
+      CARILLON_TRY(CheckEvery(spec));
       CARILLON_TRY(CheckRepeated(spec));
       return made(RateSchedule(spec.start, spec.every));
+    case ScheduleKind::kDelay:
+      CARILLON_TRY(CheckEvery(spec));
+      CARILLON_TRY(CheckTime("/start_time", spec.start));
+      return made(DelaySchedule(spec.start, spec.every));
     case ScheduleKind::kCron: break;
   }
   auto expression = ParseCron(spec.cron_expression, spec.spread);

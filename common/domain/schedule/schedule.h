@@ -30,7 +30,8 @@ class Schedule {
   static Result<Schedule> Compile(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat);
 
   // The earliest fire strictly after `after`, or nullopt if there is none (once, manual, a date
-  // that never occurs). Bounded work: cron gives up 100 years after `after`.
+  // that never occurs). Of a delay schedule only the first fire is known, and only if it has a start
+  // in the future: the others follow the ends of its runs (run/completion.h). Bounded work: cron gives up 100 years after `after`.
   std::optional<Fire> Next(WallTime after) const;
 
   // The number of fires in [from, until). Exact, and fast for any number: computed by months (cron)

@@ -137,7 +137,8 @@ std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, 
                                           WallTime after) {
   Warnings warnings;
   const auto schedule = Schedule::Compile(spec, gap, repeat);
-  if (!schedule.ok() || spec.kind == ScheduleKind::kManual) return warnings;
+  const bool has_fires = spec.kind != ScheduleKind::kManual && spec.kind != ScheduleKind::kDelay;
+  if (!schedule.ok() || !has_fires) return warnings;
   LintFires(*schedule, after, &warnings);
   if (spec.kind != ScheduleKind::kCron) return warnings;
   const auto cron = ParseCron(spec.cron_expression, spec.spread);

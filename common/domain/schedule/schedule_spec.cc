@@ -16,10 +16,11 @@ constexpr std::array<NameOf<DstRepeat>, 4> kDstRepeats{{{DstRepeat::kAuto, "auto
                                                         {DstRepeat::kBoth, "both"},
                                                         {DstRepeat::kEarly, "early"},
                                                         {DstRepeat::kLate, "late"}}};
-constexpr std::array<NameOf<ScheduleKind>, 4> kScheduleKinds{{{ScheduleKind::kCron, "cron"},
+constexpr std::array<NameOf<ScheduleKind>, 5> kScheduleKinds{{{ScheduleKind::kCron, "cron"},
                                                               {ScheduleKind::kRate, "rate"},
                                                               {ScheduleKind::kOnce, "once"},
-                                                              {ScheduleKind::kManual, "manual"}}};
+                                                              {ScheduleKind::kManual, "manual"},
+                                                              {ScheduleKind::kDelay, "delay"}}};
 
 }  // namespace
 

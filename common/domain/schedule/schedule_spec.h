@@ -22,7 +22,7 @@ enum class DstGap { kFire, kSkip };  // kFire: once, right after the jump
 // schedule restricts the hour; otherwise both times.
 enum class DstRepeat { kAuto, kBoth, kEarly, kLate };
 
-enum class ScheduleKind { kCron, kRate, kOnce, kManual };
+enum class ScheduleKind { kCron, kRate, kOnce, kManual, kDelay };
 
 // The longest jitter: no run is due later after its fire.
 inline constexpr Duration kJitterMax = 1h;
@@ -34,8 +34,10 @@ struct ScheduleSpec {
   ScheduleKind kind = ScheduleKind::kManual;
   std::string cron_expression = {};  // kCron
   std::string time_zone = "UTC";     // kCron: IANA name
-  Duration every = {};               // kRate: >= 1 ms, whole milliseconds
-  // kCron: no fire lies before it. kRate: the first fire; the fires are start + n * every.
+  // kRate: between two fires. kDelay: from the end of a run to the next fire. Whole milliseconds.
+  Duration every = {};
+  // kCron: no fire lies before it. kRate: the first fire; the fires are start + n * every. kDelay: the
+  // first fire; a zero or past time: at once.
   WallTime start = WallTime{};
   WallTime end = kNever;     // kCron, kRate: no fire lies at or after it
   Duration jitter = {};      // kCron, kRate: spreads the starts (jitter.h); 0 to 1 h, whole seconds

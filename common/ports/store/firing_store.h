@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/domain/job/misfire.h"
+#include "common/domain/run/completion.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/run/skip.h"
 #include "common/ports/fence.h"
@@ -51,6 +52,7 @@ struct PlannedRun {
   WallTime due;
   int priority = 0;
   int64_t def_version = 0;
+  uint32_t flags = 0;  // run_flag
 };
 
 // Moves a schedule to its next unplanned fire.
@@ -60,6 +62,8 @@ struct ScheduleAdvance {
   int64_t version = 0;     // must match
   WallTime expected_next;  // must match
   WallTime next_fire;      // kNever = no more fires
+  // The fire whose run a delay schedule awaits from now on; zero = none.
+  WallTime awaited = WallTime{};
 };
 
 struct PlannedGap {
@@ -132,11 +136,13 @@ struct RunEffect {
   std::optional<RunRow> again = {};     // the row as written, if PENDING
   bool dead_letter = false;
   bool freed_slot = false;  // a queued run of its job or of its group may be admitted
+  bool completed = false;   // a completion was written (completion_store.h)
 };
 
 inline void NoteWritten(const RunRow& row, RunEffect* effect) {
   effect->state = row.state;
   if (row.state == RunState::kPending) effect->again = row;
+  effect->completed = IsFinal(row.state) && IsAwaited(row);
 }
 
 // The input of the watchdog for unplanned fires and of the metric for overdue runs.

@@ -5,6 +5,7 @@
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
 #include "common/ports/store/bulk_store.h"
+#include "common/ports/store/completion_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/group_store.h"
@@ -40,6 +41,7 @@ struct Stores {
   AuthStore& auth;
   SecretStore& secrets;
   BulkStore& bulk;
+  CompletionStore& completions;
 };
 
 }  // namespace carillon

@@ -181,9 +181,11 @@ Status ReadScheduleField(std::string_view name, const json& value, const std::st
     if (name == "cron_expression") return Read(value, pointer, spec.cron_expression);
     if (name == "time_zone") return Read(value, pointer, spec.time_zone);
   }
-  if (spec.kind == ScheduleKind::kRate && name == "every_ms") {
+  const bool delay = spec.kind == ScheduleKind::kDelay;
+  if ((spec.kind == ScheduleKind::kRate || delay) && name == "every_ms") {
     return ReadEvery(value, pointer, spec.every);
   }
+  if (delay && name == "start_time") return Read(value, pointer, spec.start);
   if (spec.kind == ScheduleKind::kCron || spec.kind == ScheduleKind::kRate) {
     bool known = false;
     CARILLON_TRY(ReadRepeatedField(name, value, pointer, spec, &known));
@@ -200,7 +202,8 @@ Status ReadScheduleField(std::string_view name, const json& value, const std::st
 std::string_view RequiredField(ScheduleKind kind) {
   switch (kind) {
     case ScheduleKind::kCron: return "cron_expression";
-    case ScheduleKind::kRate: return "every_ms";
+    case ScheduleKind::kRate:
+    case ScheduleKind::kDelay: return "every_ms";
     case ScheduleKind::kOnce: return "at";
     case ScheduleKind::kManual: break;
   }
@@ -213,7 +216,8 @@ Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec&
   if (!value.contains("kind")) return Invalid(kind_pointer, "is missing");
   CARILLON_TRY(ReadEnum(value["kind"], kind_pointer, spec.kind));
   if (spec.kind == ScheduleKind::kManual) {
-    return Invalid(kind_pointer, "must be cron, rate or once; a manual job has no schedules");
+    return Invalid(kind_pointer,
+                   "must be cron, rate, once or delay; a manual job has no schedules");
   }
   if (spec.kind == ScheduleKind::kOnce && value.contains("in_s")) {
     return RefuseIn(value, JsonPointer(pointer, "in_s"));
@@ -269,6 +273,10 @@ json Write(const ScheduleSpec& spec) {
     case ScheduleKind::kRate:
       out["every_ms"] = spec.every.count() / kMicrosPerMilli;
       WriteRepeated(spec, out);
+      break;
+    case ScheduleKind::kDelay:
+      out["every_ms"] = spec.every.count() / kMicrosPerMilli;
+      if (spec.start != WallTime{}) out["start_time"] = FormatRfc3339(spec.start);
       break;
     case ScheduleKind::kOnce: out["at"] = FormatRfc3339(spec.at); break;
     case ScheduleKind::kManual: break;

@@ -25,6 +25,7 @@ class MemoryStoreHandle final : public StoreHandle {
   AuthStore& auth() override { return stores_.auth; }
   SecretStore& secrets() override { return stores_.secrets; }
   BulkStore& bulk() override { return stores_.bulk; }
+  CompletionStore& completions() override { return stores_.completions; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     stores_.DamageDefinition(job.job_id, job.version, damaged);
   }
@@ -54,6 +55,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/claim_contract.h"
 #include "tests/contract/store/concurrent_store_contract.h"
 #include "tests/contract/store/dead_letter_contract.h"
+#include "tests/contract/store/delay_contract.h"
 #include "tests/contract/store/delivery_contract.h"
 #include "tests/contract/store/executor_store_contract.h"
 #include "tests/contract/store/gap_contract.h"

@@ -19,6 +19,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/store/claim_contract.h"
 #include "tests/contract/store/concurrent_store_contract.h"
 #include "tests/contract/store/dead_letter_contract.h"
+#include "tests/contract/store/delay_contract.h"
 #include "tests/contract/store/delivery_contract.h"
 #include "tests/contract/store/executor_store_contract.h"
 #include "tests/contract/store/gap_contract.h"

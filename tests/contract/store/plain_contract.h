@@ -67,7 +67,8 @@ class PlainContract : public StoreContract<Factory> {
     ResultReport report = s.ReportOf(Started(s, fence), RunState::kCompleted);
     switch (fact) {
       case ResultFact::kReadable:
-      case ResultFact::kSlot: return std::nullopt;
+      case ResultFact::kSlot:
+      case ResultFact::kAwaited: return std::nullopt;  // delay_contract.h
       case ResultFact::kState: s.Apply(report, fence, kT0 + 2s); break;
       case ResultFact::kAttempt: report.attempt = 2; break;
       case ResultFact::kToken: report.token = s.Token(++tokens_); break;

@@ -28,6 +28,7 @@
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
 #include "common/ports/store/bulk_store.h"
+#include "common/ports/store/completion_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/group_store.h"
@@ -68,6 +69,7 @@ class StoreHandle {
   virtual AuthStore& auth() = 0;
   virtual SecretStore& secrets() = 0;
   virtual BulkStore& bulk() = 0;
+  virtual CompletionStore& completions() = 0;
   // Damages a stored row so that it cannot be decoded, or repairs it. Bypasses the store.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -111,7 +113,8 @@ class StoreDriver {
         housekeeping(store.housekeeping()),
         auth(store.auth()),
         secrets(store.secrets()),
-        bulk(store.bulk()) {}
+        bulk(store.bulk()),
+        completions(store.completions()) {}
 
   IdentityStore& identity;
   SegmentStore& segments;
@@ -130,6 +133,7 @@ class StoreDriver {
   AuthStore& auth;
   SecretStore& secrets;
   BulkStore& bulk;
+  CompletionStore& completions;
 
   template <typename T>
   static T v(Result<T> result) {
@@ -185,22 +189,27 @@ class StoreDriver {
       const DueTimes due_times(schedule, due.schedule_id);
       const FirePlan plan =
           PlanFires(schedule, due.next_fire, now, until, due.misfire, 100, due_times);
+      const bool waits = due.spec.kind == ScheduleKind::kDelay;
       for (const WallTime fire : plan.fires) {
         batch.runs.push_back({.key = {fire, due.schedule_id, 0},
                               .job_no = due.job_no,
                               .segment = due.segment,
+                              .kind = waits ? RunKind::kDelay : RunKind::kCron,
                               .due = due_times.Of(fire),
                               .priority = due.priority,
-                              .def_version = due.job_version});
+                              .def_version = due.job_version,
+                              .flags = waits ? run_flag::kDelay : 0});
       }
       for (const GapRange& gap : plan.gaps) {
         batch.gaps.push_back({due.schedule_id, due.job_no, gap});
       }
-      batch.advances.push_back({.schedule_id = due.schedule_id,
-                                .segment = due.segment,
-                                .version = due.version,
-                                .expected_next = due.next_fire,
-                                .next_fire = plan.next.value_or(kNever)});
+      batch.advances.push_back(
+          {.schedule_id = due.schedule_id,
+           .segment = due.segment,
+           .version = due.version,
+           .expected_next = due.next_fire,
+           .next_fire = plan.next.value_or(kNever),
+           .awaited = waits && !plan.fires.empty() ? plan.fires.front() : WallTime{}});
     }
     return batch;
   }

@@ -109,12 +109,14 @@ export interface components {
     Schedule:
       | components['schemas']['CronSchedule']
       | components['schemas']['RateSchedule']
-      | components['schemas']['OnceSchedule'];
+      | components['schemas']['OnceSchedule']
+      | components['schemas']['DelaySchedule'];
     ScheduleWrite:
       | components['schemas']['CronSchedule']
       | components['schemas']['RateSchedule']
       | components['schemas']['OnceSchedule']
-      | components['schemas']['DelayedSchedule'];
+      | components['schemas']['DelayedSchedule']
+      | components['schemas']['DelaySchedule'];
     CronSchedule: {
       /** @constant */
       kind: 'cron';
@@ -138,6 +140,14 @@ export interface components {
       end_time?: string;
       jitter_s?: number;
       parameters?: components['schemas']['Parameters'];
+      schedule_id?: number;
+    };
+    DelaySchedule: {
+      /** @constant */
+      kind: 'delay';
+      every_ms: number;
+      /** Format: date-time */
+      start_time?: string;
       schedule_id?: number;
     };
     OnceSchedule: {

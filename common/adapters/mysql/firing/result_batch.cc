@@ -71,7 +71,7 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
     return effect;
   }
   if (run.row.state == RunState::kRunning) {
-    slot_jobs.Note(run.row.job_no, run.slot_taken || run.group_slot != 0);
+    slot_jobs.Note(run.row.job_no, run.slot_taken || run.group_slot != 0 || IsAwaited(run.row));
   }
   const auto job = state.jobs.find(run.row.job_no);
   const ResultDecision decision =

@@ -136,8 +136,9 @@ bool JobEdit::Unplan(const RunKey& key) {
   const auto later = rows_.past_recall.find(key.schedule_id);
   if (later != rows_.past_recall.end() && later->second >= key.fire) return false;
   for (EditedSchedule& schedule : rows_.schedules) {
-    if (schedule.row.due.schedule_id == key.schedule_id)
-      schedule.next = std::min(schedule.next, key.fire);
+    if (schedule.row.due.schedule_id != key.schedule_id) continue;
+    schedule.next = std::min(schedule.next, key.fire);
+    if (schedule.row.awaited == key.fire) schedule.row.awaited = WallTime{};
   }
   return true;
 }

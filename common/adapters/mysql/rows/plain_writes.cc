@@ -26,7 +26,6 @@ std::string_view ConditionOf(ClaimFact fact) {
     case ClaimFact::kDue: return "r.due_us <= k.c";
     case ClaimFact::kPin: return "r.pinned_executor = ''";
     case ClaimFact::kGroup: return "r.group_no = 0";
-    case ClaimFact::kFlags: return "r.flags = 0";
   }
   return "FALSE";
 }
@@ -43,7 +42,8 @@ std::string_view ConditionOf(ResultFact fact) {
     // 1 is kSlotTaken.
     case ResultFact::kSlot: return "r.slot_taken <> 1";
     case ResultFact::kGroup: return "r.group_no = 0";
-    case ResultFact::kFlags: return "r.flags = 0";
+    // 7 is run_flag::kAwaited.
+    case ResultFact::kAwaited: return "(r.flags & 7) = 0";
   }
   return "FALSE";
 }

@@ -35,8 +35,9 @@ Result<std::vector<DueSchedule>> FetchDue(Session& session, const std::vector<Se
 Status Advance(Session& session, const std::vector<ScheduleAdvance>& advances) {
   static const std::string statement =
       "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]', "
-      "e BIGINT PATH '$[2]', n BIGINT PATH '$[3]')) k STRAIGHT_JOIN job_schedules j "
-      "FORCE INDEX (PRIMARY) ON j.schedule_id = k.s SET j.next_fire_us = k.n "
+      "e BIGINT PATH '$[2]', n BIGINT PATH '$[3]', w BIGINT PATH '$[4]')) k STRAIGHT_JOIN "
+      "job_schedules j FORCE INDEX (PRIMARY) ON j.schedule_id = k.s "
+      "SET j.next_fire_us = k.n, j.awaited_us = k.w "
       "WHERE j.version = k.v AND j.next_fire_us = k.e";
   JsonRows rows;
   for (const ScheduleAdvance& advance : advances) {
@@ -44,7 +45,8 @@ Status Advance(Session& session, const std::vector<ScheduleAdvance>& advances) {
         .Add(advance.schedule_id.value())
         .Add(advance.version)
         .Add(advance.expected_next)
-        .Add(advance.next_fire);
+        .Add(advance.next_fire)
+        .Add(advance.awaited);
   }
   CARILLON_ASSIGN_OR_RETURN(const int64_t moved, session.Execute(statement, {rows.Take()}));
   if (moved == static_cast<int64_t>(advances.size())) return {};
@@ -56,11 +58,13 @@ Status Advance(Session& session, const std::vector<ScheduleAdvance>& advances) {
 Status InsertRuns(Session& session, const std::vector<PlannedRun>& runs, WallTime now) {
   static const std::string statement =
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
-      "state, priority, due_us, def_version, planned_us) "
-      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, ? FROM JSON_TABLE(?, '$[*]' "
+      "state, priority, due_us, def_version, flags, planned_us) "
+      "SELECT k.f, k.s, k.h, k.j, k.g, k.g, k.d, 1, k.p, k.u, k.v, k.l, ? FROM JSON_TABLE(?, "
+      "'$[*]' "
       "COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]', "
       "j BIGINT UNSIGNED PATH '$[3]', g INT UNSIGNED PATH '$[4]', d INT PATH '$[5]', "
-      "p INT PATH '$[6]', u BIGINT PATH '$[7]', v BIGINT PATH '$[8]')) k";
+      "p INT PATH '$[6]', u BIGINT PATH '$[7]', v BIGINT PATH '$[8]', l INT UNSIGNED PATH '$[9]')) "
+      "k";
   std::vector<const PlannedRun*> sorted;
   sorted.reserve(runs.size());
   for (const PlannedRun& run : runs) sorted.push_back(&run);
@@ -75,7 +79,8 @@ Status InsertRuns(Session& session, const std::vector<PlannedRun>& runs, WallTim
         .Add(NumberOf(run->kind))
         .Add(run->priority)
         .Add(run->due)
-        .Add(run->def_version);
+        .Add(run->def_version)
+        .Add(run->flags);
   }
   CARILLON_TRY(session.Execute(statement, {ToUnixMicros(now), rows.Take()}));
   return {};
@@ -104,6 +109,7 @@ Result<std::vector<ScheduleAdvance>> MergeAdvances(const std::vector<ScheduleAdv
                           advance.schedule_id.value())};
     }
     earlier.next_fire = advance.next_fire;
+    earlier.awaited = advance.awaited;
   }
   std::vector<ScheduleAdvance> sorted;
   sorted.reserve(merged.size());

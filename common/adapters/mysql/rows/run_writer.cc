@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "common/adapters/mysql/rows/completion_rows.h"
 #include "common/adapters/mysql/rows/notice_rows.h"
 #include "common/adapters/mysql/rows/queue_statements.h"
 #include "common/base/failpoint.h"
@@ -267,6 +268,7 @@ void RunWriter::Unqueue(const StoredRun& run) {
 
 Status RunWriter::AddFinal(const StoredRun& run, const Before& before, const AttemptResult& result,
                            std::string_view reason) {
+  AddCompletion(run.row, result.ended, completions_);
   const bool with_output = !result.output.empty() || !result.error.empty();
   const bool no_error_yet = before.state == RunState::kRunning && !before.cancel_requested;
   JsonRows& rows = with_output ? finals_with_output_ : no_error_yet ? finals_ : finals_with_error_;
@@ -477,6 +479,7 @@ Status RunWriter::Flush() {
   CARILLON_TRY(Insert(kAttemptsBack, attempts_back_));
   CARILLON_TRY(Insert(kCancelsDone, cancels_done_));
   CARILLON_TRY(Insert(kExplained, explained_));
+  CARILLON_TRY(Insert(kInsertCompletions, completions_));
   // Dead letters of an old end are deleted before those of a new end are inserted.
   CARILLON_TRY(Insert(kDeadLettersGone, dead_letters_gone_));
   CARILLON_TRY(Insert(kDeadLetters, dead_letters_));

@@ -116,6 +116,7 @@ class RunWriter {
   JsonRows cancels_;
   JsonRows cancels_done_;
   JsonRows explained_;
+  JsonRows completions_;
   JsonRows dead_letters_gone_;
   JsonRows dead_letters_;
   JsonRows notices_;

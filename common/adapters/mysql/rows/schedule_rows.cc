@@ -37,6 +37,23 @@ const std::string kChangingTable =
     "c9 BIGINT PATH '$[9]', c10 BIGINT PATH '$[10]', c11 BIGINT PATH '$[11]', "
     "c12 INT PATH '$[12]'";
 
+// Writes the columns that only delay schedules change: an edit of `every` keeps such a schedule.
+Status UpdateDelays(Session& session, const std::vector<StoredScheduleRow>& rows) {
+  static const std::string statement =
+      "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', e BIGINT PATH '$[1]', "
+      "w BIGINT PATH '$[2]')) k STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) ON "
+      "j.schedule_id = k.s SET j.every_us = k.e, j.awaited_us = k.w";
+  JsonRows json;
+  for (const StoredScheduleRow& row : rows) {
+    const DueSchedule& due = row.due;
+    if (due.spec.kind != ScheduleKind::kDelay) continue;
+    json.Begin().Add(due.schedule_id.value()).Add(due.spec.every.count()).Add(row.awaited);
+  }
+  if (json.empty()) return {};
+  CARILLON_TRY(session.Execute(statement, {json.Take()}));
+  return {};
+}
+
 // Parses the name in a column. False if this version does not know the name.
 template <typename Enum>
 bool Parse(const Rows& rows, uint32_t column, Enum* value) {
@@ -51,7 +68,7 @@ const std::string kScheduleColumns =
     "s.schedule_id, s.job_no, s.segment, s.version, s.job_version, s.next_fire_us, s.kind, "
     "s.cron_expression, s.time_zone, s.every_us, s.start_us, s.at_us, s.dst_gap, s.dst_repeat, "
     "s.misfire_policy, s.misfire_grace_us, s.catch_up_window_us, s.catch_up_max, s.priority, "
-    "s.resume_from_us, s.position, s.until_us, s.jitter_us, s.spread";
+    "s.resume_from_us, s.position, s.until_us, s.jitter_us, s.spread, s.awaited_us";
 
 StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   StoredScheduleRow row;
@@ -84,6 +101,7 @@ StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   due.spec.end = rows.Time(22);
   due.spec.jitter = Duration(rows.Int(23));
   due.spec.spread = rows.Unsigned(24);
+  row.awaited = rows.Time(25);
   return row;
 }
 
@@ -144,7 +162,7 @@ Status UpdateSchedules(Session& session, const std::vector<StoredScheduleRow>& r
   JsonRows json;
   for (const StoredScheduleRow& row : rows) AddChanging(json, row);
   CARILLON_TRY(session.Execute(statement, {json.Take()}));
-  return {};
+  return UpdateDelays(session, rows);
 }
 
 Status DeleteSchedules(Session& session, const std::vector<ScheduleId>& ids) {

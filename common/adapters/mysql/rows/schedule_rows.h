@@ -15,6 +15,8 @@ namespace carillon::mysql {
 struct StoredScheduleRow {
   DueSchedule due;
   WallTime resume_from = WallTime{};
+  // A delay schedule: the fire whose run it waits for; zero = none. `due.next_fire` is kNever then.
+  WallTime awaited = WallTime{};
   uint32_t position = 0;
 
   // The first fire that is neither planned nor in a gap; kNever = none.

@@ -111,17 +111,19 @@ inline JobDefinition RandomJob(Rng& rng) {
                     .description = RandomText(rng, 30),
                     .user_id = RandomName(rng)};
   for (size_t n = rng.Below(4); n > 0; --n) {
-    ScheduleSpec spec{.kind = static_cast<ScheduleKind>(rng.Below(3))};
+    constexpr ScheduleKind kKinds[] = {ScheduleKind::kCron, ScheduleKind::kRate,
+                                       ScheduleKind::kOnce, ScheduleKind::kDelay};
+    ScheduleSpec spec{.kind = kKinds[rng.Below(4)]};
     if (spec.kind == ScheduleKind::kCron) {
       spec.cron_expression = std::string(kCrons[rng.Below(4)]);
       spec.time_zone = std::string(kZones[rng.Below(3)]);
-    } else if (spec.kind == ScheduleKind::kRate) {
+    } else if (spec.kind == ScheduleKind::kRate || spec.kind == ScheduleKind::kDelay) {
       spec.every = Duration(static_cast<int64_t>(1 + rng.Below(1'000'000)) * 1000);
       spec.start = FromUnixMicros(static_cast<int64_t>(rng.Below(4e15)));
     } else {
       spec.at = FromUnixMicros(static_cast<int64_t>(rng.Below(4e15)));
     }
-    if (spec.kind != ScheduleKind::kOnce) {
+    if (spec.kind == ScheduleKind::kCron || spec.kind == ScheduleKind::kRate) {
       if (rng.Chance(0.3)) spec.start = FromUnixMicros(static_cast<int64_t>(rng.Below(4e15)));
       if (rng.Chance(0.3)) spec.end = spec.start + Duration(rng.Below(4'000'000'000'000'000));
       if (rng.Chance(0.3)) spec.jitter = 1s * rng.Below(3'601);

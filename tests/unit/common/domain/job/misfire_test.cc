@@ -324,6 +324,21 @@ TEST(MisfireTest, WhatAPersonStartedIsAlwaysWanted) {
   EXPECT_TRUE(StillWanted(manual, OnTime(kStart), kStart + 24h, skip));
 }
 
+TEST(MisfireTest, TheOneFireOfADelayScheduleIsRunHoweverLate) {
+  const Schedule delay = Schedule::Compile({.kind = ScheduleKind::kDelay, .every = 10s},
+                                           DstGap::kFire, DstRepeat::kAuto)
+                             .value();
+  const MisfireRules skip{.policy = MisfirePolicy::kSkip, .grace = 0s};
+  const FirePlan late = PlanFires(delay, kStart, kStart + 24h, kStart + 25h, skip, 100);
+  EXPECT_EQ(late.fires, Times{kStart});
+  EXPECT_TRUE(late.gaps.empty());
+  EXPECT_FALSE(late.next.has_value());
+  EXPECT_TRUE(StillWanted(delay, kStart, kStart + 24h, skip));
+  const FirePlan early = PlanFires(delay, kStart, kStart - 1h, kStart - 1s, skip, 100);
+  EXPECT_TRUE(early.fires.empty());
+  EXPECT_EQ(early.next, kStart);
+}
+
 TEST(MisfireTest, RulesComeFromTheJob) {
   JobDefinition job;
   job.misfire_policy = MisfirePolicy::kAll;

@@ -42,6 +42,31 @@ TEST(PendingFiresTest, YearsOfFiresAreCountedExactly) {
   EXPECT_EQ(next, now + 1s);
 }
 
+TEST(PendingFiresTest, ADelayScheduleFiresAtItsStartOrAtOnceAndMissesNothing) {
+  ScheduleSpec spec{.kind = ScheduleKind::kDelay, .every = 10s};
+  EXPECT_EQ(FirstFireAfter({}, spec, kStart), kStart + 1us);
+  spec.start = kStart + 1h;
+  EXPECT_EQ(FirstFireAfter({}, spec, kStart), kStart + 1h);
+  WallTime next = kStart;
+  EXPECT_EQ(PassOver({}, spec, GapReason::kPaused, kStart + 3s, &next).count, 0);
+  EXPECT_EQ(next, kStart + 3s);
+  EXPECT_EQ(PassOver({}, spec, GapReason::kPaused, kStart, &next).count, 0);
+  EXPECT_EQ(next, kStart + 3s);
+  next = kNever;  // a run is awaited
+  PassOver({}, spec, GapReason::kPaused, kStart, &next);
+  EXPECT_EQ(next, kNever);
+}
+
+TEST(PendingFiresTest, DelaySchedulesAreTheSameWhateverTheirDelay) {
+  const ScheduleSpec spec{.kind = ScheduleKind::kDelay, .every = 10s};
+  ScheduleSpec other = spec;
+  other.every = 1h;
+  EXPECT_TRUE(IsSameDelay(spec, other));
+  other.start = kStart;
+  EXPECT_FALSE(IsSameDelay(spec, other));
+  EXPECT_FALSE(IsSameDelay(EverySecond(), EverySecond()));
+}
+
 TEST(PendingFiresTest, JitterDoesNotMoveWhatIsPassedOver) {
   ScheduleSpec spec = EverySecond();
   spec.jitter = 1h;

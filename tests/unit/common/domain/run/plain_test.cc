@@ -99,6 +99,7 @@ void Spoil(ResultFact fact, ResultCase& one) {
     case ResultFact::kJob: one.row.job_no = JobNo(6); break;
     case ResultFact::kSegment: one.row.segment = SegmentId(3); break;
     case ResultFact::kSlot: one.slot_taken = true; break;
+    case ResultFact::kAwaited: one.row.flags = run_flag::kDelay; break;
   }
 }
 
@@ -136,9 +137,11 @@ TEST_F(PlainTest, EachFactOfAResultIsAskedFor) {
       EXPECT_EQ(Holds(other, one.stored(), one.report), other != fact) << RuleOf(other);
     }
     EXPECT_FALSE(IsPlain(one.stored(), one.report)) << RuleOf(fact);
-    // Results that violate only kCancel or kSlot are applied too, but write more than one row.
+    // Results that violate only one of these are applied too, but write more than one row.
     const bool applied = one.Decide().verdict == ResultVerdict::kApplied;
-    EXPECT_EQ(applied, fact == ResultFact::kCancel || fact == ResultFact::kSlot) << RuleOf(fact);
+    const bool more_rows =
+        fact == ResultFact::kCancel || fact == ResultFact::kSlot || fact == ResultFact::kAwaited;
+    EXPECT_EQ(applied, more_rows) << RuleOf(fact);
     failpoint::Break(std::string(RuleOf(fact)));
     EXPECT_TRUE(IsPlain(one.stored(), one.report)) << RuleOf(fact);
     failpoint::Reset();

@@ -176,6 +176,26 @@ TEST(ScheduleTest, OnceFiresOnceAndManualNever) {
   EXPECT_EQ(manual.Count(WallTime::min(), kNever), 0);
 }
 
+TEST(ScheduleTest, OfADelayScheduleOnlyTheFirstFireIsKnown) {
+  const WallTime start = T("2026-03-01T00:00:00Z");
+  ScheduleSpec spec{.kind = ScheduleKind::kDelay, .every = 90s, .start = start};
+  const Schedule delay = Compiled(spec);
+  EXPECT_EQ(delay.Next(start - 1h)->time, start);
+  EXPECT_FALSE(delay.Next(start).has_value());
+  EXPECT_EQ(delay.Count(start, kNever), 1);
+  EXPECT_EQ(delay.Count(start + 1us, kNever), 0);
+  EXPECT_EQ(delay.Explain(),
+            "1 minute 30 seconds after its last run ended, from 2026-03-01 00:00:00 UTC");
+  spec.start = WallTime{};
+  EXPECT_FALSE(Compiled(spec).Next(WallTime::min()).has_value());
+  EXPECT_EQ(Compiled(spec).Count(WallTime::min(), kNever), 0);
+  EXPECT_EQ(Compiled(spec).Explain(), "1 minute 30 seconds after its last run ended");
+  spec.every = Duration(0);
+  const auto none = Schedule::Compile(spec, DstGap::kFire, DstRepeat::kAuto);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().pointer, "/every_ms");
+}
+
 TEST(ScheduleTest, AWindowIncludesItsStartAndExcludesItsEnd) {
   ScheduleSpec spec = Cron("0 * * * *");
   spec.start = T("2026-03-01T02:00:00Z");

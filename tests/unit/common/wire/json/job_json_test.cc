@@ -156,6 +156,15 @@ TEST(ParseJobTest, NamesTheOffendingFieldOfASchedule) {
   EXPECT_EQ(fails({{"kind", "cron"}, {"cron_expression", "* * * * *"}}), "ok");
   EXPECT_EQ(fails({{"kind", "rate"}, {"every_ms", 500}}), "ok");
   EXPECT_EQ(fails({{"kind", "once"}, {"at", "2030-01-01T00:00:00+01:00"}}), "ok");
+  EXPECT_EQ(fails({{"kind", "delay"}, {"every_ms", 500}}), "ok");
+  EXPECT_EQ(fails({{"kind", "delay"}, {"every_ms", 500}, {"start_time", "2030-01-01T00:00:00Z"}}),
+            "ok");
+  EXPECT_EQ(fails({{"kind", "delay"}}), "/schedules/0/every_ms");
+  EXPECT_EQ(fails({{"kind", "delay"}, {"every_ms", 0}}), "/schedules/0/every_ms");
+  EXPECT_EQ(fails({{"kind", "delay"}, {"every_ms", 500}, {"jitter_s", 1}}),
+            "/schedules/0/jitter_s");
+  EXPECT_EQ(fails({{"kind", "delay"}, {"every_ms", 500}, {"end_time", "2030-01-01T00:00:00Z"}}),
+            "/schedules/0/end_time");
   EXPECT_EQ(fails(5), "/schedules/0");
   EXPECT_EQ(fails(json::object()), "/schedules/0/kind");
   EXPECT_EQ(fails({{"kind", "manual"}}), "/schedules/0/kind");

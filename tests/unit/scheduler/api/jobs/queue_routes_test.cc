@@ -251,6 +251,9 @@ TEST_F(UnfinishedUpgradeTest, WhatOlderMembersDoNotKnowIsRefused) {
   }
   const json wide = JobBody({{"overlap_policy", "skip"}, {"max_running", 2}});
   EXPECT_EQ(Post("/api/jobs", wide).pointer(), "/max_running");
+  const json delay = JobBody(
+      {{"cron_expression", nullptr}, {"schedules", {{{"kind", "delay"}, {"every_ms", 1000}}}}});
+  EXPECT_EQ(Post("/api/jobs", delay).pointer(), "/schedules");
   Create({{"job_id", "a"}, {"overlap_policy", "skip"}});
   const HttpHeaders any = {{"If-Match", "*"}};
   EXPECT_EQ(Send("PATCH", "/api/jobs/a", R"({"max_running": 2})", any).code(), kCode);

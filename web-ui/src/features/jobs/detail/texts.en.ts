@@ -2,6 +2,7 @@ import { addEnglish } from '../../../i18n';
 
 export const en = {
   'schedule.every': 'every {{span}}',
+  'schedule.after': '{{span}} after its last run ended',
   'schedule.from': 'from {{at}}',
   'schedule.until': 'until {{at}}',
   'schedule.jitter': 'each run up to {{span}} later',

@@ -3,6 +3,7 @@ import type { en } from './texts.en';
 
 export const zhCN: TwinOf<typeof en> = {
   'schedule.every': '每 {{span}}',
+  'schedule.after': '上次运行结束后 {{span}}',
   'schedule.from': '自 {{at}} 起',
   'schedule.until': '至 {{at}} 止',
   'schedule.jitter': '每次运行最多晚 {{span}}',

@@ -1,0 +1,172 @@
+#include "common/adapters/mysql/firing/completion_batch.h"
+
+#include <algorithm>
+#include <map>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/client/segment_merge.h"
+#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+
+namespace carillon::mysql {
+namespace {
+
+// The delay schedules of a batch, locked. Those that exist no more are absent.
+using LockedWaits = std::map<ScheduleId, DelayWait>;
+
+Result<LockedWaits> LockWaits(Session& session, std::vector<ScheduleId> ids) {
+  static const std::string statement =
+      "SELECT s.schedule_id, s.every_us, s.awaited_us FROM JSON_TABLE(?, '$[*]' COLUMNS "
+      "(n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_schedules s FORCE INDEX (PRIMARY) "
+      "ON s.schedule_id = k.n WHERE s.kind = 'delay' FOR UPDATE";
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  JsonRows wanted;
+  for (const ScheduleId id : ids) wanted.Begin().Add(id.value());
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  LockedWaits waits;
+  while (rows.Next()) {
+    waits[ScheduleId(rows.Unsigned(1))] = {.every = Duration(rows.Int(2)), .awaited = rows.Time(3)};
+  }
+  return waits;
+}
+
+// Gives schedules that await nothing any more their next fire. While its job is paused, a schedule
+// keeps the fire in resume_from_us (StoredScheduleRow).
+class Moves {
+ public:
+  void Add(ScheduleId id, WallTime fire, bool paused) {
+    rows_.Begin().Add(id.value()).Add(paused ? kNever : fire).Add(paused ? fire : WallTime{});
+  }
+  Status Write(Session& session) {
+    static const std::string statement =
+        "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', n BIGINT PATH '$[1]', "
+        "m BIGINT PATH '$[2]')) k STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) "
+        "ON j.schedule_id = k.s SET j.next_fire_us = k.n, j.resume_from_us = k.m, j.awaited_us = 0";
+    if (rows_.empty()) return {};
+    CARILLON_TRY(session.Execute(statement, {rows_.Take()}));
+    return {};
+  }
+
+ private:
+  JsonRows rows_;
+};
+
+Status DeleteCompletions(Session& session, const std::vector<RunCompletion>& ends) {
+  JsonRows ids;
+  for (const RunCompletion& end : ends) ids.Begin().Add(end.id);
+  CARILLON_TRY(session.Execute(
+      "DELETE c FROM JSON_TABLE(?, '$[*]' COLUMNS (i BIGINT UNSIGNED PATH '$[0]')) k "
+      "STRAIGHT_JOIN run_completions c FORCE INDEX (PRIMARY) ON c.id = k.i",
+      {ids.Take()}));
+  return {};
+}
+
+Params ParamsOf(const std::vector<SegmentId>& segments, size_t limit) {
+  Params params;
+  for (const SegmentId segment : segments) {
+    params.emplace_back(static_cast<uint64_t>(segment.value()));
+    params.emplace_back(static_cast<uint64_t>(limit));
+  }
+  return params;
+}
+
+}  // namespace
+
+Result<std::vector<RunCompletion>> ReadCompletions(Session& session,
+                                                   const std::vector<SegmentId>& segments,
+                                                   size_t limit) {
+  static const std::string branch =
+      "SELECT c.id, c.segment, c.fire_us, c.schedule_id, c.shard, c.job_no, c.state, c.ended_us "
+      "FROM run_completions c FORCE INDEX (by_segment) WHERE c.segment = ? AND "
+      "c.target = 'schedule' ORDER BY c.id LIMIT ?";
+  const auto fetch = [&](size_t share) -> Result<std::vector<RunCompletion>> {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows, session.Query(UnionOf(branch, segments.size()), ParamsOf(segments, share)));
+    std::vector<RunCompletion> ends;
+    while (rows.Next()) {
+      const Result<RunState> state = ParseRunState(rows.Text(7));
+      ends.push_back({.id = rows.Unsigned(1),
+                      .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(2))),
+                      .key = {rows.Time(3), ScheduleId(rows.Unsigned(4)),
+                              static_cast<uint32_t>(rows.Unsigned(5))},
+                      .job_no = JobNo(rows.Unsigned(6)),
+                      .state = state.value_or(RunState::kCompleted),
+                      .ended = rows.Time(8)});
+    }
+    return ends;
+  };
+  return MergeSegments<RunCompletion>(
+      segments.size(), limit, fetch, [](const RunCompletion& end) { return end.segment; },
+      [](const RunCompletion& end) { return end.id; });
+}
+
+Result<std::vector<StuckSchedule>> ReadStuck(Session& session,
+                                             const std::vector<SegmentId>& segments, size_t limit) {
+  static const std::string branch =
+      "SELECT s.schedule_id, s.job_no, s.segment, s.awaited_us FROM job_schedules s "
+      "FORCE INDEX (by_awaited) WHERE s.segment = ? AND s.awaited_us > 0 AND NOT EXISTS "
+      "(SELECT 1 FROM job_runs r WHERE r.fire_us = s.awaited_us AND r.schedule_id = s.schedule_id "
+      "AND r.open_segment IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM run_completions c WHERE "
+      "c.segment = s.segment AND c.schedule_id = s.schedule_id AND c.fire_us = s.awaited_us) "
+      "LIMIT ?";
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query(UnionOf(branch, segments.size()), ParamsOf(segments, limit)));
+  std::vector<StuckSchedule> stuck;
+  while (stuck.size() < limit && rows.Next()) {
+    stuck.push_back({.schedule_id = ScheduleId(rows.Unsigned(1)),
+                     .job_no = JobNo(rows.Unsigned(2)),
+                     .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(3))),
+                     .awaited = rows.Time(4)});
+  }
+  return stuck;
+}
+
+Result<std::vector<CompletionEffect>> ApplyCompletions(Session& session,
+                                                       const std::vector<RunCompletion>& ends,
+                                                       const Fence& fence, WallTime now) {
+  CARILLON_TRY(LockFence(session, fence));
+  std::vector<JobNo> job_nos;
+  std::vector<ScheduleId> ids;
+  for (const RunCompletion& end : ends) {
+    job_nos.push_back(end.job_no);
+    ids.push_back(end.key.schedule_id);
+  }
+  LockedJobs jobs;
+  CARILLON_TRY(LockJobs(session, std::move(job_nos), &jobs));
+  CARILLON_ASSIGN_OR_RETURN(LockedWaits waits, LockWaits(session, std::move(ids)));
+  std::vector<CompletionEffect> effects(ends.size());
+  Moves moves;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const auto wait = waits.find(ends[i].key.schedule_id);
+    const auto job = jobs.find(ends[i].job_no);
+    if (wait == waits.end() || job == jobs.end()) continue;
+    const std::optional<WallTime> fire = DecideNextFire(wait->second, ends[i], now);
+    if (!fire) continue;
+    moves.Add(wait->first, *fire, job->second.paused);
+    effects[i] = {.awaited = true, .next_fire = job->second.paused ? kNever : *fire};
+    waits.erase(wait);  // so that a second end of the same run changes nothing
+  }
+  CARILLON_TRY(moves.Write(session));
+  CARILLON_TRY(DeleteCompletions(session, ends));
+  return effects;
+}
+
+Result<bool> ReviveSchedule(Session& session, const StuckSchedule& stuck, const Fence& fence,
+                            WallTime now) {
+  CARILLON_TRY(LockFence(session, fence));
+  LockedJobs jobs;
+  CARILLON_TRY(LockJobs(session, {stuck.job_no}, &jobs));
+  CARILLON_ASSIGN_OR_RETURN(const LockedWaits waits, LockWaits(session, {stuck.schedule_id}));
+  const auto wait = waits.find(stuck.schedule_id);
+  const auto job = jobs.find(stuck.job_no);
+  if (wait == waits.end() || job == jobs.end() || wait->second.awaited != stuck.awaited) {
+    return false;
+  }
+  Moves moves;
+  moves.Add(wait->first, FireAfterLoss(wait->second, now), job->second.paused);
+  CARILLON_TRY(moves.Write(session));
+  return true;
+}
+
+}  // namespace carillon::mysql

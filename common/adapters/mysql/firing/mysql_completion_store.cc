@@ -1,0 +1,40 @@
+#include "common/adapters/mysql/firing/mysql_completion_store.h"
+
+#include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/firing/completion_batch.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+
+namespace carillon::mysql {
+
+Result<std::vector<RunCompletion>> MysqlCompletionStore::ScanCompletions(
+    const std::vector<SegmentId>& segments, size_t limit) {
+  if (segments.empty() || limit == 0) return std::vector<RunCompletion>{};
+  return InRead(db_.pool(), "scan completions",
+                [&](Session& session) { return ReadCompletions(session, segments, limit); });
+}
+
+Result<std::vector<CompletionEffect>> MysqlCompletionStore::Apply(
+    const std::vector<RunCompletion>& ends, const Fence& fence, WallTime now) {
+  CARILLON_TRY(CheckBatch(ends, fence, "completions"));
+  if (ends.empty()) return std::vector<CompletionEffect>{};
+  return InTransaction(db_.pool(), {.operation = "completions"}, [&](Session& session) {
+    return ApplyCompletions(session, ends, fence, now);
+  });
+}
+
+Result<std::vector<StuckSchedule>> MysqlCompletionStore::ScanStuck(
+    const std::vector<SegmentId>& segments, size_t limit) {
+  if (segments.empty() || limit == 0) return std::vector<StuckSchedule>{};
+  return InRead(db_.pool(), "scan stuck schedules",
+                [&](Session& session) { return ReadStuck(session, segments, limit); });
+}
+
+Result<bool> MysqlCompletionStore::Revive(const StuckSchedule& stuck, const Fence& fence,
+                                          WallTime now) {
+  CARILLON_TRY(CheckBatch(std::vector<StuckSchedule>{stuck}, fence, "revive"));
+  return InTransaction(db_.pool(), {.operation = "revive"}, [&](Session& session) {
+    return ReviveSchedule(session, stuck, fence, now);
+  });
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,16 @@
+// New rows of run_completions.
+#pragma once
+
+#include <string>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/domain/run/completion.h"
+
+namespace carillon::mysql {
+
+// Adds the run to `rows`, for kInsertCompletions, if something waits for its end. `row` has its final
+// state already; `ended` is the time that is stored with it.
+void AddCompletion(const RunRow& row, WallTime ended, JsonRows& rows);
+extern const std::string kInsertCompletions;
+
+}  // namespace carillon::mysql

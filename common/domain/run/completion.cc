@@ -1,0 +1,22 @@
+#include "common/domain/run/completion.h"
+
+#include <algorithm>
+
+#include "common/base/failpoint.h"
+
+namespace carillon {
+
+WallTime EndOf(const RunRow& row, WallTime reported) { return std::max(reported, row.claimed); }
+
+std::optional<WallTime> DecideNextFire(const DelayWait& wait, const RunCompletion& end,
+                                       WallTime now) {
+  const bool awaited = wait.awaited == end.key.fire || failpoint::Broken("delay.any_end");
+  if (!awaited) return std::nullopt;
+  return std::max(std::min(end.ended, now) + wait.every, end.key.fire + 1us);
+}
+
+WallTime FireAfterLoss(const DelayWait& wait, WallTime now) {
+  return std::max(now, wait.awaited + 1us);
+}
+
+}  // namespace carillon

@@ -1,0 +1,110 @@
+#include "tests/twins/memory_completion_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/ports/store/firing_store.h"
+
+namespace carillon::memory {
+namespace {
+
+bool Contains(const std::vector<SegmentId>& segments, SegmentId segment) {
+  return std::find(segments.begin(), segments.end(), segment) != segments.end();
+}
+
+bool Covers(const Fence& fence, SegmentId segment) {
+  return std::any_of(fence.begin(), fence.end(),
+                     [segment](const FencedSegment& held) { return held.segment == segment; });
+}
+
+DelayWait WaitOf(const ScheduleEntry& schedule) {
+  return {.every = schedule.spec.every, .awaited = schedule.awaited};
+}
+
+}  // namespace
+
+Result<std::vector<RunCompletion>> MemoryCompletionStore::ScanCompletions(
+    const std::vector<SegmentId>& segments, size_t limit) {
+  MutexLock lock(tables_.mu);
+  std::vector<RunCompletion> found;
+  for (const auto& [id, end] : tables_.completions) {
+    if (found.size() == limit) break;
+    if (Contains(segments, end.segment)) found.push_back(end);
+  }
+  return found;
+}
+
+CompletionEffect MemoryCompletionStore::Move(const ScheduleEntry& schedule, WallTime fire) {
+  ScheduleEntry moved = schedule;
+  moved.next_fire = fire;
+  moved.awaited = WallTime{};
+  const bool active = moved.active;
+  tables_.PutSchedule(std::move(moved));
+  return {.awaited = true, .next_fire = active ? fire : kNever};
+}
+
+Result<std::vector<CompletionEffect>> MemoryCompletionStore::Apply(
+    const std::vector<RunCompletion>& ends, const Fence& fence, WallTime now) {
+  if (ends.size() > kBatchRowsMax) {
+    return {ErrorCode::kExhausted, "completions: more than kBatchRowsMax items"};
+  }
+  MutexLock lock(tables_.mu);
+  for (const RunCompletion& end : ends) {
+    if (!Covers(fence, end.segment)) {
+      return {ErrorCode::kInvalid, "completions: a run is outside the fence"};
+    }
+  }
+  CARILLON_TRY(tables_.CheckFence(fence));
+  std::vector<CompletionEffect> effects(ends.size());
+  for (size_t i = 0; i < ends.size(); ++i) {
+    tables_.completions.erase(ends[i].id);
+    const ScheduleEntry* schedule = tables_.FindSchedule(ends[i].key.schedule_id);
+    const JobEntry* job = tables_.FindJob(ends[i].job_no);
+    const bool exists = schedule != nullptr && job != nullptr &&
+                        std::find(job->schedules.begin(), job->schedules.end(), schedule->id) !=
+                            job->schedules.end() &&
+                        !job->deleted;
+    if (!exists || schedule->spec.kind != ScheduleKind::kDelay) continue;
+    const auto fire = DecideNextFire(WaitOf(*schedule), ends[i], now);
+    if (fire) effects[i] = Move(*schedule, *fire);
+  }
+  return effects;
+}
+
+bool MemoryCompletionStore::IsStuck(const ScheduleEntry& schedule) const {
+  if (schedule.awaited == WallTime{}) return false;
+  const RunEntry* run = tables_.FindRun({schedule.awaited, schedule.id, 0});
+  if (run != nullptr && !IsFinal(run->row.state)) return false;
+  return std::none_of(tables_.completions.begin(), tables_.completions.end(),
+                      [&](const auto& entry) {
+                        const RunKey& key = entry.second.key;
+                        return key.schedule_id == schedule.id && key.fire == schedule.awaited;
+                      });
+}
+
+Result<std::vector<StuckSchedule>> MemoryCompletionStore::ScanStuck(
+    const std::vector<SegmentId>& segments, size_t limit) {
+  MutexLock lock(tables_.mu);
+  std::vector<StuckSchedule> stuck;
+  for (const auto& [id, schedule] : tables_.schedules()) {
+    if (stuck.size() == limit) break;
+    if (!Contains(segments, schedule.segment) || !IsStuck(schedule)) continue;
+    stuck.push_back({.schedule_id = id,
+                     .job_no = schedule.job_no,
+                     .segment = schedule.segment,
+                     .awaited = schedule.awaited});
+  }
+  return stuck;
+}
+
+Result<bool> MemoryCompletionStore::Revive(const StuckSchedule& stuck, const Fence& fence,
+                                           WallTime now) {
+  MutexLock lock(tables_.mu);
+  CARILLON_TRY(tables_.CheckFence(fence));
+  const ScheduleEntry* schedule = tables_.FindSchedule(stuck.schedule_id);
+  if (schedule == nullptr || schedule->awaited != stuck.awaited) return false;
+  Move(*schedule, FireAfterLoss(WaitOf(*schedule), now));
+  return true;
+}
+
+}  // namespace carillon::memory

@@ -1,0 +1,30 @@
+// The port CompletionStore in memory.
+#pragma once
+
+#include <vector>
+
+#include "common/ports/store/completion_store.h"
+#include "tests/twins/memory_tables.h"
+
+namespace carillon::memory {
+
+class MemoryCompletionStore final : public CompletionStore {
+ public:
+  explicit MemoryCompletionStore(MemoryTables& tables) : tables_(tables) {}
+
+  Result<std::vector<RunCompletion>> ScanCompletions(const std::vector<SegmentId>& segments,
+                                                     size_t limit) override;
+  Result<std::vector<CompletionEffect>> Apply(const std::vector<RunCompletion>& ends,
+                                              const Fence& fence, WallTime now) override;
+  Result<std::vector<StuckSchedule>> ScanStuck(const std::vector<SegmentId>& segments,
+                                               size_t limit) override;
+  Result<bool> Revive(const StuckSchedule& stuck, const Fence& fence, WallTime now) override;
+
+ private:
+  bool IsStuck(const ScheduleEntry& schedule) const REQUIRES(tables_.mu);
+  CompletionEffect Move(const ScheduleEntry& schedule, WallTime fire) REQUIRES(tables_.mu);
+
+  MemoryTables& tables_;
+};
+
+}  // namespace carillon::memory

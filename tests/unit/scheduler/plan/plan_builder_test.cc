@@ -1,0 +1,58 @@
+#include "scheduler/plan/plan_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace carillon::scheduler {
+namespace {
+
+const WallTime kNow = FromUnixMicros(1'772'323'200'000'000);
+const PlanTimes kTimes{.now = kNow, .look = 15s, .horizon = 30s};
+
+DueSchedule Delay(WallTime next_fire) {
+  return {.schedule_id = ScheduleId(7),
+          .job_no = JobNo(5),
+          .segment = SegmentId(1),
+          .version = 3,
+          .job_version = 4,
+          .next_fire = next_fire,
+          .spec = {.kind = ScheduleKind::kDelay, .every = 1s}};
+}
+
+PlannedSchedule Planned(const DueSchedule& due) {
+  const auto compiled = Schedule::Compile(due.spec, due.dst_gap, due.dst_repeat);
+  return PlanSchedule(due, *compiled, kTimes, 1000);
+}
+
+TEST(PlanBuilderTest, ADelayScheduleHasOneRunHoweverLateAndAwaitsIt) {
+  for (const WallTime fire : {kNow - 24h, kNow, kNow + 5s}) {
+    const PlannedSchedule planned = Planned(Delay(fire));
+    ASSERT_EQ(planned.runs.size(), 1u);
+    EXPECT_EQ(planned.runs[0].key.fire, fire);
+    EXPECT_EQ(planned.runs[0].due, fire);
+    EXPECT_EQ(planned.runs[0].kind, RunKind::kDelay);
+    EXPECT_EQ(planned.runs[0].flags, run_flag::kDelay);
+    EXPECT_TRUE(planned.gaps.empty());
+    EXPECT_EQ(planned.advance.next_fire, kNever);
+    EXPECT_EQ(planned.advance.awaited, fire);
+    EXPECT_FALSE(planned.more);
+  }
+}
+
+TEST(PlanBuilderTest, ADelayScheduleBeyondTheHorizonAwaitsNothing) {
+  const PlannedSchedule planned = Planned(Delay(kNow + 1h));
+  EXPECT_TRUE(planned.runs.empty());
+  EXPECT_EQ(planned.advance.next_fire, kNow + 1h);
+  EXPECT_EQ(planned.advance.awaited, WallTime{});
+}
+
+TEST(PlanBuilderTest, OtherSchedulesAwaitNothing) {
+  DueSchedule rate = Delay(kNow + 1s);
+  rate.spec = {.kind = ScheduleKind::kRate, .every = 1s, .start = kNow};
+  const PlannedSchedule planned = Planned(rate);
+  EXPECT_GT(planned.runs.size(), 10u);
+  EXPECT_EQ(planned.runs[0].flags, 0u);
+  EXPECT_EQ(planned.advance.awaited, WallTime{});
+}
+
+}  // namespace
+}  // namespace carillon::scheduler

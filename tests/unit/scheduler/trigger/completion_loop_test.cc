@@ -1,0 +1,220 @@
+#include "scheduler/trigger/completion_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/unit/scheduler/room_fixture.h"
+
+namespace carillon::scheduler {
+namespace {
+
+// Refuses batches with certain runs.
+class PickyCompletionStore final : public CompletionStore {
+ public:
+  explicit PickyCompletionStore(CompletionStore& store) : store_(store) {}
+
+  Result<std::vector<RunCompletion>> ScanCompletions(const std::vector<SegmentId>& segments,
+                                                     size_t limit) override {
+    ++scans;
+    return store_.ScanCompletions(segments, limit);
+  }
+  Result<std::vector<CompletionEffect>> Apply(const std::vector<RunCompletion>& ends,
+                                              const Fence& fence, WallTime now) override {
+    if (away) return Error{ErrorCode::kUnavailable, "away"};
+    for (const RunCompletion& end : ends) {
+      if (refused.contains(end.key)) return Error{ErrorCode::kCorrupt, "refused"};
+    }
+    return store_.Apply(ends, fence, now);
+  }
+  Result<std::vector<StuckSchedule>> ScanStuck(const std::vector<SegmentId>& segments,
+                                               size_t limit) override {
+    return store_.ScanStuck(segments, limit);
+  }
+  Result<bool> Revive(const StuckSchedule& stuck, const Fence& fence, WallTime now) override {
+    return store_.Revive(stuck, fence, now);
+  }
+
+  int scans = 0;
+  bool away = false;
+  std::set<RunKey> refused;
+
+ private:
+  CompletionStore& store_;
+};
+
+class CompletionLoopTest : public test::RoomTest {
+ protected:
+  static std::vector<SegmentId> All() {
+    std::vector<SegmentId> all;
+    for (uint32_t n = 0; n < test::kSegments; ++n) all.push_back(SegmentId(n));
+    return all;
+  }
+  // A job whose first run is planned.
+  StoredJob CreateDelay(const std::string& id, Duration every) {
+    JobDefinition job;
+    job.type = JobType::kNoop;
+    job.schedules = {{.kind = ScheduleKind::kDelay, .every = every}};
+    const StoredJob stored = CreateJob(id, job);
+    clock_.Advance(1ms);
+    PlanBatch batch;
+    for (const DueSchedule& due : *stores_.firing.ScanDue(All(), clock_.Wall(), 10)) {
+      batch.runs.push_back({.key = {due.next_fire, due.schedule_id},
+                            .job_no = due.job_no,
+                            .segment = due.segment,
+                            .kind = RunKind::kDelay,
+                            .due = due.next_fire,
+                            .def_version = due.job_version,
+                            .flags = run_flag::kDelay});
+      batch.advances.push_back({.schedule_id = due.schedule_id,
+                                .segment = due.segment,
+                                .version = due.version,
+                                .expected_next = due.next_fire,
+                                .next_fire = kNever,
+                                .awaited = due.next_fire});
+    }
+    EXPECT_TRUE(stores_.firing.Plan(batch, table_.View()->FenceFor(All()), clock_.Wall()).ok());
+    return stored;
+  }
+  RunRow Planned(const StoredJob& job) {
+    for (const RunRow& row : stores_.firing.ScanPending(All(), kQueued, std::nullopt, 100)->runs) {
+      if (row.job_no == job.job_no) return row;
+    }
+    ADD_FAILURE() << "no run of " << job.job_id.value();
+    return {};
+  }
+  RunKey End(const StoredJob& job) {
+    const RunRow row = Planned(job);
+    EXPECT_TRUE(*stores_.runs.CancelRun(row.key, {.now = clock_.Wall()}));
+    return row.key;
+  }
+  WallTime NextFire(const StoredJob& job) {
+    for (const DueSchedule& due : *stores_.firing.ScanDue(All(), kQueued, 100)) {
+      if (due.job_no == job.job_no) return due.next_fire;
+    }
+    return kNever;
+  }
+  size_t Left() { return stores_.completions.ScanCompletions(All(), 100)->size(); }
+  SteadyTime Step() {
+    SampleClock();
+    return loop_.Step(clock_.Steady());
+  }
+
+  int soon_ = 0;
+  PickyCompletionStore picky_{stores_.completions};
+  CompletionLoop loop_{{.store = picky_,
+                        .cluster = cluster_,
+                        .segments = table_,
+                        .fences = fences_,
+                        .metrics = metrics_,
+                        .fires_soon = [this] { ++soon_; }}};
+};
+
+TEST_F(CompletionLoopTest, AnEndMakesTheNextFire) {
+  const StoredJob job = CreateDelay("job", 10s);
+  EXPECT_EQ(NextFire(job), kNever);
+  End(job);
+  const WallTime ended = clock_.Wall();
+  clock_.Advance(300ms);
+  Step();
+  EXPECT_EQ(NextFire(job), ended + 10s);
+  EXPECT_EQ(Left(), 0u);
+  EXPECT_EQ(soon_, 0);
+  EXPECT_EQ(metrics_.counter("carillon_completions_total", "awaited").value(), 1u);
+}
+
+TEST_F(CompletionLoopTest, ThePlannerIsToldOfANearFire) {
+  const StoredJob job = CreateDelay("job", 200ms);
+  End(job);
+  Step();
+  EXPECT_EQ(soon_, 1);
+}
+
+TEST_F(CompletionLoopTest, LooksEverySecondAndSoonerWhenNudgedOrBusy) {
+  const StoredJob job = CreateDelay("job", 10s);
+  Step();
+  EXPECT_EQ(picky_.scans, 1);
+  clock_.Advance(900ms);
+  Step();
+  EXPECT_EQ(picky_.scans, 1);
+  loop_.Nudge();
+  EXPECT_EQ(Step(), clock_.Steady() + 2s);
+  EXPECT_EQ(picky_.scans, 2);
+  loop_.Nudge();
+  EXPECT_EQ(Step(), clock_.Steady() + 20ms);
+  EXPECT_EQ(picky_.scans, 2);
+  End(job);
+  clock_.Advance(20ms);
+  EXPECT_EQ(Step(), clock_.Steady() + 100ms);
+  EXPECT_EQ(picky_.scans, 3);
+  clock_.Advance(100ms);
+  EXPECT_EQ(Step(), clock_.Steady() + 2s);
+  EXPECT_EQ(picky_.scans, 4);
+}
+
+TEST_F(CompletionLoopTest, OneThatIsRefusedIsSetAsideAndHoldsNobodyUp) {
+  std::vector<StoredJob> jobs;
+  for (int i = 0; i < 5; ++i) jobs.push_back(CreateDelay("job-" + std::to_string(i), 10s));
+  const RunKey bad = End(jobs[2]);
+  for (const int i : {0, 1, 3, 4}) End(jobs[static_cast<size_t>(i)]);
+  picky_.refused = {bad};
+  Step();
+  EXPECT_EQ(Left(), 1u);
+  EXPECT_EQ(loop_.set_aside(), 1u);
+  EXPECT_NE(NextFire(jobs[4]), kNever);
+  picky_.refused.clear();
+  clock_.Advance(9s);
+  Step();
+  EXPECT_EQ(Left(), 1u);
+  clock_.Advance(1s);
+  Step();
+  EXPECT_EQ(Left(), 0u);
+  EXPECT_EQ(loop_.set_aside(), 0u);
+}
+
+TEST_F(CompletionLoopTest, AStoreThatIsAwaySetsNothingAside) {
+  const StoredJob job = CreateDelay("job", 10s);
+  End(job);
+  picky_.away = true;
+  Step();
+  EXPECT_EQ(loop_.set_aside(), 0u);
+  picky_.away = false;
+  clock_.Advance(100ms);
+  Step();
+  EXPECT_EQ(Left(), 0u);
+}
+
+TEST_F(CompletionLoopTest, AnotherOwnersEndsAreLeftAlone) {
+  const StoredJob job = CreateDelay("job", 10s);
+  End(job);
+  TakeAll("m2");
+  Step();
+  EXPECT_EQ(Left(), 1u);
+  EXPECT_EQ(NextFire(job), kNever);
+}
+
+TEST_F(CompletionLoopTest, AScheduleThatWaitsForNothingFiresAgain) {
+  const StoredJob job = CreateDelay("job", 10s);
+  End(job);
+  Step();
+  // As if the end of the next run had been lost.
+  clock_.Advance(10s);
+  const ScheduleId id = job.schedules.at(0).schedule_id;
+  {
+    MutexLock lock(stores_.tables.mu);
+    memory::ScheduleEntry entry = *stores_.tables.FindSchedule(id);
+    entry.awaited = entry.next_fire;
+    entry.next_fire = kNever;
+    stores_.tables.PutSchedule(std::move(entry));
+  }
+  clock_.Advance(15s);
+  Step();
+  EXPECT_EQ(NextFire(job), kNever);
+  clock_.Advance(5s);
+  Step();
+  EXPECT_EQ(NextFire(job), clock_.Wall());
+  EXPECT_EQ(soon_, 1);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
