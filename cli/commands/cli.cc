@@ -196,6 +196,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddScheduleCommands(app, session);
   AddRunCommands(app, session);
   AddBulkCommands(app, session);
+  AddBackfillCommands(app, session);
   AddFileCommands(app, session);
   AddExportCommand(app, session);
   AddExecutorCommands(app, session);

@@ -12,7 +12,7 @@ struct CommandGroup {
 
 constexpr std::array kCommandGroups = {
     CommandGroup{"Jobs", "job schedule namespace"},
-    CommandGroup{"Runs", "run bulk dead-letter"},
+    CommandGroup{"Runs", "run bulk backfill dead-letter"},
     CommandGroup{"Files", "apply diff validate export import"},
     CommandGroup{"Operations", "executor system delivery notify audit backup"},
     CommandGroup{"Access", "login logout whoami user role token secret"},
@@ -45,6 +45,10 @@ constexpr std::array kExamples = {
              {"carillon job why backup 8h", "carillon job why backup 2026-03-01T02:30:00Z"}},
     Examples{"job queue",
              {"carillon job queue backup", "carillon job queue backup --limit 1000 -o json"}},
+    Examples{"job backfill",
+             {"carillon job backfill report --from 7d --to 1h --dry-run",
+              "carillon job backfill report --from 2026-03-01T00:00:00Z --to 2026-03-08T00:00:00Z "
+              "--rerun failed --concurrency 4 --wait"}},
     Examples{"schedule",
              {"carillon schedule next '0 9 * * MON-FRI' --tz Europe/Paris",
               "carillon schedule lint '*/7 * * * *'"}},
@@ -59,6 +63,7 @@ constexpr std::array kExamples = {
     Examples{"run cancel",
              {"carillon run cancel RUN_ID --reason 'wrong parameters'",
               "carillon run cancel RUN_ID --kill"}},
+    Examples{"backfill", {"carillon backfill list --state RUNNING", "carillon backfill cancel 7"}},
     Examples{"bulk",
              {"carillon bulk pause --filter selector=team=etl --reason 'maintenance'",
               "carillon bulk retry --filter state=FAILED --filter since=2026-03-01T00:00:00Z "

@@ -9,6 +9,8 @@ void AddJobCommands(CLI::App& app, Session& session);
 void AddJobWriteCommands(CLI::App& job, Session& session);  // create, edit
 void AddVersionCommands(CLI::App& job, Session& session);   // versions, diff, revert
 void AddQueueCommand(CLI::App& job, Session& session);
+void AddJobBackfillCommand(CLI::App& job, Session& session);
+void AddBackfillCommands(CLI::App& app, Session& session);
 void AddNamespaceCommands(CLI::App& app, Session& session);
 void AddImportCommands(CLI::App& app, Session& session);
 void AddFileCommands(CLI::App& app, Session& session);  // apply, diff, validate

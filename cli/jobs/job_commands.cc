@@ -305,6 +305,7 @@ void AddJobCommands(CLI::App& app, Session& session) {
   AddActions(*job, session, arguments);
   AddVersionCommands(*job, session);
   AddQueueCommand(*job, session);
+  AddJobBackfillCommand(*job, session);
   AddGapsCommand(*job, session);
 }
 

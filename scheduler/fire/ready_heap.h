@@ -2,12 +2,14 @@
 //
 // One point of priority is worth `ageing` of waiting time. So the rank of a run never changes, and
 // the heap never has to be reordered. The smallest rank is first:
-//   rank = due − priority × ageing
+//   rank = due − priority × ageing (+ 1 day for a background run)
 // Example with ageing = 1 s: run A has priority 0 and is due at 10:00:00. Run B has priority 30.
 // - If B is due at 10:00:20, its rank is 09:59:50, and it goes before A.
 // - If B is due at 10:00:31, its rank is 10:00:01, and it goes after A.
 // The highest priority is 100. So with this ageing, no run waits for another run that became due
-// more than 100 s after it.
+// more than 100 s after it. Background runs, which backfills create, are the exception: their rank
+// is a day later, so every other run that is due goes before them, and they get what is left. A
+// background run that has waited for a day goes on a par with the others.
 //
 // Threads  Not thread-safe; the firing loop owns it.
 // Always   The entry of a run that left the lane remains in the heap. Its outdated `stamp` marks
@@ -36,9 +38,12 @@ class ReadyHeap {
 
   explicit ReadyHeap(Duration ageing) : ageing_(ageing) {}
 
+  static constexpr Duration kBackgroundAfter = 24h;
+
   void Push(const PendingRun& run, uint32_t stamp) {
-    heap_.push_back(
-        {ToUnixMicros(run.due) - run.priority * ageing_.count(), run.due, run.key, stamp});
+    const bool background = (run.flags & run_flag::kBackground) != 0;
+    const WallTime from = background ? run.due + kBackgroundAfter : run.due;
+    heap_.push_back({ToUnixMicros(from) - run.priority * ageing_.count(), run.due, run.key, stamp});
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
   }
   const Entry& Top() const { return heap_.front(); }

@@ -27,7 +27,7 @@ std::vector<NamedStepper> Member::steppers() {
       named("fire", r.firing),           named("link", r.link_loop),
       named("claims", r.claim_applier),  named("results", r.result_applier),
       named("logs", r.log_keeper),       named("admission", r.admission_loop),
-      named("maintain", r.maintain_loop)};
+      named("backfill", r.backfill),     named("maintain", r.maintain_loop)};
   if (r.notify_loop) all.push_back(named("notify", *r.notify_loop));
   return all;
 }
@@ -87,6 +87,7 @@ void Member::Nudge(const ChangedWork& work) {
   rooms_->planner.Nudge();
   rooms_->sweep.Nudge(work);
   rooms_->cancels.Nudge();
+  if (!work.run) rooms_->backfill.Nudge();
   rooms_->WakeOf("plan").Wake();
   rooms_->WakeOf("recover").Wake();
 }

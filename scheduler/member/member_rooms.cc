@@ -13,8 +13,9 @@ constexpr Duration kOverdueStale = 3 * Maintenance::kLookEvery;
 
 std::map<std::string, std::shared_ptr<WakeSlot>> MakeWakes() {
   std::map<std::string, std::shared_ptr<WakeSlot>> wakes;
-  for (const char* name : {"owner", "proof", "leader", "guard", "recover", "plan", "fire", "link",
-                           "claims", "results", "logs", "admission", "maintain", "notify"}) {
+  for (const char* name :
+       {"owner", "proof", "leader", "guard", "recover", "plan", "fire", "link", "claims", "results",
+        "logs", "admission", "backfill", "maintain", "notify"}) {
     wakes.emplace(name, std::make_shared<WakeSlot>());
   }
   return wakes;
@@ -55,6 +56,7 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       cancels(MakeCancels()),
       admission(MakeAdmission()),
       completions(MakeCompletions()),
+      backfill(MakeBackfill()),
       registry(MakeRegistry()),
       firing(MakeFiring()),
       planner(MakePlanner()),
@@ -101,15 +103,16 @@ void Member::Rooms::ConnectWakes() {
   skips.OnPush(Waker("plan"));
   claims.OnPush(Waker("claims"));
   registers.OnPush(Waker("recover"));
-  segments.OnChange(Wakers({"owner", "recover", "plan", "fire", "results", "admission"}));
+  segments.OnChange(
+      Wakers({"owner", "recover", "plan", "fire", "results", "admission", "backfill"}));
   ports.hub.OnReadable(Waker("link"));
   ports.results.OnReadable(Waker("results"));
   ports.logs.OnReadable(Waker("logs"));
   ports.coordinator.OnChange(Wakers({"owner", "proof", "leader", "guard"}));
   // These loops use the settings: `leader` reports the pause to the coordinator, `link` sends
-  // settings to the executors, and a pause stops `plan`, `fire` and `admission`.
-  ports.settings.OnChange([wake = Wakers({"leader", "link", "plan", "fire", "admission"})](
-                              const ClusterSettings&) { wake(); });
+  // settings to the executors, and a pause stops `plan`, `fire`, `admission` and `backfill`.
+  ports.settings.OnChange([wake = Wakers({"leader", "link", "plan", "fire", "admission",
+                                          "backfill"})](const ClusterSettings&) { wake(); });
   ports.guard.OnHold([this] {
     SuspendSegments();
     ports.metrics.gauge("carillon_store_held").Set(1);

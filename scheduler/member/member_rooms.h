@@ -11,6 +11,7 @@
 #include "scheduler/assign/assignment_follower.h"
 #include "scheduler/assign/segment_owner.h"
 #include "scheduler/assign/session_proof.h"
+#include "scheduler/backfill/backfill_loop.h"
 #include "scheduler/claims/claim_applier.h"
 #include "scheduler/fire/firing_loop.h"
 #include "scheduler/guard/guard_loop.h"
@@ -68,6 +69,7 @@ struct Member::Rooms {
   LeaseReaper MakeReaper();
   AdmissionLoop MakeAdmission();
   CompletionLoop MakeCompletions();
+  BackfillLoop MakeBackfill();
   CancelPusher MakeCancels();
   ExecutorRegistry MakeRegistry();
   FiringLoop MakeFiring();
@@ -114,6 +116,7 @@ struct Member::Rooms {
   CancelPusher cancels;
   AdmissionLoop admission;
   CompletionLoop completions;
+  BackfillLoop backfill;
   ExecutorRegistry registry;
   FiringLoop firing;
   SegmentPlanner planner;

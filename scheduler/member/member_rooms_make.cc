@@ -103,6 +103,17 @@ AdmissionLoop Member::Rooms::MakeAdmission() {
                             }});
 }
 
+BackfillLoop Member::Rooms::MakeBackfill() {
+  return BackfillLoop({.store = ports.stores.backfills,
+                       .cluster = cluster,
+                       .segments = segments,
+                       .fences = fences,
+                       .feed = feed,
+                       .metrics = ports.metrics,
+                       .paused = [this] { return ports.settings.paused(); },
+                       .wake = Waker("backfill")});
+}
+
 void Member::Rooms::NudgeAdmission() {
   admission.Nudge();
   WakeOf("admission").Wake();
@@ -330,7 +341,9 @@ ResultApplier Member::Rooms::MakeResultApplier() {
                         .metrics = ports.metrics,
                         .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
                         .slot_freed = [this] { NudgeAdmission(); },
-                        .completed = [this] { NudgeCompletions(); }},
+                        .completed = [this] { NudgeCompletions(); },
+                        .backfilled = [this](const RunKey& key) { return backfill.IsBackfilled(key); },
+                        .ended = [this](const std::vector<JobNo>& jobs) { backfill.Ended(jobs); }},
                        {.interval = options.result_interval,
                         .records_held_max = options.result_records_held_max,
                         .bytes_held_max = options.result_bytes_held_max,

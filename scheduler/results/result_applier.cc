@@ -333,6 +333,7 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
   std::vector<HeldAttempt> ended;
   std::vector<PendingRun> again;
   RunEvents events;
+  std::vector<JobNo> jobs;
   bool freed = false;
   bool completed = false;
   for (size_t i = 0; i < items.size(); ++i) {
@@ -344,6 +345,7 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
     if (effects[i].verdict != ResultVerdict::kApplied) continue;
     freed = freed || effects[i].freed_slot;
     completed = completed || effects[i].completed;
+    if (IsFinal(effects[i].state)) jobs.push_back(report.job_no);
     events.events.push_back(
         {RunEvent::What::kEnded, report.key, report.attempt, RanFor(report.result)});
     if (!effects[i].again) continue;
@@ -358,6 +360,7 @@ void ResultApplier::Effects(const OwnedView& view, const std::vector<Item>& item
   if (!events.events.empty()) ports_.events.Push(std::move(events));
   if (freed) ports_.slot_freed();
   if (completed) ports_.completed();
+  if (!jobs.empty()) ports_.ended(jobs);
   if (again.empty()) return;
   ports_.metrics.counter("carillon_retries_total", "failed").Add(again.size());
   if (!ports_.feed.Push(std::move(again)).ok()) {
@@ -371,7 +374,7 @@ void ResultApplier::Observe(const ResultReport& report, const RunEffect& effect)
   if (effect.verdict != ResultVerdict::kApplied) return;
   const AttemptResult& result = report.result;
   if (result.started != WallTime{}) {
-    if (report.attempt == 1) {
+    if (report.attempt == 1 && !ports_.backfilled(report.key)) {
       observed_.lateness.Observe(
           std::chrono::duration<double>(result.started - report.key.fire).count());
     }

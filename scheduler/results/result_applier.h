@@ -61,6 +61,10 @@ class ResultApplier final : public Stepper {
     std::function<void()> slot_freed = [] {};
     // Called after completions were written (completion_store.h).
     std::function<void()> completed = [] {};
+    // True for a run whose fire was long past when it was created, so that it is not late.
+    std::function<bool(const RunKey&)> backfilled = [](const RunKey&) { return false; };
+    // Called with the jobs of runs that have ended.
+    std::function<void(const std::vector<JobNo>&)> ended = [](const std::vector<JobNo>&) {};
   };
   struct Options {
     Duration interval = 25ms;  // minimum time between two writes, unless a batch is full

@@ -8,9 +8,9 @@
 namespace carillon::scheduler {
 namespace {
 
-// The loops of planning, claims, results, admission, liveness, the guard, housekeeping, notices and
-// bulk actions hold at most one connection each.
-constexpr size_t kLoopConnections = 12;
+// The loops of planning, claims, results, admission, backfills, liveness, the guard, housekeeping,
+// notices and bulk actions hold at most one connection each.
+constexpr size_t kLoopConnections = 13;
 
 MailTls MailTlsOf(const std::string& text) {
   if (text == "off") return MailTls::kOff;

@@ -1,5 +1,5 @@
--- Concurrency groups and their slots, calendars, the ends of runs that something waits for, and the columns of fixed
--- delays, spread fields and the retention of a job. No row has any of these while a member of an earlier version
+-- Concurrency groups and their slots, calendars, the ends of runs that something waits for, backfills, and the columns
+-- of fixed delays, spread fields and the retention of a job. No row has any of these while a member of an earlier version
 -- lives: until then the API refuses jobs that use them.
 -- compatible_from: 20
 
@@ -52,6 +52,40 @@ CREATE TABLE IF NOT EXISTS run_completions (
   state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
   ended_us BIGINT NOT NULL,
   KEY by_segment (segment, id)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- cursor_us: ascending, the fires from there on are left; descending, those before it. run_keys: JSON, the runs that
+-- were open at the last step. open_segment: NULL once no run of it is open.
+CREATE TABLE IF NOT EXISTS backfills (
+  backfill_no BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  job_no BIGINT UNSIGNED NOT NULL,
+  segment INT UNSIGNED NOT NULL,
+  open_segment INT UNSIGNED NULL,
+  schedule_id BIGINT UNSIGNED NOT NULL,
+  from_us BIGINT NOT NULL,
+  to_us BIGINT NOT NULL,
+  descending TINYINT(1) NOT NULL,
+  rerun VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  concurrency INT UNSIGNED NOT NULL,
+  priority INT NULL,
+  parameters MEDIUMTEXT NULL,
+  state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+  cursor_us BIGINT NOT NULL,
+  run_keys MEDIUMTEXT NOT NULL,
+  fires BIGINT NOT NULL,
+  created BIGINT NOT NULL DEFAULT 0,
+  rerun_count BIGINT NOT NULL DEFAULT 0,
+  existing BIGINT NOT NULL DEFAULT 0,
+  refused BIGINT NOT NULL DEFAULT 0,
+  succeeded BIGINT NOT NULL DEFAULT 0,
+  failed BIGINT NOT NULL DEFAULT 0,
+  error VARCHAR(255) NOT NULL DEFAULT '',
+  actor VARCHAR(255) NOT NULL,
+  created_us BIGINT NOT NULL,
+  ended_us BIGINT NOT NULL DEFAULT 0,
+  KEY open_backfills (open_segment, backfill_no),
+  KEY by_job (job_no, backfill_no),
+  KEY by_end (ended_us)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
 -- MySQL has no ADD COLUMN IF NOT EXISTS. A new value at the end of an ENUM changes no stored row.

@@ -78,6 +78,9 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"group.free_on_retry", "groups slots", 200},
         BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
         BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
+        // backfills: fires of the planner, results of the attempt before
+        BrokenRule{"backfill.past_next", "backfill", 40},
+        BrokenRule{"backfill.keep_token", "backfill", 400},
         // the pause: missed fires skipped, each gate removed, nobody notified
         BrokenRule{"misfire.policy", "pause: misfires", 40},
         BrokenRule{"pause.plan", "pause: gate", 40}, BrokenRule{"pause.publish", "pause: gate", 40},

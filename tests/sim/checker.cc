@@ -59,6 +59,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
     return;
   }
   rows_[after->key] = *after;
+  if (IsBackfilled(before, *after)) Backfilled(*after);
   if (before != nullptr) {
     FollowGroup(*before, *after);
     FollowQueue(*before, *after);
@@ -74,7 +75,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   if (before->state == RunState::kPending && after->state == RunState::kRunning) {
     Claimed(*before, *after);
   }
-  if (after->attempt > before->attempt) Retried(*after);
+  if (after->attempt > before->attempt && !IsBackfilled(before, *after)) Retried(*after);
   CheckTreeIsDead(*before, *after);
   CheckCancelStays(*before, *after);
   CheckTransition(*before, *after);
@@ -321,6 +322,24 @@ void Checker::Retried(const RunRow& after) {
   }
 }
 
+// True if a backfill has just created the run, or has run it again.
+bool Checker::IsBackfilled(const RunRow* before, const RunRow& after) const {
+  if (after.kind != RunKind::kBackfill || by_hand_ == after.key) return false;
+  return before == nullptr || (IsFinal(before->state) && after.state == RunState::kPending);
+}
+
+void Checker::Backfilled(const RunRow& after) {
+  const auto state = backfills_.find(after.job_no);
+  if (state == backfills_.end() || state->second == Backfilling::kEnded) {
+    Fail("backfill", "created after its pause or cancel: " + Describe(after));
+  }
+  if (after.key.fire >= ports_.next_fire(after.key.schedule_id)) {
+    Fail("backfill", "a fire of the planner: " + Describe(after));
+  }
+  backfilled_[after.key] = after.attempt;
+  retried_at_[after.key] = events_;
+}
+
 // CANCELLED may be written only when the process tree is dead, because the next run may then start.
 void Checker::CheckTreeIsDead(const RunRow& before, const RunRow& after) {
   if (before.state == after.state || after.state != RunState::kCancelled) return;
@@ -339,10 +358,14 @@ void Checker::CheckCancelStays(const RunRow& before, const RunRow& after) {
 }
 
 void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
-  const bool by_hand = by_hand_ == after.key;
+  const bool by_hand = by_hand_ == after.key || IsBackfilled(&before, after);
   const bool late_success = before.state == RunState::kPending &&
                             after.state == RunState::kCompleted &&
                             after.attempt + 1 == before.attempt;
+  const auto backfilled = backfilled_.find(after.key);
+  if (late_success && backfilled != backfilled_.end() && backfilled->second == before.attempt) {
+    Fail("backfill", "completed by an attempt of before: " + Describe(before));
+  }
   bool legal = before.state == after.state;
   switch (before.state) {
     case RunState::kPending:
@@ -358,6 +381,9 @@ void Checker::CheckTransition(const RunRow& before, const RunRow& after) {
       break;
     case RunState::kLost: legal = legal || by_hand || IsFinal(after.state); break;
     default: legal = legal || by_hand; break;
+  }
+  if (before.state == RunState::kSkipped && after.attempt != before.attempt && !by_hand_) {
+    legal = false;  // it was not tried, so the backfill does not count an attempt
   }
   const bool steps = after.attempt == before.attempt || late_success ||
                      (after.attempt == before.attempt + 1 && after.state == RunState::kPending);

@@ -48,6 +48,8 @@ class Checker : public WardenObserver {
     std::function<WallTime()> now;
     std::function<bool(const RunKey&, int except)> is_alive;  // true if alive on any host
     std::function<Epoch(SegmentId)> epoch;
+    // The first fire of the schedule that the planner has not passed; called inside a write.
+    std::function<WallTime(ScheduleId)> next_fire;
     std::function<void(const std::string&)> trace;
     // The group for which a run is queued, as it is while a write is observed; empty = none.
     std::function<std::string(const RunKey&)> group_awaited;
@@ -78,6 +80,9 @@ class Checker : public WardenObserver {
   void DeleteAcknowledged(JobNo job);
   void CancelAcknowledged(const RunKey& key);
   void GroupAcknowledged(const std::string& name, int64_t limit) { limits_[name] = limit; }
+  // Whether the backfill of a job may create runs, after it was started, resumed, paused or cancelled.
+  enum class Backfilling { kAllowed, kEnded };
+  void BackfillAcknowledged(JobNo job, Backfilling state) { backfills_[job] = state; }
   // BeginByHand and its end enclose a manual operation, for which some rules do not apply. If the
   // user has confirmed it, the operation may also cause an overlap.
   enum class ByHand { kUnconfirmed, kConfirmed };
@@ -131,6 +136,8 @@ class Checker : public WardenObserver {
   void CheckCancelStays(const RunRow& before, const RunRow& after);
   void CheckTransition(const RunRow& before, const RunRow& after);
   void Retried(const RunRow& after);
+  bool IsBackfilled(const RunRow* before, const RunRow& after) const;
+  void Backfilled(const RunRow& after);
 
   const Ports ports_;
   std::optional<Violation> violation_;
@@ -149,6 +156,8 @@ class Checker : public WardenObserver {
   std::map<std::string, int64_t> limits_;  // of groups, as acknowledged
   std::map<std::string, std::set<GroupPlace>> group_queues_;
   std::map<RunKey, std::pair<std::string, GroupPlace>> group_waits_;  // places in them
+  std::map<JobNo, Backfilling> backfills_;
+  std::map<RunKey, int> backfilled_;  // the attempt that a backfill made
   size_t admissions_ = 0;
   std::map<ScheduleId, std::set<RunKey>> delay_runs_;
   std::map<RunKey, WallTime> delay_ends_;  // the first end of each of them

@@ -40,6 +40,11 @@ World::World(const WorldOptions& options)
                    [this](SegmentId segment) {
                      return stores.segments.ReadEpochs({segment})->front().epoch;
                    },
+               .next_fire =
+                   [this](ScheduleId id) REQUIRES(stores.tables.mu) {
+                     const auto* schedule = stores.tables.FindSchedule(id);
+                     return schedule == nullptr ? kNever : schedule->next_fire;
+                   },
                .trace = [this](const std::string& text) { Trace(text); },
                .group_awaited = [this](const RunKey& key) REQUIRES(
                                     stores.tables.mu) { return stores.GroupAwaitedLocked(key); }}),
@@ -293,6 +298,16 @@ Outcome World::Run() {
           .after = [this](Duration wait, auto act) { After(wait, std::move(act)); },
           .note = [this](const std::string& text) { Note(text); }},
       options_.seed);
+  backfiller_ =
+      std::make_unique<Backfiller>(Backfiller::Ports{.stores = stores,
+                                                     .checker = checker,
+                                                     .now = [this] { return clock.Wall(); },
+                                                     .nudge =
+                                                         [this](const ChangedWork& work) {
+                                                           for (const auto& scheduler : schedulers_)
+                                                             scheduler->Nudge(work);
+                                                         }},
+                                   options_.seed);
   for (SimProcess* process : processes_) {
     After(Between(0s, 2s), [process] { process->Start(); });
   }
@@ -302,6 +317,7 @@ Outcome World::Run() {
   });
   After(3s, [this] { FaultTick(); });
   if (pauser_->acts()) After(3s, [this] { PauseTick(); });
+  if (backfiller_->acts()) After(4s, [this] { BackfillTick(); });
   RunUntil(clock.Steady() + options_.chaos);
   Rest(profile.strict_misfire);
   return Report();
@@ -311,6 +327,7 @@ void World::Rest(bool strict_misfire) {
   if (!checker.ok()) return;
   EndFaults();
   actor_->Calm();
+  backfiller_->Calm();
   LastPause();
   RunUntil(clock.Steady() + kSettle);
   settled_ = true;
@@ -328,6 +345,7 @@ void World::Rest(bool strict_misfire) {
   CheckNoResultIsLost(ports);
   CheckFailuresAreToBeTold(ports);
   CheckNothingIsLeftOver(ports);
+  CheckBackfills(ports);
   CheckQueuedRunsAreNoMisfires(ports);
   if (strict_misfire) CheckNoMisfireGap(ports);
   for (const auto& executor : executors_) {

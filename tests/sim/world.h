@@ -19,6 +19,7 @@
 #include "common/adapters/memory/memory_link.h"
 #include "common/wire/messages/signature.h"
 #include "tests/sim/actor.h"
+#include "tests/sim/backfiller.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/cluster_pause.h"
 #include "tests/sim/fault_plan.h"
@@ -117,6 +118,7 @@ class World {
 
   // world_faults.cc
   void ActorTick();
+  void BackfillTick();
   void FaultTick();
   void Note(const std::string& text);
   void StartAgain(SimProcess& process, Duration wait);
@@ -169,6 +171,7 @@ class World {
   std::vector<SimProcess*> processes_;  // all schedulers and executors
   std::unique_ptr<Actor> actor_;
   std::unique_ptr<ClusterPauser> pauser_;
+  std::unique_ptr<Backfiller> backfiller_;
   Turn* turn_ = nullptr;  // the turn that is running
   SimProcess* process_ = nullptr;
   int depth_ = 0;

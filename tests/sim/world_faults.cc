@@ -23,6 +23,12 @@ void World::ActorTick() {
   After(Between(100ms, 1500ms), [this] { ActorTick(); });
 }
 
+void World::BackfillTick() {
+  if (!chaos_) return;
+  backfiller_->Act();
+  After(1s, [this] { BackfillTick(); });
+}
+
 // Called once every simulated second.
 void World::FaultTick() {
   if (!chaos_) return;
@@ -256,7 +262,8 @@ bool World::AtRest() const {
   const bool runs_rest =
       std::all_of(checker.rows().begin(), checker.rows().end(),
                   [this](const auto& entry) { return checker.Rests(entry.second); });
-  return runs_rest && stores.ActedOnEnds() &&
+  const auto open = stores.backfills.ListBackfills({.state = BackfillState::kRunning, .limit = 1});
+  return runs_rest && open->empty() && stores.ActedOnEnds() &&
          std::all_of(executors_.begin(), executors_.end(), [](const auto& executor) {
            return executor->warden().alive() == 0 && executor->warden().unreported() == 0;
          });

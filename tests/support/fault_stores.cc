@@ -230,6 +230,45 @@ Result<bool> FaultCompletionStore::Revive(const StuckSchedule& stuck, const Fenc
   });
 }
 
+// ---- BackfillStore -----------------------------------------------------------------------------
+
+Result<BackfillPreview> FaultBackfillStore::PreviewBackfill(const BackfillTerms& terms) {
+  return store_.PreviewBackfill(terms);
+}
+Result<Backfill> FaultBackfillStore::CreateBackfill(
+    const BackfillTerms& terms, const std::optional<KeyedAnswer<Backfill>>& keyed,
+    const WriteContext& context) {
+  return store_.CreateBackfill(terms, keyed, context);
+}
+Result<Backfill> FaultBackfillStore::GetBackfill(uint64_t number) {
+  return store_.GetBackfill(number);
+}
+Result<std::vector<Backfill>> FaultBackfillStore::ListBackfills(const BackfillFilter& filter) {
+  return store_.ListBackfills(filter);
+}
+Result<BoundedCount> FaultBackfillStore::CountBackfills(const BackfillFilter& filter) {
+  return store_.CountBackfills(filter);
+}
+Result<Backfill> FaultBackfillStore::PauseBackfill(uint64_t number, const WriteContext& context) {
+  return store_.PauseBackfill(number, context);
+}
+Result<Backfill> FaultBackfillStore::ResumeBackfill(uint64_t number, const WriteContext& context) {
+  return store_.ResumeBackfill(number, context);
+}
+Result<Backfill> FaultBackfillStore::CancelBackfill(uint64_t number, const WriteContext& context) {
+  return store_.CancelBackfill(number, context);
+}
+Result<std::vector<OpenBackfill>> FaultBackfillStore::ScanBackfills(
+    const std::vector<SegmentId>& segments, uint64_t after, size_t limit) {
+  return Run(gate_, "scan_backfills", [&] { return store_.ScanBackfills(segments, after, limit); });
+}
+Result<BackfillEffect> FaultBackfillStore::StepBackfill(const OpenBackfill& backfill,
+                                                        const Fence& fence, WallTime now) {
+  return RunFenced(gate_, "backfill", fence, [&store = store_, backfill, fence, now] {
+    return store.StepBackfill(backfill, fence, now);
+  });
+}
+
 // ---- ExecutorStore -----------------------------------------------------------------------------
 
 Result<ExecutorRecord> FaultExecutorStore::RegisterExecutor(const ExecutorRecord& record) {

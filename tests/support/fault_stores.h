@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "common/ports/store/completion_store.h"
+#include "common/ports/store/backfill_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/housekeeping.h"
@@ -155,6 +156,31 @@ class FaultCompletionStore final : public CompletionStore {
   CallGate& gate_;
 };
 
+// Calls of users have no faults.
+class FaultBackfillStore final : public BackfillStore {
+ public:
+  FaultBackfillStore(BackfillStore& store, CallGate& gate) : store_(store), gate_(gate) {}
+
+  Result<BackfillPreview> PreviewBackfill(const BackfillTerms& terms) override;
+  Result<Backfill> CreateBackfill(const BackfillTerms& terms,
+                                  const std::optional<KeyedAnswer<Backfill>>& keyed,
+                                  const WriteContext& context) override;
+  Result<Backfill> GetBackfill(uint64_t number) override;
+  Result<std::vector<Backfill>> ListBackfills(const BackfillFilter& filter) override;
+  Result<BoundedCount> CountBackfills(const BackfillFilter& filter) override;
+  Result<Backfill> PauseBackfill(uint64_t number, const WriteContext& context) override;
+  Result<Backfill> ResumeBackfill(uint64_t number, const WriteContext& context) override;
+  Result<Backfill> CancelBackfill(uint64_t number, const WriteContext& context) override;
+  Result<std::vector<OpenBackfill>> ScanBackfills(const std::vector<SegmentId>& segments,
+                                                  uint64_t after, size_t limit) override;
+  Result<BackfillEffect> StepBackfill(const OpenBackfill& backfill, const Fence& fence,
+                                      WallTime now) override;
+
+ private:
+  BackfillStore& store_;
+  CallGate& gate_;
+};
+
 class FaultExecutorStore final : public ExecutorStore {
  public:
   FaultExecutorStore(ExecutorStore& store, CallGate& gate) : store_(store), gate_(gate) {}
@@ -207,14 +233,15 @@ struct FaultStores {
         completions(stores.completions, gate),
         executors(stores.executors, gate),
         settings(stores.settings, gate),
-        housekeeping(stores.housekeeping, gate) {}
+        housekeeping(stores.housekeeping, gate),
+        backfills(stores.backfills, gate) {}
 
   // Returns `stores` with the ports that have faults in place of its own.
   Stores Ports(const Stores& stores) {
     return {identity,           segments,    firing,       queues,         stores.groups,
             stores.jobs,        stores.runs, stores.logs,  stores.notices, executors,
             stores.idempotency, settings,    stores.audit, housekeeping,   stores.auth,
-            stores.secrets,     stores.bulk, completions};
+            stores.secrets,     stores.bulk, completions, backfills};
   }
 
   FaultIdentityStore identity;
@@ -225,6 +252,7 @@ struct FaultStores {
   FaultExecutorStore executors;
   FaultSettingsStore settings;
   FaultHousekeeping housekeeping;
+  FaultBackfillStore backfills;
 };
 
 }  // namespace carillon::test

@@ -13,6 +13,7 @@
 #include "common/domain/run/group.h"
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
+#include "common/ports/store/backfill_store.h"
 #include "common/ports/store/bulk_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"

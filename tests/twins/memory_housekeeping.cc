@@ -42,6 +42,9 @@ Result<Upkeep> MemoryHousekeeping::Maintain(WallTime now, Duration retention) {
     return HasEnded(action) && action.ended < now - kBulkKept;
   });
   const WallTime before = now - retention;
+  std::erase_if(tables_.backfills, [&](const auto& entry) {
+    return HasEnded(entry.second) && entry.second.ended < before;
+  });
   std::erase_if(tables_.dead_letters,
                 [&](const auto& letter) { return letter.second.created < before; });
   auto& notice_keys = tables_.notice_keys;

@@ -10,6 +10,7 @@
 #include "common/ports/store/stores.h"
 #include "tests/twins/memory_audit_store.h"
 #include "tests/twins/memory_auth_store.h"
+#include "tests/twins/memory_backfill_store.h"
 #include "tests/twins/memory_bulk_store.h"
 #include "tests/twins/memory_completion_store.h"
 #include "tests/twins/memory_executor_store.h"
@@ -64,7 +65,7 @@ struct MemoryStores {
 
   Stores Ports() {
     return {identity,  segments,    firing,   queues, groups,       jobs, runs,    logs, notices,
-            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk, completions};
+            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk, completions, backfills};
   }
 
   MemoryTables tables;
@@ -86,6 +87,7 @@ struct MemoryStores {
   MemorySecretStore secrets{tables};
   MemoryBulkStore bulk{tables};
   MemoryCompletionStore completions{tables};
+  MemoryBackfillStore backfills{tables};
 };
 
 }  // namespace carillon::memory

@@ -120,6 +120,8 @@ class MemoryTables {
   std::map<std::string, StoredSecret> secrets GUARDED_BY(mu);  // by name
   std::map<uint64_t, BulkEntry> bulk_actions GUARDED_BY(mu);   // by number
   uint64_t last_bulk_number GUARDED_BY(mu) = 0;
+  std::map<uint64_t, Backfill> backfills GUARDED_BY(mu);  // by number
+  uint64_t last_backfill_number GUARDED_BY(mu) = 0;
   ClusterSettings settings GUARDED_BY(mu);
   std::map<std::string, GroupEntry> groups GUARDED_BY(mu);  // by name
   uint64_t last_group_no GUARDED_BY(mu) = 0;

@@ -11,6 +11,7 @@
 #include "common/adapters/mysql/access/mysql_auth_store.h"
 #include "common/adapters/mysql/access/mysql_idempotency_store.h"
 #include "common/adapters/mysql/access/mysql_secret_store.h"
+#include "common/adapters/mysql/backfill/mysql_backfill_store.h"
 #include "common/adapters/mysql/database/mysql_database.h"
 #include "common/adapters/mysql/firing/mysql_completion_store.h"
 #include "common/adapters/mysql/firing/mysql_firing_store.h"
@@ -42,7 +43,7 @@ struct MysqlStores {
 
   Stores Ports() {
     return {identity,  segments,    firing,   queues, groups,       jobs, runs,    logs, notices,
-            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk, completions};
+            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk, completions, backfills};
   }
 
   MysqlDatabase db;
@@ -64,6 +65,7 @@ struct MysqlStores {
   MysqlSecretStore secrets{db};
   MysqlBulkStore bulk{db};
   MysqlCompletionStore completions{db};
+  MysqlBackfillStore backfills{db};
 };
 
 }  // namespace carillon::mysql

@@ -7,6 +7,7 @@
 //   IsQueuedWithoutSlot                  no               no        no        yes
 //   KeepsPriority                        no               no        yes       yes
 //   HasRequest                           flag             flag      yes       flag
+//   MayBeLate                            yes              yes       yes       no
 #pragma once
 
 #include "common/domain/run/run.h"
@@ -45,6 +46,9 @@ constexpr bool IsQueuedWithoutSlot(RunKind kind) { return kind == RunKind::kBack
 constexpr bool KeepsPriority(RunKind kind) {
   return kind == RunKind::kManual || kind == RunKind::kBackfill;
 }
+
+// True if a late start of the run is worth a notice. Backfilled runs give way to all others.
+constexpr bool MayBeLate(RunKind kind) { return kind != RunKind::kBackfill; }
 
 // True if parameters or a trace may be stored with the run, which its execution needs.
 constexpr bool HasRequest(RunKind kind, uint32_t flags) {

@@ -162,7 +162,7 @@ std::string_view SkipReasonOf(const ClaimDecision& decision) {
 }
 
 bool StartsLate(const RunRow& row, const ClaimRequest& request, WallTime now) {
-  return request.late_after > Duration::zero() && row.attempt == 1 &&
+  return request.late_after > Duration::zero() && row.attempt == 1 && MayBeLate(row.kind) &&
          now - row.due > request.late_after;
 }
 

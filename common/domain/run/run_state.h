@@ -128,6 +128,9 @@ struct RunChange {
   bool record_attempt = false;  // copy the ended attempt to run_attempts
   bool store_result = false;    // write the result's columns into the run's row
   bool dead_letter = false;     // no attempt is left
+  // When PENDING: the run becomes one of kind BACKFILL, with these parameters (JSON; "" = none).
+  std::optional<std::string> backfill = {};
+  bool clear_token = false;  // no result of an earlier attempt is accepted any more
 };
 
 enum class ResultVerdict {

@@ -4,6 +4,7 @@
 
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
+#include "common/ports/store/backfill_store.h"
 #include "common/ports/store/bulk_store.h"
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/executor_store.h"
@@ -42,6 +43,7 @@ struct Stores {
   SecretStore& secrets;
   BulkStore& bulk;
   CompletionStore& completions;
+  BackfillStore& backfills;
 };
 
 }  // namespace carillon

@@ -10,8 +10,8 @@ namespace {
 
 const Error kUnknown{ErrorCode::kNotFound, "no such id"};
 
-// Returns the job whose id is in the path, or the job of the run or dead letter whose id is
-// in the path.
+// Returns the job whose id is in the path, or the job of the run, dead letter or backfill whose id
+// is in the path.
 Result<JobId> JobOf(Owned owned, const Call& call) {
   const std::string& id = call.arguments.at(0);
   switch (owned) {
@@ -23,6 +23,13 @@ Result<JobId> JobOf(Owned owned, const Call& call) {
       if (!key.ok()) return kUnknown;
       CARILLON_ASSIGN_OR_RETURN(const RunDetail run, call.stores.runs.GetRun(*key));
       return run.job_id;
+    }
+    case Owned::kBackfill: {
+      const auto number = DeadLetterId(id);
+      if (!number) return kUnknown;
+      CARILLON_ASSIGN_OR_RETURN(const Backfill backfill,
+                                call.stores.backfills.GetBackfill(*number));
+      return backfill.terms.job_id;
     }
     default: {
       const auto letter_id = DeadLetterId(id);

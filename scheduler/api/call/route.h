@@ -22,7 +22,7 @@ enum class Keyed {
 // The kind of the object whose id is the first {} of the path. If the caller's permission does not
 // cover all objects, the caller must own this object. For an object of a job, it is enough that the
 // job is shared with the caller.
-enum class Owned { kNothing, kJob, kRun, kDeadLetter, kToken, kSecret, kBulk };
+enum class Owned { kNothing, kJob, kRun, kDeadLetter, kToken, kSecret, kBulk, kBackfill };
 
 struct Route {
   std::string_view method;

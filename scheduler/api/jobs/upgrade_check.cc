@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -21,8 +22,10 @@ bool QueuesOrEnds(const JobDefinition& job) {
 // True if older members would plan the schedule's fires wrongly, or could not read the definition.
 bool IsUnknown(const ScheduleSpec& spec) {
   const bool cron = spec.kind == ScheduleKind::kCron;
-  return (cron && (spec.start != WallTime{} || UsesSpread(spec.cron_expression))) ||
-         spec.end != kNever || spec.jitter != Duration{} || !spec.parameters.empty();
+  return spec.kind == ScheduleKind::kDelay ||
+         (cron && (spec.start != WallTime{} || UsesSpread(spec.cron_expression))) ||
+         spec.end != kNever || spec.jitter != Duration{} || !spec.parameters.empty() ||
+         !spec.calendar.empty() || !spec.blackout.empty();
 }
 
 struct NewField {
@@ -53,6 +56,22 @@ std::string_view UnknownToOlder(const JobDefinition* before, const JobDefinition
   return {};
 }
 
+std::optional<MemberId> OldMember(const Call& call) {
+  const ClusterView cluster = call.api.status.Read();
+  for (const ClusterMember& member : cluster.members) {
+    if (member.id != cluster.self && !KnowsQueues(member.version)) return member.id;
+  }
+  return std::nullopt;
+}
+
+std::optional<MemberId> OldMember(const Call& call) {
+  const ClusterView cluster = call.api.status.Read();
+  for (const ClusterMember& member : cluster.members) {
+    if (member.id != cluster.self && !KnowsQueues(member.version)) return member.id;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool KnowsQueues(std::string_view version) {
@@ -72,19 +91,25 @@ Outcome<bool> CheckMembers(const Call& call, const JobDefinition* before,
                            const JobDefinition& definition) {
   const std::string_view field = UnknownToOlder(before, definition);
   if (field.empty()) return true;
-  const ClusterView cluster = call.api.status.Read();
-  for (const ClusterMember& member : cluster.members) {
-    if (member.id == cluster.self || KnowsQueues(member.version)) continue;
-    const std::string detail = fmt::format(
-        "Member {} runs a version that does not know {}. Finish the upgrade first.",
-        member.id.value(),
-        field == "schedules" ? "fields of these schedules" : fmt::format("this {}", field));
-    return Problem{.status = 409,
-                   .code = "upgrade_unfinished",
-                   .detail = detail,
-                   .errors = {{fmt::format("/{}", field), "upgrade_unfinished", detail}}};
-  }
-  return true;
+  const std::optional<MemberId> old = OldMember(call);
+  if (!old) return true;
+  const std::string detail = fmt::format(
+      "Member {} runs a version that does not know {}. Finish the upgrade first.", old->value(),
+      field == "schedules" ? "fields of these schedules" : fmt::format("this {}", field));
+  return Problem{.status = 409,
+                 .code = "upgrade_unfinished",
+                 .detail = detail,
+                 .errors = {{fmt::format("/{}", field), "upgrade_unfinished", detail}}};
+}
+
+Outcome<bool> CheckMembersKnowBackfills(const Call& call) {
+  const std::optional<MemberId> old = OldMember(call);
+  if (!old) return true;
+  return Problem{.status = 409,
+                 .code = "upgrade_unfinished",
+                 .detail = fmt::format("Member {} runs a version that does not know backfills. "
+                                       "Finish the upgrade first.",
+                                       old->value())};
 }
 
 }  // namespace carillon::scheduler

@@ -24,4 +24,7 @@ bool KnowsQueues(std::string_view version);
 Outcome<bool> CheckMembers(const Call& call, const JobDefinition* before,
                            const JobDefinition& definition);
 
+// 409 upgrade_unfinished if some live member does not know backfills.
+Outcome<bool> CheckMembersKnowBackfills(const Call& call);
+
 }  // namespace carillon::scheduler

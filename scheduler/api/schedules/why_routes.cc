@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "common/domain/run/run_kind.h"
 #include "common/domain/run_id.h"
 #include "common/wire/json/job_json.h"
 #include "scheduler/api/call/path_ids.h"
@@ -52,7 +51,7 @@ Outcome<std::optional<RunDetail>> RunAt(const Call& call, const JobId& id, WallT
   std::optional<RunDetail> best;
   for (RunDetail& run : page.runs) {
     const bool better = !best || best->row.state == RunState::kSkipped;
-    if (IsPlannedAhead(run.row.kind) && better) best = std::move(run);
+    if (run.row.kind != RunKind::kManual && better) best = std::move(run);
   }
   return best;
 }

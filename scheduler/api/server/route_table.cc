@@ -9,6 +9,7 @@
 #include "scheduler/api/executors/join_routes.h"
 #include "scheduler/api/groups/group_routes.h"
 #include "scheduler/api/jobs/apply_routes.h"
+#include "scheduler/api/jobs/backfill_routes.h"
 #include "scheduler/api/jobs/job_routes.h"
 #include "scheduler/api/jobs/namespace_routes.h"
 #include "scheduler/api/jobs/queue_routes.h"
@@ -64,6 +65,15 @@ const Routes& RouteTable() {
       {"GET", "/api/bulk/{}", kRead, kNo, &GetBulk},
       {"GET", "/api/bulk/{}/items", kRead, kNo, &ListBulkItems},
       {"POST", "/api/bulk/{}/cancel", kRunJobs, kNo, &CancelBulk, "bulk.cancel", kBulk},
+      {"POST", "/api/jobs/{}/backfills", kRunJobs, kYes, &StartBackfill, "job.backfill", kJob},
+      {"GET", "/api/backfills", kRead, kNo, &ListBackfills},
+      {"GET", "/api/backfills/{}", kRead, kNo, &GetBackfill},
+      {"POST", "/api/backfills/{}/pause", kRunJobs, kNo, &PauseBackfill, "backfill.pause",
+       kBackfill},
+      {"POST", "/api/backfills/{}/resume", kRunJobs, kNo, &ResumeBackfill, "backfill.resume",
+       kBackfill},
+      {"POST", "/api/backfills/{}/cancel", kRunJobs, kNo, &CancelBackfill, "backfill.cancel",
+       kBackfill},
       {"GET", "/api/namespaces", kRead, kNo, &ListNamespaces},
       {"GET", "/api/runs", kRead, kNo, &ListRuns},
       {"GET", "/api/recent-runs", kRead, kNo, &ListRecentRuns},

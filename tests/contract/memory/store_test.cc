@@ -26,6 +26,7 @@ class MemoryStoreHandle final : public StoreHandle {
   SecretStore& secrets() override { return stores_.secrets; }
   BulkStore& bulk() override { return stores_.bulk; }
   CompletionStore& completions() override { return stores_.completions; }
+  BackfillStore& backfills() override { return stores_.backfills; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     stores_.DamageDefinition(job.job_id, job.version, damaged);
   }
@@ -50,6 +51,8 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 
 #include "tests/contract/store/audit_store_contract.h"
 #include "tests/contract/store/auth_store_contract.h"
+#include "tests/contract/store/backfill_contract.h"
+#include "tests/contract/store/backfill_control_contract.h"
 #include "tests/contract/store/bulk_store_contract.h"
 #include "tests/contract/store/cancel_mode_contract.h"
 #include "tests/contract/store/claim_contract.h"

@@ -27,6 +27,7 @@ class MysqlHandle final : public StoreHandle {
   SecretStore& secrets() override { return stores_->secrets; }
   BulkStore& bulk() override { return stores_->bulk; }
   CompletionStore& completions() override { return stores_->completions; }
+  BackfillStore& backfills() override { return stores_->backfills; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +

@@ -14,6 +14,8 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 
 #include "tests/contract/store/audit_store_contract.h"
 #include "tests/contract/store/auth_store_contract.h"
+#include "tests/contract/store/backfill_contract.h"
+#include "tests/contract/store/backfill_control_contract.h"
 #include "tests/contract/store/bulk_store_contract.h"
 #include "tests/contract/store/cancel_mode_contract.h"
 #include "tests/contract/store/claim_contract.h"

@@ -27,6 +27,7 @@
 
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
+#include "common/ports/store/backfill_store.h"
 #include "common/ports/store/bulk_store.h"
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/executor_store.h"
@@ -70,6 +71,7 @@ class StoreHandle {
   virtual SecretStore& secrets() = 0;
   virtual BulkStore& bulk() = 0;
   virtual CompletionStore& completions() = 0;
+  virtual BackfillStore& backfills() = 0;
   // Damages a stored row so that it cannot be decoded, or repairs it. Bypasses the store.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -114,7 +116,8 @@ class StoreDriver {
         auth(store.auth()),
         secrets(store.secrets()),
         bulk(store.bulk()),
-        completions(store.completions()) {}
+        completions(store.completions()),
+        backfills(store.backfills()) {}
 
   IdentityStore& identity;
   SegmentStore& segments;
@@ -134,6 +137,7 @@ class StoreDriver {
   SecretStore& secrets;
   BulkStore& bulk;
   CompletionStore& completions;
+  BackfillStore& backfills;
 
   template <typename T>
   static T v(Result<T> result) {

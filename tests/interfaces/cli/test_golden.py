@@ -55,7 +55,7 @@ CONSOLE_ONLY = {"previewSchedule", "getReference", "getOpenApi", "setUp", "getAu
 
 # The verb that prints the list of this operation.
 LIST_VERBS = {
-    "listJobs": "job list", "listJobRuns": "job history", "listJobVersions": "job versions", "listRuns": "run list", "listBulkActions": "bulk list",
+    "listJobs": "job list", "listJobRuns": "job history", "listJobVersions": "job versions", "listRuns": "run list", "listBulkActions": "bulk list", "listBackfills": "backfill list",
     "listBulkItems": "bulk items", "listDeadLetters": "dead-letter list", "listFailingJobs": "dead-letter jobs", "listDeliveries": "delivery list", "listExecutors": "executor list",
     "listSecrets": "secret list", "listAudit": "audit", "listGaps": "job gaps", "listRoles": "role list", "listUsers": "user list", "listTokens": "token list",
     "listNamespaces": None,

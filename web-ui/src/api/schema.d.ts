@@ -398,7 +398,9 @@ export interface components {
       next_fire_time: components['schemas']['TimeOrNull'];
       create_time: components['schemas']['Time'];
       update_time: components['schemas']['Time'];
-      allowed_actions: ('cancel' | 'delete' | 'edit' | 'execute' | 'pause' | 'resume' | 'revert')[];
+      allowed_actions: (
+        'backfill' | 'cancel' | 'delete' | 'edit' | 'execute' | 'pause' | 'resume' | 'revert'
+      )[];
     };
     Change: {
       field: string;
@@ -444,6 +446,57 @@ export interface components {
         run_id: string | null;
         error: null | components['schemas']['Problem'];
       }[];
+    };
+    /** @enum {string} */
+    BackfillState: 'RUNNING' | 'PAUSED' | 'COMPLETED' | 'CANCELLED' | 'STOPPED';
+    BackfillPreview: {
+      job_id: components['schemas']['JobId'];
+      schedule_id: number;
+      from: components['schemas']['Time'];
+      to: components['schemas']['Time'];
+      /** @enum {string} */
+      order: 'ascending' | 'descending';
+      /** @enum {string} */
+      rerun: 'none' | 'failed' | 'all';
+      concurrency: number;
+      priority: number | null;
+      parameters: components['schemas']['Parameters'];
+      fires: number;
+      to_run: number;
+      existing: number;
+      refused: number;
+      fires_max: number;
+      first_fires: components['schemas']['Time'][];
+    };
+    Backfill: {
+      backfill_id: number;
+      job_id: components['schemas']['JobId'];
+      schedule_id: number;
+      from: components['schemas']['Time'];
+      to: components['schemas']['Time'];
+      /** @enum {string} */
+      order: 'ascending' | 'descending';
+      /** @enum {string} */
+      rerun: 'none' | 'failed' | 'all';
+      concurrency: number;
+      priority: number | null;
+      parameters: components['schemas']['Parameters'];
+      state: components['schemas']['BackfillState'];
+      fires: number;
+      done: number;
+      created: number;
+      run_again: number;
+      existing: number;
+      refused: number;
+      succeeded: number;
+      failed: number;
+      running: number;
+      cursor_time: components['schemas']['Time'];
+      error: string | null;
+      actor: string;
+      create_time: components['schemas']['Time'];
+      end_time: components['schemas']['TimeOrNull'];
+      allowed_actions: ('cancel' | 'pause' | 'resume')[];
     };
     /** @enum {string} */
     BulkState: 'RUNNING' | 'DONE' | 'CANCELLED' | 'STOPPED';

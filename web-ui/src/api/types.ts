@@ -84,6 +84,17 @@ export const BULK_RESULTS: readonly BulkResult[] = ['pending', 'done', 'error', 
 export type BulkAction = Schemas['BulkAction'];
 export type BulkItem = Schemas['BulkItem'];
 
+export type BackfillState = Schemas['BackfillState'];
+export const BACKFILL_STATES: readonly BackfillState[] = [
+  'RUNNING',
+  'PAUSED',
+  'COMPLETED',
+  'CANCELLED',
+  'STOPPED',
+];
+export type Backfill = Schemas['Backfill'];
+export type BackfillPreview = Schemas['BackfillPreview'];
+
 export type Executor = Schemas['Executor'];
 export const EXECUTOR_STATES: readonly Executor['state'][] = ['ONLINE', 'UNHEALTHY', 'LOST', 'OFFLINE'];
 

@@ -10,6 +10,7 @@ import {
 import { ApiError } from '../api/client';
 import { LoadFailure, Loading } from '../ui/ui';
 import {
+  BACKFILL_STATES,
   BULK_RESULTS,
   BULK_STATES,
   DELIVERY_STATES,
@@ -17,6 +18,7 @@ import {
   GAP_REASONS,
   NOTICE_KINDS,
   RUN_STATES,
+  type BackfillState,
   type BulkResult,
   type BulkState,
   type DeliveryState,
@@ -187,6 +189,16 @@ const bulk = createRoute({
   component: lazyRouteComponent(() => import('../features/bulk/bulk_page'), 'BulkPage'),
 });
 
+const backfills = createRoute({
+  getParentRoute: () => root,
+  path: '/backfills',
+  validateSearch: (search): { state?: BackfillState; job_id?: string } => ({
+    state: oneOf(search.state, BACKFILL_STATES),
+    job_id: one(search.job_id),
+  }),
+  component: lazyRouteComponent(() => import('../features/backfills/backfills_page'), 'BackfillsPage'),
+});
+
 const executors = createRoute({
   getParentRoute: () => root,
   path: '/executors',
@@ -343,6 +355,7 @@ const tree = root.addChildren([
   gaps,
   bulks,
   bulk,
+  backfills,
   executors,
   executor,
   system,

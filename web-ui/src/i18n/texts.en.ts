@@ -97,6 +97,7 @@ export const en = {
   'kind.delay': 'Fixed delay',
   'kind.once': 'Once',
   'kind.manual': 'Manual',
+  'kind.backfill': 'Backfill',
   'kind.catch_up': 'Catch-up',
   'kind.retry': 'Retry',
   'reason.label': 'Reason (optional)',

@@ -99,6 +99,7 @@ export const zhCN: TwinOf<typeof en> = {
   'kind.delay': '固定延迟',
   'kind.once': '单次',
   'kind.manual': '手动',
+  'kind.backfill': '补跑',
   'kind.catch_up': '补跑',
   'kind.retry': '重试',
   'reason.label': '原因（可选）',

@@ -105,15 +105,29 @@ StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   return row;
 }
 
-Result<std::vector<StoredScheduleRow>> LockSchedules(Session& session, JobNo job_no) {
+namespace {
+
+Result<std::vector<StoredScheduleRow>> SchedulesOf(Session& session, JobNo job_no,
+                                                   std::string_view lock) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Query("SELECT " + kScheduleColumns +
                                    " FROM job_schedules s FORCE INDEX (by_job) WHERE s.job_no = ? "
-                                   "ORDER BY s.schedule_id FOR UPDATE",
+                                   "ORDER BY s.schedule_id " +
+                                   std::string(lock),
                                {job_no.value()}));
   std::vector<StoredScheduleRow> all;
   while (rows.Next()) all.push_back(ReadSchedule(session, rows));
   return all;
+}
+
+}  // namespace
+
+Result<std::vector<StoredScheduleRow>> LockSchedules(Session& session, JobNo job_no) {
+  return SchedulesOf(session, job_no, "FOR UPDATE");
+}
+
+Result<std::vector<StoredScheduleRow>> ShareSchedules(Session& session, JobNo job_no) {
+  return SchedulesOf(session, job_no, "LOCK IN SHARE MODE");
 }
 
 Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& rows) {

@@ -33,6 +33,8 @@ extern const std::string kScheduleColumns;
 StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows);
 
 Result<std::vector<StoredScheduleRow>> LockSchedules(Session& session, JobNo job_no);
+// As LockSchedules, in share mode: nobody moves or removes them meanwhile.
+Result<std::vector<StoredScheduleRow>> ShareSchedules(Session& session, JobNo job_no);
 Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& rows);
 // Writes every column except the spec, which never changes.
 Status UpdateSchedules(Session& session, const std::vector<StoredScheduleRow>& rows);

@@ -1,8 +1,9 @@
 // The actions that the audit log records, grouped by the kind of the object that they change.
 const DONE = {
-  job: 'create replace patch delete pause resume execute cancel revert apply prune',
+  job: 'create replace patch delete pause resume execute cancel backfill revert apply prune',
   run: 'cancel retry',
   bulk: 'cancel',
+  backfill: 'pause resume cancel',
   executor: 'patch enable disable drain join join_token',
   secret: 'create update delete rewrap',
   user: 'create patch delete',

@@ -61,5 +61,9 @@ export const en = {
   'action.secret.rewrap': 'Re-encrypted secrets',
   'action.bulk': 'Started a bulk action',
   'action.bulk.cancel': 'Cancelled a bulk action',
+  'action.job.backfill': 'Started a backfill',
+  'action.backfill.pause': 'Paused a backfill',
+  'action.backfill.resume': 'Resumed a backfill',
+  'action.backfill.cancel': 'Cancelled a backfill',
 } as const;
 addEnglish(en);

@@ -62,4 +62,8 @@ export const zhCN: TwinOf<typeof en> = {
   'action.secret.rewrap': '重新加密机密',
   'action.bulk': '开始批量操作',
   'action.bulk.cancel': '取消批量操作',
+  'action.job.backfill': '启动补跑',
+  'action.backfill.pause': '暂停补跑',
+  'action.backfill.resume': '恢复补跑',
+  'action.backfill.cancel': '取消补跑',
 };

@@ -32,6 +32,12 @@ export const enProblems = {
   'problem.request_in_flight': 'The same request is already in progress.',
   'problem.setup_done': 'An administrator already exists. Sign in.',
   'problem.last_admin': 'The last administrator cannot be removed.',
+  'problem.backfill_open': 'The job has a backfill that is not finished.',
+  'problem.not_kept': 'The range begins before the days for which runs are kept.',
+  'problem.in_the_future': 'The range ends in the future.',
+  'problem.too_many_fires': 'The range has too many fires. Choose a shorter one.',
+  'problem.no_schedule': 'The job has no cron or interval schedule like this.',
+  'problem.ambiguous': 'The job has several schedules. Choose one.',
   'problem.too_many_open':
     'You have reached the limit of active bulk actions. Wait for one to end, or cancel one.',
   'problem.too_many_tokens': 'You have reached the limit of tokens. Delete one that is no longer used.',
@@ -100,5 +106,10 @@ export const enProblems = {
   'field.not_a_flag': 'This must be true or false.',
   'field.empty': 'This must not be empty.',
   'field.bad_selector': 'This is not a valid label selector.',
+  'field.not_kept': 'Runs are not kept for this long.',
+  'field.in_the_future': 'This is in the future.',
+  'field.too_many_fires': 'There are too many fires in the range.',
+  'field.no_schedule': 'The job has no cron or interval schedule like this.',
+  'field.ambiguous': 'The job has several schedules. Choose one.',
   'field.unused': 'This has no effect here.',
 } as const;

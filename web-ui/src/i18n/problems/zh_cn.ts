@@ -34,6 +34,12 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'problem.request_in_flight': '相同的请求正在处理中。',
   'problem.setup_done': '已有管理员：请登录。',
   'problem.last_admin': '不能移除最后一位管理员。',
+  'problem.backfill_open': '此任务有未完成的补跑。',
+  'problem.not_kept': '范围的开始早于运行记录的保留期。',
+  'problem.in_the_future': '范围的结束在将来。',
+  'problem.too_many_fires': '范围内的触发过多。请选择更短的范围。',
+  'problem.no_schedule': '此任务没有这样的 Cron 或间隔计划。',
+  'problem.ambiguous': '此任务有多个计划，请选择一个。',
   'problem.too_many_open': '您进行中的批量操作已达上限：请等待其中一个结束，或取消一个。',
   'problem.too_many_tokens': '您的令牌数量已达上限：请删除一个不再使用的令牌。',
   'problem.link_without_tls':
@@ -100,5 +106,10 @@ export const zhCNProblems: TwinOf<typeof enProblems> = {
   'field.not_a_flag': '必须为 true 或 false。',
   'field.empty': '内容为空。',
   'field.bad_selector': '标签条件无效。',
+  'field.not_kept': '运行记录不会保留这么久。',
+  'field.in_the_future': '此时间在将来。',
+  'field.too_many_fires': '范围内的触发过多。',
+  'field.no_schedule': '此任务没有这样的 Cron 或间隔计划。',
+  'field.ambiguous': '此任务有多个计划，请选择一个。',
   'field.unused': '在此处不起作用。',
 };

@@ -85,7 +85,8 @@ class AllowedActionsTest : public PeopleEnv {
 
 TEST_F(AllowedActionsTest, SayWhatTheRoutesAnswer) {
   const std::map<Owned, json> all = {
-      {Owned::kJob, {"cancel", "delete", "edit", "execute", "pause", "resume", "revert"}},
+      {Owned::kJob,
+       {"backfill", "cancel", "delete", "edit", "execute", "pause", "resume", "revert"}},
       {Owned::kRun, {"cancel", "retry"}},
       {Owned::kDeadLetter, {"discard", "retry"}}};
   for (const auto& [kind, actions] : all) {

@@ -42,6 +42,12 @@ const std::map<std::string, Expected>& Expectations() {
       {"POST /api/jobs/{}/revert", {kOwner, 428, "{}"}},
       {"POST /api/apply", {kUsers, 400, "{}"}},
       {"POST /api/bulk", {kUsers, 400, "{}"}},
+      {"POST /api/jobs/{}/backfills", {kOwner, 400, "{}"}},
+      {"GET /api/backfills", {kKnown, 200}},
+      {"GET /api/backfills/{}", {kKnown, 200}},
+      {"POST /api/backfills/{}/pause", {kOwner, 200, "{}"}},
+      {"POST /api/backfills/{}/resume", {kOwner, 200, "{}"}},
+      {"POST /api/backfills/{}/cancel", {kOwner, 202, "{}"}},
       {"GET /api/namespaces", {kKnown, 200}},
       {"GET /api/bulk", {kKnown, 200}},
       {"GET /api/bulk/{}", {kKnown, 200}},
@@ -139,6 +145,14 @@ class RoleMatrixTest : public PeopleEnv {
                                  .created = clock_.Wall()},
                                 {}, {})
                     .ok());
+    const StoredJob job = *stores_.jobs.GetJob(JobId(job_id_));
+    EXPECT_TRUE(stores_.backfills
+                    .CreateBackfill({.job_id = job.job_id,
+                                     .schedule_id = job.schedules.at(0).schedule_id,
+                                     .from = clock_.Wall() - 24h,
+                                     .to = clock_.Wall()},
+                                    {}, {.now = clock_.Wall()})
+                    .ok());
     AddExecutor("executor-1");
     const Answer secret = As(owner_.access_token, "POST", "/api/secrets",
                              R"({"name": "owners", "value": "a long enough value"})");
@@ -162,6 +176,7 @@ class RoleMatrixTest : public PeopleEnv {
       id = Get("/api/dead-letters").body()["items"][0]["id"];
     }
     if (path.starts_with("/api/bulk")) id = "owners-bulk";
+    if (path.starts_with("/api/backfills")) id = "1";
     if (path.starts_with("/api/executors")) id = "executor-1";
     if (path.starts_with("/api/tokens")) {
       id = As(owner_.access_token, "POST", "/api/tokens", R"({"name": "ci"})").body()["token_id"];

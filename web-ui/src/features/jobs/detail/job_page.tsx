@@ -1,10 +1,11 @@
 // Page of one job: its next fires, its last runs, its definition.
 import '../../gaps/texts.en';
 import './texts.en';
+import '../../backfills/texts.en';
 import '../form/texts.en';
 import '../list/texts.en';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
-import { Ban, Copy, Pause, Pencil, Play, SlidersHorizontal, Trash2, Zap } from 'lucide-react';
+import { Ban, Copy, History, Pause, Pencil, Play, SlidersHorizontal, Trash2, Zap } from 'lucide-react';
 import { Suspense, lazy, useState } from 'react';
 import { stringify } from 'yaml';
 import { itemsOf, useGaps, useJob, useNextFires, useRuns } from '../../../api/queries';
@@ -33,6 +34,7 @@ import {
 import { ExecutorLink } from '../../runs/detail/executor_link';
 import { RunTable } from '../../runs/list/run_table';
 import { StateFilter } from '../../runs/list/state_filter';
+import { repeatedOf } from '../../backfills/backfill_values';
 import { DeleteDialog, PauseDialog } from '../actions/pause_delete_dialogs';
 import { describeCron, useWords } from './describe';
 import { limitsText, scheduleText, zoneOf } from './schedule_text';
@@ -44,6 +46,7 @@ import { useOwnerText } from '../list/owners';
 import { FireList, Skipped } from '../form/preview';
 import { TellFact } from './notifications_fact';
 
+const BackfillDialog = lazy(() => import('../../backfills/backfill_dialog'));
 const CancelRunsDialog = lazy(() => import('../actions/cancel_runs_dialog'));
 const LastRunsCard = early(() => import('./last_runs_card'));
 const RunWithDialog = lazy(() => import('../actions/run_with_dialog'));
@@ -162,7 +165,9 @@ function Actions({ job }: { job: Job }) {
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
   const remove = useDeleteJob(() => void navigate({ to: '/jobs' }));
-  const [dialog, setDialog] = useState<'pause' | 'delete' | 'run_with' | 'cancel_runs' | null>(null);
+  const [dialog, setDialog] = useState<'pause' | 'delete' | 'run_with' | 'backfill' | 'cancel_runs' | null>(
+    null,
+  );
   const paused = job.state === 'PAUSED';
   const run = why('execute');
   const turn = why(paused ? 'resume' : 'pause');
@@ -182,6 +187,12 @@ function Actions({ job }: { job: Job }) {
         <SlidersHorizontal aria-hidden size={15} />
         {t('jobs.run_with')}
       </button>
+      {repeatedOf(job).length > 0 && (
+        <button type="button" {...why('backfill')} className="button" onClick={() => setDialog('backfill')}>
+          <History aria-hidden size={15} />
+          {t('backfill.open')}
+        </button>
+      )}
       <button
         type="button"
         {...turn}
@@ -237,6 +248,11 @@ function Actions({ job }: { job: Job }) {
       {dialog === 'cancel_runs' && (
         <Suspense>
           <CancelRunsDialog job={job} onClose={() => setDialog(null)} />
+        </Suspense>
+      )}
+      {dialog === 'backfill' && (
+        <Suspense>
+          <BackfillDialog job={job} onClose={() => setDialog(null)} />
         </Suspense>
       )}
       {dialog === 'run_with' && (

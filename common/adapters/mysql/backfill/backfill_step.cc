@@ -1,0 +1,240 @@
+#include "common/adapters/mysql/backfill/backfill_step.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/adapters/mysql/backfill/backfill_rows.h"
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/rows/run_details.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/adapters/mysql/rows/run_writer.h"
+#include "common/adapters/mysql/rows/schedule_rows.h"
+
+namespace carillon::mysql {
+namespace {
+
+// The rows of a step, locked in the order of sql/README.md.
+struct StepState {
+  JobRow job;
+  std::vector<StoredScheduleRow> schedules = {};
+  Backfill backfill = {};
+
+  const StoredScheduleRow* own() const {
+    const auto found =
+        std::find_if(schedules.begin(), schedules.end(), [this](const StoredScheduleRow& row) {
+          return row.due.schedule_id == backfill.terms.schedule_id;
+        });
+    return found == schedules.end() ? nullptr : &*found;
+  }
+  BackfillSchedules told_apart() const {
+    BackfillSchedules ids{.own = backfill.terms.schedule_id};
+    for (const StoredScheduleRow& row : schedules) ids.present.insert(row.due.schedule_id);
+    return ids;
+  }
+};
+
+// Counts the runs that have ended, and keeps the others. A run that is gone with its day counts as
+// failed. Read without locks: a run that ends, or is retried by hand, at this moment is counted as
+// it was before.
+Status CountEnded(Session& session, Backfill* backfill) {
+  static const std::string statement =
+      "SELECT r.fire_us, r.schedule_id, r.shard, r.state + 0 FROM " + kKeysJoinRuns;
+  if (backfill->runs.empty()) return {};
+  std::map<RunKey, std::optional<RunState>> states;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {KeysText(backfill->runs)}));
+    while (rows.Next()) {
+      const RunKey key{rows.Time(1), ScheduleId(rows.Unsigned(2)),
+                       static_cast<uint32_t>(rows.Unsigned(3))};
+      states[key] = StateOf(rows.Int(4));
+    }
+  }
+  std::vector<RunKey> open;
+  for (const RunKey& key : backfill->runs) {
+    const auto found = states.find(key);
+    if (found != states.end() && (!found->second || !IsFinal(*found->second))) {
+      open.push_back(key);
+    } else if (found != states.end() && found->second == RunState::kCompleted) {
+      ++backfill->counts.succeeded;
+    } else {
+      ++backfill->counts.failed;
+    }
+  }
+  backfill->runs = std::move(open);
+  return {};
+}
+
+Status InsertRuns(Session& session, const StepState& state, const std::vector<WallTime>& fires,
+                  WallTime now, BackfillEffect* effect) {
+  static const std::string statement = fmt::format(
+      "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
+      "state, priority, due_us, def_version, planned_us, flags, parameters) SELECT k.f, ?, 0, ?, "
+      "?, ?, {}, {}, ?, ?, ?, ?, ?, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]')) k",
+      NumberOf(RunKind::kBackfill), NumberOf(RunState::kPending));
+  if (fires.empty()) return {};
+  const Backfill& backfill = state.backfill;
+  const BackfillTerms& terms = backfill.terms;
+  JsonRows rows;
+  for (const WallTime fire : fires) {
+    rows.Begin().Add(fire);
+    effect->due.push_back({.key = {.fire = fire, .schedule_id = terms.schedule_id},
+                           .job_no = backfill.job_no,
+                           .segment = backfill.segment,
+                           .kind = RunKind::kBackfill,
+                           .due = now,
+                           .priority = terms.priority.value_or(state.job.priority),
+                           .def_version = state.job.version,
+                           .flags = kBackfillFlags});
+  }
+  const std::string keys = rows.Take();
+  const uint64_t segment = backfill.segment.value();
+  const Param parameters = terms.parameters_json.empty()
+                               ? Param(nullptr)
+                               : Param(std::string_view(terms.parameters_json));
+  CARILLON_TRY(session.Execute(
+      statement,
+      {terms.schedule_id.value(), backfill.job_no.value(), segment, segment,
+       int64_t{terms.priority.value_or(state.job.priority)}, ToUnixMicros(now), state.job.version,
+       ToUnixMicros(now), uint64_t{kBackfillFlags}, parameters, keys}));
+  return {};
+}
+
+// Runs again those of `keys` that still allow it now that they are locked.
+Status RunAgain(Session& session, const std::vector<RunKey>& keys, const StepRules& rules,
+                StepState& state, BackfillEffect* effect) {
+  if (keys.empty()) return {};
+  Backfill& backfill = state.backfill;
+  const BackfillTerms& terms = backfill.terms;
+  CARILLON_ASSIGN_OR_RETURN(LockedRuns locked, LockRuns(session, keys, rules.incarnations));
+  RunWriter writer(session);
+  for (const RunKey& key : keys) {
+    const auto found = locked.find(key);
+    // A run that is gone with its day is not made anew: its day is not kept.
+    if (found == locked.end()) {
+      ++backfill.counts.existing;
+      continue;
+    }
+    StoredRun& run = found->second;
+    const auto verdict = DecideBackfill({run.row}, state.told_apart(), terms.rerun).verdict;
+    if (!run.readable || verdict != BackfillVerdict::kRunAgain) {
+      ++(verdict == BackfillVerdict::kExisting ? backfill.counts.existing
+                                               : backfill.counts.refused);
+      continue;
+    }
+    CARILLON_ASSIGN_OR_RETURN(const RunDetail detail, ReadDetail(session, key, rules.incarnations));
+    AttemptResult ended = detail.result;
+    ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
+    const RunChange change =
+        RunAgainChange(run.row, state.job, terms.priority, terms.parameters_json, rules.now);
+    CARILLON_TRY(writer.Change(run, change, ended, rules.now));
+    ++backfill.counts.rerun;
+    effect->due.push_back(run.row);
+  }
+  return writer.Flush();
+}
+
+// Creates as many runs as there is room for.
+Status CreateRuns(Session& session, const StoredScheduleRow& own, const StepRules& rules,
+                  StepState& state, BackfillEffect* effect) {
+  Backfill& backfill = state.backfill;
+  const BackfillTerms& terms = backfill.terms;
+  const BackfillRoom room{.runs = terms.concurrency - static_cast<int64_t>(backfill.runs.size())};
+  if (room.runs <= 0) return {};
+  CARILLON_ASSIGN_OR_RETURN(const Schedule schedule,
+                            Schedule::Compile(own.due.spec, own.due.dst_gap, own.due.dst_repeat));
+  const BackfillSpan left = SpanLeft(terms.from, terms.to, terms.order, backfill.cursor);
+  const NextFires next = NextFiresOf(schedule, left, own.place(!state.job.paused), room.looks);
+  CARILLON_ASSIGN_OR_RETURN(const RunsByFire runs,
+                            ReadRunsAt(session, backfill.job_no, next.fires));
+  const BackfillPlan plan = PlanBackfill(next, runs, state.told_apart(), terms.rerun, left, room);
+  std::vector<WallTime> fresh;
+  std::vector<RunKey> again;
+  for (const BackfillPlan::Item& item : plan.items) {
+    if (item.choice.verdict == BackfillVerdict::kInsert) fresh.push_back(item.fire);
+    if (item.choice.verdict == BackfillVerdict::kRunAgain) again.push_back(*item.choice.run);
+  }
+  CARILLON_TRY(RunAgain(session, again, rules, state, effect));
+  CARILLON_TRY(InsertRuns(session, state, fresh, rules.now, effect));
+  effect->created = fresh.size();
+  backfill.counts.created += static_cast<int64_t>(fresh.size());
+  backfill.counts.existing += plan.existing;
+  backfill.counts.refused += plan.refused;
+  backfill.cursor = plan.cursor;
+  for (const RunRow& row : effect->due) backfill.runs.push_back(row.key);
+  if (plan.looked_at_all && backfill.runs.empty()) backfill.state = BackfillState::kCompleted;
+  effect->more =
+      !plan.looked_at_all && static_cast<int64_t>(backfill.runs.size()) < terms.concurrency;
+  return {};
+}
+
+Result<std::optional<StepState>> LockStep(Session& session, const OpenBackfill& open,
+                                          const Fence& fence) {
+  CARILLON_TRY(LockFence(session, fence));
+  LockedJobs jobs;
+  CARILLON_TRY(LockJobs(session, {open.job_no}, &jobs));
+  if (jobs.empty()) return std::optional<StepState>();
+  StepState state{.job = jobs.begin()->second};
+  CARILLON_ASSIGN_OR_RETURN(state.schedules, ShareSchedules(session, open.job_no));
+  Result<Backfill> backfill = LockBackfill(session, open.number);
+  if (!backfill.ok() && backfill.code() == ErrorCode::kNotFound) return std::optional<StepState>();
+  if (!backfill.ok()) return backfill.error();
+  state.backfill = std::move(backfill).value();
+  const bool astray =
+      state.backfill.job_no != open.job_no || state.backfill.segment != open.segment;
+  if (astray || HasEnded(state.backfill)) return std::optional<StepState>();
+  return std::optional(std::move(state));
+}
+
+}  // namespace
+
+Result<RunsByFire> ReadRunsAt(Session& session, JobNo job_no, const std::vector<WallTime>& fires) {
+  static const std::string statement =
+      "SELECT " + kRunColumns +
+      " FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]')) k STRAIGHT_JOIN job_runs r FORCE "
+      "INDEX (by_job) ON r.job_no = ? AND r.fire_us = k.f";
+  RunsByFire runs;
+  if (fires.empty()) return runs;
+  JsonRows wanted;
+  for (const WallTime fire : fires) wanted.Begin().Add(fire);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take(), job_no.value()}));
+  while (rows.Next()) {
+    StoredRun run = ReadRun(rows);
+    if (!NoteIfUnreadable(session, run)) run.row.may_still_run = true;
+    runs[run.row.key.fire].push_back(std::move(run.row));
+  }
+  return runs;
+}
+
+Result<BackfillEffect> StepBatch(Session& session, const OpenBackfill& open,
+                                 const StepRules& rules) {
+  CARILLON_ASSIGN_OR_RETURN(auto locked, LockStep(session, open, rules.fence));
+  BackfillEffect effect;
+  if (!locked) return effect;
+  StepState& state = *locked;
+  Backfill& backfill = state.backfill;
+  const Backfill before = backfill;
+  CARILLON_TRY(CountEnded(session, &backfill));
+  const StoredScheduleRow* own = state.own();
+  if (IsOpen(backfill.state) && (state.job.deleted || own == nullptr)) {
+    backfill.state = BackfillState::kStopped;
+    backfill.error = StoppedSentence(state.job.deleted);
+  }
+  const bool works = backfill.state == BackfillState::kRunning && !state.job.paused;
+  // A version that cannot read the schedule leaves the backfill to one that can.
+  if (works && own->due.readable) {
+    CARILLON_TRY(CreateRuns(session, *own, rules, state, &effect));
+  }
+  if (!IsOpen(backfill.state) && backfill.runs.empty()) backfill.ended = rules.now;
+  effect.open = backfill.runs;
+  if (before == backfill) return effect;
+  CARILLON_TRY(UpdateBackfill(session, backfill));
+  return effect;
+}
+
+}  // namespace carillon::mysql

@@ -1,0 +1,46 @@
+// Plays the users who run past fires of jobs: starts backfills, and pauses, resumes and cancels them
+// at random.
+//
+// Always   Draws from a random stream of its own, so that it does not change what the actor does.
+#pragma once
+
+#include <functional>
+
+#include "common/base/rng.h"
+#include "tests/sim/checker.h"
+#include "tests/sim/final_checks.h"
+#include "tests/twins/memory_stores.h"
+
+namespace carillon::sim {
+
+class Backfiller {
+ public:
+  struct Ports {
+    memory::MemoryStores& stores;
+    Checker& checker;
+    std::function<WallTime()> now;
+    std::function<void(const ChangedWork&)> nudge;
+  };
+  Backfiller(Ports ports, uint64_t seed);
+
+  // True if this world has backfills.
+  bool acts() const { return acts_; }
+  // Call it once every simulated second.
+  void Act();
+  // Resumes all backfills, so that they can end.
+  void Calm();
+
+ private:
+  void Start();
+  void Control(const Backfill& backfill);
+
+  const Ports p_;
+  Rng rng_;
+  const bool acts_;
+};
+
+// Each backfill has ended, or waits for runs that wait for a person. One that is COMPLETED has
+// looked at each fire of its range, and each of these has a run or is missed.
+void CheckBackfills(const FinalPorts& ports);
+
+}  // namespace carillon::sim

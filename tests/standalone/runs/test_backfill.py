@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Backfills against a real server and its database: past fires are run once, in order, below live runs."""
+import datetime
+import json
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
+from harness import ApiError, Standalone, cli, wait_until  # noqa: E402
+
+FIRES = 60
+
+
+def text(time):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class BackfillTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.mkdtemp(prefix="carillon-e2e-")
+        cls.server = Standalone(directory=cls.scratch).start()
+        cls.api = cls.server.api(timeout=60)
+        now = datetime.datetime.now(datetime.timezone.utc).replace(second=0, microsecond=0)
+        cls.first = now - datetime.timedelta(minutes=FIRES + 1)
+        cls.end = cls.first + datetime.timedelta(minutes=FIRES)
+        cls.api.post("/api/jobs", {
+            "job_id": "report", "name": "Report", "type": "noop",
+            "schedules": [{"kind": "rate", "every_ms": 60_000, "start_time": text(cls.first)}]})
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.api.close()
+        try:
+            cls.server.stop()
+        finally:
+            shutil.rmtree(cls.scratch, ignore_errors=True)
+
+    def order(self, **more):
+        return {"from": text(self.first), "to": text(self.end), **more}
+
+    def start(self, **more):
+        return self.api.post("/api/jobs/report/backfills", self.order(**more))
+
+    def get(self, backfill):
+        return self.api.get(f"/api/backfills/{backfill['backfill_id']}")
+
+    def ended(self, backfill):
+        return wait_until(lambda: (lambda now: now if now["end_time"] else None)(self.get(backfill)), 120, "its end")
+
+    def runs(self):
+        return list(self.api.pages("/api/jobs/report/history?kind=backfill"))
+
+    def test_1_runs_every_fire_once(self):
+        look = self.start(dry_run=True)
+        self.assertEqual((look["fires"], look["to_run"]), (FIRES, FIRES))
+        end = self.ended(self.start(concurrency=10))
+        self.assertEqual((end["state"], end["created"], end["succeeded"]), ("COMPLETED", FIRES, FIRES))
+        runs = self.runs()
+        self.assertEqual(len({run["run_id"] for run in runs}), FIRES)
+        self.assertEqual({(run["state"], run["kind"]) for run in runs}, {("COMPLETED", "backfill")})
+
+    def test_2_a_second_one_finds_nothing_to_do(self):
+        end = self.ended(self.start())
+        self.assertEqual((end["existing"], end["created"], end["run_again"]), (FIRES, 0, 0))
+
+    def test_3_runs_again_in_the_other_order(self):
+        end = self.ended(self.start(rerun="all", order="descending", concurrency=20))
+        self.assertEqual((end["state"], end["run_again"], end["succeeded"]), ("COMPLETED", FIRES, FIRES))
+        self.assertEqual({run["attempt"] for run in self.runs()}, {2})
+
+    def test_4_is_paused_and_cancelled(self):
+        self.api.call("PATCH", "/api/jobs/report", {"type": "shell", "command": "sleep 0.2"}, {"If-Match": "*"})
+        backfill = self.start(rerun="all")
+        with self.assertRaises(ApiError) as second:
+            self.start()
+        self.assertIn("backfill_open", second.exception.body)
+        path = f"/api/backfills/{backfill['backfill_id']}"
+        wait_until(lambda: self.get(backfill)["done"] >= 2, 60, "some runs")
+        self.api.post(path + "/pause", {})
+        paused = wait_until(lambda: (lambda now: now if not now["running"] else None)(self.get(backfill)), 60,
+                            "its runs")
+        self.assertLess(paused["done"], FIRES)
+        self.api.post(path + "/resume", {})
+        wait_until(lambda: self.get(backfill)["done"] > paused["done"], 60, "more runs")
+        self.api.post(path + "/cancel", {"reason": "enough"})
+        end = self.ended(backfill)
+        self.assertEqual((end["state"], end["running"]), ("CANCELLED", 0))
+        self.assertLess(end["done"], FIRES)
+
+    def test_5_on_the_command_line(self):
+        listed = json.loads(cli(self.server, "backfill", "list", "--job-id", "report", "-o", "json")[1])
+        self.assertEqual(len(listed["items"]), 4)
+        code, out, _ = cli(self.server, "job", "backfill", "report", "--from", "30m", "--to", "5m", "--dry-run")
+        self.assertEqual(code, 0)
+        self.assertIn("report", out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,48 @@
+import { addEnglish } from '../../i18n';
+
+export const en = {
+  'backfill.title': 'Backfills',
+  'backfill.under': 'Runs of past fires, started on the page of a job',
+  'backfill.none': 'No backfills yet',
+  'backfill.none_hint': 'Run the past fires of a job from its page.',
+  'backfill.only_of': 'Only {{id}}',
+  'backfill.job': 'Job and range',
+  'backfill.progress': 'Progress',
+  'backfill.begun': 'Started',
+  'backfill.actions': 'Actions',
+  'backfill.so_far': '{{done}} of {{fires}} done, {{failed}} failed, {{running}} open',
+  'backfill.pause': 'Pause',
+  'backfill.resume': 'Resume',
+  'backfill.cancel': 'Cancel',
+  'backfill.cancel_title': 'Cancel this backfill?',
+  'backfill.cancel_explain':
+    'Waiting runs never start; the processes of running runs are terminated. Runs that have ended stay unchanged.',
+  // Starting a backfill.
+  'backfill.open': 'Run past fires…',
+  'backfill.title_of': 'Run past fires of {{name}}',
+  'backfill.explain':
+    'Runs each fire in the range that has no run or was skipped. These runs start below all others.',
+  'backfill.from': 'From',
+  'backfill.to': 'To',
+  'backfill.to_hint': 'A fire at this time is not included.',
+  'backfill.zone': 'Time zone: {{zone}}',
+  'backfill.no_time': 'Enter a time.',
+  'backfill.not_after': 'Must be a time after the start.',
+  'backfill.schedule': 'Schedule',
+  'backfill.rerun': 'Fires that already have a run',
+  'backfill.rerun_hint': 'Runs that are active are never started again.',
+  'backfill.rerun_none': 'Keep their runs',
+  'backfill.rerun_failed': 'Run failed ones again',
+  'backfill.rerun_all': 'Run all of them again',
+  'backfill.concurrency': 'Runs at a time',
+  'backfill.concurrency_hint': '1 to 100',
+  'backfill.whole': 'Must be a whole number from 1 to 100.',
+  'backfill.descending': 'Begin with the newest fire',
+  'backfill.preview': 'Preview',
+  'backfill.start': 'Start',
+  'backfill.would': '{{to_run}} of {{fires}} fires would be run',
+  'backfill.would_keep': '{{n}} already have a run that is kept',
+  'backfill.would_refuse': '{{n}} are left out because their run is active',
+  'backfill.first': 'First:',
+} as const;
+addEnglish(en);
