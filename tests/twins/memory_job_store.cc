@@ -327,13 +327,13 @@ void MemoryJobStore::StampPending(const JobEntry& job) {
 }
 
 void MemoryJobStore::ReplaceSchedules(JobEntry& job, const JobDefinition& old, WallTime now) {
-  std::vector<const ScheduleSpec*> before;
+  std::vector<const ScheduleSpec*> specs;
   for (const ScheduleId id : job.schedules) {
     const ScheduleEntry& entry = *tables_.FindSchedule(id);
     const bool alike = entry.readable && FiresAlike(old, job.definition, entry.spec);
-    before.push_back(alike ? &entry.spec : nullptr);
+    specs.push_back(alike ? &entry.spec : nullptr);
   }
-  const auto continued = ContinuedSchedules(before, job.definition.schedules);
+  const auto continued = ContinuedSchedules(specs, job.definition.schedules);
   std::vector<ScheduleId> left = job.schedules;
   std::vector<ScheduleId> next;
   for (size_t i = 0; i < continued.size(); ++i) {

@@ -20,7 +20,7 @@ bool QueuesOrEnds(const JobDefinition& job) {
 }
 
 // True if older members would plan the schedule's fires wrongly, or could not read the definition.
-bool IsUnknown(const ScheduleSpec& spec) {
+bool NeedsNewerMembers(const ScheduleSpec& spec) {
   const bool cron = spec.kind == ScheduleKind::kCron;
   return spec.kind == ScheduleKind::kDelay ||
          (cron && (spec.start != WallTime{} || UsesSpread(spec.cron_expression))) ||
@@ -37,7 +37,7 @@ constexpr std::array kNewFields = {
     NewField{"max_running", [](const JobDefinition& job) { return job.max_running > 1; }},
     NewField{"schedules",
              [](const JobDefinition& job) {
-               return std::any_of(job.schedules.begin(), job.schedules.end(), IsUnknown);
+               return std::any_of(job.schedules.begin(), job.schedules.end(), NeedsNewerMembers);
              }},
     NewField{"parameter_rules",
              [](const JobDefinition& job) { return !job.parameter_rules.empty(); }},
@@ -54,14 +54,6 @@ std::string_view UnknownToOlder(const JobDefinition* before, const JobDefinition
     if (field.is_used(job) && !known) return field.name;
   }
   return {};
-}
-
-std::optional<MemberId> OldMember(const Call& call) {
-  const ClusterView cluster = call.api.status.Read();
-  for (const ClusterMember& member : cluster.members) {
-    if (member.id != cluster.self && !KnowsQueues(member.version)) return member.id;
-  }
-  return std::nullopt;
 }
 
 std::optional<MemberId> OldMember(const Call& call) {

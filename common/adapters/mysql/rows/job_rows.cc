@@ -468,8 +468,7 @@ Result<std::vector<JobVersionRecord>> ReadDefinitions(Session& session,
   static const std::string statement =
       "SELECT v.job_no, v.version, j.job_id, v.definition, (SELECT GROUP_CONCAT(s.schedule_id "
       "ORDER BY s.position) FROM job_schedules s FORCE INDEX (by_job) WHERE s.job_no = v.job_no "
-      "AND "
-      "s.job_version = v.version) FROM JSON_TABLE(?, '$[*]' COLUMNS ("
+      "AND s.job_version = v.version) FROM JSON_TABLE(?, '$[*]' COLUMNS ("
       "n BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_versions v "
       "FORCE INDEX (PRIMARY) ON v.job_no = k.n AND v.version = k.v STRAIGHT_JOIN jobs j "
       "FORCE INDEX (PRIMARY) ON j.job_no = v.job_no";

@@ -136,8 +136,8 @@ Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& r
       ", job_no, segment, kind, cron_expression, time_zone, every_us, start_us, at_us, until_us, "
       "jitter_us, spread) "
       "SELECT k.s, k.c1, k.c2, k.c3, k.c4, k.c5, k.c6, k.c7, k.c8, k.c9, k.c10, k.c11, k.c12, "
-      "k.j, k.g, k.kd, k.x, k.z, k.e, k.b, k.a, k.u, k.q, k.sp FROM JSON_TABLE(?, '$[*]' COLUMNS "
-      "(" +
+      "k.j, k.g, k.kd, k.x, k.z, k.e, k.b, k.a, k.u, k.q, k.sp "
+      "FROM JSON_TABLE(?, '$[*]' COLUMNS (" +
       kChangingTable +
       ", j BIGINT UNSIGNED PATH '$[13]', g INT UNSIGNED PATH '$[14]', kd VARCHAR(8) PATH '$[15]', "
       "x TEXT PATH '$[16]', z VARCHAR(400) PATH '$[17]', e BIGINT PATH '$[18]', "

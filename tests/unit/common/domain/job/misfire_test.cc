@@ -333,7 +333,7 @@ TEST(MisfireTest, TheOneFireOfADelayScheduleIsRunHoweverLate) {
   EXPECT_EQ(late.fires, Times{kStart});
   EXPECT_TRUE(late.gaps.empty());
   EXPECT_FALSE(late.next.has_value());
-  EXPECT_TRUE(StillWanted(delay, kStart, kStart + 24h, skip));
+  EXPECT_TRUE(StillWanted(delay, OnTime(kStart), kStart + 24h, skip));
   const FirePlan early = PlanFires(delay, kStart, kStart - 1h, kStart - 1s, skip, 100);
   EXPECT_TRUE(early.fires.empty());
   EXPECT_EQ(early.next, kStart);

@@ -111,15 +111,16 @@ TEST_F(ScheduleRoutesTest, APreviewSpellsTheExpressionInOneWay) {
 TEST_F(ScheduleRoutesTest, APreviewOfHIsOfItsJobOrAnExample) {
   const json job = Create({{"job_id", "nightly-backup"}, {"cron_expression", "H H * * *"}});
   EXPECT_EQ(job["cron_expression"], "H H * * *");
-  const auto preview = [&](const json& id) {
-    return Post("/api/schedules/preview", {{"cron_expression", "H H * * *"}, {"job_id", id}})
-        .body();
+  const auto preview = [&](const std::string& id) {
+    json body = {{"cron_expression", "H H * * *"}};
+    if (!id.empty()) body["job_id"] = id;
+    return Post("/api/schedules/preview", body).body();
   };
   const json own = preview("nightly-backup");
   EXPECT_EQ(own["cron_expressions"], json::array({"30 5 * * *"}));
   EXPECT_EQ(own["items"][0]["fire_time"], job["next_fire_time"]);
   EXPECT_EQ(own["explanations"][0], "At 05:30 every day, UTC, where H is fixed by the job_id");
-  for (const json& none : {json(nullptr), json("not a job id")}) {
+  for (const char* none : {"", "not a job id"}) {
     const json example = preview(none);
     EXPECT_EQ(example["cron_expressions"], json::array({"0 7 * * *"}));
     EXPECT_NE(example["explanations"][0].get<std::string>().find("an example"), std::string::npos);
