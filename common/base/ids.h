@@ -37,6 +37,7 @@ class TextId {
 
 using JobNo = NumberId<struct JobNoTag, uint64_t>;            // internal number of a job
 using GroupNo = NumberId<struct GroupNoTag, uint64_t>;        // of a concurrency group; 0 = none
+using CalendarNo = NumberId<struct CalendarNoTag, uint64_t>;  // 0 = none
 using ScheduleId = NumberId<struct ScheduleIdTag, uint64_t>;  // below 2^52
 using SegmentId = NumberId<struct SegmentIdTag, uint32_t>;    // job_no mod segment count
 using Epoch = NumberId<struct EpochTag, uint64_t>;            // fencing token of a segment

@@ -6,8 +6,10 @@
 namespace carillon {
 namespace {
 
-std::optional<Schedule> Compiled(const JobDefinition& definition, const ScheduleSpec& spec) {
-  Result<Schedule> compiled = Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat);
+std::optional<Schedule> Compiled(const JobDefinition& definition, const ScheduleSpec& spec,
+                                 const ScheduleCalendars& calendars) {
+  Result<Schedule> compiled =
+      Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat, calendars);
   if (!compiled.ok()) return std::nullopt;
   return std::move(compiled).value();
 }
@@ -47,8 +49,9 @@ std::vector<std::optional<size_t>> ContinuedSchedules(
   return continued;
 }
 
-WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after) {
-  const std::optional<Schedule> schedule = Compiled(definition, spec);
+WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spec, WallTime after,
+                        const ScheduleCalendars& calendars) {
+  const std::optional<Schedule> schedule = Compiled(definition, spec, calendars);
   if (!schedule) return kNever;
   if (spec.kind == ScheduleKind::kDelay) return std::max(spec.start, after + 1us);
   const std::optional<Fire> fire = schedule->Next(after);
@@ -56,9 +59,9 @@ WallTime FirstFireAfter(const JobDefinition& definition, const ScheduleSpec& spe
 }
 
 GapRange PassOver(const JobDefinition& definition, const ScheduleSpec& spec, GapReason reason,
-                  WallTime now, WallTime* next_fire) {
+                  WallTime now, WallTime* next_fire, const ScheduleCalendars& calendars) {
   GapRange missed{.from = *next_fire, .to = *next_fire, .count = 0, .reason = reason};
-  const std::optional<Schedule> schedule = Compiled(definition, spec);
+  const std::optional<Schedule> schedule = Compiled(definition, spec, calendars);
   if (!schedule) return missed;
   if (spec.kind == ScheduleKind::kDelay) {
     *next_fire = std::max(*next_fire, now);
@@ -77,6 +80,14 @@ GapRange PassOver(const JobDefinition& definition, const ScheduleSpec& spec, Gap
     *next_fire = plan.next.value_or(kNever);
   }
   return missed;
+}
+
+WallTime FireUnderNewCalendars(const JobDefinition& definition, const ScheduleSpec& spec,
+                               WallTime next_fire, WallTime changed,
+                               const ScheduleCalendars& calendars) {
+  const WallTime start = std::min(next_fire, changed);
+  if (start == kNever) return kNever;
+  return FirstFireAfter(definition, spec, start - Duration(1), calendars);
 }
 
 }  // namespace carillon

@@ -298,6 +298,13 @@ std::string ExplainSpread(uint64_t seed) {
   return ", where H is an example: each job_id has its own value";
 }
 
+std::string ExplainCalendars(std::string_view calendar, std::string_view blackout) {
+  std::string text;
+  if (!calendar.empty()) text += fmt::format(", only in calendar {}", calendar);
+  if (!blackout.empty()) text += fmt::format(", never in calendar {}", blackout);
+  return text;
+}
+
 std::string ExplainOnce(WallTime at) { return "Once at " + WithoutFraction(at); }
 
 std::string ReadableTime(WallTime t) {

@@ -24,6 +24,8 @@ std::string ExplainWindow(WallTime start, WallTime end);
 std::string ExplainJitter(Duration jitter);
 // Ending of the sentence of a cron schedule with H, whose value the sentence names.
 std::string ExplainSpread(uint64_t seed);
+// ", only in calendar office, never in calendar freeze"; empty without names.
+std::string ExplainCalendars(std::string_view calendar, std::string_view blackout);
 // "2026-03-01 02:00:00 UTC", in whole seconds. For sentences only: JSON fields have the exact time.
 std::string ReadableTime(WallTime t);
 

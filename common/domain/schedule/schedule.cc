@@ -121,6 +121,13 @@ Status CheckRepeated(const ScheduleSpec& spec) {
     return At("/jitter_s", {ErrorCode::kInvalid, "must be a whole number of seconds from 0 to " +
                                                      std::to_string(kJitterMax / 1s)});
   }
+  for (const auto& [pointer, name] :
+       {std::pair("/calendar", &spec.calendar), std::pair("/blackout", &spec.blackout)}) {
+    if (name->empty() || IsCalendarName(*name)) continue;
+    return At(pointer, {ErrorCode::kInvalid,
+                        "is not a name of a calendar: 1 to 63 of a-z, 0-9, "
+                        "'-' and '_', the first a letter or a digit"});
+  }
   return {};
 }
 
@@ -131,12 +138,15 @@ class Schedule::Impl {
   using Any = std::variant<ManualSchedule, CronSchedule, RateSchedule, OnceSchedule, DelaySchedule>;
 
   template <typename T>
-  Impl(const ScheduleSpec& spec, T schedule) : kind_(spec.kind), any_(std::move(schedule)) {
+  Impl(const ScheduleSpec& spec, T schedule, ScheduleCalendars calendars)
+      : kind_(spec.kind), any_(std::move(schedule)) {
     if (kind_ != ScheduleKind::kCron && kind_ != ScheduleKind::kRate) return;
     start_ = spec.start;
     end_ = spec.end;
     jitter_ = spec.jitter;
     if (UsesSpread(spec.cron_expression)) spread_ = spec.spread;
+    calendars_ = std::move(calendars);
+    limits_ = ExplainCalendars(spec.calendar, spec.blackout);
   }
 
   ScheduleKind kind() const { return kind_; }
@@ -144,27 +154,35 @@ class Schedule::Impl {
 
   std::optional<Fire> Next(WallTime after) const {
     const WallTime from = std::max(after, start_ - Duration(1));
-    auto fire = std::visit([&](const auto& schedule) { return schedule.Next(from); }, any_);
-    if (fire && fire->time >= end_) return std::nullopt;
-    return fire;
+    if (calendars_.any()) return NextAllowed(from, EndOfLook(from));
+    return NextOfAny(from);
   }
   int64_t Count(WallTime from, WallTime until) const {
-    return std::visit(
-        [&, first = std::max(from, start_), end = std::min(until, end_)](const auto& schedule) {
-          return first < end ? schedule.Count(first, end) : 0;
-        },
-        any_);
+    const WallTime first = std::max(from, start_);
+    if (!calendars_.any()) return CountAny(first, until);
+    const WallTime end = std::min(until, EndOfLook(first));
+    int64_t count = 0;
+    WalkStretches(first, end, [&](WallTime fire, WallTime stop) {
+      count += CountAny(fire, stop);
+      return true;
+    });
+    return count;
   }
   std::optional<WallTime> Nth(WallTime from, int64_t skipped) const {
     const WallTime first = std::max(from, start_);
-    std::optional<WallTime> fire;
-    if (const auto* rate = std::get_if<RateSchedule>(&any_)) {
-      fire = rate->Nth(first, skipped);
-    } else {
-      fire = SearchNth(first, skipped);
-    }
-    if (fire && *fire >= end_) return std::nullopt;
-    return fire;
+    if (!calendars_.any()) return NthOfAny(first, skipped);
+    std::optional<WallTime> found;
+    int64_t left = skipped;
+    WalkStretches(first, EndOfLook(first), [&](WallTime fire, WallTime stop) {
+      const int64_t count = CountAny(fire, stop);
+      if (left < count) {
+        found = NthOfAny(fire, left);
+        return false;
+      }
+      left -= count;
+      return true;
+    });
+    return found;
   }
   std::string Explain() const {
     std::string text = std::visit([](const auto& schedule) { return schedule.Explain(); }, any_);
@@ -172,13 +190,63 @@ class Schedule::Impl {
     const bool names_start = kind_ != ScheduleKind::kCron;
     if (spread_) text += ExplainSpread(*spread_);
     text += ExplainWindow(names_start ? WallTime{} : start_, end_);
-    return text + ExplainJitter(jitter_);
+    return text + ExplainJitter(jitter_) + limits_;
   }
 
  private:
+  static WallTime EndOfLook(WallTime from) { return std::min(from, kLastFire) + kCalendarLook; }
+
+  // The fires without regard to the calendars.
+  std::optional<Fire> NextOfAny(WallTime after) const {
+    auto fire = std::visit([&](const auto& schedule) { return schedule.Next(after); }, any_);
+    if (fire && fire->time >= end_) return std::nullopt;
+    return fire;
+  }
+  int64_t CountAny(WallTime from, WallTime until) const {
+    return std::visit(
+        [&, end = std::min(until, end_)](const auto& schedule) {
+          return from < end ? schedule.Count(from, end) : 0;
+        },
+        any_);
+  }
+  std::optional<WallTime> NthOfAny(WallTime from, int64_t skipped) const {
+    std::optional<WallTime> fire;
+    if (const auto* rate = std::get_if<RateSchedule>(&any_)) {
+      fire = rate->Nth(from, skipped);
+    } else {
+      fire = SearchNth(from, skipped);
+    }
+    if (fire && *fire >= end_) return std::nullopt;
+    return fire;
+  }
+
+  // The first allowed fire in (after, until).
+  std::optional<Fire> NextAllowed(WallTime after, WallTime until) const {
+    WallTime at = after;
+    for (;;) {
+      const auto fire = NextOfAny(at);
+      if (!fire || fire->time >= until) return std::nullopt;
+      const WallTime allowed = calendars_.NextAllowed(fire->time, until);
+      if (allowed == fire->time) return fire;
+      at = allowed - Duration(1);
+    }
+  }
+  // Calls `visit` with the first fire and the end of each stretch of [from, until) in which fires
+  // are allowed, if it has a fire. Ends early if `visit` returns false.
+  template <typename Visit>
+  void WalkStretches(WallTime from, WallTime until, const Visit& visit) const {
+    WallTime at = from;
+    while (at < until) {
+      const auto fire = NextAllowed(at - Duration(1), until);
+      if (!fire) return;
+      at = calendars_.NextExcluded(fire->time, until);
+      if (!visit(fire->time, at)) return;
+    }
+  }
+
   // Finds, by binary search, the first instant t with more than `skipped` fires in [from, t].
   std::optional<WallTime> SearchNth(WallTime from, int64_t skipped) const {
-    const auto enough = [&](WallTime last) { return Count(from, last + Duration(1)) > skipped; };
+    const auto enough = [&](WallTime last) { return CountAny(from, last + Duration(1)) > skipped; };
     if (from > kLastFire || !enough(kLastFire)) return std::nullopt;
     Duration span = 1h;
     while (kLastFire - from > span && !enough(from + span)) span *= 2;
@@ -201,16 +269,23 @@ class Schedule::Impl {
   WallTime end_ = kNever;
   Duration jitter_{};
   std::optional<uint64_t> spread_;  // the seed of its fields H, if it has any
+  ScheduleCalendars calendars_;
+  std::string limits_;  // the end of the sentence of Explain: the names of the calendars
 };
 
-Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat) {
+Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat,
+                                   ScheduleCalendars calendars) {
   const auto made = [&](auto schedule) {
-    return Schedule(std::make_shared<const Impl>(spec, std::move(schedule)));
+    return Schedule(std::make_shared<const Impl>(spec, std::move(schedule), std::move(calendars)));
   };
   switch (spec.kind) {
     case ScheduleKind::kManual: return made(ManualSchedule());
     case ScheduleKind::kOnce:
       CARILLON_TRY(CheckTime("/at", spec.at));
+      if (!spec.calendar.empty() || !spec.blackout.empty()) {
+        return Error{ErrorCode::kInvalid, "only cron and rate schedules have calendars",
+                     spec.calendar.empty() ? "/blackout" : "/calendar"};
+      }
       return made(OnceSchedule(spec.at));
     case ScheduleKind::kRate:
       CARILLON_TRY(CheckEvery(spec));

@@ -2,7 +2,8 @@
 //
 // Always   Next(after) is the earliest fire strictly after `after`, independent of the current
 //          time. No fire lies before 1970, nor after 2299 (cron) or the range of a RunKey (others),
-//          nor outside [start, end) of the spec.
+//          nor outside [start, end) of the spec, nor at a time that its calendars exclude: an
+//          excluded fire is no fire.
 // Errors   Compile: kInvalid with the reason and, for cron text, the position. Its pointer is the
 //          field of the spec ("/cron_expression", "/time_zone", "/every_ms", "/end_time").
 #pragma once
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "common/domain/calendar/calendar.h"
 #include "common/domain/schedule/schedule_spec.h"
 
 namespace carillon {
@@ -27,11 +29,15 @@ struct Fire {
 // A compiled schedule. Immutable, cheap to copy, safe to share between threads.
 class Schedule {
  public:
-  static Result<Schedule> Compile(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat);
+  // `calendars` are those that the spec names. Without them the names have no effect, which is
+  // right only where a spec is checked.
+  static Result<Schedule> Compile(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat,
+                                  ScheduleCalendars calendars = {});
 
   // The earliest fire strictly after `after`, or nullopt if there is none (once, manual, a date
   // that never occurs). Of a delay schedule only the first fire is known, and only if it has a start
-  // in the future: the others follow the ends of its runs (run/completion.h). Bounded work: cron gives up 100 years after `after`.
+  // in the future: the others follow the ends of its runs (run/completion.h). Bounded work: cron
+  // gives up 100 years after `after`, and a schedule with a calendar after kCalendarLook.
   std::optional<Fire> Next(WallTime after) const;
 
   // The number of fires in [from, until). Exact, and fast for any number: computed by months (cron)

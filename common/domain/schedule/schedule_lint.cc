@@ -134,9 +134,9 @@ void LintGap(const ScheduleSpec& spec, const CronExpression& cron, DstGap gap, W
 }  // namespace
 
 std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat,
-                                          WallTime after) {
+                                          WallTime after, const ScheduleCalendars& calendars) {
   Warnings warnings;
-  const auto schedule = Schedule::Compile(spec, gap, repeat);
+  const auto schedule = Schedule::Compile(spec, gap, repeat, calendars);
   const bool has_fires = spec.kind != ScheduleKind::kManual && spec.kind != ScheduleKind::kDelay;
   if (!schedule.ok() || !has_fires) return warnings;
   LintFires(*schedule, after, &warnings);

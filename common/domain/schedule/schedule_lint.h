@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/domain/calendar/calendar.h"
 #include "common/domain/schedule/schedule_spec.h"
 
 namespace carillon {
@@ -19,6 +20,6 @@ struct ScheduleWarning {
 // `gap` and `repeat` are settings of the job. Clock changes within 400 days after `after` are
 // examined. A schedule that does not compile has no warnings, because its error is reported.
 std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, DstRepeat repeat,
-                                          WallTime after);
+                                          WallTime after, const ScheduleCalendars& calendars = {});
 
 }  // namespace carillon
