@@ -168,6 +168,8 @@ Status ReadRepeatedField(std::string_view name, const json& value, const std::st
   if (name == "start_time") return Read(value, pointer, spec.start);
   if (name == "end_time") return Read(value, pointer, spec.end);
   if (name == "jitter_s") return ReadJitter(value, pointer, spec.jitter);
+  if (name == "calendar") return Read(value, pointer, spec.calendar);
+  if (name == "blackout") return Read(value, pointer, spec.blackout);
   *known = false;
   return {};
 }
@@ -192,11 +194,11 @@ Status ReadScheduleField(std::string_view name, const json& value, const std::st
     if (known) return {};
   }
   if (spec.kind == ScheduleKind::kOnce && name == "at") return Read(value, pointer, spec.at);
-  return Invalid(
-      pointer, "unknown field '" + std::string(name) + "' in a schedule of kind " +
-                   std::string(Name(spec.kind)) +
-                   DidYouMean(name, {"cron_expression", "time_zone", "every_ms", "start_time",
-                                     "end_time", "jitter_s", "at", "in_s", "parameters", "kind"}));
+  return Invalid(pointer, "unknown field '" + std::string(name) + "' in a schedule of kind " +
+                              std::string(Name(spec.kind)) +
+                              DidYouMean(name, {"cron_expression", "time_zone", "every_ms",
+                                                "start_time", "end_time", "jitter_s", "calendar",
+                                                "blackout", "at", "in_s", "parameters", "kind"}));
 }
 
 std::string_view RequiredField(ScheduleKind kind) {
@@ -260,6 +262,8 @@ void WriteRepeated(const ScheduleSpec& spec, json& out) {
   }
   if (spec.end != kNever) out["end_time"] = FormatRfc3339(spec.end);
   if (spec.jitter != Duration{}) out["jitter_s"] = spec.jitter.count() / kMicrosPerSecond;
+  if (!spec.calendar.empty()) out["calendar"] = spec.calendar;
+  if (!spec.blackout.empty()) out["blackout"] = spec.blackout;
 }
 
 json Write(const ScheduleSpec& spec) {

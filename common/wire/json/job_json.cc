@@ -28,12 +28,18 @@ json CronExpressionOf(const JobDefinition& job) {
   return only == plain ? json(only.cron_expression) : json(nullptr);
 }
 
-json NextFireTime(const StoredJob& job, WallTime now) {
+// Null if the calendars of a schedule are not known.
+json NextFireTime(const StoredJob& job, WallTime now, const CalendarSet* known) {
+  static const CalendarSet kNone;
+  const CalendarSet& calendars = known == nullptr ? kNone : *known;
   const JobDefinition& definition = job.definition;
   if (!definition.enabled) return nullptr;
   WallTime least = kNever;
   for (const ScheduleSpec& spec : definition.schedules) {
-    const auto schedule = Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat);
+    auto limits = calendars.Of(spec.calendar, spec.blackout);
+    if (!limits.ok()) return nullptr;
+    const auto schedule =
+        Schedule::Compile(spec, definition.dst_gap, definition.dst_repeat, std::move(*limits));
     if (!schedule.ok()) continue;  // accepted by an older version; it cannot fire
     if (const auto fire = schedule->Next(now)) least = std::min(least, fire->time);
   }
@@ -223,7 +229,7 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const json& patch, Mistakes* fu
   return ReadRequest(merged, {job.job_id, job.definition}, further, std::move(unknown));
 }
 
-json JobToJson(const StoredJob& job, WallTime now) {
+json JobToJson(const StoredJob& job, WallTime now, const CalendarSet* calendars) {
   json body = DefinitionToJson(job.definition);
   for (size_t i = 0; i < job.schedules.size() && i < body["schedules"].size(); ++i) {
     body["schedules"][i]["schedule_id"] = job.schedules[i].schedule_id.value();
@@ -233,7 +239,7 @@ json JobToJson(const StoredJob& job, WallTime now) {
   body["state"] = job.definition.enabled ? "ENABLED" : "PAUSED";
   body["pause_reason"] = job.pause_reason.empty() ? json(nullptr) : json(job.pause_reason);
   body["cron_expression"] = CronExpressionOf(job.definition);
-  body["next_fire_time"] = NextFireTime(job, now);
+  body["next_fire_time"] = NextFireTime(job, now, calendars);
   body["create_time"] = FormatRfc3339(job.created);
   body["update_time"] = FormatRfc3339(job.updated);
   return body;

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "common/domain/calendar/calendar_set.h"
 #include "common/domain/job/job.h"
 #include "common/domain/run/run.h"
 #include "common/ports/store/executor_store.h"
@@ -43,9 +44,10 @@ Result<ParsedJob> PatchJob(const StoredJob& job, const nlohmann::json& patch,
 
 // A job as the REST API returns it. `cron_expression` is null unless the job's only schedule is a
 // cron schedule in the job's own zone. `schedules` always lists all schedules. `next_fire_time` is
-// the earliest fire of all schedules strictly after `now`; null if there is none or the
-// job is paused.
-nlohmann::json JobToJson(const StoredJob& job, WallTime now);
+// the earliest fire of all schedules strictly after `now`; null if there is none, if the
+// job is paused, or if `calendars` lacks a calendar that a schedule names.
+nlohmann::json JobToJson(const StoredJob& job, WallTime now,
+                         const CalendarSet* calendars = nullptr);
 // The definition alone, for the version records of the store: lossless for a reader that knows the job.
 std::string DefinitionToText(const JobDefinition& definition);
 Result<JobDefinition> DefinitionFromText(std::string_view text, const JobId& id);
