@@ -92,6 +92,12 @@ Result<std::vector<DueSchedule>> FaultFiringStore::ScanDue(const std::vector<Seg
                                                            WallTime until, size_t limit) {
   return Run(gate_, "scan_due", [&] { return store_.ScanDue(segments, until, limit); });
 }
+Result<std::vector<DueSchedule>> FaultFiringStore::ScanOutdated(
+    const std::vector<SegmentId>& segments, const std::vector<CalendarAt>& calendars,
+    size_t limit) {
+  return Run(gate_, "scan_outdated",
+             [&] { return store_.ScanOutdated(segments, calendars, limit); });
+}
 Status FaultFiringStore::Plan(const PlanBatch& batch, const Fence& fence, WallTime now) {
   return RunFenced(gate_, "plan", fence,
                    [&store = store_, batch, fence, now] { return store.Plan(batch, fence, now); });
@@ -302,6 +308,28 @@ Result<ClusterSettings> FaultSettingsStore::ReadSettings() {
 Result<ClusterSettings> FaultSettingsStore::WriteSettings(int64_t expected,
                                                           const ClusterSettings& next) {
   return Run(gate_, "settings", [&] { return store_.WriteSettings(expected, next); });
+}
+
+// ---- CalendarStore -----------------------------------------------------------------------------
+
+Result<StoredCalendar> FaultCalendarStore::PutCalendar(const std::string& name,
+                                                       const CalendarDefinition& definition,
+                                                       WallTime now) {
+  return Run(gate_, "put_calendar", [&] { return store_.PutCalendar(name, definition, now); });
+}
+Status FaultCalendarStore::DeleteCalendar(const std::string& name, WallTime now) {
+  return Run(gate_, "delete_calendar", [&] { return store_.DeleteCalendar(name, now); });
+}
+Result<int64_t> FaultCalendarStore::ReadCalendarVersion() {
+  if (IsEmpty()) return store_.ReadCalendarVersion();
+  return Run(gate_, "calendar_version", [&] { return store_.ReadCalendarVersion(); });
+}
+Result<CalendarSet> FaultCalendarStore::LoadCalendars() {
+  if (IsEmpty()) return store_.LoadCalendars();
+  return Run(gate_, "load_calendars", [&] { return store_.LoadCalendars(); });
+}
+Result<std::map<CalendarNo, int64_t>> FaultCalendarStore::CountCalendarJobs() {
+  return store_.CountCalendarJobs();
 }
 
 // ---- Housekeeping ------------------------------------------------------------------------------

@@ -10,8 +10,9 @@
 #include <functional>
 #include <string_view>
 
-#include "common/ports/store/completion_store.h"
 #include "common/ports/store/backfill_store.h"
+#include "common/ports/store/calendar_store.h"
+#include "common/ports/store/completion_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/housekeeping.h"
@@ -83,6 +84,9 @@ class FaultFiringStore final : public FiringStore {
 
   Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments, WallTime until,
                                            size_t limit) override;
+  Result<std::vector<DueSchedule>> ScanOutdated(const std::vector<SegmentId>& segments,
+                                                const std::vector<CalendarAt>& calendars,
+                                                size_t limit) override;
   Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) override;
   Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
                                   std::optional<std::pair<WallTime, RunKey>> after,
@@ -210,6 +214,26 @@ class FaultSettingsStore final : public SettingsStore {
   CallGate& gate_;
 };
 
+// Calls of a store without calendars do not go through the gate, so that they change nothing in the
+// worlds that have none.
+class FaultCalendarStore final : public CalendarStore {
+ public:
+  FaultCalendarStore(CalendarStore& store, CallGate& gate) : store_(store), gate_(gate) {}
+
+  Result<StoredCalendar> PutCalendar(const std::string& name, const CalendarDefinition& definition,
+                                     WallTime now) override;
+  Status DeleteCalendar(const std::string& name, WallTime now) override;
+  Result<int64_t> ReadCalendarVersion() override;
+  Result<CalendarSet> LoadCalendars() override;
+  Result<std::map<CalendarNo, int64_t>> CountCalendarJobs() override;
+
+ private:
+  bool IsEmpty() { return store_.ReadCalendarVersion().value_or(1) == 0; }
+
+  CalendarStore& store_;
+  CallGate& gate_;
+};
+
 class FaultHousekeeping final : public Housekeeping {
  public:
   FaultHousekeeping(Housekeeping& store, CallGate& gate) : store_(store), gate_(gate) {}
@@ -234,14 +258,15 @@ struct FaultStores {
         executors(stores.executors, gate),
         settings(stores.settings, gate),
         housekeeping(stores.housekeeping, gate),
-        backfills(stores.backfills, gate) {}
+        backfills(stores.backfills, gate),
+        calendars(stores.calendars, gate) {}
 
   // Returns `stores` with the ports that have faults in place of its own.
   Stores Ports(const Stores& stores) {
     return {identity,           segments,    firing,       queues,         stores.groups,
             stores.jobs,        stores.runs, stores.logs,  stores.notices, executors,
             stores.idempotency, settings,    stores.audit, housekeeping,   stores.auth,
-            stores.secrets,     stores.bulk, completions, backfills};
+            stores.secrets,     stores.bulk, completions,  backfills,      calendars};
   }
 
   FaultIdentityStore identity;
@@ -253,6 +278,7 @@ struct FaultStores {
   FaultSettingsStore settings;
   FaultHousekeeping housekeeping;
   FaultBackfillStore backfills;
+  FaultCalendarStore calendars;
 };
 
 }  // namespace carillon::test

@@ -41,9 +41,10 @@ Result<MemoryBackfillStore::Found> MemoryBackfillStore::Find(const BackfillTerms
                                       std::to_string(terms.schedule_id.value())};
   }
   const ScheduleEntry& entry = *tables_.FindSchedule(terms.schedule_id);
-  CARILLON_ASSIGN_OR_RETURN(
-      Schedule schedule,
-      Schedule::Compile(entry.spec, job->definition.dst_gap, job->definition.dst_repeat));
+  CARILLON_ASSIGN_OR_RETURN(ScheduleCalendars limits, tables_.Calendars().Of(entry.calendars));
+  CARILLON_ASSIGN_OR_RETURN(Schedule schedule,
+                            Schedule::Compile(entry.spec, job->definition.dst_gap,
+                                              job->definition.dst_repeat, std::move(limits)));
   return Found{.job = *job,
                .schedule = std::move(schedule),
                .question = {.span = {terms.from, terms.to, terms.order},
@@ -250,9 +251,10 @@ Status MemoryBackfillStore::CreateRuns(Backfill& backfill, const JobEntry& job, 
   const BackfillRoom room{.runs = terms.concurrency - static_cast<int64_t>(backfill.runs.size())};
   if (room.runs <= 0) return {};
   const ScheduleEntry& entry = *tables_.FindSchedule(terms.schedule_id);
-  CARILLON_ASSIGN_OR_RETURN(
-      const Schedule schedule,
-      Schedule::Compile(entry.spec, job.definition.dst_gap, job.definition.dst_repeat));
+  CARILLON_ASSIGN_OR_RETURN(ScheduleCalendars limits, tables_.Calendars().Of(entry.calendars));
+  CARILLON_ASSIGN_OR_RETURN(const Schedule schedule,
+                            Schedule::Compile(entry.spec, job.definition.dst_gap,
+                                              job.definition.dst_repeat, std::move(limits)));
   const BackfillSpan left = SpanLeft(terms.from, terms.to, terms.order, backfill.cursor);
   const NextFires next = NextFiresOf(schedule, left, entry.next_fire, room.looks);
   const BackfillPlan plan =

@@ -44,6 +44,17 @@ struct ScheduleEntry {
   WallTime awaited = WallTime{};  // the fire whose run a delay schedule waits for
   bool active = true;  // false: the job is paused or deleted, or the schedule was removed
   bool readable = true;
+  CalendarNumbers calendars = {};
+  int64_t calendar_version = 0;
+};
+
+// One version of a calendar.
+struct CalendarEntry {
+  CalendarNo number;
+  std::string name;
+  CalendarDefinition definition;
+  WallTime effective;
+  bool deleted = false;
 };
 
 struct QueueEntry {

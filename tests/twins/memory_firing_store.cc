@@ -148,6 +148,28 @@ Result<std::vector<DueSchedule>> MemoryFiringStore::ScanDue(const std::vector<Se
   return DueSchedules(tables_, segments, until, limit);
 }
 
+Result<std::vector<DueSchedule>> MemoryFiringStore::ScanOutdated(
+    const std::vector<SegmentId>& segments, const std::vector<CalendarAt>& calendars,
+    size_t limit) {
+  MutexLock lock(tables_.mu);
+  std::vector<DueSchedule> found;
+  for (const auto& [id, schedule] : tables_.schedules()) {
+    if (found.size() >= limit) break;
+    if (!schedule.active ||
+        std::find(segments.begin(), segments.end(), schedule.segment) == segments.end()) {
+      continue;
+    }
+    const bool outdated =
+        std::any_of(calendars.begin(), calendars.end(), [&](const CalendarAt& calendar) {
+          return (schedule.calendars.calendar == calendar.number ||
+                  schedule.calendars.blackout == calendar.number) &&
+                 schedule.calendar_version < calendar.version;
+        });
+    if (outdated) found.push_back(ToDue(tables_, schedule));
+  }
+  return found;
+}
+
 Result<PendingPage> MemoryFiringStore::ScanPending(const std::vector<SegmentId>& segments,
                                                    WallTime until,
                                                    std::optional<std::pair<WallTime, RunKey>> after,
@@ -194,6 +216,10 @@ Status MemoryFiringStore::CheckAdvances(const PlanBatch& batch) const {
                                         std::to_string(advance.schedule_id.value()) +
                                         " moved since it was read"};
     }
+    if (schedule->calendar_version != advance.calendar_version) {
+      return {ErrorCode::kConflict, "plan: the calendar of schedule " +
+                                        std::to_string(advance.schedule_id.value()) + " changed"};
+    }
     moved[advance.schedule_id] = advance.next_fire;
   }
   return {};
@@ -227,6 +253,7 @@ Status MemoryFiringStore::Plan(const PlanBatch& batch, const Fence& fence, WallT
     ScheduleEntry schedule = *tables_.FindSchedule(advance.schedule_id);
     schedule.next_fire = advance.next_fire;
     schedule.awaited = advance.awaited;
+    schedule.calendar_version = advance.new_calendar_version.value_or(schedule.calendar_version);
     tables_.PutSchedule(std::move(schedule));
   }
   for (const PlannedRun& run : batch.runs) {

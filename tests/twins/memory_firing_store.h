@@ -16,6 +16,9 @@ class MemoryFiringStore final : public FiringStore {
 
   Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments, WallTime until,
                                            size_t limit) override;
+  Result<std::vector<DueSchedule>> ScanOutdated(const std::vector<SegmentId>& segments,
+                                                const std::vector<CalendarAt>& calendars,
+                                                size_t limit) override;
   Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) override;
   Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
                                   std::optional<std::pair<WallTime, RunKey>> after,

@@ -5,6 +5,7 @@
 
 #include "common/domain/job/pending_fires.h"
 #include "common/domain/run/run_kind.h"
+#include "tests/twins/memory_calendar_store.h"
 #include "tests/twins/memory_counts.h"
 #include "tests/twins/memory_run_writes.h"
 
@@ -83,13 +84,18 @@ StoredJob MemoryJobStore::ToStored(const JobEntry& job) const {
 ScheduleId MemoryJobStore::AddSchedule(const JobEntry& job, const ScheduleSpec& spec,
                                        WallTime now) {
   const ScheduleId id(++tables_.last_schedule_id);
-  tables_.PutSchedule({.id = id,
-                       .job_no = job.job_no,
-                       .segment = job.segment,
-                       .spec = spec,
-                       .version = 1,
-                       .next_fire = FirstFireAfter(job.definition, spec, now),
-                       .active = job.definition.enabled});
+  const CalendarSet& set = tables_.Calendars();
+  const CalendarNumbers calendars = NumbersOf(set, spec);
+  tables_.PutSchedule(
+      {.id = id,
+       .job_no = job.job_no,
+       .segment = job.segment,
+       .spec = spec,
+       .version = 1,
+       .next_fire = FirstFireAfter(job.definition, spec, now, Resolved(set, calendars)),
+       .active = job.definition.enabled,
+       .calendars = calendars,
+       .calendar_version = set.VersionOf(calendars)});
   return id;
 }
 
@@ -119,6 +125,7 @@ Result<StoredJob> MemoryJobStore::CreateJob(const JobId& id, const JobDefinition
   if (tables_.FindJob(id) != nullptr) {
     return {ErrorCode::kExists, "job_id " + id.value() + " is taken"};
   }
+  CARILLON_TRY(CheckCalendars(tables_.Calendars(), definition));
   return AddJob({id, definition}, context);
 }
 
@@ -129,6 +136,9 @@ Result<StoredJobs> MemoryJobStore::CreateJobs(const NewJobs& jobs, const WriteCo
     CARILLON_TRY(CheckGroup(job.definition));
     if (tables_.FindJob(job.job_id) == nullptr && ids.insert(job.job_id).second) continue;
     return {ErrorCode::kExists, "job_id " + job.job_id.value() + " is taken"};
+  }
+  for (const NewJob& job : jobs) {
+    CARILLON_TRY(CheckCalendars(tables_.Calendars(), job.definition));
   }
   StoredJobs created;
   for (const NewJob& job : jobs) created.push_back(AddJob(job, context));
@@ -250,7 +260,8 @@ void MemoryJobStore::TouchSchedules(const JobEntry& job) {
 void MemoryJobStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReason reason,
                                     WallTime now) {
   ScheduleEntry schedule = *tables_.FindSchedule(id);
-  const GapRange missed = PassOver(job.definition, schedule.spec, reason, now, &schedule.next_fire);
+  const GapRange missed = PassOver(job.definition, schedule.spec, reason, now, &schedule.next_fire,
+                                   Resolved(tables_.Calendars(), schedule.calendars));
   if (missed.count > 0) AddGap(tables_, id, job.job_no, missed);
   ++schedule.version;
   schedule.active = false;
@@ -367,8 +378,9 @@ void MemoryJobStore::Resume(JobEntry& job, WallTime now) {
   job.pause_reason.clear();
   for (const ScheduleId id : job.schedules) {
     ScheduleEntry schedule = *tables_.FindSchedule(id);
-    const GapRange missed =
-        PassOver(job.definition, schedule.spec, GapReason::kPaused, now, &schedule.next_fire);
+    const ScheduleCalendars calendars = UsePresent(tables_.Calendars(), job.definition, &schedule);
+    const GapRange missed = PassOver(job.definition, schedule.spec, GapReason::kPaused, now,
+                                     &schedule.next_fire, calendars);
     if (missed.count > 0) AddGap(tables_, id, job.job_no, missed);
     tables_.PutSchedule(std::move(schedule));
   }
@@ -405,6 +417,7 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
   MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
   CARILLON_TRY(CheckGroup(definition));
+  CARILLON_TRY(CheckCalendars(tables_.Calendars(), definition));
   const JobDefinition old = job->definition;
   job->definition = definition;
   NextVersion(*job, context);

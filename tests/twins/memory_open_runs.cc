@@ -28,6 +28,24 @@ void Merge(const std::vector<std::pair<typename Set::const_iterator, typename Se
 
 }  // namespace
 
+DueSchedule ToDue(MemoryTables& tables, const ScheduleEntry& schedule) {
+  const JobEntry& job = *tables.FindJob(schedule.job_no);
+  return {.schedule_id = schedule.id,
+          .job_no = job.job_no,
+          .segment = job.segment,
+          .version = schedule.version,
+          .job_version = job.version,
+          .next_fire = schedule.next_fire,
+          .spec = schedule.spec,
+          .dst_gap = job.definition.dst_gap,
+          .dst_repeat = job.definition.dst_repeat,
+          .misfire = MisfireRulesOf(job.definition),
+          .priority = job.definition.priority,
+          .calendars = schedule.calendars,
+          .calendar_version = schedule.calendar_version,
+          .readable = schedule.readable};
+}
+
 std::vector<DueSchedule> DueSchedules(MemoryTables& tables, const std::vector<SegmentId>& segments,
                                       WallTime until, size_t limit) {
   std::vector<
@@ -42,20 +60,7 @@ std::vector<DueSchedule> DueSchedules(MemoryTables& tables, const std::vector<Se
   Merge<MemoryTables::DueIndex>(
       ranges, [&](const std::pair<WallTime, ScheduleId>& entry) REQUIRES(tables.mu) {
         if (entry.first > until || found.size() >= limit) return false;
-        const ScheduleEntry& schedule = *tables.FindSchedule(entry.second);
-        const JobEntry& job = *tables.FindJob(schedule.job_no);
-        found.push_back({.schedule_id = schedule.id,
-                         .job_no = job.job_no,
-                         .segment = job.segment,
-                         .version = schedule.version,
-                         .job_version = job.version,
-                         .next_fire = schedule.next_fire,
-                         .spec = schedule.spec,
-                         .dst_gap = job.definition.dst_gap,
-                         .dst_repeat = job.definition.dst_repeat,
-                         .misfire = MisfireRulesOf(job.definition),
-                         .priority = job.definition.priority,
-                         .readable = schedule.readable});
+        found.push_back(ToDue(tables, *tables.FindSchedule(entry.second)));
         return true;
       });
   return found;

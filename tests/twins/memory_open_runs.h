@@ -12,6 +12,7 @@
 
 namespace carillon::memory {
 
+DueSchedule ToDue(MemoryTables& tables, const ScheduleEntry& schedule) REQUIRES(tables.mu);
 std::vector<DueSchedule> DueSchedules(MemoryTables& tables, const std::vector<SegmentId>& segments,
                                       WallTime until, size_t limit) REQUIRES(tables.mu);
 PendingPage PendingRuns(MemoryTables& tables, const std::vector<SegmentId>& segments,

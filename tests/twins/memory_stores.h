@@ -12,6 +12,7 @@
 #include "tests/twins/memory_auth_store.h"
 #include "tests/twins/memory_backfill_store.h"
 #include "tests/twins/memory_bulk_store.h"
+#include "tests/twins/memory_calendar_store.h"
 #include "tests/twins/memory_completion_store.h"
 #include "tests/twins/memory_executor_store.h"
 #include "tests/twins/memory_firing_store.h"
@@ -64,8 +65,9 @@ struct MemoryStores {
   void ChangeIdentity(const StoreIdentity& changed);
 
   Stores Ports() {
-    return {identity,  segments,    firing,   queues, groups,       jobs, runs,    logs, notices,
-            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk, completions, backfills};
+    return {identity, segments, firing,    queues,      groups,    jobs,     runs,
+            logs,     notices,  executors, idempotency, settings,  audit,    housekeeping,
+            auth,     secrets,  bulk,      completions, backfills, calendars};
   }
 
   MemoryTables tables;
@@ -88,6 +90,7 @@ struct MemoryStores {
   MemoryBulkStore bulk{tables};
   MemoryCompletionStore completions{tables};
   MemoryBackfillStore backfills{tables};
+  MemoryCalendarStore calendars{tables};
 };
 
 }  // namespace carillon::memory

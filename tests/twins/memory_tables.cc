@@ -167,6 +167,25 @@ void MemoryTables::PutSchedule(ScheduleEntry entry) {
   schedules_[entry.id] = std::move(entry);
 }
 
+const CalendarSet& MemoryTables::Calendars() {
+  const int64_t version = calendars.empty() ? 0 : calendars.rbegin()->first;
+  if (calendar_set_.version() == version) return calendar_set_;
+  std::map<CalendarNo, StoredCalendar> newest;
+  std::vector<CalendarChange> changes;
+  for (const auto& [number, entry] : calendars) {
+    changes.push_back({entry.number, number, entry.effective});
+    newest[entry.number] = {.number = entry.number,
+                            .name = entry.name,
+                            .version = number,
+                            .effective = entry.effective,
+                            .definition = entry.definition};
+    if (entry.deleted) newest.erase(entry.number);
+  }
+  std::vector<StoredCalendar> present;
+  for (auto& [number, calendar] : newest) present.push_back(std::move(calendar));
+  return calendar_set_ = CalendarSet(version, std::move(present), std::move(changes));
+}
+
 JobEntry* MemoryTables::FindJob(JobNo job_no) {
   const auto found = jobs_.find(job_no);
   return found == jobs_.end() ? nullptr : &found->second;

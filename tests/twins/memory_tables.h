@@ -104,6 +104,10 @@ class MemoryTables {
     requests.at({keyed.scope, keyed.key}).answer = keyed.answer(written);
   }
 
+  // The present calendars; valid until one is changed.
+  const CalendarSet& Calendars() REQUIRES(mu);
+  const std::map<ScheduleId, ScheduleEntry>& schedules() const REQUIRES(mu) { return schedules_; }
+
   // ---- tables without an index ----
   StoreIdentity identity GUARDED_BY(mu);
   EndedRuns ended GUARDED_BY(mu);  // the runs that the call in progress ended
@@ -119,6 +123,7 @@ class MemoryTables {
   std::string signing_key GUARDED_BY(mu);
   std::map<std::string, StoredSecret> secrets GUARDED_BY(mu);  // by name
   std::map<uint64_t, BulkEntry> bulk_actions GUARDED_BY(mu);   // by number
+  std::map<int64_t, CalendarEntry> calendars GUARDED_BY(mu);   // by version
   uint64_t last_bulk_number GUARDED_BY(mu) = 0;
   std::map<uint64_t, Backfill> backfills GUARDED_BY(mu);  // by number
   uint64_t last_backfill_number GUARDED_BY(mu) = 0;
@@ -150,6 +155,7 @@ class MemoryTables {
 
   RunObserver observer_ GUARDED_BY(mu);
   EndObserver end_observer_ GUARDED_BY(mu);
+  CalendarSet calendar_set_ GUARDED_BY(mu);
   std::map<RunKey, RunEntry> runs_ GUARDED_BY(mu);
   std::map<ScheduleId, ScheduleEntry> schedules_ GUARDED_BY(mu);
   std::map<JobNo, JobEntry> jobs_ GUARDED_BY(mu);

@@ -18,6 +18,7 @@
 #include "common/adapters/mysql/firing/mysql_group_store.h"
 #include "common/adapters/mysql/firing/mysql_queue_store.h"
 #include "common/adapters/mysql/firing/mysql_segment_store.h"
+#include "common/adapters/mysql/jobs/mysql_calendar_store.h"
 #include "common/adapters/mysql/jobs/mysql_job_store.h"
 #include "common/adapters/mysql/notices/mysql_notice_store.h"
 #include "common/adapters/mysql/operations/mysql_bulk_store.h"
@@ -42,8 +43,9 @@ struct MysqlStores {
   std::unique_ptr<MysqlStores> Behind(StoreGate& gate, Gated gated) const;
 
   Stores Ports() {
-    return {identity,  segments,    firing,   queues, groups,       jobs, runs,    logs, notices,
-            executors, idempotency, settings, audit,  housekeeping, auth, secrets, bulk, completions, backfills};
+    return {identity, segments, firing,    queues,      groups,    jobs,     runs,
+            logs,     notices,  executors, idempotency, settings,  audit,    housekeeping,
+            auth,     secrets,  bulk,      completions, backfills, calendars};
   }
 
   MysqlDatabase db;
@@ -66,6 +68,7 @@ struct MysqlStores {
   MysqlBulkStore bulk{db};
   MysqlCompletionStore completions{db};
   MysqlBackfillStore backfills{db};
+  MysqlCalendarStore calendars{db};
 };
 
 }  // namespace carillon::mysql

@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/domain/calendar/calendar_set.h"
 #include "common/domain/job/misfire.h"
 #include "common/domain/run/completion.h"
 #include "common/domain/run/run_state.h"
@@ -38,6 +39,8 @@ struct DueSchedule {
   DstRepeat dst_repeat = DstRepeat::kAuto;
   MisfireRules misfire;
   int priority = 0;
+  CalendarNumbers calendars = {};
+  int64_t calendar_version = 0;  // by which `next_fire` was computed; 0 without calendars
   // False: this version cannot read the row (a newer version wrote it, or it is damaged). The row
   // must not be planned. It is listed so that the scan does not fail for the other rows.
   bool readable = true;
@@ -64,6 +67,10 @@ struct ScheduleAdvance {
   WallTime next_fire;      // kNever = no more fires
   // The fire whose run a delay schedule awaits from now on; zero = none.
   WallTime awaited = WallTime{};
+  // The version of the calendars by which it was computed: must match.
+  int64_t calendar_version = 0;
+  // Set: the fire was computed anew, and this becomes the version.
+  std::optional<int64_t> new_calendar_version = {};
 };
 
 struct PlannedGap {
@@ -180,6 +187,12 @@ class FiringStore {
   // Schedules of `segments` with next_fire <= until, earliest first. Takes no locks.
   virtual Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments,
                                                    WallTime until, size_t limit) = 0;
+
+  // Schedules of `segments` that were computed by an older version of one of `calendars`, except
+  // those of paused jobs. Their next_fire may be kNever. Takes no locks.
+  virtual Result<std::vector<DueSchedule>> ScanOutdated(const std::vector<SegmentId>& segments,
+                                                        const std::vector<CalendarAt>& calendars,
+                                                        size_t limit) = 0;
 
   // Inserts the runs (PENDING, attempt 1) and gaps, and advances the schedules, all or
   // nothing. kConflict if an advance matched no row (an edit, pause or delete came first) or a

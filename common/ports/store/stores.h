@@ -6,6 +6,7 @@
 #include "common/ports/store/auth_store.h"
 #include "common/ports/store/backfill_store.h"
 #include "common/ports/store/bulk_store.h"
+#include "common/ports/store/calendar_store.h"
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
@@ -44,6 +45,7 @@ struct Stores {
   BulkStore& bulk;
   CompletionStore& completions;
   BackfillStore& backfills;
+  CalendarStore& calendars;
 };
 
 }  // namespace carillon

@@ -27,6 +27,7 @@ class MemoryStoreHandle final : public StoreHandle {
   BulkStore& bulk() override { return stores_.bulk; }
   CompletionStore& completions() override { return stores_.completions; }
   BackfillStore& backfills() override { return stores_.backfills; }
+  CalendarStore& calendars() override { return stores_.calendars; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     stores_.DamageDefinition(job.job_id, job.version, damaged);
   }
@@ -54,6 +55,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/backfill_contract.h"
 #include "tests/contract/store/backfill_control_contract.h"
 #include "tests/contract/store/bulk_store_contract.h"
+#include "tests/contract/store/calendar_store_contract.h"
 #include "tests/contract/store/cancel_mode_contract.h"
 #include "tests/contract/store/claim_contract.h"
 #include "tests/contract/store/concurrent_store_contract.h"

@@ -28,6 +28,7 @@ class MysqlHandle final : public StoreHandle {
   BulkStore& bulk() override { return stores_->bulk; }
   CompletionStore& completions() override { return stores_->completions; }
   BackfillStore& backfills() override { return stores_->backfills; }
+  CalendarStore& calendars() override { return stores_->calendars; }
   void DamageDefinition(const StoredJob& job, bool damaged) override {
     const std::string text = damaged ? "CONCAT('?', definition)" : "SUBSTRING(definition, 2)";
     Run("UPDATE job_versions SET definition = " + text + " WHERE job_no = " +

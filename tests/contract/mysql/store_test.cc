@@ -17,6 +17,7 @@ using StoreFactories = ::testing::Types<MysqlStoreFactory>;
 #include "tests/contract/store/backfill_contract.h"
 #include "tests/contract/store/backfill_control_contract.h"
 #include "tests/contract/store/bulk_store_contract.h"
+#include "tests/contract/store/calendar_store_contract.h"
 #include "tests/contract/store/cancel_mode_contract.h"
 #include "tests/contract/store/claim_contract.h"
 #include "tests/contract/store/concurrent_store_contract.h"

@@ -29,6 +29,7 @@
 #include "common/ports/store/auth_store.h"
 #include "common/ports/store/backfill_store.h"
 #include "common/ports/store/bulk_store.h"
+#include "common/ports/store/calendar_store.h"
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/executor_store.h"
 #include "common/ports/store/firing_store.h"
@@ -72,6 +73,7 @@ class StoreHandle {
   virtual BulkStore& bulk() = 0;
   virtual CompletionStore& completions() = 0;
   virtual BackfillStore& backfills() = 0;
+  virtual CalendarStore& calendars() = 0;
   // Damages a stored row so that it cannot be decoded, or repairs it. Bypasses the store.
   virtual void DamageDefinition(const StoredJob& job, bool damaged) = 0;
   virtual void DamageSchedule(ScheduleId id, bool damaged) = 0;
@@ -117,7 +119,8 @@ class StoreDriver {
         secrets(store.secrets()),
         bulk(store.bulk()),
         completions(store.completions()),
-        backfills(store.backfills()) {}
+        backfills(store.backfills()),
+        calendars(store.calendars()) {}
 
   IdentityStore& identity;
   SegmentStore& segments;
@@ -138,6 +141,7 @@ class StoreDriver {
   BulkStore& bulk;
   CompletionStore& completions;
   BackfillStore& backfills;
+  CalendarStore& calendars;
 
   template <typename T>
   static T v(Result<T> result) {

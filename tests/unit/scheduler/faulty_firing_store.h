@@ -37,6 +37,12 @@ class FaultyFiringStore final : public FiringStore {
     if (auto error = Before("scan")) return *error;
     return store_.ScanDue(segments, until, limit);
   }
+  Result<std::vector<DueSchedule>> ScanOutdated(const std::vector<SegmentId>& segments,
+                                                const std::vector<CalendarAt>& calendars,
+                                                size_t limit) override {
+    if (auto error = Before("scan")) return *error;
+    return store_.ScanOutdated(segments, calendars, limit);
+  }
   Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) override {
     if (auto error = Before("plan")) return *error;
     for (const ScheduleAdvance& advance : batch.advances) {

@@ -10,6 +10,7 @@
 
 #include "common/adapters/mysql/backfill/backfill_rows.h"
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/rows/calendar_rows.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_details.h"
 #include "common/adapters/mysql/rows/run_rows.h"
@@ -146,8 +147,7 @@ Status CreateRuns(Session& session, const StoredScheduleRow& own, const StepRule
   const BackfillTerms& terms = backfill.terms;
   const BackfillRoom room{.runs = terms.concurrency - static_cast<int64_t>(backfill.runs.size())};
   if (room.runs <= 0) return {};
-  CARILLON_ASSIGN_OR_RETURN(const Schedule schedule,
-                            Schedule::Compile(own.due.spec, own.due.dst_gap, own.due.dst_repeat));
+  CARILLON_ASSIGN_OR_RETURN(const Schedule schedule, CompileSchedule(session, own.due));
   const BackfillSpan left = SpanLeft(terms.from, terms.to, terms.order, backfill.cursor);
   const NextFires next = NextFiresOf(schedule, left, own.place(!state.job.paused), room.looks);
   CARILLON_ASSIGN_OR_RETURN(const RunsByFire runs,

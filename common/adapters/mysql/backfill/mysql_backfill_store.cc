@@ -11,6 +11,7 @@
 #include "common/adapters/mysql/client/ascii.h"
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/rows/calendar_rows.h"
 #include "common/adapters/mysql/rows/count_rows.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/request_keys.h"
@@ -42,8 +43,7 @@ Result<Found> Find(Session& session, const BackfillTerms& terms, StoredJobRow jo
     return {ErrorCode::kCorrupt,
             fmt::format("schedule {} cannot be read", terms.schedule_id.value())};
   }
-  CARILLON_ASSIGN_OR_RETURN(
-      Schedule schedule, Schedule::Compile(own->due.spec, own->due.dst_gap, own->due.dst_repeat));
+  CARILLON_ASSIGN_OR_RETURN(Schedule schedule, CompileSchedule(session, own->due));
   BackfillQuestion question{.span = {terms.from, terms.to, terms.order},
                             .next_fire = own->place(job.definition.enabled),
                             .schedules = {.own = terms.schedule_id},

@@ -18,6 +18,15 @@ Result<std::vector<DueSchedule>> MysqlFiringStore::ScanDue(const std::vector<Seg
                 [&](Session& session) { return ReadDue(session, segments, until, limit); });
 }
 
+Result<std::vector<DueSchedule>> MysqlFiringStore::ScanOutdated(
+    const std::vector<SegmentId>& segments, const std::vector<CalendarAt>& calendars,
+    size_t limit) {
+  if (segments.empty() || calendars.empty()) return std::vector<DueSchedule>{};
+  return InRead(db_.pool(), "scan outdated", [&](Session& session) {
+    return ReadOutdated(session, segments, calendars, limit);
+  });
+}
+
 Status MysqlFiringStore::Plan(const PlanBatch& batch, const Fence& fence, WallTime now) {
   CARILLON_TRY(CheckBatch(batch.runs, fence, "plan"));
   CARILLON_TRY(CheckBatch(batch.advances, fence, "plan"));

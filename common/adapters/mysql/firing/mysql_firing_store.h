@@ -1,6 +1,6 @@
 // The port FiringStore on MariaDB or MySQL.
 //
-// Always   Lock order: segments, executors, jobs, schedules, runs, slots, waits; keys sorted within
+// Always   Lock order: segments, executors, jobs, schedules, calendars, runs, slots, waits; keys sorted within
 //          each.
 #pragma once
 
@@ -19,6 +19,9 @@ class MysqlFiringStore final : public FiringStore {
 
   Result<std::vector<DueSchedule>> ScanDue(const std::vector<SegmentId>& segments, WallTime until,
                                            size_t limit) override;
+  Result<std::vector<DueSchedule>> ScanOutdated(const std::vector<SegmentId>& segments,
+                                                const std::vector<CalendarAt>& calendars,
+                                                size_t limit) override;
   Status Plan(const PlanBatch& batch, const Fence& fence, WallTime now) override;
   Result<PendingPage> ScanPending(const std::vector<SegmentId>& segments, WallTime until,
                                   std::optional<std::pair<WallTime, RunKey>> after,

@@ -211,14 +211,27 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinit
   std::sort(rows.begin(), rows.end(), [](const StoredScheduleRow& a, const StoredScheduleRow& b) {
     return a.position < b.position;
   });
+  std::set<std::string> calendars;
+  AddCalendarNames(definition, &calendars);
+  if (replacement != nullptr) AddCalendarNames(*replacement, &calendars);
+  CARILLON_ASSIGN_OR_RETURN(edited.calendars, LockCalendars(session, calendars));
   for (StoredScheduleRow& row : rows) {
     const std::vector<ScheduleSpec>& specs = definition.schedules;
     if (row.position < specs.size()) {
-      if (!row.due.readable) row.due.spec = specs[row.position];
-      row.due.spec.parameters = specs[row.position].parameters;  // they are in the definition alone
+      // The parameters and the names of the calendars are in the definition alone.
+      const ScheduleSpec& spec = specs[row.position];
+      if (!row.due.readable) row.due.spec = spec;
+      row.due.spec.parameters = spec.parameters;
+      row.due.spec.calendar = spec.calendar;
+      row.due.spec.blackout = spec.blackout;
     }
+    // A calendar that cannot be read does not hinder edits; the planner sets the schedule aside.
+    auto limits = edited.calendars->Of(row.due.calendars);
     const WallTime next = row.place(definition.enabled);
-    edited.schedules.push_back({std::move(row), next});
+    edited.schedules.push_back(
+        {.row = std::move(row),
+         .next = next,
+         .calendars = limits.ok() ? std::move(*limits) : ScheduleCalendars()});
   }
   if (replacement != nullptr && !replacement->concurrency_group.empty()) {
     const std::string& name = replacement->concurrency_group;

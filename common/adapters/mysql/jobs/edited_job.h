@@ -6,10 +6,14 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/adapters/mysql/rows/calendar_rows.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/schedule_rows.h"
@@ -21,6 +25,7 @@ struct EditedSchedule {
   StoredScheduleRow row;
   WallTime next;  // the first fire that is neither planned nor in a gap
   bool added = false;
+  ScheduleCalendars calendars = {};
 };
 
 // A PENDING run of the job.
@@ -47,11 +52,14 @@ struct EditedJob {
   // By schedule: the latest fire after `now` that cannot be unplanned, because its run is no longer
   // PENDING in its first attempt.
   std::map<ScheduleId, WallTime> past_recall = {};
+  // The calendars that the present and the next definition name, locked.
+  std::shared_ptr<const CalendarSet> calendars = {};
 };
 
-// Locks the job, its schedules, the group that the new definition names, and the open runs of the job,
-// in this order (see mysql_firing_store.h). `replacement`: null if the definition does not change.
-// kNotFound: the job does not exist or is deleted. kInvalid: there is no such group.
+// Locks the job, its schedules, the group that the new definition names, the calendars that either
+// definition names, and the open runs of the job, in this order (see mysql_firing_store.h).
+// `replacement`: null if the definition does not change. kNotFound: the job does not exist or is
+// deleted. kInvalid: there is no such group.
 Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinition* replacement,
                              WallTime now, Incarnations& incarnations);
 

@@ -43,12 +43,14 @@ void JobEdit::NextVersion() {
 void JobEdit::Remove(EditedSchedule& schedule, const JobDefinition& definition, GapReason reason) {
   const ScheduleId id = schedule.row.due.schedule_id;
   const JobDefinition rules = RulesOf(schedule, definition);
-  const GapRange missed = PassOver(rules, schedule.row.due.spec, reason, now_, &schedule.next);
+  const GapRange missed =
+      PassOver(rules, schedule.row.due.spec, reason, now_, &schedule.next, schedule.calendars);
   if (missed.count > 0) rows_.gaps.push_back({id, rows_.job.job_no, missed});
   rows_.removed.push_back(id);
 }
 
-void JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> ids) {
+Status JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> ids) {
+  CARILLON_ASSIGN_OR_RETURN(const auto calendars, rows_.calendars->OfAll(definition.schedules));
   const JobDefinition old = rows_.job.definition;
   rows_.job.definition = definition;
   rows_.job.group = rows_.new_group;
@@ -72,9 +74,16 @@ void JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> i
       rows_.schedules.back().row.due.spec = spec;
       continue;
     }
-    EditedSchedule fresh{.row = {}, .next = FirstFireAfter(definition, spec, now_), .added = true};
-    fresh.row.due.schedule_id = ids.back();
-    fresh.row.due.spec = spec;
+    EditedSchedule fresh{.row = {},
+                         .next = FirstFireAfter(definition, spec, now_, calendars[i]),
+                         .added = true,
+                         .calendars = calendars[i]};
+    DueSchedule& due = fresh.row.due;
+    due.schedule_id = ids.back();
+    due.spec = spec;
+    CARILLON_ASSIGN_OR_RETURN(due.calendars,
+                              rows_.calendars->NumbersOf(spec.calendar, spec.blackout));
+    due.calendar_version = rows_.calendars->VersionOf(due.calendars);
     ids.pop_back();
     rows_.schedules.push_back(std::move(fresh));
   }
@@ -85,6 +94,7 @@ void JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId> i
   ChangePending(JobChange::kEdited, reason::kEdited);
   if (old.enabled && !definition.enabled) PauseRuns("");
   if (!old.enabled && definition.enabled) ResumeSchedules();
+  return {};
 }
 
 void JobEdit::Pause(const std::string& reason) {
@@ -112,8 +122,16 @@ void JobEdit::ResumeSchedules() {
   rows_.job.definition.enabled = true;
   rows_.job.pause_reason.clear();
   for (EditedSchedule& schedule : rows_.schedules) {
-    const GapRange missed = PassOver(rows_.job.definition, schedule.row.due.spec,
-                                     GapReason::kPaused, now_, &schedule.next);
+    DueSchedule& due = schedule.row.due;
+    const JobDefinition& definition = rows_.job.definition;
+    if (due.calendars.any() && !schedule.added) {
+      const WallTime changed = rows_.calendars->ChangedSince(due.calendars, due.calendar_version);
+      schedule.next =
+          FireUnderNewCalendars(definition, due.spec, schedule.next, changed, schedule.calendars);
+      due.calendar_version = rows_.calendars->VersionOf(due.calendars);
+    }
+    const GapRange missed = PassOver(definition, due.spec, GapReason::kPaused, now_, &schedule.next,
+                                     schedule.calendars);
     if (missed.count > 0)
       rows_.gaps.push_back({schedule.row.due.schedule_id, rows_.job.job_no, missed});
   }

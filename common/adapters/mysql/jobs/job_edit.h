@@ -23,8 +23,9 @@ class JobEdit {
   // The changed rows, for WriteEdited.
   EditedJob& rows() { return rows_; }
 
-  // `ids`: unused schedule numbers, one for each schedule of `definition`.
-  void Replace(const JobDefinition& definition, std::vector<ScheduleId> ids);
+  // `ids`: unused schedule numbers, one for each schedule of `definition`. kInvalid with a pointer:
+  // a schedule names a calendar that does not exist.
+  Status Replace(const JobDefinition& definition, std::vector<ScheduleId> ids);
   void Pause(const std::string& reason);
   // Changes the reason of a job that is already paused.
   void ExplainPause(const std::string& reason);

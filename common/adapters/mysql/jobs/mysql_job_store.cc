@@ -10,16 +10,20 @@
 #include "common/adapters/mysql/jobs/edited_job.h"
 #include "common/adapters/mysql/jobs/job_edit.h"
 #include "common/adapters/mysql/jobs/job_search.h"
+#include "common/adapters/mysql/rows/calendar_rows.h"
 #include "common/adapters/mysql/rows/count_rows.h"
 #include "common/adapters/mysql/rows/job_filter.h"
+#include "common/domain/job/pending_fires.h"
 #include "common/wire/json/job_json.h"
 
 namespace carillon::mysql {
 namespace {
 
-std::vector<StoredScheduleRow> FirstSchedules(const StoredJobRow& job, uint64_t first_id) {
+Result<std::vector<StoredScheduleRow>> FirstSchedules(const StoredJobRow& job, uint64_t first_id,
+                                                      const CalendarSet& set) {
   std::vector<StoredScheduleRow> rows;
   const JobDefinition& definition = job.definition;
+  CARILLON_ASSIGN_OR_RETURN(const auto calendars, set.OfAll(definition.schedules));
   for (size_t i = 0; i < definition.schedules.size(); ++i) {
     StoredScheduleRow row;
     row.position = static_cast<uint32_t>(i);
@@ -34,11 +38,10 @@ std::vector<StoredScheduleRow> FirstSchedules(const StoredJobRow& job, uint64_t 
                .dst_repeat = definition.dst_repeat,
                .misfire = MisfireRulesOf(definition),
                .priority = definition.priority};
-    const Result<Schedule> schedule =
-        Schedule::Compile(row.due.spec, definition.dst_gap, definition.dst_repeat);
-    const std::optional<Fire> fire =
-        schedule.ok() ? schedule->Next(job.created) : std::optional<Fire>();
-    row.set_place(fire ? fire->time : kNever, definition.enabled);
+    const ScheduleSpec& spec = row.due.spec;
+    CARILLON_ASSIGN_OR_RETURN(row.due.calendars, set.NumbersOf(spec.calendar, spec.blackout));
+    row.due.calendar_version = set.VersionOf(row.due.calendars);
+    row.set_place(FirstFireAfter(definition, spec, job.created, calendars[i]), definition.enabled);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -52,7 +55,8 @@ struct FreshNumbers {
 
 struct FreshJob {
   StoredJobRow row;
-  std::vector<StoredScheduleRow> schedules;
+  uint64_t first_schedule;
+  std::vector<StoredScheduleRow> schedules = {};
 };
 
 // The first schedule number is for the pseudo schedule of manual runs.
@@ -65,8 +69,21 @@ FreshJob Fresh(const FreshNumbers& numbers, const NewJob& wanted, WallTime now) 
                    .definition = wanted.definition,
                    .created = now,
                    .updated = now};
-  std::vector<StoredScheduleRow> schedules = FirstSchedules(job, numbers.first_schedule + 1);
-  return {std::move(job), std::move(schedules)};
+  return {std::move(job), numbers.first_schedule + 1};
+}
+
+// Inserts the schedules of new jobs. `jobs` receive them.
+Status AddSchedules(Session& session, std::vector<FreshJob>& jobs) {
+  std::set<std::string> names;
+  for (const FreshJob& job : jobs) AddCalendarNames(job.row.definition, &names);
+  CARILLON_ASSIGN_OR_RETURN(const auto calendars, LockCalendars(session, names));
+  std::vector<StoredScheduleRow> rows;
+  for (FreshJob& job : jobs) {
+    CARILLON_ASSIGN_OR_RETURN(job.schedules,
+                              FirstSchedules(job.row, job.first_schedule, *calendars));
+    rows.insert(rows.end(), job.schedules.begin(), job.schedules.end());
+  }
+  return InsertSchedules(session, rows);
 }
 
 // Puts the numbers of their groups into the rows of new jobs. Nobody waits for rows of new jobs, so
@@ -137,19 +154,19 @@ Result<StoredJob> MysqlJobStore::CreateJob(const JobId& id, const JobDefinition&
   CARILLON_ASSIGN_OR_RETURN(
       const uint64_t first_schedule,
       db_.caches().ids.Next(db_.pool(), "schedule", definition.schedules.size() + 1));
-  FreshJob fresh =
-      Fresh({job_no, first_schedule, db_.segment_count()}, {id, definition}, context.now);
+  std::vector<FreshJob> fresh{
+      Fresh({job_no, first_schedule, db_.segment_count()}, {id, definition}, context.now)};
   const Status created =
       InTransaction(db_.pool(), {.operation = "create job"}, [&](Session& session) -> Status {
-        CARILLON_TRY(FillGroups(session, {&fresh.row}));
-        CARILLON_TRY(InsertJob(session, fresh.row, context.actor));
-        return InsertSchedules(session, fresh.schedules);
+        CARILLON_TRY(FillGroups(session, {&fresh.front().row}));
+        CARILLON_TRY(InsertJob(session, fresh.front().row, context.actor));
+        return AddSchedules(session, fresh);
       });
   if (!created.ok()) {
     if (created.code() != ErrorCode::kExists) return created.error();
     return {ErrorCode::kExists, fmt::format("job_id {} is taken", id.value())};
   }
-  return ToStored(fresh);
+  return ToStored(fresh.front());
 }
 
 Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteContext& context) {
@@ -160,14 +177,11 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
   CARILLON_ASSIGN_OR_RETURN(uint64_t schedule,
                             db_.caches().ids.Next(db_.pool(), "schedule", schedule_count));
   std::vector<StoredJobRow> rows;
-  std::vector<StoredScheduleRow> schedules;
-  StoredJobs created;
+  std::vector<FreshJob> fresh;
   for (const NewJob& wanted : jobs) {
-    FreshJob fresh = Fresh({job_no++, schedule, db_.segment_count()}, wanted, context.now);
-    schedule += fresh.schedules.size() + 1;
-    created.push_back(ToStored(fresh));
-    rows.push_back(std::move(fresh.row));
-    schedules.insert(schedules.end(), fresh.schedules.begin(), fresh.schedules.end());
+    fresh.push_back(Fresh({job_no++, schedule, db_.segment_count()}, wanted, context.now));
+    schedule += wanted.definition.schedules.size() + 1;
+    rows.push_back(fresh.back().row);
   }
   // Sorts the rows, so that two transactions that write the same ids wait for each other
   // and do not deadlock.
@@ -179,9 +193,13 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
         for (StoredJobRow& row : rows) grouped.push_back(&row);
         CARILLON_TRY(FillGroups(session, grouped));
         CARILLON_TRY(InsertJobs(session, rows, context.actor));
-        return InsertSchedules(session, schedules);
+        return AddSchedules(session, fresh);
       });
-  if (written.ok()) return created;
+  if (written.ok()) {
+    StoredJobs created;
+    for (const FreshJob& one : fresh) created.push_back(ToStored(one));
+    return created;
+  }
   if (written.code() != ErrorCode::kExists) return written.error();
   return {ErrorCode::kExists, fmt::format("the job_id of one of {} jobs is taken", jobs.size())};
 }
@@ -321,7 +339,7 @@ Result<StoredJob> MysqlJobStore::ReplaceJob(const JobId& id, int64_t expected_ve
         CARILLON_ASSIGN_OR_RETURN(JobEdit edit, BeginEdit(session, id, &definition, context.now,
                                                           db_.caches().incarnations));
         CARILLON_TRY(CheckVersion(edit.job(), expected_version));
-        edit.Replace(definition, ids);
+        CARILLON_TRY(edit.Replace(definition, ids));
         CARILLON_TRY(WriteEdited(session, edit.rows(), context));
         return edit.ToStored();
       });

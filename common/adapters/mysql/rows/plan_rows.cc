@@ -32,13 +32,38 @@ Result<std::vector<DueSchedule>> FetchDue(Session& session, const std::vector<Se
   return due;
 }
 
+// One of the two keys that find the schedules of a calendar.
+struct CalendarKey {
+  std::string_view index;
+  std::string_view column;
+};
+
+Result<std::vector<DueSchedule>> FetchOutdated(Session& session, const CalendarKey& key,
+                                               const std::string& segments,
+                                               const std::string& calendars, size_t limit) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query(
+          fmt::format("SELECT {} FROM JSON_TABLE(?, '$[*]' COLUMNS (n INT UNSIGNED PATH '$[0]', "
+                      "v BIGINT PATH '$[1]')) k STRAIGHT_JOIN job_schedules s FORCE INDEX ({}) "
+                      "ON s.{} = k.n AND s.calendar_version < k.v WHERE s.resume_from_us = 0 AND "
+                      "s.segment IN (SELECT q.g FROM JSON_TABLE(?, '$[*]' COLUMNS (g INT UNSIGNED "
+                      "PATH '$[0]')) q) LIMIT ?",
+                      kScheduleColumns, key.index, key.column),
+          {calendars, segments, static_cast<uint64_t>(limit)}));
+  std::vector<DueSchedule> found;
+  while (rows.Next()) found.push_back(ReadSchedule(session, rows).due);
+  return found;
+}
+
 Status Advance(Session& session, const std::vector<ScheduleAdvance>& advances) {
   static const std::string statement =
       "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]', v BIGINT PATH '$[1]', "
-      "e BIGINT PATH '$[2]', n BIGINT PATH '$[3]', w BIGINT PATH '$[4]')) k STRAIGHT_JOIN "
-      "job_schedules j FORCE INDEX (PRIMARY) ON j.schedule_id = k.s "
-      "SET j.next_fire_us = k.n, j.awaited_us = k.w "
-      "WHERE j.version = k.v AND j.next_fire_us = k.e";
+      "e BIGINT PATH '$[2]', n BIGINT PATH '$[3]', w BIGINT PATH '$[4]', c BIGINT PATH '$[5]', "
+      "m BIGINT PATH '$[6]')) k STRAIGHT_JOIN job_schedules j FORCE INDEX (PRIMARY) "
+      "ON j.schedule_id = k.s "
+      "SET j.next_fire_us = k.n, j.awaited_us = k.w, j.calendar_version = k.m "
+      "WHERE j.version = k.v AND j.next_fire_us = k.e AND j.calendar_version = k.c";
   JsonRows rows;
   for (const ScheduleAdvance& advance : advances) {
     rows.Begin()
@@ -46,7 +71,9 @@ Status Advance(Session& session, const std::vector<ScheduleAdvance>& advances) {
         .Add(advance.version)
         .Add(advance.expected_next)
         .Add(advance.next_fire)
-        .Add(advance.awaited);
+        .Add(advance.awaited)
+        .Add(advance.calendar_version)
+        .Add(advance.new_calendar_version.value_or(advance.calendar_version));
   }
   CARILLON_ASSIGN_OR_RETURN(const int64_t moved, session.Execute(statement, {rows.Take()}));
   if (moved == static_cast<int64_t>(advances.size())) return {};
@@ -97,19 +124,47 @@ Result<std::vector<DueSchedule>> ReadDue(Session& session, const std::vector<Seg
       [](const DueSchedule& due) { return std::make_pair(due.next_fire, due.schedule_id); });
 }
 
+Result<std::vector<DueSchedule>> ReadOutdated(Session& session,
+                                              const std::vector<SegmentId>& segments,
+                                              const std::vector<CalendarAt>& calendars,
+                                              size_t limit) {
+  JsonRows mine;
+  for (const SegmentId segment : segments) mine.Begin().Add(segment.value());
+  JsonRows newest;
+  for (const CalendarAt& one : calendars) newest.Begin().Add(one.number.value()).Add(one.version);
+  const std::string mine_json = mine.Take();
+  const std::string newest_json = newest.Take();
+  std::map<ScheduleId, DueSchedule> found;
+  for (const CalendarKey& key :
+       {CalendarKey{"by_calendar", "calendar_no"}, CalendarKey{"by_blackout", "blackout_no"}}) {
+    CARILLON_ASSIGN_OR_RETURN(auto some,
+                              FetchOutdated(session, key, mine_json, newest_json, limit));
+    for (DueSchedule& one : some) found.emplace(one.schedule_id, std::move(one));
+  }
+  std::vector<DueSchedule> outdated;
+  for (auto& [id, one] : found) {
+    if (outdated.size() < limit) outdated.push_back(std::move(one));
+  }
+  return outdated;
+}
+
 Result<std::vector<ScheduleAdvance>> MergeAdvances(const std::vector<ScheduleAdvance>& advances) {
   std::map<ScheduleId, ScheduleAdvance> merged;
   for (const ScheduleAdvance& advance : advances) {
     const auto [place, added] = merged.emplace(advance.schedule_id, advance);
     if (added) continue;
     ScheduleAdvance& earlier = place->second;
-    if (earlier.version != advance.version || earlier.next_fire != advance.expected_next) {
+    const int64_t calendar_version =
+        earlier.new_calendar_version.value_or(earlier.calendar_version);
+    if (earlier.version != advance.version || earlier.next_fire != advance.expected_next ||
+        calendar_version != advance.calendar_version) {
       return {ErrorCode::kConflict,
               fmt::format("plan: steps of schedule {} do not follow each other",
                           advance.schedule_id.value())};
     }
     earlier.next_fire = advance.next_fire;
     earlier.awaited = advance.awaited;
+    if (advance.new_calendar_version) earlier.new_calendar_version = advance.new_calendar_version;
   }
   std::vector<ScheduleAdvance> sorted;
   sorted.reserve(merged.size());

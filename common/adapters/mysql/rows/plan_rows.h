@@ -12,6 +12,12 @@ namespace carillon::mysql {
 Result<std::vector<DueSchedule>> ReadDue(Session& session, const std::vector<SegmentId>& segments,
                                          WallTime until, size_t limit);
 
+// Implements FiringStore::ScanOutdated. Neither list is empty.
+Result<std::vector<DueSchedule>> ReadOutdated(Session& session,
+                                              const std::vector<SegmentId>& segments,
+                                              const std::vector<CalendarAt>& calendars,
+                                              size_t limit);
+
 // Merges several advances of one schedule in a batch into one, because an UPDATE changes each row
 // only once.
 Result<std::vector<ScheduleAdvance>> MergeAdvances(const std::vector<ScheduleAdvance>& advances);

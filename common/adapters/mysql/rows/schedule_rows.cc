@@ -10,7 +10,8 @@ namespace {
 // The columns that change with the job's version, copied from k to j.
 constexpr std::string_view kChangingColumns =
     "position, version, job_version, next_fire_us, resume_from_us, dst_gap, dst_repeat, "
-    "misfire_policy, misfire_grace_us, catch_up_window_us, catch_up_max, priority";
+    "misfire_policy, misfire_grace_us, catch_up_window_us, catch_up_max, priority, "
+    "calendar_version";
 
 void AddChanging(JsonRows& json, const StoredScheduleRow& row) {
   const DueSchedule& due = row.due;
@@ -27,7 +28,8 @@ void AddChanging(JsonRows& json, const StoredScheduleRow& row) {
       .Add(due.misfire.grace.count())
       .Add(due.misfire.catch_up_window.count())
       .Add(due.misfire.catch_up_max)
-      .Add(due.priority);
+      .Add(due.priority)
+      .Add(due.calendar_version);
 }
 
 const std::string kChangingTable =
@@ -35,7 +37,7 @@ const std::string kChangingTable =
     "c3 BIGINT PATH '$[3]', c4 BIGINT PATH '$[4]', c5 BIGINT PATH '$[5]', "
     "c6 VARCHAR(8) PATH '$[6]', c7 VARCHAR(8) PATH '$[7]', c8 VARCHAR(8) PATH '$[8]', "
     "c9 BIGINT PATH '$[9]', c10 BIGINT PATH '$[10]', c11 BIGINT PATH '$[11]', "
-    "c12 INT PATH '$[12]'";
+    "c12 INT PATH '$[12]', c13 BIGINT PATH '$[13]'";
 
 // Writes the columns that only delay schedules change: an edit of `every` keeps such a schedule.
 Status UpdateDelays(Session& session, const std::vector<StoredScheduleRow>& rows) {
@@ -68,7 +70,8 @@ const std::string kScheduleColumns =
     "s.schedule_id, s.job_no, s.segment, s.version, s.job_version, s.next_fire_us, s.kind, "
     "s.cron_expression, s.time_zone, s.every_us, s.start_us, s.at_us, s.dst_gap, s.dst_repeat, "
     "s.misfire_policy, s.misfire_grace_us, s.catch_up_window_us, s.catch_up_max, s.priority, "
-    "s.resume_from_us, s.position, s.until_us, s.jitter_us, s.spread, s.awaited_us";
+    "s.resume_from_us, s.position, s.until_us, s.jitter_us, s.spread, s.awaited_us, s.calendar_no, "
+    "s.blackout_no, s.calendar_version";
 
 StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   StoredScheduleRow row;
@@ -102,6 +105,8 @@ StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   due.spec.jitter = Duration(rows.Int(23));
   due.spec.spread = rows.Unsigned(24);
   row.awaited = rows.Time(25);
+  due.calendars = {CalendarNo(rows.Unsigned(26)), CalendarNo(rows.Unsigned(27))};
+  due.calendar_version = rows.Int(28);
   return row;
 }
 
@@ -134,15 +139,16 @@ Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& r
   static const std::string statement =
       "INSERT INTO job_schedules (schedule_id, " + std::string(kChangingColumns) +
       ", job_no, segment, kind, cron_expression, time_zone, every_us, start_us, at_us, until_us, "
-      "jitter_us, spread) "
+      "jitter_us, spread, calendar_no, blackout_no) "
       "SELECT k.s, k.c1, k.c2, k.c3, k.c4, k.c5, k.c6, k.c7, k.c8, k.c9, k.c10, k.c11, k.c12, "
-      "k.j, k.g, k.kd, k.x, k.z, k.e, k.b, k.a, k.u, k.q, k.sp "
+      "k.c13, k.j, k.g, k.kd, k.x, k.z, k.e, k.b, k.a, k.u, k.q, k.sp, k.cn, k.bn "
       "FROM JSON_TABLE(?, '$[*]' COLUMNS (" +
       kChangingTable +
-      ", j BIGINT UNSIGNED PATH '$[13]', g INT UNSIGNED PATH '$[14]', kd VARCHAR(8) PATH '$[15]', "
-      "x TEXT PATH '$[16]', z VARCHAR(400) PATH '$[17]', e BIGINT PATH '$[18]', "
-      "b BIGINT PATH '$[19]', a BIGINT PATH '$[20]', u BIGINT PATH '$[21]', "
-      "q BIGINT PATH '$[22]', sp BIGINT UNSIGNED PATH '$[23]')) k";
+      ", j BIGINT UNSIGNED PATH '$[14]', g INT UNSIGNED PATH '$[15]', kd VARCHAR(8) PATH '$[16]', "
+      "x TEXT PATH '$[17]', z VARCHAR(400) PATH '$[18]', e BIGINT PATH '$[19]', "
+      "b BIGINT PATH '$[20]', a BIGINT PATH '$[21]', u BIGINT PATH '$[22]', "
+      "q BIGINT PATH '$[23]', sp BIGINT UNSIGNED PATH '$[24]', cn INT UNSIGNED PATH '$[25]', "
+      "bn INT UNSIGNED PATH '$[26]')) k";
   if (rows.empty()) return {};
   JsonRows json;
   for (const StoredScheduleRow& row : rows) {
@@ -158,7 +164,9 @@ Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& r
         .Add(spec.at)
         .Add(spec.end)
         .Add(spec.jitter.count())
-        .Add(spec.spread);
+        .Add(spec.spread)
+        .Add(row.due.calendars.calendar.value())
+        .Add(row.due.calendars.blackout.value());
   }
   CARILLON_TRY(session.Execute(statement, {json.Take()}));
   return {};
@@ -171,7 +179,7 @@ Status UpdateSchedules(Session& session, const std::vector<StoredScheduleRow>& r
       "SET j.position = k.c1, j.version = k.c2, j.job_version = k.c3, j.next_fire_us = k.c4, "
       "j.resume_from_us = k.c5, j.dst_gap = k.c6, j.dst_repeat = k.c7, j.misfire_policy = k.c8, "
       "j.misfire_grace_us = k.c9, j.catch_up_window_us = k.c10, j.catch_up_max = k.c11, "
-      "j.priority = k.c12";
+      "j.priority = k.c12, j.calendar_version = k.c13";
   if (rows.empty()) return {};
   JsonRows json;
   for (const StoredScheduleRow& row : rows) AddChanging(json, row);

@@ -27,7 +27,8 @@ struct StoredScheduleRow {
   }
 };
 
-// The columns that ReadSchedule reads. The query must give their table the alias s.
+// The columns that ReadSchedule reads. The names of the calendars are not among them, only their
+// numbers. The query must give their table the alias s.
 extern const std::string kScheduleColumns;
 // `due.readable` is false if a column holds a value that this version does not know.
 StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows);
@@ -36,7 +37,7 @@ Result<std::vector<StoredScheduleRow>> LockSchedules(Session& session, JobNo job
 // As LockSchedules, in share mode: nobody moves or removes them meanwhile.
 Result<std::vector<StoredScheduleRow>> ShareSchedules(Session& session, JobNo job_no);
 Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& rows);
-// Writes every column except the spec, which never changes.
+// Writes every column except the spec and the numbers of the calendars, which never change.
 Status UpdateSchedules(Session& session, const std::vector<StoredScheduleRow>& rows);
 Status DeleteSchedules(Session& session, const std::vector<ScheduleId>& ids);
 

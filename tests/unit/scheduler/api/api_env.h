@@ -100,7 +100,7 @@ class ApiEnv : public ::testing::Test {
             stores_.groups,   faults_.jobs,         faults_.runs,        faults_.logs,
             stores_.notices,  stores_.executors,    faults_.idempotency, faults_.settings,
             faults_.audit,    stores_.housekeeping, faults_.auth,        stores_.secrets,
-            faults_.bulk, stores_.completions, faults_.backfills};
+            faults_.bulk,     stores_.completions,  faults_.backfills,   stores_.calendars};
   }
 
   scheduler::ApiContext Context(const std::string& link_authority) {
