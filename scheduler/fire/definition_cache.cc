@@ -52,10 +52,11 @@ size_t BytesOf(const JobVersionRecord& record) {
 
 }  // namespace
 
-Definition::Definition(JobVersionRecord record)
+Definition::Definition(JobVersionRecord record, const CalendarBook* calendars)
     : record_(std::move(record)),
       selector_(SelectorOf(record_.definition)),
-      secrets_(SecretsOf(record_.definition)) {}
+      secrets_(SecretsOf(record_.definition)),
+      calendars_(calendars) {}
 
 std::optional<size_t> Definition::IndexOf(ScheduleId id) const {
   const std::vector<ScheduleId>& ids = record_.schedule_ids;
@@ -70,20 +71,29 @@ const ScheduleSpec* Definition::SpecOf(ScheduleId id) const {
   return index ? &job().schedules[*index] : nullptr;
 }
 
-const Schedule* Definition::ScheduleOf(const RunKey& key) const {
-  std::call_once(compiled_, [this] {
+std::optional<Schedule> Definition::ScheduleOf(const RunKey& key) const {
+  const auto known = calendars_ == nullptr ? nullptr : calendars_->Known();
+  MutexLock lock(mu_);
+  if (schedules_.size() != job().schedules.size() || compiled_with_ != known) {
+    schedules_.clear();
     for (const ScheduleSpec& spec : job().schedules) {
-      auto schedule = Schedule::Compile(spec, job().dst_gap, job().dst_repeat);
+      ScheduleCalendars limits;
+      if (known != nullptr) {
+        auto found = known->Of(spec.calendar, spec.blackout);
+        if (found.ok()) limits = std::move(*found);
+      }
+      auto schedule = Schedule::Compile(spec, job().dst_gap, job().dst_repeat, std::move(limits));
       schedules_.push_back(schedule.ok() ? std::optional(std::move(*schedule)) : std::nullopt);
     }
-  });
+    compiled_with_ = known;
+  }
   const auto index = IndexOf(key.schedule_id);
-  if (index && schedules_[*index]) return &*schedules_[*index];
+  if (index && schedules_[*index]) return schedules_[*index];
   for (const std::optional<Schedule>& schedule : schedules_) {
     const auto next = schedule ? schedule->Next(key.fire - Duration(1)) : std::nullopt;
-    if (next && next->time == key.fire) return &*schedule;
+    if (next && next->time == key.fire) return schedule;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 std::shared_ptr<const Definition> DefinitionCache::Get(const JobVersionKey& key) {
@@ -131,7 +141,7 @@ Result<DefinitionCache::Found> DefinitionCache::Load(const std::vector<JobVersio
         unreadable.push_back(key);
         continue;
       }
-      const auto definition = std::make_shared<const Definition>(std::move(record));
+      const auto definition = std::make_shared<const Definition>(std::move(record), calendars_);
       found.definitions[key] = definition;
       Put(key, definition);
     }

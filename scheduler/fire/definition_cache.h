@@ -13,7 +13,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <vector>
@@ -21,13 +20,15 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/ports/store/firing_store.h"
+#include "scheduler/assign/calendar_book.h"
 #include "scheduler/route/executor_credits.h"
 
 namespace carillon::scheduler {
 
 class Definition {
  public:
-  explicit Definition(JobVersionRecord record);
+  // `calendars` must outlive it; null: its schedules fire at all times.
+  explicit Definition(JobVersionRecord record, const CalendarBook* calendars = nullptr);
 
   const JobVersionRecord& record() const { return record_; }
   const JobDefinition& job() const { return record_.definition; }
@@ -43,9 +44,9 @@ class Definition {
   // The schedule that made the run, as it is in this definition. nullptr if there is none: the run is
   // manual, or an edit removed its schedule.
   const ScheduleSpec* SpecOf(ScheduleId id) const;
-  // Thread-safe. Returns the schedule that made the run; if an edit removed it, one that fires at the
-  // same instant. nullptr if there is none.
-  const Schedule* ScheduleOf(const RunKey& key) const;
+  // Thread-safe. Returns the schedule that made the run, by the calendars that this member knows; if
+  // an edit removed it, one that fires at the same instant. nullopt if there is none.
+  std::optional<Schedule> ScheduleOf(const RunKey& key) const;
 
  private:
   std::optional<size_t> IndexOf(ScheduleId id) const;
@@ -53,8 +54,11 @@ class Definition {
   const JobVersionRecord record_;
   const Selector selector_;
   const std::map<std::string, std::string> secrets_;
-  mutable std::once_flag compiled_;
-  mutable std::vector<std::optional<Schedule>> schedules_;  // parallel to job().schedules
+  const CalendarBook* const calendars_;
+  mutable Mutex mu_;
+  mutable std::shared_ptr<const CalendarSet> compiled_with_ GUARDED_BY(mu_);
+  // Parallel to job().schedules once they are compiled.
+  mutable std::vector<std::optional<Schedule>> schedules_ GUARDED_BY(mu_);
 };
 
 inline constexpr Duration kUnreadableRetry = 10s;
@@ -66,8 +70,9 @@ class DefinitionCache {
     size_t entries_max = 50'000;
     size_t bytes_max = size_t{64} << 20;
   };
-  DefinitionCache(const Clock& clock, FiringStore& store, Limits limits)
-      : clock_(clock), store_(store), limits_(limits) {}
+  DefinitionCache(const Clock& clock, FiringStore& store, Limits limits,
+                  const CalendarBook* calendars = nullptr)
+      : clock_(clock), store_(store), limits_(limits), calendars_(calendars) {}
 
   // Returns nullptr if the definition is not cached. Never reads the store. The pointer is
   // shared: the firing loop keeps the definition while it follows the run, and the cache may
@@ -99,6 +104,7 @@ class DefinitionCache {
   const Clock& clock_;
   FiringStore& store_;
   const Limits limits_;
+  const CalendarBook* const calendars_;
   mutable Mutex mu_;
   std::list<Entry> by_use_ GUARDED_BY(mu_);  // most recent first
   std::map<JobVersionKey, std::list<Entry>::iterator> entries_ GUARDED_BY(mu_);

@@ -15,8 +15,8 @@ bool IsMisfire(const PendingRun& run, const Definition& definition, WallTime now
   // Late since it became due: a run that was queued is not late when it is admitted.
   const WallTime since = failpoint::Broken("misfire.from_fire") ? run.key.fire : run.due;
   if (!CanMisfire(run) || now - since <= rules.grace) return false;
-  const Schedule* schedule = definition.ScheduleOf(run.key);
-  if (schedule == nullptr) return false;
+  const std::optional<Schedule> schedule = definition.ScheduleOf(run.key);
+  if (!schedule) return false;
   const DueTimes due_times(*schedule, run.key.schedule_id);
   return !StillWanted(*schedule, {run.key.fire, since}, now, rules, due_times);
 }

@@ -37,9 +37,11 @@ Member::Rooms::Rooms(const MemberPorts& p, const MemberOptions& o)
       executors({.health = {.heartbeat = o.heartbeat, .lost_after = o.executor_lost},
                  .incarnation_wait = o.incarnation_wait}),
       applied(kAppliedRemembered),
+      calendars(p.stores.calendars),
       definitions(
           p.clock, p.stores.firing,
-          {.entries_max = o.definition_cache_max, .bytes_max = o.definition_cache_bytes_max}),
+          {.entries_max = o.definition_cache_max, .bytes_max = o.definition_cache_bytes_max},
+          &calendars),
       feed("feed", o.feed_batches_max),
       events("events", kEventBatchesMax),
       loads("loads", kLoadsMax),
@@ -143,6 +145,7 @@ void Member::Rooms::SuspendSegments() {
 void Member::Rooms::ForgetStore() {
   SuspendSegments();
   ports.identity.Forget();
+  calendars.Forget();
   definitions.Forget();
   applied.Forget();
   planner.Forget();

@@ -95,6 +95,7 @@ struct Member::Rooms {
   LeaseTable leases;
   ExecutorTable executors;
   AppliedMemory applied;
+  CalendarBook calendars;
   DefinitionCache definitions;
 
   // Queues between loops.

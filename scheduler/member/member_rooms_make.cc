@@ -197,6 +197,7 @@ SegmentPlanner Member::Rooms::MakePlanner() {
   return SegmentPlanner(
       {.clock = ports.clock,
        .store = ports.stores.firing,
+       .calendars = calendars,
        .cluster = cluster,
        .segments = segments,
        .fences = fences,
@@ -325,29 +326,30 @@ Duration Member::Rooms::LateLimit(const ClaimRequest& request) {
 }
 
 ResultApplier Member::Rooms::MakeResultApplier() {
-  return ResultApplier({.clock = ports.clock,
-                        .store = ports.stores.firing,
-                        .cluster = cluster,
-                        .segments = segments,
-                        .fences = fences,
-                        .leases = leases,
-                        .applied = applied,
-                        .executors = executors,
-                        .hub = ports.hub,
-                        .results = ports.results,
-                        .producer = ports.producer,
-                        .feed = feed,
-                        .events = events,
-                        .metrics = ports.metrics,
-                        .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
-                        .slot_freed = [this] { NudgeAdmission(); },
-                        .completed = [this] { NudgeCompletions(); },
-                        .backfilled = [this](const RunKey& key) { return backfill.IsBackfilled(key); },
-                        .ended = [this](const std::vector<JobNo>& jobs) { backfill.Ended(jobs); }},
-                       {.interval = options.result_interval,
-                        .records_held_max = options.result_records_held_max,
-                        .bytes_held_max = options.result_bytes_held_max,
-                        .seed = seeds.Next()});
+  return ResultApplier(
+      {.clock = ports.clock,
+       .store = ports.stores.firing,
+       .cluster = cluster,
+       .segments = segments,
+       .fences = fences,
+       .leases = leases,
+       .applied = applied,
+       .executors = executors,
+       .hub = ports.hub,
+       .results = ports.results,
+       .producer = ports.producer,
+       .feed = feed,
+       .events = events,
+       .metrics = ports.metrics,
+       .wants = [this](SegmentId segment) { return assignment.Wants(segment); },
+       .slot_freed = [this] { NudgeAdmission(); },
+       .completed = [this] { NudgeCompletions(); },
+       .backfilled = [this](const RunKey& key) { return backfill.IsBackfilled(key); },
+       .ended = [this](const std::vector<JobNo>& jobs) { backfill.Ended(jobs); }},
+      {.interval = options.result_interval,
+       .records_held_max = options.result_records_held_max,
+       .bytes_held_max = options.result_bytes_held_max,
+       .seed = seeds.Next()});
 }
 
 LogKeeper Member::Rooms::MakeLogKeeper() {

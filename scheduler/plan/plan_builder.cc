@@ -37,7 +37,8 @@ WallTime HorizonEnd(ScheduleId id, const PlanTimes& times) {
 
 PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
                              const PlanTimes& times, size_t rows_max) {
-  const WallTime end = HorizonEnd(due.schedule_id, times);
+  const WallTime limit = due.calendars.any() ? times.calendar_end : kNever;
+  const WallTime end = std::min(HorizonEnd(due.schedule_id, times), limit);
   const size_t fires_max = rows_max > kRowsBesideRuns ? rows_max - kRowsBesideRuns : 1;
   const DueTimes due_times(compiled, due.schedule_id);
   FirePlan plan =
@@ -68,9 +69,29 @@ PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
                      .version = due.version,
                      .expected_next = due.next_fire,
                      .next_fire = plan.next.value_or(kNever),
-                     .awaited = waits && !plan.fires.empty() ? plan.fires.front() : WallTime{}};
+                     .awaited = waits && !plan.fires.empty() ? plan.fires.front() : WallTime{},
+                     .calendar_version = due.calendar_version};
   planned.more = planned.advance.next_fire <= end;
   return planned;
+}
+
+PlannedSchedule MoveToNewCalendars(const DueSchedule& due, const Schedule& compiled,
+                                   const CalendarSet& calendars) {
+  PlannedSchedule moved{.due = due};
+  const WallTime changed = calendars.ChangedSince(due.calendars, due.calendar_version);
+  // Up to `changed`, fires were planned by the older version, at most until next_fire. After it,
+  // none was.
+  const WallTime start = std::min(due.next_fire, changed);
+  const auto first = start == kNever ? std::nullopt : compiled.Nth(start, 0);
+  moved.advance = {.schedule_id = due.schedule_id,
+                   .segment = due.segment,
+                   .version = due.version,
+                   .expected_next = due.next_fire,
+                   .next_fire = first.value_or(kNever),
+                   .calendar_version = due.calendar_version,
+                   .new_calendar_version = calendars.VersionOf(due.calendars)};
+  moved.more = true;
+  return moved;
 }
 
 PlanBatch ToBatch(const std::vector<PlannedSchedule>& planned) {

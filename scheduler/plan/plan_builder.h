@@ -16,6 +16,7 @@ struct PlanTimes {
   WallTime now;        // cluster time
   Duration look{};     // a schedule whose next fire is within this time is due for planning
   Duration horizon{};  // how far ahead such a schedule is planned at most; at least `look`
+  WallTime calendar_end = kNever;  // no schedule with a calendar is planned beyond
 };
 
 // The rows of a batch that belong to one schedule. They are kept apart from those of the other
@@ -35,6 +36,11 @@ struct PlannedSchedule {
 // planning at different times.
 PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
                              const PlanTimes& times, size_t rows_max);
+
+// Moves a schedule that was computed by an older version of its calendars to its first fire by
+// `calendars`, under which it was compiled. Plans nothing.
+PlannedSchedule MoveToNewCalendars(const DueSchedule& due, const Schedule& compiled,
+                                   const CalendarSet& calendars);
 
 PlanBatch ToBatch(const std::vector<PlannedSchedule>& planned);
 

@@ -1,4 +1,4 @@
-// Cache of compiled schedules by (schedule, version). Parsing an expression costs more
+// Cache of compiled schedules by (schedule, version, version of its calendars). Parsing an expression costs more
 // than evaluating it.
 //
 // Threads  Not thread-safe; the planner owns it.
@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <map>
+#include <tuple>
 
 #include "common/ports/store/firing_store.h"
 
@@ -18,12 +19,15 @@ class ScheduleCache {
  public:
   explicit ScheduleCache(size_t capacity) : capacity_(capacity) {}
 
-  Result<Schedule> Get(const DueSchedule& due) {
-    const Key key{due.schedule_id, due.version};
+  // `calendars` has the version by which the schedule is planned.
+  Result<Schedule> Get(const DueSchedule& due, const CalendarSet& calendars) {
+    const Key key{due.schedule_id, due.version, calendars.VersionOf(due.calendars)};
     const auto found = compiled_.find(key);
     if (found != compiled_.end()) return found->second;
-    CARILLON_ASSIGN_OR_RETURN(Schedule schedule,
-                              Schedule::Compile(due.spec, due.dst_gap, due.dst_repeat));
+    CARILLON_ASSIGN_OR_RETURN(ScheduleCalendars limits, calendars.Of(due.calendars));
+    CARILLON_ASSIGN_OR_RETURN(
+        Schedule schedule,
+        Schedule::Compile(due.spec, due.dst_gap, due.dst_repeat, std::move(limits)));
     compiled_.emplace(key, schedule);
     order_.push_back(key);
     if (order_.size() > capacity_) {
@@ -39,7 +43,7 @@ class ScheduleCache {
   size_t size() const { return compiled_.size(); }
 
  private:
-  using Key = std::pair<ScheduleId, int64_t>;
+  using Key = std::tuple<ScheduleId, int64_t, int64_t>;
   const size_t capacity_;
   std::map<Key, Schedule> compiled_;
   std::deque<Key> order_;

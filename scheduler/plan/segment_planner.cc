@@ -57,16 +57,17 @@ bool SegmentPlanner::PlanRound(SteadyTime now) {
   if (forget_.exchange(false)) {
     schedules_.Clear();
     aside_.clear();
+    moved_for_.reset();
   }
   if (now - asides_looked_at_ >= options_.set_aside) ForgetOldAsides(now);
   if (ScanIsOld(version, now)) scan_.reset();
-  if (!scan_ && !StartScan(segments, *cluster_now, now)) return false;
+  if (!scan_ && !StartScan(*view, *cluster_now, version, now)) return false;
   scan_->segments_version = version;
   scan_->times.now = *cluster_now;
   const size_t batches = pace_.urgent() ? options_.batches_per_step : 1;
   for (size_t batch = 0; scan_->next < scan_->due.size(); ++batch) {
     if (batch == batches) return true;
-    std::vector<PlannedSchedule> planned = TakeBatch(scan_->due, &scan_->next, scan_->times, now);
+    std::vector<PlannedSchedule> planned = TakeBatch(*scan_, now);
     if (planned.empty()) continue;
     if (Write(*view, std::move(planned), now) == Outcome::kStop) {
       scan_.reset();
@@ -85,47 +86,115 @@ bool SegmentPlanner::ScanIsOld(uint64_t segments_version, SteadyTime now) const 
          (now - scan_->at >= options_.scan_every || scan_->segments_version != segments_version);
 }
 
-bool SegmentPlanner::StartScan(const std::vector<SegmentId>& segments, WallTime cluster_now,
-                               SteadyTime now) {
+void SegmentPlanner::StoreFailed(ErrorCode code, SteadyTime now) {
+  ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(code)).Add();
+  next_scan_ = now + backoff_.Next(rng_);
+}
+
+bool SegmentPlanner::MoveOutdated(const OwnedView& view, const CalendarSet& calendars,
+                                  SteadyTime now) {
+  std::vector<CalendarAt> newest;
+  for (const auto& [name, calendar] : calendars.calendars()) {
+    newest.push_back({.number = calendar.number, .version = calendar.version});
+  }
+  if (newest.empty()) return true;
+  const auto outdated =
+      ports_.store.ScanOutdated(view.ActiveSegments(), newest, options_.batch_rows);
+  if (!outdated.ok()) {
+    StoreFailed(outdated.code(), now);
+    return false;
+  }
+  std::vector<PlannedSchedule> moved;
+  for (const DueSchedule& due : *outdated) {
+    if (IsAside(due.schedule_id, now) || !due.readable) continue;
+    const auto compiled = schedules_.Get(due, calendars);
+    if (!compiled.ok()) {
+      SetAside(due.schedule_id, compiled.error(), now);
+      continue;
+    }
+    moved.push_back(MoveToNewCalendars(due, *compiled, calendars));
+  }
+  if (!moved.empty() && Write(view, std::move(moved), now) == Outcome::kStop) return false;
+  // Whether all were moved shows the next look, because a concurrent edit can be in the way.
+  if (outdated->empty()) return true;
+  moved_for_.reset();
+  return true;
+}
+
+// Reads the calendars before the schedules: a schedule with a newer version is left to the
+// next scan.
+bool SegmentPlanner::StartScan(const OwnedView& view, WallTime cluster_now,
+                               uint64_t segments_version, SteadyTime now) {
+  auto calendars = ports_.calendars.Read();
+  if (!calendars.ok()) {
+    StoreFailed(calendars.code(), now);
+    return false;
+  }
+  const std::pair versions((*calendars)->version(), segments_version);
+  if (moved_for_ != versions) {
+    moved_for_ = versions;
+    if (!MoveOutdated(view, **calendars, now)) {
+      moved_for_.reset();
+      return false;
+    }
+  }
+  const std::vector<SegmentId> segments = view.ActiveSegments();
   const SteadyTime before = std::exchange(paced_at_, now);
   pace_.Grow(now - before, horizon_.load(), ports_.busy());
   const size_t limit = options_.batch_rows + aside_.size();
   auto due = ports_.store.ScanDue(segments, cluster_now + pace_.lead(), limit);
   if (!due.ok()) {
-    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(due.code())).Add();
-    next_scan_ = now + backoff_.Next(rng_);
+    StoreFailed(due.code(), now);
     return false;
   }
   backoff_.Reset();
   more_ = due->size() == limit;
   const Duration first = due->empty() ? pace_.lead() : due->front().next_fire - cluster_now;
-  scan_ = Scan{
-      .at = now, .due = std::move(due).value(), .times = pace_.Times(cluster_now, first, more_)};
+  scan_ = Scan{.at = now,
+               .due = std::move(due).value(),
+               .times = pace_.Times(cluster_now, first, more_),
+               .calendars = std::move(*calendars)};
+  scan_->times.calendar_end = cluster_now + kCalendarPlanAhead;
   return true;
 }
 
-std::vector<PlannedSchedule> SegmentPlanner::TakeBatch(const std::vector<DueSchedule>& due,
-                                                       size_t* at, const PlanTimes& times,
-                                                       SteadyTime now) {
+std::vector<PlannedSchedule> SegmentPlanner::TakeBatch(Scan& scan, SteadyTime now) {
   std::vector<PlannedSchedule> planned;
   size_t rows = 0;
-  while (*at < due.size() && rows + kRowsWorthWriting <= options_.batch_rows) {
-    const DueSchedule& one = due[(*at)++];
-    if (IsAside(one.schedule_id, now)) continue;
-    if (!one.readable) {
-      SetAside(one.schedule_id, {ErrorCode::kCorrupt, "its row cannot be read"}, now);
-      continue;
-    }
-    const auto compiled = schedules_.Get(one);
-    if (!compiled.ok()) {
-      SetAside(one.schedule_id, compiled.error(), now);
-      continue;
-    }
-    planned.push_back(PlanSchedule(one, *compiled, times, options_.batch_rows - rows));
-    rows += planned.back().rows();
-    more_ = more_ || planned.back().more;
+  while (scan.next < scan.due.size() && rows + kRowsWorthWriting <= options_.batch_rows) {
+    auto one = PlanOne(scan.due[scan.next++], scan, options_.batch_rows - rows, now);
+    if (!one) continue;
+    rows += one->rows();
+    more_ = more_ || one->more;
+    planned.push_back(std::move(*one));
   }
   return planned;
+}
+
+// nullopt: the schedule is not planned in this scan.
+std::optional<PlannedSchedule> SegmentPlanner::PlanOne(const DueSchedule& due, const Scan& scan,
+                                                       size_t rows_max, SteadyTime now) {
+  if (IsAside(due.schedule_id, now)) return std::nullopt;
+  if (!due.readable) {
+    SetAside(due.schedule_id, {ErrorCode::kCorrupt, "its row cannot be read"}, now);
+    return std::nullopt;
+  }
+  const CalendarSet& calendars = *scan.calendars;
+  // A job write that was quicker than this scan knows newer calendars.
+  if (due.calendar_version > calendars.VersionOf(due.calendars)) return std::nullopt;
+  const auto compiled = schedules_.Get(due, calendars);
+  if (!compiled.ok()) {
+    SetAside(due.schedule_id, compiled.error(), now);
+    return std::nullopt;
+  }
+  if (!calendars.IsPresent(due.calendars, due.calendar_version)) {
+    return MoveToNewCalendars(due, *compiled, calendars);
+  }
+  if (due.calendars.any() && due.next_fire > scan.times.calendar_end) {
+    more_ = false;  // only later scans can plan it
+    return std::nullopt;
+  }
+  return PlanSchedule(due, *compiled, scan.times, rows_max);
 }
 
 SegmentPlanner::Outcome SegmentPlanner::Write(const OwnedView& view,

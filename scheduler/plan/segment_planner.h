@@ -7,7 +7,10 @@
 //          The bad schedule is read again, or set aside for a while, counted and
 //          logged. The other schedules are planned. kFenced, kTimeout: the segments
 //          leave the table (fenced_writer.h).
-// Always   A batch has at most kBatchRowsMax rows. Only committed runs are fed. A batch without
+// Always   Before each scan the version of the calendars is read; schedules that an older version
+//          of their calendars concerns are moved first (docs/adr/0023-calendars.md), and no
+//          schedule with a calendar is planned more than kCalendarPlanAhead beyond that reading.
+//          A batch has at most kBatchRowsMax rows. Only committed runs are fed. A batch without
 //          near fires is followed by a rest (plan_pace.h). Above the backlog limit nothing is
 //          planned. The fires then stay on their schedules, and the metric of the watchdog
 //          (maintain/) shows them.
@@ -21,6 +24,7 @@
 #include "common/base/backoff.h"
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
+#include "scheduler/assign/calendar_book.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
@@ -34,6 +38,7 @@ class SegmentPlanner final : public Stepper {
   struct Ports {
     const Clock& clock;
     FiringStore& store;
+    CalendarBook& calendars;
     const ClusterClock& cluster;
     SegmentTable& segments;
     FencedWriter& fences;
@@ -89,13 +94,19 @@ class SegmentPlanner final : public Stepper {
     std::vector<DueSchedule> due;
     size_t next = 0;
     PlanTimes times;
+    std::shared_ptr<const CalendarSet> calendars;
   };
 
   bool PlanRound(SteadyTime now);
-  bool StartScan(const std::vector<SegmentId>& segments, WallTime cluster_now, SteadyTime now);
+  bool StartScan(const OwnedView& view, WallTime cluster_now, uint64_t segments_version,
+                 SteadyTime now);
+  void StoreFailed(ErrorCode code, SteadyTime now);
+  // Moves schedules that a new version of their calendars concerns. False: the store failed.
+  bool MoveOutdated(const OwnedView& view, const CalendarSet& calendars, SteadyTime now);
   bool ScanIsOld(uint64_t segments_version, SteadyTime now) const;
-  std::vector<PlannedSchedule> TakeBatch(const std::vector<DueSchedule>& due, size_t* at,
-                                         const PlanTimes& times, SteadyTime now);
+  std::vector<PlannedSchedule> TakeBatch(Scan& scan, SteadyTime now);
+  std::optional<PlannedSchedule> PlanOne(const DueSchedule& due, const Scan& scan, size_t rows_max,
+                                         SteadyTime now);
   Outcome Write(const OwnedView& view, std::vector<PlannedSchedule> planned, SteadyTime now);
   Outcome Split(const OwnedView& view, std::vector<PlannedSchedule> planned, SteadyTime now);
   void RefuseOne(const PlannedSchedule& planned, const Error& error, SteadyTime now);
@@ -122,6 +133,8 @@ class SegmentPlanner final : public Stepper {
   std::atomic<bool> accepting_{true};
   bool more_ = false;  // further schedules are due for planning now
   SteadyTime next_scan_{};
+  // The versions of calendars and segments for which no schedule was outdated any more.
+  std::optional<std::pair<int64_t, uint64_t>> moved_for_;
 };
 
 }  // namespace carillon::scheduler

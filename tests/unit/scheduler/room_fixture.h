@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/metrics.h"
+#include "scheduler/assign/calendar_book.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 #include "scheduler/handover/run_queues.h"
@@ -93,6 +94,7 @@ class RoomTest : public ::testing::Test {
   ManualClock clock_;
   memory::MemoryStores stores_{clock_, {.segment_count = kSegments}};
   FaultyFiringStore faulty_{stores_.firing};
+  scheduler::CalendarBook calendars_{stores_.calendars};
   Metrics metrics_;
   scheduler::ClusterClock cluster_{clock_};
   scheduler::SegmentTable table_{4s};

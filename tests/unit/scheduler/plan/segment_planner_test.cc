@@ -15,6 +15,7 @@ class SegmentPlannerTest : public test::RoomTest {
   SegmentPlanner Make(SegmentPlanner::Options options = {}) {
     return SegmentPlanner({.clock = clock_,
                            .store = faulty_,
+                           .calendars = calendars_,
                            .cluster = cluster_,
                            .segments = table_,
                            .fences = fences_,
