@@ -19,16 +19,18 @@ struct ScheduleLoad {
 
 class LoadCounter {
  public:
-  LoadCounter(const LoadSpan& span, int64_t steps) : span_(span), steps_left_(steps) {}
+  LoadCounter(const LoadSpan& span, const CalendarSet& calendars, int64_t steps)
+      : span_(span), calendars_(calendars), steps_left_(steps) {}
 
   // nullopt: no steps are left.
   std::optional<ScheduleLoad> Of(const ScheduleSpec& spec, const StoredJob& stored) {
     const JobDefinition& job = stored.definition;
-    const std::string key = fmt::format(
-        "{} {} {} {} {} {} {} {} {} {}", static_cast<int>(spec.kind), spec.cron_expression,
-        spec.time_zone, spec.spread, spec.every.count(), spec.start.time_since_epoch().count(),
-        spec.end.time_since_epoch().count(), spec.at.time_since_epoch().count(),
-        static_cast<int>(job.dst_gap), static_cast<int>(job.dst_repeat));
+    const std::string key =
+        fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", static_cast<int>(spec.kind),
+                    spec.cron_expression, spec.time_zone, spec.spread, spec.every.count(),
+                    spec.start.time_since_epoch().count(), spec.end.time_since_epoch().count(),
+                    spec.at.time_since_epoch().count(), static_cast<int>(job.dst_gap),
+                    static_cast<int>(job.dst_repeat), spec.calendar, spec.blackout);
     auto known = known_.find(key);
     if (known == known_.end()) {
       if (steps_left_ <= 0) return std::nullopt;
@@ -40,10 +42,16 @@ class LoadCounter {
   }
 
  private:
+  Result<Schedule> Compiled(const ScheduleSpec& spec, const JobDefinition& job) const {
+    CARILLON_ASSIGN_OR_RETURN(ScheduleCalendars limits,
+                              calendars_.Of(spec.calendar, spec.blackout));
+    return Schedule::Compile(spec, job.dst_gap, job.dst_repeat, std::move(limits));
+  }
+
   // Takes one step per bucket that is not empty, however many fires the bucket has.
   ScheduleLoad Count(const ScheduleSpec& spec, const JobDefinition& job) {
     ScheduleLoad load;
-    const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
+    const auto schedule = Compiled(spec, job);
     if (!schedule.ok()) return load;  // a time zone that this host does not know
     WallTime after = span_.from - Duration(1);
     for (;;) {
@@ -64,7 +72,7 @@ class LoadCounter {
                      const JobDefinition& job) {
     ScheduleLoad load;
     if (created >= span_.until || all.buckets.empty()) return load;
-    const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
+    const auto schedule = Compiled(spec, job);
     if (!schedule.ok()) return load;
     --steps_left_;
     const auto first = schedule->Next(created - Duration(1));
@@ -82,6 +90,7 @@ class LoadCounter {
   }
 
   const LoadSpan span_;
+  const CalendarSet& calendars_;
   int64_t steps_left_;
   std::map<std::string, ScheduleLoad> known_;
 };
@@ -107,10 +116,11 @@ bool AddJob(const StoredJob& job, LoadCounter* counter, FireLoad* load) {
 
 }  // namespace
 
-Result<FireLoad> CountFires(JobStore& jobs, const LoadSpan& span, const LoadLimits& limits) {
+Result<FireLoad> CountFires(JobStore& jobs, const CalendarSet& calendars, const LoadSpan& span,
+                            const LoadLimits& limits) {
   FireLoad load;
   load.buckets.resize(span.buckets());
-  LoadCounter counter(span, limits.steps);
+  LoadCounter counter(span, calendars, limits.steps);
   JobFilter filter{.enabled = true};
   while (!load.truncated) {
     // Reads one job more than is counted, to find out whether there are further jobs.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/domain/calendar/calendar_set.h"
 #include "common/domain/job/job.h"
 #include "common/ports/store/job_store.h"
 
@@ -49,7 +50,9 @@ struct LoadLimits {
   int64_t steps = kLoadStepsMax;
 };
 
-// Counts the fires of enabled jobs. The fires of a job count from its creation on.
-Result<FireLoad> CountFires(JobStore& jobs, const LoadSpan& span, const LoadLimits& limits = {});
+// Counts the fires of enabled jobs. The fires of a job count from its creation on. Schedules whose
+// calendars are not in the set count no fires.
+Result<FireLoad> CountFires(JobStore& jobs, const CalendarSet& calendars, const LoadSpan& span,
+                            const LoadLimits& limits = {});
 
 }  // namespace carillon::scheduler

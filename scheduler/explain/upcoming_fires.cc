@@ -21,11 +21,12 @@ struct Source {
   std::string zone;
 };
 
-Result<std::vector<Source>> CompileAll(const JobDefinition& job) {
+Result<std::vector<Source>> CompileAll(const JobDefinition& job, const CalendarSet& calendars) {
+  CARILLON_ASSIGN_OR_RETURN(const auto limits, calendars.OfAll(job.schedules));
   std::vector<Source> sources;
   for (size_t i = 0; i < job.schedules.size(); ++i) {
     const ScheduleSpec& spec = job.schedules[i];
-    auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
+    auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat, limits[i]);
     if (!schedule.ok()) {
       Error error = schedule.error();
       if (error.pointer.empty()) error.pointer = fmt::format("/schedules/{}", i);
@@ -76,8 +77,9 @@ Result<json> FireToJson(const Fire& fire, size_t index, const std::string& zone_
 
 }  // namespace
 
-Result<json> UpcomingFires(const JobDefinition& job, WallTime after, size_t count) {
-  CARILLON_ASSIGN_OR_RETURN(auto sources, CompileAll(job));
+Result<json> UpcomingFires(const JobDefinition& job, const CalendarSet& calendars, WallTime after,
+                           size_t count) {
+  CARILLON_ASSIGN_OR_RETURN(auto sources, CompileAll(job, calendars));
   for (Source& source : sources) source.next = source.schedule.Next(after);
   json items = json::array();
   while (items.size() < count) {
@@ -96,13 +98,14 @@ Result<json> UpcomingFires(const JobDefinition& job, WallTime after, size_t coun
   return items;
 }
 
-Result<json> SkippedByDst(const JobDefinition& job, WallTime after, const json& fires) {
+Result<json> SkippedByDst(const JobDefinition& job, const CalendarSet& calendars, WallTime after,
+                          const json& fires) {
   json skipped = json::array();
   const bool all = job.dst_gap == DstGap::kFire && job.dst_repeat == DstRepeat::kBoth;
   if (fires.empty() || all) return skipped;
   CARILLON_ASSIGN_OR_RETURN(const WallTime last,
                             ParseRfc3339(fires.back()["fire_time"].get<std::string>()));
-  CARILLON_ASSIGN_OR_RETURN(const auto own, CompileAll(job));
+  CARILLON_ASSIGN_OR_RETURN(const auto own, CompileAll(job, calendars));
   const auto fires_at = [&](size_t i, WallTime time) {
     const auto next = own[i].schedule.Next(time - Duration(1));
     return next && next->time == time;
@@ -110,7 +113,7 @@ Result<json> SkippedByDst(const JobDefinition& job, WallTime after, const json& 
   JobDefinition other = job;
   other.dst_gap = DstGap::kFire;
   other.dst_repeat = DstRepeat::kBoth;
-  CARILLON_ASSIGN_OR_RETURN(const auto sources, CompileAll(other));
+  CARILLON_ASSIGN_OR_RETURN(const auto sources, CompileAll(other, calendars));
   for (size_t i = 0; i < sources.size(); ++i) {
     auto fire = sources[i].schedule.Next(after);
     for (; fire && fire->time <= last; fire = sources[i].schedule.Next(fire->time)) {
@@ -124,8 +127,8 @@ Result<json> SkippedByDst(const JobDefinition& job, WallTime after, const json& 
   return skipped;
 }
 
-Result<std::vector<std::string>> Explain(const JobDefinition& job) {
-  CARILLON_ASSIGN_OR_RETURN(const auto sources, CompileAll(job));
+Result<std::vector<std::string>> Explain(const JobDefinition& job, const CalendarSet& calendars) {
+  CARILLON_ASSIGN_OR_RETURN(const auto sources, CompileAll(job, calendars));
   std::vector<std::string> sentences;
   sentences.reserve(sources.size());
   for (const Source& source : sources) sentences.push_back(source.schedule.Explain());

@@ -92,6 +92,14 @@ FireAnswer ExplainFire(const FireEvidence& evidence) {
   if (evidence.definition->schedules.empty()) {
     return {"manual", "Not scheduled: the job had no schedule and was run by hand only."};
   }
+  if (!evidence.due && evidence.excluded) {
+    return {"excluded",
+            fmt::format("Not scheduled: {} calendar {} excludes {}.",
+                        evidence.excluded->blackout ? "the blackout"
+                                                    : "the schedule fires only in "
+                                                      "its calendar, and",
+                        evidence.excluded->calendar, ReadableTime(evidence.excluded->time))};
+  }
   if (!evidence.due) return {"not_due", "Not scheduled for that minute."};
   if (*evidence.due > evidence.now) {
     return {"future", fmt::format("Scheduled for {}.", ReadableTime(*evidence.due))};

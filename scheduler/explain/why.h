@@ -9,6 +9,7 @@
 #include "common/domain/run/run.h"
 #include "common/ports/store/job_store.h"
 #include "common/ports/store/run_store.h"
+#include "scheduler/explain/excluded_fire.h"
 
 namespace carillon::scheduler {
 
@@ -29,7 +30,8 @@ struct FireEvidence {
   WallTime created;  // when the job was created
   // The definition in force at `at`; nullopt: no longer stored, or it cannot be decoded.
   std::optional<JobDefinition> definition = {};
-  std::optional<WallTime> due = {};  // the first fire of that definition in the window
+  std::optional<WallTime> due = {};           // the first fire of that definition in the window
+  std::optional<ExcludedFire> excluded = {};  // in the window; used if nothing is due
   // A run in the window; a run that was started is preferred to one that was skipped.
   std::optional<RunDetail> run = {};
   std::string run_waits_for = {};  // a sentence, if that run is PENDING

@@ -13,6 +13,7 @@
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/allowed_actions.h"
 #include "scheduler/api/call/audited_write.h"
+#include "scheduler/api/call/calendars.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
@@ -85,7 +86,8 @@ JobAccessScope ScopeOf(const JobBase& base) {
 }
 
 json ShowJob(const Call& call, const StoredJob& job, WallTime now) {
-  json shown = JobToJson(job, now);
+  const auto calendars = CalendarsFor(call, job.definition);
+  json shown = JobToJson(job, now, calendars.ok() ? calendars->get() : nullptr);
   shown["allowed_actions"] = AllowedActions(call, Owned::kJob, ScopeOf(job.definition));
   return shown;
 }
@@ -159,6 +161,7 @@ Outcome<ParsedJob> ReadParsed(const std::function<Result<ParsedJob>(Mistakes*)>&
 Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefinition& definition) {
   CARILLON_TRY(CheckAccess(call, before, definition));
   CARILLON_TRY(CheckGroup(call, definition));
+  CARILLON_TRY(CheckCalendars(call, definition));
   const bool readable = before != nullptr && before->readable;
   return CheckMembers(call, readable ? &before->job.definition : nullptr, definition);
 }

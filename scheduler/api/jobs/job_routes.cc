@@ -13,6 +13,7 @@
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/audited_write.h"
+#include "scheduler/api/call/calendars.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
@@ -356,10 +357,12 @@ Reply NextFires(const Call& call) {
     body["pause_reason"] = job.pause_reason;
     return JsonResponse(200, body);
   }
-  CARILLON_ASSIGN_OR_RETURN(
-      body["items"],
-      UpcomingFires(job.definition, now, static_cast<size_t>(count.value_or(kFiresDefault))));
-  CARILLON_ASSIGN_OR_RETURN(body["skipped"], SkippedByDst(job.definition, now, body["items"]));
+  CARILLON_ASSIGN_OR_RETURN(const auto calendars, CalendarsFor(call, job.definition));
+  CARILLON_ASSIGN_OR_RETURN(body["items"],
+                            UpcomingFires(job.definition, *calendars, now,
+                                          static_cast<size_t>(count.value_or(kFiresDefault))));
+  CARILLON_ASSIGN_OR_RETURN(body["skipped"],
+                            SkippedByDst(job.definition, *calendars, now, body["items"]));
   return JsonResponse(200, body);
 }
 

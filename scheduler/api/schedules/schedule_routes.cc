@@ -10,6 +10,7 @@
 #include "common/domain/schedule/schedule_lint.h"
 #include "common/wire/json/job_fields.h"
 #include "common/wire/json/job_json.h"
+#include "scheduler/api/call/calendars.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
 #include "scheduler/explain/fire_load.h"
@@ -54,9 +55,11 @@ void AddNeighbours(const Call& call, const json& fires, const std::string& own, 
   const auto first = ParseRfc3339(fires[0]["fire_time"].get<std::string>());
   if (!first.ok()) return;
   const WallTime minute{std::chrono::floor<std::chrono::minutes>(*first)};
-  const auto load =
-      CountFires(call.stores.jobs, {.from = minute, .until = minute + 60s, .bucket = 60s},
-                 {.jobs = kNeighboursReadMax});
+  const auto calendars = call.stores.calendars.LoadCalendars();
+  if (!calendars.ok()) return;
+  const auto load = CountFires(call.stores.jobs, *calendars,
+                               {.from = minute, .until = minute + 60s, .bucket = 60s},
+                               {.jobs = kNeighboursReadMax});
   if (!load.ok()) return;
   const auto others = static_cast<size_t>(
       std::count_if(load->jobs.begin(), load->jobs.end(),
@@ -69,12 +72,14 @@ void AddNeighbours(const Call& call, const json& fires, const std::string& own, 
                               load->truncated ? "At least " : "", others, ReadableTime(minute))}});
 }
 
-json Warnings(const Call& call, const JobDefinition& job, const json& fires, WallTime after,
-              const std::string& own) {
+json Warnings(const Call& call, const JobDefinition& job, const CalendarSet& calendars,
+              const json& fires, WallTime after, const std::string& own) {
   json warnings = json::array();
   for (size_t i = 0; i < job.schedules.size(); ++i) {
-    for (const ScheduleWarning& one :
-         LintSchedule(job.schedules[i], job.dst_gap, job.dst_repeat, after)) {
+    const ScheduleSpec& spec = job.schedules[i];
+    const auto limits = calendars.Of(spec.calendar, spec.blackout);
+    for (const ScheduleWarning& one : LintSchedule(spec, job.dst_gap, job.dst_repeat, after,
+                                                   limits.ok() ? *limits : ScheduleCalendars())) {
       warnings.push_back({{"schedule", i}, {"code", one.code}, {"detail", one.detail}});
     }
   }
@@ -189,26 +194,33 @@ Reply PreviewSchedule(const Call& call) {
                  {"items", json::array()},
                  {"skipped", json::array()},
                  {"warnings", json::array()}};
-  const auto fires = parsed.ok() ? UpcomingFires(parsed->definition, after,
+  std::shared_ptr<const CalendarSet> calendars;
+  if (parsed.ok()) {
+    CARILLON_ASSIGN_OR_RETURN(calendars, CalendarsFor(call, parsed->definition));
+  }
+  const auto fires = parsed.ok() ? UpcomingFires(parsed->definition, *calendars, after,
                                                  static_cast<size_t>(count.value_or(kFiresDefault)))
                                  : Result<json>(parsed.error());
   if (!fires.ok()) {
     answer["errors"] = ErrorsOf(fires.error());
     return JsonResponse(200, answer);
   }
-  CARILLON_ASSIGN_OR_RETURN(const auto explanations, Explain(parsed->definition));
+  CARILLON_ASSIGN_OR_RETURN(const auto explanations, Explain(parsed->definition, *calendars));
   answer["valid"] = true;
   answer["explanations"] = explanations;
   CARILLON_ASSIGN_OR_RETURN(answer["cron_expressions"], CronExpressions(parsed->definition));
   answer["items"] = *fires;
-  CARILLON_ASSIGN_OR_RETURN(answer["skipped"], SkippedByDst(parsed->definition, after, *fires));
-  answer["warnings"] = Warnings(call, parsed->definition, *fires, after, own);
+  CARILLON_ASSIGN_OR_RETURN(answer["skipped"],
+                            SkippedByDst(parsed->definition, *calendars, after, *fires));
+  answer["warnings"] = Warnings(call, parsed->definition, *calendars, *fires, after, own);
   return JsonResponse(200, answer);
 }
 
 Reply ScheduleLoad(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const LoadQuestion asked, ReadLoadQuestion(call));
-  CARILLON_ASSIGN_OR_RETURN(const FireLoad load, CountFires(call.stores.jobs, asked.span));
+  CARILLON_ASSIGN_OR_RETURN(const CalendarSet calendars, call.stores.calendars.LoadCalendars());
+  CARILLON_ASSIGN_OR_RETURN(const FireLoad load,
+                            CountFires(call.stores.jobs, calendars, asked.span));
   json body = {{"from", FormatRfc3339(asked.span.from)},
                {"until", FormatRfc3339(asked.span.until)},
                {"buckets", json::array()},

@@ -4,6 +4,7 @@
 
 #include "common/domain/run_id.h"
 #include "common/wire/json/job_json.h"
+#include "scheduler/api/call/calendars.h"
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/http/page.h"
 #include "scheduler/api/http/request_parts.h"
@@ -65,8 +66,9 @@ Outcome<std::optional<GapRecord>> GapAt(const Call& call, const JobId& id, WallT
 }
 
 // Returns the first fire of `job` in the window, even if the job is disabled.
-Outcome<std::optional<WallTime>> DueAt(const JobDefinition& job, WallTime at) {
-  const auto fires = UpcomingFires(job, at - Duration(1), 1);
+Outcome<std::optional<WallTime>> DueAt(const JobDefinition& job, const CalendarSet& calendars,
+                                       WallTime at) {
+  const auto fires = UpcomingFires(job, calendars, at - Duration(1), 1);
   if (!fires.ok() || fires->empty()) return std::optional<WallTime>();
   CARILLON_ASSIGN_OR_RETURN(const WallTime fire,
                             ParseRfc3339((*fires)[0]["fire_time"].get<std::string>()));
@@ -134,7 +136,9 @@ Reply WhyJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(auto version, VersionAt(call, id, job->version, *at));
   if (version) evidence.definition = version->definition;
   if (evidence.definition) {
-    CARILLON_ASSIGN_OR_RETURN(evidence.due, DueAt(*evidence.definition, *at));
+    CARILLON_ASSIGN_OR_RETURN(const auto calendars, CalendarsFor(call, *evidence.definition));
+    CARILLON_ASSIGN_OR_RETURN(evidence.due, DueAt(*evidence.definition, *calendars, *at));
+    evidence.excluded = FindExcluded(*evidence.definition, *calendars, *at, *at + kWhyWindow);
   }
   if (evidence.due) {  // the version at the time of the fire matters
     CARILLON_ASSIGN_OR_RETURN(auto then, VersionAt(call, id, job->version, *evidence.due));

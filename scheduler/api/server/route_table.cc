@@ -20,6 +20,7 @@
 #include "scheduler/api/runs/failing_job_routes.h"
 #include "scheduler/api/runs/recent_run_routes.h"
 #include "scheduler/api/runs/run_routes.h"
+#include "scheduler/api/schedules/calendar_routes.h"
 #include "scheduler/api/schedules/schedule_routes.h"
 #include "scheduler/api/schedules/why_routes.h"
 #include "scheduler/api/secrets/secret_routes.h"
@@ -107,6 +108,11 @@ const Routes& RouteTable() {
       {"GET", "/api/groups/{}", kRead, kNo, &GetGroup},
       {"PUT", "/api/groups/{}", kWriteConfig, kNo, &PutGroup, "group.update"},
       {"DELETE", "/api/groups/{}", kWriteConfig, kNo, &DeleteGroup, "group.delete"},
+      {"GET", "/api/calendars", kRead, kNo, &ListCalendars},
+      {"POST", "/api/calendars/preview", kRead, kNo, &PreviewCalendar},
+      {"GET", "/api/calendars/{}", kRead, kNo, &GetCalendar},
+      {"PUT", "/api/calendars/{}", kWriteConfig, kNo, &PutCalendar, "calendar.put"},
+      {"DELETE", "/api/calendars/{}", kWriteConfig, kNo, &DeleteCalendar, "calendar.delete"},
       {"GET", "/api/secrets", kRead, kNo, &ListSecrets},
       {"POST", "/api/secrets", kWriteSecrets, kNo, &CreateSecret, "secret.create"},
       {"POST", "/api/secrets/rewrap", kWriteConfig, kNo, &RewrapSecrets, "secret.rewrap"},

@@ -127,8 +127,25 @@ export interface components {
       /** Format: date-time */
       end_time?: string;
       jitter_s?: number;
+      calendar?: string;
+      blackout?: string;
       parameters?: components['schemas']['Parameters'];
       schedule_id?: number;
+    };
+    CalendarDefinition: {
+      time_zone: string;
+      weekdays?: ('mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun')[];
+      dates?: string[];
+      except?: string[];
+      intervals?: string[];
+    };
+    Calendar: {
+      name: string;
+      version: number;
+      definition: components['schemas']['CalendarDefinition'] | null;
+      /** Format: date-time */
+      effective_time: string;
+      jobs: number;
     };
     RateSchedule: {
       /** @constant */
@@ -139,6 +156,8 @@ export interface components {
       /** Format: date-time */
       end_time?: string;
       jitter_s?: number;
+      calendar?: string;
+      blackout?: string;
       parameters?: components['schemas']['Parameters'];
       schedule_id?: number;
     };
@@ -1056,6 +1075,7 @@ export interface components {
         | 'gap'
         | 'paused'
         | 'manual'
+        | 'excluded'
         | 'not_due'
         | 'not_created'
         | 'not_kept'
@@ -1107,6 +1127,17 @@ export interface components {
     };
     ListGroups: {
       items: components['schemas']['Group'][];
+    };
+    ListCalendars: {
+      items: components['schemas']['Calendar'][];
+    };
+    PreviewCalendar: {
+      items: {
+        /** Format: date-time */
+        from: string;
+        /** Format: date-time */
+        to: string;
+      }[];
     };
     RewrapSecrets: {
       key_id: string;

@@ -81,7 +81,7 @@ TEST_F(ScheduleRoutesTest, ManyThatWereCreatedLatelyAreCountedExactlyAndCheaply)
     fires += 288 - (i * 7 + 4) / 5;
     clock_.Advance(7min);
   }
-  const FireLoad load = *CountFires(stores_.jobs, span, {.steps = 24 + 1 + 30});
+  const FireLoad load = *CountFires(stores_.jobs, CalendarSet(), span, {.steps = 24 + 1 + 30});
   EXPECT_FALSE(load.truncated);
   int64_t counted = 0;
   for (const int64_t bucket : load.buckets) counted += bucket;
@@ -179,16 +179,16 @@ TEST_F(ScheduleRoutesTest, LimitsAreToldAndCountsAreExactUpToThem) {
     Create({{"job_id", "job-" + std::to_string(i)}, {"cron_expression", "0 * * * * *"}});
   }
   const LoadSpan span = Hours("2026-03-01T00:00:00Z", 2);
-  const FireLoad all = *CountFires(stores_.jobs, span, {.jobs = 5});
+  const FireLoad all = *CountFires(stores_.jobs, CalendarSet(), span, {.jobs = 5});
   EXPECT_FALSE(all.truncated);
   EXPECT_EQ(all.buckets, (std::vector<int64_t>{300, 300}));
-  const FireLoad some = *CountFires(stores_.jobs, span, {.jobs = 4});
+  const FireLoad some = *CountFires(stores_.jobs, CalendarSet(), span, {.jobs = 4});
   EXPECT_TRUE(some.truncated);
   EXPECT_EQ(some.jobs_read, 4u);
   EXPECT_EQ(some.buckets, (std::vector<int64_t>{240, 240}));
   Create({{"job_id", "other"}, {"cron_expression", "1 * * * * *"}});
   // Equal schedules are evaluated once, so only the different schedule exceeds the limit.
-  const FireLoad few = *CountFires(stores_.jobs, span, {.steps = 1});
+  const FireLoad few = *CountFires(stores_.jobs, CalendarSet(), span, {.steps = 1});
   EXPECT_TRUE(few.truncated);
   EXPECT_EQ(few.jobs_read, 5u);
 }
@@ -199,7 +199,7 @@ TEST_F(ScheduleRoutesTest, ClockChangesAndSeveralSchedulesAreInTheLoad) {
           {"schedules",
            {{{"kind", "cron"}, {"cron_expression", "30 2 * * *"}, {"time_zone", "Europe/Paris"}},
             {{"kind", "rate"}, {"every_ms", 250}, {"start_time", "2026-03-29T01:59:00Z"}}}}});
-  const FireLoad load = *CountFires(stores_.jobs, Hours("2026-03-29T00:00:00Z", 3));
+  const FireLoad load = *CountFires(stores_.jobs, CalendarSet(), Hours("2026-03-29T00:00:00Z", 3));
   // 02:30 does not exist on that day; the job fires at 03:00, which is 01:00 UTC.
   EXPECT_EQ(load.buckets, (std::vector<int64_t>{0, 241, 14'400}));
   ASSERT_EQ(load.jobs.size(), 1u);
