@@ -77,6 +77,9 @@ ScheduleSpec Actor::WithWindowAndJitter(ScheduleSpec spec) const {
   if (made_ % 3 == 0) spec.end = p_.now() + 20s + made_ * 7s;
   if (made_ % 4 == 1) spec.jitter = 1s * (1 + made_ % 9);
   if (made_ % 5 == 2 && spec.kind == ScheduleKind::kCron) spec.start = p_.now() + 10s;
+  if (profile_.calendars && made_ % 4 != 3) {
+    (made_ % 2 == 0 ? spec.calendar : spec.blackout) = CalendarLog::kName;
+  }
   return spec;
 }
 
@@ -270,6 +273,16 @@ std::vector<StoredJob> Actor::Jobs() {
   return p_.stores.jobs.ListJobs({.limit = 1000}).value_or({}).jobs;
 }
 
+// ---- calendars ---------------------------------------------------------------------------------
+
+void Actor::PutCalendar() {
+  const WallTime now = p_.now();
+  const CalendarDefinition definition =
+      CalendarLog::Draw(profile_.seed + calendars_.versions(), now);
+  const auto written = p_.stores.calendars.PutCalendar(CalendarLog::kName, definition, now);
+  if (written.ok()) calendars_.Put(definition, written->effective);
+}
+
 // ---- days --------------------------------------------------------------------------------------
 
 void Actor::Begin() {
@@ -277,11 +290,14 @@ void Actor::Begin() {
     SetLimit("g1", 1);
     SetLimit("g2", 2);
   }
+  if (profile_.calendars) PutCalendar();
   for (int i = 0; i < profile_.jobs_max; ++i) Create();
 }
 
 void Actor::Act() {
   ++deeds_;
+  // Few versions, so that the last one is in effect alone for a while.
+  if (profile_.calendars && (deeds_ == 20 || deeds_ == 120)) PutCalendar();
   if (profile_.groups && deeds_ % 6 == 0) {
     return SetLimit(deeds_ % 12 == 0 ? "g1" : "g2", static_cast<int64_t>(deeds_ / 12 % 4));
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/rng.h"
+#include "tests/sim/calendar_log.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/history.h"
 #include "tests/twins/memory_stores.h"
@@ -26,6 +27,8 @@ struct ActorProfile {
   bool edits = true;
   bool groups = false;          // jobs name concurrency groups, whose limits change
   bool delays = false;          // the first schedule of each job is a delay schedule
+  uint64_t seed = 0;            // of what is not drawn from the actor's generator
+  bool calendars = false;       // half of the schedules obey a calendar, which is edited
   bool strict_misfire = false;  // every fire must run: policy all, with limits that never apply
 };
 
@@ -53,6 +56,7 @@ class Actor {
   void MakeRoomInGroups();
 
   const History& history() const { return history_; }
+  const CalendarLog& calendars() const { return calendars_; }
   size_t deeds() const { return deeds_; }
 
  private:
@@ -78,6 +82,7 @@ class Actor {
   void CancelSomething(const StoredJob& job);
   void RetrySomething();
   void ToggleExecutor();
+  void PutCalendar();
   std::vector<StoredJob> Jobs();
   template <typename T>
   const T& Pick(const std::vector<T>& from) {
@@ -87,6 +92,7 @@ class Actor {
   Ports p_;
   const ActorProfile profile_;
   History history_;
+  CalendarLog calendars_;
   int made_ = 0;
   size_t deeds_ = 0;
 };

@@ -20,6 +20,7 @@ struct BrokenRule {
   uint64_t seeds_max;   // within this many worlds
   uint64_t first = 1;   // seed of the first one: near a world that notices it, to save time
   bool delays = false;  // in worlds with delay schedules
+  bool calendars = false;
 };
 
 void PrintTo(const BrokenRule& rule, std::ostream* out) { *out << rule.name; }
@@ -37,7 +38,9 @@ class BrokenRuleTest : public ::testing::TestWithParam<BrokenRule> {
 TEST_P(BrokenRuleTest, IsNoticed) {
   const BrokenRule& rule = GetParam();
   for (uint64_t seed = rule.first; seed < rule.first + rule.seeds_max; ++seed) {
-    const Outcome outcome = Simulate({.seed = seed, .delays = rule.delays});
+    const Outcome outcome = rule.calendars
+                                ? Simulate({.seed = seed, .chaos = 240s, .calendars = true})
+                                : Simulate({.seed = seed, .delays = rule.delays});
     if (!outcome.violation || !outcome.violation->promise.starts_with(rule.promise)) continue;
     fmt::print("{}: seed {} step {}: {}: {}\n", rule.name, seed, outcome.step,
                outcome.violation->promise, outcome.violation->text);
@@ -78,6 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"group.free_on_retry", "groups slots", 200},
         BrokenRule{"plan.next_after_now", "P1", 40},  // fires in a stall are lost
         BrokenRule{"sweep.lower_bound", "P1", 40},    // old rows are never seen
+        // planning by the calendars that were read first
+        BrokenRule{"calendar.no_version_read", "calendars", 40, 1, false, true},
         // backfills: fires of the planner, results of the attempt before
         BrokenRule{"backfill.past_next", "backfill", 40},
         BrokenRule{"backfill.keep_token", "backfill", 400},

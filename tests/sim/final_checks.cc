@@ -38,6 +38,7 @@ void CheckLife(const FinalPorts& ports, const ScheduleLife& life, const FiresRun
       return gap.from <= fire && fire <= gap.to;
     });
     const bool ran = planned.contains(fire);
+    if (!ran && !ports.calendars.MustAllow(life.spec, fire)) continue;
     if (!ran && covering == 0 && !run.backfilled.contains(fire)) {
       ports.checker.Fail("P1 no silent miss", "neither run nor gap: " + NameOf(life, fire));
     }
@@ -59,8 +60,14 @@ void CheckLife(const FinalPorts& ports, const ScheduleLife& life, const FiresRun
     }
   }
   for (const GapRange& gap : gaps) {
-    const auto inside = static_cast<int64_t>(History::Fires(life, gap.from, gap.to).size());
-    if (inside != gap.count) {
+    const std::vector<WallTime> covered = History::Fires(life, gap.from, gap.to);
+    const auto inside = std::count_if(covered.begin(), covered.end(), [&](WallTime fire) {
+      return ports.calendars.MayAllow(life.spec, fire);
+    });
+    const auto least = std::count_if(covered.begin(), covered.end(), [&](WallTime fire) {
+      return ports.calendars.MustAllow(life.spec, fire);
+    });
+    if (gap.count < least || gap.count > inside) {
       ports.checker.Fail("P1 no silent miss",
                          fmt::format("a gap ({}) counts {} fires, {} were due: {}",
                                      Name(gap.reason), gap.count, inside, NameOf(life, gap.from)));
@@ -78,6 +85,15 @@ std::map<int, AttemptResult> ToldEnds(const RunDetail& run) {
 }
 
 }  // namespace
+
+void CheckCalendarsAreObeyed(const FinalPorts& ports) {
+  for (const auto& [key, row] : ports.checker.rows()) {
+    const auto life = ports.history.lives().find(key.schedule_id);
+    if (life == ports.history.lives().end()) continue;
+    if (ports.calendars.MayAllow(life->second.spec, key.fire)) continue;
+    ports.checker.Fail("calendars", "a run at an excluded time: " + NameOf(life->second, key.fire));
+  }
+}
 
 void CheckEveryFireHasOneFate(const FinalPorts& ports) {
   // A backfill may have made the run, even of a fire in a gap or before its schedule was there; or

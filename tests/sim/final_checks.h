@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "tests/sim/calendar_log.h"
 #include "tests/sim/checker.h"
 #include "tests/sim/history.h"
 #include "tests/twins/memory_stores.h"
@@ -15,9 +16,12 @@ struct FinalPorts {
   memory::MemoryStores& stores;
   Checker& checker;
   const History& history;
+  const CalendarLog& calendars;
   WallTime now;
 };
 
+// No run has a fire that each version of its calendar excludes that concerns the fire.
+void CheckCalendarsAreObeyed(const FinalPorts& ports);
 void CheckEveryFireHasOneFate(const FinalPorts& ports);
 void CheckNoResultIsLost(const FinalPorts& ports);
 // Each run that failed permanently has exactly one notice of its failure. No other run has one.

@@ -80,6 +80,8 @@ void CheckMisfiresOfPause(const PausePorts& ports) {
   for (const auto& [id, life] : ports.history.lives()) {
     const auto job = ports.stores.jobs.GetJob(life.job_id);
     if (life.until != kNever || !job.ok() || !job->definition.enabled) continue;
+    if (!life.spec.calendar.empty() || !life.spec.blackout.empty())
+      continue;                                    // History has them all
     if (life.spec.jitter != Duration{}) continue;  // the moments below are those of the fires
     const std::vector<WallTime> fires = History::Fires(life, first, planned.last);
     for (size_t at = 0; at < fires.size() && fires[at] <= ports.resumed; ++at) {

@@ -117,6 +117,22 @@ TEST_F(SimTest, DelaySchedulesFireAfterTheirLastRunHasEnded) {
   EXPECT_GT(delays, count * 10);
 }
 
+// A version of a calendar takes effect a minute after it was written, so these worlds last longer.
+TEST_F(SimTest, EditedCalendarsAreObeyed) {
+  const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
+  const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
+  size_t runs = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Outcome outcome =
+        Simulate({.seed = seed, .chaos = 240s, .calendars = true, .trace = trace});
+    runs += outcome.runs;
+    EXPECT_FALSE(outcome.violation.has_value()) << Describe(outcome);
+  }
+  fmt::print("{} seeds: {} runs\n", count, runs);
+  EXPECT_GT(runs, count * 10);
+}
+
 TEST_F(SimTest, SameSeedReplaysTheSameSteps) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const Outcome first = Simulate({.seed = seed});

@@ -273,6 +273,8 @@ Outcome World::Run() {
   profile.edits = !rng.Chance(0.15);
   profile.about_leases = plan_.about_leases;
   profile.delays = options_.delays;
+  profile.calendars = options_.calendars;
+  profile.seed = options_.seed;
   if (plan_.about_leases) profile.jobs_max = 3;
   // Not drawn, so that the other worlds stay as they are.
   profile.groups = options_.seed % 5 == 3 && !options_.hangs && !plan_.about_leases;
@@ -340,7 +342,8 @@ void World::Rest(bool strict_misfire) {
   }
   if (!checker.ok()) return;
   if (steps_ >= options_.steps_max) checker.Fail("P7 bounded", "the world does not come to rest");
-  const FinalPorts ports{stores, checker, actor_->history(), ended};
+  const FinalPorts ports{stores, checker, actor_->history(), actor_->calendars(), ended};
+  CheckCalendarsAreObeyed(ports);
   CheckEveryFireHasOneFate(ports);
   CheckNoResultIsLost(ports);
   CheckFailuresAreToBeTold(ports);

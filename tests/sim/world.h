@@ -37,10 +37,11 @@ struct WorldOptions {
   Duration rest_max =
       3600s;  // time without faults until all runs must have ended; 40 min for a long queue
   uint64_t steps_max = 3'000'000;
-  bool hangs = false;   // uses HangFaults() instead of the faults drawn from the seed
-  bool moves = false;   // only with `hangs`: while the store hangs, the assignment changes
-  bool delays = false;  // jobs with delay schedules
-  bool trace = false;   // prints every event to stderr
+  bool hangs = false;      // uses HangFaults() instead of the faults drawn from the seed
+  bool moves = false;      // only with `hangs`: while the store hangs, the assignment changes
+  bool calendars = false;  // schedules with a calendar that is edited
+  bool delays = false;     // jobs with delay schedules
+  bool trace = false;      // prints every event to stderr
 };
 
 struct Outcome {
