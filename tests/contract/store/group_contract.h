@@ -198,7 +198,7 @@ TYPED_TEST(GroupContract, AnOwnerAdmitsOnlyItsRunsAndKeepsTheOrder) {
   const StoredJob a = s.Create("a", s.Grouped());
   const StoredJob b = s.Create("b", s.Grouped());
   ASSERT_NE(a.segment, b.segment);
-  const RunKey active = s.Started(a, kT0 + 1s);
+  const RunKey active = s.Started(b, kT0 + 1s);
   const RunKey of_a = s.Queued(a, kT0 + 1s);
   const RunKey of_b = s.Queued(b, kT0 + 1s);
   s.End(active, RunState::kCompleted, kT0 + 2s);

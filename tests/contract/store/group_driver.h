@@ -50,9 +50,9 @@ class GroupDriver : public StoreDriver {
   }
   // Admits in all groups, as the owner of all segments.
   std::vector<RunKey> Admit(WallTime now) { return AdmitAs(All(), now); }
-  std::vector<RunKey> AdmitAs(const std::vector<SegmentId>& segments, WallTime now) {
+  std::vector<RunKey> AdmitAs(const std::vector<SegmentId>& own, WallTime now) {
     std::vector<RunKey> admitted;
-    for (const QueuedGroup& group : v(queues.ScanGroups(segments, GroupNo{}, 100))) {
+    for (const QueuedGroup& group : v(queues.ScanGroups(own, GroupNo{}, 100))) {
       const AdmissionEffect effect = v(queues.AdmitGroup(group, FenceOf(group.segments), now));
       for (const RunRow& row : effect.admitted) {
         EXPECT_EQ(row, Get(row.key).row);
@@ -62,10 +62,10 @@ class GroupDriver : public StoreDriver {
     }
     return admitted;
   }
-  Fence FenceOf(const std::vector<SegmentId>& segments) const {
+  Fence FenceOf(const std::vector<SegmentId>& wanted) const {
     Fence part;
     for (const FencedSegment& held : fence) {
-      if (std::find(segments.begin(), segments.end(), held.segment) != segments.end()) {
+      if (std::find(wanted.begin(), wanted.end(), held.segment) != wanted.end()) {
         part.push_back(held);
       }
     }
