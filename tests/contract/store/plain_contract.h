@@ -39,6 +39,7 @@ class PlainContract : public StoreContract<Factory> {
     ClaimRequest request = s.ClaimOf(Waiting(s), ++tokens_);
     switch (fact) {
       case ClaimFact::kReadable:
+      case ClaimFact::kGroup:
       case ClaimFact::kCancel: return std::nullopt;
       case ClaimFact::kState: s.Start(s.Get(request.key).row, ++tokens_, fence, kT0 + 1s); break;
       case ClaimFact::kAttempt: request.attempt = 2; break;
@@ -67,6 +68,7 @@ class PlainContract : public StoreContract<Factory> {
     ResultReport report = s.ReportOf(Started(s, fence), RunState::kCompleted);
     switch (fact) {
       case ResultFact::kReadable:
+      case ResultFact::kGroup:
       case ResultFact::kSlot:
       case ResultFact::kAwaited: return std::nullopt;  // delay_contract.h
       case ResultFact::kState: s.Apply(report, fence, kT0 + 2s); break;

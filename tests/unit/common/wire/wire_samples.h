@@ -104,6 +104,7 @@ inline JobDefinition RandomJob(Rng& rng) {
                     .overlap_policy = static_cast<OverlapPolicy>(rng.Below(6)),
                     .max_running = static_cast<int64_t>(1 + rng.Below(1'000)),
                     .queue_max = static_cast<int64_t>(1 + rng.Below(10'000)),
+                    .concurrency_group = rng.Chance(0.5) ? "db" : "",
                     .dst_gap = static_cast<DstGap>(rng.Below(2)),
                     .dst_repeat = static_cast<DstRepeat>(rng.Below(4)),
                     .routing = static_cast<Routing>(rng.Below(4)),

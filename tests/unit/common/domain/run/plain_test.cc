@@ -58,6 +58,7 @@ void Spoil(ClaimFact fact, ClaimCase& one) {
     case ClaimFact::kSegment: one.row.segment = SegmentId(3); break;
     case ClaimFact::kDue: one.row.due = kClaimedAt + Duration(1); break;
     case ClaimFact::kPin: one.row.pinned_executor = ExecutorId("e2"); break;
+    case ClaimFact::kGroup: one.row.group = GroupNo(7); break;
   }
 }
 
@@ -99,6 +100,7 @@ void Spoil(ResultFact fact, ResultCase& one) {
     case ResultFact::kJob: one.row.job_no = JobNo(6); break;
     case ResultFact::kSegment: one.row.segment = SegmentId(3); break;
     case ResultFact::kSlot: one.slot_taken = true; break;
+    case ResultFact::kGroup: one.row.group = GroupNo(7); break;
     case ResultFact::kAwaited: one.row.flags = run_flag::kDelay; break;
   }
 }
@@ -119,7 +121,8 @@ TEST_F(PlainTest, EachFactOfAClaimIsAskedFor) {
           << RuleOf(other);
     }
     EXPECT_FALSE(IsPlain(one.stored(), one.request, kClaimedAt)) << RuleOf(fact);
-    EXPECT_EQ(one.Decide().verdict, ClaimVerdict::kRefused) << RuleOf(fact);
+    // Claims that violate only kGroup or kFlags are accepted too, but may write more than one row.
+    const bool accepted = one.Decide().verdict == ClaimVerdict::kAccepted;
     failpoint::Break(std::string(RuleOf(fact)));
     EXPECT_TRUE(IsPlain(one.stored(), one.request, kClaimedAt)) << RuleOf(fact);
     failpoint::Reset();
@@ -140,7 +143,8 @@ TEST_F(PlainTest, EachFactOfAResultIsAskedFor) {
     // Results that violate only one of these are applied too, but write more than one row.
     const bool applied = one.Decide().verdict == ResultVerdict::kApplied;
     const bool more_rows =
-        fact == ResultFact::kCancel || fact == ResultFact::kSlot || fact == ResultFact::kAwaited;
+        fact == ResultFact::kCancel || fact == ResultFact::kSlot || fact == ResultFact::kGroup ||
+        fact == ResultFact::kAwaited;
     EXPECT_EQ(applied, more_rows) << RuleOf(fact);
     failpoint::Break(std::string(RuleOf(fact)));
     EXPECT_TRUE(IsPlain(one.stored(), one.report)) << RuleOf(fact);
@@ -166,7 +170,9 @@ TEST_F(PlainTest, PlainClaimsAreThoseThatAreAccepted) {
     if (!MayBePlain(one.request)) continue;
     const bool accepted = one.Decide().verdict == ClaimVerdict::kAccepted;
     const bool is_plain = IsPlain(one.stored(), one.request, kClaimedAt);
-    EXPECT_EQ(is_plain, accepted && one.row.pinned_executor.empty());
+    const bool simple =
+        one.row.pinned_executor.empty() && one.row.group == GroupNo{} && one.row.flags == 0;
+    EXPECT_EQ(is_plain, accepted && simple);
     plain += is_plain ? 1 : 0;
   }
   EXPECT_GT(plain, 500);
@@ -204,6 +210,7 @@ TEST_F(PlainTest, RequestsThatSayMoreAreNotPlain) {
     return MayBePlain(request);
   };
   EXPECT_FALSE(with([](ClaimRequest& r) { r.overlap.policy = OverlapPolicy::kSkip; }));
+  EXPECT_FALSE(with([](ClaimRequest& r) { r.group = "db"; }));
   EXPECT_FALSE(with([](ClaimRequest& r) { r.hold_back = ClaimReason::kClusterPaused; }));
   EXPECT_FALSE(with([](ClaimRequest& r) { r.elsewhere = true; }));
   EXPECT_FALSE(with([](ClaimRequest& r) { r.repeated = true; }));
