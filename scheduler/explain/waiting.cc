@@ -165,7 +165,9 @@ Result<std::optional<Waiting>> ExplainWaiting(const WaitingStores& stores, Waiti
   if (IsQueued(evidence.row)) {
     CARILLON_ASSIGN_OR_RETURN(evidence.place, stores.queues.PlaceOf(evidence.row.key));
     const bool for_group = evidence.place && !evidence.place->group.empty();
-    if (!for_group) CARILLON_ASSIGN_OR_RETURN(evidence.slots, ReadSlots(stores, job_id));
+    if (!for_group) {
+      CARILLON_ASSIGN_OR_RETURN(evidence.slots, ReadSlots(stores, job_id));
+    }
   } else if (IsDue(evidence)) {
     const int64_t version = evidence.row.def_version;
     auto found = stores.jobs.ListVersions(job_id, version + 1, 1);

@@ -1,6 +1,8 @@
 #include "scheduler/api/groups/group_routes.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
 
 #include <fmt/core.h>
 
