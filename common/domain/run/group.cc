@@ -7,12 +7,14 @@
 namespace carillon {
 namespace {
 
-constexpr int64_t kFirstRank = 100;  // minus the priority
+constexpr int64_t kPriorityMax = 100;
 
 }  // namespace
 
 GroupPlace PlaceInGroup(const RunRow& row) {
-  return {.rank = kFirstRank - row.priority, .key = row.key};
+  const bool background = (row.flags & run_flag::kBackground) != 0;
+  return {.rank = kPriorityMax - row.priority + (background ? kPriorityMax + 1 : 0),
+          .key = row.key};
 }
 
 bool MayStartInGroup(const GroupFacts& facts) {

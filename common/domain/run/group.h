@@ -29,7 +29,7 @@ inline constexpr Duration kGroupGrantKept = 30s;
 
 // The order in which runs get slots of a group.
 struct GroupPlace {
-  int64_t rank = 0;  // the higher priority goes first
+  int64_t rank = 0;  // the higher priority goes first, and runs of backfills last
   RunKey key = {};
 
   auto operator<=>(const GroupPlace&) const = default;

@@ -66,7 +66,6 @@ void Spoil(ClaimFact fact, Stored& run) {
     case ClaimFact::kDue: run.row.due = kNow + Duration(1); break;
     case ClaimFact::kPin: run.row.pinned_executor = ExecutorId("e2"); break;
     case ClaimFact::kGroup: run.row.group = GroupNo(7); break;
-    case ClaimFact::kFlags: run.row.flags = run_flag::kDelay; break;
   }
 }
 
@@ -83,7 +82,7 @@ void Spoil(ResultFact fact, Stored& run) {
       break;
     case ResultFact::kSlot: run.slot_taken = true; break;
     case ResultFact::kGroup: run.row.group = GroupNo(7); break;
-    case ResultFact::kFlags: run.row.flags = run_flag::kDelay; break;
+    case ResultFact::kAwaited: run.row.flags = run_flag::kDelay; break;
   }
 }
 
@@ -245,7 +244,7 @@ TEST_F(PlainWritesTest, EachFactOfAClaimIsInTheStatement) {
     EXPECT_EQ(plain.missed, 1u);
     const Outcome broken = AfterClaims(claims.runs, claims.requests, Path::kPlain, RuleOf(fact));
     EXPECT_EQ(broken.missed, 0u);
-    if (fact != ClaimFact::kFlags) EXPECT_FALSE(broken.SameAs(read));
+    EXPECT_FALSE(broken.SameAs(read));
   }
 }
 
@@ -300,7 +299,7 @@ TEST_F(PlainWritesTest, EachFactOfAResultIsInTheStatement) {
     EXPECT_EQ(plain.missed, 1u);
     const Outcome broken = AfterResults(results.runs, results.reports, Path::kPlain, RuleOf(fact));
     EXPECT_EQ(broken.missed, 0u);
-    if (fact != ResultFact::kFlags) EXPECT_FALSE(broken.SameAs(read));
+    if (fact != ResultFact::kAwaited) EXPECT_FALSE(broken.SameAs(read));
   }
 }
 

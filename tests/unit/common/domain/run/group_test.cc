@@ -29,6 +29,12 @@ TEST(GroupTest, ThePriorityGoesBeforeTheFire) {
   EXPECT_LT(PlaceInGroup(RowOf(1, 50)), PlaceInGroup(RowOf(2, 50)));
 }
 
+TEST(GroupTest, RunsOfBackfillsGiveWayToAllOthers) {
+  RunRow background = RowOf(1, 100);
+  background.flags = run_flag::kBackground;
+  EXPECT_LT(PlaceInGroup(RowOf(2, 0)), PlaceInGroup(background));
+}
+
 TEST(GroupTest, AClaimNeedsAFreeSlotAndNobodyBeforeIt) {
   EXPECT_TRUE(MayStartInGroup({}));
   EXPECT_TRUE(MayStartInGroup({.named = true, .free = true}));
