@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/failpoint.h"
+#include "common/domain/run/run_kind.h"
 
 namespace carillon {
 namespace {
@@ -37,7 +38,7 @@ Weight WeightOf(const RunRow& row) {
 }
 
 bool Counts(const RunRow& row, const BackfillSchedules& schedules) {
-  if (row.kind == RunKind::kManual) return false;
+  if (!IsOfAFire(row.kind)) return false;
   const ScheduleId id = row.key.schedule_id;
   return id == schedules.own || !schedules.present.contains(id);
 }

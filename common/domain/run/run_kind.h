@@ -8,6 +8,7 @@
 //   KeepsPriority                        no               no        yes       yes
 //   HasRequest                           flag             flag      yes       flag
 //   MayBeLate                            yes              yes       yes       no
+//   IsOfAFire                            yes              yes       no        yes
 #pragma once
 
 #include "common/domain/run/run.h"
@@ -54,5 +55,8 @@ constexpr bool MayBeLate(RunKind kind) { return kind != RunKind::kBackfill; }
 constexpr bool HasRequest(RunKind kind, uint32_t flags) {
   return kind == RunKind::kManual || (flags & run_flag::kHasRequest) != 0;
 }
+
+// True if the run's fire is a fire of a schedule; false if it is only the time of a request.
+constexpr bool IsOfAFire(RunKind kind) { return kind != RunKind::kManual; }
 
 }  // namespace carillon

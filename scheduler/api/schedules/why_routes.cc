@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/domain/run/run_kind.h"
 #include "common/domain/run_id.h"
 #include "common/wire/json/job_json.h"
 #include "scheduler/api/call/calendars.h"
@@ -52,7 +53,7 @@ Outcome<std::optional<RunDetail>> RunAt(const Call& call, const JobId& id, WallT
   std::optional<RunDetail> best;
   for (RunDetail& run : page.runs) {
     const bool better = !best || best->row.state == RunState::kSkipped;
-    if (run.row.kind != RunKind::kManual && better) best = std::move(run);
+    if (IsOfAFire(run.row.kind) && better) best = std::move(run);
   }
   return best;
 }

@@ -477,6 +477,7 @@ TEST_F(RunStateTest, KindsAnswerEachQuestion) {
     EXPECT_EQ(KeepsPriority(kind), by_user);
     EXPECT_EQ(MayMisfire(kind), !by_user && kind != kDelay);
     EXPECT_EQ(HasRequest(kind, 0), kind == kManual);
+    EXPECT_EQ(IsOfAFire(kind), kind != kManual);
     EXPECT_TRUE(HasRequest(kind, run_flag::kHasRequest));
     EXPECT_EQ(*ParseRunKind(Name(kind)), kind);
   }
