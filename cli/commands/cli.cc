@@ -194,6 +194,8 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   // are added.
   AddJobCommands(app, session);
   AddScheduleCommands(app, session);
+  AddGroupCommands(app, session);
+  AddCalendarCommands(app, session);
   AddRunCommands(app, session);
   AddBulkCommands(app, session);
   AddBackfillCommands(app, session);

@@ -11,7 +11,7 @@ struct CommandGroup {
 };
 
 constexpr std::array kCommandGroups = {
-    CommandGroup{"Jobs", "job schedule namespace"},
+    CommandGroup{"Jobs", "job schedule group calendar namespace"},
     CommandGroup{"Runs", "run bulk backfill dead-letter"},
     CommandGroup{"Files", "apply diff validate export import"},
     CommandGroup{"Operations", "executor system delivery notify audit backup"},
@@ -52,6 +52,10 @@ constexpr std::array kExamples = {
     Examples{"schedule",
              {"carillon schedule next '0 9 * * MON-FRI' --tz Europe/Paris",
               "carillon schedule lint '*/7 * * * *'"}},
+    Examples{"group", {"carillon group set db --limit 3", "carillon job edit backup --group db"}},
+    Examples{"calendar",
+             {"carillon calendar set workdays -f workdays.yaml",
+              "carillon calendar preview workdays --days 30"}},
     Examples{"namespace", {"carillon namespace list", "carillon job list --namespace payroll"}},
     Examples{"run",
              {"carillon run list --state FAILED --since 24h", "carillon run logs RUN_ID -f"}},

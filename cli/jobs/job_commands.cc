@@ -282,6 +282,8 @@ std::string ScheduleSummary(const json& job) {
     text = first.value("cron_expression", "") + " " + first.value("time_zone", "");
   } else if (first.value("kind", "") == "rate") {
     text = "every " + RateText(first.value("every_ms", int64_t{0}));
+  } else if (first.value("kind", "") == "delay") {
+    text = RateText(first.value("every_ms", int64_t{0})) + " after each run";
   } else {
     text = "once " + Cell(first.value("at", json(nullptr)));
   }

@@ -54,6 +54,8 @@ constexpr std::array kFieldFlags = {
               "Max. active runs, with --overlap skip, queue_one or queue_all"},
     FieldFlag{"--queue-max", "queue_max", Kind::kNumber,
               "Max. waiting runs, with --overlap queue_all"},
+    FieldFlag{"--group", "concurrency_group", Kind::kText,
+              "Concurrency group, whose limit its jobs share; '' = none"},
     FieldFlag{"--dst-gap", "dst_gap", Kind::kText,
               "Local time that does not exist (DST): fire or skip"},
     FieldFlag{"--dst-repeat", "dst_repeat", Kind::kText,
@@ -108,7 +110,14 @@ Result<int64_t> WholeSecondsOf(const std::string& flag, const std::string& text)
   return time->count() / 1'000'000;
 }
 
-// The fields that --start-time, --end-time and --jitter add to cron and rate schedules.
+// True if a flag was given that adds a field to the schedules of --cron and --every only.
+bool LimitsFires(const JobFlags& flags) {
+  return !flags.end_time.empty() || !flags.jitter.empty() || !flags.calendar.empty() ||
+         !flags.blackout.empty();
+}
+
+// The fields that --start-time, --end-time, --jitter, --calendar and --blackout add to cron and
+// rate schedules.
 Result<json> RepeatedFieldsOf(const JobFlags& flags) {
   json fields = json::object();
   if (!flags.start_time.empty()) fields["start_time"] = flags.start_time;
@@ -119,8 +128,15 @@ Result<json> RepeatedFieldsOf(const JobFlags& flags) {
   if (!flags.jitter.empty()) {
     CARILLON_ASSIGN_OR_RETURN(fields["jitter_s"], WholeSecondsOf("--jitter", flags.jitter));
   }
-  if (!fields.empty() && flags.crons.empty() && flags.rates.empty()) {
-    return {ErrorCode::kInvalid, "--start-time, --end-time and --jitter need --cron or --every"};
+  if (!flags.calendar.empty()) fields["calendar"] = flags.calendar;
+  if (!flags.blackout.empty()) fields["blackout"] = flags.blackout;
+  const bool repeated = !flags.crons.empty() || !flags.rates.empty();
+  if (!repeated && LimitsFires(flags)) {
+    return {ErrorCode::kInvalid,
+            "--end-time, --jitter, --calendar and --blackout need --cron or --every"};
+  }
+  if (!repeated && flags.pauses.empty() && !flags.start_time.empty()) {
+    return {ErrorCode::kInvalid, "--start-time needs --cron, --every or --delay"};
   }
   return fields;
 }
@@ -137,6 +153,11 @@ Result<json> SchedulesOf(const JobFlags& flags) {
     schedules.push_back({{"kind", "rate"}, {"every_ms", every.count() / 1000}});
     schedules.back().update(repeated);
   }
+  for (const std::string& pause : flags.pauses) {
+    CARILLON_ASSIGN_OR_RETURN(const Duration every, ParseDuration(pause));
+    schedules.push_back({{"kind", "delay"}, {"every_ms", every.count() / 1000}});
+    if (!flags.start_time.empty()) schedules.back()["start_time"] = flags.start_time;
+  }
   for (const std::string& at : flags.instants) {
     CARILLON_TRY(ParseRfc3339(at));
     schedules.push_back({{"kind", "once"}, {"at", at}});
@@ -149,9 +170,9 @@ Result<json> SchedulesOf(const JobFlags& flags) {
 }
 
 bool NamesSchedules(const JobFlags& flags) {
-  const bool limits = !flags.start_time.empty() || !flags.end_time.empty() || !flags.jitter.empty();
   return flags.manual || !flags.crons.empty() || !flags.rates.empty() || !flags.instants.empty() ||
-         !flags.delays.empty() || limits;
+         !flags.delays.empty() || !flags.pauses.empty() || !flags.start_time.empty() ||
+         LimitsFires(flags);
 }
 
 }  // namespace
@@ -181,19 +202,27 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
       repeated("--every", flags.rates, "Fixed interval, e.g. 500ms, 30s, 1h; repeatable");
   CLI::Option* at = repeated("--at", flags.instants, "Once, at an RFC 3339 time; repeatable");
   CLI::Option* in = repeated("--in", flags.delays, "Once, after this time, e.g. 90m; repeatable");
+  CLI::Option* pause = repeated("--delay", flags.pauses,
+                                "This long after the end of the last run, e.g. 10s; repeatable");
   CLI::Option* start =
       verb->add_option("--start-time", flags.start_time,
-                       "RFC 3339 time before which --cron and --every do not fire");
+                       "RFC 3339 time before which --cron, --every and --delay do not fire");
   CLI::Option* end = verb->add_option("--end-time", flags.end_time,
                                       "RFC 3339 time from which --cron and --every do not fire");
   CLI::Option* jitter =
       verb->add_option("--jitter", flags.jitter,
                        "Start each run of --cron and --every up to this much later, e.g. 5m");
+  CLI::Option* calendar = verb->add_option("--calendar", flags.calendar,
+                                           "Calendar outside which --cron and --every do not fire");
+  CLI::Option* blackout = verb->add_option("--blackout", flags.blackout,
+                                           "Calendar within which --cron and --every do not fire");
+  calendar->check(NotEmpty);
+  blackout->check(NotEmpty);
   repeated("--param", flags.parameters, "Parameter, name=value; repeatable");
   repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
   repeated("--label", flags.labels, "Label, name=value; repeatable");
   verb->add_flag("--manual", flags.manual, "No schedule: run only manually")
-      ->excludes(cron, every, at, in, start, end, jitter);
+      ->excludes(cron, every, at, in, pause, start, end, jitter, calendar, blackout);
   verb->add_flag("--paused", flags.paused, "Pause the job");
 }
 

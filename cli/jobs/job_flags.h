@@ -22,6 +22,9 @@ struct JobFlags {
   std::string start_time;
   std::string end_time;
   std::string jitter;
+  std::string calendar;
+  std::string blackout;
+  std::vector<std::string> pauses;  // of fixed-delay schedules
   std::vector<std::string> parameters;
   std::vector<std::string> env;
   std::vector<std::string> labels;

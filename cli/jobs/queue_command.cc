@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/jobs/commands.h"
+#include "cli/runs/group_text.h"
 
 namespace carillon::cli {
 namespace {
@@ -43,11 +44,34 @@ json RowOf(json run, const json& place) {
   return run;
 }
 
-void PrintRows(Session& session, const json& queue) {
+// Returns a row for each run of the job that waits for a slot of the job's group. Empty if the job
+// has no group, or if the group cannot be read.
+json GroupRows(Session& session, const std::string& job_id) {
+  json rows = json::array();
+  const auto job = session.Call({.path = JobPath(job_id)});
+  if (!job.ok() || !job->body.is_object()) return rows;
+  const json name = job->body.value("concurrency_group", json());
+  if (!name.is_string() || name == "") return rows;
+  const auto group = session.Call({.path = "/api/groups/" + Escape(name.get<std::string>())});
+  if (!group.ok()) return rows;
+  for (json run : RunsOf(group->body, "queue")) {
+    if (!run.is_object() || run.value("job_id", json()) != job_id) continue;
+    const json position = run.value("position", json());
+    if (!position.is_number_integer()) continue;
+    run["place"] = Ordinal(position.get<int64_t>()) + " of group " + Cell(name);
+    run["due_since"] = run.value("since", json());
+    run["state"] = "PENDING";
+    rows.push_back(std::move(run));
+  }
+  return rows;
+}
+
+void PrintRows(Session& session, const json& queue, const std::string& job_id) {
   json rows = json::array();
   const json queued = RunsOf(queue, "queued");
   for (const json& run : RunsOf(queue, "holders")) rows.push_back(RowOf(run, "slot"));
   for (size_t i = 0; i < queued.size(); ++i) rows.push_back(RowOf(queued[i], i + 1));
+  for (json& run : GroupRows(session, job_id)) rows.push_back(std::move(run));
   session.Print().List({{"items", std::move(rows)}}, QueueView());
   const json length = queue.is_object() ? queue.value("length", json()) : json();
   const auto shown = static_cast<int64_t>(queued.size());
@@ -64,7 +88,7 @@ Outcome<ExitCode> ShowQueue(Session& session, const QueueArguments& arguments) {
   Printer print = session.Print();
   const bool rows = print.form() == Form::kTable || print.form() == Form::kName;
   if (rows || session.flags().quiet) {
-    PrintRows(session, queue.body);
+    PrintRows(session, queue.body, arguments.id);
   } else {
     print.Object(queue.body, QueueView());
   }

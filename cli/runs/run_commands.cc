@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/runs/commands.h"
+#include "cli/runs/group_text.h"
 #include "cli/runs/run_logs.h"
 #include "cli/runs/run_wait.h"
 #include "common/domain/run/run.h"
@@ -23,7 +24,8 @@ std::string PathOf(const std::string& run_id, const std::string& action = "") {
   return "/api/runs/" + Escape(run_id) + (action.empty() ? "" : "/" + action);
 }
 
-// In table form the attempts are printed as a second table below the run.
+// In table form the attempts are printed as a second table below the run, and a wait for a group as
+// one sentence.
 void PrintRun(Session& session, json run) {
   static const View attempts_view{{{"ATTEMPT", "attempt"},
                                    {"STATE", "state"},
@@ -40,6 +42,10 @@ void PrintRun(Session& session, json run) {
   if (for_a_person && run.is_object() && run.contains("attempts") && run["attempts"].is_array()) {
     attempts = std::move(run["attempts"]);
     run.erase("attempts");
+  }
+  if (for_a_person && run.is_object() && run.contains("waiting")) {
+    const std::string wait = GroupWaitText(run["waiting"]);
+    if (!wait.empty()) run["waiting"] = wait;
   }
   print.Object(run, RunView());
   if (attempts.empty()) return;
