@@ -41,7 +41,7 @@ export function CalendarPage() {
     <>
       <PageHeader
         documentTitle={name}
-        title={<span className="mono">{name}</span>}
+        title={name}
         under={
           <>
             {t('calendars.version')} {version} · {t('calendars.named_by', { count: jobs })}

@@ -46,7 +46,7 @@ function Known({ group }: { group: GroupDetail }) {
     <>
       <PageHeader
         documentTitle={group.name}
-        title={<span className="mono">{group.name}</span>}
+        title={group.name}
         under={
           <>
             {t('groups.slots', { taken: group.running, max: group.limit })} ·{' '}
@@ -55,7 +55,7 @@ function Known({ group }: { group: GroupDetail }) {
         }
         actions={<Actions group={group} />}
       />
-      <div className="grid gap-4 xl:grid-cols-2">
+      <div className="grid gap-4">
         <Holders group={group} />
         <Queue group={group} />
       </div>
