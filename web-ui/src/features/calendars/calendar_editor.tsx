@@ -5,7 +5,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Save } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
 import { ApiError, call } from '../../api/client';
-import type { Calendar } from '../../api/types';
+import type { Calendar, CalendarDefinition } from '../../api/types';
 import { useMay } from '../../auth/session';
 import { useTranslation } from '../../i18n/use_translation';
 import { isName } from '../../lib/names';
@@ -27,23 +27,22 @@ import {
   type Wrong,
 } from './calendar_values';
 
-// `calendar` is absent for a new one. `taken`: names of calendars that exist.
+// `name` and `definition` are absent for a new one. `taken`: names of calendars that exist.
 export function CalendarEditor(props: {
-  calendar?: Calendar;
+  name?: string;
+  definition?: CalendarDefinition;
   taken?: readonly string[];
   onSaved?: (calendar: Calendar) => void;
 }) {
   const { t } = useTranslation();
   const may = useMay('config:write');
   const client = useQueryClient();
-  const [name, setName] = useState(props.calendar?.name ?? '');
-  const [values, setValues] = useState<CalendarValues>(
-    props.calendar ? valuesOf(props.calendar.definition) : EMPTY,
-  );
+  const [name, setName] = useState(props.name ?? '');
+  const [values, setValues] = useState<CalendarValues>(props.definition ? valuesOf(props.definition) : EMPTY);
   const [tried, setTried] = useState(false);
   const [busy, setBusy] = useState(false);
   const [refused, setRefused] = useState<Record<string, string>>({}); // by field, as the server says
-  const isNew = props.calendar === undefined;
+  const isNew = props.name === undefined;
   const wrong = wrongIn(values);
   const wrongName = !isNew
     ? undefined

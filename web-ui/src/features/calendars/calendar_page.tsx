@@ -37,6 +37,7 @@ export function CalendarPage() {
       />
     );
   const { definition, effective_time, version, jobs } = calendar.data;
+  const zone = definition?.time_zone ?? 'UTC';
   return (
     <>
       <PageHeader
@@ -51,10 +52,14 @@ export function CalendarPage() {
       />
       <p role="status" className="mb-4 rounded-md bg-idle-soft px-4 py-2.5 text-idle">
         {t('calendars.effective_from', {
-          at: `${absoluteTime(Date.parse(effective_time), definition.time_zone)} (${definition.time_zone})`,
+          at: `${absoluteTime(Date.parse(effective_time), zone)} (${zone})`,
         })}
       </p>
-      <CalendarEditor key={name} calendar={calendar.data} />
+      {definition === null ? (
+        <p>{t('calendars.unknown')}</p>
+      ) : (
+        <CalendarEditor key={name} name={name} definition={definition} />
+      )}
     </>
   );
 }

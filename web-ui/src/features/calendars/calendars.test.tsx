@@ -74,7 +74,8 @@ beforeEach(() => {
 describe('the page of calendars', () => {
   it('says what is in each, and leads to it', async () => {
     const empty = { ...office, name: 'all', jobs: 0, definition: { time_zone: 'UTC' } };
-    server.use(http.get(at('calendars'), () => HttpResponse.json({ items: [office, empty] })));
+    const newer = { ...office, name: 'newer', definition: null };
+    server.use(http.get(at('calendars'), () => HttpResponse.json({ items: [office, empty, newer] })));
     open('/calendars');
     const link = await screen.findByRole('link', { name: 'office' }, { timeout: SLOW_MS });
     expect(link.getAttribute('href')).toBe('/calendars/office');
@@ -85,6 +86,7 @@ describe('the page of calendars', () => {
         .map((cell) => cell.textContent);
     expect(row('office')).toEqual(['Europe/Berlin', 'Mon Tue, except 1 date', '09:00-17:00', '1']);
     expect(row('all')).toEqual(['UTC', 'Every day', 'The whole day', '0']);
+    expect(row('newer')[1]).toMatch(/newer version of Carillon/);
   });
 
   it('says that there are none, and why they cannot be loaded', async () => {

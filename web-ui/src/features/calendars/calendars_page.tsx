@@ -81,6 +81,7 @@ export function CalendarsPage() {
 
 function Days({ calendar }: { calendar: Calendar }) {
   const { t } = useTranslation();
+  if (calendar.definition === null) return t('calendars.unknown');
   const { weekdays = [], dates = [], except = [] } = calendar.definition;
   const parts = [
     ...(weekdays.length > 0 ? [weekdays.map((day) => t(`calendars.weekday.${day}`)).join(' ')] : []),
@@ -104,19 +105,23 @@ function CalendarsTable({ calendars }: { calendars: Calendar[] }) {
         </Link>
       ),
     },
-    { id: 'zone', header: t('calendars.zone'), cell: (calendar) => calendar.definition.time_zone },
+    { id: 'zone', header: t('calendars.zone'), cell: (calendar) => calendar.definition?.time_zone ?? '–' },
     { id: 'days', header: t('calendars.days'), cell: (calendar) => <Days calendar={calendar} /> },
     {
       id: 'intervals',
       header: t('calendars.intervals'),
       cell: ({ definition }) =>
-        definition.intervals?.length ? definition.intervals.join(', ') : t('calendars.whole_day'),
+        definition === null
+          ? '–'
+          : definition.intervals?.length
+            ? definition.intervals.join(', ')
+            : t('calendars.whole_day'),
     },
     { id: 'jobs', header: t('calendars.jobs'), cell: (calendar) => calendar.jobs },
     {
       id: 'effective',
       header: t('calendars.effective'),
-      cell: (calendar) => <Time at={calendar.effective_time} zone={calendar.definition.time_zone} />,
+      cell: (calendar) => <Time at={calendar.effective_time} zone={calendar.definition?.time_zone} />,
     },
   ];
   return (

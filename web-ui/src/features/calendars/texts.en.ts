@@ -31,6 +31,7 @@ export const en = {
   'calendars.whole_day': 'The whole day',
   'calendars.date_wrong': '“{{line}}” is not a date such as 2026-12-24.',
   'calendars.interval_wrong': '“{{line}}” is not an interval such as 09:00-17:00.',
+  'calendars.unknown': 'A newer version of Carillon wrote this definition; this server cannot show it.',
   'calendars.jobs': 'Jobs',
   'calendars.version': 'Version',
   'calendars.effective': 'Effective from',

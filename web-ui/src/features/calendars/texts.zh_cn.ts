@@ -30,6 +30,7 @@ export const zhCN: TwinOf<typeof en> = {
   'calendars.whole_day': '全天',
   'calendars.date_wrong': '“{{line}}”不是日期（例如 2026-12-24）。',
   'calendars.interval_wrong': '“{{line}}”不是时段（例如 09:00-17:00）。',
+  'calendars.unknown': '此定义由更新版本的 Carillon 写入，此服务器无法显示。',
   'calendars.jobs': '任务',
   'calendars.version': '版本',
   'calendars.effective': '生效时间',
