@@ -1,8 +1,8 @@
 // A real `carillon standalone` in a scratch directory, a client for its API, a proxy that serves it under a
 // path, and a browser with an empty profile, for the tests of the console.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -18,6 +18,8 @@ const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 // True in the long form of the tests (`./dev test --all`): more pages and lines, the same assertions.
 export const LONG = process.env.CARILLON_TEST_LONG === '1';
 const BIN = process.env.CARILLON_BIN ?? here('../../../build/dev/bin');
+// The data directory of an empty database (tests/support/py/mariadb_template.py), of which a new server gets a copy.
+const TEMPLATE = process.env.CARILLON_MARIADB_TEMPLATE;
 const START_MS = 60_000;
 const FLAGS = [
   '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
@@ -37,12 +39,18 @@ export async function until(condition, what, ms = 20_000) {
 // `env`: more settings of this server, such as CARILLON_NOTIFY_WEBHOOK_URL.
 export async function startServer(env = {}) {
   const data = mkdtempSync(join(tmpdir(), 'carillon-console-'));
+  if (TEMPLATE) {
+    mkdirSync(join(data, 'mariadb'), { mode: 0o700 });
+    execFileSync('cp', ['-a', TEMPLATE, join(data, 'mariadb', 'data')]);
+  }
   const read = (file) => readFileSync(join(data, file), 'utf8');
   let child;
   const begin = async (port) => {
     child = spawn(join(BIN, 'carillon'), ['standalone', '--port', port, '--data-dir', data], {
-      // The port of health and metrics is chosen freely, because other servers may use the default one.
-      stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, CARILLON_OPS_PORT: '0', ...env },
+      // The port of health and metrics is chosen freely, because other servers may use the default one. The database is
+      // small, because its server writes the redo log, which grows with the buffer pool, in full.
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...process.env, CARILLON_OPS_PORT: '0', CARILLON_STORE_BUFFER_POOL_MIB: '128', ...env },
     });
     let log = '';
     child.stderr.on('data', (chunk) => { log = (log + chunk).slice(-4000); });

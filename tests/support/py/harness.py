@@ -18,6 +18,9 @@ import urllib.parse
 BIN = os.environ.get("CARILLON_BIN", "build/dev/bin")
 # True in the long form of the tests (`./dev test --all`): larger counts, the same faults and assertions.
 LONG = os.environ.get("CARILLON_TEST_LONG") == "1"
+# The data directory of an empty database (mariadb_template.py), of which a new server gets a copy. ctest sets it; without
+# it the server creates its database itself.
+TEMPLATE = os.environ.get("CARILLON_MARIADB_TEMPLATE")
 
 
 def wait_until(condition, seconds, what, every=0.05):
@@ -129,18 +132,23 @@ class Api:
 
 
 class Standalone:
-    def __init__(self, directory=None, extra=(), env=None, data_dir=None, new_session=False):
+    def __init__(self, directory=None, extra=(), env=None, data_dir=None, new_session=False, template=TEMPLATE):
         """`new_session`: Ctrl-C does not reach the server, so that the caller can stop it cleanly."""
         self.scratch = directory or tempfile.mkdtemp(prefix="carillon-e2e-")
         self.data_dir = data_dir or os.path.join(self.scratch, "data")
         self.extra = list(extra)
         self.new_session = new_session
+        self.template = template
         # A small buffer pool, because many tests run their own database at the same time.
         self.env = {"CARILLON_STORE_BUFFER_POOL_MIB": "128", **os.environ, **(env or {})}
         self.process = None
         self.log_path = os.path.join(self.scratch, "standalone.log")
 
     def start(self, seconds=60):
+        if self.template and not os.path.exists(self.data_dir):
+            os.mkdir(self.data_dir, mode=0o700)
+            os.mkdir(os.path.join(self.data_dir, "mariadb"), mode=0o700)
+            subprocess.run(["cp", "-a", self.template, os.path.join(self.data_dir, "mariadb", "data")], check=True)
         runtime = os.path.join(self.data_dir, "runtime.json")
         before = self._runtime_pid(runtime)
         with open(self.log_path, "ab") as log:
