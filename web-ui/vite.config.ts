@@ -2,6 +2,15 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
+// Tests that replace modules, or load them again. A module that another file has loaded would not be replaced.
+const OWN_MODULES = [
+  'src/auth/bootstrap_requests.test.ts',
+  'src/features/notices/deliveries_page.test.tsx',
+  'src/features/system/pause.test.tsx',
+  'src/i18n/language.test.ts',
+  'src/ui/time.test.tsx',
+];
+
 // Relative URLs and the <base> of index.html make one build work under any path.
 export default defineConfig({
   base: './',
@@ -34,9 +43,25 @@ export default defineConfig({
   test: {
     environment: 'happy-dom',
     setupFiles: ['test_support/setup.ts'],
-    include: ['src/**/*.test.{ts,tsx}'],
     restoreMocks: true,
-    // A quarter less than processes; each file still has modules of its own, whose variables tests change.
+    unstubGlobals: true,
+    // Times that a busy machine keeps as well.
+    testTimeout: 20_000,
+    // A quarter less CPU time than processes. Most files share the modules of their worker, which takes less than half
+    // of the time: otherwise each file loads and runs the console, its libraries and happy-dom again.
     pool: 'threads',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'shared modules',
+          include: ['src/**/*.test.{ts,tsx}'],
+          exclude: OWN_MODULES,
+          setupFiles: ['test_support/shared_setup.ts'],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'own modules', include: OWN_MODULES } },
+    ],
   },
 });

@@ -1,8 +1,10 @@
-import { cleanup } from '@testing-library/react';
+import { cleanup, configure } from '@testing-library/react';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { startTexts } from '../src/i18n';
 import { setPreferences } from '../src/lib/preferences';
 import { server } from './server';
+
+configure({ asyncUtilTimeout: 5_000 }); // what a busy machine keeps
 
 beforeAll(async () => {
   document.head.innerHTML = '<base href="http://console.test/">';

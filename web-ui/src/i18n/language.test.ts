@@ -12,6 +12,7 @@ const held = vi.hoisted(() => {
     give: () => give(),
   };
 });
+const WAIT = { timeout: 10_000 };
 vi.mock('./zh_cn', async (original) => {
   await held.texts;
   return original();
@@ -24,8 +25,8 @@ it('is the one chosen last, also where the texts of the one before come later', 
   setPreferences({ language: 'en' });
   held.give();
   await started;
-  await vi.waitFor(() => expect(i18next.hasResourceBundle('zh-CN', 'translation')).toBe(true));
+  await vi.waitFor(() => expect(i18next.hasResourceBundle('zh-CN', 'translation')).toBe(true), WAIT);
   expect([i18next.language, document.documentElement.lang]).toEqual(['en', 'en']);
   setPreferences({ language: 'zh-CN' });
-  await vi.waitFor(() => expect(document.documentElement.lang).toBe('zh-CN'));
+  await vi.waitFor(() => expect(document.documentElement.lang).toBe('zh-CN'), WAIT);
 });
