@@ -90,7 +90,7 @@ class HangTest(unittest.TestCase):
     def end(self, name):
         self.cluster.run("kill", name, "KILL")
         wait_until(lambda: self.cluster.refresh() and self.cluster.process(name)["state"] == "dead",
-                   60, f"{name} to end")
+                   60, f"{name} to end", every=0.2)
 
     def test_daemons_start_while_kafka_is_away(self):
         """Without Kafka they still renew the leases of running attempts, and a member still takes segments."""

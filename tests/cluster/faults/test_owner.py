@@ -57,7 +57,7 @@ class FrozenOwnerTest(unittest.TestCase):
         with open(os.path.join(home, "stop-after-fence"), "w", encoding="utf-8"):
             pass
         wait_until(lambda: self.cluster.refresh() and
-                   self.cluster.process(frozen)["state"] == "stopped", 20, "the owner to freeze")
+                   self.cluster.process(frozen)["state"] == "stopped", 20, "the owner to freeze", every=0.2)
         self.load.await_fires()
         assigned = self.told(leader, "assignment written", began)
         taken = self.told(leader, "segments taken", assigned)

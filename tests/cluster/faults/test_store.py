@@ -134,7 +134,7 @@ class StoreTest(unittest.TestCase):
     def stop_database(self):
         self.cluster.run("kill", "mariadb", "TERM")
         wait_until(lambda: self.cluster.refresh() and
-                   self.cluster.process("mariadb")["state"] == "dead", 60, "mariadbd to stop")
+                   self.cluster.process("mariadb")["state"] == "dead", 60, "mariadbd to stop", every=0.2)
 
     def copy_data(self, name):
         shutil.copytree(os.path.join(self.home(), "data"), os.path.join(self.home(), name),
@@ -261,7 +261,7 @@ class StoreTest(unittest.TestCase):
             self.cluster.run("kill", name, "TERM")
         wait_until(lambda: self.cluster.refresh() and all(
             self.cluster.process(name)["state"] == "dead" for name in self.members()), 60,
-            "the members to stop")
+            "the members to stop", every=0.2)
         self.stop_database()
         data = os.path.join(self.home(), "data")
         shutil.rmtree(data)
@@ -275,7 +275,7 @@ class StoreTest(unittest.TestCase):
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for name in self.members()]
         wait_until(lambda: self.cluster.refresh() and all(
             self.cluster.process(name)["state"] == "running" for name in self.members()), 30,
-            "the members to be started")
+            "the members to be started", every=0.2)
         shown = self.expect_held(uptime(), "history_lost")
         for process in starting:
             process.kill()

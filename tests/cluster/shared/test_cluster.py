@@ -23,12 +23,12 @@ class ClusterTest(unittest.TestCase):
         cls.cluster.destroy(keep=False)
 
     def state(self, name):
-        self.cluster.refresh()
+        self.cluster.ask_command()
         return self.cluster.process(name)["state"]
 
     def test_status_has_the_promised_shape(self):
         self.cluster.await_ready()
-        status = self.cluster.refresh()
+        status = self.cluster.ask_command()
         self.assertEqual(status["schema"], 1)
         self.assertIs(status["ready"], True)
         self.assertIn(status["leader"], ("scheduler-1", "scheduler-2"))
@@ -52,7 +52,7 @@ class ClusterTest(unittest.TestCase):
         schedulers = [p for p in status["processes"] if p["kind"] == "scheduler"]
         wait_until(lambda: all(
             p["owned_segments"] for p in self.cluster.refresh()["processes"]
-            if p["kind"] == "scheduler"), 20, "both members to own segments")
+            if p["kind"] == "scheduler"), 20, "both members to own segments", every=0.2)
         self.assertTrue(all(p["url"] and p["grpc"] for p in schedulers))
         for process in status["processes"]:
             if process["kind"] == "executor":
@@ -89,11 +89,11 @@ class ClusterTest(unittest.TestCase):
             self.assertEqual(self.state(name), "stopped")
             self.assertNotEqual(self.cluster.run("start", name, check=False).returncode, 0)
             other = wait_until(lambda: self.cluster.refresh()["leader"] not in (name, None) and
-                               self.cluster.status["leader"], 15, "another leader")
+                               self.cluster.status["leader"], 15, "another leader", every=0.2)
             self.assertNotEqual(other, name)
         finally:
             self.cluster.run("kill", name, "SIGCONT")
-        wait_until(lambda: self.cluster.refresh()["leader"] == other, 15, "one leader again")
+        wait_until(lambda: self.cluster.refresh()["leader"] == other, 15, "one leader again", every=0.2)
         self.cluster.await_ready()
 
     def test_second_executor_of_one_id_is_refused(self):
@@ -126,9 +126,9 @@ class ClusterTest(unittest.TestCase):
     def test_member_that_is_told_to_stop_hands_over_at_once(self):
         self.cluster.await_ready()
         self.cluster.run("kill", "scheduler-1", "TERM")
-        wait_until(lambda: self.state("scheduler-1") == "dead", 15, "the member to end")
+        wait_until(lambda: self.state("scheduler-1") == "dead", 15, "the member to end", every=0.2)
         wait_until(lambda: self.cluster.process("scheduler-2")["owned_segments"] == 64 or
-                   not self.cluster.refresh(), 10, "the other one to own everything")
+                   not self.cluster.refresh(), 10, "the other one to own everything", every=0.2)
         self.cluster.run("start", "scheduler-1")
         self.cluster.await_ready()
 
@@ -168,7 +168,7 @@ class DownTest(unittest.TestCase):
         pids.append(cluster.process("executor-1")["warden_pid"])
         cluster.run("down")
         self.assertEqual([pid for pid in pids if alive(pid)], [])
-        self.assertEqual({p["state"] for p in cluster.refresh()["processes"]}, {"dead"})
+        self.assertEqual({p["state"] for p in cluster.ask_command()["processes"]}, {"dead"})
         cluster.run("up")
         cluster.refresh()
         self.assertEqual(cluster.api().get("/api/jobs/kept")["job_id"], "kept")

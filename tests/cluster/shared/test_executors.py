@@ -160,7 +160,7 @@ class ExecutorsTest(unittest.TestCase):
             self.cluster.refresh()
             return (self.cluster.process(scheduler)["owned_segments"] or 0) > 5 and \
                 self.executor(executor)["running"] > 0
-        wait_until(works, 60, "work to move to them")
+        wait_until(works, 60, "work to move to them", every=0.2)
         self.cluster.await_ready()
         load.await_fires()
         load.run_for(3)
