@@ -14,7 +14,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../support/py"))
 from harness import LONG, Standalone, cli  # noqa: E402
 
-RUNS = 1_000_000 if LONG else 300_000
+RUNS = 1_000_000 if LONG else 230_000
 DAYS = 12
 JOBS = 40
 PLANNED = 60_000  # runs planned for the next hour

@@ -11,7 +11,7 @@ from test_history import History  # noqa: E402
 
 JOBS = 23
 LINES = 20_000
-MANY = 1_000_000 if LONG else 150_000
+MANY = 1_000_000 if LONG else 110_000
 SEARCHED_MAX = 100_000  # the most jobs that are examined for one page
 
 
