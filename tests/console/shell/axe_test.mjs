@@ -5,9 +5,25 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { LONG, look, startBrowser, startServer, until, withPerson } from '../support/server.mjs';
 
-// The elements of a page are the same in both themes, only colours differ. So the short form checks few pages in dark.
-const THEMES = ['light', 'dark'];
-const some = (paths, theme) => (LONG || theme === 'light' ? paths : paths.slice(0, 5));
+// The themes are alternatives of the style sheet: the elements of a page are the same in both, only colours differ. So a
+// page is loaded once, and then changes its theme. In dark, the short form checks only the rules about colours, and few of
+// the pages that are empty or failed, and of what opens over a page.
+const COLOURS = ['color-contrast', 'link-in-text-block'];
+const some = (all) => (LONG ? all : all.slice(0, 5));
+
+const ground = (page) => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+
+async function lookInBoth(page, what) {
+  const told = await look(page, what);
+  const light = await ground(page);
+  // Without transitions, so that no colour is on its way from one theme to the other.
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  assert.notEqual(await ground(page), light, what + ' has the colours of the dark theme');
+  told.push(...(await look(page, what + ', dark', LONG ? undefined : COLOURS)));
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: null });
+  return told;
+}
+
 let empty;
 let filled;
 let browser;
@@ -65,39 +81,45 @@ const settled = async (page) => {
   await until(async () => (await page.getByText('Loading…').count()) === 0, 'the page');
 };
 
-async function lookAll(server, paths, theme, prepare = async () => {}) {
-  await withPerson(browser, { token: server.token, theme, asked: ['/api/'] }, async (page) => {
+// `dark`: the paths that are also checked in dark.
+async function lookAll(server, paths, dark, prepare = async () => {}) {
+  await withPerson(browser, { token: server.token, asked: ['/api/'] }, async (page) => {
     await prepare(page);
     const told = [];
     for (const path of paths) {
       await page.goto(server.url + path);
       await settled(page);
-      told.push(...(await look(page, path)));
+      told.push(...(await (dark.includes(path) ? lookInBoth : look)(page, path)));
     }
     assert.deepEqual(told, []);
   });
 }
 
-for (const theme of THEMES) {
-  describe(`axe finds nothing, ${theme}`, () => {
-    test('where there is something', () => lookAll(filled, filledPages(), theme));
-    test('where nothing is yet', () => lookAll(empty, some(LISTS, theme), theme));
-    test('where nothing can be loaded', () => lookAll(filled, some(filledPages(), theme), theme, (page) =>
-      page.route('**/api/**', (route) => route.fulfill({
-        status: 422, contentType: 'application/problem+json',
-        body: JSON.stringify({ status: 422, code: 'contradiction', title: 'no', detail: 'Not now.', trace_id: 'abc', errors: [] }),
-      }))));
-    test('before anybody is in', async () => {
-      await withPerson(browser, { theme, asked: ['/api/'] }, async (page) => {
-        for (const path of ['/', '/setup#token=abc']) {
-          await page.goto(filled.url + path);
-          await page.locator('form').waitFor();
-          assert.deepEqual(await look(page, path), []);
-        }
-      });
+describe('axe finds nothing', () => {
+  test('where there is something', () => lookAll(filled, filledPages(), filledPages()));
+  test('where nothing is yet', () => lookAll(empty, LISTS, some(LISTS)));
+  test('where nothing can be loaded', () => lookAll(filled, filledPages(), some(filledPages()), (page) =>
+    page.route('**/api/**', (route) => route.fulfill({
+      status: 422, contentType: 'application/problem+json',
+      body: JSON.stringify({ status: 422, code: 'contradiction', title: 'no', detail: 'Not now.', trace_id: 'abc', errors: [] }),
+    }))));
+  test('before anybody is in', async () => {
+    await withPerson(browser, { asked: ['/api/'] }, async (page) => {
+      for (const path of ['/', '/setup#token=abc']) {
+        await page.goto(filled.url + path);
+        await page.locator('form').waitFor();
+        assert.deepEqual(await lookInBoth(page, path), []);
+      }
     });
   });
-}
+  test('in a theme that a page is opened in', async () => {
+    await withPerson(browser, { token: filled.token, theme: 'dark' }, async (page) => {
+      await page.goto(filled.url + '/jobs');
+      await settled(page);
+      assert.deepEqual(await look(page, '/jobs, opened in dark'), []);
+    });
+  });
+});
 
 // [page, the button that opens something, the selector of what opens]
 const OVERLAYS = [
@@ -128,50 +150,47 @@ const OVERLAYS = [
   ['/executors', { name: 'Add an executor' }, '.dialog'],
 ];
 
-for (const theme of THEMES) {
-  test(`what opens over a page: axe finds nothing, and closing it gives the focus back, ${theme}`, async () => {
-    await withPerson(browser, { token: filled.token, theme, asked: [] }, async (page) => {
-      const told = [];
-      for (const [path, button, opened] of some(OVERLAYS, theme)) {
-        await page.goto(filled.url + path);
-        const opener = page.getByRole('button', button).first();
-        await opener.focus();
-        await page.keyboard.press('Enter');
-        await page.locator(opened).waitFor();
-        const what = `${path} ${button.name}`;
-        told.push(...(await look(page, what)));
-        await until(() => page.evaluate((selector) => document.querySelector(selector)?.contains(document.activeElement), opened), what + ': the focus inside');
-        await page.keyboard.press('Escape');
-        await page.locator(opened).waitFor({ state: 'detached' });
-        await until(() => opener.evaluate((element) => element === document.activeElement), what + ': the focus back', 5_000)
-          .catch((error) => told.push(error.message));
-      }
-      assert.deepEqual(told, []);
-    });
+test('what opens over a page: axe finds nothing, and closing it gives the focus back', async () => {
+  await withPerson(browser, { token: filled.token, asked: [] }, async (page) => {
+    const told = [];
+    for (const overlay of OVERLAYS) {
+      const [path, button, opened] = overlay;
+      await page.goto(filled.url + path);
+      const opener = page.getByRole('button', button).first();
+      await opener.focus();
+      await page.keyboard.press('Enter');
+      await page.locator(opened).waitFor();
+      const what = `${path} ${button.name}`;
+      told.push(...(await (some(OVERLAYS).includes(overlay) ? lookInBoth : look)(page, what)));
+      await until(() => page.evaluate((selector) => document.querySelector(selector)?.contains(document.activeElement), opened), what + ': the focus inside');
+      await page.keyboard.press('Escape');
+      await page.locator(opened).waitFor({ state: 'detached' });
+      await until(() => opener.evaluate((element) => element === document.activeElement), what + ': the focus back', 5_000)
+        .catch((error) => told.push(error.message));
+    }
+    assert.deepEqual(told, []);
   });
-}
+});
 
 test('the palette, the shortcuts and the settings: axe finds nothing', async () => {
-  for (const theme of THEMES) {
-    await withPerson(browser, { token: filled.token, theme }, async (page) => {
-      await page.goto(filled.url + '/jobs');
-      await page.getByRole('link', { name: 'Green' }).waitFor();
-      const opener = page.getByRole('link', { name: 'Green' });
-      await opener.focus();
-      const told = [];
-      for (const key of ['Control+k', '?']) {
-        await page.keyboard.press(key);
-        await page.locator('[role=dialog]').first().waitFor();
-        told.push(...(await look(page, key)));
-        await page.keyboard.press('Escape');
-        await page.locator('[role=dialog]').first().waitFor({ state: 'detached' });
-        await until(() => opener.evaluate((element) => element === document.activeElement), key + ': the focus back', 5_000)
-          .catch((error) => told.push(error.message));
-      }
-      await page.getByRole('button', { name: 'Settings' }).click();
-      await page.getByRole('group', { name: 'Settings' }).waitFor();
-      told.push(...(await look(page, 'settings')));
-      assert.deepEqual(told, []);
-    });
-  }
+  await withPerson(browser, { token: filled.token }, async (page) => {
+    await page.goto(filled.url + '/jobs');
+    await page.getByRole('link', { name: 'Green' }).waitFor();
+    const opener = page.getByRole('link', { name: 'Green' });
+    await opener.focus();
+    const told = [];
+    for (const key of ['Control+k', '?']) {
+      await page.keyboard.press(key);
+      await page.locator('[role=dialog]').first().waitFor();
+      told.push(...(await lookInBoth(page, key)));
+      await page.keyboard.press('Escape');
+      await page.locator('[role=dialog]').first().waitFor({ state: 'detached' });
+      await until(() => opener.evaluate((element) => element === document.activeElement), key + ': the focus back', 5_000)
+        .catch((error) => told.push(error.message));
+    }
+    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByRole('group', { name: 'Settings' }).waitFor();
+    told.push(...(await lookInBoth(page, 'settings')));
+    assert.deepEqual(told, []);
+  });
 });

@@ -198,12 +198,10 @@ export function withServer(prepare = () => {}) {
 
 export const heading = (page, name) => page.getByRole('heading', { level: 1, name }).waitFor();
 
-// Returns the problems that axe finds in the current page.
-export async function look(page, what) {
+// Returns the problems that axe finds in the current page. `rules`: only these rules, instead of all of WCAG.
+export async function look(page, what, rules = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']) {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource);
-  const found = await page.evaluate(() => globalThis.axe.run(document, {
-    runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'],
-  }));
+  const found = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly, resultTypes: ['violations'] }), rules);
   return found.violations.map((one) =>
     `${what}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary).join('\n  ')}`);
 }
