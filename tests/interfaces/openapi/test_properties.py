@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "../../support/py"))
 import harness  # noqa: E402
 
 TESTER = os.environ.get("CARILLON_TESTER", "schemathesis")
-EXAMPLES = os.environ.get("CARILLON_EXAMPLES", "20")  # the number of requests for each operation
+EXAMPLES = os.environ.get("CARILLON_EXAMPLES", "20" if harness.LONG else "10")  # the number of requests for each operation
 CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
           "response_schema_conformance", "missing_required_header", "use_after_free", "ensure_resource_availability",
           "ignored_auth", "unsupported_method"]
