@@ -22,8 +22,8 @@
 namespace carillon::mysql {
 
 struct EditedSchedule {
-  StoredScheduleRow row;
-  WallTime next;  // the first fire that is neither planned nor in a gap
+  StoredScheduleRow row = {};
+  WallTime next = {};  // the first fire that is neither planned nor in a gap
   bool added = false;
   ScheduleCalendars calendars = {};
 };

@@ -74,10 +74,10 @@ Status JobEdit::Replace(const JobDefinition& definition, std::vector<ScheduleId>
       rows_.schedules.back().row.due.spec = spec;
       continue;
     }
-    EditedSchedule fresh{.row = {},
-                         .next = FirstFireAfter(definition, spec, now_, calendars[i]),
-                         .added = true,
-                         .calendars = calendars[i]};
+    EditedSchedule fresh;
+    fresh.next = FirstFireAfter(definition, spec, now_, calendars[i]);
+    fresh.added = true;
+    fresh.calendars = calendars[i];
     DueSchedule& due = fresh.row.due;
     due.schedule_id = ids.back();
     due.spec = spec;

@@ -98,14 +98,15 @@ Result<int64_t> DeleteRunsOf(Pool& pool, const ShortLivedJob& job, int64_t limit
   const auto count = static_cast<int64_t>(found.size());
   if (count == 0) return count;
   const std::string keys = found.Take();
-  CARILLON_TRY(RunTransaction(pool, {.operation = "retention"}, [&](Session& session) -> Status {
+  const auto erase = [&](Session& session) -> Status {
     CARILLON_ASSIGN_OR_RETURN(JsonRows ended, LockEnded(session, keys, job.before_us));
     if (ended.empty()) return {};
     // A dead letter is as old as the end of its run. Without its run it could not be retried.
     CARILLON_TRY(session.Execute("DELETE FROM dead_letters WHERE job_no = ? AND created_us < ?",
                                  {job.job_no, job.before_us}));
     return DeleteKeys(session, ended.Take());
-  }));
+  };
+  CARILLON_TRY(RunTransaction(pool, {.operation = "retention"}, erase));
   return count;
 }
 
