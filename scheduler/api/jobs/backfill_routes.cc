@@ -144,7 +144,7 @@ Reply Create(const Call& call, const BackfillTerms& terms, WallTime now) {
 using BackfillChange = Result<Backfill> (BackfillStore::*)(uint64_t, const WriteContext&);
 
 // Each change is idempotent, so it is tried once more after an unknown outcome.
-Reply Change(const Call& call, BackfillChange change, int status) {
+Reply Control(const Call& call, BackfillChange change, int status) {
   CARILLON_ASSIGN_OR_RETURN(const uint64_t number, PathNumber(call));
   CARILLON_ASSIGN_OR_RETURN(const json body, ReadObject(call.request, Body::kOptional, {"reason"}));
   CARILLON_ASSIGN_OR_RETURN(const std::string why,
@@ -231,8 +231,8 @@ Reply GetBackfill(const Call& call) {
   return JsonResponse(200, BackfillToJson(*backfill, allowed));
 }
 
-Reply PauseBackfill(const Call& call) { return Change(call, &BackfillStore::PauseBackfill, 200); }
-Reply ResumeBackfill(const Call& call) { return Change(call, &BackfillStore::ResumeBackfill, 200); }
-Reply CancelBackfill(const Call& call) { return Change(call, &BackfillStore::CancelBackfill, 202); }
+Reply PauseBackfill(const Call& call) { return Control(call, &BackfillStore::PauseBackfill, 200); }
+Reply ResumeBackfill(const Call& call) { return Control(call, &BackfillStore::ResumeBackfill, 200); }
+Reply CancelBackfill(const Call& call) { return Control(call, &BackfillStore::CancelBackfill, 202); }
 
 }  // namespace carillon::scheduler
