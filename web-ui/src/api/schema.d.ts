@@ -167,6 +167,7 @@ export interface components {
       every_ms: number;
       /** Format: date-time */
       start_time?: string;
+      parameters?: components['schemas']['Parameters'];
       schedule_id?: number;
     };
     OnceSchedule: {
