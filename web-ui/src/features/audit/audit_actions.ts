@@ -5,6 +5,8 @@ const DONE = {
   bulk: 'cancel',
   backfill: 'pause resume cancel',
   executor: 'patch enable disable drain join join_token',
+  group: 'update delete',
+  calendar: 'put delete',
   secret: 'create update delete rewrap',
   user: 'create patch delete',
   token: 'create delete',
