@@ -16,8 +16,6 @@ void AddImportCommands(CLI::App& app, Session& session);
 void AddFileCommands(CLI::App& app, Session& session);  // apply, diff, validate
 void AddExportCommand(CLI::App& app, Session& session);
 void AddScheduleCommands(CLI::App& app, Session& session);
-void AddGroupCommands(CLI::App& app, Session& session);
-void AddCalendarCommands(CLI::App& app, Session& session);
 
 // Returns "/api/jobs/ID", or "/api/jobs/ID/ACTION".
 std::string JobPath(const std::string& job_id, const std::string& action = "");
@@ -28,7 +26,5 @@ std::string ScheduleSummary(const nlohmann::json& job);
 // Prints the old or the new value of a change. Each line of `value` becomes one line: "  - 60".
 void PrintSide(Printer& print, const std::string& sign, const nlohmann::json& value);
 void PrintJob(Session& session, const nlohmann::json& job);
-// Prints all items of a list that accepts no page size.
-Outcome<ExitCode> PrintAll(Session& session, const std::string& path, const View& view);
 
 }  // namespace carillon::cli

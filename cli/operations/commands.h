@@ -1,4 +1,4 @@
-// Commands for executors, the system, servers and backups.
+// Commands for executors, groups, calendars, the system, servers and backups.
 #pragma once
 
 #include "cli/terminal/session.h"
@@ -8,10 +8,15 @@ namespace carillon::cli {
 // Adds the subcommands authority and join-token to `executor`.
 void AddJoinCommands(CLI::App& executor, Session& session);
 void AddExecutorCommands(CLI::App& app, Session& session);
+void AddGroupCommands(CLI::App& app, Session& session);
+void AddCalendarCommands(CLI::App& app, Session& session);
 void AddSystemCommands(CLI::App& app, Session& session);     // system, api, version, completion
 void AddConfigCommands(CLI::App& system, Session& session);  // adds `system config`
 void AddTopologyCommand(CLI::App& system, Session& session);
 void AddServerCommands(CLI::App& app, Session& session);  // standalone, check-config
 void AddBackupCommands(CLI::App& app, Session& session);
+
+// Prints all items of a list that accepts no page size.
+Outcome<ExitCode> PrintAll(Session& session, const std::string& path, const View& view);
 
 }  // namespace carillon::cli

@@ -5,7 +5,7 @@
 import * as z from 'zod/mini';
 import type { FieldPath } from 'react-hook-form';
 import type { Job, Schedule } from '../../../api/types';
-import type { Definition } from './definition';
+import { parametersOf, parametersText, type Definition } from './definition';
 import {
   TELL_DEFAULTS,
   notifyFrom,
@@ -14,11 +14,10 @@ import {
   wrongLate,
   wrongMail,
 } from './notifications_values';
-import { parametersOf, parametersText } from './parameters';
 import { definitionOfRules, ruleFieldOf, ruleRowsOf, rulesOf, wrongInRule } from './rule_values';
 import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './schedule_values';
 
-export { parametersOf } from './parameters';
+export { parametersOf } from './definition';
 
 export const KINDS = ['cron', 'rate', 'delay', 'once', 'manual', 'several'] as const;
 export const OVERLAP_POLICIES = [

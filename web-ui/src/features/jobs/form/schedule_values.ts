@@ -1,7 +1,6 @@
 // Schedules of a job as rows of the form, used if there are several, or one that the single fields
 // cannot show. Parts of a schedule that a row does not show are kept. Pure.
-import type { Definition } from './definition';
-import { parametersOf, parametersText } from './parameters';
+import { parametersOf, parametersText, type Definition } from './definition';
 
 export interface ScheduleRow {
   kind: string;

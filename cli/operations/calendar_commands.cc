@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "cli/jobs/commands.h"
+#include "cli/operations/commands.h"
 #include "cli/terminal/yaml.h"
 
 namespace carillon::cli {
