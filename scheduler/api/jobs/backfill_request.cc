@@ -10,6 +10,7 @@
 
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"
+#include "common/wire/json/parameters_json.h"
 #include "scheduler/api/http/request_parts.h"
 
 namespace carillon::scheduler {
@@ -101,8 +102,9 @@ Outcome<bool> CheckRange(const Call& call, const StoredJob& job, const BackfillT
 }
 
 // The parameters of the runs: those of the schedule, overridden by those of the request. They are
-// checked by the rules for the fields of a job.
-Outcome<std::string> ReadParameters(const json& body, const ScheduleSpec& spec) {
+// checked as those of a manual run.
+Outcome<std::string> ReadParameters(const json& body, const JobDefinition& job,
+                                    const ScheduleSpec& spec) {
   json merged = json::object();
   for (const auto& [name, value] : spec.parameters) {
     std::visit([&merged, &name = name](const auto& one) { merged[name] = one; }, value);
@@ -113,7 +115,9 @@ Outcome<std::string> ReadParameters(const json& body, const ScheduleSpec& spec) 
     CARILLON_ASSIGN_OR_RETURN(const ParsedJob checked, carillon::ParseJob(probe));
     merged.update(given);
   }
-  return merged.empty() ? std::string() : JsonToText(merged);
+  std::string text = merged.empty() ? std::string() : JsonToText(merged);
+  CARILLON_TRY(CheckParametersText(job, text));
+  return text;
 }
 
 }  // namespace
@@ -144,7 +148,7 @@ Outcome<BackfillRequest> ReadBackfillRequest(const Call& call, const StoredJob& 
   CARILLON_ASSIGN_OR_RETURN(request.dry_run, FlagMember(body, "dry_run"));
   CARILLON_ASSIGN_OR_RETURN(const StoredSchedule schedule, ChooseSchedule(job, schedule_id));
   terms.schedule_id = schedule.schedule_id;
-  CARILLON_ASSIGN_OR_RETURN(terms.parameters_json, ReadParameters(body, schedule.spec));
+  CARILLON_ASSIGN_OR_RETURN(terms.parameters_json, ReadParameters(body, job.definition, schedule.spec));
   CARILLON_TRY(CheckRange(call, job, terms, now));
   return request;
 }

@@ -94,6 +94,14 @@ TEST_F(BackfillRoutesTest, ParametersOfTheRequestOverrideThoseOfTheSchedule) {
   EXPECT_EQ(answer.body()["parameters"], json({{"a", "request"}, {"b", 1}}));
 }
 
+TEST_F(BackfillRoutesTest, ParametersFitTheRulesOfTheJob) {
+  const json job = Create({{"parameter_rules", {{"day", {{"choices", {"mon", "tue"}}}}}}});
+  const Answer refused = Post(PathOf(job), Range(1, {{"parameters", {{"day", "x"}}}}));
+  EXPECT_EQ(refused.status, 400) << refused.text;
+  EXPECT_EQ(refused.pointer(), "/parameters/day");
+  EXPECT_EQ(Post(PathOf(job), Range(1, {{"parameters", {{"day", "mon"}}}})).status, 201);
+}
+
 TEST_F(BackfillRoutesTest, RefusesWhatDoesNotFit) {
   const json job = Create();
   ExpectUnfit(job, Range(20), "/from", "not_kept");
