@@ -48,8 +48,8 @@ class BackfillLoop final : public Stepper {
   void Nudge();
   // Runs of these jobs have ended.
   void Ended(const std::vector<JobNo>& jobs);
-  // True if a backfill made the run, as far as this member knows: its fire is long past when it
-  // starts.
+  // True if a backfill made the run, as far as this member knows. Such a run starts long after its
+  // fire time.
   bool IsBackfilled(const RunKey& key) const;
 
  private:

@@ -235,13 +235,14 @@ RunRow MemoryBackfillStore::Insert(const Backfill& backfill, const JobEntry& job
 RunRow MemoryBackfillStore::RunAgain(const Backfill& backfill, const JobEntry& job,
                                      const RunKey& key, WallTime now) {
   const BackfillTerms& terms = backfill.terms;
-  const RunEntry entry = *tables_.FindRun(key);
+  RunEntry entry = *tables_.FindRun(key);
   AttemptResult ended = entry.result;
   // A lost attempt stays LOST, because its real end may still be reported.
   if (ended.state != RunState::kLost) ended.state = entry.row.state;
-  const RunChange change =
-      RunAgainChange(entry.row, ToJobRow(job), terms.priority, terms.parameters_json, now);
-  WriteChange(tables_, entry, change, ended, now);
+  const RunChange change = RunAgainChange(entry.row, ToJobRow(job), terms.priority, now);
+  MarkBackfilled(entry.row);
+  entry.parameters_json = terms.parameters_json;
+  WriteChange(tables_, std::move(entry), change, ended, now);
   return tables_.FindRun(key)->row;
 }
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/base/failpoint.h"
-#include "common/domain/backfill/backfill.h"
 #include "common/domain/run/skip.h"
 
 namespace carillon::memory {
@@ -45,12 +44,6 @@ void ApplyChange(RunEntry& entry, const RunChange& change, const AttemptResult& 
     row.def_version = change.def_version;
     row.priority = change.priority;
     if (!failpoint::Broken("group.free_on_retry")) row.group = {};
-  }
-  if (change.clear_token) row.claim_token = {};
-  if (change.backfill) {
-    row.kind = RunKind::kBackfill;
-    row.flags = kBackfillFlags;
-    entry.parameters_json = *change.backfill;
   }
   if (IsFinal(change.state) || change.state == RunState::kPending) row.cancel_requested.reset();
 }

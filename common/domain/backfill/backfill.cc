@@ -120,16 +120,20 @@ BackfillChoice DecideBackfill(const std::vector<RunRow>& runs, const BackfillSch
 }
 
 RunChange RunAgainChange(const RunRow& row, const JobRow& job, std::optional<int> priority,
-                         std::string parameters_json, WallTime now) {
+                         WallTime now) {
   const bool was_tried = row.state != RunState::kSkipped;
   return {.state = RunState::kPending,
           .attempt = row.attempt + (was_tried ? 1 : 0),
           .due = now,
           .def_version = job.version,
           .priority = priority.value_or(job.priority),
-          .record_attempt = was_tried,
-          .backfill = std::move(parameters_json),
-          .clear_token = !failpoint::Broken("backfill.keep_token")};
+          .record_attempt = was_tried};
+}
+
+void MarkBackfilled(RunRow& row) {
+  row.kind = RunKind::kBackfill;
+  row.flags = kBackfillFlags;
+  if (!failpoint::Broken("backfill.keep_token")) row.claim_token = {};
 }
 
 BackfillSpan SpanLeft(WallTime from, WallTime to, BackfillOrder order, WallTime cursor) {

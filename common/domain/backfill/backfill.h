@@ -88,11 +88,12 @@ struct BackfillSchedules {
 BackfillChoice DecideBackfill(const std::vector<RunRow>& runs, const BackfillSchedules& schedules,
                               BackfillRerun rerun);
 
-// The change of a run that is run again (kRunAgain): due now, by the job's present version, of kind
-// BACKFILL. It loses its claim token, because a repeated result of the earlier attempt must not
-// complete the new one.
+// The change of a run that is run again (kRunAgain): due now, by the job's present version.
 RunChange RunAgainChange(const RunRow& row, const JobRow& job, std::optional<int> priority,
-                         std::string parameters_json, WallTime now);
+                         WallTime now);
+// Makes the row of such a run one of kind BACKFILL. It loses its claim token, because a repeated
+// result of the earlier attempt must not complete the new one.
+void MarkBackfilled(RunRow& row);
 
 // ---- the fires of a range ----------------------------------------------------------------------
 

@@ -128,9 +128,6 @@ struct RunChange {
   bool record_attempt = false;  // copy the ended attempt to run_attempts
   bool store_result = false;    // write the result's columns into the run's row
   bool dead_letter = false;     // no attempt is left
-  // When PENDING: the run becomes one of kind BACKFILL, with these parameters (JSON; "" = none).
-  std::optional<std::string> backfill = {};
-  bool clear_token = false;  // no result of an earlier attempt is accepted any more
 };
 
 enum class ResultVerdict {
@@ -245,8 +242,7 @@ enum class JobChange { kEdited, kPaused, kDeleted };
 //                 fire > now          first attempt, fire <= now   later attempts
 //   kEdited       kept: kKeep         kKeep                        kKeep
 //                 else kUnplan
-//   kPaused       kUnplan             kSkip (a backfill:           kHoldBack
-//                                     kHoldBack)
+//   kPaused       kUnplan             kSkip; BACKFILL: kHoldBack   kHoldBack
 //   kDeleted      kUnplan             kSkip                        kCancel
 PendingEffect DecidePendingEffect(const RunRow& row, JobChange change, bool schedule_kept,
                                   WallTime now);

@@ -71,6 +71,11 @@ Status CountEnded(Session& session, Backfill* backfill) {
   return {};
 }
 
+Param ParametersOf(const BackfillTerms& terms) {
+  if (terms.parameters_json.empty()) return nullptr;
+  return std::string_view(terms.parameters_json);
+}
+
 Status InsertRuns(Session& session, const StepState& state, const std::vector<WallTime>& fires,
                   WallTime now, BackfillEffect* effect) {
   static const std::string statement = fmt::format(
@@ -95,14 +100,29 @@ Status InsertRuns(Session& session, const StepState& state, const std::vector<Wa
   }
   const std::string keys = rows.Take();
   const uint64_t segment = backfill.segment.value();
-  const Param parameters = terms.parameters_json.empty()
-                               ? Param(nullptr)
-                               : Param(std::string_view(terms.parameters_json));
   CARILLON_TRY(session.Execute(
       statement,
       {terms.schedule_id.value(), backfill.job_no.value(), segment, segment,
        int64_t{terms.priority.value_or(state.job.priority)}, ToUnixMicros(now), state.job.version,
-       ToUnixMicros(now), uint64_t{kBackfillFlags}, parameters, keys}));
+       ToUnixMicros(now), uint64_t{kBackfillFlags}, ParametersOf(terms), keys}));
+  return {};
+}
+
+// Writes what MarkBackfilled changed.
+Status UpdateBackfilled(Session& session, const std::vector<RunRow>& runs,
+                        const BackfillTerms& terms) {
+  static const std::string statement =
+      UpdateRuns("x BIGINT UNSIGNED PATH '$[3]', y BIGINT UNSIGNED PATH '$[4]'",
+                 fmt::format("r.kind = {}, r.flags = {}, r.token_high = k.x, r.token_low = k.y, "
+                             "r.parameters = ?",
+                             NumberOf(RunKind::kBackfill), kBackfillFlags),
+                 "r.state = 'PENDING'");
+  if (runs.empty()) return {};
+  JsonRows rows;
+  for (const RunRow& row : runs) {
+    rows.Begin().Add(row.key).Add(row.claim_token.high).Add(row.claim_token.low);
+  }
+  CARILLON_TRY(session.Execute(statement, {rows.Take(), ParametersOf(terms)}));
   return {};
 }
 
@@ -131,13 +151,14 @@ Status RunAgain(Session& session, const std::vector<RunKey>& keys, const StepRul
     CARILLON_ASSIGN_OR_RETURN(const RunDetail detail, ReadDetail(session, key, rules.incarnations));
     AttemptResult ended = detail.result;
     ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
-    const RunChange change =
-        RunAgainChange(run.row, state.job, terms.priority, terms.parameters_json, rules.now);
+    const RunChange change = RunAgainChange(run.row, state.job, terms.priority, rules.now);
     CARILLON_TRY(writer.Change(run, change, ended, rules.now));
+    MarkBackfilled(run.row);
     ++backfill.counts.rerun;
     effect->due.push_back(run.row);
   }
-  return writer.Flush();
+  CARILLON_TRY(writer.Flush());
+  return UpdateBackfilled(session, effect->due, terms);
 }
 
 // Creates as many runs as there is room for.

@@ -6,7 +6,6 @@
 #include "common/adapters/mysql/rows/notice_rows.h"
 #include "common/adapters/mysql/rows/queue_statements.h"
 #include "common/base/failpoint.h"
-#include "common/domain/backfill/backfill.h"
 #include "common/domain/run/skip.h"
 
 namespace carillon::mysql {
@@ -69,12 +68,6 @@ const std::string kPending = UpdateRuns(
     "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL, "
     "r.group_no = 0, r.group_slot = 0",
     "r.state + 0 = k.o");
-
-const std::string kBackfilled = UpdateRuns(
-    "d INT PATH '$[3]', f INT UNSIGNED PATH '$[4]', c INT PATH '$[5]', m LONGTEXT PATH '$[6]'",
-    "r.kind = k.d, r.flags = k.f, r.token_high = IF(k.c, 0, r.token_high), "
-    "r.token_low = IF(k.c, 0, r.token_low), r.parameters = CONVERT(FROM_BASE64(k.m) USING utf8mb4)",
-    "r.state = 'PENDING'");
 
 const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
                                      "r.state = 3, r.reason = k.r", "r.state + 0 = k.o");
@@ -343,7 +336,6 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
         .Add(row.def_version)
         .Add(change.reason)
         .Add(row.priority);
-    if (change.backfill) Backfill(run, change);
     return {};
   }
   if (change.state == RunState::kHeld) {
@@ -354,15 +346,6 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
   Free(run);
   FreeGroupSlot(run);
   return AddFinal(run, before, result, change.reason);
-}
-
-void RunWriter::Backfill(StoredRun& run, const RunChange& change) {
-  RunRow& row = run.row;
-  row.kind = RunKind::kBackfill;
-  row.flags = kBackfillFlags;
-  if (change.clear_token) row.claim_token = {};
-  backfilled_.Begin().Add(row.key).Add(NumberOf(row.kind)).Add(row.flags).Add(change.clear_token);
-  AddBlob(backfilled_, *change.backfill);
 }
 
 Status RunWriter::End(StoredRun& run, RunState state, std::string_view reason, WallTime now) {
@@ -484,7 +467,6 @@ Status RunWriter::Flush() {
   CARILLON_TRY(Update(kFinalWithError, finals_with_error_));
   CARILLON_TRY(Update(kFinalWithOutput, finals_with_output_));
   CARILLON_TRY(Update(kPending, pendings_));
-  CARILLON_TRY(Update(kBackfilled, backfilled_));
   CARILLON_TRY(Update(kHeld, helds_));
   // Slots are freed first: another run of the batch may have taken a number that is freed here.
   CARILLON_TRY(Insert(kSlotsFreed, slots_freed_));

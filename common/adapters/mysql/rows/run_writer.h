@@ -85,8 +85,6 @@ class RunWriter {
   };
   Status AddFinal(const StoredRun& run, const Before& before, const AttemptResult& result,
                   std::string_view reason);
-  // The part of a change that makes a run one of kind BACKFILL.
-  void Backfill(StoredRun& run, const RunChange& change);
   // Adds a notice to the same transaction as the change that causes it.
   void AddNotice(NoticeKind kind, const RunRow& row, std::string_view reason, WallTime now);
   void TakeSlot(StoredRun& run, int64_t slot);
@@ -107,7 +105,6 @@ class RunWriter {
   JsonRows finals_with_error_;  // final states of runs that may have an `error`
   JsonRows finals_with_output_;
   JsonRows pendings_;
-  JsonRows backfilled_;
   JsonRows helds_;
   JsonRows attempts_;
   JsonRows attempts_back_;  // deletes records of the attempt that is current again, and later ones

@@ -89,19 +89,22 @@ TEST(BackfillTest, ARunThatIsRunAgainLosesItsToken) {
   RunRow row = RowOf(RunState::kFailed);
   row.attempt = 2;
   const JobRow job{.job_no = JobNo(1), .version = 9, .priority = 4};
-  const RunChange change = RunAgainChange(row, job, {}, "{}", kBegin + 1h);
+  const RunChange change = RunAgainChange(row, job, {}, kBegin + 1h);
   EXPECT_EQ(change.state, RunState::kPending);
   EXPECT_EQ(change.attempt, 3);
   EXPECT_EQ(change.due, kBegin + 1h);
   EXPECT_EQ(change.def_version, 9);
   EXPECT_EQ(change.priority, 4);
   EXPECT_TRUE(change.record_attempt);
-  EXPECT_TRUE(change.clear_token);
-  EXPECT_EQ(change.backfill, "{}");
   row.state = RunState::kSkipped;
-  EXPECT_EQ(RunAgainChange(row, job, 8, "", kBegin).attempt, 2);
-  EXPECT_EQ(RunAgainChange(row, job, 8, "", kBegin).priority, 8);
-  EXPECT_FALSE(RunAgainChange(row, job, 8, "", kBegin).record_attempt);
+  EXPECT_EQ(RunAgainChange(row, job, 8, kBegin).attempt, 2);
+  EXPECT_EQ(RunAgainChange(row, job, 8, kBegin).priority, 8);
+  EXPECT_FALSE(RunAgainChange(row, job, 8, kBegin).record_attempt);
+  row.claim_token = {1, 2};
+  MarkBackfilled(row);
+  EXPECT_EQ(row.kind, RunKind::kBackfill);
+  EXPECT_EQ(row.flags, kBackfillFlags);
+  EXPECT_EQ(row.claim_token, ClaimToken{});
 }
 
 TEST(BackfillTest, FiresInBothOrders) {
