@@ -106,7 +106,6 @@ class MemoryTables {
 
   // The present calendars; valid until one is changed.
   const CalendarSet& Calendars() REQUIRES(mu);
-  const std::map<ScheduleId, ScheduleEntry>& schedules() const REQUIRES(mu) { return schedules_; }
 
   // ---- tables without an index ----
   StoreIdentity identity GUARDED_BY(mu);

@@ -112,7 +112,7 @@ TEST_F(BackfillLoopTest, AnotherOwnersBackfillsAreLeftAlone) {
   TakeAll("m2");
   Step();
   EXPECT_TRUE(Fed().empty());
-  EXPECT_EQ(owned(), kSegments - 1);
+  EXPECT_EQ(owned(), test::kSegments - 1);
 }
 
 TEST(ReadyHeapTest, BackgroundRunsGoBehindAllOthers) {

@@ -65,7 +65,7 @@ TEST_F(DefinitionCacheTest, ARunHasTheScheduleThatMadeIt) {
   const ScheduleId removed(999);
   EXPECT_EQ(definition->SpecOf(removed), nullptr);
   EXPECT_EQ(definition->ScheduleOf({fire, removed})->jitter(), 0s) << "one that fires then";
-  EXPECT_EQ(definition->ScheduleOf({fire + 1s, removed}), nullptr);
+  EXPECT_FALSE(definition->ScheduleOf({fire + 1s, removed}).has_value());
 }
 
 TEST_F(DefinitionCacheTest, ForgottenOnesAreReadAgain) {

@@ -5,8 +5,8 @@
 namespace carillon::scheduler {
 namespace {
 
-const WallTime kNow = FromUnixMicros(1'772'323'200'000'000);
-const PlanTimes kTimes{.now = kNow, .look = 15s, .horizon = 30s};
+const WallTime kPlannedAt = FromUnixMicros(1'772'323'200'000'000);
+const PlanTimes kTimes{.now = kPlannedAt, .look = 15s, .horizon = 30s};
 
 DueSchedule Delay(WallTime next_fire) {
   return {.schedule_id = ScheduleId(7),
@@ -24,7 +24,7 @@ PlannedSchedule Planned(const DueSchedule& due) {
 }
 
 TEST(PlanBuilderTest, ADelayScheduleHasOneRunHoweverLateAndAwaitsIt) {
-  for (const WallTime fire : {kNow - 24h, kNow, kNow + 5s}) {
+  for (const WallTime fire : {kPlannedAt - 24h, kPlannedAt, kPlannedAt + 5s}) {
     const PlannedSchedule planned = Planned(Delay(fire));
     ASSERT_EQ(planned.runs.size(), 1u);
     EXPECT_EQ(planned.runs[0].key.fire, fire);
@@ -39,15 +39,15 @@ TEST(PlanBuilderTest, ADelayScheduleHasOneRunHoweverLateAndAwaitsIt) {
 }
 
 TEST(PlanBuilderTest, ADelayScheduleBeyondTheHorizonAwaitsNothing) {
-  const PlannedSchedule planned = Planned(Delay(kNow + 1h));
+  const PlannedSchedule planned = Planned(Delay(kPlannedAt + 1h));
   EXPECT_TRUE(planned.runs.empty());
-  EXPECT_EQ(planned.advance.next_fire, kNow + 1h);
+  EXPECT_EQ(planned.advance.next_fire, kPlannedAt + 1h);
   EXPECT_EQ(planned.advance.awaited, WallTime{});
 }
 
 TEST(PlanBuilderTest, OtherSchedulesAwaitNothing) {
-  DueSchedule rate = Delay(kNow + 1s);
-  rate.spec = {.kind = ScheduleKind::kRate, .every = 1s, .start = kNow};
+  DueSchedule rate = Delay(kPlannedAt + 1s);
+  rate.spec = {.kind = ScheduleKind::kRate, .every = 1s, .start = kPlannedAt};
   const PlannedSchedule planned = Planned(rate);
   EXPECT_GT(planned.runs.size(), 10u);
   EXPECT_EQ(planned.runs[0].flags, 0u);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kJobs = 1'000;
 constexpr Duration kYear = 365 * 24h;
-constexpr Duration kHorizon = 6h;
+constexpr Duration kLongHorizon = 6h;
 
 class PlannedYearTest : public test::RoomTest {
  protected:
@@ -142,6 +142,7 @@ TEST_F(PlannedYearTest, EachFireOfAThousandSchedulesIsARunOrInOneGap) {
   CreateJobs();
   SegmentPlanner planner({.clock = clock_,
                           .store = faulty_,
+                          .calendars = calendars_,
                           .cluster = cluster_,
                           .segments = table_,
                           .fences = fences_,
@@ -150,7 +151,7 @@ TEST_F(PlannedYearTest, EachFireOfAThousandSchedulesIsARunOrInOneGap) {
                           .backlog = [] { return size_t{0}; },
                           .busy = [] { return false; },
                           .paused = [] { return false; }},
-                         {.horizon = kHorizon});
+                         {.horizon = kLongHorizon});
   while (clock_.Wall() < born_ + kYear) {
     SampleClock();
     Plan(planner);

@@ -57,14 +57,19 @@ TEST(PendingFiresTest, ADelayScheduleFiresAtItsStartOrAtOnceAndMissesNothing) {
   EXPECT_EQ(next, kNever);
 }
 
-TEST(PendingFiresTest, DelaySchedulesAreTheSameWhateverTheirDelay) {
+TEST(PendingFiresTest, DelaySchedulesContinueEachOtherWhateverTheirDelay) {
+  const auto continues = [](const ScheduleSpec& before, const ScheduleSpec& after) {
+    return ContinuedSchedules({&before}, {after}).front().has_value();
+  };
   const ScheduleSpec spec{.kind = ScheduleKind::kDelay, .every = 10s};
   ScheduleSpec other = spec;
   other.every = 1h;
-  EXPECT_TRUE(IsSameDelay(spec, other));
+  EXPECT_TRUE(continues(spec, other));
   other.start = kStart;
-  EXPECT_FALSE(IsSameDelay(spec, other));
-  EXPECT_FALSE(IsSameDelay(EverySecond(), EverySecond()));
+  EXPECT_FALSE(continues(spec, other));
+  ScheduleSpec rate = EverySecond();
+  rate.every = 1h;
+  EXPECT_FALSE(continues(EverySecond(), rate));
 }
 
 TEST(PendingFiresTest, JitterDoesNotMoveWhatIsPassedOver) {

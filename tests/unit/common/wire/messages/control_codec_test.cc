@@ -8,7 +8,7 @@ namespace carillon {
 namespace {
 
 const ExecutorId kExecutor("e1");
-const Incarnation kIncarnation("00aa");
+const Incarnation kFirstLife("00aa");
 
 HeldAttempt Attempt(uint32_t n) {
   return {.key = {FromUnixMicros(1'700'000'000'000'000 + n), ScheduleId(7), n},
@@ -25,7 +25,7 @@ bool Same(const HeldAttempt& a, const HeldAttempt& b) {
 
 template <typename Message>
 Message FromExecutorAgain(const Message& message) {
-  const auto decoded = DecodeFromExecutor(EncodeFromExecutor(message), kExecutor, kIncarnation);
+  const auto decoded = DecodeFromExecutor(EncodeFromExecutor(message), kExecutor, kFirstLife);
   EXPECT_TRUE(decoded.ok());
   return decoded.ok() ? std::get<Message>(*decoded) : Message{};
 }
@@ -47,7 +47,7 @@ TEST(ControlCodecTest, RegisterSaysWhoByTheStreamOnly) {
   sent.record.labels = {{"zone", "a"}, {"disk", ""}};
   const ExecutorRecord got = FromExecutorAgain(sent).record;
   EXPECT_EQ(got.id, kExecutor);
-  EXPECT_EQ(got.incarnation, kIncarnation);
+  EXPECT_EQ(got.incarnation, kFirstLife);
   EXPECT_EQ(got.host, "db3");
   EXPECT_EQ(got.ops_port, 8642);
   EXPECT_EQ(got.slots, 16);
@@ -123,7 +123,7 @@ TEST(ControlCodecTest, ClaimsComeBackAsTheStreamsOwn) {
   EXPECT_EQ(request.def_version, 5);
   EXPECT_EQ(request.overlap.policy, OverlapPolicy::kSkip);
   EXPECT_EQ(request.executor, kExecutor);
-  EXPECT_EQ(request.incarnation, kIncarnation);
+  EXPECT_EQ(request.incarnation, kFirstLife);
 }
 
 TEST(ControlCodecTest, AnswersComeBackAsTheyWere) {
@@ -219,7 +219,7 @@ TEST(ControlCodecTest, SettingsComeBackAsTheyWere) {
               ErrorCode::kCorrupt);
   }
   for (const Heartbeat& wrong : {Heartbeat{.config_version = -1}, Heartbeat{.tasks_behind = -1}}) {
-    EXPECT_EQ(DecodeFromExecutor(EncodeFromExecutor(wrong), kExecutor, kIncarnation).code(),
+    EXPECT_EQ(DecodeFromExecutor(EncodeFromExecutor(wrong), kExecutor, kFirstLife).code(),
               ErrorCode::kCorrupt);
   }
 }
@@ -238,13 +238,13 @@ TEST(ControlCodecTest, NoTokenIsNoClaim) {
   Heartbeat sent;
   sent.running = {Attempt(1)};
   sent.running[0].token = {};
-  EXPECT_EQ(DecodeFromExecutor(EncodeFromExecutor(sent), kExecutor, kIncarnation).code(),
+  EXPECT_EQ(DecodeFromExecutor(EncodeFromExecutor(sent), kExecutor, kFirstLife).code(),
             ErrorCode::kCorrupt);
 }
 
 TEST(ControlCodecTest, EmptyAndForeignBytesAreRefused) {
   for (const std::string& bytes : {std::string(), std::string("\xff\xff"), std::string(40, 'x')}) {
-    EXPECT_EQ(DecodeFromExecutor(bytes, kExecutor, kIncarnation).code(), ErrorCode::kCorrupt);
+    EXPECT_EQ(DecodeFromExecutor(bytes, kExecutor, kFirstLife).code(), ErrorCode::kCorrupt);
     EXPECT_EQ(DecodeToExecutor(bytes).code(), ErrorCode::kCorrupt);
   }
 }
@@ -261,10 +261,10 @@ TEST(ControlCodecTest, MutatedBytesAreRefusedOrStable) {
     std::string two = reply;
     one[rng.Below(one.size())] ^= static_cast<char>(1u << rng.Below(8));
     two[rng.Below(two.size())] ^= static_cast<char>(1u << rng.Below(8));
-    const auto from = DecodeFromExecutor(one, kExecutor, kIncarnation);
+    const auto from = DecodeFromExecutor(one, kExecutor, kFirstLife);
     if (from.ok()) {
       ++accepted;
-      EXPECT_TRUE(DecodeFromExecutor(EncodeFromExecutor(*from), kExecutor, kIncarnation).ok());
+      EXPECT_TRUE(DecodeFromExecutor(EncodeFromExecutor(*from), kExecutor, kFirstLife).ok());
     }
     const auto to = DecodeToExecutor(two);
     if (to.ok() && std::holds_alternative<ToExecutor>(*to)) {
