@@ -67,8 +67,7 @@ struct ScheduleAdvance {
   WallTime next_fire;      // kNever = no more fires
   // The fire whose run a delay schedule awaits from now on; zero = none.
   WallTime awaited = WallTime{};
-  // The version of the calendars by which it was computed: must match.
-  int64_t calendar_version = 0;
+  int64_t calendar_version = 0;  // of the calendars by which it was computed: must match
   // Set: the fire was computed anew, and this becomes the version.
   std::optional<int64_t> new_calendar_version = {};
 };
