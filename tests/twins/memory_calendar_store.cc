@@ -95,13 +95,23 @@ Status CheckCalendars(const CalendarSet& set, const JobDefinition& definition) {
   return {};
 }
 
-CalendarNumbers NumbersOf(const CalendarSet& set, const ScheduleSpec& spec) {
-  return set.NumbersOf(spec.calendar, spec.blackout).value();
-}
-
 ScheduleCalendars Resolved(const CalendarSet& set, const CalendarNumbers& numbers) {
   auto calendars = set.Of(numbers);
   return calendars.ok() ? std::move(*calendars) : ScheduleCalendars();
+}
+
+ScheduleEntry NewSchedule(const CalendarSet& set, const JobEntry& job, ScheduleId id,
+                          const ScheduleSpec& spec, WallTime now) {
+  const CalendarNumbers calendars = set.NumbersOf(spec.calendar, spec.blackout).value();
+  return {.id = id,
+          .job_no = job.job_no,
+          .segment = job.segment,
+          .spec = spec,
+          .version = 1,
+          .next_fire = FirstFireAfter(job.definition, spec, now, Resolved(set, calendars)),
+          .active = job.definition.enabled,
+          .calendars = calendars,
+          .calendar_version = set.VersionOf(calendars)};
 }
 
 ScheduleCalendars UsePresent(const CalendarSet& set, const JobDefinition& definition,

@@ -29,8 +29,9 @@ class MemoryCalendarStore final : public CalendarStore {
 // ---- calendars of schedules, for the writes of jobs ----
 // kInvalid with the pointer: a schedule names a calendar that does not exist.
 Status CheckCalendars(const CalendarSet& set, const JobDefinition& definition);
-// The names were checked before.
-CalendarNumbers NumbersOf(const CalendarSet& set, const ScheduleSpec& spec);
+// The row of a new schedule, whose names were checked before.
+ScheduleEntry NewSchedule(const CalendarSet& set, const JobEntry& job, ScheduleId id,
+                          const ScheduleSpec& spec, WallTime now);
 ScheduleCalendars Resolved(const CalendarSet& set, const CalendarNumbers& numbers);
 // Moves a paused schedule to its first fire by the present calendars, and returns these.
 ScheduleCalendars UsePresent(const CalendarSet& set, const JobDefinition& definition,

@@ -84,18 +84,7 @@ StoredJob MemoryJobStore::ToStored(const JobEntry& job) const {
 ScheduleId MemoryJobStore::AddSchedule(const JobEntry& job, const ScheduleSpec& spec,
                                        WallTime now) {
   const ScheduleId id(++tables_.last_schedule_id);
-  const CalendarSet& set = tables_.Calendars();
-  const CalendarNumbers calendars = NumbersOf(set, spec);
-  tables_.PutSchedule(
-      {.id = id,
-       .job_no = job.job_no,
-       .segment = job.segment,
-       .spec = spec,
-       .version = 1,
-       .next_fire = FirstFireAfter(job.definition, spec, now, Resolved(set, calendars)),
-       .active = job.definition.enabled,
-       .calendars = calendars,
-       .calendar_version = set.VersionOf(calendars)});
+  tables_.PutSchedule(NewSchedule(tables_.Calendars(), job, id, spec, now));
   return id;
 }
 
@@ -137,9 +126,7 @@ Result<StoredJobs> MemoryJobStore::CreateJobs(const NewJobs& jobs, const WriteCo
     if (tables_.FindJob(job.job_id) == nullptr && ids.insert(job.job_id).second) continue;
     return {ErrorCode::kExists, "job_id " + job.job_id.value() + " is taken"};
   }
-  for (const NewJob& job : jobs) {
-    CARILLON_TRY(CheckCalendars(tables_.Calendars(), job.definition));
-  }
+  for (const NewJob& one : jobs) CARILLON_TRY(CheckCalendars(tables_.Calendars(), one.definition));
   StoredJobs created;
   for (const NewJob& job : jobs) created.push_back(AddJob(job, context));
   return created;
