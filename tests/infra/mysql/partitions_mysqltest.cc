@@ -273,7 +273,6 @@ TEST_F(PartitionTest, ShortRetentionDeletesABoundedNumberOfRunsPerCall) {
 }
 
 TEST_F(PartitionTest, ShortRetentionIsReadFromTheIndexOfTheJob) {
-  StoreDriver s = driver();
   mysql::Rows rows = StoreDriver::v(outside_->Query(
       "EXPLAIN SELECT r.fire_us FROM job_runs r FORCE INDEX (by_job) WHERE r.job_no = ? AND "
       "r.fire_us < ? AND r.open_segment IS NULL AND r.ended_us < ? ORDER BY r.fire_us LIMIT 1000",

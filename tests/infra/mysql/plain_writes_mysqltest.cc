@@ -299,7 +299,9 @@ TEST_F(PlainWritesTest, EachFactOfAResultIsInTheStatement) {
     EXPECT_EQ(plain.missed, 1u);
     const Outcome broken = AfterResults(results.runs, results.reports, Path::kPlain, RuleOf(fact));
     EXPECT_EQ(broken.missed, 0u);
-    if (fact != ResultFact::kAwaited) EXPECT_FALSE(broken.SameAs(read));
+    if (fact != ResultFact::kAwaited) {
+      EXPECT_FALSE(broken.SameAs(read));
+    }
   }
 }
 
