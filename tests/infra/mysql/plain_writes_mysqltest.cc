@@ -1,6 +1,6 @@
 // Batches that are written without reading their rows (the plain path). The statement checks every
 // fact, and the tables end as if the rows had been read, decided on and written.
-#include "common/adapters/mysql/rows/plain_writes.h"
+#include "common/adapters/mysql/database/plain_writes.h"
 
 #include <functional>
 

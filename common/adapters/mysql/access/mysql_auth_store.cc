@@ -1,8 +1,8 @@
 #include "common/adapters/mysql/access/mysql_auth_store.h"
 
+#include "common/adapters/mysql/access/auth_rows.h"
 #include "common/adapters/mysql/client/ascii.h"
 #include "common/adapters/mysql/client/transaction.h"
-#include "common/adapters/mysql/rows/auth_rows.h"
 #include "common/adapters/mysql/rows/count_rows.h"
 #include "common/domain/refresh_family.h"
 #include "common/wire/json/share_json.h"

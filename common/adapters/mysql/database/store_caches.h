@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "common/adapters/mysql/client/unreadable.h"
-#include "common/adapters/mysql/rows/plain_writes.h"
+#include "common/adapters/mysql/database/plain_writes.h"
 #include "common/adapters/mysql/schema/id_blocks.h"
 #include "common/adapters/mysql/schema/incarnations.h"
 #include "common/base/metrics.h"

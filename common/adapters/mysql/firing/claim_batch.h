@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
-#include "common/adapters/mysql/rows/plain_writes.h"
+#include "common/adapters/mysql/database/plain_writes.h"
 #include "common/adapters/mysql/schema/incarnations.h"
 #include "common/ports/store/firing_store.h"
 

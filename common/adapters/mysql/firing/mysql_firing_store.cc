@@ -1,11 +1,11 @@
 #include "common/adapters/mysql/firing/mysql_firing_store.h"
 
 #include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/database/plain_writes.h"
 #include "common/adapters/mysql/firing/claim_batch.h"
 #include "common/adapters/mysql/firing/open_run_scans.h"
 #include "common/adapters/mysql/firing/result_batch.h"
 #include "common/adapters/mysql/rows/job_rows.h"
-#include "common/adapters/mysql/rows/plain_writes.h"
 #include "common/adapters/mysql/rows/plan_rows.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 

@@ -449,8 +449,7 @@ Result<JobsRead> ReadSomeJobs(Session& session, const std::string& where, Params
 
 Result<JobsRead> ReadJobs(Session& session, const std::string& where, const Params& params,
                           size_t limit, const JobOrdering& ordering) {
-  // Reads more if jobs were left out: a caller takes a page with fewer than `limit` for the
-  // last one.
+  // Reads more if jobs were left out: a page with fewer than `limit` counts as the last one.
   for (size_t asked = limit;;) {
     CARILLON_ASSIGN_OR_RETURN(JobsRead read, ReadSomeJobs(session, where, params, asked, ordering));
     const bool more = read.jobs.size() + read.left_out == asked;

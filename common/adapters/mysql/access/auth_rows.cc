@@ -1,4 +1,4 @@
-#include "common/adapters/mysql/rows/auth_rows.h"
+#include "common/adapters/mysql/access/auth_rows.h"
 
 #include <iterator>
 #include <sstream>

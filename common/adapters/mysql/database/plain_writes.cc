@@ -1,4 +1,4 @@
-#include "common/adapters/mysql/rows/plain_writes.h"
+#include "common/adapters/mysql/database/plain_writes.h"
 
 #include <algorithm>
 #include <string>
