@@ -158,7 +158,7 @@ function Manner({ values, error, onChange }: Part & { error?: string }) {
         >
           {RERUNS.map((rerun) => (
             <option key={rerun} value={rerun}>
-              {t('backfill.rerun_' + rerun)}
+              {t(`backfill.rerun_${rerun}`)}
             </option>
           ))}
         </select>

@@ -1,5 +1,6 @@
 // List of backfills with their progress, and buttons that pause, resume and cancel them.
 import '../audit/texts.en';
+import '../../auth/texts.en';
 import './texts.en';
 import '../notices/texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
