@@ -135,7 +135,7 @@ class World {
   void HangCoordinator(Duration wait);
   void MoveIdleSegments();
   void EndFaults();
-  bool AtRest() const;
+  bool AtRest();
   bool Happens(double chance) { return rng.Chance(chance); }
 
   // world_pause.cc

@@ -258,7 +258,7 @@ void World::EndFaults() {
   // Killed processes are already being restarted, and stopped processes continue by themselves.
 }
 
-bool World::AtRest() const {
+bool World::AtRest() {
   const bool runs_rest =
       std::all_of(checker.rows().begin(), checker.rows().end(),
                   [this](const auto& entry) { return checker.Rests(entry.second); });
