@@ -33,6 +33,8 @@ void CheckCompleted(const FinalPorts& ports, const Backfill& backfill,
   }
   const auto found = ports.history.lives().find(backfill.terms.schedule_id);
   if (found == ports.history.lives().end()) return;  // its creation was never acknowledged
+  // A step obeys the calendars of its time, which the history does not know.
+  if (!found->second.spec.calendar.empty() || !found->second.spec.blackout.empty()) return;
   const WallTime begin = found->second.from;
   ScheduleLife always = found->second;
   always.from = WallTime{};

@@ -81,10 +81,12 @@ GroupFacts GroupFactsOf(const ClaimRequest& request, const GroupEntry* group, co
   if (group == nullptr) return {.named = true};
   const bool stale = failpoint::Broken("group.limit_lock");
   const int64_t limit = stale ? std::max(group->limit, group->limit_before) : group->limit;
+  const auto taken = static_cast<int64_t>(group->holders.size());
   return {
       .named = true,
       .has_slot = row.group == group->group_no,
-      .free = FreeInGroup(limit, static_cast<int64_t>(group->holders.size())) > 0,
+      .too_many = taken > limit,
+      .free = FreeInGroup(limit, taken) > 0,
       .queued_before = !group->queue.empty() && group->queue.begin()->first < PlaceInGroup(row)};
 }
 

@@ -18,7 +18,8 @@ GroupPlace PlaceInGroup(const RunRow& row) {
 }
 
 bool MayStartInGroup(const GroupFacts& facts) {
-  if (!facts.named || facts.has_slot) return true;
+  if (!facts.named) return true;
+  if (facts.has_slot) return !facts.too_many;
   const bool behind = facts.queued_before && !failpoint::Broken("group.queued_before");
   return facts.free && !behind;
 }

@@ -41,10 +41,12 @@ GroupPlace PlaceInGroup(const RunRow& row);
 struct GroupFacts {
   bool named = false;          // the job names a group
   bool has_slot = false;       // the admission has reserved one for the run
+  bool too_many = false;       // more slots are taken than the limit, which was lowered, allows
   bool free = false;           // one may be taken
   bool queued_before = false;  // a run that goes before this one is queued for the group
 };
-// False: the run is queued for the group.
+// False: the run is queued for the group, and gives back a reserved slot: after the limit was lowered,
+// no attempt starts until enough of the others have ended.
 bool MayStartInGroup(const GroupFacts& facts);
 
 // The slots that may be given away. Attempts that run since before the limit was lowered count too.

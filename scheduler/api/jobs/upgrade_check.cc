@@ -34,7 +34,9 @@ struct NewField {
 };
 constexpr std::array kNewFields = {
     NewField{"overlap_policy", QueuesOrEnds},
-    NewField{"max_running", [](const JobDefinition& job) { return job.max_running > 1; }},
+    // A job that queues already has a limit that older members do not know.
+    NewField{"max_running",
+             [](const JobDefinition& job) { return job.max_running > 1 || QueuesOrEnds(job); }},
     NewField{"schedules",
              [](const JobDefinition& job) {
                return std::any_of(job.schedules.begin(), job.schedules.end(), NeedsNewerMembers);

@@ -1,6 +1,8 @@
 #include "common/adapters/mysql/firing/claim_batch.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "common/adapters/mysql/firing/group_slots.h"
 #include "common/adapters/mysql/firing/job_slots.h"
@@ -57,13 +59,23 @@ Status LockNamedGroups(Session& session, const std::vector<ClaimRequest>& reques
 Status LockGroupRules(Session& session, const std::vector<ClaimRequest>& requests,
                       const std::vector<size_t>& places, ClaimBatchState* state) {
   std::map<std::string, int64_t> wanted;
+  std::set<std::string> reserved;
   for (const size_t place : places) {
     const ClaimRequest& request = requests[place];
     const auto run = state->runs.find(request.key);
     if (request.group.empty() || run == state->runs.end()) continue;
+    if (run->second.row.state != RunState::kPending) continue;
     const bool has_slot = run->second.group_slot != 0 &&
                           run->second.row.group == state->groups.at(request.group).group_no;
-    if (!has_slot && run->second.row.state == RunState::kPending) ++wanted[request.group];
+    if (has_slot) {
+      reserved.insert(request.group);
+    } else {
+      ++wanted[request.group];
+    }
+  }
+  for (const std::string& name : reserved) {
+    LockedGroup& group = state->groups.at(name);
+    CARILLON_ASSIGN_OR_RETURN(group.taken, CountTaken(session, group.group_no));
   }
   for (const auto& [name, count] : wanted) {
     LockedGroup& group = state->groups.at(name);
@@ -146,6 +158,7 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     if (decision.for_group) {
       place.group = group->group_no;
       place.slot = TakeJobSlot(request, facts, slots);
+      if (facts.group.has_slot) --group->taken;  // the writer frees it
       group->Queue(PlaceInGroup(run->row));
     } else {
       slots->Release(request.key);

@@ -121,6 +121,7 @@ Result<int64_t> CountTaken(Session& session, GroupNo group_no) {
 GroupFacts GroupFactsOf(const LockedGroup& group, const StoredRun& run) {
   return {.named = true,
           .has_slot = run.group_slot != 0 && run.row.group == group.group_no,
+          .too_many = group.taken > group.limit,
           .free = !group.free.empty(),
           .queued_before = group.first && *group.first < PlaceInGroup(run.row)};
 }

@@ -21,6 +21,7 @@ namespace carillon::mysql {
 struct LockedGroup {
   GroupNo group_no = {};  // 0: there is no such group
   int64_t limit = 0;
+  int64_t taken = 0;                     // slots in use; read only for runs that have one
   std::vector<uint32_t> free = {};       // locked free slots, the lowest last
   std::optional<GroupPlace> first = {};  // of the queue
 

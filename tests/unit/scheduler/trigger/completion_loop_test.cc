@@ -58,7 +58,8 @@ class CompletionLoopTest : public test::RoomTest {
     const StoredJob stored = CreateJob(id, job);
     clock_.Advance(1ms);
     PlanBatch batch;
-    for (const DueSchedule& due : *stores_.firing.ScanDue(All(), clock_.Wall(), 10)) {
+    const auto all_due = stores_.firing.ScanDue(All(), clock_.Wall(), 10);
+    for (const DueSchedule& due : *all_due) {
       batch.runs.push_back({.key = {due.next_fire, due.schedule_id},
                             .job_no = due.job_no,
                             .segment = due.segment,
@@ -71,13 +72,17 @@ class CompletionLoopTest : public test::RoomTest {
                                 .version = due.version,
                                 .expected_next = due.next_fire,
                                 .next_fire = kNever,
-                                .awaited = due.next_fire});
+                                .awaited = due.next_fire,
+                                .calendar_version = due.calendar_version});
     }
-    EXPECT_TRUE(stores_.firing.Plan(batch, table_.View()->FenceFor(All()), clock_.Wall()).ok());
+    const Status planned =
+        stores_.firing.Plan(batch, table_.View()->FenceFor(All()), clock_.Wall());
+    EXPECT_TRUE(planned.ok()) << (planned.ok() ? "" : planned.error().message);
     return stored;
   }
   RunRow Planned(const StoredJob& job) {
-    for (const RunRow& row : stores_.firing.ScanPending(All(), kQueued, std::nullopt, 100)->runs) {
+    const auto pending = stores_.firing.ScanPending(All(), kQueued, std::nullopt, 100);
+    for (const RunRow& row : pending->runs) {
       if (row.job_no == job.job_no) return row;
     }
     ADD_FAILURE() << "no run of " << job.job_id.value();
@@ -89,7 +94,8 @@ class CompletionLoopTest : public test::RoomTest {
     return row.key;
   }
   WallTime NextFire(const StoredJob& job) {
-    for (const DueSchedule& due : *stores_.firing.ScanDue(All(), kQueued, 100)) {
+    const auto all_due = stores_.firing.ScanDue(All(), kQueued, 100);
+    for (const DueSchedule& due : *all_due) {
       if (due.job_no == job.job_no) return due.next_fire;
     }
     return kNever;

@@ -41,6 +41,7 @@ TEST(GroupTest, AClaimNeedsAFreeSlotAndNobodyBeforeIt) {
   EXPECT_FALSE(MayStartInGroup({.named = true}));
   EXPECT_FALSE(MayStartInGroup({.named = true, .free = true, .queued_before = true}));
   EXPECT_TRUE(MayStartInGroup({.named = true, .has_slot = true, .queued_before = true}));
+  EXPECT_FALSE(MayStartInGroup({.named = true, .has_slot = true, .too_many = true}));
 }
 
 TEST(GroupTest, NothingIsFreeWhileMoreRunThanALoweredLimitAllows) {

@@ -296,7 +296,7 @@ TEST_F(SignInTest, TokensDoNoMoreThanTheirScopes) {
   EXPECT_EQ(As(whole, "GET", "/api/auth/me").body()["permissions"], json({"read", "jobs:run:own"}));
   const json job = As(whole, "GET", "/api/jobs").body()["items"][0];
   const std::string path = "/api/jobs/" + job["job_id"].get<std::string>();
-  EXPECT_EQ(job["allowed_actions"], json({"cancel", "execute"}));
+  EXPECT_EQ(job["allowed_actions"], json({"backfill", "cancel", "execute"}));
   EXPECT_EQ(As(whole, "POST", path + "/execute").status, 202);
   EXPECT_EQ(As(whole, "POST", path + "/pause").body()["permission"], "jobs:write");
   EXPECT_EQ(As(whole, "POST", "/api/jobs", JobBody().dump()).code(), "forbidden");

@@ -65,7 +65,7 @@ TEST_F(ApplyTest, ADelayIsRefusedBecauseApplyingAgainWouldMoveIt) {
   const json applied = Applied({JobBody({{"job_id", "a"},
                                          {"cron_expression", nullptr},
                                          {"schedules", {{{"kind", "once"}, {"in_s", 3600}}}}})});
-  EXPECT_EQ(PointerOf(applied["items"][0]), "/schedules/0/in_s");
+  EXPECT_EQ(PointerOf(applied["items"][0]), "/0/schedules/0/in_s");
   EXPECT_EQ(applied["items"][0]["error"]["errors"][0]["detail"],
             "in_s is relative; write `at` in files");
 }
