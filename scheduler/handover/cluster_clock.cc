@@ -43,6 +43,12 @@ std::optional<WallTime> ClusterClock::Now() const {
   return WallTime(clock_.Steady().time_since_epoch() + MappingLocked() + back);
 }
 
+std::optional<WallTime> ClusterClock::SettledNow() const {
+  MutexLock lock(mu_);
+  if (samples_.empty() || std::chrono::abs(JumpLocked()) > limits_.jump) return std::nullopt;
+  return WallTime(clock_.Steady().time_since_epoch() + MappingLocked());
+}
+
 std::optional<SteadyTime> ClusterClock::ToSteady(WallTime t) const {
   MutexLock lock(mu_);
   if (samples_.empty()) return std::nullopt;

@@ -37,6 +37,9 @@ class ClusterClock {
 
   // nullopt before the first sample.
   std::optional<WallTime> Now() const;
+  // As Now(), but nullopt while needs_sample(): for whom a time that is much too early is as bad as
+  // one that is too late.
+  std::optional<WallTime> SettledNow() const;
   // The steady time at which cluster time will be `t`, by the current mapping. nullopt before
   // the first sample.
   std::optional<SteadyTime> ToSteady(WallTime t) const;

@@ -58,7 +58,12 @@ size_t CompletionLoop::ActOnSome(const Look& look, const std::vector<SegmentId>&
     return aside_.contains(end.id) || look.view.Find(end.segment) == nullptr;
   });
   if (ends->size() > kBatchRowsMax) ends->resize(kBatchRowsMax);
-  if (!ends->empty()) Write(look, std::move(*ends));
+  // No end counts as later than `cluster_now`, so it is read after them. If this host's clock was
+  // just set, they wait for the next sample: an earlier time would shorten the delay.
+  const auto cluster_now = ports_.cluster.SettledNow();
+  if (!ends->empty() && cluster_now) {
+    Write({look.view, *cluster_now, look.now}, std::move(*ends));
+  }
   return read;
 }
 

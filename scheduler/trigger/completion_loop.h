@@ -5,7 +5,8 @@
 // Threads  One loop calls Step; Nudge is thread-safe.
 // Time     Looks at once after a Nudge, every 100 ms while completions come in, and otherwise every
 //          second. An end that another member wrote, by a cancel through its API, is therefore acted
-//          upon within a second. The next fire counts from the end, not from this look.
+//          upon within a second. The next fire counts from the end, not from this look. After this
+//          host's clock was set, ends wait until the cluster's time was sampled again.
 // Errors   A batch that the store refuses is halved until the bad completion is alone. That one is set
 //          aside for 10 s, counted and logged; the others are acted upon.
 // Always   The store decides, in fenced transactions that also delete the completions. Runs while the

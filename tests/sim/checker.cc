@@ -81,7 +81,10 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   CheckTransition(*before, *after);
 }
 
-void Checker::RunEnded(const RunCompletion& end) { delay_ends_.try_emplace(end.key, end.ended); }
+// The clock of the host that reported the end may be ahead, but no run ends after its end is stored.
+void Checker::RunEnded(const RunCompletion& end) {
+  delay_ends_.try_emplace(end.key, std::min(end.ended, ports_.now()));
+}
 
 // A delay schedule has one open run at most, not counting a run that a user retried, and its fires
 // are as far apart as it says. The host that reports an end, and the member that acts on it, have

@@ -160,7 +160,7 @@ class Checker : public WardenObserver {
   std::map<RunKey, int> backfilled_;  // the attempt that a backfill made
   size_t admissions_ = 0;
   std::map<ScheduleId, std::set<RunKey>> delay_runs_;
-  std::map<RunKey, WallTime> delay_ends_;  // the first end of each of them
+  std::map<RunKey, WallTime> delay_ends_;  // the first end of each, not after it was stored
   size_t delays_ = 0;
   std::optional<RunKey> by_hand_;
   bool by_hand_confirmed_ = false;

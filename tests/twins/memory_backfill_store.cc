@@ -221,7 +221,7 @@ RunRow MemoryBackfillStore::Insert(const Backfill& backfill, const JobEntry& job
                .job_no = job.job_no,
                .segment = job.segment,
                .kind = RunKind::kBackfill,
-               .due = now,
+               .due = std::max(now, fire),
                .priority = terms.priority.value_or(job.definition.priority),
                .def_version = job.version,
                .flags = kBackfillFlags};

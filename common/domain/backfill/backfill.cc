@@ -124,7 +124,7 @@ RunChange RunAgainChange(const RunRow& row, const JobRow& job, std::optional<int
   const bool was_tried = row.state != RunState::kSkipped;
   return {.state = RunState::kPending,
           .attempt = row.attempt + (was_tried ? 1 : 0),
-          .due = now,
+          .due = std::max(now, row.key.fire),
           .def_version = job.version,
           .priority = priority.value_or(job.priority),
           .record_attempt = was_tried};

@@ -39,7 +39,8 @@ struct DelayWait {
 // Returns the next fire of a delay schedule after the end of one of its runs: `every` after the end,
 // but later than the last fire. nullopt: the schedule does not wait for this run. That is so for
 // every end after the first: if a user retried the run, or a late result replaced LOST.
-// `now` is cluster time; the clock of the host that reported the end may be ahead of it.
+// `now` is cluster time, read after the end was; the clock of the host that reported the end may be
+// ahead of it.
 std::optional<WallTime> DecideNextFire(const DelayWait& wait, const RunCompletion& end,
                                        WallTime now);
 

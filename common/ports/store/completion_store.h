@@ -43,7 +43,7 @@ class CompletionStore {
 
   // Acts on the completions in their order, and deletes them: a delay schedule that awaits the run
   // gets its next fire (DecideNextFire), or keeps it for the resume if its job is paused. All or
-  // nothing. One effect per completion.
+  // nothing. One effect per completion. `now` must have been read after the completions.
   virtual Result<std::vector<CompletionEffect>> Apply(const std::vector<RunCompletion>& ends,
                                                       const Fence& fence, WallTime now) = 0;
 

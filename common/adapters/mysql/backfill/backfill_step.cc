@@ -81,7 +81,8 @@ Status InsertRuns(Session& session, const StepState& state, const std::vector<Wa
   static const std::string statement = fmt::format(
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
       "state, priority, due_us, def_version, planned_us, flags, parameters) SELECT k.f, ?, 0, ?, "
-      "?, ?, {}, {}, ?, ?, ?, ?, ?, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]')) k",
+      "?, ?, {}, {}, ?, GREATEST(?, k.f), ?, ?, ?, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT "
+      "PATH '$[0]')) k",
       NumberOf(RunKind::kBackfill), NumberOf(RunState::kPending));
   if (fires.empty()) return {};
   const Backfill& backfill = state.backfill;
@@ -93,7 +94,7 @@ Status InsertRuns(Session& session, const StepState& state, const std::vector<Wa
                            .job_no = backfill.job_no,
                            .segment = backfill.segment,
                            .kind = RunKind::kBackfill,
-                           .due = now,
+                           .due = std::max(now, fire),  // the clock may have been set back
                            .priority = terms.priority.value_or(state.job.priority),
                            .def_version = state.job.version,
                            .flags = kBackfillFlags});

@@ -67,9 +67,11 @@ TEST_F(ClusterClockTest, HostSetBackIsNotTrustedUntilTheNextSample) {
   host_.StepWall(-1h);  // as if the database ran on this host
   EXPECT_TRUE(cluster_.needs_sample());
   EXPECT_EQ(*cluster_.Now(), before - 1h);
+  EXPECT_FALSE(cluster_.SettledNow());
   Sample(0ms, 0ms);
   EXPECT_FALSE(cluster_.needs_sample());
   EXPECT_EQ(*cluster_.Now(), Database());
+  EXPECT_EQ(*cluster_.SettledNow(), Database());
 }
 
 TEST_F(ClusterClockTest, HostSetForwardWithoutItsDatabaseChangesNothing) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 
 #include "tests/unit/scheduler/room_fixture.h"
@@ -17,6 +18,7 @@ class PickyCompletionStore final : public CompletionStore {
   Result<std::vector<RunCompletion>> ScanCompletions(const std::vector<SegmentId>& segments,
                                                      size_t limit) override {
     ++scans;
+    before_scan();
     return store_.ScanCompletions(segments, limit);
   }
   Result<std::vector<CompletionEffect>> Apply(const std::vector<RunCompletion>& ends,
@@ -36,6 +38,7 @@ class PickyCompletionStore final : public CompletionStore {
   }
 
   int scans = 0;
+  std::function<void()> before_scan = [] {};
   bool away = false;
   std::set<RunKey> refused;
 
@@ -127,6 +130,30 @@ TEST_F(CompletionLoopTest, AnEndMakesTheNextFire) {
   EXPECT_EQ(Left(), 0u);
   EXPECT_EQ(soon_, 0);
   EXPECT_EQ(metrics_.counter("carillon_completions_total", "awaited").value(), 1u);
+}
+
+TEST_F(CompletionLoopTest, AHostWhoseClockWasSetBackShortensNoDelay) {
+  const StoredJob job = CreateDelay("job", 10s);
+  End(job);
+  const WallTime ended = clock_.Wall();
+  clock_.StepWall(-5s);
+  EXPECT_EQ(loop_.Step(clock_.Steady()), clock_.Steady() + 100ms);  // no sample yet
+  EXPECT_EQ(Left(), 1u);
+  EXPECT_EQ(NextFire(job), kNever);
+  clock_.StepWall(5s);
+  clock_.Advance(100ms);
+  Step();
+  EXPECT_EQ(NextFire(job), ended + 10s);
+}
+
+TEST_F(CompletionLoopTest, AnEndThatComesWhileTheStoreIsReadShortensNoDelay) {
+  const StoredJob job = CreateDelay("job", 10s);
+  picky_.before_scan = [&] {
+    clock_.Advance(3s);
+    End(job);
+  };
+  Step();
+  EXPECT_EQ(NextFire(job), clock_.Wall() + 10s);
 }
 
 TEST_F(CompletionLoopTest, ThePlannerIsToldOfANearFire) {
