@@ -24,6 +24,10 @@ std::vector<Backfill> AllBackfills(BackfillStore& store) {
 
 void CheckCompleted(const FinalPorts& ports, const Backfill& backfill,
                     const std::set<WallTime>& run, const std::vector<GapRange>& gaps) {
+  const auto found = ports.history.lives().find(backfill.terms.schedule_id);
+  if (found == ports.history.lives().end()) return;  // its creation was never acknowledged
+  // A step obeys the calendars of its time, which the history does not know.
+  if (!found->second.spec.calendar.empty() || !found->second.spec.blackout.empty()) return;
   const std::string name = fmt::format("backfill {}", backfill.number);
   const BackfillCounts& counts = backfill.counts;
   const int64_t looked_at = counts.created + counts.rerun + counts.existing + counts.refused;
@@ -31,10 +35,6 @@ void CheckCompleted(const FinalPorts& ports, const Backfill& backfill,
     ports.checker.Fail("backfill", fmt::format("{} has {} fires, looked at {}, done {}", name,
                                                backfill.fires, looked_at, DoneOf(counts)));
   }
-  const auto found = ports.history.lives().find(backfill.terms.schedule_id);
-  if (found == ports.history.lives().end()) return;  // its creation was never acknowledged
-  // A step obeys the calendars of its time, which the history does not know.
-  if (!found->second.spec.calendar.empty() || !found->second.spec.blackout.empty()) return;
   const WallTime begin = found->second.from;
   ScheduleLife always = found->second;
   always.from = WallTime{};
