@@ -81,9 +81,8 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
   CheckTransition(*before, *after);
 }
 
-// The clock of the host that reported the end may be ahead, but no run ends after its end is stored.
 void Checker::RunEnded(const RunCompletion& end) {
-  delay_ends_.try_emplace(end.key, std::min(end.ended, ports_.now()));
+  delay_ends_.try_emplace(end.key, std::min(end.ended, ports_.now()));  // a host's clock may be ahead
 }
 
 // A delay schedule has one open run at most, not counting a run that a user retried, and its fires

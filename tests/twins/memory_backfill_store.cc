@@ -34,6 +34,11 @@ Result<Backfill*> MemoryBackfillStore::FindBackfill(uint64_t number) {
   return &found->second;
 }
 
+WallTime MemoryBackfillStore::PlannersPlace(const ScheduleEntry& entry) {
+  const WallTime back = tables_.Calendars().ChangedSince(entry.calendars, entry.calendar_version);
+  return std::min(entry.next_fire, back);
+}
+
 Result<MemoryBackfillStore::Found> MemoryBackfillStore::Find(const BackfillTerms& terms) {
   CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, tables_.FindLiveJob(terms.job_id));
   if (!IsScheduleOf(*job, terms.schedule_id)) {
@@ -48,7 +53,7 @@ Result<MemoryBackfillStore::Found> MemoryBackfillStore::Find(const BackfillTerms
   return Found{.job = *job,
                .schedule = std::move(schedule),
                .question = {.span = {terms.from, terms.to, terms.order},
-                            .next_fire = entry.next_fire,
+                            .next_fire = PlannersPlace(entry),
                             .schedules = ToldApart(*job, terms.schedule_id),
                             .rerun = terms.rerun}};
 }
@@ -249,7 +254,8 @@ RunRow MemoryBackfillStore::RunAgain(const Backfill& backfill, const JobEntry& j
 Status MemoryBackfillStore::CreateRuns(Backfill& backfill, const JobEntry& job, WallTime now,
                                        BackfillEffect* effect) {
   const BackfillTerms& terms = backfill.terms;
-  const BackfillRoom room{.runs = terms.concurrency - static_cast<int64_t>(backfill.runs.size())};
+  const int64_t open_max = OpenRunsMax(terms.concurrency, OverlapRulesOf(job.definition));
+  const BackfillRoom room{.runs = open_max - static_cast<int64_t>(backfill.runs.size())};
   if (room.runs <= 0) return {};
   const ScheduleEntry& entry = *tables_.FindSchedule(terms.schedule_id);
   CARILLON_ASSIGN_OR_RETURN(ScheduleCalendars limits, tables_.Calendars().Of(entry.calendars));
@@ -257,7 +263,7 @@ Status MemoryBackfillStore::CreateRuns(Backfill& backfill, const JobEntry& job, 
                             Schedule::Compile(entry.spec, job.definition.dst_gap,
                                               job.definition.dst_repeat, std::move(limits)));
   const BackfillSpan left = SpanLeft(terms.from, terms.to, terms.order, backfill.cursor);
-  const NextFires next = NextFiresOf(schedule, left, entry.next_fire, room.looks);
+  const NextFires next = NextFiresOf(schedule, left, PlannersPlace(entry), room.looks);
   const BackfillPlan plan =
       PlanBackfill(next, RunsAt(job.job_no, next.fires), ToldApart(job, terms.schedule_id),
                    terms.rerun, left, room);
@@ -273,8 +279,7 @@ Status MemoryBackfillStore::CreateRuns(Backfill& backfill, const JobEntry& job, 
   backfill.counts.refused += plan.refused;
   backfill.cursor = plan.cursor;
   if (plan.looked_at_all && backfill.runs.empty()) backfill.state = BackfillState::kCompleted;
-  effect->more =
-      !plan.looked_at_all && static_cast<int64_t>(backfill.runs.size()) < terms.concurrency;
+  effect->more = !plan.looked_at_all && static_cast<int64_t>(backfill.runs.size()) < open_max;
   return {};
 }
 

@@ -34,6 +34,8 @@ class MemoryBackfillStore final : public BackfillStore {
     Schedule schedule;
     BackfillQuestion question;
   };
+  // The first fire that is left to the planner.
+  WallTime PlannersPlace(const ScheduleEntry& entry) REQUIRES(tables_.mu);
   Result<Found> Find(const BackfillTerms& terms) REQUIRES(tables_.mu);
   Result<Backfill*> FindBackfill(uint64_t number) REQUIRES(tables_.mu);
   Result<Backfill> SetState(uint64_t number, BackfillState state);

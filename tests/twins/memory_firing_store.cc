@@ -94,7 +94,8 @@ GroupFacts GroupFactsOf(const ClaimRequest& request, const GroupEntry* group, co
 void WriteQueued(MemoryTables& tables, RunEntry entry, GroupEntry* group, const OverlapRules& rules,
                  WallTime now) REQUIRES(tables.mu) {
   const RunKey key = entry.row.key;
-  const bool expires = rules.queue_timeout > Duration::zero();
+  const bool expires =
+      rules.queue_timeout > Duration::zero() && entry.row.kind != RunKind::kBackfill;
   const QueueEntry place{now, expires ? now + rules.queue_timeout : kNever};
   JobEntry& job = *tables.FindJob(entry.row.job_no);
   entry.row.due = kQueued;

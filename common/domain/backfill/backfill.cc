@@ -136,6 +136,10 @@ void MarkBackfilled(RunRow& row) {
   if (!failpoint::Broken("backfill.keep_token")) row.claim_token = {};
 }
 
+int64_t OpenRunsMax(int64_t concurrency, const OverlapRules& overlap) {
+  return TakesSlots(overlap.policy) ? std::min(concurrency, overlap.max_running) : concurrency;
+}
+
 BackfillSpan SpanLeft(WallTime from, WallTime to, BackfillOrder order, WallTime cursor) {
   if (order == BackfillOrder::kAscending) return {std::max(from, cursor), to, order};
   return {from, std::min(to, cursor), order};
@@ -212,6 +216,9 @@ Result<BackfillPreview> PreviewBackfill(const Schedule& schedule, const Backfill
                                         const ReadRunsAt& read) {
   const BackfillSpan& span = question.span;
   BackfillPreview preview{.fires = schedule.Count(span.from, span.until)};
+  if (preview.fires > kBackfillFiresMax) {
+    return {ErrorCode::kExhausted, std::to_string(preview.fires) + " fires in the range"};
+  }
   const BackfillRoom room{.runs = INT64_MAX, .looks = kBackfillReadMax};
   BackfillPlan plan{.cursor = FirstCursor(span.from, span.until, span.order)};
   while (!plan.looked_at_all) {

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/domain/run/overlap.h"
 #include "common/domain/run/run_state.h"
 #include "common/domain/schedule/schedule.h"
 
@@ -96,6 +97,10 @@ RunChange RunAgainChange(const RunRow& row, const JobRow& job, std::optional<int
 void MarkBackfilled(RunRow& row);
 
 // ---- the fires of a range ----------------------------------------------------------------------
+
+// How many runs of a backfill may be open. More than may be active would only fill the queue of the job
+// before its live runs, or end each other.
+int64_t OpenRunsMax(int64_t concurrency, const OverlapRules& overlap);
 
 // The fires that a backfill still has to look at: those in [from, until).
 struct BackfillSpan {

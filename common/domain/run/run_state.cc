@@ -145,7 +145,9 @@ ClaimDecision DecideClaim(const RunRow* row, const ClaimRequest& request, const 
     case SlotVerdict::kSkip:
       if (IsQueuedWithoutSlot(row->kind)) return kEnqueued;
       return {ClaimVerdict::kSkipped, ClaimReason::kOverlap};
-    case SlotVerdict::kSkipFull: return {ClaimVerdict::kSkipped, ClaimReason::kQueueFull};
+    case SlotVerdict::kSkipFull:
+      if (IsQueuedWithoutSlot(row->kind)) return kEnqueued;
+      return {ClaimVerdict::kSkipped, ClaimReason::kQueueFull};
     case SlotVerdict::kQueue: return kEnqueued;
     case SlotVerdict::kStart: break;
   }

@@ -93,11 +93,14 @@ Outcome<bool> CheckRange(const Call& call, const StoredJob& job, const BackfillT
                  "Must not be in the future: later fires run by themselves.");
   }
   const Duration kept = RetentionOf(call, job.definition);
-  const WallTime first{(now - kept).time_since_epoch() / kDay * kDay};
+  // Days are dropped whole; the runs of a job with a retention of its own are deleted one by one.
+  const bool by_run = job.definition.retention_days > 0;
+  const WallTime first =
+      by_run ? now - kept : WallTime{(now - kept).time_since_epoch() / kDay * kDay};
   if (terms.from >= first) return true;
   return Unfit("/from", "not_kept",
                fmt::format("Runs are kept for {} days, so that a run before {} could not be kept. "
-                           "Begin there or later, or raise retention_days.",
+                           "Begin there or later.",
                            kept / kDay, FormatRfc3339(first)));
 }
 
@@ -148,7 +151,8 @@ Outcome<BackfillRequest> ReadBackfillRequest(const Call& call, const StoredJob& 
   CARILLON_ASSIGN_OR_RETURN(request.dry_run, FlagMember(body, "dry_run"));
   CARILLON_ASSIGN_OR_RETURN(const StoredSchedule schedule, ChooseSchedule(job, schedule_id));
   terms.schedule_id = schedule.schedule_id;
-  CARILLON_ASSIGN_OR_RETURN(terms.parameters_json, ReadParameters(body, job.definition, schedule.spec));
+  CARILLON_ASSIGN_OR_RETURN(terms.parameters_json,
+                            ReadParameters(body, job.definition, schedule.spec));
   CARILLON_TRY(CheckRange(call, job, terms, now));
   return request;
 }

@@ -81,9 +81,10 @@ Reply PutCalendar(const Call& call) {
                             ReadObject(call.request, Body::kRequired,
                                        {"time_zone", "weekdays", "dates", "except", "intervals"}));
   CARILLON_ASSIGN_OR_RETURN(const CalendarDefinition definition, ReadDefinition(body, ""));
-  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   CARILLON_ASSIGN_OR_RETURN(const CalendarSet set, call.stores.calendars.LoadCalendars());
   const StoredCalendar* before = set.Find(name);
+  // Read last: the new version must not take effect before the planners have read it.
+  CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
   const auto written = call.stores.calendars.PutCalendar(name, definition, now);
   if (!written.ok() && written.code() == ErrorCode::kTimeout) {
     return OutcomeUnknown("It is unknown whether this was done. GET the calendar before retrying.",

@@ -29,7 +29,7 @@ OPEN = {("GET", "/api/auth/state"), ("POST", "/api/auth/setup"), ("POST", "/api/
         ("GET", "/api/reference"), ("GET", "/livez"), ("GET", "/readyz")}
 # The writes that a read-only user may do: manage their own account, and run previews.
 READERS_WRITES = {("POST", "/api/auth/password"), ("PATCH", "/api/auth/me"), ("POST", "/api/tokens"), ("DELETE", "/api/tokens/{token_id}"),
-                  ("POST", "/api/schedules/preview")}
+                  ("POST", "/api/schedules/preview"), ("POST", "/api/calendars/preview")}
 
 
 def b64(data):

@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from harness import Api, Standalone, cli  # noqa: E402
 
 PASSWORD = "a long enough password"
-ALL = ["cancel", "delete", "edit", "execute", "pause", "resume", "revert"]
+ALL = ["backfill", "cancel", "delete", "edit", "execute", "pause", "resume", "revert"]
 
 
 class SharesTest(unittest.TestCase):

@@ -167,11 +167,13 @@ Status CreateRuns(Session& session, const StoredScheduleRow& own, const StepRule
                   StepState& state, BackfillEffect* effect) {
   Backfill& backfill = state.backfill;
   const BackfillTerms& terms = backfill.terms;
-  const BackfillRoom room{.runs = terms.concurrency - static_cast<int64_t>(backfill.runs.size())};
+  const int64_t open_max = OpenRunsMax(terms.concurrency, state.job.overlap);
+  const BackfillRoom room{.runs = open_max - static_cast<int64_t>(backfill.runs.size())};
   if (room.runs <= 0) return {};
-  CARILLON_ASSIGN_OR_RETURN(const Schedule schedule, CompileSchedule(session, own.due));
+  WallTime place = own.place(!state.job.paused);
+  CARILLON_ASSIGN_OR_RETURN(const Schedule schedule, CompileSchedule(session, own.due, &place));
   const BackfillSpan left = SpanLeft(terms.from, terms.to, terms.order, backfill.cursor);
-  const NextFires next = NextFiresOf(schedule, left, own.place(!state.job.paused), room.looks);
+  const NextFires next = NextFiresOf(schedule, left, place, room.looks);
   CARILLON_ASSIGN_OR_RETURN(const RunsByFire runs,
                             ReadRunsAt(session, backfill.job_no, next.fires));
   const BackfillPlan plan = PlanBackfill(next, runs, state.told_apart(), terms.rerun, left, room);
@@ -190,8 +192,7 @@ Status CreateRuns(Session& session, const StoredScheduleRow& own, const StepRule
   backfill.cursor = plan.cursor;
   for (const RunRow& row : effect->due) backfill.runs.push_back(row.key);
   if (plan.looked_at_all && backfill.runs.empty()) backfill.state = BackfillState::kCompleted;
-  effect->more =
-      !plan.looked_at_all && static_cast<int64_t>(backfill.runs.size()) < terms.concurrency;
+  effect->more = !plan.looked_at_all && static_cast<int64_t>(backfill.runs.size()) < open_max;
   return {};
 }
 

@@ -43,9 +43,10 @@ Result<Found> Find(Session& session, const BackfillTerms& terms, StoredJobRow jo
     return {ErrorCode::kCorrupt,
             fmt::format("schedule {} cannot be read", terms.schedule_id.value())};
   }
-  CARILLON_ASSIGN_OR_RETURN(Schedule schedule, CompileSchedule(session, own->due));
+  WallTime place = own->place(job.definition.enabled);
+  CARILLON_ASSIGN_OR_RETURN(Schedule schedule, CompileSchedule(session, own->due, &place));
   BackfillQuestion question{.span = {terms.from, terms.to, terms.order},
-                            .next_fire = own->place(job.definition.enabled),
+                            .next_fire = place,
                             .schedules = {.own = terms.schedule_id},
                             .rerun = terms.rerun};
   for (const StoredScheduleRow& row : rows) {

@@ -153,7 +153,8 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     CARILLON_TRY(writer.End(*run, RunState::kSkipped, SkipReasonOf(decision), now));
   } else if (decision.verdict == ClaimVerdict::kEnqueued) {
     const Duration timeout = request.overlap.queue_timeout;
-    const WallTime expires = timeout > Duration::zero() ? now + timeout : kNever;
+    const bool may_expire = timeout > Duration::zero() && run->row.kind != RunKind::kBackfill;
+    const WallTime expires = may_expire ? now + timeout : kNever;
     QueueWrite place{.expires = expires};
     if (decision.for_group) {
       place.group = group->group_no;

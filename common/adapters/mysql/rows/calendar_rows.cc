@@ -112,11 +112,12 @@ Result<std::shared_ptr<const CalendarSet>> LockCalendars(Session& session,
   return std::make_shared<const CalendarSet>(versions.Take());
 }
 
-Result<Schedule> CompileSchedule(Session& session, const DueSchedule& due) {
+Result<Schedule> CompileSchedule(Session& session, const DueSchedule& due, WallTime* place) {
   ScheduleCalendars limits;
   if (due.calendars.any()) {
     CARILLON_ASSIGN_OR_RETURN(const CalendarSet calendars, ReadCalendars(session));
     CARILLON_ASSIGN_OR_RETURN(limits, calendars.Of(due.calendars));
+    *place = std::min(*place, calendars.ChangedSince(due.calendars, due.calendar_version));
   }
   return Schedule::Compile(due.spec, due.dst_gap, due.dst_repeat, std::move(limits));
 }

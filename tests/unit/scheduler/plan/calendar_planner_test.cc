@@ -1,6 +1,7 @@
 // The planner with schedules that have calendars, and with new versions of these.
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "scheduler/plan/segment_planner.h"
 #include "tests/unit/scheduler/room_fixture.h"
@@ -55,8 +56,10 @@ class CalendarPlannerTest : public test::RoomTest {
                       .blackout = blackout}};
     return CreateJob(id, job);
   }
+  // The first version holds since long before the test.
   StoredCalendar Put(const CalendarDefinition& definition) {
-    return stores_.calendars.PutCalendar("a", definition, clock_.Wall()).value();
+    const WallTime at = clock_.Wall() - (std::exchange(was_put_, true) ? 0h : 1h);
+    return stores_.calendars.PutCalendar("a", definition, at).value();
   }
   void Run(SegmentPlanner& planner, Duration time) {
     for (Duration passed{}; passed < time; passed += 500ms) {
@@ -74,6 +77,8 @@ class CalendarPlannerTest : public test::RoomTest {
     const std::set<WallTime> fires = Fires();
     return static_cast<size_t>(std::distance(fires.lower_bound(from), fires.lower_bound(until)));
   }
+
+  bool was_put_ = false;
 };
 
 TEST_F(CalendarPlannerTest, PlansOnlyAllowedFiresAndWritesNoGaps) {
