@@ -124,6 +124,7 @@ bool AdmissionLoop::AdmitToGroups(const OwnedView& view, const std::vector<Segme
       continue;
     }
     Count(*effect);
+    if (effect->admitted.size() == kBatchRowsMax) nudged_ = true;  // there may be more
     TakeAdmitted(view, *effect, &due);
   }
   Feed(std::move(due));

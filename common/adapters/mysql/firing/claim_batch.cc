@@ -8,6 +8,7 @@
 #include "common/adapters/mysql/firing/job_slots.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
+#include "common/base/failpoint.h"
 
 namespace carillon::mysql {
 namespace {
@@ -58,7 +59,7 @@ Status LockNamedGroups(Session& session, const std::vector<ClaimRequest>& reques
 // As the slots of jobs: the first run of the queue is read after the runs were locked.
 Status LockGroupRules(Session& session, const std::vector<ClaimRequest>& requests,
                       const std::vector<size_t>& places, ClaimBatchState* state) {
-  std::map<std::string, int64_t> wanted;
+  std::map<std::string, std::vector<GroupPlace>> wanted;
   std::set<std::string> reserved;
   for (const size_t place : places) {
     const ClaimRequest& request = requests[place];
@@ -70,18 +71,23 @@ Status LockGroupRules(Session& session, const std::vector<ClaimRequest>& request
     if (has_slot) {
       reserved.insert(request.group);
     } else {
-      ++wanted[request.group];
+      wanted[request.group].push_back(PlaceInGroup(run->second.row));
     }
   }
   for (const std::string& name : reserved) {
     LockedGroup& group = state->groups.at(name);
     CARILLON_ASSIGN_OR_RETURN(group.taken, CountTaken(session, group.group_no));
   }
-  for (const auto& [name, count] : wanted) {
+  for (const auto& [name, claims] : wanted) {
     LockedGroup& group = state->groups.at(name);
     if (group.group_no == GroupNo{}) continue;
     CARILLON_ASSIGN_OR_RETURN(const auto first, ReadGroupWaits(session, group.group_no, 1));
     if (!first.empty()) group.first = first.front().place;
+    // Slots are locked only for runs that may take them: claims that come all the time, behind a run
+    // that is queued, would otherwise keep every free slot from the admission of that run.
+    const auto count = std::count_if(claims.begin(), claims.end(), [&](const GroupPlace& place) {
+      return !group.first || !(*group.first < place) || failpoint::Broken("group.queued_before");
+    });
     CARILLON_TRY(LockFreeSlots(session, count, &group));
   }
   return {};
@@ -159,7 +165,6 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     if (decision.for_group) {
       place.group = group->group_no;
       place.slot = TakeJobSlot(request, facts, slots);
-      if (facts.group.has_slot) --group->taken;  // the writer frees it
       group->Queue(PlaceInGroup(run->row));
     } else {
       slots->Release(request.key);
@@ -167,6 +172,9 @@ Result<ClaimReply> ClaimOne(const ClaimRequest& request, uint32_t incarnation,
     }
     CARILLON_TRY(writer.Queue(*run, place, now));
   }
+  const bool gave_back =
+      decision.verdict == ClaimVerdict::kSkipped || decision.verdict == ClaimVerdict::kEnqueued;
+  if (gave_back && facts.group.has_slot) --group->taken;
   ClaimReply reply{.verdict = decision.verdict, .reason = decision.reason};
   if (run != nullptr) {
     reply.job_no = run->row.job_no;

@@ -49,15 +49,16 @@ Status DeleteWaits(Session& session, GroupNo group_no, const std::vector<RunKey>
 }
 
 // By run: since when it is queued.
-Result<std::map<RunKey, WallTime>> ReadSince(Session& session, const std::vector<RunKey>& keys) {
+Result<std::map<RunKey, WallTime>> ReadSince(Session& session, GroupNo group_no,
+                                             const std::vector<RunKey>& keys) {
   static const std::string statement =
       "SELECT w.fire_us, w.schedule_id, w.shard, w.queued_us FROM JSON_TABLE(?, '$[*]' COLUMNS (f "
       "BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]')) k "
       "STRAIGHT_JOIN run_waits w FORCE INDEX (PRIMARY) ON w.fire_us = k.f AND w.schedule_id = k.s "
-      "AND w.shard = k.h";
+      "AND w.shard = k.h WHERE w.group_no = ?";
   JsonRows wanted;
   for (const RunKey& key : keys) wanted.Begin().Add(key);
-  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take(), group_no.value()}));
   std::map<RunKey, WallTime> since;
   while (rows.Next()) {
     const RunKey key{.fire = rows.Time(1),
@@ -108,7 +109,7 @@ Result<AdmissionEffect> AdmitGroupBatch(Session& session, GroupNo group_no,
   const std::vector<RunKey> chosen = DecideGroupAdmission(queue, SegmentsOf(rules.fence), free);
   if (chosen.empty()) return effect;
   CARILLON_ASSIGN_OR_RETURN(LockedRuns runs, LockRuns(session, chosen, rules.incarnations));
-  CARILLON_ASSIGN_OR_RETURN(const auto since, ReadSince(session, chosen));
+  CARILLON_ASSIGN_OR_RETURN(const auto since, ReadSince(session, group_no, chosen));
   CARILLON_TRY(LockFreeSlots(session, static_cast<int64_t>(chosen.size()), &group));
   std::vector<RunKey> stale;
   RunWriter writer(session);
@@ -186,10 +187,11 @@ Result<size_t> ReclaimBatch(Session& session, const std::vector<UnusedSlot>& unu
     const auto found = runs.find(slot.key);
     if (found != runs.end()) {
       const StoredRun& run = found->second;
+      if (!run.readable) continue;
       if (std::find(own.begin(), own.end(), run.row.segment) == own.end()) continue;
       const bool holds = run.row.group == slot.group_no && run.group_slot == slot.slot;
-      const bool reserved = run.readable && run.row.state == RunState::kPending &&
-                            run.row.due <= rules.now - kGroupGrantKept;
+      const bool reserved =
+          run.row.state == RunState::kPending && run.row.due <= rules.now - kGroupGrantKept;
       if (holds && !IsFinal(run.row.state) && !reserved) continue;
     }
     freed.Begin().Add(slot.key).Add(slot.group_no.value()).Add(slot.slot);
