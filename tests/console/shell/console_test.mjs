@@ -268,7 +268,7 @@ describe('everywhere', () => {
   const pages = async () => {
     const runs = await server.api('GET', 'runs?state=COMPLETED&page_size=1');
     return ['/', '/jobs', '/jobs/new', '/jobs/greeter', '/jobs/greeter?tab=configuration', '/jobs/greeter/edit', '/runs',
-      '/runs/' + runs.items[0].run_id, '/gaps', '/bulk', '/bulk/' + (await many()).bulk_id, '/executors', '/executors/' + (await server.api('GET', 'executors')).items[0].executor_id, '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/groups', '/calendars', '/calendars?new=yes', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/schedule', '/schedule?view=week', '/jobs/greeter?tab=versions', '/jobs/greeter?tab=why', '/no-such-page'];
+      '/runs/' + runs.items[0].run_id, '/gaps', '/backfills', '/bulk', '/bulk/' + (await many()).bulk_id, '/executors', '/executors/' + (await server.api('GET', 'executors')).items[0].executor_id, '/system', '/admin/users', '/admin/tokens', '/admin/secrets', '/groups', '/calendars', '/calendars?new=yes', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/schedule', '/schedule?view=week', '/jobs/greeter?tab=versions', '/jobs/greeter?tab=why', '/no-such-page'];
   };
   // A page is loaded when it has a heading and no text that says it is still loading.
   const settled = async (page) => {

@@ -27,6 +27,7 @@ const DEFAULTS: Definition = {
   overlap_policy: 'allow',
   max_running: 1,
   queue_max: 100,
+  concurrency_group: '',
   dst_gap: 'fire',
   dst_repeat: 'auto',
   routing: 'round_robin',
