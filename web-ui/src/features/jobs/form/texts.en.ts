@@ -205,7 +205,7 @@ export const en = {
   'form.start_n': 'First fire of schedule {{n}}',
   'form.start_hint': 'Leave empty to align with multiples of the interval',
   'form.at_n': 'Time of schedule {{n}}',
-  'form.limit_schedule': 'Set a start, an end, a calendar or parameters',
+  'form.limit_schedule': 'Start, end, calendar, parameters',
   'form.more_schedule': 'More about schedule {{n}}: start, end, spread, calendars, parameters',
   'form.more_schedule_short': 'More about schedule {{n}}',
   'form.delay_n': 'Delay of schedule {{n}} (seconds)',
