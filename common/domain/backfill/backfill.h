@@ -98,8 +98,8 @@ void MarkBackfilled(RunRow& row);
 
 // ---- the fires of a range ----------------------------------------------------------------------
 
-// How many runs of a backfill may be open. More than may be active would only fill the queue of the job
-// before its live runs, or end each other.
+// The number of runs of a backfill that may be open. More than may be active would only fill the
+// queue of the job before its live runs, or end each other.
 int64_t OpenRunsMax(int64_t concurrency, const OverlapRules& overlap);
 
 // The fires that a backfill still has to look at: those in [from, until).
@@ -146,7 +146,7 @@ constexpr int64_t DoneOf(const BackfillCounts& counts) {
 
 using RunsByFire = std::map<WallTime, std::vector<RunRow>>;
 
-// What one step does.
+// The result of one step.
 struct BackfillPlan {
   struct Item {
     WallTime fire;
@@ -168,7 +168,7 @@ BackfillPlan PlanBackfill(const NextFires& next, const RunsByFire& runs,
                           const BackfillSchedules& schedules, BackfillRerun rerun,
                           const BackfillSpan& left, const BackfillRoom& room);
 
-// What a backfill would do.
+// The result that a backfill would have.
 struct BackfillPreview {
   int64_t fires = 0;
   int64_t to_run = 0;
@@ -177,7 +177,7 @@ struct BackfillPreview {
   std::vector<WallTime> first = {};  // the first fires that would be run, in their order
 };
 inline constexpr size_t kBackfillPreviewFires = 20;
-// What PreviewBackfill asks about.
+// The arguments of PreviewBackfill.
 struct BackfillQuestion {
   BackfillSpan span;
   WallTime next_fire = kNever;  // as for NextFiresOf

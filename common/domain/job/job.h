@@ -32,7 +32,7 @@ enum class OnLost { kRetry, kFail, kHold };
 enum class Routing { kRoundRobin, kRandom, kLeastLoaded, kFirstHealthy };
 
 enum class ParameterType { kString, kInteger, kNumber, kBoolean };
-// What a parameter of a job may be. Checked where a run gets parameters of its own.
+// The values that a parameter may have. Checked where a run gets parameters of its own.
 struct ParameterRule {
   ParameterType type = ParameterType::kString;
   std::string description = {};              // <= 1,000 bytes

@@ -15,7 +15,7 @@
 
 namespace carillon {
 
-// What followed one completion.
+// The effect of one completion.
 struct CompletionEffect {
   bool awaited = false;         // the schedule waited for this end
   WallTime next_fire = kNever;  // of the schedule then; kNever if its job is paused

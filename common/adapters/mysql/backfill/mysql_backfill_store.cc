@@ -22,7 +22,7 @@
 namespace carillon::mysql {
 namespace {
 
-// What the fires of a backfill follow from.
+// The rows from which the fires of a backfill follow.
 struct Found {
   StoredJobRow job;
   Schedule schedule;

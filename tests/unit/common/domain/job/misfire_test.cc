@@ -130,7 +130,7 @@ TEST(MisfireTest, LatenessCountsFromTheDueTime) {
   EXPECT_FALSE(StillWanted(hourly, {kStart, due}, due + 60s + 1us, skip, due_times));
 }
 
-// What lies outside the window of the schedule is no misfire and leaves no gap.
+// A fire outside the window of the schedule is no misfire and leaves no gap.
 TEST(MisfireTest, FiresOutsideTheWindowOfTheScheduleAreNone) {
   const Schedule limited = Schedule::Compile({.kind = ScheduleKind::kCron,
                                               .cron_expression = "* * * * *",
