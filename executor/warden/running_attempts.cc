@@ -89,15 +89,19 @@ void RunningAttempts::OnReady(uint64_t token, bool writers_gone) {
   if (token % 4 == kReport) {
     live.ReadReport();
     if (live.TakeStarted()) rooms_.reporter.Started(name);
-    FinishIfOver(name);
+    if (live.finished()) ended_.push_back(found->first);
     return;
   }
   const OutputStream stream = token % 4 == kErr ? OutputStream::kErr : OutputStream::kOut;
   if (live.ReadOutput(stream, writers_gone, Now())) more_.push_back(token);
 }
 
-void RunningAttempts::ReadMore() {
+void RunningAttempts::Continue() {
   for (const uint64_t token : std::exchange(more_, {})) OnReady(token, false);
+  for (const uint64_t run_no : std::exchange(over_, std::exchange(ended_, {}))) {
+    const auto found = by_run_no_.find(run_no);
+    if (found != by_run_no_.end()) FinishIfOver(AttemptName(found->second));
+  }
 }
 
 void RunningAttempts::FinishIfOver(const AttemptName& name) {
@@ -122,15 +126,14 @@ void RunningAttempts::ReapChildren() {
     if (child->second.spare != 0) free_spares_.push_back(child->second.spare);
     children_.erase(child);
     if (run == by_run_no_.end()) continue;
-    const AttemptName name = run->second;
-    LiveRun& live = LiveOf(name);
+    LiveRun& live = LiveOf(run->second);
     live.KeeperExited();
-    if (live.TakeStarted()) rooms_.reporter.Started(name);
+    if (live.TakeStarted()) rooms_.reporter.Started(run->second);
     if (live.keeper_killed()) {
       // The keeper's tree was reparented to this process. KillStrays kills it and ends the attempt.
       ++keepers_killed_;
     } else {
-      FinishIfOver(name);
+      ended_.push_back(run->first);
     }
   }
 }

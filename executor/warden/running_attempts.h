@@ -47,8 +47,11 @@ class RunningAttempts {
   // ---- events of epoll; `token` is the number registered with the descriptor
   static constexpr uint64_t kFirstToken = 4;
   void OnReady(uint64_t token, bool writers_gone);
-  void ReadMore();  // continues with pipes that were not emptied in one turn
-  bool wants_more() const { return !more_.empty(); }
+  // After the events of a turn: continues with pipes that were not emptied, and finishes the attempts
+  // whose end the turn before noticed. An end may be noticed ahead of output that was written before
+  // it, and only the events of the next turn tell the order of the two streams.
+  void Continue();
+  bool wants_turn() const { return !more_.empty() || !over_.empty(); }
   void ReapChildren();
 
   // Acts on the deadlines of the attempts, and kills what a killed keeper left running.
@@ -80,6 +83,8 @@ class RunningAttempts {
   std::unordered_map<pid_t, Child> children_;
   std::vector<size_t> free_spares_;  // taken from the back
   std::vector<uint64_t> more_;
+  std::vector<uint64_t> ended_;  // run numbers whose end this turn noticed
+  std::vector<uint64_t> over_;   // those of the turn before
   uint64_t next_run_no_ = 1;
   size_t keepers_killed_ = 0;  // runs that wait for KillStrays
 };

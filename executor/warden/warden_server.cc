@@ -132,7 +132,7 @@ void WardenServer::Turn() {
   for (int i = 0; i < count; ++i) {
     Dispatch(events[static_cast<size_t>(i)].data.u64, events[static_cast<size_t>(i)].events);
   }
-  if (core_->running().wants_more()) core_->running().ReadMore();
+  core_->running().Continue();
   core_->Tick(clock_.Steady());
   core_->Commit(clock_.Steady());
   CheckReady(clock_.Steady());
@@ -141,7 +141,7 @@ void WardenServer::Turn() {
 }
 
 int WardenServer::WaitMillis() const {
-  if (core_->running().wants_more()) return 0;
+  if (core_->running().wants_turn()) return 0;
   const SteadyTime now = clock_.Steady();
   SteadyTime next = std::min(core_->NextTick(), next_ready_check_);
   if (channel_->attached() && channel_->CanSend()) next = std::min(next, core_->NextOutput());

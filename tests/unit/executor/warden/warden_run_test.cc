@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <regex>
 
+#include <fmt/format.h>
+
+#include "executor/warden/process/process_tree.h"
 #include "tests/unit/executor/warden/warden_fixture.h"
 
 namespace carillon::executor {
@@ -107,6 +110,30 @@ TEST_F(WardenRunTest, StreamsAreMergedInTheOrderOfTheirWrites) {
         Run(Command("echo 1; echo 2 >&2; echo 3; echo 4; echo 5 >&2; echo 6 >&2; echo 7"));
     ASSERT_EQ(result.output, "1\n2\n3\n4\n5\n6\n7\n") << i;
   }
+}
+
+// The end of another attempt makes the warden look for ended ones before it reads these two lines.
+TEST_F(WardenRunTest, StreamsKeepTheirOrderIfTheEndIsNoticedBeforeThem) {
+  const std::string go = scratch_ / "go";
+  const StartAttempt other = Command("until [ -e " + go + " ]; do sleep 0.01; done");
+  ASSERT_TRUE(client_->Start(other).ok());
+  ASSERT_TRUE(test::WaitUntil([&] { return Started(other.attempt); }));
+  const auto keepers = [&](bool dead) {
+    std::vector<pid_t> found;
+    for (const ProcessEntry& entry : ReadProcesses()) {
+      if (entry.parent == pid() && (entry.state == 'Z') == dead) found.push_back(entry.pid);
+    }
+    return found;
+  };
+  ASSERT_EQ(keepers(false).size(), 1u);
+  const StartAttempt start = Command(
+      fmt::format("kill -STOP {}; touch {}; until grep -q '^State:.Z' /proc/{}/status; do :; done; "
+                  "echo 1 >&2; echo 2",
+                  pid(), go, keepers(false).at(0)));
+  ASSERT_TRUE(client_->Start(start).ok());
+  EXPECT_TRUE(test::WaitUntil([&] { return keepers(true).size() == 2; }));
+  kill(pid(), SIGCONT);
+  EXPECT_EQ(End(start).output, "1\n2\n");
 }
 
 TEST_F(WardenRunTest, EachStreamKeepsItsLastBytesWithAMarker) {
