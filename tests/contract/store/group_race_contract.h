@@ -178,4 +178,81 @@ TYPED_TEST(ConcurrentStoreContract, ClaimsAndAdmissionsAtOnceNeverExceedTheLimit
   EXPECT_EQ(detail.group.queued, 0);
 }
 
+// One writer changes the limit of the job and moves it out of its group and back, one admits, and two
+// start and end what they find due.
+TYPED_TEST(ConcurrentStoreContract, EditsAndAdmissionsAtOnceLoseNoRun) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  constexpr int kRuns = 24;
+  constexpr int kLimit = 2;
+  s.v(s.groups.PutGroup("db", kLimit, kT0));
+  JobDefinition definition = Queueing(1);
+  definition.concurrency_group = "db";
+  const StoredJob job = s.Create("a", definition);
+  std::vector<RunKey> keys;
+  for (int i = 0; i < kRuns; ++i) keys.push_back(s.Execute(job, kT0).key);
+  std::atomic<uint64_t> token{0};
+  std::atomic<int> completed{0};
+  std::atomic<int> exceeded{0};
+  std::atomic<int> edits{0};
+  const auto edit = [&](StoreDriver& mine, int i) {
+    const StoredJob before = mine.v(mine.jobs.GetJob(job.job_id));
+    JobDefinition after = before.definition;
+    after.max_running = 1 + i % 3;
+    after.concurrency_group = i % 2 == 0 ? "" : "db";
+    ASSERT_OK(Persist([&] {
+      return mine.jobs.ReplaceJob(before.job_id, before.version, after, {.now = kT0 + 1s});
+    }));
+    ++edits;
+  };
+  const auto admit = [&](StoreDriver& mine) {
+    ASSERT_OK(Persist([&] {
+      return mine.queues.Admit({job.job_no, job.segment}, fence, kT0 + 1s);
+    }));
+    for (const QueuedGroup& group : mine.v(mine.queues.ScanGroups(mine.All(), GroupNo{}, 1))) {
+      ASSERT_OK(Persist([&] { return mine.queues.AdmitGroup(group, fence, kT0 + 1s); }));
+    }
+  };
+  const auto start_and_end = [&](StoreDriver& mine, const RunKey& key) {
+    RunRow row = mine.Get(key).row;
+    if (row.state != RunState::kPending || !IsTime(row.due)) return;
+    const JobDefinition now = mine.v(mine.jobs.GetJob(job.job_id)).definition;
+    ClaimRequest request = mine.ClaimOf(row, ++token);
+    request.overlap = OverlapRulesOf(now);
+    request.group = now.concurrency_group;
+    const auto replies = Persist([&] { return mine.firing.Claim({request}, fence, kT0 + 1s); });
+    ASSERT_OK(replies);
+    if (replies->at(0).verdict != ClaimVerdict::kAccepted) return;
+    if (mine.v(mine.groups.GetGroup("db", 1)).group.running > kLimit) ++exceeded;
+    row.claim_token = request.token;
+    row.executor = request.executor;
+    ASSERT_OK(Persist([&] {
+      return mine.firing.ApplyResults({mine.ReportOf(row, RunState::kCompleted)}, fence, kT0 + 2s);
+    }));
+    ++completed;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  this->AllAtOnce([&](StoreDriver& mine, int writer) {
+    for (int i = 0; completed < kRuns && std::chrono::steady_clock::now() < deadline; ++i) {
+      if (writer == 0 && edits < 40) edit(mine, i);
+      if (writer == 1) admit(mine);
+      if (writer < 2) continue;
+      for (const RunKey& key : keys) {
+        if (completed < 2 * edits) start_and_end(mine, key);  // else the edits come too late
+      }
+      std::this_thread::yield();
+    }
+  });
+  EXPECT_EQ(exceeded.load(), 0);
+  EXPECT_EQ(completed.load(), kRuns);
+  EXPECT_GE(edits.load(), kRuns / 2);
+  for (const RunKey& key : keys) EXPECT_EQ(s.Get(key).row.state, RunState::kCompleted);
+  const JobQueue queue = s.v(s.queues.ReadQueue(job.job_id, 10));
+  EXPECT_EQ(queue.length, 0);
+  EXPECT_TRUE(queue.holders.empty());
+  const GroupDetail detail = s.v(s.groups.GetGroup("db", 10));
+  EXPECT_EQ(detail.group.running, 0);
+  EXPECT_EQ(detail.group.queued, 0);
+}
+
 }  // namespace carillon::test

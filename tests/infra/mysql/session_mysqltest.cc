@@ -115,5 +115,23 @@ TEST_F(PooledSessionTest, ATransactionThatFailsAtAnyPlaceLeavesNothing) {
   EXPECT_EQ(Number("SELECT COUNT(*) FROM t"), 2);
 }
 
+// Two claims that want the same slot of a job collide in its key. Whoever loses often may try again.
+TEST_F(PooledSessionTest, CollisionsThatDoNotStopAreAnErrorThatPasses) {
+  mysql::Pool pool({.session = database_.server().Session(database_.name()), .size = 1});
+  ASSERT_OK(Write(pool, 1));
+  EXPECT_CODE(Write(pool, 1), ErrorCode::kExists);
+  int tries = 0;
+  const Status collided =
+      mysql::InTransaction(pool, {.operation = "test", .retry_duplicates = true},
+                           [&](mysql::Session& session) -> Status {
+                             ++tries;
+                             CARILLON_TRY(session.Execute("INSERT INTO t VALUES (1)"));
+                             return {};
+                           });
+  EXPECT_CODE(collided, ErrorCode::kUnavailable);
+  EXPECT_EQ(tries, 1 + mysql::kDeadlockRetriesMax);
+  EXPECT_EQ(StoreDriver::v(Count(pool)), 1);
+}
+
 }  // namespace
 }  // namespace carillon::test
