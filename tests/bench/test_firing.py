@@ -6,7 +6,7 @@ import unittest
 import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from firing import judge, load, plot, processes, report  # noqa: E402
+from firing import judge, load, past, plot, processes, report  # noqa: E402
 
 SECOND = 1_000_000
 BEGIN = 1_800_000_000 * SECOND
@@ -87,6 +87,60 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(0, judge.back_under(columns, 13))
         self.assertIsNone(judge.back_under(columns, 14), "the seconds before the end do not count")
         self.assertEqual(2, judge.seconds_above(columns, 10, 14))
+
+
+class PastTest(unittest.TestCase):
+    ENDED = (past.FIRES, past.FIRES, past.FIRES, 0, 0, 0, BEGIN, BEGIN + 20 * SECOND)
+
+    def backfill(self, *row, state="COMPLETED"):
+        return {"state": state, **past.count(row or self.ENDED)}
+
+    def cancelled(self, **changed):
+        part = self.backfill(4000, 4000, 3960, 40, 0, 0, BEGIN, BEGIN + SECOND, state="CANCELLED")
+        return {**part, "rows_most_later": 4000, "rows_later": 4000, "open_later": 0, **changed}
+
+    def test_the_ranges_lie_in_the_past_beside_each_other(self):
+        (middle, end), (begin, until) = past.ranges(BEGIN + 123)
+        self.assertEqual((BEGIN - 60 * SECOND, middle), (end, until))
+        self.assertEqual([past.FIRES * SECOND] * 2, [end - middle, until - begin])
+        schedule = past.job(begin, end)["schedules"][0]
+        self.assertEqual(("2027-01-15T07:59:00.000000Z", 1000), (schedule["end_time"], schedule["every_ms"]))
+
+    def test_a_backfill_is_whole_if_each_fire_has_one_run_that_succeeded(self):
+        part = self.backfill()
+        self.assertEqual((20.0, past.FIRES / 20), (part["seconds"], part["runs_per_second"]))
+        self.assertTrue(past.whole(part))
+        self.assertFalse(past.whole({**part, "state": "RUNNING"}))
+        for place, value in enumerate([past.FIRES + 1, past.FIRES - 1, past.FIRES - 1, 1, 1, 1]):
+            row = list(self.ENDED)
+            row[place] = value
+            self.assertFalse(past.whole(self.backfill(*row)), f"column {place} is {value}")
+        self.assertIsNone(self.backfill(*[0] * 8)["runs_per_second"])
+
+    def test_no_run_appears_after_a_cancel(self):
+        self.assertTrue(past.stopped(self.cancelled()))
+        for changed in ({"rows_later": 4001, "rows_most_later": 4001}, {"rows_most_later": 4001}, {"rows_later": 3999},
+                        {"open_later": 1}, {"state": "COMPLETED"}, {"doubled": 1}, {"rows": 0}):
+            self.assertFalse(past.stopped(self.cancelled(**changed)), changed)
+        every = {name: past.FIRES for name in ("rows", "rows_later", "rows_most_later")}
+        self.assertFalse(past.stopped(self.cancelled(**every)), "it was not cancelled midway")
+
+    def test_both_windows_without_a_backfill_count(self):
+        starts = [(second * SECOND, late) for second, late in
+                  [(0, 10_000), (1, 10_000), (2, 14_000), (3, 14_000), (4, 12_000), (5, 12_000), (6, 99_000)]]
+        windows = [(since * SECOND, (since + 2) * SECOND) for since in (0, 2, 4)]
+        answer = past.compare(starts, *windows)
+        self.assertEqual((10.0, 14.0, 12.0, 12.0), tuple(answer[f"{name}_late_ms"]["p99"] for name in
+                                                         ("before", "beside", "after", "alone")))
+        self.assertEqual((1.167, 2.0, False), (answer["p99_ratio"], answer["beside_seconds"], answer["noisy"]))
+        self.assertTrue(past.compare(starts, *windows[:2], (6 * SECOND, 7 * SECOND))["noisy"])
+
+    def test_held_needs_all_of_it(self):
+        answer = {"live": result(), "backfill": self.backfill(), "cancelled": self.cancelled(), "p99_ratio": 1.5}
+        self.assertTrue(past.held(answer))
+        for changed in ({"live": result(missed=1)}, {"backfill": self.backfill(*[0] * 8)},
+                        {"cancelled": self.cancelled(open_later=1)}, {"p99_ratio": 1.501}, {"p99_ratio": None}):
+            self.assertFalse(past.held({**answer, **changed}), changed)
 
 
 class ProcessesTest(unittest.TestCase):
