@@ -7,9 +7,10 @@
 
 namespace carillon::scheduler {
 
-BackfillLoop::BackfillLoop(const Ports& ports)
+BackfillLoop::BackfillLoop(const Ports& ports, Duration retention)
     : ports_(ports),
-      fires_(ports.metrics.counter("carillon_fires_total", Name(RunKind::kBackfill))) {}
+      fires_(ports.metrics.counter("carillon_fires_total", Name(RunKind::kBackfill))),
+      retention_(retention) {}
 
 SteadyTime BackfillLoop::Step(SteadyTime now) {
   if (now < last_ + kLookGap) return last_ + kLookGap;
@@ -101,8 +102,9 @@ bool BackfillLoop::Continue(const OwnedView& view, const OpenBackfill& backfill,
                             std::vector<PendingRun>* due) {
   const Fence fence = view.FenceFor({backfill.segment});
   if (fence.empty()) return false;
-  const auto effect = ports_.fences.Run(
-      "backfill", fence, [&] { return ports_.store.StepBackfill(backfill, fence, now); });
+  const auto effect = ports_.fences.Run("backfill", fence, [&] {
+    return ports_.store.StepBackfill(backfill, fence, now, retention_.load());
+  });
   if (!effect.ok()) {
     log::Warn("backfill", "backfill {}: {}", backfill.number, effect.error().message);
     return false;

@@ -10,6 +10,7 @@
 //          paused, no run is created.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <set>
@@ -41,9 +42,12 @@ class BackfillLoop final : public Stepper {
     std::function<bool()> paused = [] { return false; };  // the whole cluster is
     std::function<void()> wake = [] {};                   // of the loop that calls Step
   };
-  explicit BackfillLoop(const Ports& ports);
+  // `retention`: of finished runs.
+  BackfillLoop(const Ports& ports, Duration retention);
 
   SteadyTime Step(SteadyTime now) override;
+  // Thread-safe. Takes effect with the next look.
+  void SetRetention(Duration retention) { retention_ = retention; }
   // A backfill was created or resumed.
   void Nudge();
   // Runs of these jobs have ended.
@@ -62,6 +66,7 @@ class BackfillLoop final : public Stepper {
 
   const Ports ports_;
   Counter& fires_;
+  std::atomic<Duration> retention_;
   SteadyTime next_{};   // of the look that nobody asked for
   SteadyTime last_{};   // begin of the last look
   uint64_t after_ = 0;  // where the present look goes on; 0 = it has ended

@@ -21,13 +21,13 @@ std::vector<NamedStepper> Member::steppers() {
     return NamedStepper{name, &stepper, &r.WakeOf(name)};
   };
   std::vector<NamedStepper> all = {
-      named("owner", r.owner),           named("proof", r.session_proof),
-      named("leader", r.leader_loop),    named("guard", r.guard_loop),
-      named("recover", r.recover_loop),  named("plan", r.plan_loop),
-      named("fire", r.firing),           named("link", r.link_loop),
-      named("claims", r.claim_applier),  named("results", r.result_applier),
-      named("logs", r.log_keeper),       named("admission", r.admission_loop),
-      named("backfill", r.backfill),     named("maintain", r.maintain_loop)};
+      named("owner", r.owner),          named("proof", r.session_proof),
+      named("leader", r.leader_loop),   named("guard", r.guard_loop),
+      named("recover", r.recover_loop), named("plan", r.plan_loop),
+      named("fire", r.firing),          named("link", r.link_loop),
+      named("claims", r.claim_applier), named("results", r.result_applier),
+      named("logs", r.log_keeper),      named("admission", r.admission_loop),
+      named("backfill", r.backfill),    named("maintain", r.maintain_loop)};
   if (r.notify_loop) all.push_back(named("notify", *r.notify_loop));
   return all;
 }
@@ -43,6 +43,7 @@ void Member::Tune(const MemberTuning& tuning) {
   rooms_->firing.SetDispatchTimeout(tuning.dispatch_timeout);
   rooms_->sweep.SetOverdueAfter(tuning.dispatch_timeout);
   rooms_->firing.SetBusFormat(tuning.bus_format);
+  rooms_->backfill.SetRetention(tuning.retention);
   rooms_->maintenance.SetRetention(tuning.retention);
 }
 

@@ -111,7 +111,8 @@ BackfillLoop Member::Rooms::MakeBackfill() {
                        .feed = feed,
                        .metrics = ports.metrics,
                        .paused = [this] { return ports.settings.paused(); },
-                       .wake = Waker("backfill")});
+                       .wake = Waker("backfill")},
+                      options.tuning.retention);
 }
 
 void Member::Rooms::NudgeAdmission() {

@@ -269,9 +269,10 @@ Result<std::vector<OpenBackfill>> FaultBackfillStore::ScanBackfills(
   return Run(gate_, "scan_backfills", [&] { return store_.ScanBackfills(segments, after, limit); });
 }
 Result<BackfillEffect> FaultBackfillStore::StepBackfill(const OpenBackfill& backfill,
-                                                        const Fence& fence, WallTime now) {
-  return RunFenced(gate_, "backfill", fence, [&store = store_, backfill, fence, now] {
-    return store.StepBackfill(backfill, fence, now);
+                                                        const Fence& fence, WallTime now,
+                                                        Duration retention) {
+  return RunFenced(gate_, "backfill", fence, [&store = store_, backfill, fence, now, retention] {
+    return store.StepBackfill(backfill, fence, now, retention);
   });
 }
 

@@ -178,7 +178,7 @@ class FaultBackfillStore final : public BackfillStore {
   Result<std::vector<OpenBackfill>> ScanBackfills(const std::vector<SegmentId>& segments,
                                                   uint64_t after, size_t limit) override;
   Result<BackfillEffect> StepBackfill(const OpenBackfill& backfill, const Fence& fence,
-                                      WallTime now) override;
+                                      WallTime now, Duration retention) override;
 
  private:
   BackfillStore& store_;

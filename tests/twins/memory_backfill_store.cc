@@ -252,7 +252,7 @@ RunRow MemoryBackfillStore::RunAgain(const Backfill& backfill, const JobEntry& j
 }
 
 Status MemoryBackfillStore::CreateRuns(Backfill& backfill, const JobEntry& job, WallTime now,
-                                       BackfillEffect* effect) {
+                                       Duration retention, BackfillEffect* effect) {
   const BackfillTerms& terms = backfill.terms;
   const int64_t open_max = OpenRunsMax(terms.concurrency, OverlapRulesOf(job.definition));
   const BackfillRoom room{.runs = open_max - static_cast<int64_t>(backfill.runs.size())};
@@ -262,7 +262,8 @@ Status MemoryBackfillStore::CreateRuns(Backfill& backfill, const JobEntry& job, 
   CARILLON_ASSIGN_OR_RETURN(const Schedule schedule,
                             Schedule::Compile(entry.spec, job.definition.dst_gap,
                                               job.definition.dst_repeat, std::move(limits)));
-  const BackfillSpan left = SpanLeft(terms.from, terms.to, terms.order, backfill.cursor);
+  BackfillSpan left = SpanLeft(terms.from, terms.to, terms.order, backfill.cursor);
+  left.kept_from = KeptFrom(now, retention, job.definition.retention_days);
   const NextFires next = NextFiresOf(schedule, left, PlannersPlace(entry), room.looks);
   const BackfillPlan plan =
       PlanBackfill(next, RunsAt(job.job_no, next.fires), ToldApart(job, terms.schedule_id),
@@ -284,7 +285,8 @@ Status MemoryBackfillStore::CreateRuns(Backfill& backfill, const JobEntry& job, 
 }
 
 Result<BackfillEffect> MemoryBackfillStore::StepBackfill(const OpenBackfill& open,
-                                                         const Fence& fence, WallTime now) {
+                                                         const Fence& fence, WallTime now,
+                                                         Duration retention) {
   const bool covered = std::any_of(fence.begin(), fence.end(), [&open](const FencedSegment& held) {
     return held.segment == open.segment;
   });
@@ -306,7 +308,7 @@ Result<BackfillEffect> MemoryBackfillStore::StepBackfill(const OpenBackfill& ope
   }
   const bool works = backfill.state == BackfillState::kRunning && job.definition.enabled;
   if (works && tables_.FindSchedule(backfill.terms.schedule_id)->readable) {
-    CARILLON_TRY(CreateRuns(backfill, job, now, &effect));
+    CARILLON_TRY(CreateRuns(backfill, job, now, retention, &effect));
   }
   if (!IsOpen(backfill.state) && backfill.runs.empty()) backfill.ended = now;
   effect.open = backfill.runs;

@@ -25,8 +25,8 @@ class MemoryBackfillStore final : public BackfillStore {
   Result<Backfill> CancelBackfill(uint64_t number, const WriteContext& context) override;
   Result<std::vector<OpenBackfill>> ScanBackfills(const std::vector<SegmentId>& segments,
                                                   uint64_t after, size_t limit) override;
-  Result<BackfillEffect> StepBackfill(const OpenBackfill& open, const Fence& fence,
-                                      WallTime now) override;
+  Result<BackfillEffect> StepBackfill(const OpenBackfill& open, const Fence& fence, WallTime now,
+                                      Duration retention) override;
 
  private:
   struct Found {
@@ -43,8 +43,8 @@ class MemoryBackfillStore final : public BackfillStore {
   void CountEnded(Backfill& backfill) REQUIRES(tables_.mu);
   // True if the run has ended.
   bool CancelOne(const RunKey& key, const WriteContext& context) REQUIRES(tables_.mu);
-  Status CreateRuns(Backfill& backfill, const JobEntry& job, WallTime now, BackfillEffect* effect)
-      REQUIRES(tables_.mu);
+  Status CreateRuns(Backfill& backfill, const JobEntry& job, WallTime now, Duration retention,
+                    BackfillEffect* effect) REQUIRES(tables_.mu);
   RunRow Insert(const Backfill& backfill, const JobEntry& job, WallTime fire, WallTime now)
       REQUIRES(tables_.mu);
   RunRow RunAgain(const Backfill& backfill, const JobEntry& job, const RunKey& key, WallTime now)

@@ -140,6 +140,13 @@ int64_t OpenRunsMax(int64_t concurrency, const OverlapRules& overlap) {
   return TakesSlots(overlap.policy) ? std::min(concurrency, overlap.max_running) : concurrency;
 }
 
+WallTime KeptFrom(WallTime now, Duration retention, int64_t job_days) {
+  constexpr Duration kDay = 24h;
+  // The runs of a job with a retention of its own are deleted one by one, all others by whole days.
+  if (job_days > 0) return now - std::min(retention, kDay * job_days);
+  return WallTime{(now - retention).time_since_epoch() / kDay * kDay};
+}
+
 BackfillSpan SpanLeft(WallTime from, WallTime to, BackfillOrder order, WallTime cursor) {
   if (order == BackfillOrder::kAscending) return {std::max(from, cursor), to, order};
   return {from, std::min(to, cursor), order};
@@ -162,12 +169,15 @@ NextFires NextFiresOf(const Schedule& schedule, const BackfillSpan& left, WallTi
   if (until < left.until) {
     next.planners = schedule.Count(std::max(until, left.from), left.until);
   }
-  if (left.from >= until || limit == 0) return next;
-  WallTime first = left.from;
+  next.from = std::max(left.from, left.kept_from);
+  const WallTime unkept_until = std::min(next.from, until);
+  if (left.from < unkept_until) next.unkept = schedule.Count(left.from, unkept_until);
+  if (next.from >= until || limit == 0) return next;
+  WallTime first = next.from;
   if (left.order == BackfillOrder::kDescending) {
-    const int64_t fires = schedule.Count(left.from, until);
+    const int64_t fires = schedule.Count(next.from, until);
     const int64_t before = std::max<int64_t>(0, fires - static_cast<int64_t>(limit));
-    const auto begin = schedule.Nth(left.from, before);
+    const auto begin = schedule.Nth(next.from, before);
     if (fires == 0 || !begin) return next;
     first = *begin;
   }
@@ -186,7 +196,7 @@ BackfillPlan PlanBackfill(const NextFires& next, const RunsByFire& runs,
                           const BackfillSpan& left, const BackfillRoom& room) {
   static const std::vector<RunRow> kNoRuns;
   const bool ascending = left.order == BackfillOrder::kAscending;
-  BackfillPlan plan{.cursor = ascending ? left.from : next.until};
+  BackfillPlan plan{.cursor = ascending ? next.from : next.until};
   size_t looked_at = 0;
   for (const WallTime fire : next.fires) {
     if (looked_at == room.looks) break;
@@ -203,12 +213,13 @@ BackfillPlan PlanBackfill(const NextFires& next, const RunsByFire& runs,
     plan.cursor = CursorAfter(fire, left.order);
   }
   // The planner's fires lie at the end of an ascending range, and at the beginning of a descending
-  // one, where the first step passes them.
+  // one, where the first step passes them. With those that are not kept it is the other way round.
   if (looked_at == next.fires.size() && looked_at < room.looks) {
     plan.looked_at_all = true;
     plan.cursor = ascending ? left.until : left.from;
   }
   if (plan.looked_at_all || !ascending) plan.existing += next.planners;
+  if (plan.looked_at_all || ascending) plan.existing += next.unkept;
   return plan;
 }
 

@@ -102,11 +102,17 @@ void MarkBackfilled(RunRow& row);
 // queue of the job before its live runs, or end each other.
 int64_t OpenRunsMax(int64_t concurrency, const OverlapRules& overlap);
 
+// The first fire of which it is certain that its run is kept. `job_days` is retention_days of the
+// job, 0 if it has none of its own.
+WallTime KeptFrom(WallTime now, Duration retention, int64_t job_days);
+
 // The fires that a backfill still has to look at: those in [from, until).
 struct BackfillSpan {
   WallTime from = WallTime{};
   WallTime until = WallTime{};
   BackfillOrder order = BackfillOrder::kAscending;
+  // Fires before it are not run: if they have no run, it may have been deleted with its day.
+  WallTime kept_from = WallTime{};
 };
 // The span of [from, to) that is left when the backfill has come to `cursor`.
 BackfillSpan SpanLeft(WallTime from, WallTime to, BackfillOrder order, WallTime cursor);
@@ -115,7 +121,9 @@ WallTime FirstCursor(WallTime from, WallTime to, BackfillOrder order);
 
 struct NextFires {
   std::vector<WallTime> fires = {};  // in the order of the backfill
+  WallTime from = WallTime{};        // the begin of the span, or kept_from after it
   WallTime until = WallTime{};       // the end of the span, or the schedule's next fire before it
+  int64_t unkept = 0;                // fires of the span before `from`
   int64_t planners = 0;              // fires of the span from there on: the planner's
 };
 // The next fires of the span, at most `limit`. `next_fire`: the first fire that the planner has not
@@ -132,7 +140,7 @@ WallTime CursorAfter(WallTime fire, BackfillOrder order);
 struct BackfillCounts {
   int64_t created = 0;    // runs of fires that had none
   int64_t rerun = 0;      // runs that were run again
-  int64_t existing = 0;   // fires whose run was kept, and those of the planner
+  int64_t existing = 0;   // fires whose run was kept, of the planner, and of days not kept
   int64_t refused = 0;    // fires whose run was open
   int64_t succeeded = 0;  // COMPLETED
   int64_t failed = 0;     // ended otherwise

@@ -105,9 +105,10 @@ class BackfillStore {
   virtual Result<std::vector<OpenBackfill>> ScanBackfills(const std::vector<SegmentId>& segments,
                                                           uint64_t after, size_t limit) = 0;
   // Counts the runs that have ended, and creates runs as PlanBackfill says. Creates none while the
-  // backfill or its job is paused. Nothing happens if the backfill has ended.
+  // backfill or its job is paused, and none whose day is not kept any more: `retention` is that of
+  // the cluster (KeptFrom). Nothing happens if the backfill has ended.
   virtual Result<BackfillEffect> StepBackfill(const OpenBackfill& backfill, const Fence& fence,
-                                              WallTime now) = 0;
+                                              WallTime now, Duration retention) = 0;
 };
 
 }  // namespace carillon

@@ -75,12 +75,10 @@ Outcome<StoredSchedule> ChooseSchedule(const StoredJob& job, std::optional<int64
   return Unfit("/schedule_id", "no_schedule", "The job has no cron or rate schedule with this id.");
 }
 
-// The days for which runs of the job are kept.
-Duration RetentionOf(const Call& call, const JobDefinition& job) {
+Duration RetentionOf(const Call& call) {
   std::vector<std::string> left_out;
   const config::Config config = call.api.config.With(call.api.settings.Current().values, &left_out);
-  const Duration kept = config.Time("retention_days");
-  return job.retention_days > 0 ? std::min(kept, kDay * job.retention_days) : kept;
+  return config.Time("retention_days");
 }
 
 Outcome<bool> CheckRange(const Call& call, const StoredJob& job, const BackfillTerms& terms,
@@ -92,11 +90,10 @@ Outcome<bool> CheckRange(const Call& call, const StoredJob& job, const BackfillT
     return Unfit("/to", "in_the_future",
                  "Must not be in the future: later fires run by themselves.");
   }
-  const Duration kept = RetentionOf(call, job.definition);
-  // Days are dropped whole; the runs of a job with a retention of its own are deleted one by one.
-  const bool by_run = job.definition.retention_days > 0;
-  const WallTime first =
-      by_run ? now - kept : WallTime{(now - kept).time_since_epoch() / kDay * kDay};
+  const Duration retention = RetentionOf(call);
+  const int64_t job_days = job.definition.retention_days;
+  const Duration kept = job_days > 0 ? std::min(retention, kDay * job_days) : retention;
+  const WallTime first = KeptFrom(now, retention, job_days);
   if (terms.from >= first) return true;
   return Unfit("/from", "not_kept",
                fmt::format("Runs are kept for {} days, so that a run before {} could not be kept. "

@@ -65,6 +65,49 @@ TYPED_TEST(BackfillContract, DescendingOrderAndConcurrency) {
   s.ExpectDueAt(s.kNow, {1, 0});
 }
 
+// The day before kT0 is not kept any more from 24 h after kT0 on.
+TYPED_TEST(BackfillContract, DoesNotRunFiresOfADayThatIsNotKeptAnyMore) {
+  BackfillDriver s = this->backfill_driver();
+  s.BeginAcrossMidnight(BackfillOrder::kAscending);
+  const WallTime next_day = kT0 + 24h;
+  s.ExpectDueAt(next_day - 1us, {-3});
+  s.EndRun(s.KeyOf(-3), RunState::kCompleted, next_day - 1us);
+  s.ExpectDueAt(next_day, {0});
+  s.EndRun(s.KeyOf(0), RunState::kCompleted, next_day);
+  s.ExpectDueAt(next_day, {1});
+  s.EndRun(s.KeyOf(1), RunState::kCompleted, next_day);
+  s.ExpectDueAt(next_day, {});
+  EXPECT_EQ(s.Read().state, BackfillState::kCompleted);
+  s.ExpectCounts({.created = 3, .existing = 2, .succeeded = 3});
+}
+
+TYPED_TEST(BackfillContract, InDescendingOrderItEndsBeforeADayThatIsNotKeptAnyMore) {
+  BackfillDriver s = this->backfill_driver();
+  s.BeginAcrossMidnight(BackfillOrder::kDescending);
+  const WallTime next_day = kT0 + 24h;
+  s.ExpectDueAt(next_day - 1us, {1});
+  s.EndRun(s.KeyOf(1), RunState::kCompleted, next_day - 1us);
+  s.ExpectDueAt(next_day, {0});
+  s.EndRun(s.KeyOf(0), RunState::kCompleted, next_day);
+  s.ExpectDueAt(next_day, {});
+  EXPECT_EQ(s.Read().state, BackfillState::kCompleted);
+  s.ExpectCounts({.created = 2, .existing = 3, .succeeded = 2});
+}
+
+TYPED_TEST(BackfillContract, DoesNotRunFiresThatAreOlderThanTheJobKeepsItsRuns) {
+  BackfillDriver s = this->backfill_driver();
+  JobDefinition definition = s.Every(1h);
+  definition.retention_days = 1;
+  s.Make(definition);
+  BackfillTerms terms = s.Terms(0, 5);
+  terms.concurrency = 2;
+  s.Begin(terms);
+  s.ExpectDueAt(s.kNow, {0, 1});
+  s.EndRun(s.KeyOf(0), RunState::kCompleted, s.kNow);
+  s.ExpectDueAt(s.Fire(3) + 24h + 1us, {4});
+  s.ExpectCounts({.created = 3, .existing = 2, .succeeded = 1});
+}
+
 TYPED_TEST(BackfillContract, KeepsRunsThatAreThere) {
   BackfillDriver s = this->backfill_driver();
   s.MakeWithRuns();

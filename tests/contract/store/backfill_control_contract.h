@@ -102,7 +102,7 @@ TYPED_TEST(BackfillContract, OldOwnerIsFenced) {
   s.Make();
   s.Begin(s.Terms(0, 3));
   const Fence taken = s.Take(2, "m2", "i2");
-  EXPECT_CODE(s.backfills.StepBackfill(s.Open(), s.fence, s.kNow), ErrorCode::kFenced);
+  EXPECT_CODE(s.backfills.StepBackfill(s.Open(), s.fence, s.kNow, s.retention), ErrorCode::kFenced);
   EXPECT_CODE(s.runs.GetRun(s.KeyOf(0)), ErrorCode::kNotFound);
   s.fence = taken;
   s.ExpectDueAt(s.kNow, {0});

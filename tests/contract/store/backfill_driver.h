@@ -30,9 +30,21 @@ class BackfillDriver : public StoreDriver {
     number = made.number;
     return made;
   }
+  // Runs are kept for a day. The range is [kT0 - 3h, kT0 + 2h).
+  void BeginAcrossMidnight(BackfillOrder order) {
+    JobDefinition definition = Every(1h);
+    definition.schedules[0].start = kT0 - 5h;
+    Make(definition);
+    retention = 24h;
+    BackfillTerms terms = Terms(-3, 2);
+    terms.order = order;
+    Begin(terms);
+  }
   Backfill Read() { return v(backfills.GetBackfill(number)); }
   OpenBackfill Open() const { return {number, job.job_no, job.segment}; }
-  BackfillEffect Step(WallTime now) { return v(backfills.StepBackfill(Open(), fence, now)); }
+  BackfillEffect Step(WallTime now) {
+    return v(backfills.StepBackfill(Open(), fence, now, retention));
+  }
   // Steps once and expects that exactly these runs become due.
   void ExpectDue(WallTime now, const std::vector<RunKey>& expected) {
     std::vector<RunKey> due;
@@ -80,6 +92,7 @@ class BackfillDriver : public StoreDriver {
   }
 
   Fence fence;
+  Duration retention = 14 * 24h;  // of the cluster
   StoredJob job;
   uint64_t number = 0;
 

@@ -52,7 +52,8 @@ TEST_F(BackfillMysqlTest, NoRunIsCreatedAfterACancelThatRacesWithSteps) {
     std::atomic<bool> stop = false;
     std::thread stepper([&] {
       while (!stop) {
-        const auto effect = second_.backfills().StepBackfill(s.Open(), s.fence, s.kNow);
+        const auto effect =
+            second_.backfills().StepBackfill(s.Open(), s.fence, s.kNow, s.retention);
         if (!effect.ok()) break;
       }
     });
@@ -75,11 +76,12 @@ TEST_F(BackfillMysqlTest, TwoMembersThatStepCreateEachRunOnce) {
   s.Begin(terms);
   std::thread other([&] {
     for (int i = 0; i < 20; ++i) {
-      static_cast<void>(second_.backfills().StepBackfill(s.Open(), s.fence, s.kNow).ok());
+      static_cast<void>(
+          second_.backfills().StepBackfill(s.Open(), s.fence, s.kNow, s.retention).ok());
     }
   });
   for (int i = 0; i < 20; ++i) {
-    static_cast<void>(s.backfills.StepBackfill(s.Open(), s.fence, s.kNow).ok());
+    static_cast<void>(s.backfills.StepBackfill(s.Open(), s.fence, s.kNow, s.retention).ok());
   }
   other.join();
   EXPECT_EQ(RunsOf(s).size(), 3u);

@@ -162,6 +162,13 @@ Status RunAgain(Session& session, const std::vector<RunKey>& keys, const StepRul
   return UpdateBackfilled(session, effect->due, terms);
 }
 
+Result<WallTime> ReadKeptFrom(Session& session, JobNo job_no, const StepRules& rules) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT retention_days FROM jobs WHERE job_no = ?", {job_no.value()}));
+  return KeptFrom(rules.now, rules.retention, rows.Next() ? rows.Int(1) : 0);
+}
+
 // Creates as many runs as there is room for.
 Status CreateRuns(Session& session, const StoredScheduleRow& own, const StepRules& rules,
                   StepState& state, BackfillEffect* effect) {
@@ -172,7 +179,8 @@ Status CreateRuns(Session& session, const StoredScheduleRow& own, const StepRule
   if (room.runs <= 0) return {};
   WallTime place = own.place(!state.job.paused);
   CARILLON_ASSIGN_OR_RETURN(const Schedule schedule, CompileSchedule(session, own.due, &place));
-  const BackfillSpan left = SpanLeft(terms.from, terms.to, terms.order, backfill.cursor);
+  BackfillSpan left = SpanLeft(terms.from, terms.to, terms.order, backfill.cursor);
+  CARILLON_ASSIGN_OR_RETURN(left.kept_from, ReadKeptFrom(session, backfill.job_no, rules));
   const NextFires next = NextFiresOf(schedule, left, place, room.looks);
   CARILLON_ASSIGN_OR_RETURN(const RunsByFire runs,
                             ReadRunsAt(session, backfill.job_no, next.fires));

@@ -19,6 +19,7 @@ struct StepRules {
   Incarnations& incarnations;
   const Fence& fence;
   WallTime now;
+  Duration retention;  // of the cluster
 };
 
 // As BackfillStore::StepBackfill. Locks the segment and the job, its schedules, the backfill and the

@@ -259,9 +259,10 @@ Result<std::vector<OpenBackfill>> MysqlBackfillStore::ScanBackfills(
 }
 
 Result<BackfillEffect> MysqlBackfillStore::StepBackfill(const OpenBackfill& backfill,
-                                                        const Fence& fence, WallTime now) {
+                                                        const Fence& fence, WallTime now,
+                                                        Duration retention) {
   CARILLON_TRY(CheckBatch(std::vector<OpenBackfill>{backfill}, fence, "backfill"));
-  const StepRules rules{db_.caches().incarnations, fence, now};
+  const StepRules rules{db_.caches().incarnations, fence, now, retention};
   return InTransaction(db_.pool(), {.operation = "backfill", .retry_duplicates = true},
                        [&](Session& session) { return StepBatch(session, backfill, rules); });
 }

@@ -29,7 +29,7 @@ class MysqlBackfillStore final : public BackfillStore {
   Result<std::vector<OpenBackfill>> ScanBackfills(const std::vector<SegmentId>& segments,
                                                   uint64_t after, size_t limit) override;
   Result<BackfillEffect> StepBackfill(const OpenBackfill& backfill, const Fence& fence,
-                                      WallTime now) override;
+                                      WallTime now, Duration retention) override;
 
  private:
   Result<Backfill> SetState(uint64_t number, BackfillState state);

@@ -44,8 +44,8 @@ class FaultyBackfills : public BackfillStore {
     return store_.ScanBackfills(segments, after, limit);
   }
   Result<BackfillEffect> StepBackfill(const OpenBackfill& backfill, const Fence& fence,
-                                      WallTime now) override {
-    return store_.StepBackfill(backfill, fence, now);
+                                      WallTime now, Duration retention) override {
+    return store_.StepBackfill(backfill, fence, now, retention);
   }
 
  private:

@@ -59,7 +59,8 @@ class BackfillLoopTest : public test::RoomTest {
                       .feed = feed_,
                       .metrics = metrics_,
                       .paused = [this] { return paused_; },
-                      .wake = [this] { ++wakes_; }}};
+                      .wake = [this] { ++wakes_; }},
+                     14 * 24h};
 };
 
 TEST_F(BackfillLoopTest, CreatesTheNextRunAsSoonAsOneEnds) {
@@ -105,6 +106,19 @@ TEST_F(BackfillLoopTest, CreatesNothingWhileTheClusterIsPaused) {
   clock_.Advance(1s);
   Step();
   EXPECT_EQ(Fed().size(), 3u);
+}
+
+TEST_F(BackfillLoopTest, FiresOfDaysThatAreNotKeptAnyMoreAreNotRun) {
+  CreateWithBackfill("job", 3);
+  const Duration into_the_day = clock_.Wall().time_since_epoch() % Duration(24h);
+  loop_.SetRetention(24h);
+  clock_.Advance(2 * 24h - into_the_day);
+  Step();
+  EXPECT_TRUE(Fed().empty());
+  const auto all = stores_.backfills.ListBackfills({});
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(all->at(0).state, BackfillState::kCompleted);
+  EXPECT_EQ(all->at(0).counts, (BackfillCounts{.existing = 3}));
 }
 
 TEST_F(BackfillLoopTest, AnotherOwnersBackfillsAreLeftAlone) {

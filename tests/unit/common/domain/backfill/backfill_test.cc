@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 namespace carillon {
 namespace {
 
@@ -120,15 +122,47 @@ TEST(BackfillTest, FiresInBothOrders) {
   EXPECT_EQ(next.planners, 2);
 }
 
+TEST(BackfillTest, DaysAreKeptWholeUnlessTheJobHasARetentionOfItsOwn) {
+  static_assert(kBegin.time_since_epoch() % Duration(24h) == Duration::zero());
+  const WallTime now = kBegin + 3 * 24h + 5h;
+  EXPECT_EQ(KeptFrom(now, 3 * 24h, 0), kBegin);
+  EXPECT_EQ(KeptFrom(kBegin + 3 * 24h, 3 * 24h, 0), kBegin);
+  EXPECT_EQ(KeptFrom(kBegin + 3 * 24h - 1us, 3 * 24h, 0), kBegin - 24h);
+  EXPECT_EQ(KeptFrom(now, 3 * 24h, 2), now - 2 * 24h);
+  EXPECT_EQ(KeptFrom(now, 3 * 24h, 9), now - 3 * 24h);
+}
+
+TEST(BackfillTest, FiresThatAreNotKeptAreLeftOut) {
+  const Schedule schedule = EveryMinute();
+  BackfillSpan span{kBegin, kBegin + 5min, BackfillOrder::kAscending, kBegin + 90s};
+  NextFires next = NextFiresOf(schedule, span, kNever, 2);
+  EXPECT_EQ(Minutes(next.fires), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(next.unkept, 2);
+  span.order = BackfillOrder::kDescending;
+  next = NextFiresOf(schedule, span, kNever, 9);
+  EXPECT_EQ(Minutes(next.fires), (std::vector<int64_t>{4, 3, 2}));
+  EXPECT_EQ(next.unkept, 2);
+  span.kept_from = kBegin + 4min;  // the planner's fires among them are counted once
+  next = NextFiresOf(schedule, span, kBegin + 3min, 9);
+  EXPECT_TRUE(next.fires.empty());
+  EXPECT_EQ(next.unkept, 3);
+  EXPECT_EQ(next.planners, 2);
+  span.kept_from = kBegin;
+  EXPECT_EQ(NextFiresOf(schedule, span, kNever, 9).unkept, 0);
+}
+
 // Goes through a span with room for `runs` runs a step, and returns the minutes in the order in
 // which they were run.
-std::vector<int64_t> WalkAll(BackfillSpan span, WallTime next_fire, int64_t runs,
-                             const RunsByFire& rows, int64_t* existing) {
+// `kept_from`: at a step.
+std::vector<int64_t> WalkAll(
+    BackfillSpan span, WallTime next_fire, int64_t runs, const RunsByFire& rows, int64_t* existing,
+    const std::function<WallTime(int)>& kept_from = [](int) { return WallTime{}; }) {
   const Schedule schedule = EveryMinute();
   std::vector<WallTime> fires;
   BackfillPlan plan{.cursor = FirstCursor(span.from, span.until, span.order)};
   for (int step = 0; step < 100 && !plan.looked_at_all; ++step) {
-    const BackfillSpan left = SpanLeft(span.from, span.until, span.order, plan.cursor);
+    BackfillSpan left = SpanLeft(span.from, span.until, span.order, plan.cursor);
+    left.kept_from = kept_from(step);
     const BackfillRoom room{.runs = runs, .looks = 4};
     plan = PlanBackfill(NextFiresOf(schedule, left, next_fire, room.looks), rows,
                         {.own = kOwnSchedule}, BackfillRerun::kNone, left, room);
@@ -153,6 +187,34 @@ TEST(BackfillTest, EachFireOfTheSpanIsLookedAtOnce) {
               (std::vector<int64_t>{4, 3, 1, 0}));
     EXPECT_EQ(existing, 2);
   }
+}
+
+TEST(BackfillTest, ADayThatIsDroppedMeanwhileIsNotRunAgain) {
+  const BackfillSpan ascending{kBegin, kBegin + 10min, BackfillOrder::kAscending};
+  const BackfillSpan descending{kBegin, kBegin + 10min, BackfillOrder::kDescending};
+  const auto from_third_step = [](WallTime kept) {
+    return [kept](int step) { return step < 2 ? WallTime{} : kept; };
+  };
+  // In the third step the fires before minute 5 are not kept any more.
+  const auto third = from_third_step(kBegin + 5min);
+  int64_t existing = 0;
+  EXPECT_EQ(WalkAll(ascending, kBegin + 9min, 1, {}, &existing, third),
+            (std::vector<int64_t>{0, 1, 5, 6, 7, 8}));
+  EXPECT_EQ(existing, 3 + 1);
+  existing = 0;
+  EXPECT_EQ(WalkAll(descending, kBegin + 9min, 1, {}, &existing, third),
+            (std::vector<int64_t>{8, 7, 6, 5}));
+  EXPECT_EQ(existing, 5 + 1);
+  // In the third step none of them is kept any more, even those of the planner.
+  const auto none = from_third_step(kBegin + 1h);
+  existing = 0;
+  EXPECT_EQ(WalkAll(ascending, kBegin + 9min, 1, {}, &existing, none),
+            (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(existing, 8);
+  existing = 0;
+  EXPECT_EQ(WalkAll(descending, kBegin + 9min, 1, {}, &existing, none),
+            (std::vector<int64_t>{8, 7}));
+  EXPECT_EQ(existing, 8);
 }
 
 TEST(BackfillTest, PreviewCountsWhatTheStepsDo) {
