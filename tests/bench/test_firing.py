@@ -80,6 +80,9 @@ class JudgeTest(unittest.TestCase):
         self.assertFalse(judge.clean(result(completed=9)))
         self.assertFalse(judge.clean(result(setup_in_time=False)))
         self.assertFalse(judge.clean(result(first={**result()["first"], "missed": 1})))
+        without_first = result()
+        without_first.pop("first")
+        self.assertTrue(judge.clean(without_first))
 
     def test_a_p99_is_back_once_it_stays_within_the_limit(self):
         columns = {"second": list(range(8, 16)), "p99": [50, 50, 400, 90, 101, 100, 9, 10]}

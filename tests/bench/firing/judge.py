@@ -96,7 +96,7 @@ def ended(target, since_us, until_us):
 
 def clean(result):
     """True if the jobs were created in time and no fire, from the first on, was missed, doubled, early or open."""
-    parts = [result] + [result["first"]] * ("first" in result)
+    parts = [result, result.get("first", result)]
     return result["setup_in_time"] and all(part["missed"] == part["doubled"] == part["early"] == 0
                                            and part["completed"] == part["fires_planned"] for part in parts)
 

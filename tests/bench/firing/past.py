@@ -134,10 +134,12 @@ def backfill(bench, options):
         answer = {"rate": rate, "concurrency": CONCURRENCY}
         with stolen.Stolen() as host:
             answer["backfill"], beside = to_the_end(target, api, first, bench.seconds)
+            show_whole(answer["backfill"])
             again = int(time.time() + 1) * SECOND_US
             after = again, again + bench.seconds * SECOND_US
             measure.await_time(after[1] / SECOND_US)
             answer["cancelled"] = cancelled(target, api, second)
+            show_cancelled(answer["cancelled"])
         end = int(time.time()) * SECOND_US
         measure.await_time(end / SECOND_US + measure.GRACE_S)
         starts = judge.read_starts(target, begin, end)
@@ -150,17 +152,22 @@ def backfill(bench, options):
                      f"{(beside[1] - begin) // SECOND_US}", judge.by_second(starts, begin))]
 
 
+def show_whole(part):
+    report.say(f"the backfill: {part['state']}, {part['completed']} of {part['fires']} completed, missed "
+               f"{part['missed']}, doubled {part['doubled']}, {part['runs_per_second']} runs/s")
+
+
+def show_cancelled(part):
+    report.say(f"the cancelled one: {part['state']}, {part['rows']} runs right after the cancel with {part['open']} "
+               f"open, {part['rows_later']} later with {part['open_later']} open")
+
+
 def show(answer):
-    part, late = answer["backfill"], report.late_text
+    late = report.late_text
     report.say(f"without a backfill, before: {late(answer['before_late_ms'])}")
     report.say(f"without a backfill, after: {late(answer['after_late_ms'])}" +
                ("; the two differ, the machine is noisy" if answer["noisy"] else ""))
     report.say(f"beside it, {answer['beside_seconds']:.1f} s: {late(answer['beside_late_ms'])}")
     report.say(f"p99 beside it against without it (both windows): {answer['p99_ratio']}, at most {RATIO_MAX}")
-    report.say(f"the backfill: {part['state']}, {part['completed']} of {part['fires']} completed, missed "
-               f"{part['missed']}, doubled {part['doubled']}, {part['runs_per_second']} runs/s")
-    part = answer["cancelled"]
-    report.say(f"the cancelled one: {part['state']}, {part['rows']} runs right after the cancel with {part['open']} "
-               f"open, {part['rows_later']} later with {part['open_later']} open")
     report.say(f"live fires from the first to the last: {report.counts_text(answer['live'])}; the host took "
                f"{answer['stolen'] * 100:.1f} % of all cores from the backfill on")
