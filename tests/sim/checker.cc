@@ -54,7 +54,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
     rows_.erase(before->key);
     delay_runs_[before->key.schedule_id].erase(before->key);
     queued_[before->job_no].erase(before->key);
-    admitted_[before->job_no].erase(before->key);
+    holders_[before->job_no].erase(before->key);
     LeaveGroupQueue(before->key);
     return;
   }
@@ -170,41 +170,41 @@ void Checker::CheckOverlapPolicy(const RunRow& row) {
   }
 }
 
-// A run in the queue goes before later ones of its job: in the order of their keys they leave the
-// queue, and no run is claimed that came after one that still waits, in the queue or, if there is
-// one slot only, for its claim.
+// Runs leave the queue of their job in the order of their keys, and no run takes a slot while one that
+// came before it waits there. A run that waits for its group has taken the slot of its job before, and
+// keeps it when an edit makes the run due again: a run that was queued since does not hold it up.
 void Checker::FollowQueue(const RunRow& before, const RunRow& after) {
   std::set<RunKey>& queued = queued_[after.job_no];
-  std::set<RunKey>& admitted = admitted_[after.job_no];
-  const bool waited = queued.contains(after.key);
+  std::set<RunKey>& holders = holders_[after.job_no];
+  const JobDefinition* definition = DefinitionOf(after);
+  const bool takes_slots = definition != nullptr && TakesSlots(definition->overlap_policy);
   const bool waits = after.state == RunState::kPending && after.due == kQueued;
-  if (waits && WaitsForGroup(after.key)) {  // it has the slot of its job
-    queued.erase(after.key);
-    admitted.erase(after.key);
-    return;
-  }
-  if (waits) {
+  const bool waited = queued.erase(after.key) > 0;
+  if (waits && !WaitsForGroup(after.key)) {
     queued.insert(after.key);
-    admitted.erase(after.key);
-    return;
-  }
-  queued.erase(after.key);
-  if (waited && after.state == RunState::kPending && IsTime(after.due)) {
+    holders.erase(after.key);
+  } else if (waits) {
+    if (!takes_slots || !holders.insert(after.key).second) return;
+    if (after.attempt == 1) CheckTakesSlot(after, "took a slot");
+  } else if (after.state == RunState::kPending) {
+    if (!waited || !IsTime(after.due)) return;  // an edit stamped it, or a pause holds it back
     ++admissions_;
     admitted_at_[after.key] = after.due;
     CheckOrder(after, queued, "left the queue");
-    admitted.insert(after.key);
-    return;
+    if (takes_slots) holders.insert(after.key);
+  } else {
+    const bool held_slot = holders.erase(after.key) > 0;
+    const bool claimed = before.state == RunState::kPending && after.state == RunState::kRunning;
+    if (claimed && after.attempt == 1 && !held_slot) CheckTakesSlot(after, "was claimed");
   }
-  if (after.state == RunState::kPending && IsTime(after.due)) return;  // an edit stamped it
-  const bool was_admitted = admitted.erase(after.key) > 0;
-  const bool first_claim =
-      before.state == RunState::kPending && after.state == RunState::kRunning && after.attempt == 1;
-  if (!first_claim || was_admitted) return;
-  CheckOrder(after, queued, "was claimed");
-  const JobDefinition* definition = DefinitionOf(after);
+}
+
+void Checker::CheckTakesSlot(const RunRow& row, std::string_view what) {
+  CheckOrder(row, queued_[row.job_no], what);
+  const JobDefinition* definition = DefinitionOf(row);
+  // A run that holds the only slot goes before it as well.
   if (definition != nullptr && definition->max_running == 1) {
-    CheckOrder(after, admitted, "was claimed");
+    CheckOrder(row, holders_[row.job_no], what);
   }
 }
 
@@ -284,7 +284,6 @@ void Checker::FollowGroup(const RunRow& before, const RunRow& after) {
   if (!granted) return;
   ++admissions_;
   admitted_at_[after.key] = after.due;
-  admitted_[after.job_no].insert(after.key);
 }
 
 void Checker::CheckOrder(const RunRow& row, const std::set<RunKey>& others, std::string_view what) {

@@ -125,6 +125,7 @@ class Checker : public WardenObserver {
   void CheckOverlapPolicy(const RunRow& row);
   void CheckDelay(const RunRow& row);
   void FollowQueue(const RunRow& before, const RunRow& after);
+  void CheckTakesSlot(const RunRow& row, std::string_view what);
   void FollowGroup(const RunRow& before, const RunRow& after);
   void CheckGroupLimit(const RunRow& row);
   const std::string& GroupOf(const RunRow& row) const;
@@ -150,8 +151,8 @@ class Checker : public WardenObserver {
   std::map<AttemptName, ClaimToken> accepted_;
   std::map<AttemptName, AttemptTruth> attempts_;
   std::map<JobNo, JobTruth> jobs_;
-  std::map<JobNo, std::set<RunKey>> queued_;    // runs that wait for a slot
-  std::map<JobNo, std::set<RunKey>> admitted_;  // left the queue, and not claimed yet
+  std::map<JobNo, std::set<RunKey>> queued_;   // runs that wait for a slot
+  std::map<JobNo, std::set<RunKey>> holders_;  // have one, and wait for a claim or a group
   std::map<RunKey, WallTime> admitted_at_;
   std::map<std::string, int64_t> limits_;  // of groups, as acknowledged
   std::map<std::string, std::set<GroupPlace>> group_queues_;

@@ -112,6 +112,34 @@ TYPED_TEST(GroupExitsContract, AJobThatMovesToAnotherGroupWaitsThere) {
   EXPECT_EQ(s.Holders(), std::vector<RunKey>{});
 }
 
+// A run that is queued for its job meanwhile does not hold it up, even if its key is earlier.
+TYPED_TEST(GroupExitsContract, ARunKeepsTheSlotOfItsJobWhenTheJobLeavesTheGroup) {
+  GroupDriver s = this->group_driver();
+  s.v(s.groups.PutGroup("api", 1, kT0));
+  for (const std::string next : {"", "api"}) {
+    SCOPED_TRACE(next);
+    s.Limit(0);
+    StoredJob job = s.Create("to-" + next, s.Grouped(OverlapPolicy::kQueueAll));
+    const RunKey earlier = s.Due(job);
+    const RunKey waits = s.Queued(job, kT0 + 1s);
+    JobDefinition moved = s.Grouped(OverlapPolicy::kQueueAll);
+    moved.concurrency_group = next;
+    s.Edit(job, moved, kT0 + 2s);
+    s.ExpectOffer(job, earlier, kT0 + 3s, ClaimVerdict::kEnqueued);
+    EXPECT_EQ(s.v(s.queues.PlaceOf(earlier))->group, "");
+    const JobQueue queue = s.v(s.queues.ReadQueue(job.job_id, 10));
+    ASSERT_EQ(queue.holders.size(), 1u);
+    EXPECT_EQ(queue.holders[0].key, waits);
+    s.ExpectOffer(job, waits, kT0 + 3s, ClaimVerdict::kAccepted);
+    s.End(waits, RunState::kCompleted, kT0 + 4s);
+    const AdmissionEffect effect =
+        s.v(s.queues.Admit({job.job_no, job.segment}, s.fence, kT0 + 4s));
+    ASSERT_EQ(effect.admitted.size(), 1u);
+    s.ExpectOffer(job, earlier, kT0 + 4s, ClaimVerdict::kAccepted);
+    s.End(earlier, RunState::kCompleted, kT0 + 5s);
+  }
+}
+
 TYPED_TEST(GroupExitsContract, AQueuedRunIsSkippedAfterItsQueueTimeout) {
   GroupDriver s = this->group_driver();
   s.Limit(0);
