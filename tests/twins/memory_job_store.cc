@@ -290,6 +290,8 @@ void MemoryJobStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobC
     case PendingEffect::kHoldBack:
       changed.row.due = kNever;
       changed.row.group = {};
+      // A run keeps its slot between two attempts. One that never started may wait for weeks.
+      if (changed.row.attempt == 1) job.active.erase(changed.row.key);
       break;
     case PendingEffect::kSkip:
     case PendingEffect::kCancel:

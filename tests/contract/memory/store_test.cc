@@ -54,6 +54,7 @@ using StoreFactories = ::testing::Types<MemoryStoreFactory>;
 #include "tests/contract/store/auth_store_contract.h"
 #include "tests/contract/store/backfill_contract.h"
 #include "tests/contract/store/backfill_control_contract.h"
+#include "tests/contract/store/backfill_slots_contract.h"
 #include "tests/contract/store/bulk_store_contract.h"
 #include "tests/contract/store/calendar_store_contract.h"
 #include "tests/contract/store/cancel_mode_contract.h"

@@ -102,10 +102,10 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
   static const std::string stamp =
       "UPDATE JSON_TABLE(?, '$[*]' COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', "
       "h INT UNSIGNED PATH '$[2]', u BIGINT PATH '$[3]', p INT PATH '$[4]', g INT UNSIGNED PATH "
-      "'$[5]', n INT UNSIGNED PATH '$[6]')) k STRAIGHT_JOIN job_runs r "
+      "'$[5]', n INT UNSIGNED PATH '$[6]', t INT PATH '$[7]')) k STRAIGHT_JOIN job_runs r "
       "FORCE INDEX (PRIMARY) ON r.fire_us = k.f AND r.schedule_id = k.s AND r.shard = k.h "
       "SET r.due_us = k.u, r.priority = k.p, r.def_version = ?, r.group_no = k.g, "
-      "r.group_slot = k.n WHERE r.state = 'PENDING'";
+      "r.group_slot = k.n, r.slot_taken = k.t WHERE r.state = 'PENDING'";
   const StoredJobRow& job = edited.job;
   JsonRows erased;
   JsonRows stamped;
@@ -128,6 +128,8 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
       if (pending.held_back) {
         writer.Unqueue(pending.run);
         row.due = kNever;
+        // A run keeps its slot between two attempts. One that never started may wait for weeks.
+        if (row.attempt == 1) writer.Free(pending.run);
       }
       if (pending.released) row.due = context.now;
       if (!KeepsPriority(row.kind) && job.readable) row.priority = job.definition.priority;
@@ -136,7 +138,8 @@ Status WriteRuns(Session& session, EditedJob& edited, const WriteContext& contex
           .Add(row.due)
           .Add(row.priority)
           .Add(row.group.value())
-          .Add(pending.run.group_slot);
+          .Add(pending.run.group_slot)
+          .Add(SlotColumn(pending.run));
     }
   }
   if (!erased.empty()) CARILLON_TRY(session.Execute(erase, {erased.Take()}));

@@ -44,6 +44,11 @@ struct StoredRun {
 };
 using LockedRuns = std::unordered_map<RunKey, StoredRun>;
 
+// The value of the column `slot_taken` for a PENDING run.
+inline int SlotColumn(const StoredRun& run) {
+  return run.slot_taken ? kSlotTaken : run.active ? kActiveNoSlot : 0;
+}
+
 // The columns that ReadRun reads. The query must give their table the alias r. Inline, because
 // constants of other files are built from it, and the initialisation order of different files
 // is undefined.

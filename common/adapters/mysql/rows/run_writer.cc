@@ -193,19 +193,14 @@ Status RunWriter::Queue(StoredRun& run, const QueueWrite& place, WallTime now) {
   CARILLON_TRY(BeginRun(run.row.key));
   run.row.due = kQueued;
   const bool for_group = place.group != GroupNo{};
-  if (!for_group) {
-    Free(run);
-    run.active = false;
-  }
+  if (!for_group) Free(run);
   if (place.slot) TakeSlot(run, *place.slot);
   FreeGroupSlot(run);
   queued_.Begin()
       .Add(run.row.key)
       .Add(run.row.attempt)
       .Add(run.row.due)
-      .Add(run.slot_taken ? kSlotTaken
-           : run.active   ? kActiveNoSlot
-                          : 0)
+      .Add(SlotColumn(run))
       .Add(run.row.job_no.value())
       .Add(run.row.segment.value())
       .Add(now)
@@ -257,6 +252,7 @@ void RunWriter::TakeSlot(StoredRun& run, int64_t slot) {
 void RunWriter::Free(StoredRun& run) {
   if (run.slot_taken) slots_freed_.Begin().Add(run.row.key).Add(run.row.job_no.value());
   run.slot_taken = false;
+  run.active = false;
 }
 
 void RunWriter::Unqueue(const StoredRun& run) {

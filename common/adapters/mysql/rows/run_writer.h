@@ -65,7 +65,7 @@ class RunWriter {
   // For a run whose row the caller erases or makes due at another time: deletes its place in the
   // queue, if it is queued.
   void Unqueue(const StoredRun& run);
-  // For a run whose row the caller erases: frees its slot.
+  // For a run whose row the caller erases or stamps (SlotColumn): frees its slot.
   void Free(StoredRun& run);
   // The runs that End brought to a final state.
   const EndedRuns& ended() const { return ended_; }
