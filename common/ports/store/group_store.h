@@ -2,8 +2,8 @@
 // slots (FiringStore::Claim); QueueStore admits the runs that wait for them.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
-// Errors   kNotFound: no such group. kUnavailable: nothing was written. kTimeout: the outcome of the
-//          commit is unknown.
+// Errors   kNotFound: no such group. kUnavailable: nothing was written, for example because a claim
+//          holds the group for long. kTimeout: the outcome of the commit is unknown.
 #pragma once
 
 #include <string>

@@ -11,6 +11,7 @@
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
+#include "scheduler/api/http/problem.h"
 #include "scheduler/api/http/request_parts.h"
 
 namespace carillon::scheduler {
@@ -38,6 +39,18 @@ json RunToJson(const GroupRun& run) {
 }
 
 Problem NoSuchGroup() { return NotFound("No such concurrency group. GET /api/groups lists them."); }
+
+// A change waits only briefly for the claims that are being written, because later claims of the
+// group wait behind it.
+Problem ChangeFailed(const Error& error) {
+  Problem problem = ToProblem(error);
+  if (error.code == ErrorCode::kUnavailable) {
+    problem.detail =
+        "The group was not changed: the database is unavailable, or a run of the group is being "
+        "started at this moment. Retry shortly.";
+  }
+  return problem;
+}
 
 Outcome<std::string> PathGroupName(const Call& call) {
   const std::string& name = call.arguments.at(0);
@@ -119,7 +132,7 @@ Reply PutGroup(const Call& call) {
                                          "no job names.",
                                          kGroupsMax)};
   }
-  if (!written.ok()) return written.error();
+  if (!written.ok()) return ChangeFailed(written.error());
   NoteChanges(call, before ? json{{"limit", before->limit}} : json::object(), {{"limit", limit}});
   return JsonResponse(200, GroupToJson(call, *written));
 }
@@ -137,7 +150,7 @@ Reply DeleteGroup(const Call& call) {
     case ErrorCode::kTimeout:
       return OutcomeUnknown("It is unknown whether the group was deleted. GET it before retrying.",
                             deleted.error());
-    default: return deleted.error();
+    default: return ChangeFailed(deleted.error());
   }
 }
 

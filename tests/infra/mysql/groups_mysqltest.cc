@@ -1,6 +1,8 @@
 // Concurrency groups on MariaDB: who waits for whom, slots that nobody uses, bounds of the rows read.
 #include <fmt/core.h>
 
+#include <chrono>
+
 #include "tests/infra/mysql/store_reads.h"
 
 namespace carillon::test {
@@ -48,6 +50,23 @@ TEST_F(GroupsTest, AClaimThatStandsStillCostsTheGroupOneSlotOnly) {
   const auto groups = s.v(s.queues.ScanGroups(s.All(), GroupNo{}, 10));
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_EQ(s.v(s.queues.AdmitGroup(groups[0], fence_, kT0 + 2s)).admitted.size(), 1u);
+}
+
+// The change gives up soon, so that later claims, which wait behind it, do not wait for long. The
+// other member would stand still for longer than the limit of any lock wait.
+TEST_F(GroupsTest, AChangeGivesUpSoonIfAClaimOfTheGroupStandsStill) {
+  StoreDriver s = driver();
+  ASSERT_OK(outside_->Run("SET SESSION idle_transaction_timeout = 0"));
+  ASSERT_OK(outside_->Begin());
+  ASSERT_OK(outside_->Query(
+      "SELECT g.slot_limit FROM concurrency_groups g WHERE g.name = 'db' LOCK IN SHARE MODE"));
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_CODE(s.groups.PutGroup("db", 1, kT0), ErrorCode::kUnavailable);
+  EXPECT_CODE(s.groups.DeleteGroup("db"), ErrorCode::kUnavailable);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 5s);  // one wait of any other statement
+  EXPECT_EQ(Claim(NewClaim()), ClaimVerdict::kAccepted);
+  ASSERT_OK(outside_->Rollback());
+  EXPECT_EQ(s.v(s.groups.PutGroup("db", 1, kT0)).limit, 1);
 }
 
 // A member of a version without groups ends runs and leaves their slots.

@@ -140,6 +140,7 @@ Status Session::SetUp(const SessionOptions& options) {
   connection_id_ = rows.Unsigned(1);
   is_mariadb_ = rows.Text(2).find("MariaDB") != std::string::npos;
   packet_bytes_max_ = rows.Unsigned(3);
+  lock_wait_timeout_s_ = options.lock_wait_timeout_s;
   CARILLON_TRY(Run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"));
   CARILLON_TRY(Run(fmt::format(
       "SET SESSION time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,"
@@ -231,6 +232,11 @@ Status Session::LimitStatements(Duration longest) {
 Status Session::LimitReads(Duration longest) {
   if (is_mariadb_) return LimitStatements(longest);
   return Run(fmt::format("SET SESSION max_execution_time = {}", longest / 1ms));
+}
+
+Status Session::LimitLockWaits(std::optional<std::chrono::seconds> longest) {
+  const int64_t seconds = longest ? longest->count() : lock_wait_timeout_s_;
+  return Run(fmt::format("SET SESSION innodb_lock_wait_timeout = {}", seconds));
 }
 
 Status Session::Kill(uint64_t connection_id) {

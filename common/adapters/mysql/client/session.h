@@ -8,8 +8,10 @@
 //          leases no transaction is open.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -105,6 +107,10 @@ class Session {
   // SELECT returns kExhausted.
   Status LimitReads(Duration longest);
 
+  // From now on a statement waits at most `longest` for a row lock, in whole seconds (nullopt = as
+  // the options say). A statement that waits longer returns kUnavailable.
+  Status LimitLockWaits(std::optional<std::chrono::seconds> longest);
+
   // Ends another connection of the same user. Succeeds if that connection has already ended.
   Status Kill(uint64_t connection_id);
 
@@ -151,6 +157,7 @@ class Session {
   std::unique_ptr<Prepared> prepared_;
   std::string operation_ = "connect";
   UnreadableRows* unreadable_ = nullptr;
+  int lock_wait_timeout_s_ = 0;
   int last_error_ = 0;
   bool transactional_ = false;
   bool answered_ = false;

@@ -65,7 +65,9 @@ struct Retries {
   int lock_waits = 0;
 
   bool Allow(int error, const TransactionOptions& options) {
-    if (error == kLockWaitTimeout) return ++lock_waits <= kLockWaitRetriesMax;
+    if (error == kLockWaitTimeout) {
+      return options.retry_lock_waits && ++lock_waits <= kLockWaitRetriesMax;
+    }
     if (IsRetryable(error) || (error == kDuplicateKey && options.retry_duplicates)) {
       return ++deadlocks <= kDeadlockRetriesMax;
     }

@@ -30,6 +30,8 @@ struct TransactionOptions {
   // Runs the body again after a duplicate key: another connection inserted the row first, and the
   // next run sees it.
   bool retry_duplicates = false;
+  // Runs the body again, kLockWaitRetriesMax times, after it waited too long for a row lock.
+  bool retry_lock_waits = true;
 };
 
 inline constexpr int kDeadlockRetriesMax = 8;

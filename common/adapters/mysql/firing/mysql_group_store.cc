@@ -117,12 +117,19 @@ Status AddSlots(Session& session, GroupNo group_no, int64_t limit) {
   return {};
 }
 
+// Claims that begin while a change of the group waits for its lock wait behind it. If a member
+// stands still in the middle of a claim, they wait for this time at most, and the change fails.
+constexpr std::chrono::seconds kLockWaitMax = 1s;
+
 // The lock waits for all claims that have read the present limit.
 Result<std::optional<GroupNo>> LockByName(Session& session, const std::string& name) {
+  CARILLON_TRY(session.LimitLockWaits(kLockWaitMax));
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Query("SELECT g.group_no FROM concurrency_groups g FORCE INDEX (by_name) "
                                "WHERE g.name = ? FOR UPDATE",
                                {name}));
+  // After an error the connection is closed, which also ends its limit.
+  CARILLON_TRY(session.LimitLockWaits(std::nullopt));
   if (!rows.Next()) return std::optional<GroupNo>();
   return std::optional(GroupNo(rows.Unsigned(1)));
 }
@@ -178,7 +185,7 @@ Result<Group> MysqlGroupStore::PutGroup(const std::string& name, int64_t limit, 
   }
   // A duplicate key means that another caller has created the group: the transaction runs again.
   return InTransaction(
-      db_.pool(), {.operation = "put group", .retry_duplicates = true},
+      db_.pool(), {.operation = "put group", .retry_duplicates = true, .retry_lock_waits = false},
       [&](Session& session) -> Result<Group> {
         CARILLON_ASSIGN_OR_RETURN(std::optional<GroupNo> group_no, LockByName(session, name));
         if (group_no) {
@@ -199,7 +206,8 @@ Result<Group> MysqlGroupStore::PutGroup(const std::string& name, int64_t limit, 
 
 Status MysqlGroupStore::DeleteGroup(const std::string& name) {
   if (!IsAscii(name)) return NoGroup(name);
-  return InTransaction(db_.pool(), {.operation = "delete group"}, [&](Session& session) -> Status {
+  const TransactionOptions options{.operation = "delete group", .retry_lock_waits = false};
+  return InTransaction(db_.pool(), options, [&](Session& session) -> Status {
     CARILLON_ASSIGN_OR_RETURN(const std::optional<GroupNo> group_no, LockByName(session, name));
     if (!group_no) return NoGroup(name);
     {

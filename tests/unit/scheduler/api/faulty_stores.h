@@ -6,6 +6,7 @@
 #include "tests/twins/memory_stores.h"
 #include "tests/unit/scheduler/api/fault_plan.h"
 #include "tests/unit/scheduler/api/faulty_backfills.h"
+#include "tests/unit/scheduler/api/faulty_groups.h"
 
 namespace carillon::test {
 
@@ -356,6 +357,7 @@ struct FaultyStores {
         auth(stores.auth, plan),
         bulk(stores.bulk, plan),
         backfills(stores.backfills, plan),
+        groups(stores.groups, plan),
         logs(stores.logs, plan) {}
   FaultPlan plan;
   FaultyJobs jobs;
@@ -366,6 +368,7 @@ struct FaultyStores {
   FaultyAuth auth;
   FaultyBulk bulk;
   FaultyBackfills backfills;
+  FaultyGroups groups;
   FaultyLogs logs;
 };
 

@@ -84,6 +84,20 @@ TEST_F(GroupRoutesTest, OnlyAdministratorsChangeGroups) {
   EXPECT_EQ(As("", "GET", "/api/groups").status, 401);
 }
 
+TEST_F(GroupRoutesTest, AChangeThatTheStoreGivesUpMayBeRetried) {
+  ASSERT_EQ(PutGroup("db", {{"limit", 1}}).status, 200);
+  faults_.plan.Arm("PutGroup", Fault::kUnavailable);
+  faults_.plan.Arm("DeleteGroup", Fault::kUnavailable);
+  for (const Answer& failed : {PutGroup("db", {{"limit", 2}}), Send("DELETE", "/api/groups/db")}) {
+    EXPECT_EQ(failed.status, 503);
+    EXPECT_EQ(failed.code(), "unavailable");
+    EXPECT_EQ(failed.header("Retry-After"), "1");
+    EXPECT_NE(failed.body()["detail"].get<std::string>().find("was not changed"),
+              std::string::npos);
+  }
+  EXPECT_EQ(Get("/api/groups/db").body()["limit"], 1);
+}
+
 TEST_F(GroupRoutesTest, AJobNamesAGroupThatExists) {
   const Answer unknown = Post("/api/jobs", JobBody({{"concurrency_group", "db"}}));
   EXPECT_EQ(unknown.status, 422) << unknown.text;
