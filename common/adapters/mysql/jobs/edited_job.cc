@@ -214,6 +214,11 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinit
   std::sort(rows.begin(), rows.end(), [](const StoredScheduleRow& a, const StoredScheduleRow& b) {
     return a.position < b.position;
   });
+  if (replacement != nullptr && !replacement->concurrency_group.empty()) {
+    const std::string& name = replacement->concurrency_group;
+    CARILLON_ASSIGN_OR_RETURN(const auto numbers, LockGroupNumbers(session, {name}));
+    edited.new_group = numbers.at(name);
+  }
   std::set<std::string> calendars;
   AddCalendarNames(definition, &calendars);
   if (replacement != nullptr) AddCalendarNames(*replacement, &calendars);
@@ -235,11 +240,6 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinit
         {.row = std::move(row),
          .next = next,
          .calendars = limits.ok() ? std::move(*limits) : ScheduleCalendars()});
-  }
-  if (replacement != nullptr && !replacement->concurrency_group.empty()) {
-    const std::string& name = replacement->concurrency_group;
-    CARILLON_ASSIGN_OR_RETURN(const auto numbers, LockGroupNumbers(session, {name}));
-    edited.new_group = numbers.at(name);
   }
   CARILLON_TRY(LoadOpenRuns(session, incarnations, &edited));
   CARILLON_TRY(LoadPastRecall(session, now, &edited));
