@@ -109,7 +109,10 @@ void CompletionLoop::SetAside(const RunCompletion& end, const Error& error, Stea
 
 void CompletionLoop::ReviveStuck(const Look& look, const std::vector<SegmentId>& segments) {
   const auto found = ports_.store.ScanStuck(segments, kRevivedPerLook);
-  if (!found.ok()) return;
+  if (!found.ok()) {
+    ports_.metrics.counter("carillon_store_errors_total", ErrorCodeName(found.code())).Add();
+    return;
+  }
   for (const StuckSchedule& stuck : *found) {
     const Fence fence = look.view.FenceFor({stuck.segment});
     if (fence.empty()) continue;

@@ -31,6 +31,7 @@ class PickyCompletionStore final : public CompletionStore {
   }
   Result<std::vector<StuckSchedule>> ScanStuck(const std::vector<SegmentId>& segments,
                                                size_t limit) override {
+    if (away) return Error{ErrorCode::kUnavailable, "away"};
     return store_.ScanStuck(segments, limit);
   }
   Result<bool> Revive(const StuckSchedule& stuck, const Fence& fence, WallTime now) override {
@@ -215,6 +216,12 @@ TEST_F(CompletionLoopTest, AStoreThatIsAwaySetsNothingAside) {
   clock_.Advance(100ms);
   Step();
   EXPECT_EQ(Left(), 0u);
+}
+
+TEST_F(CompletionLoopTest, AFailedScanForStuckSchedulesIsCounted) {
+  picky_.away = true;
+  Step();
+  EXPECT_EQ(metrics_.counter("carillon_store_errors_total", "unavailable").value(), 1u);
 }
 
 TEST_F(CompletionLoopTest, AnotherOwnersEndsAreLeftAlone) {
