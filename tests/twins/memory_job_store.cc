@@ -259,12 +259,12 @@ void MemoryJobStore::RemoveSchedule(const JobEntry& job, ScheduleId id, GapReaso
 
 bool MemoryJobStore::Unplan(const RunRow& row, WallTime now) {
   // A later run of this schedule stays if a user has cancelled it early, or cancelled and retried
-  // it. If the schedule moved back to before such a run, its key would be planned twice.
+  // it, or if a backfill runs it. If the schedule moved back to before such a run, its key would be planned twice.
   const auto& runs = tables_.runs();
   for (auto later = runs.upper_bound(row.key); later != runs.end(); ++later) {
     const RunRow& other = later->second.row;
     if (other.key.schedule_id == row.key.schedule_id && other.key.fire > now &&
-        (other.state != RunState::kPending || other.attempt > 1)) {
+        (other.state != RunState::kPending || other.attempt > 1 || !IsPlannedAhead(other.kind))) {
       return false;
     }
   }

@@ -104,4 +104,25 @@ TYPED_TEST(BackfillSlotsContract, PauseKeepsTheSlotOfARunThatHasStarted) {
   s.ExpectHolders({run});
 }
 
+// Otherwise the schedule would move back and plan the key of that run a second time, which the store
+// refuses again and again.
+TYPED_TEST(BackfillSlotsContract, PauseUnplansNothingBeforeAFireThatABackfillRuns) {
+  BackfillSlotsDriver s = this->backfill_driver();
+  s.Make();
+  s.Plan(s.Fire(7), s.fence, s.kNow);
+  const RunRow ahead = s.Get(s.KeyOf(7)).row;
+  EXPECT_EQ(s.v(s.firing.Skip({{ahead.key, ahead.segment, ahead.job_no, ahead.attempt,
+                                ahead.def_version, reason::kMisfire}},
+                              s.fence, s.kNow)),
+            1u);
+  s.Begin(s.Terms(7, 8));
+  s.ExpectDueAt(s.kNow, {7});
+  s.job = s.Pause(s.job, s.kNow + 1s);
+  EXPECT_EQ(s.Get(s.KeyOf(6)).row.state, RunState::kSkipped);
+  EXPECT_EQ(s.Get(s.KeyOf(7)).row.due, kNever);
+  s.job = s.Resume(s.job, s.kNow + 2s);
+  s.Plan(s.Fire(8), s.fence, s.kNow + 2s);
+  EXPECT_EQ(s.Get(s.KeyOf(8)).row.state, RunState::kPending);
+}
+
 }  // namespace carillon::test

@@ -32,7 +32,7 @@ Status LoadPastRecall(Session& session, WallTime now, EditedJob* edited) {
       Rows rows,
       session.Query("SELECT r.schedule_id, MAX(r.fire_us) FROM job_runs r FORCE INDEX (by_job) "
                     "WHERE r.job_no = ? AND r.fire_us > ? AND (r.state <> 'PENDING' OR "
-                    "r.attempt > 1) GROUP BY r.schedule_id",
+                    "r.attempt > 1 OR r.kind = 'BACKFILL') GROUP BY r.schedule_id",
                     {edited->job.job_no.value(), ToUnixMicros(now)}));
   while (rows.Next()) edited->past_recall[ScheduleId(rows.Unsigned(1))] = rows.Time(2);
   return {};

@@ -50,7 +50,7 @@ struct EditedJob {
   std::vector<EditedRun> pending = {};
   std::vector<StoredRun> active = {};  // RUNNING, HELD
   // By schedule: the latest fire after `now` that cannot be unplanned, because its run is no longer
-  // PENDING in its first attempt.
+  // PENDING in its first attempt, or a backfill runs it.
   std::map<ScheduleId, WallTime> past_recall = {};
   // The calendars that the present and the next definition name, locked.
   std::shared_ptr<const CalendarSet> calendars = {};
