@@ -44,26 +44,38 @@ json RowOf(json run, const json& place) {
   return run;
 }
 
-// Returns a row for each run of the job that waits for a slot of the job's group. Empty if the job
-// has no group, or if the group cannot be read.
-json GroupRows(Session& session, const std::string& job_id) {
-  json rows = json::array();
+// The row of a run, or null.
+json* FindRow(json& rows, const json& run_id) {
+  for (json& row : rows) {
+    if (row.is_object() && row.value("run_id", json()) == run_id) return &row;
+  }
+  return nullptr;
+}
+
+// Adds a row for each run of the job that waits for a slot of the job's group. A run that holds a
+// slot of the job meanwhile has a row already. Adds none if the job has no group, or if the group
+// cannot be read.
+void AddGroupRows(Session& session, const std::string& job_id, json& rows) {
   const auto job = session.Call({.path = JobPath(job_id)});
-  if (!job.ok() || !job->body.is_object()) return rows;
+  if (!job.ok() || !job->body.is_object()) return;
   const json name = job->body.value("concurrency_group", json());
-  if (!name.is_string() || name == "") return rows;
+  if (!name.is_string() || name == "") return;
   const auto group = session.Call({.path = "/api/groups/" + Escape(name.get<std::string>())});
-  if (!group.ok()) return rows;
+  if (!group.ok()) return;
   for (json run : RunsOf(group->body, "queue")) {
     if (!run.is_object() || run.value("job_id", json()) != job_id) continue;
     const json position = run.value("position", json());
     if (!position.is_number_integer()) continue;
-    run["place"] = Ordinal(position.get<int64_t>()) + " of group " + Cell(name);
+    const std::string place = Ordinal(position.get<int64_t>()) + " of group " + Cell(name);
+    if (json* const row = FindRow(rows, run.value("run_id", json()))) {
+      (*row)["place"] = place;
+      continue;
+    }
+    run["place"] = place;
     run["due_since"] = run.value("since", json());
     run["state"] = "PENDING";
     rows.push_back(std::move(run));
   }
-  return rows;
 }
 
 void PrintRows(Session& session, const json& queue, const std::string& job_id) {
@@ -71,7 +83,7 @@ void PrintRows(Session& session, const json& queue, const std::string& job_id) {
   const json queued = RunsOf(queue, "queued");
   for (const json& run : RunsOf(queue, "holders")) rows.push_back(RowOf(run, "slot"));
   for (size_t i = 0; i < queued.size(); ++i) rows.push_back(RowOf(queued[i], i + 1));
-  for (json& run : GroupRows(session, job_id)) rows.push_back(std::move(run));
+  AddGroupRows(session, job_id, rows);
   session.Print().List({{"items", std::move(rows)}}, QueueView());
   const json length = queue.is_object() ? queue.value("length", json()) : json();
   const auto shown = static_cast<int64_t>(queued.size());

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/jobs/commands.h"
+#include "common/domain/job/spread.h"
 #include "common/domain/schedule/schedule.h"
 #include "common/domain/schedule/schedule_lint.h"
 #include "common/domain/schedule/zone.h"
@@ -16,6 +17,7 @@ using nlohmann::json;
 struct ScheduleArguments {
   std::string expression;
   std::string zone = "UTC";
+  std::string job_id;
   std::string after;
   std::string gap = "fire";
   std::string repeat = "auto";
@@ -25,7 +27,8 @@ struct ScheduleArguments {
 ScheduleSpec SpecOf(const ScheduleArguments& arguments) {
   return {.kind = ScheduleKind::kCron,
           .cron_expression = arguments.expression,
-          .time_zone = arguments.zone};
+          .time_zone = arguments.zone,
+          .spread = arguments.job_id.empty() ? 0 : SpreadSeed(JobId(arguments.job_id))};
 }
 
 Result<Schedule> Compile(const ScheduleArguments& arguments) {
@@ -160,6 +163,7 @@ Outcome<ExitCode> ShowLoad(Session& session, const LoadArguments& arguments) {
 void AddFlags(CLI::App* verb, ScheduleArguments& arguments) {
   verb->add_option("expression", arguments.expression, "Cron expression, quoted")->required();
   verb->add_option("--tz,--zone", arguments.zone, "IANA time zone (default: UTC)");
+  verb->add_option("--job-id", arguments.job_id, "Show the times of fields H for this job");
   verb->add_option("--dst-gap", arguments.gap,
                    "Local time that does not exist (DST): fire or skip");
   verb->add_option("--dst-repeat", arguments.repeat,

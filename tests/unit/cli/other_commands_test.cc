@@ -239,6 +239,11 @@ TEST_F(OtherCommandsTest, ScheduleNextNeedsNoServer) {
   EXPECT_TRUE(server_.requests.empty());
 }
 
+TEST_F(OtherCommandsTest, SchedulesOfAJobHaveItsTimes) {
+  EXPECT_EQ(Run({"schedule", "next", "H H * * *", "--job-id", "mail-digest"}), 0);
+  EXPECT_NE(out().find("04:51:00Z"), std::string::npos) << out();  // as in docs/schedules.md
+}
+
 TEST_F(OtherCommandsTest, ScheduleIsJudgedBeforeAnythingIsPrinted) {
   EXPECT_EQ(Run({"schedule", "next", "61 * * * *"}), 2);
   EXPECT_EQ(Run({"schedule", "next", "* * * * *", "--tz", "Mars/Olympus"}), 2);
