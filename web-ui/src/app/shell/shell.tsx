@@ -10,7 +10,7 @@ import { setPreferences, usePreferences } from '../../lib/preferences';
 import { PageHeader } from '../../ui/ui';
 import { whileSeen } from '../../lib/visible_tab';
 import { Banners } from '../banners/banners';
-import { PLACES } from '../places';
+import { PLACES, hasTab } from '../places';
 import { SettingsMenu } from './settings_menu';
 import { useShortcuts } from '../shortcuts';
 
@@ -94,8 +94,11 @@ function useFocusAfterNavigation(onNavigate: () => void) {
   return main;
 }
 
+const CURRENT = 'bg-accent-soft text-accent font-medium';
+
 function Rail(props: { open: boolean; onSearch: () => void; onHelp: () => void }) {
   const { t } = useTranslation();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
   return (
     <div id="rail" className={'flex-1 flex-col gap-1 p-2 md:flex ' + (props.open ? 'flex' : 'hidden')}>
       <button type="button" className="button mb-2 justify-start text-muted" onClick={props.onSearch}>
@@ -110,8 +113,12 @@ function Rail(props: { open: boolean; onSearch: () => void; onHelp: () => void }
             to={place.to}
             activeOptions={{ exact: place.to === '/', includeSearch: false }}
             className="flex min-h-9 items-center gap-2.5 rounded-md px-3 no-underline"
-            activeProps={{ className: 'bg-accent-soft text-accent font-medium' }}
-            inactiveProps={{ className: 'text-muted hover:bg-raised hover:text-ink' }}
+            activeProps={{ className: CURRENT }}
+            inactiveProps={
+              hasTab(place, path)
+                ? { className: CURRENT, 'aria-current': 'page' }
+                : { className: 'text-muted hover:bg-raised hover:text-ink' }
+            }
           >
             <place.icon aria-hidden size={17} />
             {t(place.label)}
