@@ -16,7 +16,7 @@ import { usePreferences } from '../../lib/preferences';
 import { isAwaited, useTell } from '../../lib/layout_hold';
 import { Time } from '../../ui/time';
 import { Card, LoadFailure, Loading } from '../../ui/ui';
-import { useRunNow } from '../jobs/actions/job_actions';
+import { useRunOrAsk } from '../jobs/actions/run_or_ask';
 import { againIn } from './next_values';
 
 const HOUR_MS = 3_600_000;
@@ -85,7 +85,7 @@ function Line({ job_id, name, fires, first_fire_time: first }: NonNullable<FireL
   const { t } = useTranslation();
   const { language } = usePreferences();
   const may = useMay('jobs:run');
-  const runNow = useRunNow();
+  const runNow = useRunOrAsk({ id: job_id, name });
   return (
     <li className="flex items-center gap-3 border-b px-4 py-1.5 last:border-b-0">
       <Link
@@ -105,10 +105,11 @@ function Line({ job_id, name, fires, first_fire_time: first }: NonNullable<FireL
         disabled={!may || runNow.isPending}
         aria-label={t('jobs.run_named', { name })}
         title={may ? t('jobs.run') : t('denied.write')}
-        onClick={() => runNow.mutate(job_id)}
+        onClick={runNow.run}
       >
         <Zap aria-hidden size={15} />
       </button>
+      {runNow.dialog}
     </li>
   );
 }

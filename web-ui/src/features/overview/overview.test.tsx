@@ -1,6 +1,6 @@
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } from '@tanstack/react-router';
-import { render, screen, within } from '@testing-library/react';
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { queryClient } from '../../api/queries';
 import type { FireLoad, Gap, Run, SystemStatus } from '../../api/types';
@@ -10,6 +10,7 @@ import NextFires from './next_fires';
 import { againIn } from './next_values';
 import { dayBefore, firesIn, successOf } from './tile_values';
 import { Tiles } from './tiles';
+import '../../ui/dialogs/modal_dialog';
 import { HttpResponse, at, http, server } from '../../../test_support/server';
 
 const runs = (...states: string[]) => states.map((state) => ({ state }) as Run);
@@ -148,6 +149,55 @@ describe('the next hour', () => {
     const { searchParams } = asked[0]!;
     expect(Date.parse(searchParams.get('until')!) - Date.parse(searchParams.get('from')!)).toBe(3_600_000);
     expect(searchParams.get('by_job')).toBe('true');
+  });
+});
+
+describe('a run of the next hour', () => {
+  it('asks for the values that the rules of its job require', async () => {
+    const job = {
+      job_id: 'a',
+      name: 'Job a',
+      parameters: {},
+      parameter_rules: { day: { type: 'string', required: true } },
+    };
+    const runs: string[] = [];
+    queryClient.clear();
+    server.use(
+      http.get(at('schedules/load'), () =>
+        HttpResponse.json({
+          buckets: [],
+          jobs: 2,
+          items: ['a', 'b'].map((id) => ({
+            job_id: id,
+            name: 'Job ' + id,
+            fires: 1,
+            first_fire_time: '2026-03-01T12:00:10Z',
+            buckets: [],
+          })),
+        }),
+      ),
+      http.get(at('jobs/a'), () => HttpResponse.json(job)),
+      http.get(at('jobs/b'), () => HttpResponse.json({ ...job, job_id: 'b', parameter_rules: {} })),
+      http.get(at('executors'), () => HttpResponse.json({ items: [], next_page_token: null })),
+      http.post(at('jobs/b/execute'), () => {
+        runs.push('b');
+        return HttpResponse.json({ run_id: 'r' }, { status: 202 });
+      }),
+    );
+    const router = createRouter({
+      routeTree: createRootRoute({ component: NextFires }),
+      history: createMemoryHistory(),
+    });
+    render(
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router as never} />
+      </QueryClientProvider>,
+    );
+    fireEvent.click(await screen.findByRole('button', { name: 'Run Job a now' }));
+    const dialog = await screen.findByRole('dialog');
+    expect(within(dialog).getByLabelText(/^day/)).toBeTruthy();
+    fireEvent.click(screen.getByRole('button', { name: 'Run Job b now', hidden: true }));
+    await waitFor(() => expect(runs).toEqual(['b']));
   });
 });
 
