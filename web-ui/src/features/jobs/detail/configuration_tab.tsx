@@ -1,0 +1,106 @@
+// Tab of a job with its definition: its settings in words, and as YAML.
+import './texts.en';
+import '../form/texts.en';
+import '../list/texts.en';
+import { Link } from '@tanstack/react-router';
+import { stringify } from 'yaml';
+import type { Job } from '../../../api/types';
+import { useTextOr } from '../../../i18n/text_or';
+import { useTranslation } from '../../../i18n/use_translation';
+import { span } from '../../../lib/format';
+import { usePreferences } from '../../../lib/preferences';
+import { Time } from '../../../ui/time';
+import { Card, Facts } from '../../../ui/ui';
+import { ExecutorLink } from '../../runs/detail/executor_link';
+import { definitionOf, limitsRuns } from '../form/form_values';
+import { useOwnerText } from '../list/owners';
+import { NamespaceLink } from '../list/namespace_link';
+import { TellFact } from './notifications_fact';
+import { zoneOf } from './schedule_text';
+
+export function ConfigurationTab({ job }: { job: Job }) {
+  const { t } = useTranslation();
+  const { language } = usePreferences();
+  const ownerOf = useOwnerText();
+  const textOr = useTextOr();
+  const seconds = (value: number) => (value === 0 ? t('none') : span(value * 1000, language));
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <Card title={t('form.what')} className="lg:col-span-2">
+        <Facts
+          items={[
+            [t('form.type'), textOr('option.type.', job.type)],
+            ...(job.command === undefined
+              ? []
+              : [
+                  [
+                    t('form.command'),
+                    <pre key="c" className="mono overflow-x-auto rounded bg-code p-3 whitespace-pre-wrap">
+                      {job.command}
+                    </pre>,
+                  ] as const,
+                ]),
+            ...(job.namespace ? [[t('jobs.namespace'), <NamespaceLink key="ns" job={job} />] as const] : []),
+            [t('jobs.owner'), ownerOf(job.user_id)],
+            [t('jobs.version'), 'v' + job.version],
+            [t('jobs.changed'), <Time key="u" at={job.update_time} zone={zoneOf(job)} />],
+            [t('jobs.created'), <Time key="n" at={job.create_time} zone={zoneOf(job)} />],
+          ]}
+        />
+      </Card>
+      <Card title={t('form.where')}>
+        <Facts
+          items={[
+            [
+              t('form.executor_selector'),
+              <span key="s" className="mono">
+                {job.executor_selector || t('anywhere')}
+              </span>,
+            ],
+            [t('form.executor_id'), <ExecutorLink key="e" id={job.executor_id} />],
+            [t('form.routing'), textOr('option.routing.', job.routing)],
+            [t('form.priority'), job.priority],
+          ]}
+        />
+      </Card>
+      <Card title={t('form.on_failure')}>
+        <Facts
+          items={[
+            [t('jobs.timeout'), seconds(job.timeout)],
+            [t('jobs.queue_timeout'), seconds(job.queue_timeout)],
+            [t('form.retry_count'), job.retry_count],
+            [t('jobs.retry_interval'), seconds(job.retry_interval)],
+            [t('form.on_lost'), textOr('option.on_lost.', job.on_lost)],
+            [t('form.misfire_policy'), textOr('option.misfire_policy.', job.misfire_policy)],
+            [t('form.overlap_policy'), textOr('option.overlap_policy.', job.overlap_policy)],
+            ...(limitsRuns(job.overlap_policy) && job.max_running !== undefined
+              ? [[t('form.max_running'), job.max_running] as const]
+              : []),
+            ...(job.concurrency_group
+              ? [
+                  [
+                    t('form.concurrency_group'),
+                    <Link
+                      key="g"
+                      to="/groups/$name"
+                      params={{ name: job.concurrency_group }}
+                      className="link mono"
+                    >
+                      {job.concurrency_group}
+                    </Link>,
+                  ] as const,
+                ]
+              : []),
+            ...(job.overlap_policy === 'queue_all' ? [[t('form.queue_max'), job.queue_max] as const] : []),
+            [t('tell.fact'), <TellFact key="t" job={job} />],
+          ]}
+        />
+      </Card>
+      <Card title="YAML" className="lg:col-span-2">
+        <pre className="mono overflow-x-auto whitespace-pre-wrap" data-testid="yaml">
+          {stringify(definitionOf(job), { lineWidth: 0 })}
+        </pre>
+      </Card>
+    </div>
+  );
+}
