@@ -1,4 +1,5 @@
 // Describes a schedule in words. The times of its fires are not computed here: only the server does this.
+import './texts.en';
 import cronstrue from 'cronstrue';
 import { useEffect, useState } from 'react';
 
@@ -19,7 +20,50 @@ export function useWords(language: string): void {
   }, [language]);
 }
 
-export function describeCron(expression: string, language: string): string {
+type Translate = (key: string, values?: Record<string, unknown>) => string;
+const UNITS = ['cron.second', 'cron.minute', 'cron.hour', 'cron.day', 'cron.month', 'cron.weekday'];
+const MINUTE = 1;
+const HOUR = 2;
+const SPREAD = /^H(?:\((.*)\))?(?:\/(.+))?$/i;
+
+// Describes a cron expression. The server alone knows which values the fields H have for a job.
+export function describeCron(expression: string, language: string, t: Translate): string {
+  const fields = expression.trim().split(/\s+/);
+  if (fields.length === 5) fields.unshift('0');
+  const spreads = fields.map((field) => field.split(',').some((item) => SPREAD.test(item)));
+  if (fields.length !== UNITS.length || !spreads.includes(true)) return inWords(expression, language);
+  return withSpread(fields, spreads, language, t);
+}
+
+function withSpread(fields: string[], spreads: boolean[], language: string, t: Translate): string {
+  const chosen: string[] = [];
+  const begins: string[] = [];
+  const isOne = spreads.map((spread, i) => {
+    const [, range, step] = SPREAD.exec(fields[i]!) ?? [];
+    if (spread) (step ? begins : chosen).push(t(UNITS[i]!) + (range && !step ? ` (${range})` : ''));
+    return spread && !step;
+  });
+  const others = fields.map((field, i) => {
+    const [, range, step] = SPREAD.exec(field) ?? [];
+    return step ? `${range ?? '*'}/${step}` : spreads[i] ? '*' : field;
+  });
+  const join = (list: string[]) => new Intl.ListFormat(language).format(list);
+  const [first = '', ...rest] = inWords(others.join(' ').replace(/^0 /, ''), language).split(', ');
+  const atSecondZero = fields[0] === '0';
+  // Without the H, the expression would fire each minute, or each hour: that is not said.
+  const untrue = isOne[0] || (atSecondZero && (isOne[MINUTE] || (isOne[HOUR] && fields[MINUTE] === '0')));
+  const parts = first === '' || untrue ? rest : [first, ...rest];
+  if (isOne.slice(0, HOUR + 1).includes(true)) {
+    if (!untrue && first !== '') parts[0] = first.charAt(0).toLowerCase() + first.slice(1);
+    parts.unshift(t('cron.at', { list: join(chosen) }));
+  } else if (chosen.length > 0) {
+    parts.push(t('cron.on', { list: join(chosen) }));
+  }
+  if (begins.length > 0) parts.push(t('cron.from', { list: join(begins) }));
+  return parts.join(', ');
+}
+
+function inWords(expression: string, language: string): string {
   try {
     return cronstrue.toString(expression, {
       use24HourTimeFormat: true,

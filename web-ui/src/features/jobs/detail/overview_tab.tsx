@@ -116,7 +116,7 @@ export function OverviewTab({ job }: { job: Job }) {
                   <span className="mono">{scheduleText(schedule, t, language)}</span>
                   {schedule.kind === 'cron' && (
                     <span className="block text-muted">
-                      {describeCron(schedule.cron_expression, language)} ·{' '}
+                      {describeCron(schedule.cron_expression, language, t)} ·{' '}
                       {schedule.time_zone ?? job.time_zone}
                     </span>
                   )}

@@ -56,7 +56,7 @@ export function PreviewPanel(props: {
     language === 'en'
       ? data.explanations.join('; ')
       : props.crons
-          .map((cron) => describeCron(cron, language))
+          .map((cron) => describeCron(cron, language, t))
           .filter(Boolean)
           .join('; ');
   return (
