@@ -1,6 +1,5 @@
 // Runs a job of which a list knows only the id: at once, or with the dialog for the values that a run of it
 // needs.
-import './texts.en';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Suspense, lazy, useState } from 'react';
 import { call } from '../../../api/client';

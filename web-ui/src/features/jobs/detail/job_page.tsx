@@ -1,8 +1,6 @@
 // Page of one job: its next fires, its last runs, its definition.
-import '../../gaps/texts.en';
 import './texts.en';
 import '../../backfills/texts.en';
-import '../form/texts.en';
 import '../list/texts.en';
 import { Link, getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Ban, Copy, History, Pause, Pencil, Play, SlidersHorizontal, Trash2, Zap } from 'lucide-react';

@@ -1,5 +1,6 @@
 // Tab of a job with its last runs, its gaps and its next fires.
 import '../../gaps/texts.en';
+import '../list/texts.en';
 import './texts.en';
 import { Link } from '@tanstack/react-router';
 import { Suspense, lazy } from 'react';
