@@ -1,7 +1,10 @@
-// Plans a year of many different schedules, with naps of the planner, and accounts for each fire.
+// Plans a year of many different schedules, with naps of the planner and edits of calendars, and accounts
+// for each fire.
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "common/base/rng.h"
 #include "scheduler/plan/segment_planner.h"
@@ -13,6 +16,40 @@ namespace {
 constexpr size_t kJobs = 1'000;
 constexpr Duration kYear = 365 * 24h;
 constexpr Duration kLongHorizon = 6h;
+
+// Says whether an instant is in a calendar, one clause of the definition after the other instead of by
+// merged spans of seconds as the scheduler does.
+bool IsIn(const CalendarDefinition& calendar, WallTime t) {
+  const Zone& zone = **Zone::Load(calendar.time_zone);
+  const int64_t second = std::chrono::floor<std::chrono::seconds>(t.time_since_epoch()).count();
+  const auto local = std::chrono::sys_seconds(std::chrono::seconds(second + zone.OffsetAt(second)));
+  const CalendarDay today = std::chrono::floor<std::chrono::days>(local);
+  const auto minute = static_cast<int>((local - today) / 1min);
+  const auto lists = [](const std::vector<CalendarDay>& days, CalendarDay day) {
+    return std::find(days.begin(), days.end(), day) != days.end();
+  };
+  const auto has = [&](CalendarDay day) {
+    const unsigned weekday = std::chrono::weekday(day).c_encoding();
+    if (lists(calendar.except, day)) return false;
+    if (calendar.weekdays == 0 && calendar.dates.empty()) return true;
+    return ((calendar.weekdays >> weekday) & 1) != 0 || lists(calendar.dates, day);
+  };
+  if (calendar.intervals.empty()) return has(today);
+  return std::any_of(calendar.intervals.begin(), calendar.intervals.end(),
+                     [&](const CalendarInterval& interval) {
+                       if (interval.from < interval.to) {
+                         return has(today) && minute >= interval.from && minute < interval.to;
+                       }
+                       return (has(today) && minute >= interval.from) ||
+                              (has(today - std::chrono::days(1)) && minute < interval.to);
+                     });
+}
+
+struct CalendarVersion {
+  CalendarDefinition definition;
+  WallTime written;
+  WallTime effective;
+};
 
 class PlannedYearTest : public test::RoomTest {
  protected:
@@ -51,10 +88,74 @@ class PlannedYearTest : public test::RoomTest {
       spec.start = born_ + 24h * static_cast<int64_t>(rng_.Below(200));
     }
     if (number % 6 == 0) spec.jitter = One<Duration>({1s, 60s, 600s, 3600s});
+    if (number % 4 == 2) spec.calendar = One(kCalendars);
+    if (number % 8 == 3 || number % 8 == 6) spec.blackout = One(kCalendars);
     return spec;
   }
 
+  std::vector<CalendarDay> RandomDays(size_t count) {
+    const CalendarDay first(std::chrono::floor<std::chrono::days>(born_.time_since_epoch()));
+    std::vector<CalendarDay> days;
+    while (days.size() < count) {
+      days.push_back(first + std::chrono::days(static_cast<int>(rng_.Below(400))));
+    }
+    return days;
+  }
+
+  CalendarDefinition RandomCalendar() {
+    CalendarDefinition calendar;
+    calendar.time_zone = One<std::string>({"UTC", "America/New_York", "Australia/Lord_Howe"});
+    calendar.weekdays = One<uint8_t>({0, 0b0111110, 0b1000001, 0b0101010});
+    calendar.dates = RandomDays(One<size_t>({0, 20, 100}));
+    calendar.except = RandomDays(One<size_t>({0, 10, 50}));
+    for (uint64_t left = rng_.Below(3); left > 0; --left) {
+      const auto from = static_cast<int>(rng_.Below(kMinutesPerDay));
+      const auto length = static_cast<int>(60 + rng_.Below(20 * 60));
+      calendar.intervals.push_back({from, (from + length) % kMinutesPerDay});
+    }
+    return calendar;
+  }
+
+  void WriteCalendar(const std::string& name, WallTime now) {
+    const CalendarDefinition definition = RandomCalendar();
+    const auto stored = stores_.calendars.PutCalendar(name, definition, now);
+    ASSERT_TRUE(stored.ok()) << stored.error().message;
+    versions_[name].push_back({definition, now, stored->effective});
+  }
+  void EditACalendar() { WriteCalendar(One(kCalendars), clock_.Wall()); }
+
+  // Whether some, and whether all, of the versions that may decide about the fire contain it: the one in
+  // effect, and later ones that were known when the planner came to the fire.
+  std::pair<bool, bool> Contain(const std::string& name, WallTime fire) const {
+    const std::vector<CalendarVersion>& versions = versions_.at(name);
+    const WallTime planned_by = *std::lower_bound(steps_.begin(), steps_.end(), fire);
+    size_t version = versions.size() - 1;
+    while (versions[version].effective > fire) --version;
+    std::pair found(false, true);
+    for (; version < versions.size() && versions[version].written <= planned_by; ++version) {
+      const bool contains = IsIn(versions[version].definition, fire);
+      found.first = found.first || contains;
+      found.second = found.second && contains;
+    }
+    return found;
+  }
+
+  enum class Verdict { kFires, kExcluded, kEither };
+
+  Verdict VerdictOn(const ScheduleSpec& spec, WallTime fire) const {
+    bool may = true;
+    bool must = true;
+    if (!spec.calendar.empty()) std::tie(may, must) = Contain(spec.calendar, fire);
+    if (!spec.blackout.empty()) {
+      const auto [some, all] = Contain(spec.blackout, fire);
+      may = may && !all;
+      must = must && !some;
+    }
+    return must ? Verdict::kFires : may ? Verdict::kEither : Verdict::kExcluded;
+  }
+
   void CreateJobs() {
+    for (const std::string& name : kCalendars) WriteCalendar(name, born_ - 1h);
     for (size_t number = 0; number < kJobs; ++number) {
       JobDefinition job;
       job.type = JobType::kNoop;
@@ -74,6 +175,7 @@ class PlannedYearTest : public test::RoomTest {
 
   // Steps the planner until it waits, and takes over what it planned.
   void Plan(SegmentPlanner& planner) {
+    steps_.push_back(clock_.Wall());
     int steps = 0;
     while (planner.Step(clock_.Steady()) <= clock_.Steady()) {
       ASSERT_LT(++steps, 10'000) << "the planner does not come to rest";
@@ -105,15 +207,17 @@ class PlannedYearTest : public test::RoomTest {
     }
   }
 
-  // Walks all fires of the schedule up to `until`: each is a run, or is counted by one gap.
+  // Walks all fires of the schedule up to `until`: each is a run, or is counted by one gap, unless its
+  // calendars exclude it.
   void Account(ScheduleId id, Planned& planned, WallTime until) {
     const std::string& name = planned.job.job_id.value();
     const JobDefinition& job = planned.job.definition;
-    const Schedule schedule =
-        Schedule::Compile(job.schedules[0], job.dst_gap, job.dst_repeat).value();
+    const ScheduleSpec& spec = job.schedules[0];
+    const Schedule schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat).value();
     std::sort(planned.gaps.begin(), planned.gaps.end(),
               [](const GapRange& a, const GapRange& b) { return a.from < b.from; });
     std::vector<int64_t> counted(planned.gaps.size());
+    std::vector<int64_t> countable(planned.gaps.size());
     size_t gap = 0, runs = 0;
     for (auto fire = schedule.Next(born_); fire && fire->time <= until;
          fire = schedule.Next(fire->time)) {
@@ -121,21 +225,37 @@ class PlannedYearTest : public test::RoomTest {
       while (gap < planned.gaps.size() && planned.gaps[gap].to < fire->time) ++gap;
       const bool in_gap = gap < planned.gaps.size() && planned.gaps[gap].from <= fire->time;
       const bool run = planned.fires.contains(fire->time);
-      if (in_gap) ++counted[gap];
+      const Verdict verdict = VerdictOn(spec, fire->time);
+      if (verdict == Verdict::kExcluded) ++excluded_;
+      if (verdict == Verdict::kEither) ++either_;
+      if (in_gap && verdict == Verdict::kFires) ++counted[gap];
+      if (in_gap && verdict != Verdict::kExcluded) ++countable[gap];
       if (run) ++runs;
-      EXPECT_NE(in_gap, run) << name << " " << FormatRfc3339(fire->time);
+      if (verdict == Verdict::kFires) {
+        EXPECT_NE(in_gap, run) << name << " " << FormatRfc3339(fire->time);
+      } else {
+        EXPECT_FALSE(run && (in_gap || verdict == Verdict::kExcluded))
+            << name << " " << FormatRfc3339(fire->time);
+      }
     }
-    for (size_t i = 0; i < counted.size(); ++i)
-      EXPECT_EQ(counted[i], planned.gaps[i].count) << name;
+    for (size_t i = 0; i < counted.size(); ++i) {
+      EXPECT_GE(planned.gaps[i].count, counted[i]) << name;
+      EXPECT_LE(planned.gaps[i].count, countable[i]) << name;
+    }
     const auto end = planned.fires.upper_bound(until);
     EXPECT_EQ(runs, static_cast<size_t>(std::distance(planned.fires.begin(), end)))
         << name << " has runs that are no fires, schedule " << id.value();
   }
 
+  const std::vector<std::string> kCalendars{"a", "b", "c", "d"};
   const WallTime born_;
   Rng rng_{2026};
   std::map<ScheduleId, Planned> planned_;
-  int64_t fires_ = 0;
+  std::map<std::string, std::vector<CalendarVersion>> versions_;
+  std::vector<WallTime> steps_;  // when the planner stepped
+  int64_t fires_ = 0;            // also those that a calendar excludes
+  int64_t excluded_ = 0;
+  int64_t either_ = 0;
 };
 
 TEST_F(PlannedYearTest, EachFireOfAThousandSchedulesIsARunOrInOneGap) {
@@ -157,15 +277,21 @@ TEST_F(PlannedYearTest, EachFireOfAThousandSchedulesIsARunOrInOneGap) {
     Plan(planner);
     if (HasFatalFailure()) return;
     // Mostly the planner is there before its horizon ends; sometimes nobody plans for days.
+    if (rng_.Below(100) == 0) EditACalendar();
     const uint64_t nap = rng_.Below(100) == 0 ? 14 * 86'400 : 5 * 3'600;
     clock_.Advance(std::chrono::seconds(1 + rng_.Below(nap)));
+    if (rng_.Below(100) == 0) EditACalendar();
   }
   SampleClock();
   Plan(planner);
   ReadGaps();
   for (auto& [id, planned] : planned_) Account(id, planned, clock_.Wall());
   RecordProperty("fires", std::to_string(fires_));
+  RecordProperty("excluded", std::to_string(excluded_));
+  RecordProperty("either", std::to_string(either_));
   EXPECT_GT(fires_, 100'000);
+  EXPECT_GT(excluded_, 10'000);
+  EXPECT_LT(either_, excluded_ / 10);
   EXPECT_GT(metrics_.counter("carillon_misfires_total", "skip").value(), 0u);
 }
 
