@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/infra/mysql/store_reads.h"
+#include "tests/support/process_wait.h"
 
 namespace carillon::test {
 namespace {
@@ -84,11 +85,12 @@ TEST_F(GroupsTest, AnEditWaitsForAGroupBeforeItLocksCalendars) {
                       "UPDATE"));
   std::thread edit([&] { s.Replace(job, edited, kT0 + 1s); });
   const auto watch = database_.Connect();
-  bool waits = false;
-  while (!waits) {
-    auto rows = s.v(watch->Ask("SELECT COUNT(*) FROM information_schema.innodb_lock_waits"));
-    waits = rows.Next() && rows.Int(1) > 0;
-  }
+  EXPECT_TRUE(WaitUntil([&] {
+    auto rows = s.v(watch->Ask(
+        "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = "
+        "'INNODB_ROW_LOCK_CURRENT_WAITS'"));
+    return rows.Next() && rows.Int(1) > 0;
+  }));
   EXPECT_OK(outside_->Query("SELECT c.version FROM calendars c FOR UPDATE NOWAIT"));
   EXPECT_OK(outside_->Rollback());
   edit.join();

@@ -91,7 +91,7 @@ TEST_F(GroupRoutesTest, AChangeThatTheStoreGivesUpMayBeRetried) {
   for (const Answer& failed : {PutGroup("db", {{"limit", 2}}), Send("DELETE", "/api/groups/db")}) {
     EXPECT_EQ(failed.status, 503);
     EXPECT_EQ(failed.code(), "unavailable");
-    EXPECT_EQ(failed.header("Retry-After"), "1");
+    EXPECT_EQ(failed.header("retry-after"), "1");
     EXPECT_NE(failed.body()["detail"].get<std::string>().find("was not changed"),
               std::string::npos);
   }
