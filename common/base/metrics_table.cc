@@ -67,6 +67,9 @@ const std::vector<MetricSpec>& MetricTable() {
       {"carillon_completions_total", kCounter, "result",
        "Ends of runs of delay schedules: awaited ones make the next fire, ignored ones came "
        "second."},
+      {"carillon_dependents_total", kCounter, "result",
+       "Dependents that the end of a run concerned: started; existing if they have a run of this "
+       "fire already; or paused."},
       {"carillon_dispatch_timeouts_total", kCounter, "",
        "Tasks published again because they were not claimed in time."},
       {"carillon_leases_lost_total", kCounter, "",

@@ -68,6 +68,17 @@ std::string GapSentence(GapReason why, bool paused) {
   return {};
 }
 
+// "starts after job nightly on success"; empty without such a schedule.
+std::string AfterSentence(const JobDefinition& definition) {
+  std::string text;
+  for (const ScheduleSpec& spec : definition.schedules) {
+    if (spec.kind != ScheduleKind::kAfter) continue;
+    text += fmt::format("{}after job {} on {}", text.empty() ? "starts " : " and ", spec.upstream,
+                        Name(spec.on));
+  }
+  return text;
+}
+
 }  // namespace
 
 FireAnswer ExplainFire(const FireEvidence& evidence) {
@@ -92,6 +103,7 @@ FireAnswer ExplainFire(const FireEvidence& evidence) {
   if (evidence.definition->schedules.empty()) {
     return {"manual", "Not scheduled: the job had no schedule and was run by hand only."};
   }
+  const std::string upstream = AfterSentence(*evidence.definition);
   if (!evidence.due && evidence.excluded) {
     return {"excluded",
             fmt::format("Not scheduled: {} calendar {} excludes {}.",
@@ -99,6 +111,12 @@ FireAnswer ExplainFire(const FireEvidence& evidence) {
                                                     : "the schedule fires only in "
                                                       "its calendar, and",
                         evidence.excluded->calendar, ReadableTime(evidence.excluded->time))};
+  }
+  if (!evidence.due && evidence.definition->schedules.size() == 1 && !upstream.empty()) {
+    return {"not_due", fmt::format("Not started in that minute. The job {}.", upstream)};
+  }
+  if (!evidence.due && !upstream.empty()) {
+    return {"not_due", fmt::format("Not scheduled for that minute. The job also {}.", upstream)};
   }
   if (!evidence.due) return {"not_due", "Not scheduled for that minute."};
   if (*evidence.due > evidence.now) {

@@ -16,8 +16,11 @@ Status Render(const PendingRun& run, const Definition& definition, TaskMessage* 
                      .attempt = run.attempt,
                      .shard_total = task->shard_total,
                      .parameters = job.parameters};
+  if (run.extras) facts.trigger = run.extras->request.trigger;
   if (const ScheduleSpec* schedule = definition.SpecOf(run.key.schedule_id)) {
-    facts.parameters = MergeParameters(std::move(facts.parameters), schedule->parameters);
+    facts.parameters = MergeParameters(
+        std::move(facts.parameters),
+        facts.trigger ? FillTrigger(schedule->parameters, *facts.trigger) : schedule->parameters);
   }
   if (run.extras && !run.extras->request.parameters_json.empty()) {
     CARILLON_ASSIGN_OR_RETURN(const Parameters given,

@@ -126,10 +126,16 @@ CompletionLoop Member::Rooms::MakeCompletions() {
                          .segments = segments,
                          .fences = fences,
                          .metrics = ports.metrics,
-                         .fires_soon = [this] {
-                           planner.Nudge();
-                           WakeOf("plan").Wake();
-                         }});
+                         .fires_soon =
+                             [this] {
+                               planner.Nudge();
+                               WakeOf("plan").Wake();
+                             },
+                         .started =
+                             [this](const ChangedWork& work) {
+                               sweep.Nudge(work);
+                               WakeOf("plan").Wake();
+                             }});
 }
 
 // The room has no loop of its own: it would need another connection, and has little to do.

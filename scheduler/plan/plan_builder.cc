@@ -16,6 +16,7 @@ RunKind KindOf(ScheduleKind kind) {
     case ScheduleKind::kOnce: return RunKind::kOnce;
     case ScheduleKind::kManual: return RunKind::kManual;
     case ScheduleKind::kDelay: return RunKind::kDelay;
+    case ScheduleKind::kAfter: return RunKind::kAfter;
   }
   return RunKind::kManual;
 }
@@ -59,7 +60,7 @@ PlannedSchedule PlanSchedule(const DueSchedule& due, const Schedule& compiled,
                             .due = due_times.Of(fire),
                             .priority = due.priority,
                             .def_version = due.job_version,
-                            .flags = waits ? run_flag::kDelay : 0});
+                            .flags = due.run_flags | (waits ? run_flag::kDelay : 0)});
   }
   for (const GapRange& range : plan.gaps) {
     planned.gaps.push_back({.schedule_id = due.schedule_id, .job_no = due.job_no, .range = range});

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "common/ports/store/firing_store.h"
 #include "scheduler/assign/batch_split.h"
 
 namespace carillon::scheduler {
@@ -75,7 +74,7 @@ bool CompletionLoop::Write(const Look& look, std::vector<RunCompletion> ends) {
   const auto effects = ports_.fences.Run(
       "completions", fence, [&] { return ports_.store.Apply(ends, fence, look.cluster_now); });
   if (effects.ok()) {
-    Count(*effects, look.cluster_now);
+    Count(ends, *effects, look.cluster_now);
     return true;
   }
   const bool one_is_bad = SplitHelps(effects.code()) || effects.code() == ErrorCode::kConflict;
@@ -88,16 +87,36 @@ bool CompletionLoop::Write(const Look& look, std::vector<RunCompletion> ends) {
   return Write(look, {ends.begin(), middle}) && Write(look, {middle, ends.end()});
 }
 
-void CompletionLoop::Count(const std::vector<CompletionEffect>& effects, WallTime cluster_now) {
+void CompletionLoop::Count(const std::vector<RunCompletion>& ends,
+                           const std::vector<CompletionEffect>& effects, WallTime cluster_now) {
   size_t awaited = 0;
+  size_t ignored = 0;
   bool soon = false;
-  for (const CompletionEffect& effect : effects) {
-    if (effect.awaited) ++awaited;
-    soon = soon || effect.next_fire <= cluster_now + kSoon;
+  for (size_t i = 0; i < std::min(ends.size(), effects.size()); ++i) {
+    if (ends[i].target == CompletionTarget::kDependents) {
+      CountStarted(effects[i]);
+      continue;
+    }
+    ++(effects[i].awaited ? awaited : ignored);
+    soon = soon || effects[i].next_fire <= cluster_now + kSoon;
   }
   ports_.metrics.counter("carillon_completions_total", "awaited").Add(awaited);
-  ports_.metrics.counter("carillon_completions_total", "ignored").Add(effects.size() - awaited);
+  ports_.metrics.counter("carillon_completions_total", "ignored").Add(ignored);
   if (soon) ports_.fires_soon();
+}
+
+void CompletionLoop::CountStarted(const CompletionEffect& effect) {
+  const auto add = [this](std::string_view result, int64_t count) {
+    if (count == 0) return;
+    ports_.metrics.counter("carillon_dependents_total", result).Add(static_cast<uint64_t>(count));
+  };
+  add("started", static_cast<int64_t>(effect.started.size()));
+  add("existing", effect.existing);
+  add("paused", effect.paused);
+  for (const RunRow& row : effect.started) {
+    ports_.metrics.counter("carillon_fires_total", Name(RunKind::kAfter)).Add();
+    ports_.started({row.job_no, row.segment, row.key});
+  }
 }
 
 void CompletionLoop::SetAside(const RunCompletion& end, const Error& error, SteadyTime now) {

@@ -1,7 +1,9 @@
-// Acts on the ends of runs that a delay schedule waits for: gives the schedule its next fire.
+// Acts on the ends of runs that something waits for: gives a delay schedule its next fire, and starts
+// the runs of dependents.
 //
 // Place    After step 9 of docs/life-of-a-run.md: the end of a run is stored with its completion. The
-//          planner then plans the next fire like any other.
+//          planner then plans the next fire like any other. The run of a dependent is due at once; its
+//          owner is told if it is this member, and otherwise finds it with its next scan for due runs.
 // Threads  One loop calls Step; Nudge is thread-safe.
 // Time     Looks at once after a Nudge, every 100 ms while completions come in, and otherwise every
 //          second. An end that another member wrote, by a cancel through its API, is therefore acted
@@ -21,6 +23,7 @@
 #include "common/base/loop.h"
 #include "common/base/metrics.h"
 #include "common/ports/store/completion_store.h"
+#include "common/ports/store/firing_store.h"
 #include "scheduler/assign/fenced_writer.h"
 #include "scheduler/handover/cluster_clock.h"
 
@@ -36,6 +39,8 @@ class CompletionLoop final : public Stepper {
     Metrics& metrics;
     // Called after a schedule got a fire so near that the planner should not wait for its next scan.
     std::function<void()> fires_soon = [] {};
+    // Called for each run of a dependent that was started, whoever owns its segment.
+    std::function<void(const ChangedWork&)> started = [](const ChangedWork&) {};
   };
   explicit CompletionLoop(const Ports& ports) : ports_(ports) {}
 
@@ -55,7 +60,9 @@ class CompletionLoop final : public Stepper {
   size_t ActOnSome(const Look& look, const std::vector<SegmentId>& segments);
   // Returns false if the store does not answer, or the segments are lost: nothing is set aside then.
   bool Write(const Look& look, std::vector<RunCompletion> ends);
-  void Count(const std::vector<CompletionEffect>& effects, WallTime cluster_now);
+  void Count(const std::vector<RunCompletion>& ends, const std::vector<CompletionEffect>& effects,
+             WallTime cluster_now);
+  void CountStarted(const CompletionEffect& effect);
   void SetAside(const RunCompletion& end, const Error& error, SteadyTime now);
   void ReviveStuck(const Look& look, const std::vector<SegmentId>& segments);
 

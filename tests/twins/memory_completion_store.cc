@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/ports/store/firing_store.h"
+#include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
 namespace {
@@ -43,6 +44,31 @@ CompletionEffect MemoryCompletionStore::Move(const ScheduleEntry& schedule, Wall
   return {.awaited = true, .next_fire = active ? fire : kNever};
 }
 
+CompletionEffect MemoryCompletionStore::StartDependents(const RunCompletion& end, WallTime now) {
+  CompletionEffect effect;
+  for (const auto& [schedule_id, entry] : tables_.dependencies) {
+    if (entry.upstream != end.job_no || !IsStartedBy(entry.dependent, end)) continue;
+    const JobEntry* job = tables_.FindJob(entry.dependent.job_no);
+    if (job == nullptr || job->deleted) continue;
+    DependentRun run =
+        RunAfter(end, entry.dependent, ToJobRow(*job), tables_.FindJob(end.job_no)->id, now);
+    if (tables_.FindRun(run.row.key) != nullptr) {
+      ++effect.existing;
+    } else if (!job->definition.enabled) {
+      ++effect.paused;
+      AddGap(tables_, schedule_id, job->job_no,
+             {.from = run.row.key.fire,
+              .to = run.row.key.fire,
+              .count = 1,
+              .reason = GapReason::kPaused});
+    } else {
+      effect.started.push_back(run.row);
+      tables_.PutRun({.row = run.row, .planned = now, .trigger = run.trigger});
+    }
+  }
+  return effect;
+}
+
 Result<std::vector<CompletionEffect>> MemoryCompletionStore::Apply(
     const std::vector<RunCompletion>& ends, const Fence& fence, WallTime now) {
   if (ends.size() > kBatchRowsMax) {
@@ -58,6 +84,10 @@ Result<std::vector<CompletionEffect>> MemoryCompletionStore::Apply(
   std::vector<CompletionEffect> effects(ends.size());
   for (size_t i = 0; i < ends.size(); ++i) {
     tables_.completions.erase(ends[i].id);
+    if (ends[i].target == CompletionTarget::kDependents) {
+      effects[i] = StartDependents(ends[i], now);
+      continue;
+    }
     const ScheduleEntry* schedule = tables_.FindSchedule(ends[i].key.schedule_id);
     const JobEntry* job = tables_.FindJob(ends[i].job_no);
     const bool exists = schedule != nullptr && job != nullptr &&
@@ -78,7 +108,8 @@ bool MemoryCompletionStore::IsStuck(const ScheduleEntry& schedule) const {
   return std::none_of(tables_.completions.begin(), tables_.completions.end(),
                       [&](const auto& entry) {
                         const RunKey& key = entry.second.key;
-                        return key.schedule_id == schedule.id && key.fire == schedule.awaited;
+                        return entry.second.target == CompletionTarget::kSchedule &&
+                               key.schedule_id == schedule.id && key.fire == schedule.awaited;
                       });
 }
 

@@ -22,6 +22,7 @@ class MemoryCompletionStore final : public CompletionStore {
 
  private:
   bool IsStuck(const ScheduleEntry& schedule) const REQUIRES(tables_.mu);
+  CompletionEffect StartDependents(const RunCompletion& end, WallTime now) REQUIRES(tables_.mu);
   CompletionEffect Move(const ScheduleEntry& schedule, WallTime fire) REQUIRES(tables_.mu);
 
   MemoryTables& tables_;

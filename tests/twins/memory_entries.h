@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/domain/refresh_family.h"
+#include "common/domain/run/dependents.h"
 #include "common/domain/run/group.h"
 #include "common/ports/store/audit_store.h"
 #include "common/ports/store/auth_store.h"
@@ -31,6 +32,7 @@ struct RunEntry {
   AttemptResult result = {};
   std::string parameters_json = {};
   std::string trace_id = {};
+  std::optional<RunTrigger> trigger = {};
   std::vector<RunAttempt> attempts = {};  // the earlier attempts, ascending
 };
 
@@ -82,6 +84,13 @@ struct JobEntry {
   // Claimed, or admitted out of the queue, and not final since: the runs that use slots.
   std::set<RunKey> active = {};
   std::map<RunKey, QueueEntry> queue = {};  // the runs that wait for a slot of the job
+  bool has_dependents = false;              // others wait for the ends of its runs, or once did
+};
+
+// A schedule that waits for the ends of a job.
+struct DependencyEntry {
+  JobNo upstream;
+  Dependent dependent;
 };
 
 struct GroupEntry {

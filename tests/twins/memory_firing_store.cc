@@ -481,7 +481,9 @@ Result<RunRequest> MemoryFiringStore::LoadRunRequest(const RunKey& key) {
   MutexLock lock(tables_.mu);
   const RunEntry* found = tables_.FindRun(key);
   if (found == nullptr) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  return RunRequest{.parameters_json = found->parameters_json, .trace_id = found->trace_id};
+  return RunRequest{.parameters_json = found->parameters_json,
+                    .trace_id = found->trace_id,
+                    .trigger = found->trigger};
 }
 
 }  // namespace carillon::memory

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/base/stable_hash.h"
+#include "common/domain/run/dependents.h"
 #include "common/domain/run/run_kind.h"
 #include "common/domain/run_id.h"
 #include "common/wire/json/parameters_json.h"
@@ -68,7 +69,8 @@ Result<CreatedRun> MemoryRunStore::ExecuteJob(const ExecuteRequest& request,
                .due = key.fire,
                .priority = request.priority.value_or(job->definition.priority),
                .def_version = job->version,
-               .pinned_executor = request.executor};
+               .pinned_executor = request.executor,
+               .flags = EndFlags(RunKind::kManual, job->has_dependents)};
   entry.planned = context.now;
   entry.parameters_json = request.parameters_json;
   entry.trace_id = request.trace_id;
@@ -147,7 +149,10 @@ Result<RunDetail> MemoryRunStore::RetryRun(const RetryRequest& request,
   // A lost attempt stays LOST, because its real end may still be reported.
   if (ended.state != RunState::kLost) ended.state = found->row.state;
   if (request.keyed) CARILLON_TRY(tables_.CheckUnsettled(request.keyed->scope, request.keyed->key));
-  WriteChange(tables_, *found, change, ended, context.now);
+  RunEntry changed = *found;
+  // The run may have ended before others began to wait for its job.
+  changed.row.flags |= EndFlags(row.kind, entry.has_dependents);
+  WriteChange(tables_, std::move(changed), change, ended, context.now);
   RunDetail retried = ToDetail(tables_, *tables_.FindRun(key), true);
   if (request.keyed) tables_.Settle(*request.keyed, retried);
   return retried;

@@ -77,7 +77,9 @@ JobRow ToJobRow(const JobEntry& job) {
           .deleted = job.deleted,
           .priority = job.definition.priority,
           .overlap = OverlapRulesOf(job.definition),
-          .retry = RetryRulesOf(job.definition)};
+          .retry = RetryRulesOf(job.definition),
+          .segment = job.segment,
+          .has_dependents = job.has_dependents};
 }
 
 RunDetail ToDetail(MemoryTables& tables, const RunEntry& entry, bool with_attempts) {
@@ -91,7 +93,9 @@ RunDetail ToDetail(MemoryTables& tables, const RunEntry& entry, bool with_attemp
                    .planned = entry.planned,
                    .result = entry.result,
                    .parameters_json = entry.parameters_json,
-                   .trace_id = entry.trace_id};
+                   .trace_id = entry.trace_id,
+                   .attempts = {},
+                   .trigger = entry.trigger};
   if (with_attempts) detail.attempts = entry.attempts;
   return detail;
 }

@@ -75,7 +75,8 @@ bool MemoryStores::DelaysAgree() const {
       const bool open = run != nullptr && !IsFinal(run->row.state);
       const bool told =
           std::any_of(tables.completions.begin(), tables.completions.end(), [&](const auto& entry) {
-            return entry.second.key == RunKey{schedule.awaited, id, 0};
+            return entry.second.target == CompletionTarget::kSchedule &&
+                   entry.second.key == RunKey{schedule.awaited, id, 0};
           });
       if (schedule.next_fire != kNever || (!open && !told)) return false;
     }

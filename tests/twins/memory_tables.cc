@@ -57,14 +57,17 @@ void MemoryTables::PutRun(RunEntry entry) {
 
 void MemoryTables::AddCompletion(const RunEntry& entry) {
   const RunRow& row = entry.row;
-  const uint64_t id = ++last_completion_id;
-  completions[id] = {.id = id,
-                     .segment = row.segment,
-                     .key = row.key,
-                     .job_no = row.job_no,
-                     .state = row.state,
-                     .ended = EndOf(row, entry.result.ended)};
-  if (end_observer_) end_observer_(completions.at(id));
+  for (const CompletionTarget target : TargetsOf(row)) {
+    const uint64_t id = ++last_completion_id;
+    completions[id] = {.id = id,
+                       .segment = row.segment,
+                       .key = row.key,
+                       .job_no = row.job_no,
+                       .state = row.state,
+                       .ended = EndOf(row, entry.result.ended),
+                       .target = target};
+    if (end_observer_) end_observer_(completions.at(id));
+  }
 }
 
 void MemoryTables::EraseRun(const RunKey& key) {

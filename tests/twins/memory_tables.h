@@ -134,6 +134,7 @@ class MemoryTables {
   std::map<std::pair<RunKey, int>, std::map<uint64_t, LogChunk>> logs GUARDED_BY(mu);
   std::map<uint64_t, RunCompletion> completions GUARDED_BY(mu);  // by id
   uint64_t last_completion_id GUARDED_BY(mu) = 0;
+  std::map<ScheduleId, DependencyEntry> dependencies GUARDED_BY(mu);
   uint64_t last_job_no GUARDED_BY(mu) = 0;
   uint64_t last_schedule_id GUARDED_BY(mu) = 0;
   uint64_t last_gap_id GUARDED_BY(mu) = 0;

@@ -86,7 +86,7 @@ Status CheckSchedule(const JobDefinition& job, const ScheduleSpec& spec,
                      const std::string& pointer) {
   if (spec.kind == ScheduleKind::kManual) {
     return Wrong(pointer + "/kind",
-                 "must be cron, rate, once or delay; a manual job has no schedules");
+                 "must be cron, rate, once, delay or after; a manual job has no schedules");
   }
   const auto schedule = Schedule::Compile(spec, job.dst_gap, job.dst_repeat);
   if (!schedule.ok()) return Wrong(pointer + schedule.error().pointer, schedule.error().message);

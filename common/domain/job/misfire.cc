@@ -119,8 +119,9 @@ FirePlan PlanFires(const Schedule& schedule, WallTime next_fire, WallTime now, W
 bool StillWanted(const Schedule& schedule, const LateRun& run, WallTime now,
                  const MisfireRules& rules, const DueTimes& due_times) {
   const Duration late = now - run.due;
-  const bool has_policy =
-      schedule.kind() != ScheduleKind::kManual && schedule.kind() != ScheduleKind::kDelay;
+  const bool has_policy = schedule.kind() != ScheduleKind::kManual &&
+                          schedule.kind() != ScheduleKind::kDelay &&
+                          schedule.kind() != ScheduleKind::kAfter;
   if (!has_policy || late <= rules.grace) return true;
   if (rules.policy == MisfirePolicy::kSkip || late > rules.catch_up_window) return false;
   const WallTime misfire_end = due_times.FiresDueBefore(now - rules.grace);

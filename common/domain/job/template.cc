@@ -135,14 +135,26 @@ Status RenderPieces(std::string_view text, const LookupFn& lookup, Room& room, S
   return room.Take(bytes);
 }
 
+// Empty values without a trigger.
+Variables TriggerValues(const std::optional<RunTrigger>& trigger) {
+  if (!trigger) {
+    return {{"trigger.run_id", ""}, {"trigger.state", ""}, {"trigger.fire_time", ""}};
+  }
+  return {{"trigger.run_id", EncodeRunId(trigger->run)},
+          {"trigger.state", std::string(Name(trigger->state))},
+          {"trigger.fire_time", FormatRfc3339(trigger->run.fire)}};
+}
+
 // The values of the built-in placeholders, from the variables with the same meaning.
-Variables BuiltIns(const Variables& carillon) {
-  return {{"fire_time", carillon.at("CARILLON_FIRE_TIME")},
-          {"run_id", carillon.at("CARILLON_RUN_ID")},
-          {"job_id", carillon.at("CARILLON_JOB_ID")},
-          {"attempt", carillon.at("CARILLON_ATTEMPT")},
-          {"shard_index", carillon.at("CARILLON_SHARD_INDEX")},
-          {"shard_total", carillon.at("CARILLON_SHARD_TOTAL")}};
+Variables BuiltIns(const Variables& carillon, const std::optional<RunTrigger>& trigger) {
+  Variables values{{"fire_time", carillon.at("CARILLON_FIRE_TIME")},
+                   {"run_id", carillon.at("CARILLON_RUN_ID")},
+                   {"job_id", carillon.at("CARILLON_JOB_ID")},
+                   {"attempt", carillon.at("CARILLON_ATTEMPT")},
+                   {"shard_index", carillon.at("CARILLON_SHARD_INDEX")},
+                   {"shard_total", carillon.at("CARILLON_SHARD_TOTAL")}};
+  values.merge(TriggerValues(trigger));
+  return values;
 }
 
 // `env` is null if {{env.…}} is not allowed.
@@ -183,7 +195,7 @@ bool EachScheduleSets(const JobDefinition& job, const std::string& parameter) {
 
 // Checks a placeholder as far as the definition alone allows.
 Status CheckPlaceholder(const JobDefinition& job, std::string_view name, Place place) {
-  static const Variables known = BuiltIns(CarillonVariables({}));
+  static const Variables known = BuiltIns(CarillonVariables({}), std::nullopt);
   if (known.contains(std::string(name))) return {};
   if (name.starts_with(kParameterPrefix)) {
     const std::string parameter(name.substr(kParameterPrefix.size()));
@@ -222,6 +234,32 @@ Parameters MergeParameters(Parameters defaults, const Parameters& given) {
   return defaults;
 }
 
+Parameters FillTrigger(Parameters parameters, const RunTrigger& trigger) {
+  const Variables values = TriggerValues(trigger);
+  for (auto& [name, value] : parameters) {
+    auto* text = std::get_if<std::string>(&value);
+    if (text == nullptr) continue;
+    std::string filled;
+    std::string_view left = *text;
+    while (!left.empty()) {
+      const size_t open = left.find(kOpen);
+      filled += left.substr(0, open);
+      if (open == std::string_view::npos) break;
+      left.remove_prefix(open);
+      const size_t close = left.find(kClose, kOpen.size());
+      const auto found =
+          close == std::string_view::npos
+              ? values.end()
+              : values.find(std::string(Trimmed(left.substr(kOpen.size(), close - kOpen.size()))));
+      const bool known = found != values.end();
+      filled += known ? std::string_view(found->second) : left.substr(0, 1);
+      left.remove_prefix(known ? close + kClose.size() : 1);
+    }
+    *text = std::move(filled);
+  }
+  return parameters;
+}
+
 std::string ParameterText(const ParameterValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
@@ -244,7 +282,7 @@ std::map<std::string, std::string> CarillonVariables(const AttemptFacts& facts) 
 
 Result<RenderedAttempt> RenderAttempt(const JobDefinition& job, const AttemptFacts& facts) {
   const Variables carillon = CarillonVariables(facts);
-  const Variables built_ins = BuiltIns(carillon);
+  const Variables built_ins = BuiltIns(carillon, facts.trigger);
   RenderedAttempt attempt;
   Room room;
   const auto lookup_in = [&](const Variables* env) {

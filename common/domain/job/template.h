@@ -6,7 +6,7 @@
 //          it), or the result is above kRenderedBytesMax.
 //
 // {{fire_time}} {{run_id}} {{job_id}} {{attempt}} {{shard_index}} {{shard_total}} {{params.NAME}}
-// {{env.NAME}}; blanks inside the braces are allowed. {{{{ stands for a literal {{. Values are
+// {{env.NAME}} {{trigger.run_id}} {{trigger.state}} {{trigger.fire_time}}; blanks inside the braces are allowed. {{{{ stands for a literal {{. Values are
 // inserted unchanged, without quoting: docs/schedules.md shows the safe way
 // ("$CARILLON_PARAM_NAME"). {{secrets.NAME}} is allowed in variables only, because every process of
 // the host can see a command. The placeholder of a secret is not rendered here but kept as a piece
@@ -18,10 +18,13 @@
 #include <string_view>
 
 #include "common/domain/job/job.h"
+#include "common/domain/run/run.h"
 #include "common/domain/run_id.h"
 #include "common/domain/secret_text.h"
 
 namespace carillon {
+
+// The placeholders of the trigger are empty in a run that no other run has started.
 
 // Limit of the command and all variables of one attempt together.
 inline constexpr size_t kRenderedBytesMax = 1u << 20;
@@ -34,6 +37,9 @@ using Parameters = std::map<std::string, ParameterValue>;
 
 // Returns the job's parameters, overridden by those of the schedule or the execute request (`given`).
 Parameters MergeParameters(Parameters defaults, const Parameters& given);
+// Fills the placeholders of the trigger in texts; all else stays as it is. For the parameters of a
+// schedule whose runs another job's run starts.
+Parameters FillTrigger(Parameters parameters, const RunTrigger& trigger);
 // Returns a value as text for commands and the environment: numbers in their shortest form,
 // booleans as true and false.
 std::string ParameterText(const ParameterValue& value);
@@ -45,6 +51,7 @@ struct AttemptFacts {
   int attempt = 1;
   uint32_t shard_total = 1;
   Parameters parameters = {};  // the result of MergeParameters
+  std::optional<RunTrigger> trigger = {};
 };
 
 // A command and environment without placeholders, except for secrets.

@@ -6,6 +6,17 @@
 
 namespace carillon {
 
+std::vector<CompletionTarget> TargetsOf(const RunRow& row) {
+  std::vector<CompletionTarget> targets;
+  if ((row.flags & run_flag::kDelay) != 0) targets.push_back(CompletionTarget::kSchedule);
+  if ((row.flags & run_flag::kDependents) != 0) targets.push_back(CompletionTarget::kDependents);
+  return targets;
+}
+
+std::string_view Name(CompletionTarget target) {
+  return target == CompletionTarget::kSchedule ? "schedule" : "dependents";
+}
+
 WallTime EndOf(const RunRow& row, WallTime reported) { return std::max(reported, row.claimed); }
 
 std::optional<WallTime> DecideNextFire(const DelayWait& wait, const RunCompletion& end,

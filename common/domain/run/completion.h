@@ -8,10 +8,15 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "common/domain/run/run.h"
 
 namespace carillon {
+
+// What waits for the end: the schedule of the run (a delay), or other jobs (dependents.h).
+enum class CompletionTarget { kSchedule, kDependents };
 
 struct RunCompletion {
   uint64_t id = 0;
@@ -20,12 +25,16 @@ struct RunCompletion {
   JobNo job_no;
   RunState state = RunState::kCompleted;
   WallTime ended;
+  CompletionTarget target = CompletionTarget::kSchedule;
 
   bool operator==(const RunCompletion&) const = default;
 };
 
 // True if a completion must be written when the run ends.
 constexpr bool IsAwaited(const RunRow& row) { return (row.flags & run_flag::kAwaited) != 0; }
+// The targets of the completions that are written then, one each.
+std::vector<CompletionTarget> TargetsOf(const RunRow& row);
+std::string_view Name(CompletionTarget target);  // "schedule", "dependents"
 
 // The time of an end, which a host has reported by its own clock: not before the claim.
 WallTime EndOf(const RunRow& row, WallTime reported);

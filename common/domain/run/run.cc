@@ -11,7 +11,8 @@ constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunSta
                                 RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
                                 RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
 constexpr std::array kKinds = {RunKind::kCron,   RunKind::kRate,  RunKind::kOnce,
-                               RunKind::kManual, RunKind::kDelay, RunKind::kBackfill};
+                               RunKind::kManual, RunKind::kDelay, RunKind::kBackfill,
+                               RunKind::kAfter};
 constexpr std::array kCancelModes = {CancelMode::kGraceful, CancelMode::kKill};
 
 }  // namespace
@@ -46,6 +47,7 @@ std::string_view Name(RunKind kind) {
     case RunKind::kManual: return "manual";
     case RunKind::kDelay: return "delay";
     case RunKind::kBackfill: return "backfill";
+    case RunKind::kAfter: return "after";
   }
   return "";
 }

@@ -31,8 +31,8 @@ constexpr bool IsFinal(RunState state) {
 }
 
 // The kind of schedule that made the run, or kManual (a user) or kBackfill (a user, for past fires).
-// run_kind.h lists the differences.
-enum class RunKind { kCron, kRate, kOnce, kManual, kDelay, kBackfill };
+// kAfter: the end of a run of another job. run_kind.h lists the differences.
+enum class RunKind { kCron, kRate, kOnce, kManual, kDelay, kBackfill, kAfter };
 std::string_view Name(RunKind kind);  // "cron", "manual", …
 Result<RunKind> ParseRunKind(std::string_view text);
 
@@ -94,6 +94,7 @@ constexpr bool IsTime(WallTime due) { return due < kQueued; }
 // Bits of RunRow::flags, as stored.
 namespace run_flag {
 inline constexpr uint32_t kDelay = 1;        // its end makes the next fire of its schedule
+inline constexpr uint32_t kDependents = 2;   // its end may start runs of other jobs (dependents.h)
 inline constexpr uint32_t kAwaited = 7;      // any of these: something waits for its end
 inline constexpr uint32_t kHasRequest = 8;   // parameters of its own are stored with it
 inline constexpr uint32_t kBackground = 16;  // of a backfill: gives way to all other runs
@@ -139,10 +140,20 @@ struct AttemptResult {
   bool operator==(const AttemptResult&) const = default;
 };
 
-// The parts of an execute request that are stored with its manual run.
+// The end of a run that started another one, of a job that waits for it.
+struct RunTrigger {
+  RunKey run;
+  JobId job_id = {};  // of that run
+  RunState state = RunState::kCompleted;
+
+  bool operator==(const RunTrigger&) const = default;
+};
+
+// What is stored with a run that was requested: by a user, or by the end of another run.
 struct RunRequest {
   std::string parameters_json = {};  // overrides; empty = none
   std::string trace_id = {};         // empty = derived from the run id
+  std::optional<RunTrigger> trigger = {};
 
   bool operator==(const RunRequest&) const = default;
 };
@@ -166,6 +177,7 @@ struct RunDetail {
   std::string parameters_json = {};  // overrides of a manual run; empty = none
   std::string trace_id = {};         // of the execute request; empty = derived from the run id
   std::vector<RunAttempt> attempts = {};  // earlier ones, ascending; only in queries by id
+  std::optional<RunTrigger> trigger = {};
 };
 
 }  // namespace carillon

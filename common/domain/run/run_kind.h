@@ -1,14 +1,15 @@
 // Questions that other code asks about the kind of a run, each answered once for all kinds. Pure.
 //
-//                                        CRON RATE ONCE   DELAY     MANUAL    BACKFILL
-//   IsPlannedAhead                       yes              yes       no        no
-//   MayMisfire                           yes              no        no        no
-//   IsSkippedByPause                     yes              yes       yes       no
-//   IsQueuedWithoutSlot                  no               no        no        yes
-//   KeepsPriority                        no               no        yes       yes
-//   HasRequest                           flag             flag      yes       flag
-//   MayBeLate                            yes              yes       yes       no
-//   IsOfAFire                            yes              yes       no        yes
+//                                        CRON RATE ONCE   DELAY     MANUAL    BACKFILL   AFTER
+//   IsPlannedAhead                       yes              yes       no        no         no
+//   MayMisfire                           yes              no        no        no         no
+//   IsSkippedByPause                     yes              yes       yes       no         yes
+//   IsQueuedWithoutSlot                  no               no        no        yes        no
+//   KeepsPriority                        no               no        yes       yes        no
+//   HasRequest                           flag             flag      yes       flag       flag
+//   MayBeLate                            yes              yes       yes       no         yes
+//   IsOfAFire                            yes              yes       no        yes        yes
+//   MayStartDependents                   yes              yes       yes       no         yes
 #pragma once
 
 #include "common/domain/run/run.h"
@@ -24,7 +25,8 @@ constexpr bool IsPlannedAhead(RunKind kind) {
     case RunKind::kOnce:
     case RunKind::kDelay: return true;
     case RunKind::kManual:
-    case RunKind::kBackfill: return false;
+    case RunKind::kBackfill:
+    case RunKind::kAfter: return false;
   }
   return false;
 }
@@ -56,7 +58,11 @@ constexpr bool HasRequest(RunKind kind, uint32_t flags) {
   return kind == RunKind::kManual || (flags & run_flag::kHasRequest) != 0;
 }
 
-// True if the run's fire is a fire of a schedule; false if it is only the time of a request.
+// True if the run's end starts runs of the jobs that wait for its job. A backfill repeats the past of
+// one job; who wants its dependents to run, too, backfills or runs them.
+constexpr bool MayStartDependents(RunKind kind) { return kind != RunKind::kBackfill; }
+
+// True if the run's fire is a fire of a schedule, or, passed on, of the job before it; false if it is only the time of a request.
 constexpr bool IsOfAFire(RunKind kind) { return kind != RunKind::kManual; }
 
 }  // namespace carillon

@@ -29,6 +29,8 @@ struct JobRow {
   RetryRules retry = {};
   // For DecideLost: on_lost of the job's version that the attempt executes, if not `version`.
   std::optional<OnLost> attempt_on_lost = {};
+  SegmentId segment = {};
+  bool has_dependents = false;  // other jobs wait for the ends of its runs, or once did
 };
 
 // ---- claim -------------------------------------------------------------------------------------

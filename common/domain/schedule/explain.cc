@@ -281,6 +281,17 @@ std::string ExplainDelay(Duration every, WallTime start) {
   return LengthText(every) + " after its last run ended" + ExplainWindow(start, kNever);
 }
 
+std::string ExplainAfter(std::string_view upstream, AfterOutcome on) {
+  switch (on) {
+    case AfterOutcome::kSuccess:
+      return fmt::format("After each successful run of job {}", upstream);
+    case AfterOutcome::kFailure: return fmt::format("After each failed run of job {}", upstream);
+    case AfterOutcome::kDone:
+      return fmt::format("After each run of job {}, successful or failed", upstream);
+  }
+  return {};
+}
+
 std::string ExplainWindow(WallTime start, WallTime end) {
   std::string text;
   if (start != WallTime{}) text += " from " + WithoutFraction(start);

@@ -6,6 +6,7 @@
 
 #include "common/base/time.h"
 #include "common/domain/schedule/cron.h"
+#include "common/domain/schedule/schedule_spec.h"
 
 namespace carillon {
 
@@ -17,6 +18,7 @@ std::string ExplainRate(Duration every, WallTime start);
 std::string ExplainOnce(WallTime at);
 // "10 seconds after its last run ended, from 2026-03-01 00:00:00 UTC"; no ending if `start` is zero.
 std::string ExplainDelay(Duration every, WallTime start);
+std::string ExplainAfter(std::string_view upstream, AfterOutcome on);
 // Endings of the sentence of a cron or rate schedule: ", from 2026-03-01 00:00:00 UTC until
 // 2026-04-01 00:00:00 UTC" and ", each run up to 5 minutes later". Empty if `start` is zero and `end`
 // is kNever, or if there is no jitter.

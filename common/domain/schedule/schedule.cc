@@ -83,6 +83,20 @@ class DelaySchedule {
   const Duration every_;
 };
 
+// Its fires are those of another job's runs, known only when these end.
+class AfterSchedule {
+ public:
+  AfterSchedule(std::string upstream, AfterOutcome on) : upstream_(std::move(upstream)), on_(on) {}
+
+  std::optional<Fire> Next(WallTime) const { return std::nullopt; }
+  int64_t Count(WallTime, WallTime) const { return 0; }
+  std::string Explain() const { return ExplainAfter(upstream_, on_); }
+
+ private:
+  const std::string upstream_;
+  const AfterOutcome on_;
+};
+
 class ManualSchedule {
  public:
   std::optional<Fire> Next(WallTime) const { return std::nullopt; }
@@ -131,11 +145,20 @@ Status CheckRepeated(const ScheduleSpec& spec) {
   return {};
 }
 
+bool IsJobIdText(std::string_view text) {
+  constexpr size_t kJobIdMax = 63;
+  const auto is_first = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= kJobIdMax && is_first(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return is_first(c) || c == '-' || c == '_'; });
+}
+
 }  // namespace
 
 class Schedule::Impl {
  public:
-  using Any = std::variant<ManualSchedule, CronSchedule, RateSchedule, OnceSchedule, DelaySchedule>;
+  using Any = std::variant<ManualSchedule, CronSchedule, RateSchedule, OnceSchedule, DelaySchedule,
+                           AfterSchedule>;
 
   template <typename T>
   Impl(const ScheduleSpec& spec, T schedule, ScheduleCalendars calendars)
@@ -295,6 +318,14 @@ Result<Schedule> Schedule::Compile(const ScheduleSpec& spec, DstGap gap, DstRepe
       CARILLON_TRY(CheckEvery(spec));
       CARILLON_TRY(CheckTime("/start_time", spec.start));
       return made(DelaySchedule(spec.start, spec.every));
+    case ScheduleKind::kAfter:
+      if (!IsJobIdText(spec.upstream)) {
+        return At("/job",
+                  {ErrorCode::kInvalid,
+                   "must be the job_id of another job: 1 to 63 of a-z, 0-9, '-' and '_', the "
+                   "first a letter or a digit"});
+      }
+      return made(AfterSchedule(spec.upstream, spec.on));
     case ScheduleKind::kCron: break;
   }
   auto expression = ParseCron(spec.cron_expression, spec.spread);

@@ -137,7 +137,8 @@ std::vector<ScheduleWarning> LintSchedule(const ScheduleSpec& spec, DstGap gap, 
                                           WallTime after, const ScheduleCalendars& calendars) {
   Warnings warnings;
   const auto schedule = Schedule::Compile(spec, gap, repeat, calendars);
-  const bool has_fires = spec.kind != ScheduleKind::kManual && spec.kind != ScheduleKind::kDelay;
+  const bool has_fires = spec.kind != ScheduleKind::kManual && spec.kind != ScheduleKind::kDelay &&
+                         spec.kind != ScheduleKind::kAfter;
   if (!schedule.ok() || !has_fires) return warnings;
   LintFires(*schedule, after, &warnings);
   if (spec.kind != ScheduleKind::kCron) return warnings;

@@ -16,11 +16,15 @@ constexpr std::array<NameOf<DstRepeat>, 4> kDstRepeats{{{DstRepeat::kAuto, "auto
                                                         {DstRepeat::kBoth, "both"},
                                                         {DstRepeat::kEarly, "early"},
                                                         {DstRepeat::kLate, "late"}}};
-constexpr std::array<NameOf<ScheduleKind>, 5> kScheduleKinds{{{ScheduleKind::kCron, "cron"},
+constexpr std::array<NameOf<ScheduleKind>, 6> kScheduleKinds{{{ScheduleKind::kCron, "cron"},
                                                               {ScheduleKind::kRate, "rate"},
                                                               {ScheduleKind::kOnce, "once"},
                                                               {ScheduleKind::kManual, "manual"},
-                                                              {ScheduleKind::kDelay, "delay"}}};
+                                                              {ScheduleKind::kDelay, "delay"},
+                                                              {ScheduleKind::kAfter, "after"}}};
+constexpr std::array<NameOf<AfterOutcome>, 3> kAfterOutcomes{{{AfterOutcome::kSuccess, "success"},
+                                                              {AfterOutcome::kFailure, "failure"},
+                                                              {AfterOutcome::kDone, "done"}}};
 
 }  // namespace
 
@@ -35,6 +39,7 @@ std::string_view Name(MisfirePolicy value) { return NameIn(kMisfirePolicies, val
 std::string_view Name(DstGap value) { return NameIn(kDstGaps, value); }
 std::string_view Name(DstRepeat value) { return NameIn(kDstRepeats, value); }
 std::string_view Name(ScheduleKind value) { return NameIn(kScheduleKinds, value); }
+std::string_view Name(AfterOutcome value) { return NameIn(kAfterOutcomes, value); }
 
 template <>
 Result<MisfirePolicy> ParseName(std::string_view text) {
@@ -51,6 +56,10 @@ Result<DstRepeat> ParseName(std::string_view text) {
 template <>
 Result<ScheduleKind> ParseName(std::string_view text) {
   return ValueIn(kScheduleKinds, text);
+}
+template <>
+Result<AfterOutcome> ParseName(std::string_view text) {
+  return ValueIn(kAfterOutcomes, text);
 }
 
 }  // namespace carillon

@@ -22,7 +22,10 @@ enum class DstGap { kFire, kSkip };  // kFire: once, right after the jump
 // schedule restricts the hour; otherwise both times.
 enum class DstRepeat { kAuto, kBoth, kEarly, kLate };
 
-enum class ScheduleKind { kCron, kRate, kOnce, kManual, kDelay };
+enum class ScheduleKind { kCron, kRate, kOnce, kManual, kDelay, kAfter };
+
+// The ends of another job's run that start one of a schedule of kind kAfter (run/dependents.h).
+enum class AfterOutcome { kSuccess, kFailure, kDone };
 
 // The longest jitter: no run is due later after its fire.
 inline constexpr Duration kJitterMax = 1h;
@@ -47,6 +50,8 @@ struct ScheduleSpec {
   uint64_t spread = 0;
   std::string calendar = {};  // kCron, kRate: it fires only in this calendar; "" = always
   std::string blackout = {};  // kCron, kRate: it never fires in this calendar; "" = none
+  std::string upstream = {};  // kAfter: the job_id of the job whose ends start a run
+  AfterOutcome on = AfterOutcome::kSuccess;               // kAfter: which of its ends
   std::map<std::string, ParameterValue> parameters = {};  // override those of the job
 
   bool operator==(const ScheduleSpec&) const = default;
@@ -60,6 +65,7 @@ std::string_view Name(MisfirePolicy value);
 std::string_view Name(DstGap value);
 std::string_view Name(DstRepeat value);
 std::string_view Name(ScheduleKind value);
+std::string_view Name(AfterOutcome value);
 template <typename Enum>
 Result<Enum> ParseName(std::string_view text);  // specialised for each enum
 template <>
@@ -70,5 +76,7 @@ template <>
 Result<DstRepeat> ParseName(std::string_view text);
 template <>
 Result<ScheduleKind> ParseName(std::string_view text);
+template <>
+Result<AfterOutcome> ParseName(std::string_view text);
 
 }  // namespace carillon

@@ -1,4 +1,5 @@
-// The ends of runs that a schedule waits for (common/domain/run/completion.h), and what follows them.
+// The ends of runs that a schedule or other jobs wait for (common/domain/run/completion.h), and what
+// follows them.
 //
 // Threads  Thread-safe; calls may block for the configured statement timeout.
 // Errors   As FiringStore.
@@ -19,6 +20,10 @@ namespace carillon {
 struct CompletionEffect {
   bool awaited = false;         // the schedule waited for this end
   WallTime next_fire = kNever;  // of the schedule then; kNever if its job is paused
+  // For the target kDependents:
+  std::vector<RunRow> started = {};  // the new runs of dependents
+  int64_t existing = 0;              // dependents that have a run of this fire already
+  int64_t paused = 0;                // dependents that are paused: a gap was written
 };
 
 // A delay schedule that waits for the end of a run that is not open, although no completion tells of
@@ -42,7 +47,8 @@ class CompletionStore {
                                                              size_t limit) = 0;
 
   // Acts on the completions in their order, and deletes them: a delay schedule that awaits the run
-  // gets its next fire (DecideNextFire), or keeps it for the resume if its job is paused. All or
+  // gets its next fire (DecideNextFire), or keeps it for the resume if its job is paused; each
+  // dependent that the end starts gets a run, due now (dependents.h), or a gap if it is paused. All or
   // nothing. One effect per completion. `now` must have been read after the completions.
   virtual Result<std::vector<CompletionEffect>> Apply(const std::vector<RunCompletion>& ends,
                                                       const Fence& fence, WallTime now) = 0;

@@ -6,7 +6,8 @@
 //          kExists: the job_id is taken (a deleted job keeps its id). kTimeout: outcome unknown;
 //          the caller reads again before it answers. kCorrupt: the job's definition is unreadable.
 //          Such a job can still be replaced or deleted, and its runs cancelled. ListJobs
-//          leaves it out.
+//          leaves it out. kInvalid with a code of dependents.h: a write names an upstream job
+//          that is not there (it must exist before the call), or that waits for this one.
 // Always   Every claim after the return of a write obeys that write (P8).
 #pragma once
 
@@ -145,6 +146,21 @@ inline std::optional<JobListPlace> PlaceAfter(const JobPage& page, const JobFilt
   return PlaceOf(filter.order, page.jobs.back());
 }
 
+// A job before or after another one, because the later one has a schedule that names the earlier.
+struct JobDependency {
+  JobId job_id = {};
+  std::string job_name = {};
+  AfterOutcome on = AfterOutcome::kSuccess;
+  bool deleted = false;
+
+  bool operator==(const JobDependency&) const = default;
+};
+// Both lists by job_id; a job is in one as often as schedules say so.
+struct JobDependencies {
+  std::vector<JobDependency> upstream = {};    // those for whose ends it waits
+  std::vector<JobDependency> downstream = {};  // those that wait for its ends; never deleted ones
+};
+
 // The number of runs that reached a final state, by state.
 using EndedRuns = std::map<RunState, int64_t>;
 
@@ -157,6 +173,7 @@ struct WriteContext {
   // harmlessly run beside another process.
   bool confirm_overlap = false;
   CancelMode cancel_mode = CancelMode::kGraceful;  // only for cancels
+  bool force = false;  // only for deletes: although other jobs wait for the job
   // If not null: receives, after the write, the runs that the write itself ended.
   EndedRuns* ended = nullptr;
 
@@ -207,7 +224,11 @@ class JobStore {
   virtual Result<StoredJob> ResumeJob(const JobId& id, const std::string& reason,
                                       const WriteContext& context) = 0;
 
-  // Runs and history are kept; running attempts finish.
+  // kNotFound: no such job, or deleted.
+  virtual Result<JobDependencies> ListDependencies(const JobId& id) = 0;
+
+  // Runs and history are kept; running attempts finish. kExists: other jobs wait for its ends, and
+  // context.force is not set.
   virtual Status DeleteJob(const JobId& id, int64_t expected_version,
                            const WriteContext& context) = 0;
 };

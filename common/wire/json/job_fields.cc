@@ -194,11 +194,16 @@ Status ReadScheduleField(std::string_view name, const json& value, const std::st
     if (known) return {};
   }
   if (spec.kind == ScheduleKind::kOnce && name == "at") return Read(value, pointer, spec.at);
-  return Invalid(pointer, "unknown field '" + std::string(name) + "' in a schedule of kind " +
-                              std::string(Name(spec.kind)) +
-                              DidYouMean(name, {"cron_expression", "time_zone", "every_ms",
-                                                "start_time", "end_time", "jitter_s", "calendar",
-                                                "blackout", "at", "in_s", "parameters", "kind"}));
+  if (spec.kind == ScheduleKind::kAfter) {
+    if (name == "job") return Read(value, pointer, spec.upstream);
+    if (name == "on") return ReadEnum(value, pointer, spec.on);
+  }
+  return Invalid(pointer,
+                 "unknown field '" + std::string(name) + "' in a schedule of kind " +
+                     std::string(Name(spec.kind)) +
+                     DidYouMean(name, {"cron_expression", "time_zone", "every_ms", "start_time",
+                                       "end_time", "jitter_s", "calendar", "blackout", "at", "in_s",
+                                       "job", "on", "parameters", "kind"}));
 }
 
 std::string_view RequiredField(ScheduleKind kind) {
@@ -207,6 +212,7 @@ std::string_view RequiredField(ScheduleKind kind) {
     case ScheduleKind::kRate:
     case ScheduleKind::kDelay: return "every_ms";
     case ScheduleKind::kOnce: return "at";
+    case ScheduleKind::kAfter: return "job";
     case ScheduleKind::kManual: break;
   }
   return "kind";
@@ -219,7 +225,7 @@ Status ReadSchedule(const json& value, const std::string& pointer, ScheduleSpec&
   CARILLON_TRY(ReadEnum(value["kind"], kind_pointer, spec.kind));
   if (spec.kind == ScheduleKind::kManual) {
     return Invalid(kind_pointer,
-                   "must be cron, rate, once or delay; a manual job has no schedules");
+                   "must be cron, rate, once, delay or after; a manual job has no schedules");
   }
   if (spec.kind == ScheduleKind::kOnce && value.contains("in_s")) {
     return RefuseIn(value, JsonPointer(pointer, "in_s"));
@@ -283,6 +289,10 @@ json Write(const ScheduleSpec& spec) {
       if (spec.start != WallTime{}) out["start_time"] = FormatRfc3339(spec.start);
       break;
     case ScheduleKind::kOnce: out["at"] = FormatRfc3339(spec.at); break;
+    case ScheduleKind::kAfter:
+      out["job"] = spec.upstream;
+      out["on"] = Name(spec.on);
+      break;
     case ScheduleKind::kManual: break;
   }
   if (!spec.parameters.empty()) out["parameters"] = Write(spec.parameters);

@@ -65,6 +65,15 @@ json ParametersToJson(const std::string& text) {
   return parameters.is_object() ? parameters : json::object();
 }
 
+json TriggerToJson(const std::optional<RunTrigger>& trigger) {
+  if (!trigger) return nullptr;
+  return {{"run_id", EncodeRunId(trigger->run)},
+          {"job_id", trigger->job_id.value()},
+          {"job_name", nullptr},
+          {"state", Name(trigger->state)},
+          {"fire_time", FormatRfc3339(trigger->run.fire)}};
+}
+
 }  // namespace
 
 json RunToJson(const RunDetail& run, bool with_attempts) {
@@ -92,7 +101,9 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   to["trace_id"] = TraceIdOf(row.key, run.trace_id);
   to["planned_at"] = TimeOrNull(run.planned);
   to["claimed_at"] = waits ? json(nullptr) : TimeOrNull(row.claimed);
-  if (with_attempts) to["attempts"] = AttemptsToJson(run);
+  if (!with_attempts) return to;
+  to["attempts"] = AttemptsToJson(run);
+  to["trigger"] = TriggerToJson(run.trigger);
   return to;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "common/domain/job/spread.h"
+#include "common/domain/run/dependents.h"
 #include "common/wire/json/job_changes.h"
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"
@@ -62,19 +63,61 @@ Problem NotTried() {
 
 }  // namespace
 
+namespace {
+
+// The documents in their order, except that a job comes after those of the list after which it starts.
+// Documents that would start each other stay as they are; the store refuses the last of them.
+std::vector<size_t> UpstreamFirst(const json& documents) {
+  std::map<std::string, size_t> by_id;
+  for (size_t i = 0; i < documents.size(); ++i) {
+    const std::string id = TextOf(documents[i], "job_id");
+    if (!id.empty()) by_id.emplace(id, i);
+  }
+  std::vector<size_t> order;
+  std::set<size_t> seen;
+  // An explicit stack, because a list may be one long chain.
+  for (size_t first = 0; first < documents.size(); ++first) {
+    std::vector<std::pair<size_t, bool>> stack{{first, false}};
+    while (!stack.empty()) {
+      const auto [i, done] = stack.back();
+      stack.pop_back();
+      if (done) {
+        order.push_back(i);
+        continue;
+      }
+      if (!seen.insert(i).second) continue;
+      stack.emplace_back(i, true);
+      if (!documents[i].is_object() || !documents[i].contains("schedules")) continue;
+      const json& schedules = documents[i]["schedules"];
+      if (!schedules.is_array()) continue;
+      for (const json& schedule : schedules) {
+        if (TextOf(schedule, "kind") != Name(ScheduleKind::kAfter)) continue;
+        const auto upstream = by_id.find(TextOf(schedule, "job"));
+        if (upstream != by_id.end()) stack.emplace_back(upstream->second, false);
+      }
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
 Outcome<json> JobApplier::Apply(const json& documents) {
   FindAmbiguous(documents);
-  for (size_t first = 0; first < documents.size(); first += kJobsCreatedMax) {
-    const size_t end = std::min(first + kJobsCreatedMax, documents.size());
-    LookUp(documents, first, end);
-    for (size_t i = first; i < end; ++i) {
+  const std::vector<size_t> order = UpstreamFirst(documents);
+  for (size_t first = 0; first < order.size(); first += kJobsCreatedMax) {
+    const size_t end = std::min(first + kJobsCreatedMax, order.size());
+    const std::vector<size_t> piece(order.begin() + static_cast<long>(first),
+                                    order.begin() + static_cast<long>(end));
+    LookUp(documents, piece);
+    for (const size_t i : piece) {
       call_.note.changes_json.clear();
       Settle(i, store_down_ ? Outcome<Fate>(NotTried()) : ApplyOne(i, documents[i]));
     }
     StoreQueued();
-    for (const auto& [i, fate] : std::exchange(fates_, {})) {
-      Add(i, TextOrNull(documents[i], "job_id"), TextOrNull(documents[i], "name"), fate);
-    }
+  }
+  for (const auto& [i, fate] : std::exchange(fates_, {})) {
+    Add(i, TextOrNull(documents[i], "job_id"), TextOrNull(documents[i], "name"), fate);
   }
   if (options_.prune) Prune();
   const bool nothing_done = counts_["error"] == items_.size();
@@ -108,11 +151,11 @@ void JobApplier::Settle(size_t index, Outcome<Fate> fate) {
 
 // Looks up the jobs of a piece of the list together. If the piece is a single document, its job is
 // looked up when the document is applied.
-void JobApplier::LookUp(const json& documents, size_t first, size_t end) {
+void JobApplier::LookUp(const json& documents, const std::vector<size_t>& piece) {
   known_ = {};
-  if (end - first < 2 || store_down_) return;
+  if (piece.size() < 2 || store_down_) return;
   JobKeys keys;
-  for (size_t i = first; i < end; ++i) {
+  for (const size_t i : piece) {
     const json& document = documents[i];
     if (!document.is_object() || ambiguous_.contains(i)) continue;
     if (document.contains("job_id")) {
@@ -237,15 +280,33 @@ Outcome<JobApplier::Fate> JobApplier::Create(size_t index, const json& document,
   if (!given.empty()) fate.id = JobId(given);
   if (given.empty()) CARILLON_TRY(CheckNotMoved(definition));
   if (options_.dry_run) {
-    CARILLON_TRY(CheckEdit(call_, nullptr, definition));
+    CARILLON_TRY(CheckEdit(call_, nullptr, WithoutDocumented(definition)));
     return fate;
   }
   const JobId id = given.empty() ? FirstIdOf(definition.name_space, definition.name) : JobId(given);
+  StoreUpstream(definition);
   CARILLON_TRY(CheckNew(call_, id, definition));
   documented_.insert(id.value());
   queued_.push_back(
       {.index = index, .unnamed = given.empty(), .job = {id, WithSpread(definition, id)}});
   return fate;
+}
+
+// A job that others start after must exist before them.
+void JobApplier::StoreUpstream(const JobDefinition& definition) {
+  const std::vector<JobId> upstream = UpstreamOf(definition);
+  const bool queued = std::any_of(queued_.begin(), queued_.end(), [&](const Queued& one) {
+    return std::find(upstream.begin(), upstream.end(), one.job.job_id) != upstream.end();
+  });
+  if (queued) StoreQueued();
+}
+
+// In a dry run, jobs of earlier documents are not there yet.
+JobDefinition JobApplier::WithoutDocumented(JobDefinition definition) const {
+  std::erase_if(definition.schedules, [&](const ScheduleSpec& spec) {
+    return spec.kind == ScheduleKind::kAfter && documented_.contains(spec.upstream);
+  });
+  return definition;
 }
 
 void JobApplier::StoreQueued() {
@@ -339,7 +400,7 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
   }
   fate.changes = base.readable ? JobChanges(job.definition, definition) : JobChanges(definition);
   if (options_.dry_run) {
-    CARILLON_TRY(CheckEdit(call_, &base, definition));
+    CARILLON_TRY(CheckEdit(call_, &base, WithoutDocumented(definition)));
     return fate;
   }
   // Jobs of earlier documents are stored first, so that the order of the list is kept.
@@ -355,9 +416,35 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
   return fate;
 }
 
+void JobApplier::Prune() {
+  PruneListed();
+  PruneAwaited();
+}
+
+// Jobs that start after each other are deleted from the end of their chain on.
+void JobApplier::PruneAwaited() {
+  while (!awaited_.empty()) {
+    const std::vector<StoredJob> left = std::exchange(awaited_, {});
+    for (const StoredJob& job : left) {
+      const Outcome<Fate> fate = PruneOne(job);
+      if (!fate.ok() && fate.error().code == "has_dependents") {
+        awaited_.push_back(job);
+        if (awaited_.size() < left.size()) continue;
+        // None of them could be deleted: jobs that are not pruned start after them.
+        for (const StoredJob& awaited : std::exchange(awaited_, {})) {
+          Add(nullptr, awaited.job_id.value(), awaited.definition.name, PruneOne(awaited));
+        }
+        prune_complete_ = false;
+        return;
+      }
+      Add(nullptr, job.job_id.value(), job.definition.name, fate);
+    }
+  }
+}
+
 // Deletes nothing if a document has an error, because the document may describe a job that would
 // then be deleted.
-void JobApplier::Prune() {
+void JobApplier::PruneListed() {
   prune_complete_ = false;
   if (counts_["error"] != 0) return;
   JobFilter filter{.limit = kPruneBatch};
@@ -377,6 +464,10 @@ void JobApplier::Prune() {
       if (!MayChange({.job = job})) continue;
       if (counts_["pruned"] == kPrunedMax) return;
       const Outcome<Fate> fate = PruneOne(job);
+      if (!fate.ok() && fate.error().code == "has_dependents") {
+        awaited_.push_back(job);
+        continue;
+      }
       Add(nullptr, job.job_id.value(), job.definition.name, fate);
       if (!fate.ok() && IsStoreDown(fate.error())) return;
     }

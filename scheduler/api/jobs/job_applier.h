@@ -63,7 +63,8 @@ class JobApplier {
   };
 
   void FindAmbiguous(const nlohmann::json& documents);
-  void LookUp(const nlohmann::json& documents, size_t first, size_t end);
+  // `piece` are indexes of documents.
+  void LookUp(const nlohmann::json& documents, const std::vector<size_t>& piece);
   // Applies a document. A job that has to be created is only queued; the returned result is then
   // the one that it will have if StoreQueued succeeds.
   Outcome<Fate> ApplyOne(size_t index, const nlohmann::json& document);
@@ -77,6 +78,8 @@ class JobApplier {
   Outcome<JobDefinition> Read(const nlohmann::json& document, const JobBase* base) const;
   Outcome<Fate> Create(size_t index, const nlohmann::json& document,
                        const JobDefinition& definition);
+  void StoreUpstream(const JobDefinition& definition);
+  JobDefinition WithoutDocumented(JobDefinition definition) const;
   void StoreQueued();
   // kTimeout: it is unknown whether the jobs are stored. After any other error none is stored.
   Status StoreTogether(const std::vector<Queued>& queued);
@@ -85,6 +88,8 @@ class JobApplier {
   Outcome<StoredJob> StoreUnnamed(const JobDefinition& definition);
   Outcome<Fate> Change(const JobBase& base, const JobDefinition& definition);
   void Prune();
+  void PruneListed();
+  void PruneAwaited();
   Outcome<Fate> PruneOne(const StoredJob& job);
   bool MayChange(const JobBase& base) const;
   // `index` is the position of the document in the list; null for a pruned job.
@@ -101,7 +106,8 @@ class JobApplier {
   std::set<size_t> ambiguous_;        // indexes of documents that are ambiguous (FindAmbiguous)
   KnownJobs known_;                   // of the current piece
   std::vector<Queued> queued_;
-  std::map<size_t, Outcome<Fate>> fates_;  // of the current piece, by index
+  std::vector<StoredJob> awaited_;         // to be pruned after the jobs that start after them
+  std::map<size_t, Outcome<Fate>> fates_;  // by index
   size_t changes_bytes_ = 0;
   nlohmann::json items_ = nlohmann::json::array();
   nlohmann::json counts_ = {

@@ -17,6 +17,7 @@
 #include "scheduler/api/call/path_ids.h"
 #include "scheduler/api/call/unknown_outcome.h"
 #include "scheduler/api/http/page.h"
+#include "scheduler/api/jobs/dependency_check.h"
 #include "scheduler/api/jobs/upgrade_check.h"
 #include "scheduler/api/secrets/secret_check.h"
 
@@ -162,6 +163,7 @@ Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefini
   CARILLON_TRY(CheckAccess(call, before, definition));
   CARILLON_TRY(CheckGroup(call, definition));
   CARILLON_TRY(CheckCalendars(call, definition));
+  CARILLON_TRY(CheckUpstream(call, definition));
   const bool readable = before != nullptr && before->readable;
   return CheckMembers(call, readable ? &before->job.definition : nullptr, definition);
 }
@@ -208,7 +210,7 @@ Outcome<StoredJob> StoreNew(const Call& call, const JobId& id, const JobDefiniti
         .detail = "This job_id is already used, possibly by a deleted job. Choose another.",
         .errors = {{"/job_id", "exists", "This job_id is already used."}}};
   }
-  if (!created.ok()) return created.error();
+  if (!created.ok()) return DependencyProblem(created.error());
   call.note.changes_json = JsonToText(AuditedChanges(JobChanges(definition)));
   call.api.nudge({created->job_no, created->segment});
   return std::move(created).value();
@@ -237,7 +239,7 @@ Outcome<StoredJob> StoreDefinition(const Call& call, const JobBase& base,
     CARILLON_ASSIGN_OR_RETURN(const JobBase current, ReadBase(call, job.job_id));
     return StaleVersion(call, current, now);
   }
-  if (!written.ok()) return written.error();
+  if (!written.ok()) return DependencyProblem(written.error());
   if (base.readable) {
     call.note.changes_json = JsonToText(AuditedChanges(JobChanges(job.definition, definition)));
   }
@@ -251,14 +253,15 @@ Reply WriteDefinition(const Call& call, const JobBase& base, const JobDefinition
   return JobResponse(call, 200, written, now);
 }
 
-Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now) {
+Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now, bool force) {
   const StoredJob& job = base.job;
   if (!call.owns_all && !MayAct(call.caller, ScopeOf(base))) {
     return NotOwner(Permission::kWriteJobs);
   }
   AuditedWrite write(call, now);
-  const Status deleted =
-      write.Count(call.stores.jobs.DeleteJob(job.job_id, job.version, write.context()));
+  WriteContext context = write.context();
+  context.force = force;
+  const Status deleted = write.Count(call.stores.jobs.DeleteJob(job.job_id, job.version, context));
   if (IsUnknown(deleted)) {
     const auto found = call.stores.jobs.GetJob(job.job_id);
     if (found.ok() || found.code() != ErrorCode::kNotFound) {
@@ -268,6 +271,8 @@ Outcome<bool> Remove(const Call& call, const JobBase& base, WallTime now) {
   } else if (!deleted.ok() && deleted.code() == ErrorCode::kConflict) {
     CARILLON_ASSIGN_OR_RETURN(const JobBase current, ReadBase(call, job.job_id));
     return StaleVersion(call, current, now);
+  } else if (!deleted.ok() && deleted.code() == ErrorCode::kExists) {
+    return HasDependents(call, job.job_id);
   } else if (!deleted.ok()) {
     return deleted.error();
   }

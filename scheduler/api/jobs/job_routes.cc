@@ -287,8 +287,10 @@ Reply DeleteJob(const Call& call) {
   CARILLON_ASSIGN_OR_RETURN(const JobId id, PathJobId(call));
   CARILLON_ASSIGN_OR_RETURN(const EntityTags wanted, RequireIfMatch(call.request));
   CARILLON_ASSIGN_OR_RETURN(const WallTime now, call.api.cluster_now());
+  CARILLON_ASSIGN_OR_RETURN(const Query query, Query::Read(call.request, {"force"}));
+  CARILLON_ASSIGN_OR_RETURN(const bool force, query.Flag("force"));
   CARILLON_ASSIGN_OR_RETURN(const JobBase base, ReadAtVersion(call, id, wanted, now));
-  CARILLON_TRY(Remove(call, base, now));
+  CARILLON_TRY(Remove(call, base, now, force));
   return HttpResponse{.status = 204};
 }
 

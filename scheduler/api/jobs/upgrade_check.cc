@@ -22,7 +22,7 @@ bool QueuesOrEnds(const JobDefinition& job) {
 // True if older members would plan the schedule's fires wrongly, or could not read the definition.
 bool NeedsNewerMembers(const ScheduleSpec& spec) {
   const bool cron = spec.kind == ScheduleKind::kCron;
-  return spec.kind == ScheduleKind::kDelay ||
+  return spec.kind == ScheduleKind::kDelay || spec.kind == ScheduleKind::kAfter ||
          (cron && (spec.start != WallTime{} || UsesSpread(spec.cron_expression))) ||
          spec.end != kNever || spec.jitter != Duration{} || !spec.parameters.empty() ||
          !spec.calendar.empty() || !spec.blackout.empty();

@@ -49,7 +49,7 @@ Outcome<RunFilter> ReadFilter(const Query& query, const Page& page,
     const auto kind = ParseRunKind(text);
     if (!kind.ok()) {
       return InvalidField("?kind", "unknown_value",
-                          "Must be cron, rate, once, delay, manual or backfill.");
+                          "Must be cron, rate, once, delay, manual, backfill or after.");
     }
     filter.kinds.push_back(*kind);
   }
@@ -111,6 +111,11 @@ void NudgeOwner(const Call& call, const RunKey& key) {
 // One run as JSON, with the actions that this caller may take on it.
 Outcome<json> ShowRun(const Call& call, const RunDetail& run) {
   json shown = RunToJson(run, true);
+  if (run.trigger) {
+    // Null if that job was deleted since.
+    const auto upstream = call.stores.jobs.GetJob(run.trigger->job_id);
+    if (upstream.ok()) shown["trigger"]["job_name"] = upstream->definition.name;
+  }
   CARILLON_ASSIGN_OR_RETURN(shown["allowed_actions"],
                             AllowedActions(call, Owned::kRun, run.job_id));
   return shown;

@@ -10,6 +10,7 @@
 #include "scheduler/api/groups/group_routes.h"
 #include "scheduler/api/jobs/apply_routes.h"
 #include "scheduler/api/jobs/backfill_routes.h"
+#include "scheduler/api/jobs/dependency_routes.h"
 #include "scheduler/api/jobs/job_routes.h"
 #include "scheduler/api/jobs/namespace_routes.h"
 #include "scheduler/api/jobs/queue_routes.h"
@@ -42,13 +43,21 @@ const Routes& RouteTable() {
       {"GET", "/api/jobs/{}", kRead, kNo, &GetJob},
       {"PUT", "/api/jobs/{}", kWriteJobs, kNo, &ReplaceJob, "job.replace", kJob},
       {"PATCH", "/api/jobs/{}", kWriteJobs, kNo, &PatchJobFields, "job.patch", kJob},
-      {"DELETE", "/api/jobs/{}", kWriteJobs, kNo, &DeleteJob, "job.delete", kJob},
+      {.method = "DELETE",
+       .path = "/api/jobs/{}",
+       .permission = kWriteJobs,
+       .keyed = kNo,
+       .handler = &DeleteJob,
+       .action = "job.delete",
+       .owned = kJob,
+       .with_query = true},
       {"POST", "/api/jobs/{}/pause", kWriteJobs, kNo, &PauseJob, "job.pause", kJob},
       {"POST", "/api/jobs/{}/resume", kWriteJobs, kNo, &ResumeJob, "job.resume", kJob},
       {"POST", "/api/jobs/{}/execute", kRunJobs, kInWrite, &ExecuteJob, "job.execute", kJob},
       {"POST", "/api/jobs/{}/cancel", kRunJobs, kNo, &CancelJobRuns, "job.cancel", kJob},
       {"GET", "/api/jobs/{}/history", kRead, kNo, &JobHistory},
       {"GET", "/api/jobs/{}/queue", kRead, kNo, &GetJobQueue},
+      {"GET", "/api/jobs/{}/dependencies", kRead, kNo, &GetJobDependencies},
       {"GET", "/api/jobs/{}/next", kRead, kNo, &NextFires},
       {"GET", "/api/jobs/{}/why", kRead, kNo, &WhyJob},
       {"GET", "/api/jobs/{}/versions", kRead, kNo, &ListJobVersions},

@@ -206,7 +206,7 @@ class StoreDriver {
                               .due = due_times.Of(fire),
                               .priority = due.priority,
                               .def_version = due.job_version,
-                              .flags = waits ? run_flag::kDelay : 0});
+                              .flags = due.run_flags | (waits ? run_flag::kDelay : 0)});
       }
       for (const GapRange& gap : plan.gaps) {
         batch.gaps.push_back({due.schedule_id, due.job_no, gap});

@@ -5,6 +5,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/segment_merge.h"
+#include "common/adapters/mysql/firing/dependent_runs.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 
@@ -15,6 +16,7 @@ namespace {
 using LockedWaits = std::map<ScheduleId, DelayWait>;
 
 Result<LockedWaits> LockWaits(Session& session, std::vector<ScheduleId> ids) {
+  if (ids.empty()) return LockedWaits();
   static const std::string statement =
       "SELECT s.schedule_id, s.every_us, s.awaited_us FROM JSON_TABLE(?, '$[*]' COLUMNS "
       "(n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN job_schedules s FORCE INDEX (PRIMARY) "
@@ -77,9 +79,9 @@ Result<std::vector<RunCompletion>> ReadCompletions(Session& session,
                                                    const std::vector<SegmentId>& segments,
                                                    size_t limit) {
   static const std::string branch =
-      "SELECT c.id, c.segment, c.fire_us, c.schedule_id, c.shard, c.job_no, c.state, c.ended_us "
-      "FROM run_completions c FORCE INDEX (by_segment) WHERE c.segment = ? AND "
-      "c.target = 'schedule' ORDER BY c.id LIMIT ?";
+      "SELECT c.id, c.segment, c.fire_us, c.schedule_id, c.shard, c.job_no, c.state, c.ended_us, "
+      "c.target = 'dependents' FROM run_completions c FORCE INDEX (by_segment) WHERE c.segment = ? "
+      "AND c.target IN ('schedule', 'dependents') ORDER BY c.id LIMIT ?";
   const auto fetch = [&](size_t share) -> Result<std::vector<RunCompletion>> {
     CARILLON_ASSIGN_OR_RETURN(
         Rows rows, session.Query(UnionOf(branch, segments.size()), ParamsOf(segments, share)));
@@ -92,7 +94,9 @@ Result<std::vector<RunCompletion>> ReadCompletions(Session& session,
                               static_cast<uint32_t>(rows.Unsigned(5))},
                       .job_no = JobNo(rows.Unsigned(6)),
                       .state = state.value_or(RunState::kCompleted),
-                      .ended = rows.Time(8)});
+                      .ended = rows.Time(8),
+                      .target = rows.Int(9) != 0 ? CompletionTarget::kDependents
+                                                 : CompletionTarget::kSchedule});
     }
     return ends;
   };
@@ -108,7 +112,8 @@ Result<std::vector<StuckSchedule>> ReadStuck(Session& session,
       "FORCE INDEX (by_awaited) WHERE s.segment = ? AND s.awaited_us > 0 AND NOT EXISTS "
       "(SELECT 1 FROM job_runs r WHERE r.fire_us = s.awaited_us AND r.schedule_id = s.schedule_id "
       "AND r.open_segment IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM run_completions c WHERE "
-      "c.segment = s.segment AND c.schedule_id = s.schedule_id AND c.fire_us = s.awaited_us) "
+      "c.segment = s.segment AND c.target = 'schedule' AND c.schedule_id = s.schedule_id AND "
+      "c.fire_us = s.awaited_us) "
       "LIMIT ?";
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows, session.Query(UnionOf(branch, segments.size()), ParamsOf(segments, limit)));
@@ -129,15 +134,24 @@ Result<std::vector<CompletionEffect>> ApplyCompletions(Session& session,
   std::vector<JobNo> job_nos;
   std::vector<ScheduleId> ids;
   for (const RunCompletion& end : ends) {
+    if (end.target != CompletionTarget::kSchedule) continue;
     job_nos.push_back(end.job_no);
     ids.push_back(end.key.schedule_id);
   }
+  CARILLON_ASSIGN_OR_RETURN(DependentsByJob dependents, DependentsOf(session, ends));
+  for (const auto& [upstream, of_job] : dependents) {
+    for (const Dependent& dependent : of_job.dependents) job_nos.push_back(dependent.job_no);
+  }
   LockedJobs jobs;
   CARILLON_TRY(LockJobs(session, std::move(job_nos), &jobs));
+  if (!dependents.empty()) {
+    CARILLON_ASSIGN_OR_RETURN(dependents, DependentsOf(session, ends));
+  }
   CARILLON_ASSIGN_OR_RETURN(LockedWaits waits, LockWaits(session, std::move(ids)));
   std::vector<CompletionEffect> effects(ends.size());
   Moves moves;
   for (size_t i = 0; i < ends.size(); ++i) {
+    if (ends[i].target != CompletionTarget::kSchedule) continue;
     const auto wait = waits.find(ends[i].key.schedule_id);
     const auto job = jobs.find(ends[i].job_no);
     if (wait == waits.end() || job == jobs.end()) continue;
@@ -148,6 +162,7 @@ Result<std::vector<CompletionEffect>> ApplyCompletions(Session& session,
     waits.erase(wait);  // so that a second end of the same run changes nothing
   }
   CARILLON_TRY(moves.Write(session));
+  CARILLON_TRY(StartDependents(session, ends, dependents, jobs, now, &effects));
   CARILLON_TRY(DeleteCompletions(session, ends));
   return effects;
 }

@@ -7,6 +7,7 @@
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/segment_merge.h"
 #include "common/adapters/mysql/rows/run_rows.h"
+#include "common/domain/run/dependents.h"
 
 namespace carillon::mysql {
 namespace {
@@ -227,13 +228,15 @@ Result<RunningPage> ReadCancelRequests(Session& session, Incarnations& incarnati
 }
 
 Result<RunRequest> ReadRunRequest(Session& session, const RunKey& key) {
-  CARILLON_ASSIGN_OR_RETURN(Rows rows,
-                            session.Query("SELECT parameters, trace_id FROM job_runs WHERE "
-                                          "fire_us = ? AND schedule_id = ? AND shard = ?",
-                                          {ToUnixMicros(key.fire), key.schedule_id.value(),
-                                           static_cast<uint64_t>(key.shard)}));
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT parameters, trace_id, started_by FROM job_runs WHERE "
+                               "fire_us = ? AND schedule_id = ? AND shard = ?",
+                               {ToUnixMicros(key.fire), key.schedule_id.value(),
+                                static_cast<uint64_t>(key.shard)}));
   if (!rows.Next()) return {ErrorCode::kNotFound, "no run " + EncodeRunId(key)};
-  return RunRequest{.parameters_json = rows.Text(1), .trace_id = rows.Text(2)};
+  return RunRequest{.parameters_json = rows.Text(1),
+                    .trace_id = rows.Text(2),
+                    .trigger = TriggerFromText(rows.Text(3))};
 }
 
 Result<OverdueReport> ReadOverdueRows(Session& session, uint32_t segment_count, WallTime now) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/adapters/mysql/rows/run_writer.h"
+#include "common/domain/run/dependents.h"
 #include "common/domain/run/run_kind.h"
 
 namespace carillon::mysql {
@@ -50,6 +51,7 @@ void Fill(const StoredJobRow& job, EditedSchedule& schedule) {
   due.dst_repeat = definition.dst_repeat;
   due.misfire = MisfireRulesOf(definition);
   due.priority = definition.priority;
+  due.run_flags = EndFlags(RunKind::kCron, job.has_dependents);
   schedule.row.set_place(schedule.next, definition.enabled);
 }
 
@@ -226,12 +228,14 @@ Result<EditedJob> LockEdited(Session& session, const JobId& id, const JobDefinit
   for (StoredScheduleRow& row : rows) {
     const std::vector<ScheduleSpec>& specs = definition.schedules;
     if (row.position < specs.size()) {
-      // The parameters and the names of the calendars are in the definition alone.
+      // The parameters and the names of calendars and jobs are in the definition alone.
       const ScheduleSpec& spec = specs[row.position];
       if (!row.due.readable) row.due.spec = spec;
       row.due.spec.parameters = spec.parameters;
       row.due.spec.calendar = spec.calendar;
       row.due.spec.blackout = spec.blackout;
+      row.due.spec.upstream = spec.upstream;
+      row.due.spec.on = spec.on;
     }
     // A calendar that cannot be read does not hinder edits; the planner sets the schedule aside.
     auto limits = edited.calendars->Of(row.due.calendars);

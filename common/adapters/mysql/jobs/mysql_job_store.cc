@@ -12,6 +12,7 @@
 #include "common/adapters/mysql/jobs/job_search.h"
 #include "common/adapters/mysql/rows/calendar_rows.h"
 #include "common/adapters/mysql/rows/count_rows.h"
+#include "common/adapters/mysql/rows/dependency_rows.h"
 #include "common/adapters/mysql/rows/job_filter.h"
 #include "common/domain/job/pending_fires.h"
 #include "common/wire/json/job_json.h"
@@ -140,6 +141,24 @@ Result<JobEdit> BeginEdit(Session& session, const JobId& id, const JobDefinition
   return JobEdit(std::move(rows), now);
 }
 
+std::vector<StoredSchedule> SchedulesOf(const FreshJob& fresh) {
+  std::vector<StoredSchedule> schedules;
+  for (const StoredScheduleRow& row : fresh.schedules) {
+    schedules.push_back({row.due.schedule_id, row.due.spec});
+  }
+  return schedules;
+}
+
+bool Waits(const StoredJobRow& job) { return !job.readable || !UpstreamOf(job.definition).empty(); }
+
+// nullopt: there is none; the edit then reports it.
+Result<std::optional<JobNo>> NumberOfJob(Session& session, const JobId& id) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT job_no FROM jobs WHERE job_id = ?", {id.value()}));
+  if (!rows.Next()) return std::optional<JobNo>();
+  return std::optional(JobNo(rows.Unsigned(1)));
+}
+
 Status CheckVersion(const StoredJobRow& job, int64_t expected) {
   if (job.version == expected) return {};
   return {ErrorCode::kConflict, fmt::format("job {} is at version {}, not {}", job.job_id.value(),
@@ -156,11 +175,17 @@ Result<StoredJob> MysqlJobStore::CreateJob(const JobId& id, const JobDefinition&
       db_.caches().ids.Next(db_.pool(), "schedule", definition.schedules.size() + 1));
   std::vector<FreshJob> fresh{
       Fresh({job_no, first_schedule, db_.segment_count()}, {id, definition}, context.now)};
+  CARILLON_TRY(RaiseFlags(definition));
   const Status created =
       InTransaction(db_.pool(), {.operation = "create job"}, [&](Session& session) -> Status {
-        CARILLON_TRY(FillGroups(session, {&fresh.front().row}));
-        CARILLON_TRY(InsertJob(session, fresh.front().row, context.actor));
-        return AddSchedules(session, fresh);
+        FreshJob& job = fresh.front();
+        CARILLON_ASSIGN_OR_RETURN(const auto upstream,
+                                  CheckUpstream(session, id, std::nullopt, definition));
+        CARILLON_TRY(FillGroups(session, {&job.row}));
+        CARILLON_TRY(InsertJob(session, job.row, context.actor));
+        CARILLON_TRY(AddSchedules(session, fresh));
+        if (upstream.empty()) return {};
+        return WriteDependencies(session, job.row.job_no, SchedulesOf(job), upstream);
       });
   if (!created.ok()) {
     if (created.code() != ErrorCode::kExists) return created.error();
@@ -187,13 +212,26 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
   // and do not deadlock.
   std::sort(rows.begin(), rows.end(),
             [](const StoredJobRow& a, const StoredJobRow& b) { return a.job_id < b.job_id; });
+  for (const NewJob& job : jobs) CARILLON_TRY(RaiseFlags(job.definition));
   const Status written =
       InTransaction(db_.pool(), {.operation = "create jobs"}, [&](Session& session) -> Status {
+        std::vector<UpstreamNumbers> upstream;
+        for (const NewJob& job : jobs) {
+          CARILLON_ASSIGN_OR_RETURN(
+              upstream.emplace_back(),
+              CheckUpstream(session, job.job_id, std::nullopt, job.definition));
+        }
         std::vector<StoredJobRow*> grouped;
         for (StoredJobRow& row : rows) grouped.push_back(&row);
         CARILLON_TRY(FillGroups(session, grouped));
         CARILLON_TRY(InsertJobs(session, rows, context.actor));
-        return AddSchedules(session, fresh);
+        CARILLON_TRY(AddSchedules(session, fresh));
+        for (size_t i = 0; i < fresh.size(); ++i) {
+          if (upstream[i].empty()) continue;
+          CARILLON_TRY(
+              WriteDependencies(session, fresh[i].row.job_no, SchedulesOf(fresh[i]), upstream[i]));
+        }
+        return {};
       });
   if (written.ok()) {
     StoredJobs created;
@@ -334,14 +372,26 @@ Result<StoredJob> MysqlJobStore::ReplaceJob(const JobId& id, int64_t expected_ve
                               db_.caches().ids.Next(db_.pool(), "schedule", count));
     for (size_t i = count; i > 0; --i) ids.push_back(ScheduleId(first + i - 1));
   }
+  CARILLON_TRY(RaiseFlags(definition));
   return InTransaction(
       db_.pool(), {.operation = "replace job"}, [&](Session& session) -> Result<StoredJob> {
+        std::optional<JobNo> job_no;
+        if (!UpstreamOf(definition).empty()) {
+          CARILLON_ASSIGN_OR_RETURN(job_no, NumberOfJob(session, id));
+        }
+        CARILLON_ASSIGN_OR_RETURN(const auto upstream,
+                                  CheckUpstream(session, id, job_no, definition));
         CARILLON_ASSIGN_OR_RETURN(JobEdit edit, BeginEdit(session, id, &definition, context.now,
                                                           db_.caches().incarnations));
         CARILLON_TRY(CheckVersion(edit.job(), expected_version));
+        const bool waited = Waits(edit.job());
         CARILLON_TRY(edit.Replace(definition, ids));
         CARILLON_TRY(WriteEdited(session, edit.rows(), context));
-        return edit.ToStored();
+        StoredJob stored = edit.ToStored();
+        if (waited || !upstream.empty()) {
+          CARILLON_TRY(WriteDependencies(session, stored.job_no, stored.schedules, upstream));
+        }
+        return stored;
       });
 }
 
@@ -381,9 +431,34 @@ Status MysqlJobStore::DeleteJob(const JobId& id, int64_t expected_version,
     CARILLON_ASSIGN_OR_RETURN(
         JobEdit edit, BeginEdit(session, id, nullptr, context.now, db_.caches().incarnations));
     CARILLON_TRY(CheckVersion(edit.job(), expected_version));
+    // Whoever makes a job wait for this one locks its row, too, and looks whether it is there.
+    if (!context.force && edit.job().has_dependents) {
+      CARILLON_ASSIGN_OR_RETURN(const auto names, SomeDependents(session, edit.job().job_no));
+      if (!names.empty()) {
+        return {ErrorCode::kExists, fmt::format("job {} is awaited by {} and perhaps others",
+                                                id.value(), names.front())};
+      }
+    }
+    const bool waited = Waits(edit.job());
+    const JobNo job_no = edit.job().job_no;
     edit.Delete();
-    return WriteEdited(session, edit.rows(), context);
+    CARILLON_TRY(WriteEdited(session, edit.rows(), context));
+    return waited ? DeleteDependencies(session, job_no) : Status();
   });
+}
+
+Status MysqlJobStore::RaiseFlags(const JobDefinition& definition) {
+  for (const JobId& id : UpstreamOf(definition)) {
+    CARILLON_TRY(InTransaction(db_.pool(), {.operation = "await job"}, [&](Session& session) {
+      return RaiseDependentsFlag(session, id, db_.caches().incarnations);
+    }));
+  }
+  return {};
+}
+
+Result<JobDependencies> MysqlJobStore::ListDependencies(const JobId& id) {
+  return InRead(db_.pool(), "job dependencies",
+                [&](Session& session) { return ReadDependencies(session, id); });
 }
 
 Result<BoundedCount> MysqlJobStore::CountJobs(const JobFilter& filter) {

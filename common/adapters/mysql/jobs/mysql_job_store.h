@@ -33,9 +33,12 @@ class MysqlJobStore final : public JobStore {
                              const WriteContext& context) override;
   Result<StoredJob> ResumeJob(const JobId& id, const std::string& reason,
                               const WriteContext& context) override;
+  Result<JobDependencies> ListDependencies(const JobId& id) override;
   Status DeleteJob(const JobId& id, int64_t expected_version, const WriteContext& context) override;
 
  private:
+  Status RaiseFlags(const JobDefinition& definition);
+
   MysqlDatabase& db_;
 };
 

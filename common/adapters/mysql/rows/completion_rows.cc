@@ -4,19 +4,21 @@ namespace carillon::mysql {
 
 const std::string kInsertCompletions =
     "INSERT INTO run_completions (segment, target, fire_us, schedule_id, shard, job_no, state, "
-    "ended_us) SELECT k.g, 'schedule', k.f, k.s, k.h, k.j, k.t, k.e FROM JSON_TABLE(?, '$[*]' "
+    "ended_us) SELECT k.g, k.w, k.f, k.s, k.h, k.j, k.t, k.e FROM JSON_TABLE(?, '$[*]' "
     "COLUMNS (f BIGINT PATH '$[0]', s BIGINT UNSIGNED PATH '$[1]', h INT UNSIGNED PATH '$[2]', "
     "g INT UNSIGNED PATH '$[3]', j BIGINT UNSIGNED PATH '$[4]', t VARCHAR(16) PATH '$[5]', "
-    "e BIGINT PATH '$[6]')) k";
+    "e BIGINT PATH '$[6]', w VARCHAR(32) PATH '$[7]')) k";
 
 void AddCompletion(const RunRow& row, WallTime ended, JsonRows& rows) {
-  if (!IsAwaited(row)) return;
-  rows.Begin()
-      .Add(row.key)
-      .Add(row.segment.value())
-      .Add(row.job_no.value())
-      .Add(Name(row.state))
-      .Add(EndOf(row, ended));
+  for (const CompletionTarget target : TargetsOf(row)) {
+    rows.Begin()
+        .Add(row.key)
+        .Add(row.segment.value())
+        .Add(row.job_no.value())
+        .Add(Name(row.state))
+        .Add(EndOf(row, ended))
+        .Add(Name(target));
+  }
 }
 
 }  // namespace carillon::mysql

@@ -67,8 +67,9 @@ const std::string kJobColumns =
     "j.job_no, j.job_id, j.segment, j.version, j.manual_schedule_id, j.deleted, j.pause_reason, " +
     FromTime("j.create_time") + ", " + FromTime("j.update_time") +
     ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace, j.max_running, j.queue_max, "
-    "j.group_no";
-constexpr uint32_t kJobColumnCount = 17;
+    "j.group_no, j.flags";
+constexpr uint32_t kJobColumnCount = 18;
+constexpr uint64_t kHasDependents = 1;  // a bit of jobs.flags
 
 // Parses a policy. An unknown policy counts as kSkip, which risks least.
 OverlapPolicy OverlapOf(const std::string& text) {
@@ -104,6 +105,7 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
   // the namespace.
   job.definition.name_space = rows.Text(14);
   job.group = GroupNo(rows.Unsigned(17));
+  job.has_dependents = (rows.Unsigned(18) & kHasDependents) != 0;
   return job;
 }
 
@@ -176,14 +178,16 @@ JobRow ToJobRow(const StoredJobRow& job) {
           .deleted = job.deleted,
           .priority = job.definition.priority,
           .overlap = OverlapRulesOf(job.definition),
-          .retry = RetryRulesOf(job.definition)};
+          .retry = RetryRulesOf(job.definition),
+          .segment = job.segment,
+          .has_dependents = job.has_dependents};
 }
 
 Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
   static const std::string statement =
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
       "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority, j.max_running, "
-      "j.queue_max FROM "
+      "j.queue_max, j.segment, j.flags FROM "
       "JSON_TABLE(?, '$[*]' "
       "COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) "
       "ON j.job_no = k.n LOCK IN SHARE MODE";
@@ -213,6 +217,8 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
     job.retry.intervals = SplitIntervals(rows.Text(9));
     job.retry.on_lost = on_lost.value_or(OnLost::kHold);
     job.priority = static_cast<int>(rows.Int(11));
+    job.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(14)));
+    job.has_dependents = (rows.Unsigned(15) & kHasDependents) != 0;
     (*locked)[job.job_no] = std::move(job);
   }
   return {};

@@ -28,7 +28,8 @@ struct StoredJobRow {
   int64_t version = 1;
   ScheduleId manual_schedule;  // the pseudo schedule to which manual runs belong
   bool deleted = false;
-  GroupNo group = {};  // the number of definition.concurrency_group
+  GroupNo group = {};           // the number of definition.concurrency_group
+  bool has_dependents = false;  // only RaiseDependentsFlag changes it
   // False: the definition cannot be read; only its `enabled`, `overlap_policy`, `max_running`,
   // `queue_max`, `name` and `name_space` are set.
   bool readable = true;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "common/adapters/mysql/rows/run_rows.h"
+#include "common/domain/run/dependents.h"
 
 namespace carillon::mysql {
 namespace {
@@ -24,7 +25,7 @@ const std::string kDetailColumns =
     kRunColumns +
     ", r.reason, r.error, r.exit_code, r.started_us, r.ended_us, r.output, "
     "r.output_truncated, j.job_id, COALESCE(v.name, j.name), r.planned_us, "
-    "r.parameters, r.trace_id";
+    "r.parameters, r.trace_id, r.started_by";
 
 RunDetail ReadOne(const Rows& rows, StoredRun* run) {
   *run = ReadRun(rows);
@@ -39,6 +40,7 @@ RunDetail ReadOne(const Rows& rows, StoredRun* run) {
   detail.planned = rows.Time(kRunColumnCount + 10);
   detail.parameters_json = rows.Text(kRunColumnCount + 11);
   detail.trace_id = rows.Text(kRunColumnCount + 12);
+  detail.trigger = TriggerFromText(rows.Text(kRunColumnCount + 13));
   return detail;
 }
 

@@ -15,7 +15,8 @@ constexpr std::array kStates = {RunState::kPending,   RunState::kRunning, RunSta
                                 RunState::kCompleted, RunState::kFailed,  RunState::kTimedOut,
                                 RunState::kCancelled, RunState::kLost,    RunState::kSkipped};
 constexpr std::array kKinds = {RunKind::kCron,   RunKind::kRate,  RunKind::kOnce,
-                               RunKind::kManual, RunKind::kDelay, RunKind::kBackfill};
+                               RunKind::kManual, RunKind::kDelay, RunKind::kBackfill,
+                               RunKind::kAfter};
 
 template <typename Enum, size_t kCount>
 int Find(const std::array<Enum, kCount>& all, Enum value) {

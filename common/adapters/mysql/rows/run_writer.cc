@@ -60,8 +60,9 @@ const std::string kFinalWithOutput =
 
 const std::string kPending = UpdateRuns(
     "o INT PATH '$[3]', a INT PATH '$[4]', u BIGINT PATH '$[5]', v BIGINT PATH '$[6]', "
-    "r VARCHAR(255) PATH '$[7]', p INT PATH '$[8]'",
-    "r.state = 1, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, r.reason = k.r, "
+    "r VARCHAR(255) PATH '$[7]', p INT PATH '$[8]', l INT UNSIGNED PATH '$[9]'",
+    "r.state = 1, r.flags = r.flags | k.l, r.attempt = k.a, r.due_us = k.u, r.def_version = k.v, "
+    "r.reason = k.r, "
     "r.priority = k.p, "
     "r.open_segment = r.segment, r.ended_as = NULL, r.cancel_requested = 0, r.started_us = 0, "
     "r.ended_us = 0, "
@@ -331,7 +332,8 @@ Status RunWriter::Change(StoredRun& run, const RunChange& change, const AttemptR
         .Add(row.due)
         .Add(row.def_version)
         .Add(change.reason)
-        .Add(row.priority);
+        .Add(row.priority)
+        .Add(row.flags);
     return {};
   }
   if (change.state == RunState::kHeld) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kChangingColumns =
     "position, version, job_version, next_fire_us, resume_from_us, dst_gap, dst_repeat, "
     "misfire_policy, misfire_grace_us, catch_up_window_us, catch_up_max, priority, "
-    "calendar_version";
+    "calendar_version, run_flags";
 
 void AddChanging(JsonRows& json, const StoredScheduleRow& row) {
   const DueSchedule& due = row.due;
@@ -29,7 +29,8 @@ void AddChanging(JsonRows& json, const StoredScheduleRow& row) {
       .Add(due.misfire.catch_up_window.count())
       .Add(due.misfire.catch_up_max)
       .Add(due.priority)
-      .Add(due.calendar_version);
+      .Add(due.calendar_version)
+      .Add(due.run_flags);
 }
 
 const std::string kChangingTable =
@@ -37,7 +38,7 @@ const std::string kChangingTable =
     "c3 BIGINT PATH '$[3]', c4 BIGINT PATH '$[4]', c5 BIGINT PATH '$[5]', "
     "c6 VARCHAR(8) PATH '$[6]', c7 VARCHAR(8) PATH '$[7]', c8 VARCHAR(8) PATH '$[8]', "
     "c9 BIGINT PATH '$[9]', c10 BIGINT PATH '$[10]', c11 BIGINT PATH '$[11]', "
-    "c12 INT PATH '$[12]', c13 BIGINT PATH '$[13]'";
+    "c12 INT PATH '$[12]', c13 BIGINT PATH '$[13]', c14 INT UNSIGNED PATH '$[14]'";
 
 // Writes the columns that only delay schedules change: an edit of `every` keeps such a schedule.
 Status UpdateDelays(Session& session, const std::vector<StoredScheduleRow>& rows) {
@@ -71,7 +72,7 @@ const std::string kScheduleColumns =
     "s.cron_expression, s.time_zone, s.every_us, s.start_us, s.at_us, s.dst_gap, s.dst_repeat, "
     "s.misfire_policy, s.misfire_grace_us, s.catch_up_window_us, s.catch_up_max, s.priority, "
     "s.resume_from_us, s.position, s.until_us, s.jitter_us, s.spread, s.awaited_us, s.calendar_no, "
-    "s.blackout_no, s.calendar_version";
+    "s.blackout_no, s.calendar_version, s.run_flags";
 
 StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   StoredScheduleRow row;
@@ -107,6 +108,7 @@ StoredScheduleRow ReadSchedule(const Session& session, const Rows& rows) {
   row.awaited = rows.Time(25);
   due.calendars = {CalendarNo(rows.Unsigned(26)), CalendarNo(rows.Unsigned(27))};
   due.calendar_version = rows.Int(28);
+  due.run_flags = static_cast<uint32_t>(rows.Unsigned(29));
   return row;
 }
 
@@ -141,14 +143,14 @@ Status InsertSchedules(Session& session, const std::vector<StoredScheduleRow>& r
       ", job_no, segment, kind, cron_expression, time_zone, every_us, start_us, at_us, until_us, "
       "jitter_us, spread, calendar_no, blackout_no) "
       "SELECT k.s, k.c1, k.c2, k.c3, k.c4, k.c5, k.c6, k.c7, k.c8, k.c9, k.c10, k.c11, k.c12, "
-      "k.c13, k.j, k.g, k.kd, k.x, k.z, k.e, k.b, k.a, k.u, k.q, k.sp, k.cn, k.bn "
+      "k.c13, k.c14, k.j, k.g, k.kd, k.x, k.z, k.e, k.b, k.a, k.u, k.q, k.sp, k.cn, k.bn "
       "FROM JSON_TABLE(?, '$[*]' COLUMNS (" +
       kChangingTable +
-      ", j BIGINT UNSIGNED PATH '$[14]', g INT UNSIGNED PATH '$[15]', kd VARCHAR(8) PATH '$[16]', "
-      "x TEXT PATH '$[17]', z VARCHAR(400) PATH '$[18]', e BIGINT PATH '$[19]', "
-      "b BIGINT PATH '$[20]', a BIGINT PATH '$[21]', u BIGINT PATH '$[22]', "
-      "q BIGINT PATH '$[23]', sp BIGINT UNSIGNED PATH '$[24]', cn INT UNSIGNED PATH '$[25]', "
-      "bn INT UNSIGNED PATH '$[26]')) k";
+      ", j BIGINT UNSIGNED PATH '$[15]', g INT UNSIGNED PATH '$[16]', kd VARCHAR(8) PATH '$[17]', "
+      "x TEXT PATH '$[18]', z VARCHAR(400) PATH '$[19]', e BIGINT PATH '$[20]', "
+      "b BIGINT PATH '$[21]', a BIGINT PATH '$[22]', u BIGINT PATH '$[23]', "
+      "q BIGINT PATH '$[24]', sp BIGINT UNSIGNED PATH '$[25]', cn INT UNSIGNED PATH '$[26]', "
+      "bn INT UNSIGNED PATH '$[27]')) k";
   if (rows.empty()) return {};
   JsonRows json;
   for (const StoredScheduleRow& row : rows) {
@@ -179,7 +181,7 @@ Status UpdateSchedules(Session& session, const std::vector<StoredScheduleRow>& r
       "SET j.position = k.c1, j.version = k.c2, j.job_version = k.c3, j.next_fire_us = k.c4, "
       "j.resume_from_us = k.c5, j.dst_gap = k.c6, j.dst_repeat = k.c7, j.misfire_policy = k.c8, "
       "j.misfire_grace_us = k.c9, j.catch_up_window_us = k.c10, j.catch_up_max = k.c11, "
-      "j.priority = k.c12, j.calendar_version = k.c13";
+      "j.priority = k.c12, j.calendar_version = k.c13, j.run_flags = k.c14";
   if (rows.empty()) return {};
   JsonRows json;
   for (const StoredScheduleRow& row : rows) AddChanging(json, row);

@@ -16,6 +16,7 @@
 #include "common/adapters/mysql/rows/run_writer.h"
 #include "common/adapters/mysql/runs/recent_runs.h"
 #include "common/adapters/mysql/runs/run_search.h"
+#include "common/domain/run/dependents.h"
 #include "common/domain/run/run_kind.h"
 #include "common/wire/json/parameters_json.h"
 
@@ -48,12 +49,13 @@ Status InsertManualRun(Session& session, const StoredJobRow& job, const RunKey& 
       with_parameters ? Param(std::string_view(request.parameters_json)) : Param(nullptr);
   CARILLON_TRY(session.Execute(
       "INSERT INTO job_runs (fire_us, schedule_id, shard, job_no, segment, open_segment, kind, "
-      "state, priority, due_us, def_version, planned_us, pinned_executor, parameters, trace_id) "
-      "VALUES (?, ?, 0, ?, ?, ?, 'MANUAL', 'PENDING', ?, ?, ?, ?, ?, ?, NULLIF(?, ''))",
+      "state, priority, due_us, def_version, planned_us, pinned_executor, parameters, trace_id, "
+      "flags) VALUES (?, ?, 0, ?, ?, ?, 'MANUAL', 'PENDING', ?, ?, ?, ?, ?, ?, NULLIF(?, ''), ?)",
       {ToUnixMicros(key.fire), key.schedule_id.value(), job.job_no.value(),
        uint64_t{job.segment.value()}, uint64_t{job.segment.value()},
        int64_t{request.priority.value_or(job.definition.priority)}, ToUnixMicros(key.fire),
-       job.version, ToUnixMicros(now), request.executor.value(), parameters, request.trace_id}));
+       job.version, ToUnixMicros(now), request.executor.value(), parameters, request.trace_id,
+       uint64_t{EndFlags(RunKind::kManual, job.has_dependents)}}));
   return {};
 }
 
@@ -235,6 +237,8 @@ Result<RunDetail> MysqlRunStore::RetryRun(const RetryRequest& request,
         // An attempt that was given up as lost is recorded as LOST, because its real end may still
         // be reported.
         ended.state = run.ended_by_loss ? RunState::kLost : run.row.state;
+        // The run may have ended before others began to wait for its job.
+        run.row.flags |= EndFlags(run.row.kind, job.has_dependents);
         RunWriter writer(session);
         CARILLON_TRY(writer.Change(run, change, ended, context.now));
         CARILLON_TRY(writer.Flush());

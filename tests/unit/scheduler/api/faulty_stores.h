@@ -62,6 +62,9 @@ class FaultyJobs : public JobStore {
                               const WriteContext& context) override {
     return plan_.Run("ResumeJob", [&] { return store_.ResumeJob(id, why, context); });
   }
+  Result<JobDependencies> ListDependencies(const JobId& id) override {
+    return plan_.Run("ListDependencies", [&] { return store_.ListDependencies(id); });
+  }
   Status DeleteJob(const JobId& id, int64_t version, const WriteContext& context) override {
     return plan_.Run("DeleteJob", [&] { return store_.DeleteJob(id, version, context); });
   }

@@ -35,6 +35,7 @@ const std::map<std::string, Expected>& Expectations() {
       {"POST /api/jobs/{}/cancel", {kOwner, 202, "{}"}},
       {"GET /api/jobs/{}/history", {kKnown, 200}},
       {"GET /api/jobs/{}/queue", {kKnown, 200}},
+      {"GET /api/jobs/{}/dependencies", {kKnown, 200}},
       {"GET /api/jobs/{}/next", {kKnown, 200}},
       {"GET /api/jobs/{}/why", {kKnown, 400}},  // the time is missing
       {"GET /api/jobs/{}/versions", {kKnown, 200}},

@@ -1,0 +1,277 @@
+#include "common/adapters/mysql/rows/dependency_rows.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/rows/run_rows.h"
+#include "common/base/failpoint.h"
+#include "common/domain/run/run_kind.h"
+
+namespace carillon::mysql {
+namespace {
+
+struct UpstreamRow {
+  JobNo job_no;
+  bool ready = false;  // it exists and has the flag
+};
+
+// Locks the jobs in share mode, in the order of their numbers. Those that were never there are absent.
+Result<std::map<JobId, UpstreamRow>> LockUpstream(Session& session, const std::vector<JobId>& ids) {
+  static const std::string numbers =
+      "SELECT j.job_no FROM JSON_TABLE(?, '$[*]' COLUMNS (i VARCHAR(127) CHARACTER SET ascii "
+      "COLLATE "
+      "ascii_bin PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (by_job_id) ON j.job_id = k.i";
+  static const std::string lock =
+      "SELECT j.job_no, j.job_id, j.deleted = 0 AND (j.flags & 1) = 1 FROM JSON_TABLE(?, '$[*]' "
+      "COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON "
+      "j.job_no = k.n LOCK IN SHARE MODE";
+  JsonRows wanted;
+  for (const JobId& id : ids) wanted.Begin().Add(id.value());
+  std::set<uint64_t> found;
+  {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(numbers, {wanted.Take()}));
+    while (rows.Next()) found.insert(rows.Unsigned(1));
+  }
+  std::map<JobId, UpstreamRow> locked;
+  if (found.empty()) return locked;
+  JsonRows sorted;
+  for (const uint64_t job_no : found) sorted.Begin().Add(job_no);
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(lock, {sorted.Take()}));
+  while (rows.Next()) {
+    locked[JobId(rows.Text(2))] = {.job_no = JobNo(rows.Unsigned(1)), .ready = rows.Int(3) != 0};
+  }
+  return locked;
+}
+
+Result<std::multimap<JobNo, JobNo>> UpstreamNumbersOf(Session& session,
+                                                      const std::vector<JobNo>& jobs) {
+  static const std::string statement =
+      "SELECT d.job_no, d.upstream_job_no FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED "
+      "PATH "
+      "'$[0]')) k STRAIGHT_JOIN job_dependencies d FORCE INDEX (by_job) ON d.job_no = k.n";
+  JsonRows wanted;
+  for (const JobNo job_no : jobs) wanted.Begin().Add(job_no.value());
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  std::multimap<JobNo, JobNo> found;
+  while (rows.Next()) found.emplace(JobNo(rows.Unsigned(1)), JobNo(rows.Unsigned(2)));
+  return found;
+}
+
+Result<std::vector<std::string>> NamesOf(Session& session, const std::vector<JobNo>& jobs) {
+  static const std::string statement =
+      "SELECT j.job_no, j.name FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) "
+      "k "
+      "STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n";
+  JsonRows wanted;
+  for (const JobNo job_no : jobs) wanted.Begin().Add(job_no.value());
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  std::map<JobNo, std::string> known;
+  while (rows.Next()) known[JobNo(rows.Unsigned(1))] = rows.Text(2);
+  std::vector<std::string> names;
+  for (const JobNo job_no : jobs) names.push_back(known[job_no]);
+  return names;
+}
+
+// The number of jobs, other than `job_no`, that wait for the upstream job.
+Result<uint64_t> CountOthers(Session& session, JobNo upstream, std::optional<JobNo> job_no) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows, session.Query("SELECT COUNT(DISTINCT d.job_no) FROM job_dependencies d WHERE "
+                               "d.kind = 'after' AND d.upstream_job_no = ? AND d.job_no <> ?",
+                               {upstream.value(), job_no.value_or(JobNo{}).value()}));
+  rows.Next();
+  return rows.Unsigned(1);
+}
+
+Status LockDependencies(Session& session) {
+  if (failpoint::Broken("dependency.no_lock")) return {};
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT next_id FROM id_blocks WHERE name = 'dependency' FOR UPDATE", {}));
+  if (rows.Next()) return {};
+  return {ErrorCode::kBrokenStore, "dependencies: id_blocks has no row"};
+}
+
+AfterOutcome OutcomeOf(const Rows& rows, uint32_t column) {
+  return ParseName<AfterOutcome>(rows.Text(column)).value_or(AfterOutcome::kSuccess);
+}
+
+}  // namespace
+
+Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& incarnations) {
+  static const std::string runs = "UPDATE " + kKeysJoinRuns +
+                                  " SET r.flags = r.flags | 2 WHERE r.open_segment IS NOT NULL AND "
+                                  "r.kind <> 'BACKFILL'";
+  auto job = LockLiveJob(session, id, JobLock::kUpdate);
+  if (!job.ok() && job.code() == ErrorCode::kNotFound) return {};
+  if (!job.ok()) return job.error();
+  if (job->has_dependents) return {};
+  CARILLON_TRY(
+      session.Execute("UPDATE jobs SET flags = flags | 1 WHERE job_no = ?", {job->job_no.value()}));
+  CARILLON_TRY(
+      session.Execute("UPDATE job_schedules SET run_flags = run_flags | 2, version = "
+                      "version + 1 WHERE job_no = ?",
+                      {job->job_no.value()}));
+  CARILLON_ASSIGN_OR_RETURN(const std::vector<RunKey> open,
+                            ReadOpenKeys(session, job->job_no, job->segment));
+  if (open.empty()) return {};
+  CARILLON_ASSIGN_OR_RETURN(const LockedRuns locked, LockRuns(session, open, incarnations));
+  JsonRows keys;
+  for (const auto& [key, run] : locked) keys.Begin().Add(key);
+  if (keys.empty()) return {};
+  CARILLON_TRY(session.Execute(runs, {keys.Take()}));
+  return {};
+}
+
+Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
+                                      std::optional<JobNo> job_no,
+                                      const JobDefinition& definition) {
+  UpstreamNumbers numbers;
+  const std::vector<JobId> upstream = UpstreamOf(definition);
+  if (upstream.empty()) return numbers;
+  CARILLON_TRY(LockDependencies(session));
+  CARILLON_ASSIGN_OR_RETURN(const auto locked, LockUpstream(session, upstream));
+  for (size_t i = 0; i < definition.schedules.size(); ++i) {
+    const ScheduleSpec& spec = definition.schedules[i];
+    if (spec.kind != ScheduleKind::kAfter) continue;
+    const JobId named(spec.upstream);
+    if (named == id) return DependencyCycle(i, {definition.name, definition.name});
+    const auto found = locked.find(named);
+    if (found == locked.end() || !found->second.ready) return UnknownUpstream(i, named);
+    const JobNo number = found->second.job_no;
+    if (!numbers.emplace(named, number).second) continue;
+    CARILLON_ASSIGN_OR_RETURN(const uint64_t others, CountOthers(session, number, job_no));
+    if (others >= kDependentsMax) return TooManyDependents(i, named);
+    if (!job_no) continue;  // nothing waits for a new job
+    CARILLON_ASSIGN_OR_RETURN(const std::vector<JobNo> cycle,
+                              FindCycle(*job_no, number, [&](const std::vector<JobNo>& jobs) {
+                                return UpstreamNumbersOf(session, jobs);
+                              }));
+    if (cycle.empty()) continue;
+    CARILLON_ASSIGN_OR_RETURN(std::vector<std::string> names, NamesOf(session, cycle));
+    names.front() = names.back() = definition.name;
+    return DependencyCycle(i, names);
+  }
+  return numbers;
+}
+
+Status WriteDependencies(Session& session, JobNo job_no,
+                         const std::vector<StoredSchedule>& schedules,
+                         const UpstreamNumbers& upstream) {
+  static const std::string remove =
+      "DELETE FROM job_dependencies WHERE job_no = ? AND schedule_id NOT IN (SELECT k.s FROM "
+      "JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED PATH '$[0]')) k)";
+  static const std::string insert =
+      "INSERT INTO job_dependencies (kind, upstream_job_no, job_no, schedule_id, outcome, "
+      "since_id) "
+      "SELECT 'after', k.u, ?, k.s, k.o, ? FROM JSON_TABLE(?, '$[*]' COLUMNS (s BIGINT UNSIGNED "
+      "PATH "
+      "'$[0]', u BIGINT UNSIGNED PATH '$[1]', o VARCHAR(32) PATH '$[2]')) k ON DUPLICATE KEY "
+      "UPDATE "
+      "job_dependencies.outcome = VALUES(outcome)";
+  JsonRows kept;
+  JsonRows rows;
+  for (const StoredSchedule& schedule : schedules) {
+    if (schedule.spec.kind != ScheduleKind::kAfter) continue;
+    const auto found = upstream.find(JobId(schedule.spec.upstream));
+    kept.Begin().Add(schedule.schedule_id.value());
+    if (found == upstream.end()) continue;
+    rows.Begin()
+        .Add(schedule.schedule_id.value())
+        .Add(found->second.value())
+        .Add(Name(schedule.spec.on));
+  }
+  if (kept.empty()) return DeleteDependencies(session, job_no);
+  CARILLON_TRY(session.Execute(remove, {job_no.value(), kept.Take()}));
+  if (rows.empty()) return {};
+  uint64_t since = 0;
+  {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows newest, session.Query("SELECT COALESCE(MAX(id), 0) FROM run_completions", {}));
+    if (newest.Next()) since = newest.Unsigned(1);
+  }
+  CARILLON_TRY(session.Execute(insert, {job_no.value(), since, rows.Take()}));
+  return {};
+}
+
+Status DeleteDependencies(Session& session, JobNo job_no) {
+  CARILLON_TRY(session.Execute("DELETE FROM job_dependencies WHERE job_no = ?", {job_no.value()}));
+  return {};
+}
+
+Result<std::vector<std::string>> SomeDependents(Session& session, JobNo job_no) {
+  CARILLON_ASSIGN_OR_RETURN(
+      Rows rows,
+      session.Query("SELECT DISTINCT j.name FROM job_dependencies d STRAIGHT_JOIN jobs j ON "
+                    "j.job_no = d.job_no WHERE d.kind = 'after' AND d.upstream_job_no = ? AND "
+                    "d.job_no <> ? LIMIT 3",
+                    {job_no.value(), job_no.value()}));
+  std::vector<std::string> names;
+  while (rows.Next()) names.push_back(rows.Text(1));
+  return names;
+}
+
+Result<std::map<JobNo, UpstreamDependents>> ReadDependents(Session& session,
+                                                           const std::vector<JobNo>& upstream) {
+  static const std::string statement =
+      "SELECT d.upstream_job_no, a.job_id, d.job_no, d.schedule_id, d.outcome, d.since_id FROM "
+      "JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN "
+      "job_dependencies d FORCE INDEX (PRIMARY) ON d.kind = 'after' AND d.upstream_job_no = k.n "
+      "STRAIGHT_JOIN jobs a FORCE INDEX (PRIMARY) ON a.job_no = d.upstream_job_no";
+  std::map<JobNo, UpstreamDependents> found;
+  const std::set<JobNo> once(upstream.begin(), upstream.end());
+  if (once.empty()) return found;
+  JsonRows wanted;
+  for (const JobNo job_no : once) wanted.Begin().Add(job_no.value());
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  while (rows.Next()) {
+    UpstreamDependents& of_job = found[JobNo(rows.Unsigned(1))];
+    of_job.upstream = JobId(rows.Text(2));
+    of_job.dependents.push_back({.job_no = JobNo(rows.Unsigned(3)),
+                                 .schedule_id = ScheduleId(rows.Unsigned(4)),
+                                 .on = OutcomeOf(rows, 5),
+                                 .since_id = rows.Unsigned(6)});
+  }
+  return found;
+}
+
+Result<JobDependencies> ReadDependencies(Session& session, const JobId& id) {
+  static const std::string before =
+      "SELECT a.job_id, a.name, d.outcome, a.deleted FROM job_dependencies d FORCE INDEX (by_job) "
+      "STRAIGHT_JOIN jobs a FORCE INDEX (PRIMARY) ON a.job_no = d.upstream_job_no WHERE d.job_no = "
+      "? "
+      "ORDER BY a.job_id, d.schedule_id";
+  static const std::string after =
+      "SELECT b.job_id, b.name, d.outcome, b.deleted FROM job_dependencies d FORCE INDEX (PRIMARY) "
+      "STRAIGHT_JOIN jobs b FORCE INDEX (PRIMARY) ON b.job_no = d.job_no WHERE d.kind = 'after' "
+      "AND "
+      "d.upstream_job_no = ? ORDER BY b.job_id, d.schedule_id";
+  uint64_t job_no = 0;
+  {
+    CARILLON_ASSIGN_OR_RETURN(
+        Rows rows,
+        session.Query("SELECT job_no FROM jobs WHERE job_id = ? AND deleted = 0", {id.value()}));
+    if (!rows.Next()) return {ErrorCode::kNotFound, "no job " + id.value()};
+    job_no = rows.Unsigned(1);
+  }
+  const auto read = [&](const std::string& statement) -> Result<std::vector<JobDependency>> {
+    CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {job_no}));
+    std::vector<JobDependency> found;
+    while (rows.Next()) {
+      found.push_back({.job_id = JobId(rows.Text(1)),
+                       .job_name = rows.Text(2),
+                       .on = OutcomeOf(rows, 3),
+                       .deleted = rows.Int(4) != 0});
+    }
+    return found;
+  };
+  JobDependencies dependencies;
+  CARILLON_ASSIGN_OR_RETURN(dependencies.upstream, read(before));
+  CARILLON_ASSIGN_OR_RETURN(dependencies.downstream, read(after));
+  return dependencies;
+}
+
+}  // namespace carillon::mysql

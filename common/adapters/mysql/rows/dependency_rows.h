@@ -1,0 +1,48 @@
+// Rows of job_dependencies: which schedules wait for the ends of which jobs.
+//
+// Place    mysql_job_store writes them with the job that waits; dependent_runs reads them when a run ends.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "common/adapters/mysql/client/session.h"
+#include "common/adapters/mysql/rows/job_rows.h"
+#include "common/adapters/mysql/schema/incarnations.h"
+#include "common/domain/run/dependents.h"
+
+namespace carillon::mysql {
+
+// Marks the job as one whose ends others wait for: its row, its schedules, so that a plan in progress
+// conflicts and is made again, and its open runs. The mark is never taken back. Runs in a transaction of
+// its own before the first dependent is written, because it locks the rows of another job. Does nothing
+// if there is no such job.
+Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& incarnations);
+
+using UpstreamNumbers = std::map<JobId, JobNo>;
+// Checks the jobs that `definition` waits for, and locks their rows in share mode. The lock of
+// id_blocks['dependency'] comes first, so that two writers cannot make a cycle together. `id` is the job
+// that waits, with its number if it exists already. kInvalid as in dependents.h.
+Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
+                                      std::optional<JobNo> job_no, const JobDefinition& definition);
+// Makes the rows of the job agree with its schedules. Rows of schedules that stay are kept: what is
+// older than them starts nothing.
+Status WriteDependencies(Session& session, JobNo job_no,
+                         const std::vector<StoredSchedule>& schedules,
+                         const UpstreamNumbers& upstream);
+Status DeleteDependencies(Session& session, JobNo job_no);
+
+// Reads the names of at most three jobs that wait for this one; without locks.
+Result<std::vector<std::string>> SomeDependents(Session& session, JobNo job_no);
+
+struct UpstreamDependents {
+  JobId upstream;
+  std::vector<Dependent> dependents;
+};
+// By number of the upstream job. Takes no locks.
+Result<std::map<JobNo, UpstreamDependents>> ReadDependents(Session& session,
+                                                           const std::vector<JobNo>& upstream);
+// Implements JobStore::ListDependencies.
+Result<JobDependencies> ReadDependencies(Session& session, const JobId& id);
+
+}  // namespace carillon::mysql

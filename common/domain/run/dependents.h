@@ -1,0 +1,75 @@
+// Jobs that start when a run of another job ends: which ends count, the run that they start, and what
+// a definition may name. Pure.
+//
+// Place    The end is told by a completion (completion.h); the owner of its segment starts the runs.
+//          docs/adr/0026-dependents.md.
+// Always   The run of a dependent has the key (fire of the run that ended, schedule, 0). So the index
+//          refuses a second one: for the same run that ends once more, after a retry or a late result,
+//          and for another run of the job with the same fire. The fire passes down a chain of jobs.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/job/job.h"
+#include "common/domain/run/completion.h"
+#include "common/domain/run/run_state.h"
+
+namespace carillon {
+
+inline constexpr size_t kDependentsMax = 100;  // jobs that wait for one job
+
+// True if an end in this final state counts. CANCELLED and SKIPPED start nothing.
+bool Starts(AfterOutcome on, RunState state);
+
+// A schedule that waits for the ends of a job.
+struct Dependent {
+  JobNo job_no;  // its own job
+  ScheduleId schedule_id;
+  AfterOutcome on = AfterOutcome::kSuccess;
+  uint64_t since_id = 0;  // completions up to this id are older than the schedule
+
+  bool operator==(const Dependent&) const = default;
+};
+bool IsStartedBy(const Dependent& dependent, const RunCompletion& end);
+
+struct DependentRun {
+  RunRow row;
+  RunTrigger trigger;
+};
+// The run that the end starts. `job` is that of the dependent, `upstream` the id of the job that ended.
+DependentRun RunAfter(const RunCompletion& end, const Dependent& dependent, const JobRow& job,
+                      const JobId& upstream, WallTime now);
+
+// The flag of a run because other jobs wait for the job's ends; 0 = none.
+uint32_t EndFlags(RunKind kind, bool has_dependents);
+
+// One line, for the store. nullopt: this version cannot read it.
+std::string ToText(const RunTrigger& trigger);
+std::optional<RunTrigger> TriggerFromText(std::string_view text);
+
+// The jobs that the definition waits for, each once.
+std::vector<JobId> UpstreamOf(const JobDefinition& definition);
+
+// ---- what a definition may not name: kInvalid, with the pointer of the schedule's job -----------
+
+Error UnknownUpstream(size_t schedule, const JobId& upstream);
+Error TooManyDependents(size_t schedule, const JobId& upstream);
+// `names` in the order in which they would run, the first one again at the end.
+Error DependencyCycle(size_t schedule, const std::vector<std::string>& names);
+// "unknown_job", "too_many_dependents" or "cycle"; empty for any other error. The sentence without it.
+std::string_view DependencyCode(const Error& error);
+std::string DependencySentence(const Error& error);
+
+// Reads the jobs for which these wait, by waiting job.
+using ReadUpstream =
+    std::function<Result<std::multimap<JobNo, JobNo>>(const std::vector<JobNo>& jobs)>;
+// The jobs of a cycle that would arise if `job` waited for `upstream`, in the order in which they would
+// run: job, …, upstream, job. Empty: there is none.
+Result<std::vector<JobNo>> FindCycle(JobNo job, JobNo upstream, const ReadUpstream& read);
+
+}  // namespace carillon

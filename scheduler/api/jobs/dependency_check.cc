@@ -1,0 +1,62 @@
+#include "scheduler/api/jobs/dependency_check.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include <fmt/core.h>
+
+#include "common/domain/run/dependents.h"
+
+namespace carillon::scheduler {
+namespace {
+
+constexpr size_t kNamesShown = 3;
+
+}  // namespace
+
+Outcome<bool> CheckUpstream(const Call& call, const JobDefinition& definition) {
+  for (size_t i = 0; i < definition.schedules.size(); ++i) {
+    const ScheduleSpec& spec = definition.schedules[i];
+    if (spec.kind != ScheduleKind::kAfter) continue;
+    const JobId upstream(spec.upstream);
+    const auto head = call.stores.jobs.GetJobHead(upstream);
+    if (!head.ok() && head.code() != ErrorCode::kNotFound) return head.error();
+    if (!head.ok() || head->deleted) return DependencyProblem(UnknownUpstream(i, upstream));
+  }
+  return true;
+}
+
+Problem DependencyProblem(const Error& error) {
+  const std::string code(DependencyCode(error));
+  if (code.empty()) return ToProblem(error);
+  const std::string sentence = DependencySentence(error);
+  return Problem{
+      .status = 422, .code = code, .detail = sentence, .errors = {{error.pointer, code, sentence}}};
+}
+
+Problem HasDependents(const Call& call, const JobId& id) {
+  const auto known = call.stores.jobs.ListDependencies(id);
+  if (!known.ok()) return ToProblem(known.error());
+  std::vector<std::string> names;
+  for (const JobDependency& one : known->downstream) {
+    if (one.job_id == id) continue;
+    if (std::find(names.begin(), names.end(), one.job_name) == names.end()) {
+      names.push_back(one.job_name);
+    }
+  }
+  std::string listed;
+  for (size_t i = 0; i < std::min(names.size(), kNamesShown); ++i) {
+    listed += (i > 0 ? ", " : "") + names[i];
+  }
+  if (names.size() > kNamesShown) listed += fmt::format(" and {} more", names.size() - kNamesShown);
+  Problem problem{.status = 409,
+                  .code = "has_dependents",
+                  .detail = fmt::format(
+                      "Jobs start after this one: {}. Change them first, or repeat the request "
+                      "with force=true; they would never start after it again.",
+                      listed)};
+  problem.members["details"] = {{"jobs", names}};
+  return problem;
+}
+
+}  // namespace carillon::scheduler

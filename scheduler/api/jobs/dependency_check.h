@@ -1,0 +1,19 @@
+// Problems of jobs that start after other jobs, in the terms of the API.
+#pragma once
+
+#include "common/domain/job/job.h"
+#include "scheduler/api/call/call.h"
+
+namespace carillon::scheduler {
+
+// 422 unknown_job: a schedule names a job that does not exist.
+Outcome<bool> CheckUpstream(const Call& call, const JobDefinition& definition);
+
+// 422 unknown_job, too_many_dependents or cycle for a refusal of the store (dependents.h); any other
+// error as usual.
+Problem DependencyProblem(const Error& error);
+
+// 409 has_dependents, with the names of the jobs that start after this one.
+Problem HasDependents(const Call& call, const JobId& id);
+
+}  // namespace carillon::scheduler
