@@ -5,6 +5,13 @@
 #include <fmt/format.h>
 
 namespace carillon::sim {
+namespace {
+
+bool IsDependent(const StoredJob& job) {
+  return !job.schedules.empty() && job.schedules.front().spec.kind == ScheduleKind::kAfter;
+}
+
+}  // namespace
 
 Actor::CallOutcome Actor::NextOutcome() {
   if (!p_.rng.Chance(profile_.failing_calls)) return CallOutcome::kAnswered;
@@ -171,9 +178,26 @@ JobDefinition Actor::NewDefinition() {
   return job;
 }
 
+// Decided without a random draw, as WithWindowAndJitter. Jobs 2, 4, 6, … start after the one before
+// them, and jobs 4, 8, … also after job 2, 6, …: a chain. If that job was deleted, nothing is created.
+void Actor::StartAfterOthers(JobDefinition& job) const {
+  if (!profile_.dependents || made_ % 2 != 0) return;
+  static constexpr std::array kOutcomes = {AfterOutcome::kSuccess, AfterOutcome::kDone,
+                                           AfterOutcome::kFailure};
+  const auto after = [&](int made, int choice) {
+    job.schedules.push_back({.kind = ScheduleKind::kAfter,
+                             .upstream = fmt::format("job-{}", made),
+                             .on = kOutcomes.at(static_cast<size_t>(choice) % kOutcomes.size())});
+  };
+  job.schedules.clear();
+  after(made_ - 1, made_ / 2);
+  if (made_ % 4 == 0) after(made_ - 2, made_ / 4);
+}
+
 void Actor::Create() {
   const JobId id(fmt::format("job-{}", ++made_));
-  const JobDefinition definition = NewDefinition();
+  JobDefinition definition = NewDefinition();
+  StartAfterOthers(definition);
   WriteJob(id,
            [&](WallTime now) { return p_.stores.jobs.CreateJob(id, definition, {.now = now}); });
 }
@@ -193,16 +217,21 @@ void Actor::Edit(const StoredJob& job) {
     edited.schedules.push_back(job.definition.schedules.front());
   }
   edited.enabled = p_.rng.Chance(0.85) ? job.definition.enabled : !job.definition.enabled;
+  if (IsDependent(job)) {
+    edited.schedules = job.definition.schedules;
+    edited.enabled = true;
+  }
   WriteJob(job.job_id, [&](WallTime now) {
     return p_.stores.jobs.ReplaceJob(job.job_id, job.version, edited, {.now = now});
   });
 }
 
 void Actor::Delete(const StoredJob& job) {
+  if (IsDependent(job)) return;
   const WallTime now = p_.now();
   if (NextOutcome() == CallOutcome::kNothingDone) return;
   // After a lost answer the caller reads the job again and sees that it was deleted.
-  if (!p_.stores.jobs.DeleteJob(job.job_id, job.version, {.now = now}).ok()) return;
+  if (!p_.stores.jobs.DeleteJob(job.job_id, job.version, {.now = now, .force = true}).ok()) return;
   history_.Deleted(job.job_no, now);
   p_.checker.DeleteAcknowledged(job.job_no);
   p_.nudge({job.job_no, job.segment});
@@ -312,7 +341,7 @@ void Actor::Act() {
   if (dice < 36) return ToggleExecutor();
   if (dice < 60) return Edit(job);
   if (dice < 90) {
-    const bool pause = job.definition.enabled && p_.rng.Chance(0.4);
+    const bool pause = job.definition.enabled && p_.rng.Chance(0.4) && !IsDependent(job);
     return WriteJob(job.job_id, [&](WallTime now) {
       return pause ? p_.stores.jobs.PauseJob(job.job_id, "actor", {.now = now})
                    : p_.stores.jobs.ResumeJob(job.job_id, "actor", {.now = now});
@@ -337,7 +366,9 @@ void Actor::Calm() {
 void Actor::EndSchedules() {
   for (const StoredJob& job : Jobs()) {
     JobDefinition edited = job.definition;
-    edited.schedules.clear();
+    // Dependents end with the jobs before them.
+    std::erase_if(edited.schedules,
+                  [](const ScheduleSpec& spec) { return spec.kind != ScheduleKind::kAfter; });
     edited.enabled = true;
     const WallTime now = p_.now();
     const auto written = p_.stores.jobs.ReplaceJob(job.job_id, job.version, edited, {.now = now});

@@ -27,6 +27,7 @@ struct ActorProfile {
   bool edits = true;
   bool groups = false;          // jobs name concurrency groups, whose limits change
   bool delays = false;          // the first schedule of each job is a delay schedule
+  bool dependents = false;      // half of the jobs start after an earlier job, some in chains
   uint64_t seed = 0;            // of what is not drawn from the actor's generator
   bool calendars = false;       // half of the schedules obey a calendar, which is edited
   bool strict_misfire = false;  // every fire must run: policy all, with limits that never apply
@@ -73,6 +74,7 @@ class Actor {
   void SetLimit(const std::string& group, int64_t limit);
   ScheduleSpec NewSchedule();
   ScheduleSpec NewDelay();
+  void StartAfterOthers(JobDefinition& job) const;
   ScheduleSpec WithWindowAndJitter(ScheduleSpec spec) const;
   std::string NewCommand();
   void Create();

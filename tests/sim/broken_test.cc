@@ -21,6 +21,7 @@ struct BrokenRule {
   uint64_t first = 1;   // seed of the first one: near a world that notices it, to save time
   bool delays = false;  // in worlds with delay schedules
   bool calendars = false;
+  bool dependents = false;
 };
 
 void PrintTo(const BrokenRule& rule, std::ostream* out) { *out << rule.name; }
@@ -38,9 +39,10 @@ class BrokenRuleTest : public ::testing::TestWithParam<BrokenRule> {
 TEST_P(BrokenRuleTest, IsNoticed) {
   const BrokenRule& rule = GetParam();
   for (uint64_t seed = rule.first; seed < rule.first + rule.seeds_max; ++seed) {
-    const Outcome outcome = rule.calendars
-                                ? Simulate({.seed = seed, .chaos = 240s, .calendars = true})
-                                : Simulate({.seed = seed, .delays = rule.delays});
+    const Outcome outcome =
+        rule.calendars
+            ? Simulate({.seed = seed, .chaos = 240s, .calendars = true})
+            : Simulate({.seed = seed, .delays = rule.delays, .dependents = rule.dependents});
     if (!outcome.violation || !outcome.violation->promise.starts_with(rule.promise)) continue;
     fmt::print("{}: seed {} step {}: {}: {}\n", rule.name, seed, outcome.step,
                outcome.violation->promise, outcome.violation->text);
@@ -91,7 +93,9 @@ INSTANTIATE_TEST_SUITE_P(
         BrokenRule{"pause.claim", "pause: gate", 1000, 35},
         BrokenRule{"pause.told", "pause: told", 40},
         // the second end of a run makes a fire, too
-        BrokenRule{"delay.any_end", "delay", 100, 1, true}),
+        BrokenRule{"delay.any_end", "delay", 100, 1, true},
+        BrokenRule{"after.key", "dependents", 40, 1, false, false, true},
+        BrokenRule{"after.no_flag", "dependents", 40, 1, false, false, true}),
     [](const auto& rule) {
       std::string name = rule.param.name;
       for (char& c : name) {

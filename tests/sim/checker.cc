@@ -59,6 +59,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
     return;
   }
   rows_[after->key] = *after;
+  if (const auto wrong = dependents_.RunWritten(before, after)) Fail("dependents", *wrong);
   if (IsBackfilled(before, *after)) Backfilled(*after);
   if (before != nullptr) {
     FollowGroup(*before, *after);
@@ -69,7 +70,7 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
       Fail("P1 never early", "due before its fire: " + Describe(*after));
     }
     created_at_[after->key] = events_;
-    if (IsAwaited(*after)) CheckDelay(*after);
+    if ((after->flags & run_flag::kDelay) != 0) CheckDelay(*after);
     return;
   }
   if (before->state == RunState::kPending && after->state == RunState::kRunning) {
@@ -82,7 +83,9 @@ void Checker::RunWritten(const RunRow* before, const RunRow* after) {
 }
 
 void Checker::RunEnded(const RunCompletion& end) {
-  delay_ends_.try_emplace(end.key, std::min(end.ended, ports_.now()));  // a host's clock may be ahead
+  if (end.target != CompletionTarget::kSchedule) return;
+  delay_ends_.try_emplace(end.key,
+                          std::min(end.ended, ports_.now()));  // a host's clock may be ahead
 }
 
 // A delay schedule has one open run at most, not counting a run that a user retried, and its fires
@@ -488,6 +491,7 @@ void Checker::JobAcknowledged(const StoredJob& job) {
   JobTruth& truth = jobs_[job.job_no];
   truth.version = job.version;
   truth.definitions[job.version] = job.definition;
+  dependents_.Acknowledged(job);
   if (!job.definition.enabled && !truth.paused) truth.paused_at = events_;
   truth.paused = !job.definition.enabled;
 }

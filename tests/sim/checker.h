@@ -16,6 +16,7 @@
 #include "common/ports/store/completion_store.h"
 #include "common/ports/store/firing_store.h"
 #include "common/ports/store/job_store.h"
+#include "tests/sim/dependents_check.h"
 #include "tests/sim/sim_warden.h"
 
 namespace carillon::sim {
@@ -117,6 +118,7 @@ class Checker : public WardenObserver {
   const std::map<std::string, int64_t>& group_limits() const { return limits_; }
   bool WaitsForGroup(const RunKey& key) const { return group_waits_.contains(key); }
   size_t delays() const { return delays_; }  // runs planned after the end of another one
+  const DependentsCheck& dependents() const { return dependents_; }
   bool WasCancelled(const RunKey& key) const { return cancelled_at_.contains(key); }
 
  private:
@@ -163,6 +165,7 @@ class Checker : public WardenObserver {
   std::map<ScheduleId, std::set<RunKey>> delay_runs_;
   std::map<RunKey, WallTime> delay_ends_;  // the first end of each, not after it was stored
   size_t delays_ = 0;
+  DependentsCheck dependents_;
   std::optional<RunKey> by_hand_;
   bool by_hand_confirmed_ = false;
   struct Taking {

@@ -103,13 +103,15 @@ void CheckEveryFireHasOneFate(const FinalPorts& ports) {
   for (const auto& [key, row] : ports.checker.rows()) {
     if (row.kind == RunKind::kBackfill) {
       backfilled[key.schedule_id].insert(key.fire);
-    } else if (row.kind != RunKind::kManual && row.kind != RunKind::kDelay) {
+    } else if (row.kind != RunKind::kManual && row.kind != RunKind::kDelay &&
+               row.kind != RunKind::kAfter) {
       planned[key.schedule_id].insert(key.fire);
     }
   }
   Gaps gaps = AllGaps(ports.stores.runs);
   for (const auto& [id, life] : ports.history.lives()) {
     if (life.spec.kind == ScheduleKind::kDelay) continue;  // checked as its runs are planned
+    if (life.spec.kind == ScheduleKind::kAfter) continue;  // dependents_check.h
     CheckLife(ports, life, {planned[id], backfilled[id]}, gaps[id]);
     planned.erase(id);
   }
@@ -199,6 +201,11 @@ void CheckNothingIsLeftOver(const FinalPorts& ports) {
                                      FormatRfc3339(row.due), row.pinned_executor.value()));
     }
   }
+}
+
+void CheckDependentsRan(const FinalPorts& ports) {
+  const auto wrong = ports.checker.dependents().AtRest(ports.checker.rows());
+  if (wrong) ports.checker.Fail("dependents", *wrong);
 }
 
 void CheckNoMisfireGap(const FinalPorts& ports) {

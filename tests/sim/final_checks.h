@@ -29,6 +29,7 @@ void CheckFailuresAreToBeTold(const FinalPorts& ports);
 // Lateness counts from when a run became due, not from its fire.
 void CheckQueuedRunsAreNoMisfires(const FinalPorts& ports);
 void CheckNothingIsLeftOver(const FinalPorts& ports);
+void CheckDependentsRan(const FinalPorts& ports);
 // Only for worlds in which every job runs all fires that it missed.
 void CheckNoMisfireGap(const FinalPorts& ports);
 

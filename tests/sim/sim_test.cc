@@ -117,6 +117,22 @@ TEST_F(SimTest, DelaySchedulesFireAfterTheirLastRunHasEnded) {
   EXPECT_GT(delays, count * 10);
 }
 
+// Each end of a job that counts starts one run of the jobs that wait for it, with its fire, and nothing
+// else does.
+TEST_F(SimTest, DependentsStartOnceAfterEachEnd) {
+  const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);
+  const uint64_t count = FromEnvironment("SIM_SEEDS", 100) / 4 + 1;
+  const bool trace = FromEnvironment("SIM_TRACE", 0) != 0;
+  size_t started = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const Outcome outcome = Simulate({.seed = seed, .dependents = true, .trace = trace});
+    started += outcome.dependents;
+    EXPECT_FALSE(outcome.violation.has_value()) << Describe(outcome);
+  }
+  fmt::print("{} seeds: {} runs of dependents\n", count, started);
+  EXPECT_GT(started, count * 5);
+}
+
 // A version of a calendar takes effect a minute after it was written, so these worlds last longer.
 TEST_F(SimTest, EditedCalendarsAreObeyed) {
   const uint64_t first = FromEnvironment("SIM_FIRST_SEED", 1);

@@ -273,6 +273,7 @@ Outcome World::Run() {
   profile.edits = !rng.Chance(0.15);
   profile.about_leases = plan_.about_leases;
   profile.delays = options_.delays;
+  profile.dependents = options_.dependents;
   profile.calendars = options_.calendars;
   profile.seed = options_.seed;
   if (plan_.about_leases) profile.jobs_max = 3;
@@ -348,6 +349,7 @@ void World::Rest(bool strict_misfire) {
   CheckNoResultIsLost(ports);
   CheckFailuresAreToBeTold(ports);
   CheckNothingIsLeftOver(ports);
+  CheckDependentsRan(ports);
   CheckBackfills(ports);
   CheckQueuedRunsAreNoMisfires(ports);
   if (strict_misfire) CheckNoMisfireGap(ports);
@@ -377,6 +379,7 @@ Outcome World::Report() const {
           .losses = checker.losses(),
           .admissions = checker.admissions(),
           .delays = checker.delays(),
+          .dependents = checker.dependents().started(),
           .faults = faults_seen_};
 }
 

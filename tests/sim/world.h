@@ -37,11 +37,12 @@ struct WorldOptions {
   Duration rest_max =
       3600s;  // time without faults until all runs must have ended; 40 min for a long queue
   uint64_t steps_max = 3'000'000;
-  bool hangs = false;      // uses HangFaults() instead of the faults drawn from the seed
-  bool moves = false;      // only with `hangs`: while the store hangs, the assignment changes
-  bool calendars = false;  // schedules with a calendar that is edited
-  bool delays = false;     // jobs with delay schedules
-  bool trace = false;      // prints every event to stderr
+  bool hangs = false;       // uses HangFaults() instead of the faults drawn from the seed
+  bool moves = false;       // only with `hangs`: while the store hangs, the assignment changes
+  bool calendars = false;   // schedules with a calendar that is edited
+  bool delays = false;      // jobs with delay schedules
+  bool dependents = false;  // half of the jobs start after others
+  bool trace = false;       // prints every event to stderr
 };
 
 struct Outcome {
@@ -55,6 +56,7 @@ struct Outcome {
   size_t losses = 0;
   size_t admissions = 0;
   size_t delays = 0;
+  size_t dependents = 0;  // runs that the end of another one has started
   size_t faults = 0;
 };
 

@@ -407,7 +407,10 @@ RunEffect MemoryFiringStore::ApplyOne(const ResultReport& report, WallTime now) 
     const bool held_slot =
         job->active.contains(report.key) && TakesSlots(job->definition.overlap_policy);
     const bool held_group = found->row.group != GroupNo{};
-    WriteChange(tables_, *found, decision.change, report.result, now);
+    RunEntry changed = *found;
+    // A run that was lost before others began to wait for its job has no flag yet.
+    changed.row.flags |= EndFlags(changed.row.kind, job->has_dependents);
+    WriteChange(tables_, std::move(changed), decision.change, report.result, now);
     NoteWritten(tables_.FindRun(report.key)->row, &effect);
     effect.freed_slot = (held_slot && IsFinal(effect.state)) ||
                         (held_group && tables_.FindRun(report.key)->row.group == GroupNo{});

@@ -7,6 +7,7 @@
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
+#include "common/domain/run/dependents.h"
 
 namespace carillon::mysql {
 namespace {
@@ -79,6 +80,10 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
   effect.verdict = decision.verdict;
   if (decision.verdict == ResultVerdict::kApplied) {
     const HeldSlots held(run);
+    // A run that was lost before others began to wait for its job has no flag yet.
+    if (job != state.jobs.end()) {
+      run.row.flags |= EndFlags(run.row.kind, job->second.has_dependents);
+    }
     CARILLON_TRY(writer.Change(run, decision.change, report.result, now));
     NoteWritten(run.row, &effect);
     effect.freed_slot = held.Freed(run);

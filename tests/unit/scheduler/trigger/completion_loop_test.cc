@@ -117,8 +117,53 @@ class CompletionLoopTest : public test::RoomTest {
                         .segments = table_,
                         .fences = fences_,
                         .metrics = metrics_,
-                        .fires_soon = [this] { ++soon_; }}};
+                        .fires_soon = [this] { ++soon_; },
+                        .started = [this](const ChangedWork& work) { started_.push_back(work); }}};
+  std::vector<ChangedWork> started_;
 };
+
+TEST_F(CompletionLoopTest, AnEndStartsDependents) {
+  JobDefinition manual;
+  manual.type = JobType::kNoop;
+  const StoredJob upstream = CreateJob("a", manual);
+  JobDefinition after = manual;
+  after.schedules = {{.kind = ScheduleKind::kAfter, .upstream = "a", .on = AfterOutcome::kDone}};
+  const StoredJob dependent = CreateJob("b", after);
+  const CreatedRun run =
+      *stores_.runs.ExecuteJob({.job_id = upstream.job_id}, {.now = clock_.Wall()});
+  clock_.Advance(1ms);
+  const Fence fence = table_.View()->FenceFor(All());
+  const ClaimToken token{.high = 1, .low = 2};
+  ASSERT_TRUE(stores_.firing
+                  .Claim({{.key = run.key,
+                           .segment = run.segment,
+                           .job_no = run.job_no,
+                           .attempt = 1,
+                           .def_version = upstream.version,
+                           .token = token,
+                           .executor = ExecutorId("e1"),
+                           .incarnation = Incarnation("x1")}},
+                         fence, clock_.Wall())
+                  .ok());
+  ResultReport report{.key = run.key,
+                      .segment = run.segment,
+                      .job_no = run.job_no,
+                      .attempt = 1,
+                      .token = token,
+                      .executor = ExecutorId("e1")};
+  report.result = {.state = RunState::kFailed, .ended = clock_.Wall()};
+  ASSERT_TRUE(stores_.firing.ApplyResults({report}, fence, clock_.Wall()).ok());
+  Step();
+  ASSERT_EQ(started_.size(), 1u);
+  EXPECT_EQ(started_[0].job_no, dependent.job_no);
+  EXPECT_EQ(started_[0].segment, dependent.segment);
+  const RunKey key{run.key.fire, dependent.schedules[0].schedule_id, 0};
+  EXPECT_EQ(started_[0].run, key);
+  EXPECT_EQ(Planned(dependent).key, key);
+  EXPECT_EQ(Left(), 0u);
+  EXPECT_EQ(metrics_.counter("carillon_dependents_total", "started").value(), 1u);
+  EXPECT_EQ(metrics_.counter("carillon_completions_total", "ignored").value(), 0u);
+}
 
 TEST_F(CompletionLoopTest, AnEndMakesTheNextFire) {
   const StoredJob job = CreateDelay("job", 10s);

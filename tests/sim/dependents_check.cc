@@ -1,0 +1,58 @@
+#include "tests/sim/dependents_check.h"
+
+#include <fmt/format.h>
+
+namespace carillon::sim {
+namespace {
+
+// Written out here, so that a mistake in the rule itself is noticed.
+bool Counts(AfterOutcome on, RunState state) {
+  const bool success = state == RunState::kCompleted;
+  const bool failure =
+      state == RunState::kFailed || state == RunState::kTimedOut || state == RunState::kLost;
+  if (on == AfterOutcome::kSuccess) return success;
+  if (on == AfterOutcome::kFailure) return failure;
+  return success || failure;
+}
+
+std::string Describe(const RunKey& key) {
+  return fmt::format("run {} (schedule {}, fire {})", EncodeRunId(key), key.schedule_id.value(),
+                     FormatRfc3339(key.fire));
+}
+
+}  // namespace
+
+void DependentsCheck::Acknowledged(const StoredJob& job) {
+  ids_.insert_or_assign(job.job_no, job.job_id);
+  for (const StoredSchedule& schedule : job.schedules) {
+    if (schedule.spec.kind != ScheduleKind::kAfter) continue;
+    waiting_.insert_or_assign(
+        schedule.schedule_id,
+        Waiting{.upstream = JobId(schedule.spec.upstream), .on = schedule.spec.on});
+  }
+}
+
+std::optional<std::string> DependentsCheck::RunWritten(const RunRow* before, const RunRow* after) {
+  if (after == nullptr) return std::nullopt;
+  if (before == nullptr && after->kind == RunKind::kAfter) {
+    ++started_;
+    if (!wanted_.contains(after->key)) return "no end has started it: " + Describe(after->key);
+  }
+  const bool ends = IsFinal(after->state) && (before == nullptr || before->state != after->state);
+  const auto id = ids_.find(after->job_no);
+  if (!ends || after->kind == RunKind::kBackfill || id == ids_.end()) return std::nullopt;
+  for (const auto& [schedule, waiting] : waiting_) {
+    if (waiting.upstream != id->second || !Counts(waiting.on, after->state)) continue;
+    wanted_.insert({after->key.fire, schedule, 0});
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> DependentsCheck::AtRest(const std::map<RunKey, RunRow>& rows) const {
+  for (const RunKey& key : wanted_) {
+    if (!rows.contains(key)) return "it was never started: " + Describe(key);
+  }
+  return std::nullopt;
+}
+
+}  // namespace carillon::sim
