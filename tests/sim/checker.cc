@@ -496,8 +496,4 @@ void Checker::JobAcknowledged(const StoredJob& job) {
   truth.paused = !job.definition.enabled;
 }
 
-void Checker::DeleteAcknowledged(JobNo job) { jobs_[job].deleted = true; }
-
-void Checker::CancelAcknowledged(const RunKey& key) { cancelled_at_[key] = ++events_; }
-
 }  // namespace carillon::sim

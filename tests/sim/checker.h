@@ -78,8 +78,8 @@ class Checker : public WardenObserver {
 
   // ---- acknowledged API calls
   void JobAcknowledged(const StoredJob& job);
-  void DeleteAcknowledged(JobNo job);
-  void CancelAcknowledged(const RunKey& key);
+  void DeleteAcknowledged(JobNo job) { jobs_[job].deleted = true; }
+  void CancelAcknowledged(const RunKey& key) { cancelled_at_[key] = ++events_; }
   void GroupAcknowledged(const std::string& name, int64_t limit) { limits_[name] = limit; }
   // Whether the backfill of a job may create runs, after it was started, resumed, paused or cancelled.
   enum class Backfilling { kAllowed, kEnded };

@@ -4,8 +4,8 @@
 // - The run of a dependent is created only for an end that its schedule waits for, and has its fire.
 // - At rest, each such end has a run: exactly one, because the key names it.
 //
-// In the worlds that check this, the actor neither pauses nor deletes a dependent, nor changes its
-// schedules.
+// In the worlds that check this, the actor does not pause or delete a dependent, and keeps the schedules
+// that it has.
 #pragma once
 
 #include <map>

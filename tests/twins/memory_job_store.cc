@@ -1,57 +1,28 @@
 #include "tests/twins/memory_job_store.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "common/domain/job/pending_fires.h"
 #include "common/domain/run/run_kind.h"
 #include "tests/twins/memory_calendar_store.h"
 #include "tests/twins/memory_counts.h"
+#include "tests/twins/memory_dependencies.h"
+#include "tests/twins/memory_job_order.h"
 #include "tests/twins/memory_run_writes.h"
 
 namespace carillon::memory {
 namespace {
 
 // True if the run's schedule still belongs to the job. A removed schedule is not in job.schedules.
-bool IsKept(const JobEntry& job, ScheduleId id) {
-  return job.manual == id ||
-         std::find(job.schedules.begin(), job.schedules.end(), id) != job.schedules.end();
+bool IsKept(const JobEntry& job, const RunKey& key) {
+  return job.manual == key.schedule_id || std::find(job.schedules.begin(), job.schedules.end(),
+                                                    key.schedule_id) != job.schedules.end();
 }
 
 // Applies an edit to a waiting run: sets its version and its priority.
 void Stamp(const JobEntry& job, RunRow* row) {
   row->def_version = job.version;
   if (!KeepsPriority(row->kind)) row->priority = job.definition.priority;
-}
-
-bool Matches(const JobEntry& job, const JobFilter& filter) {
-  if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
-  if (filter.user_id && job.definition.user_id != *filter.user_id) return false;
-  if (!filter.name.empty() && job.definition.name != filter.name) return false;
-  return NameContains(job, filter.name_contains);
-}
-
-// The sort key of jobs: name or time, then the id. Names are compared without trailing spaces, as
-// in the database.
-using OrderKey = std::tuple<std::string, WallTime, std::string>;
-
-OrderKey KeyOf(JobOrder order, JobListPlace place) {
-  place.name.erase(place.name.find_last_not_of(' ') + 1);
-  if (order != JobOrder::kName) place.name.clear();
-  const bool by_time = order == JobOrder::kCreated || order == JobOrder::kUpdated;
-  return {std::move(place.name), by_time ? place.time : WallTime{}, std::move(place.job_id)};
-}
-
-JobListPlace PlaceOf(const JobEntry& job, JobOrder order) {
-  return {.job_id = job.id.value(),
-          .name = job.definition.name,
-          .time = order == JobOrder::kCreated ? job.created : job.updated};
-}
-
-bool IsWithin(const JobEntry& job, const JobFilter& filter) {
-  const auto& spaces = filter.namespaces;
-  return !job.deleted && (spaces.empty() || std::find(spaces.begin(), spaces.end(),
-                                                      job.definition.name_space) != spaces.end());
 }
 
 }  // namespace
@@ -104,8 +75,8 @@ StoredJob MemoryJobStore::AddJob(const NewJob& wanted, const WriteContext& conte
   for (const ScheduleSpec& spec : definition.schedules) {
     job.schedules.push_back(AddSchedule(job, spec, context.now));
   }
-  RaiseFlags(definition);
-  PutDependencies(job);
+  RaiseFlags(tables_, definition);
+  PutDependencies(tables_, job);
   return ToStored(job);
 }
 
@@ -117,7 +88,7 @@ Result<StoredJob> MemoryJobStore::CreateJob(const JobId& id, const JobDefinition
     return {ErrorCode::kExists, "job_id " + id.value() + " is taken"};
   }
   CARILLON_TRY(CheckCalendars(tables_.Calendars(), definition));
-  CARILLON_TRY(CheckUpstream(id, nullptr, definition));
+  CARILLON_TRY(CheckUpstream(tables_, id, nullptr, definition));
   return AddJob({id, definition}, context);
 }
 
@@ -131,7 +102,7 @@ Result<StoredJobs> MemoryJobStore::CreateJobs(const NewJobs& jobs, const WriteCo
   }
   for (const NewJob& one : jobs) CARILLON_TRY(CheckCalendars(tables_.Calendars(), one.definition));
   for (const NewJob& one : jobs) {
-    CARILLON_TRY(CheckUpstream(one.job_id, nullptr, one.definition));
+    CARILLON_TRY(CheckUpstream(tables_, one.job_id, nullptr, one.definition));
   }
   StoredJobs created;
   for (const NewJob& job : jobs) created.push_back(AddJob(job, context));
@@ -284,8 +255,7 @@ bool MemoryJobStore::Unplan(const RunRow& row, WallTime now) {
 
 void MemoryJobStore::ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
                                       std::string_view why, WallTime now) {
-  PendingEffect effect =
-      DecidePendingEffect(entry.row, change, IsKept(job, entry.row.key.schedule_id), now);
+  PendingEffect effect = DecidePendingEffect(entry.row, change, IsKept(job, entry.row.key), now);
   if (effect == PendingEffect::kUnplan) {
     if (change != JobChange::kPaused) return tables_.EraseRun(entry.row.key);
     if (Unplan(entry.row, now)) return;
@@ -407,106 +377,10 @@ void MemoryJobStore::LeaveGroup(JobEntry& job, WallTime now) {
   }
 }
 
-std::multimap<JobNo, JobNo> MemoryJobStore::UpstreamNumbersOf(
-    const std::vector<JobNo>& jobs) const {
-  std::multimap<JobNo, JobNo> found;
-  for (const auto& [schedule, entry] : tables_.dependencies) {
-    const JobNo job_no = entry.dependent.job_no;
-    if (std::find(jobs.begin(), jobs.end(), job_no) != jobs.end()) {
-      found.emplace(job_no, entry.upstream);
-    }
-  }
-  return found;
-}
-
-Status MemoryJobStore::CheckUpstream(const JobId& id, const JobEntry* job,
-                                     const JobDefinition& definition) {
-  for (size_t i = 0; i < definition.schedules.size(); ++i) {
-    const ScheduleSpec& spec = definition.schedules[i];
-    if (spec.kind != ScheduleKind::kAfter) continue;
-    const JobId named(spec.upstream);
-    if (named == id) return DependencyCycle(i, {definition.name, definition.name});
-    const JobEntry* upstream = tables_.FindJob(named);
-    if (upstream == nullptr || upstream->deleted) return UnknownUpstream(i, named);
-    std::set<JobNo> others;
-    for (const auto& [schedule, entry] : tables_.dependencies) {
-      if (entry.upstream == upstream->job_no) others.insert(entry.dependent.job_no);
-    }
-    if (job != nullptr) others.erase(job->job_no);
-    if (others.size() >= kDependentsMax) return TooManyDependents(i, named);
-    if (job == nullptr) continue;  // nothing waits for a new job
-    const auto read = [&](const std::vector<JobNo>& jobs)
-                          REQUIRES(tables_.mu) -> Result<std::multimap<JobNo, JobNo>> {
-      return UpstreamNumbersOf(jobs);
-    };
-    CARILLON_ASSIGN_OR_RETURN(const std::vector<JobNo> cycle,
-                              FindCycle(job->job_no, upstream->job_no, read));
-    if (cycle.empty()) continue;
-    std::vector<std::string> names;
-    for (const JobNo job_no : cycle) names.push_back(tables_.FindJob(job_no)->definition.name);
-    names.front() = names.back() = definition.name;
-    return DependencyCycle(i, names);
-  }
-  return {};
-}
-
-void MemoryJobStore::RaiseFlags(const JobDefinition& definition) {
-  for (const JobId& id : UpstreamOf(definition)) {
-    JobEntry* job = tables_.FindJob(id);
-    if (job == nullptr || job->has_dependents) continue;
-    job->has_dependents = true;
-    for (const ScheduleId schedule_id : job->schedules) {
-      ScheduleEntry schedule = *tables_.FindSchedule(schedule_id);
-      ++schedule.version;
-      tables_.PutSchedule(std::move(schedule));
-    }
-    for (const RunKey& key : std::set<RunKey>(job->open)) {
-      RunEntry entry = *tables_.FindRun(key);
-      entry.row.flags |= EndFlags(entry.row.kind, true);
-      tables_.PutRun(std::move(entry));
-    }
-  }
-}
-
-// Those of schedules that stay are kept: what is older than them starts nothing.
-void MemoryJobStore::PutDependencies(const JobEntry& job) {
-  std::erase_if(tables_.dependencies, [&](const auto& entry) {
-    return entry.second.dependent.job_no == job.job_no && !IsKept(job, entry.first);
-  });
-  uint64_t newest = tables_.completions.empty() ? 0 : tables_.completions.rbegin()->first;
-  for (const ScheduleId id : job.schedules) {
-    const ScheduleSpec& spec = tables_.FindSchedule(id)->spec;
-    if (spec.kind != ScheduleKind::kAfter || tables_.dependencies.contains(id)) continue;
-    tables_.dependencies[id] = {
-        .upstream = tables_.FindJob(JobId(spec.upstream))->job_no,
-        .dependent = {.job_no = job.job_no, .schedule_id = id, .on = spec.on, .since_id = newest}};
-  }
-}
-
 Result<JobDependencies> MemoryJobStore::ListDependencies(const JobId& id) {
   MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(const JobEntry* job, tables_.FindLiveJob(id));
-  JobDependencies found;
-  const auto link = [&](JobNo job_no, AfterOutcome on) REQUIRES(tables_.mu) {
-    const JobEntry& other = *tables_.FindJob(job_no);
-    return JobDependency{
-        .job_id = other.id, .job_name = other.definition.name, .on = on, .deleted = other.deleted};
-  };
-  for (const auto& [schedule, entry] : tables_.dependencies) {
-    const Dependent& dependent = entry.dependent;
-    if (dependent.job_no == job->job_no) {
-      found.upstream.push_back(link(entry.upstream, dependent.on));
-    }
-    if (entry.upstream == job->job_no) {
-      found.downstream.push_back(link(dependent.job_no, dependent.on));
-    }
-  }
-  const auto by_id = [](const JobDependency& a, const JobDependency& b) {
-    return a.job_id < b.job_id;
-  };
-  std::stable_sort(found.upstream.begin(), found.upstream.end(), by_id);
-  std::stable_sort(found.downstream.begin(), found.downstream.end(), by_id);
-  return found;
+  return DependenciesOf(tables_, *job);
 }
 
 Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_version,
@@ -516,8 +390,8 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
   CARILLON_TRY(CheckGroup(definition));
   CARILLON_TRY(CheckCalendars(tables_.Calendars(), definition));
-  CARILLON_TRY(CheckUpstream(id, job, definition));
-  RaiseFlags(definition);
+  CARILLON_TRY(CheckUpstream(tables_, id, job, definition));
+  RaiseFlags(tables_, definition);
   const JobDefinition old = job->definition;
   job->definition = definition;
   NextVersion(*job, context);
@@ -532,7 +406,7 @@ Result<StoredJob> MemoryJobStore::ReplaceJob(const JobId& id, int64_t expected_v
     }
   }
   ReplaceSchedules(*job, old, context.now);
-  PutDependencies(*job);
+  PutDependencies(tables_, *job);
   ChangePending(*job, JobChange::kEdited, reason::kEdited, context.now);
   const bool moves = old.concurrency_group != definition.concurrency_group ||
                      TakesSlots(old.overlap_policy) != TakesSlots(definition.overlap_policy);
@@ -580,13 +454,8 @@ Status MemoryJobStore::DeleteJob(const JobId& id, int64_t expected_version,
                                  const WriteContext& context) {
   MutexLock lock(tables_.mu);
   CARILLON_ASSIGN_OR_RETURN(JobEntry * job, FindAtVersion(id, expected_version));
-  for (const auto& [schedule, entry] : tables_.dependencies) {
-    const bool other = entry.upstream == job->job_no && entry.dependent.job_no != job->job_no;
-    if (!other || context.force) continue;
-    return {ErrorCode::kExists, "job " + id.value() + " is awaited by others"};
-  }
-  std::erase_if(tables_.dependencies,
-                [&](const auto& entry) { return entry.second.dependent.job_no == job->job_no; });
+  if (!context.force) CARILLON_TRY(CheckNotAwaited(tables_, *job));
+  EraseDependencies(tables_, *job);
   job->deleted = true;
   const bool readable = IsReadable(*job);
   NextVersion(*job, context);

@@ -4,7 +4,6 @@
 //          together, because claims and plans compare these versions (P8 of docs/semantics.md).
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,14 +56,6 @@ class MemoryJobStore final : public JobStore {
   void ChangeOnePending(JobEntry& job, const RunEntry& entry, JobChange change,
                         std::string_view why, WallTime now) REQUIRES(tables_.mu);
   Status CheckGroup(const JobDefinition& definition) const REQUIRES(tables_.mu);
-  // `job` is null if it does not exist yet.
-  Status CheckUpstream(const JobId& id, const JobEntry* job, const JobDefinition& definition)
-      REQUIRES(tables_.mu);
-  // Marks the jobs that the definition waits for.
-  void RaiseFlags(const JobDefinition& definition) REQUIRES(tables_.mu);
-  void PutDependencies(const JobEntry& job) REQUIRES(tables_.mu);
-  std::multimap<JobNo, JobNo> UpstreamNumbersOf(const std::vector<JobNo>& jobs) const
-      REQUIRES(tables_.mu);
   void LeaveGroup(JobEntry& job, WallTime now) REQUIRES(tables_.mu);
   void StampPending(const JobEntry& job) REQUIRES(tables_.mu);
   bool Unplan(const RunRow& row, WallTime now) REQUIRES(tables_.mu);

@@ -1,6 +1,5 @@
-// All transitions of a run. Pure: (locked row, event, now) -> the values to write. The database
-// adapter and the in-memory store both call these functions inside their transactions, so they
-// always decide alike.
+// All transitions of a run. Pure: (locked row, event, now) -> the values to write. The database adapter
+// and the in-memory store call these functions inside their transactions, so they decide alike.
 //
 // Place    Steps 7, 9 and 10 of docs/life-of-a-run.md; table in docs/run-states.md.
 // Time     `now` is cluster time (the database's).
@@ -27,10 +26,9 @@ struct JobRow {
   int priority = 0;
   OverlapRules overlap = {};
   RetryRules retry = {};
-  // For DecideLost: on_lost of the job's version that the attempt executes, if not `version`.
-  std::optional<OnLost> attempt_on_lost = {};
+  std::optional<OnLost> attempt_on_lost = {};  // of the attempt's version, if it is another one
   SegmentId segment = {};
-  bool has_dependents = false;  // other jobs wait for the ends of its runs, or once did
+  bool has_dependents = false;  // others wait for its ends, or once did
 };
 
 // ---- claim -------------------------------------------------------------------------------------

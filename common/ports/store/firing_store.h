@@ -42,8 +42,7 @@ struct DueSchedule {
   CalendarNumbers calendars = {};
   int64_t calendar_version = 0;  // by which `next_fire` was computed; 0 without calendars
   uint32_t run_flags = 0;        // run_flag of each of its runs, because others wait for its job
-  // False: this version cannot read the row (a newer version wrote it, or it is damaged). The row
-  // must not be planned. It is listed so that the scan does not fail for the other rows.
+  // False: this version cannot read the row. It is listed so that the scan does not fail for the others.
   bool readable = true;
 };
 

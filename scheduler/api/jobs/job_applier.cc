@@ -11,6 +11,7 @@
 #include "common/wire/json/job_json.h"
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
+#include "scheduler/api/jobs/apply_order.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -59,45 +60,6 @@ Problem NotTried() {
           .code = "not_tried",
           .detail =
               "Not tried: the store was unavailable at an earlier job. Apply again; that is safe."};
-}
-
-}  // namespace
-
-namespace {
-
-// The documents in their order, except that a job comes after those of the list after which it starts.
-// Documents that would start each other stay as they are; the store refuses the last of them.
-std::vector<size_t> UpstreamFirst(const json& documents) {
-  std::map<std::string, size_t> by_id;
-  for (size_t i = 0; i < documents.size(); ++i) {
-    const std::string id = TextOf(documents[i], "job_id");
-    if (!id.empty()) by_id.emplace(id, i);
-  }
-  std::vector<size_t> order;
-  std::set<size_t> seen;
-  // An explicit stack, because a list may be one long chain.
-  for (size_t first = 0; first < documents.size(); ++first) {
-    std::vector<std::pair<size_t, bool>> stack{{first, false}};
-    while (!stack.empty()) {
-      const auto [i, done] = stack.back();
-      stack.pop_back();
-      if (done) {
-        order.push_back(i);
-        continue;
-      }
-      if (!seen.insert(i).second) continue;
-      stack.emplace_back(i, true);
-      if (!documents[i].is_object() || !documents[i].contains("schedules")) continue;
-      const json& schedules = documents[i]["schedules"];
-      if (!schedules.is_array()) continue;
-      for (const json& schedule : schedules) {
-        if (TextOf(schedule, "kind") != Name(ScheduleKind::kAfter)) continue;
-        const auto upstream = by_id.find(TextOf(schedule, "job"));
-        if (upstream != by_id.end()) stack.emplace_back(upstream->second, false);
-      }
-    }
-  }
-  return order;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/segment_merge.h"
-#include "common/adapters/mysql/firing/dependent_runs.h"
+#include "common/adapters/mysql/dependencies/dependent_runs.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 

@@ -12,7 +12,7 @@
 #include "common/adapters/mysql/jobs/job_search.h"
 #include "common/adapters/mysql/rows/calendar_rows.h"
 #include "common/adapters/mysql/rows/count_rows.h"
-#include "common/adapters/mysql/rows/dependency_rows.h"
+#include "common/adapters/mysql/dependencies/dependency_rows.h"
 #include "common/adapters/mysql/rows/job_filter.h"
 #include "common/domain/job/pending_fires.h"
 #include "common/wire/json/job_json.h"

@@ -25,10 +25,7 @@ std::string ToTime(std::string_view placeholder) {
 // Joins intervals in seconds: "60,300,600".
 std::string JoinIntervals(const std::vector<int64_t>& intervals_s) {
   std::string text;
-  for (const int64_t interval : intervals_s) {
-    if (!text.empty()) text.push_back(',');
-    text += std::to_string(interval);
-  }
+  for (const int64_t s : intervals_s) text += (text.empty() ? "" : ",") + std::to_string(s);
   return text;
 }
 
@@ -48,9 +45,7 @@ std::vector<int64_t> SplitNumbers(const std::string& text) {
 
 std::vector<Duration> SplitIntervals(const std::string& text) {
   std::vector<Duration> intervals;
-  for (const int64_t seconds : SplitNumbers(text)) {
-    intervals.push_back(std::chrono::seconds(seconds));
-  }
+  for (const int64_t s : SplitNumbers(text)) intervals.push_back(std::chrono::seconds(s));
   return intervals;
 }
 
@@ -67,9 +62,8 @@ const std::string kJobColumns =
     "j.job_no, j.job_id, j.segment, j.version, j.manual_schedule_id, j.deleted, j.pause_reason, " +
     FromTime("j.create_time") + ", " + FromTime("j.update_time") +
     ", v.definition, j.enabled, j.overlap_policy, j.name, j.namespace, j.max_running, j.queue_max, "
-    "j.group_no, j.flags";
+    "j.group_no, j.flags & 1";
 constexpr uint32_t kJobColumnCount = 18;
-constexpr uint64_t kHasDependents = 1;  // a bit of jobs.flags
 
 // Parses a policy. An unknown policy counts as kSkip, which risks least.
 OverlapPolicy OverlapOf(const std::string& text) {
@@ -105,7 +99,7 @@ StoredJobRow ReadJob(const Session& session, const Rows& rows) {
   // the namespace.
   job.definition.name_space = rows.Text(14);
   job.group = GroupNo(rows.Unsigned(17));
-  job.has_dependents = (rows.Unsigned(18) & kHasDependents) != 0;
+  job.has_dependents = rows.Int(18) != 0;
   return job;
 }
 
@@ -187,10 +181,9 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
   static const std::string statement =
       "SELECT j.job_no, j.version, j.enabled, j.deleted, j.overlap_policy, j.retry_count, "
       "j.retry_interval, j.retry_backoff, j.retry_intervals, j.on_lost, j.priority, j.max_running, "
-      "j.queue_max, j.segment, j.flags FROM "
-      "JSON_TABLE(?, '$[*]' "
-      "COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) "
-      "ON j.job_no = k.n LOCK IN SHARE MODE";
+      "j.queue_max, j.segment, j.flags & 1 FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED "
+      "PATH '$[0]')) k STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n LOCK IN SHARE "
+      "MODE";
   if (jobs.empty()) return {};
   std::sort(jobs.begin(), jobs.end());
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
@@ -218,7 +211,7 @@ Status LockJobs(Session& session, std::vector<JobNo> jobs, LockedJobs* locked) {
     job.retry.on_lost = on_lost.value_or(OnLost::kHold);
     job.priority = static_cast<int>(rows.Int(11));
     job.segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(14)));
-    job.has_dependents = (rows.Unsigned(15) & kHasDependents) != 0;
+    job.has_dependents = rows.Int(15) != 0;
     (*locked)[job.job_no] = std::move(job);
   }
   return {};

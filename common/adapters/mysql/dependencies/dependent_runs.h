@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
-#include "common/adapters/mysql/rows/dependency_rows.h"
+#include "common/adapters/mysql/dependencies/dependency_rows.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/ports/store/completion_store.h"
 

@@ -1,4 +1,4 @@
-#include "common/adapters/mysql/firing/dependent_runs.h"
+#include "common/adapters/mysql/dependencies/dependent_runs.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "common/adapters/mysql/rows/dependency_rows.h"
+#include "common/adapters/mysql/dependencies/dependency_rows.h"
 
 #include <algorithm>
 #include <optional>

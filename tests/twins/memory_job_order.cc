@@ -1,0 +1,34 @@
+#include "tests/twins/memory_job_order.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace carillon::memory {
+
+bool Matches(const JobEntry& job, const JobFilter& filter) {
+  if (filter.enabled && job.definition.enabled != *filter.enabled) return false;
+  if (filter.user_id && job.definition.user_id != *filter.user_id) return false;
+  if (!filter.name.empty() && job.definition.name != filter.name) return false;
+  return NameContains(job, filter.name_contains);
+}
+
+OrderKey KeyOf(JobOrder order, JobListPlace place) {
+  place.name.erase(place.name.find_last_not_of(' ') + 1);
+  if (order != JobOrder::kName) place.name.clear();
+  const bool by_time = order == JobOrder::kCreated || order == JobOrder::kUpdated;
+  return {std::move(place.name), by_time ? place.time : WallTime{}, std::move(place.job_id)};
+}
+
+JobListPlace PlaceOf(const JobEntry& job, JobOrder order) {
+  return {.job_id = job.id.value(),
+          .name = job.definition.name,
+          .time = order == JobOrder::kCreated ? job.created : job.updated};
+}
+
+bool IsWithin(const JobEntry& job, const JobFilter& filter) {
+  const auto& spaces = filter.namespaces;
+  return !job.deleted && (spaces.empty() || std::find(spaces.begin(), spaces.end(),
+                                                      job.definition.name_space) != spaces.end());
+}
+
+}  // namespace carillon::memory
