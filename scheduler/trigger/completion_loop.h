@@ -12,7 +12,7 @@
 // Errors   A batch that the store refuses is halved until the bad completion is alone. That one is set
 //          aside for 10 s, counted and logged; the others are acted upon.
 // Always   The store decides, in fenced transactions that also delete the completions. Runs while the
-//          whole cluster is paused: it starts nothing.
+//          whole cluster is paused: what it makes due then waits like all other runs.
 #pragma once
 
 #include <atomic>

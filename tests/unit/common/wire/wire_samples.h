@@ -113,14 +113,18 @@ inline JobDefinition RandomJob(Rng& rng) {
                     .user_id = RandomName(rng)};
   for (size_t n = rng.Below(4); n > 0; --n) {
     constexpr ScheduleKind kKinds[] = {ScheduleKind::kCron, ScheduleKind::kRate,
-                                       ScheduleKind::kOnce, ScheduleKind::kDelay};
-    ScheduleSpec spec{.kind = kKinds[rng.Below(4)]};
+                                       ScheduleKind::kOnce, ScheduleKind::kDelay,
+                                       ScheduleKind::kAfter};
+    ScheduleSpec spec{.kind = kKinds[rng.Below(5)]};
     if (spec.kind == ScheduleKind::kCron) {
       spec.cron_expression = std::string(kCrons[rng.Below(4)]);
       spec.time_zone = std::string(kZones[rng.Below(3)]);
     } else if (spec.kind == ScheduleKind::kRate || spec.kind == ScheduleKind::kDelay) {
       spec.every = Duration(static_cast<int64_t>(1 + rng.Below(1'000'000)) * 1000);
       spec.start = FromUnixMicros(static_cast<int64_t>(rng.Below(4e15)));
+    } else if (spec.kind == ScheduleKind::kAfter) {
+      spec.upstream = "job-" + std::to_string(rng.Below(100));
+      spec.on = static_cast<AfterOutcome>(rng.Below(3));
     } else {
       spec.at = FromUnixMicros(static_cast<int64_t>(rng.Below(4e15)));
     }

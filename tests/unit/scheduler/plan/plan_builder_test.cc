@@ -38,6 +38,14 @@ TEST(PlanBuilderTest, ADelayScheduleHasOneRunHoweverLateAndAwaitsIt) {
   }
 }
 
+TEST(PlanBuilderTest, RunsOfAJobThatOthersAwaitHaveTheFlag) {
+  DueSchedule due = Delay(kPlannedAt);
+  due.run_flags = run_flag::kDependents;
+  EXPECT_EQ(Planned(due).runs.at(0).flags, run_flag::kDelay | run_flag::kDependents);
+  due.spec = {.kind = ScheduleKind::kRate, .every = 1s, .start = kPlannedAt};
+  for (const PlannedRun& run : Planned(due).runs) EXPECT_EQ(run.flags, run_flag::kDependents);
+}
+
 TEST(PlanBuilderTest, ADelayScheduleBeyondTheHorizonAwaitsNothing) {
   const PlannedSchedule planned = Planned(Delay(kPlannedAt + 1h));
   EXPECT_TRUE(planned.runs.empty());

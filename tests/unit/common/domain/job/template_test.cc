@@ -75,6 +75,36 @@ TEST(TemplateTest, RefusesWhatItCannotFillNamingIt) {
   }
 }
 
+TEST(TemplateTest, FillsTheTriggerOrNothing) {
+  AttemptFacts facts = Facts();
+  const JobDefinition job = Job("{{trigger.run_id}}|{{ trigger.state }}|{{trigger.fire_time}}");
+  EXPECT_TRUE(ValidateTemplates(job).ok());
+  EXPECT_EQ(RenderAttempt(job, facts)->command, "||");
+  facts.trigger =
+      RunTrigger{.run = {ParseRfc3339("2026-03-01T01:00:00Z").value(), ScheduleId(3), 0},
+                 .job_id = JobId("nightly"),
+                 .state = RunState::kTimedOut};
+  EXPECT_EQ(RenderAttempt(job, facts)->command,
+            EncodeRunId(facts.trigger->run) + "|TIMED_OUT|2026-03-01T01:00:00.000000Z");
+  EXPECT_FALSE(ValidateTemplates(Job("{{trigger.job}}")).ok());
+}
+
+TEST(TemplateTest, FillsTheTriggerInParametersAndLeavesAllElse) {
+  const RunTrigger trigger{.run = {ParseRfc3339("2026-03-01T01:00:00Z").value(), ScheduleId(3), 0},
+                           .job_id = JobId("nightly"),
+                           .state = RunState::kCompleted};
+  const auto filled = [&](const std::string& text) {
+    const Parameters parameters = FillTrigger({{"x", text}, {"n", int64_t{5}}}, trigger);
+    EXPECT_EQ(parameters.at("n"), ParameterValue(int64_t{5}));
+    return ParameterText(parameters.at("x"));
+  };
+  EXPECT_EQ(filled("after {{trigger.state}}."), "after COMPLETED.");
+  EXPECT_EQ(filled("{{ trigger.state }}{{trigger.state}}"), "COMPLETEDCOMPLETED");
+  for (const char* text : {"", "plain", "{{run_id}}", "{{", "{{trigger.state", "a {{{{ b", "}}"}) {
+    EXPECT_EQ(filled(text), text);
+  }
+}
+
 TEST(TemplateTest, AValueIsNotATemplateItself) {
   AttemptFacts facts = Facts();
   facts.parameters["path"] = std::string("{{run_id}}");

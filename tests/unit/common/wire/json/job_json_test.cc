@@ -165,6 +165,13 @@ TEST(ParseJobTest, NamesTheOffendingFieldOfASchedule) {
             "/schedules/0/jitter_s");
   EXPECT_EQ(fails({{"kind", "delay"}, {"every_ms", 500}, {"end_time", "2030-01-01T00:00:00Z"}}),
             "/schedules/0/end_time");
+  EXPECT_EQ(fails({{"kind", "after"}, {"job", "nightly"}}), "ok");
+  EXPECT_EQ(fails({{"kind", "after"}, {"job", "nightly"}, {"on", "done"}}), "ok");
+  EXPECT_EQ(fails({{"kind", "after"}}), "/schedules/0/job");
+  EXPECT_EQ(fails({{"kind", "after"}, {"job", "No Id"}}), "/schedules/0/job");
+  EXPECT_EQ(fails({{"kind", "after"}, {"job", "a"}, {"on", "never"}}), "/schedules/0/on");
+  EXPECT_EQ(fails({{"kind", "after"}, {"job", "a"}, {"every_ms", 5}}), "/schedules/0/every_ms");
+  EXPECT_EQ(fails({{"kind", "rate"}, {"every_ms", 500}, {"on", "done"}}), "/schedules/0/on");
   EXPECT_EQ(fails(5), "/schedules/0");
   EXPECT_EQ(fails(json::object()), "/schedules/0/kind");
   EXPECT_EQ(fails({{"kind", "manual"}}), "/schedules/0/kind");

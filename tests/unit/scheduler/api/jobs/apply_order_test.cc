@@ -1,0 +1,52 @@
+#include "scheduler/api/jobs/apply_order.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace carillon::scheduler {
+namespace {
+
+using nlohmann::json;
+using Order = std::vector<size_t>;
+
+json Job(const std::string& id, const std::vector<std::string>& upstream = {}) {
+  json job = {{"job_id", id}, {"schedules", json::array()}};
+  for (const std::string& one : upstream) {
+    job["schedules"].push_back({{"kind", "after"}, {"job", one}});
+  }
+  return job;
+}
+
+TEST(ApplyOrderTest, ListsWithoutDependentsKeepTheirOrder) {
+  EXPECT_EQ(UpstreamFirst(json::array()), Order());
+  EXPECT_EQ(UpstreamFirst(json::array({Job("b"), Job("a"), Job("c", {"elsewhere"})})),
+            (Order{0, 1, 2}));
+  EXPECT_EQ(UpstreamFirst(json::array({5, json::object(), {{"schedules", 5}}, {{"job_id", 7}}})),
+            (Order{0, 1, 2, 3}));
+}
+
+TEST(ApplyOrderTest, UpstreamJobsComeFirst) {
+  EXPECT_EQ(UpstreamFirst(json::array({Job("c", {"b"}), Job("b", {"a"}), Job("a"), Job("d")})),
+            (Order{2, 1, 0, 3}));
+  const Order diamond = UpstreamFirst(
+      json::array({Job("d", {"b", "c"}), Job("c", {"a"}), Job("b", {"a"}), Job("a")}));
+  EXPECT_EQ(diamond.size(), 4u);
+  EXPECT_EQ(diamond.front(), 3u);
+  EXPECT_EQ(diamond.back(), 0u);
+}
+
+TEST(ApplyOrderTest, CyclesAndLongChainsEnd) {
+  EXPECT_EQ(UpstreamFirst(json::array({Job("a", {"b"}), Job("b", {"a"})})).size(), 2u);
+  EXPECT_EQ(UpstreamFirst(json::array({Job("a", {"a"})})), Order{0});
+  json chain = json::array();
+  for (int i = 0; i < 20'000; ++i) {
+    chain.push_back(Job("j" + std::to_string(i), {"j" + std::to_string(i + 1)}));
+  }
+  const Order order = UpstreamFirst(chain);
+  ASSERT_EQ(order.size(), chain.size());
+  EXPECT_EQ(order.front(), chain.size() - 1);
+}
+
+}  // namespace
+}  // namespace carillon::scheduler
