@@ -157,7 +157,8 @@ TYPED_TEST(DependentsContract, RunsThatAreOpenWhenTheJobIsNamedTellTheirEnds) {
   const StoredJob edited = s.Replace(s.v(s.jobs.GetJob(a.job_id)), s.Every(7s), kT0 + 3s);
   s.Plan(kT0 + 14s, s.fence, kT0 + 3s);
   for (const RunRow& row : s.Pending(kT0 + 14s)) {
-    if (row.job_no == edited.job_no) EXPECT_EQ(row.flags, run_flag::kDependents);
+    if (row.job_no != edited.job_no) continue;
+    EXPECT_EQ(row.flags, run_flag::kDependents);
   }
 }
 
