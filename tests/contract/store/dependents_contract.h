@@ -174,12 +174,12 @@ TYPED_TEST(DependentsContract, RetryThatSucceedsStartsOnce) {
     s.Ended(s.Started(retried.row, now), state, now + 1s);
     return s.Act(now + 2s);
   };
-  const CompletionEffect second = again(RunState::kCompleted, kT0 + 10s);
-  EXPECT_EQ(second.started.size(), 1u);
+  const CompletionEffect second = again(RunState::kFailed, kT0 + 10s);
+  EXPECT_TRUE(second.started.empty());
   EXPECT_EQ(second.existing, 1);
   const CompletionEffect third = again(RunState::kCompleted, kT0 + 20s);
-  EXPECT_TRUE(third.started.empty());
-  EXPECT_EQ(third.existing, 2);
+  EXPECT_EQ(third.started.size(), 1u);
+  EXPECT_EQ(third.existing, 1);
 }
 
 TYPED_TEST(DependentsContract, RunThatEndedBeforeTellsTheEndOfItsRetry) {
