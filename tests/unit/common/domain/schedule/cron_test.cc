@@ -12,7 +12,7 @@ namespace carillon::test {
 namespace {
 
 // The first `count` local times of `text` from 2026-03-01 (a Sunday), as "MM-DD hh:mm:ss".
-std::vector<std::string> Times(std::string_view text, size_t count) {
+std::vector<std::string> NextTimes(std::string_view text, size_t count) {
   using namespace std::chrono;
   const auto expression = ParseCron(text);
   if (!expression.ok()) return {expression.error().message};
@@ -79,24 +79,27 @@ TEST(CronTest, EachConstructNamesItsTimes) {
       {"@yearly", {"01-01 00:00:00", "01-01 00:00:00"}},
       {" @annually ", {"01-01 00:00:00", "01-01 00:00:00"}},
   };
-  for (const Row& row : rows) EXPECT_EQ(Times(row.text, row.times.size()), row.times) << row.text;
+  for (const Row& row : rows)
+    EXPECT_EQ(NextTimes(row.text, row.times.size()), row.times) << row.text;
 }
 
 TEST(CronTest, BothDayFieldsRestrictedMeansEither) {
-  EXPECT_EQ(Times("0 0 13 * 5", 4), (std::vector<std::string>{"03-06 00:00:00", "03-13 00:00:00",
-                                                              "03-20 00:00:00", "03-27 00:00:00"}));
-  EXPECT_EQ(Times("0 0 3 * 5", 2), (std::vector<std::string>{"03-03 00:00:00", "03-06 00:00:00"}));
+  EXPECT_EQ(NextTimes("0 0 13 * 5", 4),
+            (std::vector<std::string>{"03-06 00:00:00", "03-13 00:00:00", "03-20 00:00:00",
+                                      "03-27 00:00:00"}));
+  EXPECT_EQ(NextTimes("0 0 3 * 5", 2),
+            (std::vector<std::string>{"03-03 00:00:00", "03-06 00:00:00"}));
 }
 
 TEST(CronTest, AFieldThatBeginsWithAStarIsUnrestricted) {
   // The days that are odd and Mondays, not all odd days and all Mondays.
-  EXPECT_EQ(Times("0 0 */2 * 1", 3),
+  EXPECT_EQ(NextTimes("0 0 */2 * 1", 3),
             (std::vector<std::string>{"03-09 00:00:00", "03-23 00:00:00", "04-13 00:00:00"}));
-  EXPECT_EQ(Times("0 0 1-31/2 * 1", 3),
+  EXPECT_EQ(NextTimes("0 0 1-31/2 * 1", 3),
             (std::vector<std::string>{"03-01 00:00:00", "03-02 00:00:00", "03-03 00:00:00"}));
-  EXPECT_EQ(Times("0 0 ? * 1", 2), Times("0 0 * * 1", 2));
-  EXPECT_EQ(Times("0 0 5 * ?", 2), Times("0 0 5 * *", 2));
-  EXPECT_EQ(Times("0 0 *,5 * 1", 3), Times("0 0 * * 1", 3));
+  EXPECT_EQ(NextTimes("0 0 ? * 1", 2), NextTimes("0 0 * * 1", 2));
+  EXPECT_EQ(NextTimes("0 0 5 * ?", 2), NextTimes("0 0 5 * *", 2));
+  EXPECT_EQ(NextTimes("0 0 *,5 * 1", 3), NextTimes("0 0 * * 1", 3));
 }
 
 struct Refusal {
