@@ -23,12 +23,12 @@ constexpr std::string_view kPrefix = "CARILLON_";
 // job processes.
 bool IsKnownVariable(std::string_view name) {
   static const std::set<std::string_view> names = {
-      "CARILLON_ADDR",       "CARILLON_TOKEN",         "CARILLON_TOKEN_FILE",
-      "CARILLON_CONTEXT",    "CARILLON_CONFIG",        "CARILLON_RUN_ID",
-      "CARILLON_CA_FILE",    "CARILLON_JOB_ID",        "CARILLON_FIRE_TIME",
-      "CARILLON_ATTEMPT",    "CARILLON_SHARD_INDEX",   "CARILLON_SHARD_TOTAL",
-      "CARILLON_TRACE_ID",   "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE",
-      "CARILLON_SECRETS_KEY"};
+      "CARILLON_ADDR",        "CARILLON_TOKEN",         "CARILLON_TOKEN_FILE",
+      "CARILLON_CONTEXT",     "CARILLON_CONFIG",        "CARILLON_RUN_ID",
+      "CARILLON_CA_FILE",     "CARILLON_JOB_ID",        "CARILLON_FIRE_TIME",
+      "CARILLON_ATTEMPT",     "CARILLON_SHARD_INDEX",   "CARILLON_SHARD_TOTAL",
+      "CARILLON_TRACE_ID",    "CARILLON_PROGRESS_FILE", "CARILLON_CHECKPOINT_FILE",
+      "CARILLON_SECRETS_KEY", "CARILLON_OUTPUT_FILE"};
   return names.contains(name) || name.substr(0, 15) == "CARILLON_PARAM_";
 }
 

@@ -66,13 +66,13 @@ enum class ResultFact {
   kAwaited,
 };
 inline constexpr std::array kResultFacts = {
-    ResultFact::kReadable, ResultFact::kState, ResultFact::kAttempt, ResultFact::kToken,
-    ResultFact::kCancel,   ResultFact::kJob,   ResultFact::kSegment, ResultFact::kSlot,
+    ResultFact::kReadable, ResultFact::kState,  ResultFact::kAttempt, ResultFact::kToken,
+    ResultFact::kCancel,   ResultFact::kJob,    ResultFact::kSegment, ResultFact::kSlot,
     ResultFact::kGroup,    ResultFact::kAwaited};
 std::string_view RuleOf(ResultFact fact);
 bool Holds(ResultFact fact, const PlainRow& run, const ResultReport& report);
 bool IsPlain(const PlainRow& run, const ResultReport& report);
-// True for a success without reason, error and output.
+// True for a success without reason, error, output and outputs.
 bool MayBePlain(const ResultReport& report);
 
 // The indexes of a batch, divided: `plain` has the items that may be plain, sorted by the keys of

@@ -8,6 +8,7 @@
 
 #include "common/base/ids.h"
 #include "common/base/time.h"
+#include "common/domain/run/outputs.h"
 #include "common/domain/run_id.h"
 
 namespace carillon {
@@ -46,9 +47,11 @@ Result<CancelMode> ParseCancelMode(std::string_view text);
 
 // Stable codes of `reason`. Empty for a plain success.
 namespace reason {
-inline constexpr std::string_view kExitCode = "exit_code";         // FAILED: non-zero exit
-inline constexpr std::string_view kSignal = "signal";              // FAILED: killed by a signal
-inline constexpr std::string_view kSpawn = "spawn";                // FAILED: could not be started
+inline constexpr std::string_view kExitCode = "exit_code";  // FAILED: non-zero exit
+inline constexpr std::string_view kSignal = "signal";       // FAILED: killed by a signal
+inline constexpr std::string_view kSpawn = "spawn";         // FAILED: could not be started
+// FAILED: it exited with 0, but its outputs are too large or not readable.
+inline constexpr std::string_view kBadOutputs = "bad_outputs";
 inline constexpr std::string_view kTimeout = "timeout";            // TIMED_OUT
 inline constexpr std::string_view kCancelRequested = "cancelled";  // CANCELLED
 // LOST, FAILED, HELD or CANCELLED (DecideLost): the lease ended.
@@ -136,6 +139,7 @@ struct AttemptResult {
   WallTime ended = WallTime{};
   std::string output = {};  // any bytes; limited by the executor
   bool output_truncated = false;
+  Outputs outputs = {};  // only if its process exited by itself
 
   bool operator==(const AttemptResult&) const = default;
 };

@@ -143,9 +143,8 @@ TEST_F(PlainTest, EachFactOfAResultIsAskedFor) {
     EXPECT_FALSE(IsPlain(one.stored(), one.report)) << RuleOf(fact);
     // Results that violate only one of these are applied too, but write more than one row.
     const bool applied = one.Decide().verdict == ResultVerdict::kApplied;
-    const bool more_rows =
-        fact == ResultFact::kCancel || fact == ResultFact::kSlot || fact == ResultFact::kGroup ||
-        fact == ResultFact::kAwaited;
+    const bool more_rows = fact == ResultFact::kCancel || fact == ResultFact::kSlot ||
+                           fact == ResultFact::kGroup || fact == ResultFact::kAwaited;
     EXPECT_EQ(applied, more_rows) << RuleOf(fact);
     failpoint::Break(std::string(RuleOf(fact)));
     EXPECT_TRUE(IsPlain(one.stored(), one.report)) << RuleOf(fact);
@@ -227,6 +226,7 @@ TEST_F(PlainTest, RequestsThatSayMoreAreNotPlain) {
   EXPECT_FALSE(ending([](AttemptResult& r) { r.reason = "x"; }));
   EXPECT_FALSE(ending([](AttemptResult& r) { r.error = "x"; }));
   EXPECT_FALSE(ending([](AttemptResult& r) { r.output = "x"; }));
+  EXPECT_FALSE(ending([](AttemptResult& r) { r.outputs = {{"x", ""}}; }));
 }
 
 TEST_F(PlainTest, SplitKeepsTheOrderAmongItemsAboutOneRun) {
