@@ -180,7 +180,7 @@ void AttemptRunner::End(RunEntry& entry, AttemptEnded ended, ResultHome home) {
   entry.task = TaskMessage{};
   entry.secrets = {};
   rooms_.runs.Move(entry, step.stage);
-  rooms_.runs.AddOutput(entry, ended.result.output.size());
+  rooms_.runs.AddOutput(entry, ended.result.output.size() + BytesOf(ended.result.outputs));
   to_sender_.push_back({std::move(ended), home});
 }
 

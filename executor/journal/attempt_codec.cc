@@ -107,4 +107,42 @@ AttemptEnded GetEnded(ByteReader& in) {
   return ended;
 }
 
+void PutEndedOutputs(ByteWriter& out, const AttemptEnded& ended) {
+  PutEnded(out, ended);
+  const Outputs& outputs = ended.result.outputs;
+  out.U32(static_cast<uint32_t>(outputs.size()));
+  for (const auto& [name, value] : outputs) {
+    out.Text(name);
+    out.Text(value);
+  }
+}
+
+AttemptEnded GetEndedOutputs(ByteReader& in) {
+  AttemptEnded ended = GetEnded(in);
+  const uint32_t count = in.U32();
+  if (count > kOutputsMax) in.Fail();
+  for (uint32_t i = 0; i < count && in.ok(); ++i) {
+    std::string name = in.Text();
+    ended.result.outputs[std::move(name)] = in.Text();
+  }
+  return ended;
+}
+
+void PutStoredEnd(ByteWriter& out, const AttemptEnded& ended) {
+  if (ended.result.outputs.empty()) {
+    out.U32(kAttemptCodecVersion);
+    return PutEnded(out, ended);
+  }
+  out.U32(kStoredOutputsVersion);
+  PutEndedOutputs(out, ended);
+}
+
+AttemptEnded GetStoredEnd(ByteReader& in) {
+  const uint32_t version = in.U32();
+  if (version == kAttemptCodecVersion) return GetEnded(in);
+  if (version == kStoredOutputsVersion) return GetEndedOutputs(in);
+  in.Fail();
+  return {};
+}
+
 }  // namespace carillon::executor

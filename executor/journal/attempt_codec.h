@@ -10,6 +10,9 @@
 namespace carillon::executor {
 
 inline constexpr uint32_t kAttemptCodecVersion = 1;
+// The version of a stored end with outputs. Ends without outputs keep the older version, which
+// programs from before outputs can read.
+inline constexpr uint32_t kStoredOutputsVersion = 2;
 
 void PutHeld(ByteWriter& out, const HeldAttempt& held);
 HeldAttempt GetHeld(ByteReader& in);
@@ -17,7 +20,16 @@ HeldAttempt GetHeld(ByteReader& in);
 void PutStart(ByteWriter& out, const StartAttempt& start);
 StartAttempt GetStart(ByteReader& in);
 
+// An end without its outputs.
 void PutEnded(ByteWriter& out, const AttemptEnded& ended);
 AttemptEnded GetEnded(ByteReader& in);
+
+// An end with its outputs.
+void PutEndedOutputs(ByteWriter& out, const AttemptEnded& ended);
+AttemptEnded GetEndedOutputs(ByteReader& in);
+
+// An end on disk: the version, then the end in the layout of that version.
+void PutStoredEnd(ByteWriter& out, const AttemptEnded& ended);
+AttemptEnded GetStoredEnd(ByteReader& in);
 
 }  // namespace carillon::executor

@@ -27,8 +27,7 @@ Status FileResultSpool::Append(const std::vector<AttemptEnded>& results) {
       continue;
     }
     ByteWriter out;
-    out.U32(kAttemptCodecVersion);
-    PutEnded(out, ended);
+    PutStoredEnd(out, ended);
     const Result<SegmentLog::RecordId> record = log_->Append(out.Take());
     if (!record.ok()) {
       status = record.error();
@@ -69,9 +68,8 @@ Result<std::vector<AttemptEnded>> FileResultSpool::Load() {
   unreadable_ = log_->corrupt_segments();
   CARILLON_TRY(log_->ForEach([&](SegmentLog::RecordId id, std::string_view bytes) {
     ByteReader in(bytes);
-    const bool known = in.U32() == kAttemptCodecVersion;
-    AttemptEnded ended = GetEnded(in);
-    if (!known || !in.Finished()) {
+    AttemptEnded ended = GetStoredEnd(in);
+    if (!in.Finished()) {
       ++unreadable_;
       return;
     }

@@ -103,7 +103,8 @@ bool ResultSender::Publish(SteadyTime now) {
   for (const AttemptId& key : std::exchange(to_send_, {})) {
     const auto found = unapplied_.find(key);
     if (found == unapplied_.end()) continue;
-    const size_t size = found->second.result.ended.result.output.size() + 512;
+    const AttemptResult& result = found->second.result.ended.result;
+    const size_t size = result.output.size() + 2 * BytesOf(result.outputs) + 512;
     const bool full = bundle.size() == TasksPerRecord(format) || bytes + size > kBundleBytesMax;
     if (!bundle.empty() && full) {
       all = SendBundle(bundle, format, now) && all;

@@ -3,6 +3,13 @@
 #include <utility>
 
 namespace carillon::executor {
+namespace {
+
+size_t BytesOf(const AttemptEnded& ended) {
+  return ended.result.output.size() + carillon::BytesOf(ended.result.outputs);
+}
+
+}  // namespace
 
 void EndReporter::Record(const AttemptName& name, AttemptEntry& entry, AttemptEnded ended) {
   entry.start.reset();
@@ -49,7 +56,7 @@ void EndReporter::ReleaseSynced() {
     entry.reserved = false;
     entry.stage = AttemptStage::kEnded;
     entry.counted = entry.end_record != 0;
-    if (entry.counted) unreported_bytes_ += entry.memory->result.output.size();
+    if (entry.counted) unreported_bytes_ += BytesOf(*entry.memory);
     if (unreported_bytes_ > kUnreportedBytesMax) DropMemory(entry);
     events_.push_back({name, true});
   }
@@ -119,7 +126,7 @@ void EndReporter::Forget(const std::vector<HeldAttempt>& attempts) {
 }
 
 void EndReporter::DropMemory(AttemptEntry& entry) {
-  if (entry.counted) unreported_bytes_ -= entry.memory->result.output.size();
+  if (entry.counted) unreported_bytes_ -= BytesOf(*entry.memory);
   if (entry.end_record != 0) entry.memory.reset();
   entry.counted = false;
 }

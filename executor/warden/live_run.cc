@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "executor/output/attempt_outputs.h"
 #include "executor/warden/lease_watch.h"
 #include "executor/warden/process/process_tree.h"
 
@@ -64,23 +65,35 @@ std::string_view SpawnStepText(SpawnStep step) {
   return "start";
 }
 
+std::string_view FaultText(OutputFault fault) {
+  switch (fault) {
+    case OutputFault::kNotAFile: return "their file is not a regular file";
+    case OutputFault::kTooLarge: return "their file is too large";
+    case OutputFault::kUnreadable: return "their file cannot be read";
+    case OutputFault::kNone: break;
+  }
+  return "";
+}
+
 }  // namespace
 
 LiveRun::LiveRun(StartAttempt start, std::shared_ptr<AttemptLog> log)
     : start_(std::move(start)), output_(start_.output_bytes_max), log_(std::move(log)) {
   if (start_.masked.empty()) return;
-  const auto patterns = std::make_shared<const SecretPatterns>(start_.masked);
-  for (auto& masker : maskers_) masker.emplace(patterns);
+  patterns_ = std::make_shared<const SecretPatterns>(start_.masked);
+  for (auto& masker : maskers_) masker.emplace(patterns_);
 }
 
-Status LiveRun::Spawn(const WorkDirectory::Place& directory, const rlimit& open_files, Now now) {
+Status LiveRun::Spawn(const Files& files, const rlimit& open_files, Now now) {
   CARILLON_ASSIGN_OR_RETURN(PipePair out, MakeOutputPipe(&grown_[0]));
   CARILLON_ASSIGN_OR_RETURN(PipePair err, MakeOutputPipe(&grown_[1]));
   CARILLON_ASSIGN_OR_RETURN(PipePair report, MakePipe(0));
   ShimSpec spec;
   spec.command = start_.command;
+  start_.env[kOutputFileVariable] = files.outputs;
   for (const auto& [name, value] : start_.env) spec.env.emplace_back(name + "=").append(value);
-  spec.work_directory = directory;
+  spec.work_directory = files.directory;
+  spec.output_file = files.outputs;
   spec.out_write = out.write.get();
   spec.err_write = err.write.get();
   spec.report_write = report.write.get();
@@ -141,19 +154,40 @@ void LiveRun::KeepMasked(OutputStream stream, std::string_view bytes, Now now) {
 }
 
 void LiveRun::ReadReport() {
+  char buffer[4096];
+  for (;;) {
+    const ssize_t n = read(report_.get(), buffer, sizeof(buffer));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    reported_.append(buffer, static_cast<size_t>(n));
+  }
+  std::string_view left = reported_;
   ShimReport report;
-  while (read(report_.get(), &report, sizeof(report)) == static_cast<ssize_t>(sizeof(report))) {
-    switch (report.kind) {
-      case ShimReportKind::kStarted: started_report_ = true; break;
-      case ShimReportKind::kSpawnFailed:
-        spawn_failure_ = report;
-        ended_report_ = true;
-        break;
-      case ShimReportKind::kEnded:
-        wait_status_ = report.value;
-        ended_report_ = true;
-        break;
-    }
+  while (left.size() >= sizeof(report)) {
+    std::memcpy(&report, left.data(), sizeof(report));
+    const bool with_text = report.kind == ShimReportKind::kOutputs && report.value > 0;
+    const size_t text = with_text ? static_cast<size_t>(report.value) : 0;
+    if (left.size() < sizeof(report) + text) break;
+    TakeReport(report, left.substr(sizeof(report), text));
+    left.remove_prefix(sizeof(report) + text);
+  }
+  reported_.erase(0, reported_.size() - left.size());
+}
+
+void LiveRun::TakeReport(const ShimReport& report, std::string_view text) {
+  switch (report.kind) {
+    case ShimReportKind::kStarted: started_report_ = true; break;
+    case ShimReportKind::kSpawnFailed:
+      spawn_failure_ = report;
+      ended_report_ = true;
+      break;
+    case ShimReportKind::kOutputs:
+      outputs_ = OutputFile{static_cast<OutputFault>(std::min(report.value, 0)), std::string(text)};
+      break;
+    case ShimReportKind::kEnded:
+      wait_status_ = report.value;
+      ended_report_ = true;
+      break;
   }
 }
 
@@ -231,11 +265,29 @@ AttemptEnded LiveRun::Finish(Now now) {
   }
   log_->End(now);
   AttemptResult result = ending_ ? EndedByWarden() : ExitResult();
+  AddOutputs(result);
   result.started = spawn_failure_ ? WallTime{} : started_wall_;
   result.ended = std::max(now.wall, started_wall_);
   result.output = output_.Render();
   result.output_truncated = output_.truncated();
   return {start_.attempt, std::move(result), start_.job_id};
+}
+
+// Only a process that exited by itself has outputs: one that was killed may have written a part of
+// a line.
+void LiveRun::AddOutputs(AttemptResult& result) const {
+  if (!outputs_ || !result.exit_code) return;
+  Result<Outputs> outputs(ErrorCode::kInvalid, std::string(FaultText(outputs_->fault)));
+  if (outputs_->fault == OutputFault::kNone) outputs = ReadOutputs(outputs_->text, patterns_);
+  if (outputs.ok()) {
+    result.outputs = *std::move(outputs);
+  } else if (result.state == RunState::kCompleted) {
+    result.state = RunState::kFailed;
+    result.reason = reason::kBadOutputs;
+    result.error = "its outputs cannot be used: " + outputs.error().message;
+  } else {
+    result.error += "; its outputs cannot be used: " + outputs.error().message;
+  }
 }
 
 AttemptResult LiveRun::EndedByWarden() const {

@@ -30,8 +30,13 @@ class LiveRun {
 
   LiveRun(StartAttempt start, std::shared_ptr<AttemptLog> log);
 
+  // The files of the attempt, with absolute paths.
+  struct Files {
+    WorkDirectory::Place directory;
+    std::string outputs;
+  };
   // Forks the keeper. After an error nothing was started.
-  Status Spawn(const WorkDirectory::Place& directory, const rlimit& open_files, Now now);
+  Status Spawn(const Files& files, const rlimit& open_files, Now now);
 
   // ---- events of epoll and waitpid
   // Reads one packet of a stream (more if the pipe was enlarged or its writers are gone). Returns
@@ -83,11 +88,14 @@ class LiveRun {
   void Keep(OutputStream stream, std::string_view bytes, Now now);
   void KeepMasked(OutputStream stream, std::string_view bytes, Now now);
   void Kill(SteadyTime now);
+  void TakeReport(const ShimReport& report, std::string_view text);
+  void AddOutputs(AttemptResult& result) const;
   AttemptResult ExitResult() const;
   AttemptResult EndedByWarden() const;
 
   StartAttempt start_;
   OutputTail output_;
+  std::shared_ptr<const SecretPatterns> patterns_;      // null without secrets
   std::array<std::optional<SecretMasker>, 2> maskers_;  // unset without secrets
   const std::shared_ptr<AttemptLog> log_;
   FileDescriptor pipes_[2];
@@ -99,7 +107,9 @@ class LiveRun {
   SteadyTime deadline_;
   bool started_report_ = false;
   bool start_reported_ = false;
+  std::string reported_;  // bytes of the report pipe that are not a whole record yet
   std::optional<ShimReport> spawn_failure_;
+  std::optional<OutputFile> outputs_;
   std::optional<int> wait_status_;
   bool ended_report_ = false;
   bool keeper_killed_ = false;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,12 +23,17 @@ enum TokenKind : uint64_t { kOut = 0, kErr = 1, kReport = 2 };
 }  // namespace
 
 RunningAttempts::RunningAttempts(const Clock& clock, Rooms rooms, Options options)
-    : clock_(clock), rooms_(rooms), options_(std::move(options)) {
+    : clock_(clock),
+      rooms_(rooms),
+      options_(std::move(options)),
+      work_directory_(std::filesystem::absolute(options_.work_directory)) {
   for (size_t spare = kSparesMax; spare > 0; --spare) free_spares_.push_back(spare);
 }
 
-std::string RunningAttempts::WorkDirectoryOf(const AttemptName& name) const {
-  return fmt::format("{}/{}.{}", options_.work_directory, EncodeRunId(name.key), name.attempt);
+LiveRun::Files RunningAttempts::FilesOf(const AttemptName& name) const {
+  const std::string path =
+      fmt::format("{}/{}.{}", work_directory_, EncodeRunId(name.key), name.attempt);
+  return {.directory = {path}, .outputs = path + ".outputs"};
 }
 
 Status RunningAttempts::Spawn(const AttemptName& name, AttemptEntry& entry) {
@@ -38,10 +44,10 @@ Status RunningAttempts::Spawn(const AttemptName& name, AttemptEntry& entry) {
         "dropped the logs of {} ended attempts: they were not collected in time", given_up));
   }
   auto live = std::make_unique<LiveRun>(*std::move(entry.start), std::move(log));
-  WorkDirectory::Place place{WorkDirectoryOf(name)};
+  LiveRun::Files files = FilesOf(name);
   const size_t spare = free_spares_.empty() ? 0 : free_spares_.back();
-  if (spare != 0) place.spare = fmt::format("{}/spare-{}", options_.work_directory, spare);
-  const Status spawned = live->Spawn(place, options_.open_files, now);
+  if (spare != 0) files.directory.spare = fmt::format("{}/spare-{}", work_directory_, spare);
+  const Status spawned = live->Spawn(files, options_.open_files, now);
   if (!spawned.ok()) {
     entry.start = live->start();
     rooms_.logs.Drop(entry.held);
@@ -107,7 +113,10 @@ void RunningAttempts::Continue() {
 void RunningAttempts::FinishIfOver(const AttemptName& name) {
   AttemptEntry* entry = rooms_.table.Find(name);
   if (entry == nullptr || !entry->live || !entry->live->finished()) return;
-  if (entry->live->keeper_killed()) RemoveInBackground(WorkDirectoryOf(name));
+  if (entry->live->keeper_killed()) {
+    const LiveRun::Files files = FilesOf(name);
+    RemoveInBackground({files.directory.path, files.outputs});
+  }
   AttemptEnded ended = entry->live->Finish(Now());
   by_run_no_.erase(entry->run_no);
   entry->live.reset();
@@ -170,11 +179,11 @@ SteadyTime RunningAttempts::NextTick() const {
   return next;
 }
 
-void RunningAttempts::RemoveInBackground(const std::string& directory) {
+void RunningAttempts::RemoveInBackground(const std::vector<std::string>& paths) {
   const pid_t cleaner = fork();
   if (cleaner == 0) {
     close_range(3, ~0u, 0);
-    RemoveTree(directory);
+    for (const std::string& path : paths) RemoveTree(path);
     _exit(0);
   }
   if (cleaner > 0) children_[cleaner] = {};

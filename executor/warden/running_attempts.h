@@ -57,8 +57,8 @@ class RunningAttempts {
   // Acts on the deadlines of the attempts, and kills what a killed keeper left running.
   void Tick(SteadyTime now);
   SteadyTime NextTick() const;
-  // Deletes a directory in a child process, which the warden reaps.
-  void RemoveInBackground(const std::string& directory);
+  // Deletes files and directories in a child process, which the warden reaps.
+  void RemoveInBackground(const std::vector<std::string>& paths);
 
   size_t size() const { return by_run_no_.size(); }
   bool empty() const { return by_run_no_.empty(); }
@@ -73,12 +73,13 @@ class RunningAttempts {
   void FinishIfOver(const AttemptName& name);
   void KillStrays();
   LiveRun& LiveOf(const AttemptName& name) const { return *rooms_.table.Find(name)->live; }
-  std::string WorkDirectoryOf(const AttemptName& name) const;
+  LiveRun::Files FilesOf(const AttemptName& name) const;
   LiveRun::Now Now() const { return {clock_.Steady(), clock_.Wall()}; }
 
   const Clock& clock_;
   const Rooms rooms_;
   const Options options_;
+  const std::string work_directory_;  // as an absolute path
   std::unordered_map<uint64_t, AttemptName> by_run_no_;
   std::unordered_map<pid_t, Child> children_;
   std::vector<size_t> free_spares_;  // taken from the back

@@ -7,8 +7,9 @@ namespace {
 
 constexpr uint8_t kStartRecord = 'S';
 constexpr uint8_t kEndRecord = 'E';
-// Size of the record of an end without the output: names, texts, markers.
-constexpr size_t kEndOverheadBytes = 4096;
+// Size of the record of an end without the output: names, texts, markers, and the outputs with the
+// lengths of their names and values.
+constexpr size_t kEndOverheadBytes = 4096 + kOutputsBytesMax + 8 * kOutputsMax;
 constexpr size_t kHeadroomBytes = 4u << 20;
 
 size_t ReserveFor(size_t output_bytes_max) { return 2 * output_bytes_max + kEndOverheadBytes; }
@@ -17,8 +18,8 @@ bool ReadRecord(SegmentLog::RecordId id, std::string_view bytes,
                 WardenJournal::Contents* contents) {
   ByteReader in(bytes);
   const uint8_t kind = in.U8();
-  if (in.U32() != kAttemptCodecVersion) return false;
   if (kind == kStartRecord) {
+    if (in.U32() != kAttemptCodecVersion) return false;
     OpenStart start;
     start.attempt = GetHeld(in);
     start.job_id = JobId(in.Text());
@@ -28,7 +29,7 @@ bool ReadRecord(SegmentLog::RecordId id, std::string_view bytes,
     return in.Finished();
   }
   if (kind != kEndRecord) return false;
-  const AttemptEnded ended = GetEnded(in);
+  const AttemptEnded ended = GetStoredEnd(in);
   if (in.Finished()) contents->ends.push_back({ended.attempt, id});
   return in.Finished();
 }
@@ -81,8 +82,7 @@ Result<SegmentLog::RecordId> WardenJournal::PrepareEnd(const AttemptEnded& ended
                                                        SegmentLog::RecordId start) {
   ByteWriter out;
   out.U8(kEndRecord);
-  out.U32(kAttemptCodecVersion);
-  PutEnded(out, ended);
+  PutStoredEnd(out, ended);
   CARILLON_ASSIGN_OR_RETURN(const SegmentLog::RecordId record, log_->Append(out.Take()));
   if (start != 0) log_->Remove(start);
   return record;
@@ -97,8 +97,8 @@ std::optional<Result<AttemptEnded>> WardenJournal::ReadEnd(SegmentLog::RecordId 
   if (!bytes) return std::nullopt;
   if (!bytes->ok()) return Result<AttemptEnded>(bytes->error());
   ByteReader in(**bytes);
-  const bool known = in.U8() == kEndRecord && in.U32() == kAttemptCodecVersion;
-  AttemptEnded ended = GetEnded(in);
+  const bool known = in.U8() == kEndRecord;
+  AttemptEnded ended = GetStoredEnd(in);
   if (!known || !in.Finished()) {
     return Result<AttemptEnded>(ErrorCode::kCorrupt, "warden: end of an attempt");
   }

@@ -107,7 +107,7 @@ Status WardenServer::PrepareCore() {
   core_ = std::make_unique<WardenCore>(
       clock_, std::move(journal), std::move(contents),
       WardenCore::Options{.work_directory = work, .epoll = epoll_.get(), .open_files = open_files});
-  if (had_work) core_->running().RemoveInBackground(old);
+  if (had_work) core_->running().RemoveInBackground({old});
   return {};
 }
 
@@ -178,6 +178,8 @@ void WardenServer::Attach() {
   core_->DropReports();
   ready_sent_ = false;
   left_ = false;
+  listed_ = false;
+  takes_outputs_ = false;
   watching_writes_ = false;
   if (!Watch(channel_->connection(), kConnectionToken, EPOLLIN).ok()) Detach();
 }
@@ -215,6 +217,7 @@ void WardenServer::Handle(WardenMessage message) {
   } else if (const auto* forget = std::get_if<Forget>(&message)) {
     core_->reporter().Forget(forget->attempts);
   } else if (const auto* list = std::get_if<List>(&message)) {
+    listed_ = true;
     if (listings_.size() < kListingsMax) listings_.push_back({list->request, core_->Names()});
   } else if (const auto* follow = std::get_if<Follow>(&message)) {
     core_->Follow(follow->log_bytes_max);
@@ -222,6 +225,8 @@ void WardenServer::Handle(WardenMessage message) {
     core_->ConfirmOutput(kept->confirmed);
   } else if (std::holds_alternative<Ping>(message)) {
     channel_->Send(Pong{});
+  } else if (std::holds_alternative<TakeOutputs>(message)) {
+    takes_outputs_ = true;
   } else if (std::holds_alternative<Leave>(message)) {
     left_ = true;
   } else if (std::holds_alternative<Hello>(message)) {
@@ -250,10 +255,12 @@ void WardenServer::CheckReady(SteadyTime now) {
 void WardenServer::Tell(SteadyTime now) {
   if (channel_->connection() < 0) return;
   if (channel_->attached()) {
-    while (channel_->CanSend()) {
+    // The first list repeats all events. An event before it might be an end whose outputs the
+    // daemon would have taken.
+    while (listed_ && channel_->CanSend()) {
       std::optional<WardenMessage> event = core_->reporter().TakeEvent();
       if (!event) break;
-      channel_->Send(*event);
+      SendEnd(*std::move(event));
     }
     while (channel_->CanSend()) {
       const std::optional<WardenMessage> output = core_->TakeOutput(now);
@@ -284,8 +291,13 @@ void WardenServer::SendList() {
     const AttemptName name = listing.names.back();
     if (!core_->reporter().Fetch(name)) return;  // continues when it has been read
     listing.names.pop_back();
-    if (const auto item = core_->reporter().Describe(name, listing.request)) channel_->Send(*item);
+    auto item = core_->reporter().Describe(name, listing.request);
+    if (item) SendEnd(*std::move(item));
   }
+}
+
+void WardenServer::SendEnd(WardenMessage message) {
+  channel_->Send(takes_outputs_ ? WithOutputs(std::move(message)) : message);
 }
 
 bool WardenServer::Done(SteadyTime now) {

@@ -58,6 +58,7 @@ class WardenServer {
   void Handle(WardenMessage message);
   void Tell(SteadyTime now);
   void SendList();
+  void SendEnd(WardenMessage message);
   void CheckReady(SteadyTime now);
   bool Done(SteadyTime now);
 
@@ -79,7 +80,9 @@ class WardenServer {
   bool ready_sent_ = false;
   SteadyTime next_ready_check_{};
   bool stopping_ = false;
-  bool left_ = false;  // the last daemon sent Leave
+  bool left_ = false;           // the last daemon sent Leave
+  bool listed_ = false;         // the daemon has asked for a list
+  bool takes_outputs_ = false;  // the daemon has sent TakeOutputs
   SteadyTime idle_since_{};
 };
 

@@ -96,6 +96,12 @@ struct Putter {
     out.U32(static_cast<uint32_t>(m.start.masked.size()));
     for (const std::string& value : m.start.masked) out.Text(value);
   }
+  void operator()(const TakeOutputs&) {}
+  void operator()(const EndedOutputs& m) { PutEndedOutputs(out, m.ended); }
+  void operator()(const ListEndedOutputs& m) {
+    out.U64(m.request);
+    PutEndedOutputs(out, m.ended);
+  }
 };
 
 void Get(ByteReader& in, Hello& m) { m.version = in.U32(); }
@@ -151,6 +157,12 @@ void Get(ByteReader& in, StartMasked& m) {
   if (count > kMaskedMax) in.Fail();
   for (uint32_t i = 0; i < count && in.ok(); ++i) m.start.masked.push_back(in.Text());
 }
+void Get(ByteReader&, TakeOutputs&) {}
+void Get(ByteReader& in, EndedOutputs& m) { m.ended = GetEndedOutputs(in); }
+void Get(ByteReader& in, ListEndedOutputs& m) {
+  m.request = in.U64();
+  m.ended = GetEndedOutputs(in);
+}
 void Get(ByteReader& in, ListEnd& m) { m.request = in.U64(); }
 void Get(ByteReader& in, Readiness& m) {
   m.ready = in.U8() != 0;
@@ -170,6 +182,17 @@ void GetAt(size_t index, ByteReader& in, WardenMessage* message) {
 }
 
 }  // namespace
+
+WardenMessage WithOutputs(WardenMessage message) {
+  if (auto* ended = std::get_if<Ended>(&message)) {
+    if (!ended->ended.result.outputs.empty()) return EndedOutputs{std::move(ended->ended)};
+  } else if (auto* listed = std::get_if<ListEnded>(&message)) {
+    if (!listed->ended.result.outputs.empty()) {
+      return ListEndedOutputs{listed->request, std::move(listed->ended)};
+    }
+  }
+  return message;
+}
 
 std::string EncodeFrame(const WardenMessage& message) {
   ByteWriter payload;

@@ -29,6 +29,8 @@ inline constexpr uint32_t kWardenMasks = 3;
 inline constexpr uint32_t kWardenKills = 4;
 // From this version on a warden answers Ping.
 inline constexpr uint32_t kWardenAnswers = 5;
+// From this version on a warden accepts TakeOutputs, and then sends ends with their outputs.
+inline constexpr uint32_t kWardenSendsOutputs = 6;
 
 namespace warden_message {
 
@@ -57,7 +59,7 @@ struct Leave {};
 
 // ---- warden -> daemon
 struct Welcome {
-  uint32_t version = kWardenAnswers;
+  uint32_t version = kWardenSendsOutputs;
   int64_t pid = 0;
 };
 struct Refused {
@@ -119,6 +121,18 @@ struct Ping {};
 // warden -> daemon
 struct Pong {};
 
+// ---- outputs; only with a peer that knows them, see kWardenSendsOutputs
+// daemon -> warden, before the first List
+struct TakeOutputs {};
+// warden -> daemon: an Ended or ListEnded of an attempt that has outputs
+struct EndedOutputs {
+  AttemptEnded ended;
+};
+struct ListEndedOutputs {
+  uint64_t request = 0;
+  AttemptEnded ended;
+};
+
 }  // namespace warden_message
 
 using WardenMessage =
@@ -129,7 +143,11 @@ using WardenMessage =
                  warden_message::ListEnded, warden_message::ListEnd, warden_message::Readiness,
                  warden_message::Follow, warden_message::OutputKept, warden_message::Output,
                  warden_message::StartMasked, warden_message::Kill, warden_message::Ping,
-                 warden_message::Pong>;
+                 warden_message::Pong, warden_message::TakeOutputs, warden_message::EndedOutputs,
+                 warden_message::ListEndedOutputs>;
+
+// The message in which a daemon that takes outputs gets this end: Ended and ListEnded carry none.
+WardenMessage WithOutputs(WardenMessage message);
 
 std::string EncodeFrame(const WardenMessage& message);
 

@@ -394,6 +394,8 @@ bool WardenClient::Handle(WardenMessage message) {
     unanswered_.erase(NameOf(ended->ended.attempt));
     events_.push_back(std::move(ended->ended));
     return true;
+  } else if (auto* full = std::get_if<EndedOutputs>(&message)) {
+    return Handle(Ended{std::move(full->ended)});
   } else if (auto* output = std::get_if<Output>(&message)) {
     events_.push_back(std::move(output->output));
     return true;
@@ -407,6 +409,8 @@ bool WardenClient::Handle(WardenMessage message) {
     if (listing != listings_.end()) {
       listing->second.inventory.ended.push_back(std::move(over->ended));
     }
+  } else if (auto* all = std::get_if<ListEndedOutputs>(&message)) {
+    return Handle(ListEnded{all->request, std::move(all->ended)});
   } else if (const auto* end = std::get_if<ListEnd>(&message)) {
     OnListEnd(end->request);
     return true;
@@ -426,6 +430,7 @@ void WardenClient::OnWelcome(const Welcome& welcome) {
   last_pid_ = pid;
   ready_ = Status();
   listings_[0] = Listing{};
+  if (welcome.version >= kWardenSendsOutputs) unsent_.append(EncodeFrame(TakeOutputs{}));
   unsent_.append(EncodeFrame(warden_message::List{0}));
   // A warden from before an upgrade of this daemon would disconnect on Follow.
   if (welcome.version >= kWardenReportsLogs) {

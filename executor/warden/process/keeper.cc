@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
+#include <string_view>
 
 #include "executor/warden/process/process_tree.h"
 
@@ -98,7 +100,9 @@ class Keeper {
     if (Launch()) {
       while (!Step()) {
       }
+      const bool with_outputs = ReportOutputs();
       Report({ShimReportKind::kEnded, SpawnStep::kNone, status_});
+      if (with_outputs) RemoveTree(spec_.output_file);
     }
     close(spec_.report_write);
     directory_.GiveBack();
@@ -128,6 +132,26 @@ class Keeper {
     static_cast<void>(!write(spec_.report_write, &report, sizeof(report)));
   }
 
+  // Reads the file of outputs here, because a disk that hangs must not stop the warden's loop.
+  // Returns false if there is no such file.
+  bool ReportOutputs() {
+    const std::optional<OutputFile> file = ReadOutputFile(spec_.output_file);
+    if (!file) return false;
+    const ShimReport header{ShimReportKind::kOutputs, SpawnStep::kNone,
+                            file->fault == OutputFault::kNone
+                                ? static_cast<int32_t>(file->text.size())
+                                : static_cast<int32_t>(file->fault)};
+    std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+    bytes += file->text;
+    std::string_view left = bytes;
+    while (!left.empty()) {  // the pipe may hold less; the warden empties it
+      const ssize_t n = write(spec_.report_write, left.data(), left.size());
+      if (n <= 0) break;  // the warden is gone
+      left.remove_prefix(static_cast<size_t>(n));
+    }
+    return true;
+  }
+
   bool Fail(SpawnStep step, int error) {
     Report({ShimReportKind::kSpawnFailed, step, error});
     return false;
@@ -144,6 +168,7 @@ class Keeper {
 
   bool Launch() {
     if (!directory_.Take()) return Fail(SpawnStep::kDirectory, errno);
+    RemoveTree(spec_.output_file);  // a remainder
     if (MustDie()) return Fail(SpawnStep::kDirectory, EINTR);
     const CommandImage image(spec_);
     const pid_t self = getpid();

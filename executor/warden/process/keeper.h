@@ -7,7 +7,8 @@
 // Place    Step 8 of docs/life-of-a-run.md; the rules are in docs/executor.md.
 // Threads  A process of its own with one thread. Waits for signals and children, and for the disk
 //          when it creates and removes the directory.
-// Owns     The attempt's working directory: creates it, removes it.
+// Owns     The attempt's working directory and its file of outputs: creates and removes the
+//          directory, reads and removes the file.
 // Always   Never exits while a descendant lives.
 //
 // Signals from the warden: SIGTERM passes SIGTERM to the command's process group, SIGUSR1 kills the
@@ -22,6 +23,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "executor/warden/process/output_file.h"
 #include "executor/warden/process/work_directory.h"
 
 namespace carillon::executor {
@@ -32,19 +34,23 @@ struct ShimSpec {
   std::string command;
   std::vector<std::string> env;  // "NAME=value"
   WorkDirectory::Place work_directory;
+  std::string output_file;
   int out_write = -1;
   int err_write = -1;
   int report_write = -1;
   rlimit open_files{};  // RLIMIT_NOFILE of the command; the warden raises its own
 };
 
-// The records that the keeper writes to its report pipe: kStarted or kSpawnFailed, then kEnded.
-enum class ShimReportKind : uint32_t { kStarted = 1, kSpawnFailed = 2, kEnded = 3 };
+// The records that the keeper writes to its report pipe: kStarted or kSpawnFailed, then kOutputs if
+// the process left a file of outputs, then kEnded.
+enum class ShimReportKind : uint32_t { kStarted = 1, kSpawnFailed = 2, kEnded = 3, kOutputs = 4 };
 enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec };
 struct ShimReport {
   ShimReportKind kind = ShimReportKind::kStarted;
   SpawnStep step = SpawnStep::kNone;  // kSpawnFailed: the step that failed
-  int32_t value = 0;                  // pid, errno, or the status of waitpid, by kind
+  // By kind: pid, errno, or the status of waitpid. kOutputs: the number of bytes of the file, which
+  // follow the record, or an OutputFault below 0.
+  int32_t value = 0;
 };
 static_assert(std::is_trivially_copyable_v<ShimReport>);
 

@@ -37,7 +37,7 @@ class WorkDirectory {
   struct stat taken_ {};
 };
 
-// Deletes a directory and its contents, unwritable ones too, without following links.
+// Deletes a directory and its contents, unwritable ones too, or a file, without following links.
 void RemoveTree(const std::string& path);
 
 }  // namespace carillon::executor

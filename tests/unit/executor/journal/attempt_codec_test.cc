@@ -50,6 +50,52 @@ TEST(AttemptCodecTest, EndGoesThereAndBack) {
   }
 }
 
+// The layouts are those of the versions on disk: a journal may be of an earlier or a later program.
+TEST(AttemptCodecTest, StoredEndHasTheOldVersionUnlessItHasOutputs) {
+  AttemptEnded ended = Sample();
+  ByteWriter old;
+  old.U32(1);
+  PutEnded(old, ended);
+  ByteWriter stored;
+  PutStoredEnd(stored, ended);
+  EXPECT_EQ(stored.bytes(), old.bytes());
+  ended.result.outputs = {{"rows", "12"}, {"text", "a\nb"}};
+  ByteWriter with;
+  PutStoredEnd(with, ended);
+  ByteReader in(with.bytes());
+  EXPECT_EQ(GetStoredEnd(in).result, ended.result);
+  EXPECT_TRUE(in.Finished());
+  ByteReader version(with.bytes());
+  EXPECT_EQ(version.U32(), 2u);
+  ByteWriter later;
+  later.U32(3);
+  PutEndedOutputs(later, ended);
+  ByteReader unknown(later.bytes());
+  GetStoredEnd(unknown);
+  EXPECT_FALSE(unknown.Finished());
+}
+
+TEST(WardenProtocolTest, EndCarriesOutputsOnlyToADaemonThatTakesThem) {
+  const auto received = [](const WardenMessage& message) {
+    FrameReader reader;
+    reader.Feed(EncodeFrame(message));
+    WardenMessage back;
+    EXPECT_TRUE(reader.Next(&back).value_or(false));
+    return back;
+  };
+  AttemptEnded ended = Sample();
+  EXPECT_TRUE(
+      std::holds_alternative<warden_message::Ended>(WithOutputs(warden_message::Ended{ended})));
+  ended.result.outputs = {{"a", "1"}};
+  const auto without = received(warden_message::Ended{ended});
+  EXPECT_EQ(std::get<warden_message::Ended>(without).ended.result.outputs, Outputs{});
+  const auto with = received(WithOutputs(warden_message::Ended{ended}));
+  EXPECT_EQ(std::get<warden_message::EndedOutputs>(with).ended.result, ended.result);
+  const auto listed = received(WithOutputs(warden_message::ListEnded{7, ended}));
+  EXPECT_EQ(std::get<warden_message::ListEndedOutputs>(listed).request, 7u);
+  EXPECT_EQ(std::get<warden_message::ListEndedOutputs>(listed).ended.result, ended.result);
+}
+
 TEST(WardenProtocolTest, StartGoesThereAndBackInAnyPieces) {
   StartAttempt start;
   start.attempt = Sample().attempt;
@@ -102,7 +148,10 @@ TEST(WardenProtocolTest, MalformedFramesAreRefused) {
 }
 
 TEST(WardenProtocolTest, RandomChangesNeverCrash) {
+  AttemptEnded full = Sample();
+  full.result.outputs = {{"rows", "12"}};
   const std::string good = EncodeFrame(warden_message::Ended{Sample()}) +
+                           EncodeFrame(warden_message::EndedOutputs{full}) +
                            EncodeFrame(warden_message::Renew{SteadyTime(5s), {Sample().attempt}});
   Rng rng(7);
   for (int i = 0; i < 20'000; ++i) {

@@ -69,6 +69,8 @@ TEST_F(WardenRunTest, EnvironmentIsExactlyWhatWasGiven) {
   start.env["TEXT"] = "two words";
   const AttemptResult result = Run(start);
   std::string expected;
+  start.env[kOutputFileVariable] =
+      directory() + "/work" + fmt::format("/{}.1.outputs", EncodeRunId(start.attempt.key));
   for (const auto& [name, value] : start.env) expected += name + "=" + value + "\n";
   // The shell itself adds PWD to the environment.
   std::string got = result.output;
