@@ -104,6 +104,7 @@ json RunToJson(const RunDetail& run, bool with_attempts) {
   if (!with_attempts) return to;
   to["attempts"] = AttemptsToJson(run);
   to["trigger"] = TriggerToJson(run.trigger);
+  to["outputs"] = run.result.outputs;
   return to;
 }
 

@@ -235,6 +235,11 @@ Status DecodeAttemptResult(const v1::TaskResult& from, AttemptResult& result) {
   result.ended = *ended;
   result.output = from.output();
   result.output_truncated = from.output_truncated();
+  if (from.outputs_size() > static_cast<int>(kOutputsMax)) return Corrupt("too many outputs");
+  for (const v1::Output& output : from.outputs()) {
+    if (!result.outputs.emplace(output.name(), output.value()).second) return Corrupt("outputs");
+  }
+  if (!CheckOutputs(result.outputs).ok()) return Corrupt("outputs");
   return {};
 }
 
@@ -279,6 +284,11 @@ void EncodeResult(const ResultMessage& message, v1::TaskResult& to) {
   to.set_segment(report.segment.value());
   to.set_claim_token(FormatClaimToken(report.token));
   to.set_output_truncated(result.output_truncated);
+  for (const auto& [name, value] : result.outputs) {
+    v1::Output& output = *to.add_outputs();
+    output.set_name(name);
+    output.set_value(value);
+  }
 }
 
 // The first byte of a JSON record. No bundle begins with it, because in Protobuf it would begin a

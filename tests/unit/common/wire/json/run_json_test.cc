@@ -60,6 +60,14 @@ TEST(RunToJsonTest, AttemptsAreListedOnlyWhenAskedFor) {
   EXPECT_FALSE(RunToJson(CompletedRun(), false).contains("attempts"));
 }
 
+TEST(RunToJsonTest, OutputsAreShownWithTheAttempts) {
+  RunDetail run = CompletedRun();
+  EXPECT_EQ(RunToJson(run, true)["outputs"], json::object());
+  run.result.outputs = {{"rows", "12"}, {"text", "a\nb"}};
+  EXPECT_EQ(RunToJson(run, true)["outputs"], (json{{"rows", "12"}, {"text", "a\nb"}}));
+  EXPECT_FALSE(RunToJson(run, false).contains("outputs"));
+}
+
 TEST(RunToJsonTest, LastAttemptIsInTheList) {
   const json attempts = RunToJson(CompletedRun(), true)["attempts"];
   ASSERT_EQ(attempts.size(), 2u);
