@@ -29,7 +29,8 @@ HeldAttempt HeldOf(const ResultReport& report) {
 size_t BytesOf(const ResultMessage& message) {
   const ResultReport& report = message.report;
   return sizeof(ResultMessage) + message.job_id.value().size() + report.executor.value().size() +
-         report.result.output.size() + report.result.error.size() + report.result.reason.size();
+         report.result.output.size() + report.result.error.size() + report.result.reason.size() +
+         carillon::BytesOf(report.result.outputs);
 }
 
 // True if the error may concern a single result. A conflict does, because the row of one of the
@@ -44,7 +45,8 @@ std::optional<Duration> RanFor(const AttemptResult& result) {
 }
 
 bool IsBare(const AttemptResult& result) {
-  return result.output.empty() && result.error.empty() && result.reason.empty();
+  return result.output.empty() && result.error.empty() && result.reason.empty() &&
+         result.outputs.empty();
 }
 
 std::string_view Name(ResultVerdict verdict) {
@@ -279,8 +281,8 @@ bool ResultApplier::DeadLetterTexts(Item& item, const Error& error) {
   return kept.ok();
 }
 
-// A result that the store does not accept must not leave its run RUNNING. Without output and texts
-// the result consists of a few numbers, so the store has hardly any reason to refuse it.
+// A result that the store does not accept must not leave its run RUNNING. Without output, outputs
+// and texts the result consists of a few numbers, so the store has hardly any reason to refuse it.
 Status ResultApplier::WriteWithoutTexts(const OwnedView& view, const Item& item, Round* round) {
   std::vector<Item> bare{item};
   AttemptResult& result = bare[0].message.report.result;
@@ -288,6 +290,7 @@ Status ResultApplier::WriteWithoutTexts(const OwnedView& view, const Item& item,
   result.output.clear();
   result.error.clear();
   result.reason.clear();
+  result.outputs.clear();
   const auto effects = Apply(view, bare);
   if (!effects.ok()) return effects.error();
   Applied(view, bare, *effects, round);

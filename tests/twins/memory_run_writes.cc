@@ -134,6 +134,7 @@ void WriteSkip(MemoryTables& tables, RunEntry entry, std::string_view why, WallT
 }
 
 void RecordAttempt(RunEntry& entry, RunAttempt attempt) {
+  attempt.result.outputs.clear();  // only those of the run's last attempt are kept
   const auto place = std::lower_bound(
       entry.attempts.begin(), entry.attempts.end(), attempt.attempt,
       [](const RunAttempt& earlier, int number) { return earlier.attempt < number; });

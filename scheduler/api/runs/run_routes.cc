@@ -158,6 +158,7 @@ StoredAnswer KeptAnswer(const RunDetail& run, const json& allowed_actions) {
   json shown = RunToJson(run, false);
   shown["output"] = "";
   shown["attempts"] = json::array();
+  shown["outputs"] = json::object();
   return RetriedAnswer(run, std::move(shown), allowed_actions);
 }
 

@@ -39,6 +39,37 @@ TYPED_TEST(ResultContract, SuccessCompletesTheRunWithItsOutput) {
   EXPECT_TRUE(s.v(s.runs.ListDeadLetters({.limit = 10})).empty());
 }
 
+TYPED_TEST(ResultContract, OutputsAreKeptWithTheResult) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const RunRow running = Running(s, fence);
+  ResultReport report = s.ReportOf(running, RunState::kCompleted, kT0 + 3s);
+  // Without other texts: a store must not take the result for a plain one.
+  report.result.outputs = {{"rows", "12"}, {"text", "a\n\"b\" \xe4\xb8\xad"}};
+  EXPECT_EQ(s.Apply(report, fence, kT0 + 4s).state, RunState::kCompleted);
+  EXPECT_EQ(s.Get(running.key).result, report.result);
+}
+
+TYPED_TEST(ResultContract, RetryClearsTheOutputs) {
+  StoreDriver s = this->driver();
+  const Fence fence = s.Take();
+  const RunRow running = Running(s, fence, 1);
+  ResultReport report = s.ReportOf(running, RunState::kFailed);
+  report.result.outputs = {{"rows", "12"}};
+  EXPECT_EQ(s.Apply(report, fence, kT0 + 10s).state, RunState::kPending);
+  EXPECT_EQ(s.Get(running.key).result.outputs, Outputs{});
+  ASSERT_EQ(s.Get(running.key).attempts.size(), 1u);
+  EXPECT_EQ(s.Get(running.key).attempts[0].result.outputs, Outputs{});
+  const RunRow second = s.Start(s.Get(running.key).row, 2, fence, kT0 + 2min);
+  EXPECT_EQ(s.Get(running.key).result.outputs, Outputs{});
+  report = s.ReportOf(second, RunState::kFailed);
+  report.result.outputs = {{"other", "1"}};
+  EXPECT_EQ(s.Apply(report, fence, kT0 + 3min).state, RunState::kFailed);
+  EXPECT_EQ(s.Get(running.key).result.outputs, report.result.outputs);
+  s.v(s.runs.RetryRun({.key = running.key}, {.now = kT0 + 4min}));
+  EXPECT_EQ(s.Get(running.key).result.outputs, Outputs{});
+}
+
 TYPED_TEST(ResultContract, RepeatedReportChangesNothing) {
   StoreDriver s = this->driver();
   const Fence fence = s.Take();

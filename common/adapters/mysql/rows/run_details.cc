@@ -4,6 +4,7 @@
 
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/domain/run/dependents.h"
+#include "common/wire/json/outputs_json.h"
 
 namespace carillon::mysql {
 namespace {
@@ -25,9 +26,9 @@ const std::string kDetailColumns =
     kRunColumns +
     ", r.reason, r.error, r.exit_code, r.started_us, r.ended_us, r.output, "
     "r.output_truncated, j.job_id, COALESCE(v.name, j.name), r.planned_us, "
-    "r.parameters, r.trace_id, r.started_by";
+    "r.parameters, r.trace_id, r.started_by, r.outputs";
 
-RunDetail ReadOne(const Rows& rows, StoredRun* run) {
+RunDetail ReadOne(Session& session, const Rows& rows, StoredRun* run) {
   *run = ReadRun(rows);
   RunDetail detail;
   detail.result = ReadResult(rows, kRunColumnCount + 1);
@@ -41,6 +42,14 @@ RunDetail ReadOne(const Rows& rows, StoredRun* run) {
   detail.parameters_json = rows.Text(kRunColumnCount + 11);
   detail.trace_id = rows.Text(kRunColumnCount + 12);
   detail.trigger = TriggerFromText(rows.Text(kRunColumnCount + 13));
+  if (!rows.IsNull(kRunColumnCount + 14)) {
+    auto outputs = OutputsFromJson(rows.Text(kRunColumnCount + 14));
+    if (outputs.ok()) {
+      detail.result.outputs = *std::move(outputs);
+    } else {
+      session.NoteUnreadable("job_runs", EncodeRunId(run->row.key), "unreadable outputs");
+    }
+  }
   return detail;
 }
 
@@ -107,7 +116,7 @@ Result<ReadRows> ReadSome(Session& session, const DetailQuery& query, size_t lim
             params));
     while (rows.Next()) {
       StoredRun run;
-      RunDetail detail = ReadOne(rows, &run);
+      RunDetail detail = ReadOne(session, rows, &run);
       if (!NoteIfUnreadable(session, run)) {
         ++read.left_out;
         continue;

@@ -7,6 +7,7 @@
 #include "common/adapters/mysql/rows/queue_statements.h"
 #include "common/base/failpoint.h"
 #include "common/domain/run/skip.h"
+#include "common/wire/json/outputs_json.h"
 
 namespace carillon::mysql {
 std::string KeyedRuns(std::string_view columns) {
@@ -51,12 +52,13 @@ const std::string kFinal =
 const std::string kFinalWithError =
     UpdateRuns(kFinalColumns, fmt::format("{}, r.error = IF(k.t = 7, r.error, NULL)", kFinalSet),
                "r.state + 0 = k.o");
-const std::string kFinalWithOutput =
-    UpdateRuns(std::string(kFinalColumns) + ", m LONGTEXT PATH '$[11]', w LONGTEXT PATH '$[12]'",
-               fmt::format("{}, r.error = IF(k.t = 7, COALESCE(r.error, FROM_BASE64(k.m)), "
-                           "FROM_BASE64(k.m)), r.output = FROM_BASE64(k.w)",
-                           kFinalSet),
-               "r.state + 0 = k.o");
+const std::string kFinalWithOutput = UpdateRuns(
+    std::string(kFinalColumns) +
+        ", m LONGTEXT PATH '$[11]', w LONGTEXT PATH '$[12]', v LONGTEXT PATH '$[13]'",
+    fmt::format("{}, r.error = IF(k.t = 7, COALESCE(r.error, FROM_BASE64(k.m)), "
+                "FROM_BASE64(k.m)), r.output = FROM_BASE64(k.w), r.outputs = FROM_BASE64(k.v)",
+                kFinalSet),
+    "r.state + 0 = k.o");
 
 const std::string kPending = UpdateRuns(
     "o INT PATH '$[3]', a INT PATH '$[4]', u BIGINT PATH '$[5]', v BIGINT PATH '$[6]', "
@@ -67,7 +69,7 @@ const std::string kPending = UpdateRuns(
     "r.open_segment = r.segment, r.ended_as = NULL, r.cancel_requested = 0, r.started_us = 0, "
     "r.ended_us = 0, "
     "r.exit_code = NULL, r.output_truncated = 0, r.error = NULL, r.output = NULL, "
-    "r.group_no = 0, r.group_slot = 0",
+    "r.outputs = NULL, r.group_no = 0, r.group_slot = 0",
     "r.state + 0 = k.o");
 
 const std::string kHeld = UpdateRuns("o INT PATH '$[3]', r VARCHAR(255) PATH '$[4]'",
@@ -266,7 +268,8 @@ void RunWriter::Unqueue(const StoredRun& run) {
 Status RunWriter::AddFinal(const StoredRun& run, const Before& before, const AttemptResult& result,
                            std::string_view reason) {
   AddCompletion(run.row, result.ended, completions_);
-  const bool with_output = !result.output.empty() || !result.error.empty();
+  const bool with_output =
+      !result.output.empty() || !result.error.empty() || !result.outputs.empty();
   const bool no_error_yet = before.state == RunState::kRunning && !before.cancel_requested;
   JsonRows& rows = with_output ? finals_with_output_ : no_error_yet ? finals_ : finals_with_error_;
   rows.Begin()
@@ -281,6 +284,7 @@ Status RunWriter::AddFinal(const StoredRun& run, const Before& before, const Att
   if (!with_output) return {};
   AddBlob(rows, result.error);
   AddBlob(rows, result.output);
+  AddBlob(rows, result.outputs.empty() ? "" : OutputsToJson(result.outputs));
   return FlushIfLarge(kFinalWithOutput, rows, true);
 }
 
