@@ -197,6 +197,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, Host& host) {
   AddGroupCommands(app, session);
   AddCalendarCommands(app, session);
   AddRunCommands(app, session);
+  AddOutputCommand(app, session);
   AddBulkCommands(app, session);
   AddBackfillCommands(app, session);
   AddFileCommands(app, session);

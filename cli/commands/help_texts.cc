@@ -12,7 +12,7 @@ struct CommandGroup {
 
 constexpr std::array kCommandGroups = {
     CommandGroup{"Jobs", "job schedule group calendar namespace"},
-    CommandGroup{"Runs", "run bulk backfill dead-letter"},
+    CommandGroup{"Runs", "run output bulk backfill dead-letter"},
     CommandGroup{"Files", "apply diff validate export import"},
     CommandGroup{"Operations", "executor system delivery notify audit backup"},
     CommandGroup{"Access", "login logout whoami user role token secret"},
@@ -64,6 +64,10 @@ constexpr std::array kExamples = {
               "carillon run list --job backup --limit 5"}},
     Examples{"run logs",
              {"carillon run logs RUN_ID -f", "carillon run logs RUN_ID --tail 100 --timestamps"}},
+    Examples{"run outputs",
+             {"carillon run outputs RUN_ID", "carillon run outputs RUN_ID --json | jq -r .rows"}},
+    Examples{"output",
+             {"carillon output rows \"$(wc -l < rows.csv)\"", "carillon output change -- -5"}},
     Examples{"run cancel",
              {"carillon run cancel RUN_ID --reason 'wrong parameters'",
               "carillon run cancel RUN_ID --kill"}},

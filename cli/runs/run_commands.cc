@@ -5,6 +5,7 @@
 #include "cli/runs/run_logs.h"
 #include "cli/runs/run_wait.h"
 #include "common/domain/run/run.h"
+#include "common/wire/json/json_text.h"
 
 namespace carillon::cli {
 namespace {
@@ -17,6 +18,7 @@ struct RunArguments {
   std::string longest;
   bool confirm_overlap = false;
   bool kill = false;
+  bool as_json = false;
   RunListFlags list;
 };
 
@@ -57,6 +59,30 @@ Outcome<ExitCode> Get(Session& session, const RunArguments& arguments) {
   CARILLON_ASSIGN_OR_RETURN(const ApiResponse run,
                             session.Call({.path = PathOf(arguments.ids[0])}));
   PrintRun(session, run.body);
+  return ExitCode::kDone;
+}
+
+// A table has the outputs only. JSON is an object of their exact texts.
+Outcome<ExitCode> ShowOutputs(Session& session, const RunArguments& arguments) {
+  static const View view{{{"NAME", "name"}, {"VALUE", "value"}}, "name"};
+  CARILLON_ASSIGN_OR_RETURN(const ApiResponse run,
+                            session.Call({.path = PathOf(arguments.ids[0])}));
+  const json outputs = run.body.value("outputs", json::object());
+  Printer print = session.Print();
+  const bool names = session.flags().quiet || print.form() == Form::kName;
+  if (arguments.as_json && print.form() == Form::kTable && !names) {
+    print.Line(JsonToText(outputs));
+    return ExitCode::kDone;
+  }
+  if (!names && print.form() != Form::kTable) {
+    print.Object(outputs, view);
+    return ExitCode::kDone;
+  }
+  json items = json::array();
+  for (const auto& [name, value] : outputs.items()) {
+    items.push_back({{"name", name}, {"value", value}});
+  }
+  print.List({{"items", std::move(items)}}, view);
   return ExitCode::kDone;
 }
 
@@ -179,6 +205,8 @@ void AddRunCommands(CLI::App& app, Session& session) {
     return added;
   };
   verb("get", "Show a run with its attempts", false, &Get);
+  CLI::App* outputs = verb("outputs", "Show the outputs of a run", false, &ShowOutputs);
+  outputs->add_flag("--json", a->as_json, "Print an object of texts, as -o json does");
   CLI::App* logs = run->add_subcommand("logs", "Print the log of a run");
   const auto log_flags = std::make_shared<LogFlags>();
   AddLogFlags(logs, *log_flags);

@@ -47,6 +47,7 @@ OTHERWISE = {
     "completion bash": "tests/interfaces/docs/test_completion.py", "completion zsh": "tests/interfaces/docs/test_completion.py",
     "completion fish": "tests/interfaces/docs/test_completion.py",
     "executor authority": "writes a key, another each time; tests/standalone/operations/test_tls.py",
+    "output": "a file inside a run; tests/unit/cli/runs/output_command_test.cc",
     "version": "the version; tests/unit/cli", "help": "the flags of a verb; tests/unit/cli",
 }
 # Operations that no verb uses to print JSON.

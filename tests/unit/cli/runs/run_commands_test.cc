@@ -138,6 +138,19 @@ TEST_F(RunCommandsTest, AttemptsAreATableBelowTheRun) {
       "-\n");
 }
 
+TEST_F(RunCommandsTest, OutputsAreATableOrAnObject) {
+  const json outputs = {{"rows", "12"}, {"text", "a\nb"}};
+  Answer("GET /api/runs/R1", {{"run_id", "R1"}, {"outputs", outputs}});
+  EXPECT_EQ(Run({"run", "outputs", "R1"}), 0) << err();
+  EXPECT_EQ(out(), "NAME  VALUE\nrows  12\ntext  a b\n");
+  EXPECT_EQ(Run({"run", "outputs", "R1", "--json"}), 0) << err();
+  EXPECT_EQ(OutJson(), outputs);
+  EXPECT_EQ(Run({"run", "outputs", "R1", "-o", "json"}), 0) << err();
+  EXPECT_EQ(OutJson(), outputs);
+  EXPECT_EQ(Run({"run", "outputs", "R1", "-q"}), 0) << err();
+  EXPECT_EQ(out(), "rows\ntext\n");
+}
+
 TEST_F(RunCommandsTest, StatesAreTakenInAnyCase) {
   Answer("GET /api/runs?state=FAILED&page_size=50",
          {{"items", json::array()}, {"next_page_token", nullptr}});
