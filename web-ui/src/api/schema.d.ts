@@ -632,6 +632,9 @@ export interface components {
       trace_id?: string;
       parameters?: components['schemas']['Parameters'];
       attempts: components['schemas']['Attempt'][];
+      outputs: {
+        [key: string]: string;
+      };
       allowed_actions: ('cancel' | 'retry')[];
       waiting?: null | {
         /** @enum {string} */

@@ -56,7 +56,7 @@ export type FireLoad = Schemas['FireLoad'];
 
 // A run in a list. The response for a single run also has the optional fields.
 export type Run = Schemas['Run'] &
-  Partial<Pick<Schemas['RunDetail'], 'attempts' | 'waiting' | 'allowed_actions'>>;
+  Partial<Pick<Schemas['RunDetail'], 'attempts' | 'outputs' | 'waiting' | 'allowed_actions'>>;
 export type RecentRun = Schemas['RecentRun'];
 export type Attempt = Schemas['Attempt'];
 

@@ -104,6 +104,7 @@ export const en = {
   'reason.exit_code': 'Exit code',
   'reason.signal': 'Killed by a signal',
   'reason.spawn': 'Could not start',
+  'reason.bad_outputs': 'Invalid outputs',
   'reason.timeout': 'Timeout exceeded',
   'reason.cancelled': 'Cancelled',
   'reason.executor_lost': 'Executor lost',

@@ -106,6 +106,7 @@ export const zhCN: TwinOf<typeof en> = {
   'reason.exit_code': '退出码',
   'reason.signal': '被信号终止',
   'reason.spawn': '无法启动',
+  'reason.bad_outputs': '输出值无效',
   'reason.timeout': '运行超时',
   'reason.cancelled': '已取消',
   'reason.executor_lost': '执行器失联',

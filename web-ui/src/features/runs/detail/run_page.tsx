@@ -1,5 +1,5 @@
-// Page of one run: the steps of its life and the delays between them, its attempts, its output. The page is
-// refreshed while the run is active.
+// Page of one run: the steps of its life and the delays between them, its attempts, its output and outputs. The
+// page is refreshed while the run is active.
 import './texts.en';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
@@ -26,6 +26,7 @@ import { attemptOf, attemptToShow, duration, failedBefore, timeline } from './ru
 import { RetryBanner, StartsIn, WaitsForGroup, WaitsForSlot, groupPlace, slotPlace } from './waiting_text';
 
 const Attempts = lazy(() => import('./attempts_card'));
+const Outputs = lazy(() => import('./outputs_card'));
 const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
 const route = getRouteApi('/runs/$id');
 const SOON_MS = 700; // ms; refresh interval until the run has ended
@@ -86,6 +87,11 @@ function Known({ run }: { run: Run }) {
       <div className="grid gap-4 xl:grid-cols-[minmax(0,1fr)_360px]">
         <div className="grid min-w-0 content-start gap-4">
           <OutputCard run={run} />
+          {run.outputs && Object.keys(run.outputs).length > 0 && (
+            <Suspense>
+              <Outputs outputs={run.outputs} />
+            </Suspense>
+          )}
           {run.attempts?.some((one) => one.ended_at !== null) && (
             <Suspense>
               <Attempts run={run} />

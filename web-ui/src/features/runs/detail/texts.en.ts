@@ -48,6 +48,12 @@ export const en = {
   'run.waits_group_of': 'Waits for a slot of group {{group}}, {{place}} of {{length}}, since',
   'run.view_group': 'View the group',
   'run.starts_in': 'Starts in {{span}} ({{at}}).',
+  'run.outputs': 'Outputs',
+  'run.output_name': 'Name',
+  'run.output_value': 'Value',
+  'run.output_copy': 'Copy {{name}}',
+  'run.output_copied': 'Copied',
+  'run.output_copy_failed': 'Could not copy. Select the value and copy it.',
   'step.previous_ended': 'Attempt {{n}} ended',
 } as const;
 addEnglish(en);

@@ -49,5 +49,11 @@ export const zhCN: TwinOf<typeof en> = {
   'run.waits_group_of': '正在等待并发组 {{group}} 的名额：排第 {{place}} 位，共 {{length}} 个，开始等待于',
   'run.view_group': '查看并发组',
   'run.starts_in': '将在 {{span}} 后开始（{{at}}）。',
+  'run.outputs': '输出值',
+  'run.output_name': '名称',
+  'run.output_value': '值',
+  'run.output_copy': '复制 {{name}}',
+  'run.output_copied': '已复制',
+  'run.output_copy_failed': '无法复制，请选中该值后手动复制。',
   'step.previous_ended': '第 {{n}} 次尝试结束',
 };
