@@ -264,6 +264,32 @@ class OutputTest(ServerCase):
         self.assertEqual((run["state"], run["output"]), ("COMPLETED", "done\n"))
 
 
+class OutputsTest(ServerCase):
+    def test_values_of_a_process_are_shown_and_a_retry_clears_them(self):
+        job = self.create(command='echo "attempt=$CARILLON_ATTEMPT" >> "$CARILLON_OUTPUT_FILE"; '
+                                  'if [ "$CARILLON_ATTEMPT" = 1 ]; then exit 3; fi; sleep 300')
+        run = self.execute(job)
+        self.assertEqual((run["state"], run["exit_code"], run["outputs"]), ("FAILED", 3, {"attempt": "1"}))
+        self.assertNotIn("outputs", self.api.runs(job["job_id"])[0])
+        path = f"/api/runs/{run['run_id']}"
+        self.assertEqual(self.api.post(path + "/retry")["outputs"], {})
+        wait_until(lambda: self.api.get(path)["state"] == "RUNNING", 15, "RUNNING")
+        self.assertEqual(self.api.get(path)["outputs"], {})
+        self.api.post(path + "/cancel", {"mode": "kill"})
+        self.assertEqual(self.ended(run["run_id"])["outputs"], {})
+
+    def test_a_text_of_several_lines_and_the_command_that_shows_it(self):
+        run = self.execute(self.create(command=f"{BIN}/carillon output text \"$(printf 'a\\nb')\""))
+        self.assertEqual((run["state"], run["outputs"]), ("COMPLETED", {"text": "a\nb"}))
+        code, out, _ = cli(self.server, "run", "outputs", run["run_id"], "--json")
+        self.assertEqual((code, json.loads(out)), (0, {"text": "a\nb"}))
+
+    def test_outputs_that_cannot_be_used_fail_the_run(self):
+        run = self.execute(self.create(command='head -c 20000 /dev/zero | tr "\\0" x > "$CARILLON_OUTPUT_FILE"'))
+        self.assertEqual((run["state"], run["reason"], run["exit_code"]), ("FAILED", "bad_outputs", 0))
+        self.assertEqual(run["outputs"], {})
+
+
 class RestartTest(unittest.TestCase):
     def test_data_survive_and_runs_are_adopted(self):
         server = Standalone().start()
