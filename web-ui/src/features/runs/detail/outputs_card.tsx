@@ -18,7 +18,9 @@ export default function Outputs({ outputs }: { outputs: Record<string, string> }
             <tr>
               <th scope="col">{t('run.output_name')}</th>
               <th scope="col">{t('run.output_value')}</th>
-              <th />
+              <th scope="col">
+                <span className="sr-only">{t('actions')}</span>
+              </th>
             </tr>
           </thead>
           <tbody>
