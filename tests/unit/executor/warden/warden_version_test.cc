@@ -35,6 +35,7 @@ class OldWarden {
   int masked_starts() const { return masked_starts_; }
   int cancels() const { return cancels_; }
   int kills() const { return kills_; }
+  int asked_for_outputs() const { return asked_for_outputs_; }
 
  private:
   void Serve() {
@@ -66,6 +67,8 @@ class OldWarden {
       ++cancels_;
     } else if (std::holds_alternative<warden_message::Kill>(message)) {
       ++kills_;
+    } else if (std::holds_alternative<warden_message::TakeOutputs>(message)) {
+      ++asked_for_outputs_;
     }
   }
   void Say(const WardenMessage& message) {
@@ -84,6 +87,7 @@ class OldWarden {
   std::atomic<int> masked_starts_ = 0;
   std::atomic<int> cancels_ = 0;
   std::atomic<int> kills_ = 0;
+  std::atomic<int> asked_for_outputs_ = 0;
   std::thread thread_;
 };
 
@@ -126,6 +130,17 @@ TEST_F(WardenVersionTest, OneThatCanIsSentItAsSuch) {
   EXPECT_TRUE(client->Start(Attempt(1, "hunter22")).ok());
   ASSERT_TRUE(test::WaitUntil([&] { return warden.masked_starts() == 1; }));
   EXPECT_EQ(warden.starts(), 0);
+}
+
+TEST_F(WardenVersionTest, OnlyOneThatHasOutputsIsAskedForThem) {
+  {
+    OldWarden warden(directory(), kWardenAnswers);
+    Attach();
+    EXPECT_EQ(warden.asked_for_outputs(), 0);
+  }
+  OldWarden warden(directory(), kWardenSendsOutputs);
+  Attach();
+  EXPECT_EQ(warden.asked_for_outputs(), 1);
 }
 
 TEST_F(WardenVersionTest, OneThatCannotKillGivesTheGrace) {
