@@ -45,6 +45,9 @@ constexpr std::array kExamples = {
              {"carillon job why backup 8h", "carillon job why backup 2026-03-01T02:30:00Z"}},
     Examples{"job queue",
              {"carillon job queue backup", "carillon job queue backup --limit 1000 -o json"}},
+    Examples{"job deps", {"carillon job deps report", "carillon job deps report -o json"}},
+    Examples{"job delete",
+             {"carillon job delete backup", "carillon job delete load --force --yes"}},
     Examples{"job backfill",
              {"carillon job backfill report --from 7d --to 1h --dry-run",
               "carillon job backfill report --from 2026-03-01T00:00:00Z --to 2026-03-08T00:00:00Z "

@@ -9,6 +9,7 @@ void AddJobCommands(CLI::App& app, Session& session);
 void AddJobWriteCommands(CLI::App& job, Session& session);  // create, edit
 void AddVersionCommands(CLI::App& job, Session& session);   // versions, diff, revert
 void AddQueueCommand(CLI::App& job, Session& session);
+void AddDependenciesCommand(CLI::App& job, Session& session);
 void AddJobBackfillCommand(CLI::App& job, Session& session);
 void AddBackfillCommands(CLI::App& app, Session& session);
 void AddNamespaceCommands(CLI::App& app, Session& session);

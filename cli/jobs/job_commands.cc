@@ -33,6 +33,7 @@ struct JobArguments {
   bool wait = false;
   bool confirm_overlap = false;
   bool kill = false;
+  bool force = false;
   std::string longest;
   int fires = 10;
   std::string at;
@@ -83,9 +84,9 @@ Outcome<ExitCode> Delete(Session& session, const JobArguments& arguments) {
   if (!go) return ExitCode::kFailure;
   for (const std::string& id : arguments.ids) {
     CARILLON_ASSIGN_OR_RETURN(const std::string tag, CurrentTag(session, JobPath(id)));
-    CARILLON_ASSIGN_OR_RETURN(
-        const ApiResponse gone,
-        session.Call({.method = "DELETE", .path = JobPath(id), .if_match = tag}));
+    ApiRequest request{.method = "DELETE", .path = JobPath(id), .if_match = tag};
+    if (arguments.force) request.query.emplace_back("force", "true");
+    CARILLON_ASSIGN_OR_RETURN(const ApiResponse gone, session.Call(request));
     session.Say("Deleted " + id + ".");
   }
   return ExitCode::kDone;
@@ -232,6 +233,7 @@ void AddActions(CLI::App& job, Session& session, const std::shared_ptr<JobArgume
   }
   CLI::App* remove = job.add_subcommand("delete", "Delete jobs; active runs finish");
   remove->add_option("job", a->ids, "Job IDs")->required();
+  remove->add_flag("--force", a->force, "Also delete jobs after which others start");
   session.On(remove, [&session, a] { return Delete(session, *a); });
 
   CLI::App* cancel = job.add_subcommand("cancel", "Cancel all active and pending runs of jobs");
@@ -284,6 +286,8 @@ std::string ScheduleSummary(const json& job) {
     text = "every " + RateText(first.value("every_ms", int64_t{0}));
   } else if (first.value("kind", "") == "delay") {
     text = RateText(first.value("every_ms", int64_t{0})) + " after each run";
+  } else if (first.value("kind", "") == "after") {
+    text = "after " + Cell(first.value("job", json())) + " (" + first.value("on", "success") + ")";
   } else {
     text = "once " + Cell(first.value("at", json(nullptr)));
   }
@@ -307,6 +311,7 @@ void AddJobCommands(CLI::App& app, Session& session) {
   AddActions(*job, session, arguments);
   AddVersionCommands(*job, session);
   AddQueueCommand(*job, session);
+  AddDependenciesCommand(*job, session);
   AddJobBackfillCommand(*job, session);
   AddGapsCommand(*job, session);
 }

@@ -166,13 +166,20 @@ Result<json> SchedulesOf(const JobFlags& flags) {
     CARILLON_ASSIGN_OR_RETURN(const int64_t in_s, WholeSecondsOf("--in", delay));
     schedules.push_back({{"kind", "once"}, {"in_s", in_s}});
   }
+  if (flags.upstream.empty() && !flags.outcome.empty()) {
+    return {ErrorCode::kInvalid, "--on needs --after"};
+  }
+  for (const std::string& job : flags.upstream) {
+    schedules.push_back({{"kind", "after"}, {"job", job}});
+    if (!flags.outcome.empty()) schedules.back()["on"] = flags.outcome;
+  }
   return schedules;
 }
 
 bool NamesSchedules(const JobFlags& flags) {
   return flags.manual || !flags.crons.empty() || !flags.rates.empty() || !flags.instants.empty() ||
-         !flags.delays.empty() || !flags.pauses.empty() || !flags.start_time.empty() ||
-         LimitsFires(flags);
+         !flags.delays.empty() || !flags.pauses.empty() || !flags.upstream.empty() ||
+         !flags.outcome.empty() || !flags.start_time.empty() || LimitsFires(flags);
 }
 
 }  // namespace
@@ -204,6 +211,13 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
   CLI::Option* in = repeated("--in", flags.delays, "Once, after this time, e.g. 90m; repeatable");
   CLI::Option* pause = repeated("--delay", flags.pauses,
                                 "This long after the end of the last run, e.g. 10s; repeatable");
+  CLI::Option* after =
+      repeated("--after", flags.upstream, "After each run of this job, by its ID; repeatable");
+  CLI::Option* on =
+      verb->add_option("--on", flags.outcome,
+                       "Result after which --after starts: success (default), failure or done");
+  after->check(NotEmpty);
+  on->check(CLI::IsMember({"success", "failure", "done"}));
   CLI::Option* start =
       verb->add_option("--start-time", flags.start_time,
                        "RFC 3339 time before which --cron, --every and --delay do not fire");
@@ -222,7 +236,7 @@ void AddJobFlags(CLI::App* verb, JobFlags& flags) {
   repeated("--env", flags.env, "Environment variable, NAME=value; repeatable");
   repeated("--label", flags.labels, "Label, name=value; repeatable");
   verb->add_flag("--manual", flags.manual, "No schedule: run only manually")
-      ->excludes(cron, every, at, in, pause, start, end, jitter, calendar, blackout);
+      ->excludes(cron, every, at, in, pause, after, on, start, end, jitter, calendar, blackout);
   verb->add_flag("--paused", flags.paused, "Pause the job");
 }
 

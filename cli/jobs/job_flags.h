@@ -24,7 +24,9 @@ struct JobFlags {
   std::string jitter;
   std::string calendar;
   std::string blackout;
-  std::vector<std::string> pauses;  // of fixed-delay schedules
+  std::vector<std::string> pauses;    // of fixed-delay schedules
+  std::vector<std::string> upstream;  // IDs of the jobs of --after
+  std::string outcome;                // of every schedule in `upstream`; empty = not given
   std::vector<std::string> parameters;
   std::vector<std::string> env;
   std::vector<std::string> labels;

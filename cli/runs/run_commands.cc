@@ -4,6 +4,7 @@
 #include "cli/runs/group_text.h"
 #include "cli/runs/run_logs.h"
 #include "cli/runs/run_wait.h"
+#include "cli/runs/trigger_text.h"
 #include "common/domain/run/run.h"
 #include "common/wire/json/json_text.h"
 
@@ -26,8 +27,8 @@ std::string PathOf(const std::string& run_id, const std::string& action = "") {
   return "/api/runs/" + Escape(run_id) + (action.empty() ? "" : "/" + action);
 }
 
-// In table form the attempts are printed as a second table below the run, and a wait for a group as
-// one sentence.
+// In table form the attempts are printed as a second table below the run. A wait for a group and
+// the run that started this one are a text.
 void PrintRun(Session& session, json run) {
   static const View attempts_view{{{"ATTEMPT", "attempt"},
                                    {"STATE", "state"},
@@ -48,6 +49,10 @@ void PrintRun(Session& session, json run) {
   if (for_a_person && run.is_object() && run.contains("waiting")) {
     const std::string wait = GroupWaitText(run["waiting"]);
     if (!wait.empty()) run["waiting"] = wait;
+  }
+  if (for_a_person && run.is_object() && run.contains("trigger")) {
+    const std::string started_by = TriggerText(run["trigger"]);
+    if (!started_by.empty()) run["trigger"] = started_by;
   }
   print.Object(run, RunView());
   if (attempts.empty()) return;
@@ -138,7 +143,7 @@ void AddRunListFlags(CLI::App* verb, RunListFlags& flags) {
       ->allow_extra_args(false);
   verb->add_option(
           "--kind", flags.kinds,
-          "Only runs of this kind: cron, rate, once, delay, manual or backfill; repeatable")
+          "Only runs of this kind: cron, rate, once, delay, after, manual or backfill; repeatable")
       ->allow_extra_args(false);
   verb->add_option(
       "--since", flags.since,

@@ -32,6 +32,9 @@ std::string_view HintOf(std::string_view code) {
   if (code == "unauthenticated") {
     return "Sign in with `carillon login`, or pass a token with --token-file.";
   }
+  if (code == "has_dependents") {
+    return "Edit these jobs first, or delete it with --force; they are then no longer started.";
+  }
   if (code == "user_needed") return "Sign in with `carillon login`.";
   if (code == "stale_version") {
     return "Someone else has changed it in the meantime. Check the current version and try again.";
