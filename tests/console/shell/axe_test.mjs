@@ -40,6 +40,7 @@ before(async () => {
   await filled.api('PATCH', 'jobs/green', { description: 'second' }, { 'If-Match': '"v1"' });
   await filled.api('POST', 'jobs', { job_id: 'red', name: 'Red', command: 'exit 3' });
   await filled.api('POST', 'jobs', { job_id: 'idle', name: 'Idle', command: 'true', enabled: false });
+  await filled.api('POST', 'jobs', { job_id: 'last', name: 'Last', command: 'true', schedules: [{ kind: 'after', job: 'idle', on: 'failure' }] });
   await filled.api('POST', 'secrets', { name: 'shop_db', value: 'correct horse battery', description: 'the shop' });
   await filled.api('PUT', 'groups/db', { limit: 2 });
   await filled.api('PUT', 'calendars/office', { time_zone: 'UTC', weekdays: ['mon'], except: ['2026-12-25'] });
@@ -59,7 +60,7 @@ after(async () => {
 const LISTS = ['/', '/jobs', '/jobs/new', '/import', '/runs', '/gaps', '/bulk', '/bulk?state=STOPPED', '/backfills', '/schedule', '/schedule?view=week', '/executors', '/system', '/admin/users',
   '/admin/tokens', '/admin/secrets', '/groups', '/calendars', '/calendars?new=yes', '/admin/deliveries', '/admin/dead-letters', '/admin/audit', '/account', '/no-such-page'];
 const filledPages = () => [...LISTS, '/jobs?q=nothing-like-it', '/runs?state=LOST', '/jobs/green', '/jobs/green?tab=runs',
-  '/jobs/green?tab=configuration', '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z',
+  '/jobs/green?tab=configuration', '/jobs/last', '/jobs/idle?tab=dependencies', '/jobs/last?tab=dependencies', '/jobs/last/edit', '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z',
   '/groups/db', '/calendars/office', '/jobs/green?tab=audit', '/jobs/green/edit', '/executors/' + executor, '/runs/' + run, '/jobs?namespace=payroll', '/bulk/' + bulk, '/bulk/' + bulk + '?result=error', '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z',
   '/schedule?zone=UTC&pause_from=2099-03-02T03:00:00Z&pause_until=2099-03-02T05:00:00Z'];
 

@@ -44,6 +44,7 @@ before(async () => {
   await api('POST', 'jobs', { job_id: 'red', name: '报表', command: 'exit 3', schedules: [{ kind: 'rate', every_ms: 3_600_000 }] });
   await api('POST', 'jobs', { job_id: 'idle', name: '空闲', command: 'true' });
   await api('POST', 'jobs/idle/pause', { reason: '搬迁' });
+  await api('POST', 'jobs', { job_id: 'red-idle', name: '收尾', command: 'true', schedules: [{ kind: 'after', job: 'idle', on: 'failure' }] });
   ({ run_id: run } = await api('POST', 'jobs/green/execute', {}));
   ({ run_id: failed } = await api('POST', 'jobs/red/execute', {}));
   ({ bulk_id: bulk } = await api('POST', 'bulk', { action: 'pause', kind: 'job', ids: ['green', 'unbekannt'], reason: '搬迁', background: true }));
@@ -114,6 +115,7 @@ async function walk(from, paths) {
 test('on pages where nothing is yet', () => walk(empty, PAGES));
 test('on pages where there is something', () => walk(server, [...PAGES, '/jobs/green', '/jobs/green?tab=runs', '/jobs/green?tab=configuration',
   '/jobs/green?tab=versions&version=2&against=1', '/jobs/green?tab=why&at=2020-01-01T00:00:00Z', '/jobs/green/edit', '/jobs/red', '/jobs/idle',
+  '/jobs/red-idle', '/jobs/red-idle/edit', '/jobs/red-idle?tab=dependencies', '/jobs/idle?tab=dependencies',
   '/runs/' + run, '/runs/' + failed, '/bulk/' + bulk, '/schedule?zone=UTC&date=2099-03-02&hour=2099-03-02T03:00:00Z',
   '/schedule?zone=UTC&pause_from=2099-03-02T03:00:00Z&pause_until=2099-03-02T05:00:00Z']));
 

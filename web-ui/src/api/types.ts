@@ -39,7 +39,18 @@ export interface Reachable {
   allowed_actions?: string[];
 }
 
-export type Job = Schemas['Job'];
+// The results of an upstream job after which a schedule of kind `after` fires.
+export const UPSTREAM = ['success', 'failure', 'done'] as const;
+export type Upstream = (typeof UPSTREAM)[number];
+export interface AfterSchedule {
+  kind: 'after';
+  job: string;
+  on?: Upstream;
+  parameters?: Schemas['Parameters'];
+  schedule_id?: number;
+}
+
+export type Job = Omit<Schemas['Job'], 'schedules'> & { schedules: Schedule[] };
 export type ParameterRule = Schemas['ParameterRule'];
 export type JobQueue = Schemas['JobQueue'];
 export type JobVersion = Schemas['JobVersion'];
@@ -47,16 +58,26 @@ export type FieldChange = Schemas['Change'];
 export type Notify = Schemas['Notify'];
 export type Why = Schemas['WhyJob'];
 
-export type Schedule = Schemas['Schedule'];
+export type Schedule = Schemas['Schedule'] | AfterSchedule;
 export type Preview = Schemas['PreviewSchedule'];
 export type Fire = Schemas['Fire'];
 export type SkippedFire = Schemas['SkippedFire'];
 export type FireBucket = Schemas['FireBucket'];
 export type FireLoad = Schemas['FireLoad'];
 
+// The run of an upstream job that started a run of kind `after`.
+export interface Trigger {
+  run_id: string;
+  job_id: string;
+  job_name: string;
+  state: RunState;
+  fire_time: string;
+}
 // A run in a list. The response for a single run also has the optional fields.
 export type Run = Schemas['Run'] &
-  Partial<Pick<Schemas['RunDetail'], 'attempts' | 'outputs' | 'waiting' | 'allowed_actions'>>;
+  Partial<Pick<Schemas['RunDetail'], 'attempts' | 'outputs' | 'waiting' | 'allowed_actions'>> & {
+    trigger?: Trigger | null;
+  };
 export type RecentRun = Schemas['RecentRun'];
 export type Attempt = Schemas['Attempt'];
 

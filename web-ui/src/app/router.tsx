@@ -106,7 +106,15 @@ const editJob = createRoute({
   component: lazyRouteComponent(() => import('../features/jobs/form/form_page'), 'EditJobPage'),
 });
 
-export const JOB_TABS = ['overview', 'runs', 'configuration', 'versions', 'why', 'audit'] as const;
+export const JOB_TABS = [
+  'overview',
+  'runs',
+  'configuration',
+  'dependencies',
+  'versions',
+  'why',
+  'audit',
+] as const;
 interface JobSearch {
   tab?: (typeof JOB_TABS)[number];
   state?: string[];

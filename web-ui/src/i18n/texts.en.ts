@@ -95,6 +95,7 @@ export const en = {
   'kind.cron': 'Cron',
   'kind.rate': 'Interval',
   'kind.delay': 'Fixed delay',
+  'kind.after': 'After a job',
   'kind.once': 'Once',
   'kind.manual': 'Manual',
   'kind.backfill': 'Backfill',

@@ -97,6 +97,7 @@ export const zhCN: TwinOf<typeof en> = {
   'kind.cron': 'Cron',
   'kind.rate': '固定间隔',
   'kind.delay': '固定延迟',
+  'kind.after': '任务之后',
   'kind.once': '单次',
   'kind.manual': '手动',
   'kind.backfill': '补跑',

@@ -9,6 +9,7 @@ import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { toast, toastError } from '../../../ui/toasts';
 import { explain } from '../../../ui/ui';
+import { dependentsIn } from './dependents';
 
 export const jobPath = (id: string) => 'jobs/' + encodeURIComponent(id);
 
@@ -56,19 +57,30 @@ export function useSetEnabled() {
   });
 }
 
-export function useDeleteJob(onDone?: () => void) {
+// Deletes a job, with `force` even if other jobs start after it. Without, `onDependents` gets their names.
+export function useDeleteJob(on: {
+  onDone: () => void;
+  onRefused: () => void;
+  onDependents: (names: string[]) => void;
+}) {
   const { t } = useTranslation();
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ job }: { job: Job }) =>
-      call<void>('DELETE', jobPath(job.job_id), { ifMatch: `"v${job.version}"` }),
+    mutationFn: ({ job, force }: { job: Job; force: boolean }) =>
+      call<void>('DELETE', jobPath(job.job_id), {
+        ifMatch: `"v${job.version}"`,
+        query: force ? { force: 'true' } : {},
+      }),
     onSuccess: (_answer, { job }) => {
       toast(t('jobs.deleted', { name: job.name }));
       client.removeQueries({ queryKey: ['jobs', job.job_id] });
       void client.invalidateQueries({ queryKey: ['jobs'] });
-      onDone?.();
+      on.onDone();
     },
     onError: (error) => {
+      const dependents = dependentsIn(error);
+      if (dependents) return on.onDependents(dependents);
+      on.onRefused();
       const stale = error instanceof ApiError && error.code === 'stale_version';
       toastError(t('error.action'), stale ? t('jobs.changed_meanwhile') : explain(error, t));
       void client.invalidateQueries({ queryKey: ['jobs'] });

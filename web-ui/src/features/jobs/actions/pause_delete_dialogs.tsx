@@ -4,6 +4,7 @@ import { useId, useState } from 'react';
 import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { Modal } from '../../../ui/dialogs/modal';
+import { useDeleteJob } from './job_actions';
 
 const REASON_MAX = 1000;
 
@@ -55,33 +56,60 @@ export function PauseDialog(props: {
   );
 }
 
-export function DeleteDialog(props: { job: Job | null; onClose: () => void; onDelete: (job: Job) => void }) {
+// A job after which others start is deleted only if the user confirms that too, after reading their names.
+export function DeleteDialog(props: { job: Job | null; onClose: () => void; onDone?: () => void }) {
   const { t } = useTranslation();
+  const [dependents, setDependents] = useState<string[] | null>(null);
   const job = props.job;
+  const name = job?.name ?? '';
+  const close = () => {
+    setDependents(null);
+    props.onClose();
+  };
+  const remove = useDeleteJob({
+    onDone: () => {
+      close();
+      props.onDone?.();
+    },
+    onRefused: close,
+    onDependents: setDependents,
+  });
   return (
     <Modal
       open={job !== null}
-      onClose={props.onClose}
-      title={t('jobs.delete_title', { name: job?.name ?? '' })}
+      onClose={close}
+      title={t('jobs.delete_title', { name })}
       actions={
         <>
-          <button type="button" className="button" onClick={props.onClose}>
+          <button type="button" className="button" onClick={close}>
             {t('cancel')}
           </button>
           <button
             type="button"
             className="button button-danger"
+            // The button is not disabled during the request, because a disabled button loses the focus.
             onClick={() => {
-              if (job) props.onDelete(job);
-              props.onClose();
+              if (job && !remove.isPending) remove.mutate({ job, force: dependents !== null });
             }}
           >
-            {t('jobs.delete')}
+            {t(dependents === null ? 'jobs.delete' : 'jobs.delete_anyway')}
           </button>
         </>
       }
     >
-      <p className="text-muted">{t('jobs.delete_explain')}</p>
+      {dependents === null ? (
+        <p className="text-muted">{t('jobs.delete_explain')}</p>
+      ) : (
+        <div role="alert">
+          <p>{t('jobs.delete_dependents', { name })}</p>
+          <ul className="my-2 list-disc pl-5 wrap-anywhere">
+            {dependents.map((one) => (
+              <li key={one}>{one}</li>
+            ))}
+          </ul>
+          <p className="text-muted">{t('jobs.delete_anyway_explain')}</p>
+        </div>
+      )}
     </Modal>
   );
 }

@@ -25,7 +25,7 @@ import { StateFilter } from '../../runs/list/state_filter';
 import { repeatedOf } from '../../backfills/backfill_values';
 import { DeleteDialog, PauseDialog } from '../actions/pause_delete_dialogs';
 import { mustAsk } from '../actions/must_ask';
-import { useDeleteJob, useRunNow, useSetEnabled } from '../actions/job_actions';
+import { useRunNow, useSetEnabled } from '../actions/job_actions';
 import { LabelLinks } from '../list/label_links';
 import { ConfigurationTab } from './configuration_tab';
 import { NamespaceLink } from '../list/namespace_link';
@@ -36,6 +36,7 @@ const BackfillDialog = lazy(() => import('../../backfills/backfill_dialog'));
 const CancelRunsDialog = lazy(() => import('../actions/cancel_runs_dialog'));
 const RunWithDialog = lazy(() => import('../actions/run_with_dialog'));
 const AuditTab = lazy(() => import('./audit_tab'));
+const DependenciesTab = lazy(() => import('./dependencies_tab'));
 const VersionsTab = lazy(() => import('./versions_tab'));
 const WhyTab = lazy(() => import('./why_tab'));
 const route = getRouteApi('/jobs/$id');
@@ -95,6 +96,7 @@ export function JobPage() {
             { value: 'overview', label: t('jobs.tab_overview') },
             { value: 'runs', label: t('nav.runs') },
             { value: 'configuration', label: t('jobs.tab_configuration') },
+            { value: 'dependencies', label: t('jobs.tab_dependencies') },
             { value: 'versions', label: t('jobs.tab_versions') },
             { value: 'why', label: t('jobs.tab_why') },
             ...(mayAudit ? [{ value: 'audit', label: t('nav.audit') }] : []),
@@ -108,6 +110,7 @@ export function JobPage() {
       {tab === 'runs' && <Runs job={data} />}
       {tab === 'configuration' && <ConfigurationTab job={data} />}
       <Suspense fallback={<Loading />}>
+        {tab === 'dependencies' && <DependenciesTab job={data} />}
         {tab === 'versions' && <VersionsTab job={data} />}
         {tab === 'why' && <WhyTab job={data} />}
         {tab === 'audit' && <AuditTab job={data} />}
@@ -127,7 +130,6 @@ function Actions({ job }: { job: Job }) {
   };
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
-  const remove = useDeleteJob(() => void navigate({ to: '/jobs' }));
   const [dialog, setDialog] = useState<'pause' | 'delete' | 'run_with' | 'backfill' | 'cancel_runs' | null>(
     null,
   );
@@ -206,7 +208,7 @@ function Actions({ job }: { job: Job }) {
       <DeleteDialog
         job={dialog === 'delete' ? job : null}
         onClose={() => setDialog(null)}
-        onDelete={() => remove.mutate({ job })}
+        onDone={() => void navigate({ to: '/jobs' })}
       />
       {dialog === 'cancel_runs' && (
         <Suspense>

@@ -17,6 +17,7 @@ import { RunTable } from '../../runs/list/run_table';
 import { queuesRuns } from '../form/form_values';
 import { FireList, Skipped } from '../form/preview';
 import { describeCron, useWords } from './describe';
+import { UpstreamOf } from './upstream_text';
 import { limitsText, scheduleText, zoneOf } from './schedule_text';
 
 const LastRunsCard = early(() => import('./last_runs_card'));
@@ -114,7 +115,11 @@ export function OverviewTab({ job }: { job: Job }) {
             <ul className="mb-3 grid gap-1.5">
               {job.schedules.map((schedule, i) => (
                 <li key={i}>
-                  <span className="mono">{scheduleText(schedule, t, language)}</span>
+                  {schedule.kind === 'after' ? (
+                    <UpstreamOf job={job} schedule={schedule} />
+                  ) : (
+                    <span className="mono">{scheduleText(schedule, t, language)}</span>
+                  )}
                   {schedule.kind === 'cron' && (
                     <span className="block text-muted">
                       {describeCron(schedule.cron_expression, language, t)} ·{' '}
@@ -132,6 +137,8 @@ export function OverviewTab({ job }: { job: Job }) {
             <p className="text-muted">{t('jobs.no_fires_paused')}</p>
           ) : fires.isError ? (
             <LoadFailure error={fires.error} onRetry={() => void fires.refetch()} />
+          ) : job.schedules.length > 0 && job.schedules.every(({ kind }) => kind === 'after') ? (
+            <p className="text-muted">{t('schedule.after_only')}</p>
           ) : job.schedules.length > 0 && fires.data ? (
             <>
               <FireList fires={fires.data.items} />

@@ -9,7 +9,10 @@ type Translate = (key: string, values?: Record<string, unknown>) => string;
 
 const shortTime = (time: string) => time.replace('T', ' ').replace(/\.0+Z$/, 'Z');
 
-export function scheduleText(schedule: Schedule, t: Translate, language: string): string {
+// `upstream`: the name of the job after which the schedule fires, if it is known.
+export function scheduleText(schedule: Schedule, t: Translate, language: string, upstream?: string): string {
+  if (schedule.kind === 'after')
+    return t(`schedule.after_${schedule.on ?? 'success'}`, { name: upstream ?? schedule.job });
   if (schedule.kind === 'cron') return schedule.cron_expression;
   if (schedule.kind === 'rate') return t('schedule.every', { span: span(schedule.every_ms, language) });
   if (schedule.kind === 'delay') return t('schedule.delay', { span: span(schedule.every_ms, language) });

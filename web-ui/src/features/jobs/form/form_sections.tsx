@@ -5,6 +5,7 @@ import { useEffect, useRef, type ReactNode } from 'react';
 import { useFormContext, useWatch, type FieldPath } from 'react-hook-form';
 import { useGroupNames } from '../../../api/groups';
 import { useNamespaces } from '../../../api/queries';
+import type { AfterSchedule } from '../../../api/types';
 import { problemText } from '../../../i18n/problems';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
@@ -19,6 +20,7 @@ import { RuleRows } from './rule_rows';
 import { AddSchedule, LimitSchedule, ScheduleRows } from './schedule_rows';
 import { PreviewPanel, usePreview } from './preview';
 import { TellSection } from './notifications_section';
+import { UpstreamJob, UpstreamResult } from './upstream_fields';
 
 export function FormSections(props: { isNew: boolean; base: Definition }) {
   return (
@@ -136,6 +138,9 @@ const PRESETS = [
   ['preset.monthly', '0 4 1 * *'],
 ] as const;
 
+const isAfter = (schedule: unknown): schedule is AfterSchedule =>
+  (schedule as AfterSchedule).kind === 'after';
+
 function When({ base }: { base: Definition }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
@@ -148,12 +153,14 @@ function When({ base }: { base: Definition }) {
     (values.kind === 'cron' && values.cron_expression.trim() === '') ||
     ((values.kind === 'rate' || values.kind === 'delay') && !(+values.every_s > 0)) ||
     (values.kind === 'once' && values.at.trim() === '') ||
+    (values.kind === 'after' && values.upstream.trim() === '') ||
     (several && values.schedules.length === 0);
+  const schedules = schedulesOf(values);
   const preview = usePreview(
     empty
       ? null
       : {
-          schedules: schedulesOf(values),
+          schedules,
           time_zone: values.time_zone.trim() || 'UTC',
           dst_gap: values.dst_gap,
           dst_repeat: values.dst_repeat,
@@ -186,8 +193,15 @@ function When({ base }: { base: Definition }) {
           {values.kind === 'once' && (
             <Text name="at" label={t('form.at')} mono placeholder="2026-12-24T18:00:00+01:00" />
           )}
+          {values.kind === 'after' && (
+            <>
+              <UpstreamJob name="upstream" label={t('form.upstream')} error={wrong('upstream')} />
+              <UpstreamResult name="on" label={t('form.on')} />
+            </>
+          )}
           {several && <ScheduleRows errorOf={wrong} />}
-          {['cron', 'rate', 'delay'].includes(values.kind) && <LimitSchedule />}
+          {['cron', 'rate', 'delay'].includes(values.kind) && <LimitSchedule label="form.limit_schedule" />}
+          {values.kind === 'after' && <LimitSchedule label="form.set_parameters" />}
           {!several && values.kind !== 'manual' && <AddSchedule />}
           <ZoneField error={wrong('time_zone')} />
         </div>
@@ -202,6 +216,8 @@ function When({ base }: { base: Definition }) {
                   ? [values.cron_expression]
                   : []
             }
+            after={schedules.filter(isAfter)}
+            planned={schedules.some((one) => !isAfter(one))}
             active={!empty}
             manual={values.kind === 'manual'}
           />

@@ -101,6 +101,11 @@ describe('a definition', () => {
         { kind: 'delay', every_ms: 10_000, parameters: { n: 1 } },
         { kind: 'cron', cron_expression: '0 3 * * *', time_zone: 'UTC', calendar: 'a', blackout: 'b' },
       ],
+      [{ kind: 'after', job: 'load', on: 'done', parameters: { n: 1 } }],
+      [
+        { kind: 'after', job: 'load', on: 'success' },
+        { kind: 'after', job: 'stock', on: 'failure' },
+      ],
       [
         { kind: 'sunrise', place: 'here', at: 'x' },
         { kind: 'once', at: '2030-01-01T00:00:00Z', note: 'y' },
@@ -184,6 +189,17 @@ describe('the schedules of a job', () => {
     expect(values).toMatchObject({ kind: 'delay', every_s: '10' });
     expect(schedulesOf(values)).toEqual(schedules);
     expect(issuesOf({ kind: 'delay', every_s: '0' })).toEqual([['every_s', 'positive']]);
+  });
+
+  it('that is after another job is two fields', () => {
+    const schedules = [{ kind: 'after', job: 'load', on: 'failure' }];
+    const values = valuesOf({ name: 'a', schedules });
+    expect(values).toMatchObject({ kind: 'after', upstream: 'load', on: 'failure' });
+    expect(schedulesOf(values)).toEqual(schedules);
+    expect(valuesOf({ name: 'a', schedules: [{ kind: 'after', job: 'load' }] }).on).toBe('success');
+    expect(issuesOf({ kind: 'after', upstream: ' ' })).toEqual([['upstream', 'required']]);
+    expect(fieldOf('/schedules/0/job')).toBe('upstream');
+    expect(fieldOf('/schedules/0/on')).toBe('on');
   });
 
   it('are what their rows say, in the zone of the job where they name none', () => {
@@ -278,6 +294,7 @@ describe('the schedules of a job', () => {
       { kind: 'rate', jitter_s: '1.5' },
       { kind: 'delay', every_s: '' },
       { kind: 'once', at: 'x', parameters: '[1]' },
+      { kind: 'after', job: '' },
     ).schedules;
     const result = formSchema.safeParse({
       ...DEFAULTS,
@@ -294,6 +311,7 @@ describe('the schedules of a job', () => {
       ['schedules.4.jitter_s', 'jitter'],
       ['schedules.5.every_s', 'positive'],
       ['schedules.6.parameters', 'json'],
+      ['schedules.7.job', 'required'],
     ]);
     expect(issuesOf({ schedules: rows })).toEqual([]);
   });
@@ -304,6 +322,7 @@ describe('the schedules of a job', () => {
     expect(fieldOf('/schedules/0/end_time', true)).toBe('schedules.0.end_time');
     expect(fieldOf('/schedules/0/calendar', true)).toBe('schedules.0.calendar');
     expect(fieldOf('/schedules/0/parameters/n', true)).toBe('schedules.0.parameters');
+    expect(fieldOf('/schedules/3/job', true)).toBe('schedules.3.job');
     expect(fieldOf('/schedules/0', true)).toBe('schedules.0.kind');
     expect(fieldOf('/schedules', true)).toBe('kind');
   });

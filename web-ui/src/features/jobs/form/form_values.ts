@@ -19,7 +19,7 @@ import { isLimited, rowFieldOf, rowOf, scheduleOf, startOf, wrongIn } from './sc
 
 export { parametersOf } from './definition';
 
-export const KINDS = ['cron', 'rate', 'delay', 'once', 'manual', 'several'] as const;
+export const KINDS = ['cron', 'rate', 'delay', 'once', 'after', 'manual', 'several'] as const;
 export const OVERLAP_POLICIES = [
   'allow',
   'skip',
@@ -89,6 +89,8 @@ export const formSchema = z
     time_zone: z.string().check(z.refine((text) => text.trim() !== '', { error: 'required' })),
     every_s: z.string(),
     at: z.string(),
+    upstream: z.string(),
+    on: z.string(),
     schedules: z.array(
       z.object({
         kind: z.string(),
@@ -102,6 +104,8 @@ export const formSchema = z
         blackout: z.string(),
         parameters: z.string(),
         at: z.string(),
+        job: z.string(),
+        on: z.string(),
         kept: z.string(),
       }),
     ),
@@ -141,6 +145,10 @@ export const formSchema = z
     }),
     z.refine((v) => !isRepeated(v.kind) || +v.every_s > 0, { error: 'positive', path: ['every_s'] }),
     z.refine((v) => v.kind !== 'once' || v.at !== '', { error: 'required', path: ['at'] }),
+    z.refine((v) => v.kind !== 'after' || v.upstream.trim() !== '', {
+      error: 'required',
+      path: ['upstream'],
+    }),
     ({ value, issues }) => {
       for (const [at, row] of value.kind === 'several' ? value.schedules.entries() : []) {
         const wrong = wrongIn(row);
@@ -223,6 +231,8 @@ export const DEFAULTS: FormValues = {
   time_zone: 'UTC',
   every_s: '300',
   at: '',
+  upstream: '',
+  on: 'success',
   schedules: [],
   misfire_policy: 'latest',
   misfire_grace: '60',
@@ -349,6 +359,7 @@ function scheduleValues(schedules: Schedule[], zone: string): Partial<FormValues
   if ((only.kind === 'rate' || only.kind === 'delay') && startOf({ ...only }) === '')
     return { kind: only.kind, every_s: String(only.every_ms / 1000) };
   if (only.kind === 'once' && typeof only.at === 'string') return { kind: 'once', at: only.at };
+  if (only.kind === 'after') return { kind: 'after', upstream: only.job, on: only.on ?? DEFAULTS.on };
   return several; // has a time zone or a start of its own, or a relative time
 }
 
@@ -363,6 +374,8 @@ export function schedulesOf(values: FormValues): unknown[] {
       return [{ kind: values.kind, every_ms: Math.round(+values.every_s * 1000) }];
     case 'once':
       return [{ kind: 'once', at: values.at.trim() }];
+    case 'after':
+      return [{ kind: 'after', job: values.upstream.trim(), on: values.on }];
     case 'manual':
       return [];
     case 'several':
@@ -423,6 +436,8 @@ export function fieldOf(
     if (last === 'time_zone') return 'time_zone';
     if (last === 'every_ms') return 'every_s';
     if (last === 'at') return 'at';
+    if (last === 'job') return 'upstream';
+    if (last === 'on') return 'on';
     return 'kind';
   }
   return first !== undefined && first in DEFAULTS ? (first as keyof FormValues) : null;

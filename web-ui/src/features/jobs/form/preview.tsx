@@ -3,7 +3,7 @@ import './texts.en';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { call } from '../../../api/client';
-import type { Fire, Preview, SkippedFire } from '../../../api/types';
+import type { AfterSchedule, Fire, Preview, SkippedFire } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { readable } from '../../../lib/format';
@@ -12,6 +12,7 @@ import { useDelayed } from '../../../lib/use_delayed';
 import { Time } from '../../../ui/time';
 import { explain } from '../../../ui/ui';
 import { describeCron, useWords } from '../detail/describe';
+import { StartsAfter } from './upstream_fields';
 
 const DELAY_MS = 300;
 const FIRES = 5;
@@ -39,6 +40,8 @@ export function usePreview(wanted: PreviewOf | null) {
 export function PreviewPanel(props: {
   preview: ReturnType<typeof usePreview>;
   crons: readonly string[];
+  after: readonly AfterSchedule[];
+  planned: boolean; // false if all schedules fire after another job
   active: boolean;
   manual: boolean;
 }) {
@@ -61,8 +64,20 @@ export function PreviewPanel(props: {
           .join('; ');
   return (
     <>
-      {words && <p className="mb-2 font-medium">{words}</p>}
-      <FireList fires={data.items} />
+      {words && props.planned && <p className="mb-2 font-medium">{words}</p>}
+      {props.after.length > 0 && (
+        <div className="mb-2 font-medium">
+          {props.after.map((one, i) => (
+            // oxlint-disable-next-line react/no-array-index-key -- two schedules may be equal
+            <StartsAfter key={i} job={one.job} on={one.on ?? 'success'} />
+          ))}
+        </div>
+      )}
+      {props.planned ? (
+        <FireList fires={data.items} />
+      ) : (
+        <p className="text-muted">{t('preview.after_only')}</p>
+      )}
       {data.skipped && data.skipped.length > 0 && <Skipped fires={data.skipped} />}
       {data.warnings.length > 0 && (
         <ul className="mt-3 grid gap-1.5" data-testid="hints">

@@ -1,7 +1,7 @@
 import '../../../../test_support/texts';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider, createMemoryHistory, createRootRoute, createRouter } from '@tanstack/react-router';
-import { fireEvent, render, screen } from '@testing-library/react';
+import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { queryClient } from '../../../api/queries';
@@ -111,6 +111,50 @@ describe('a schedule', () => {
     expect(screen.queryByLabelText('Schedule 1 fires until')).toBeNull();
     type('Delay of schedule 1 (seconds)', '0.5');
     expect(yaml().schedules).toEqual([{ kind: 'delay', every_ms: 500, parameters: { n: 1 } }]);
+  });
+
+  it('that is after another job is chosen among the jobs, by name or ID', async () => {
+    const asked: (string | null)[] = [];
+    server.use(
+      http.get(at('jobs'), ({ request }) => {
+        asked.push(new URL(request.url).searchParams.get('q'));
+        return HttpResponse.json({
+          items: [
+            { job_id: 'backup', name: 'Backup' },
+            { job_id: 'load', name: 'Load orders' },
+          ],
+          next_page_token: null,
+        });
+      }),
+    );
+    show(job({ schedules: [] }));
+    await select('Trigger');
+    type('Trigger', 'after');
+    await waitFor(() =>
+      expect([...document.querySelectorAll('datalist option[value=load]')]).toHaveLength(1),
+    );
+    // The job itself is not among them.
+    expect(document.querySelector('datalist option[value=backup]')).toBeNull();
+    screen.getByText('Type a name or an ID to search the jobs.');
+    type('Upstream job (ID)', 'load');
+    await screen.findByText('Job: Load orders');
+    await screen.findByText('Starts after Load orders succeeds.');
+    type('Starts on', 'failure');
+    await screen.findByText('Starts after Load orders fails.');
+    await waitFor(() => expect(asked).toContain('load'));
+    screen.getByText(/^No fires are planned/);
+    expect(screen.queryByText('No more fires')).toBeNull();
+    expect(yaml().schedules).toEqual([{ kind: 'after', job: 'load', on: 'failure' }]);
+  });
+
+  it('after another job has parameters in its row', async () => {
+    server.use(http.get(at('jobs'), () => HttpResponse.json({ items: [], next_page_token: null })));
+    await showRow({ kind: 'after', job: 'load', on: 'done', parameters: { n: 1 } });
+    expect((await select('Schedule 1 starts on')).value).toBe('done');
+    expect(screen.getByLabelText<HTMLInputElement>('Upstream job of schedule 1 (ID)').value).toBe('load');
+    expect(screen.queryByLabelText('Schedule 1 fires until')).toBeNull();
+    await screen.findByText('Starts after load succeeds or fails.');
+    expect(yaml().schedules).toEqual([{ kind: 'after', job: 'load', on: 'done', parameters: { n: 1 } }]);
   });
 
   it('becomes a fixed delay by one choice', async () => {

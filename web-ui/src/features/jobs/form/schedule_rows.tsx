@@ -9,6 +9,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
 import { ChooseName, Text } from './form_fields';
 import { schedulesOf, type FormValues } from './form_values';
+import { UpstreamJob, UpstreamResult } from './upstream_fields';
 import { EMPTY_ROW, ROWS_MAX, ROW_KINDS, hasJitter, rowOf, type ScheduleRow } from './schedule_values';
 
 const LIMITS = ['start_time', 'end_time', 'jitter_s', 'calendar', 'blackout', 'parameters'] as const;
@@ -41,7 +42,7 @@ export function AddSchedule() {
 }
 
 // From the single fields to a row, which has fields for a window and a jitter.
-export function LimitSchedule() {
+export function LimitSchedule({ label }: { label: string }) {
   const { t } = useTranslation();
   const { getValues, setValue } = useFormContext<FormValues>();
   return (
@@ -53,7 +54,7 @@ export function LimitSchedule() {
         setValue('kind', 'several', { shouldDirty: true });
       }}
     >
-      {t('form.limit_schedule')}
+      {t(label)}
     </button>
   );
 }
@@ -208,6 +209,20 @@ function Row({
       ]}
       {kind === 'delay' && text('every_s', t('form.delay_n', { n }), { numeric: true })}
       {kind === 'once' && text('at', t('form.at_n', { n }), time)}
+      {kind === 'after' && (
+        <>
+          <UpstreamJob
+            name={`schedules.${at}.job`}
+            label={t('form.upstream_n', { n })}
+            error={errorOf(`schedules.${at}.job`)}
+          />
+          <UpstreamResult
+            name={`schedules.${at}.on`}
+            label={t('form.on_n', { n })}
+            error={errorOf(`schedules.${at}.on`)}
+          />
+        </>
+      )}
       {(ROW_KINDS as readonly string[]).includes(kind) && (
         <Limits
           at={at}

@@ -14,11 +14,13 @@ export interface ScheduleRow {
   blackout: string; // empty: none
   parameters: string; // a JSON object, or empty
   at: string;
+  job: string; // ID of the upstream job
+  on: string;
   kept: string; // the original schedule, as JSON
 }
 
 export const ROWS_MAX = 32;
-export const ROW_KINDS = ['cron', 'rate', 'delay', 'once'] as const;
+export const ROW_KINDS = ['cron', 'rate', 'delay', 'once', 'after'] as const;
 export const EMPTY_ROW: ScheduleRow = {
   kind: 'cron',
   cron_expression: '',
@@ -31,6 +33,8 @@ export const EMPTY_ROW: ScheduleRow = {
   blackout: '',
   parameters: '',
   at: '',
+  job: '',
+  on: 'success',
   kept: '{}',
 };
 
@@ -67,6 +71,8 @@ export function rowOf(schedule: unknown, zone: string): ScheduleRow {
     blackout: text('blackout'),
     parameters: parametersText(from.parameters),
     at: text('at'),
+    job: text('job'),
+    on: text('on') || EMPTY_ROW.on,
     kept: JSON.stringify(schedule),
   };
 }
@@ -102,6 +108,8 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
     parameters: _parameters,
     at: _at,
     in_s: _in,
+    job: _job,
+    on: _on,
     ...rest
   } = kept?.kind === row.kind ? kept : ({} as Definition);
   switch (row.kind) {
@@ -136,6 +144,8 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
       };
     case 'once':
       return { ...rest, kind: 'once', at: row.at.trim(), ...parametersIn(row) };
+    case 'after':
+      return { ...rest, kind: 'after', job: row.job.trim(), on: row.on, ...parametersIn(row) };
     default:
       return kept; // a kind that only a newer server knows
   }
@@ -151,6 +161,7 @@ export function wrongIn(row: ScheduleRow): readonly [keyof ScheduleRow, string] 
   if (row.kind === 'cron' && row.cron_expression.trim() === '') return ['cron_expression', 'required'];
   if ((row.kind === 'rate' || row.kind === 'delay') && !(+row.every_s > 0)) return ['every_s', 'positive'];
   if (row.kind === 'once' && row.at.trim() === '') return ['at', 'required'];
+  if (row.kind === 'after' && row.job.trim() === '') return ['job', 'required'];
   if (hasJitter(row.kind) && wrongJitter(row.jitter_s.trim())) return ['jitter_s', 'jitter'];
   return parametersOf(row.parameters) === null ? ['parameters', 'json'] : null;
 }
@@ -165,6 +176,8 @@ const OWN_FIELDS = [
   'blackout',
   'parameters',
   'at',
+  'job',
+  'on',
 ] as const;
 // Returns the field of a row that shows an error about a member of its schedule.
 export const rowFieldOf = (member: string | undefined): keyof ScheduleRow =>

@@ -38,8 +38,9 @@ import { NamespaceFilter } from './namespace_filter';
 import { useOwnerText, useOwners } from './owners';
 import { PageSize } from './page_size';
 import { scheduleText, zoneOf } from '../detail/schedule_text';
+import { UpstreamText } from '../detail/upstream_text';
 import { mustAsk } from '../actions/must_ask';
-import { useDeleteJob, useRunNow, useSetEnabled } from '../actions/job_actions';
+import { useRunNow, useSetEnabled } from '../actions/job_actions';
 
 const RunStrip = early(() => import('../../runs/list/run_strip'));
 const RunWithDialog = lazy(() => import('../actions/run_with_dialog'));
@@ -196,7 +197,6 @@ function JobsTable({
   const ownerOf = useOwnerText();
   const runNow = useRunNow();
   const setEnabled = useSetEnabled();
-  const remove = useDeleteJob();
   // Requests the last runs only if a column shows the last runs.
   const asks = list.columns.isShown('last') || list.columns.isShown('result');
   const last = useLastRuns(asks ? jobs.map((job) => job.job_id) : [], LAST_RUNS);
@@ -216,7 +216,7 @@ function JobsTable({
       id: 'schedule',
       header: t('jobs.schedule'),
       width: 140,
-      cell: (job) => <ScheduleCell job={job} />,
+      cell: (job) => <ScheduleCell job={job} jobs={jobs} />,
     },
     {
       id: 'next',
@@ -307,11 +307,7 @@ function JobsTable({
         onClose={() => setPausing(null)}
         onPause={(job, reason) => setEnabled.mutate({ id: job.job_id, enabled: false, reason })}
       />
-      <DeleteDialog
-        job={deleting}
-        onClose={() => setDeleting(null)}
-        onDelete={(job) => remove.mutate({ job })}
-      />
+      <DeleteDialog job={deleting} onClose={() => setDeleting(null)} />
       {running && (
         <Suspense>
           <RunWithDialog jobId={running.job_id} name={running.name} onClose={() => setRunning(null)} />
@@ -345,7 +341,8 @@ function NameCell({ job, selector }: { job: Job; selector?: string }) {
   );
 }
 
-function ScheduleCell({ job }: { job: Job }) {
+// `jobs`: the jobs of the list, one of which may be the upstream job.
+function ScheduleCell({ job, jobs }: { job: Job; jobs: readonly Job[] }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   const [first, ...rest] = job.schedules;
@@ -353,9 +350,13 @@ function ScheduleCell({ job }: { job: Job }) {
   return (
     <div className="min-w-0">
       <div className="flex gap-1">
-        <span className="mono truncate" title={scheduleText(first, t, language)}>
-          {scheduleText(first, t, language)}
-        </span>
+        {first.kind === 'after' ? (
+          <UpstreamText schedule={first} known={jobs.find((one) => one.job_id === first.job)?.name} />
+        ) : (
+          <span className="mono truncate" title={scheduleText(first, t, language)}>
+            {scheduleText(first, t, language)}
+          </span>
+        )}
         {rest.length > 0 && (
           <span className="whitespace-nowrap text-muted">{t('schedule.more', { n: rest.length })}</span>
         )}

@@ -21,6 +21,7 @@ import { toast, toastError } from '../../../ui/toasts';
 import { Modal } from '../../../ui/dialogs/modal';
 import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../../ui/ui';
 import { ExecutorLink } from './executor_link';
+import { StartedBy } from './started_by';
 import { Output } from '../log/output';
 import { attemptOf, attemptToShow, duration, failedBefore, timeline } from './run_text';
 import { RetryBanner, StartsIn, WaitsForGroup, WaitsForSlot, groupPlace, slotPlace } from './waiting_text';
@@ -104,6 +105,9 @@ function Known({ run }: { run: Run }) {
             <Facts
               items={[
                 [t('runs.kind'), textOr('kind.', run.kind)],
+                ...(run.trigger
+                  ? [[t('run.started_by'), <StartedBy key="b" trigger={run.trigger} />] as const]
+                  : []),
                 [t('runs.executor'), <ExecutorLink key="e" id={shown.executor_id} />],
                 [t('run.attempt'), shown.attempt],
                 [t('run.exit_code'), shown.exit_code ?? '–'],

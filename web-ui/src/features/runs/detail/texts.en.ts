@@ -36,6 +36,7 @@ export const en = {
   'step.claimed': 'Claimed',
   'step.not_yet': 'Not yet',
   'run.priority': 'Priority',
+  'run.started_by': 'Started by',
   'run.parameters': 'Parameters',
   'run.failed_attempt': 'Attempt {{n}} failed: {{why}}.',
   'run.failed_attempt_of': 'Attempt {{n}} of {{of}} failed: {{why}}.',

@@ -37,6 +37,7 @@ export const zhCN: TwinOf<typeof en> = {
   'step.claimed': '已认领',
   'step.not_yet': '尚未',
   'run.priority': '优先级',
+  'run.started_by': '启动者',
   'run.parameters': '参数',
   'run.failed_attempt': '第 {{n}} 次尝试失败：{{why}}。',
   'run.failed_attempt_of': '第 {{n}} 次尝试（共 {{of}} 次）失败：{{why}}。',
