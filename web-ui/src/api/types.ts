@@ -69,7 +69,7 @@ export type FireLoad = Schemas['FireLoad'];
 export interface Trigger {
   run_id: string;
   job_id: string;
-  job_name: string;
+  job_name: string | null;
   state: RunState;
   fire_time: string;
 }

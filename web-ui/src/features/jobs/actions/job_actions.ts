@@ -9,7 +9,7 @@ import type { Job } from '../../../api/types';
 import { useTranslation } from '../../../i18n/use_translation';
 import { toast, toastError } from '../../../ui/toasts';
 import { explain } from '../../../ui/ui';
-import { dependentsIn } from './dependents';
+import { dependentsIn } from '../dependencies/dependents';
 
 export const jobPath = (id: string) => 'jobs/' + encodeURIComponent(id);
 

@@ -36,7 +36,7 @@ const BackfillDialog = lazy(() => import('../../backfills/backfill_dialog'));
 const CancelRunsDialog = lazy(() => import('../actions/cancel_runs_dialog'));
 const RunWithDialog = lazy(() => import('../actions/run_with_dialog'));
 const AuditTab = lazy(() => import('./audit_tab'));
-const DependenciesTab = lazy(() => import('./dependencies_tab'));
+const DependenciesTab = lazy(() => import('../dependencies/dependencies_tab'));
 const VersionsTab = lazy(() => import('./versions_tab'));
 const WhyTab = lazy(() => import('./why_tab'));
 const route = getRouteApi('/jobs/$id');

@@ -17,7 +17,7 @@ import { RunTable } from '../../runs/list/run_table';
 import { queuesRuns } from '../form/form_values';
 import { FireList, Skipped } from '../form/preview';
 import { describeCron, useWords } from './describe';
-import { UpstreamOf } from './upstream_text';
+import { UpstreamOf } from '../dependencies/upstream_text';
 import { limitsText, scheduleText, zoneOf } from './schedule_text';
 
 const LastRunsCard = early(() => import('./last_runs_card'));

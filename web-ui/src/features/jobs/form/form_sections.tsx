@@ -5,7 +5,6 @@ import { useEffect, useRef, type ReactNode } from 'react';
 import { useFormContext, useWatch, type FieldPath } from 'react-hook-form';
 import { useGroupNames } from '../../../api/groups';
 import { useNamespaces } from '../../../api/queries';
-import type { AfterSchedule } from '../../../api/types';
 import { problemText } from '../../../i18n/problems';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
@@ -20,7 +19,7 @@ import { RuleRows } from './rule_rows';
 import { AddSchedule, LimitSchedule, ScheduleRows } from './schedule_rows';
 import { PreviewPanel, usePreview } from './preview';
 import { TellSection } from './notifications_section';
-import { UpstreamJob, UpstreamResult } from './upstream_fields';
+import { UpstreamJob, UpstreamResult } from '../dependencies/upstream_fields';
 
 export function FormSections(props: { isNew: boolean; base: Definition }) {
   return (
@@ -138,9 +137,6 @@ const PRESETS = [
   ['preset.monthly', '0 4 1 * *'],
 ] as const;
 
-const isAfter = (schedule: unknown): schedule is AfterSchedule =>
-  (schedule as AfterSchedule).kind === 'after';
-
 function When({ base }: { base: Definition }) {
   const { t } = useTranslation();
   const textOr = useTextOr();
@@ -216,8 +212,7 @@ function When({ base }: { base: Definition }) {
                   ? [values.cron_expression]
                   : []
             }
-            after={schedules.filter(isAfter)}
-            planned={schedules.some((one) => !isAfter(one))}
+            schedules={schedules}
             active={!empty}
             manual={values.kind === 'manual'}
           />

@@ -3,7 +3,7 @@ import './texts.en';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { call } from '../../../api/client';
-import type { AfterSchedule, Fire, Preview, SkippedFire } from '../../../api/types';
+import type { Fire, Preview, SkippedFire } from '../../../api/types';
 import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { readable } from '../../../lib/format';
@@ -12,7 +12,8 @@ import { useDelayed } from '../../../lib/use_delayed';
 import { Time } from '../../../ui/time';
 import { explain } from '../../../ui/ui';
 import { describeCron, useWords } from '../detail/describe';
-import { StartsAfter } from './upstream_fields';
+import { isAfter } from './schedule_values';
+import { StartsAfter } from '../dependencies/upstream_fields';
 
 const DELAY_MS = 300;
 const FIRES = 5;
@@ -40,8 +41,7 @@ export function usePreview(wanted: PreviewOf | null) {
 export function PreviewPanel(props: {
   preview: ReturnType<typeof usePreview>;
   crons: readonly string[];
-  after: readonly AfterSchedule[];
-  planned: boolean; // false if all schedules fire after another job
+  schedules: readonly unknown[];
   active: boolean;
   manual: boolean;
 }) {
@@ -55,29 +55,29 @@ export function PreviewPanel(props: {
   if (isError) return <p className="text-bad">{explain(error, t)}</p>;
   if (!data) return <p className="text-muted">{t('loading')}</p>;
   if (!data.valid) return <p className="text-muted">{t('preview.invalid')}</p>;
+  const after = props.schedules.filter(isAfter);
+  const planned = after.length < props.schedules.length;
+  // Schedules after another job have a sentence with its name instead of the server's, which has its ID.
+  const each = data.explanations.length === props.schedules.length;
   const words =
     language === 'en'
-      ? data.explanations.join('; ')
+      ? data.explanations.filter((_, i) => !(each && isAfter(props.schedules[i]))).join('; ')
       : props.crons
           .map((cron) => describeCron(cron, language, t))
           .filter(Boolean)
           .join('; ');
   return (
     <>
-      {words && props.planned && <p className="mb-2 font-medium">{words}</p>}
-      {props.after.length > 0 && (
+      {words && planned && <p className="mb-2 font-medium">{words}</p>}
+      {after.length > 0 && (
         <div className="mb-2 font-medium">
-          {props.after.map((one, i) => (
+          {after.map((one, i) => (
             // oxlint-disable-next-line react/no-array-index-key -- two schedules may be equal
             <StartsAfter key={i} job={one.job} on={one.on ?? 'success'} />
           ))}
         </div>
       )}
-      {props.planned ? (
-        <FireList fires={data.items} />
-      ) : (
-        <p className="text-muted">{t('preview.after_only')}</p>
-      )}
+      {planned ? <FireList fires={data.items} /> : <p className="text-muted">{t('preview.after_only')}</p>}
       {data.skipped && data.skipped.length > 0 && <Skipped fires={data.skipped} />}
       {data.warnings.length > 0 && (
         <ul className="mt-3 grid gap-1.5" data-testid="hints">

@@ -9,7 +9,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { Field } from '../../../ui/field';
 import { ChooseName, Text } from './form_fields';
 import { schedulesOf, type FormValues } from './form_values';
-import { UpstreamJob, UpstreamResult } from './upstream_fields';
+import { UpstreamJob, UpstreamResult } from '../dependencies/upstream_fields';
 import { EMPTY_ROW, ROWS_MAX, ROW_KINDS, hasJitter, rowOf, type ScheduleRow } from './schedule_values';
 
 const LIMITS = ['start_time', 'end_time', 'jitter_s', 'calendar', 'blackout', 'parameters'] as const;

@@ -1,5 +1,6 @@
 // Schedules of a job as rows of the form, used if there are several, or one that the single fields
 // cannot show. Parts of a schedule that a row does not show are kept. Pure.
+import type { AfterSchedule } from '../../../api/types';
 import { parametersOf, parametersText, type Definition } from './definition';
 
 export interface ScheduleRow {
@@ -150,6 +151,9 @@ export function scheduleOf(row: ScheduleRow, zone: string): unknown {
       return kept; // a kind that only a newer server knows
   }
 }
+
+export const isAfter = (schedule: unknown): schedule is AfterSchedule =>
+  (schedule as Definition | null)?.kind === 'after';
 
 export const JITTER_MAX_S = 3600;
 // True for kinds that may have a jitter, an end and calendars.

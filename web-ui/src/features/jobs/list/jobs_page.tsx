@@ -38,7 +38,7 @@ import { NamespaceFilter } from './namespace_filter';
 import { useOwnerText, useOwners } from './owners';
 import { PageSize } from './page_size';
 import { scheduleText, zoneOf } from '../detail/schedule_text';
-import { UpstreamText } from '../detail/upstream_text';
+import { UpstreamText } from '../dependencies/upstream_text';
 import { mustAsk } from '../actions/must_ask';
 import { useRunNow, useSetEnabled } from '../actions/job_actions';
 

@@ -1,5 +1,5 @@
 // Tab with the jobs after which a job starts, and with those that start after it.
-import './texts.en';
+import '../detail/texts.en';
 import { Link } from '@tanstack/react-router';
 import { useDependencies, type Dependency } from '../../../api/dependencies';
 import type { Job } from '../../../api/types';

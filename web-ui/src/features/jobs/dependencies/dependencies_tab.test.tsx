@@ -9,11 +9,11 @@ import { ApiError } from '../../../api/client';
 import { queryClient } from '../../../api/queries';
 import type { AfterSchedule, Job, Problem } from '../../../api/types';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
-import { dependentsIn } from '../actions/dependents';
+import { dependentsIn } from './dependents';
 import { DeleteDialog } from '../actions/pause_delete_dialogs';
 import { StartedBy } from '../../runs/detail/started_by';
 import DependenciesTab from './dependencies_tab';
-import { limitsText, scheduleText } from './schedule_text';
+import { limitsText, scheduleText } from '../detail/schedule_text';
 import { UpstreamOf, UpstreamText } from './upstream_text';
 import '../../../ui/dialogs/modal_dialog';
 

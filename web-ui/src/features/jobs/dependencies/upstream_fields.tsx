@@ -1,6 +1,6 @@
 // Fields of a schedule that fires after another job: the job, by its ID, and the results after which it fires.
 // The jobs found by the typed name or ID are suggested.
-import './texts.en';
+import '../form/texts.en';
 import { useId } from 'react';
 import { useFormContext, useWatch, type FieldPath } from 'react-hook-form';
 import { useFoundJobs } from '../../../api/dependencies';
@@ -9,8 +9,8 @@ import { useTextOr } from '../../../i18n/text_or';
 import { useTranslation } from '../../../i18n/use_translation';
 import { useDelayed } from '../../../lib/use_delayed';
 import { Field } from '../../../ui/field';
-import { Text, useError } from './form_fields';
-import type { FormValues } from './form_values';
+import { Text, useError } from '../form/form_fields';
+import type { FormValues } from '../form/form_values';
 
 const DELAY_MS = 300;
 
