@@ -33,7 +33,7 @@ std::string_view HintOf(std::string_view code) {
     return "Sign in with `carillon login`, or pass a token with --token-file.";
   }
   if (code == "has_dependents") {
-    return "Edit these jobs first, or delete it with --force; they are then no longer started.";
+    return "Delete it anyway with `carillon job delete --force`.";
   }
   if (code == "user_needed") return "Sign in with `carillon login`.";
   if (code == "stale_version") {

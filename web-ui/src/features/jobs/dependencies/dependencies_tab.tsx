@@ -39,8 +39,9 @@ function Jobs({ label, jobs }: { label: string; jobs: Dependency[] }) {
   if (jobs.length === 0) return null;
   return (
     <ul aria-label={label} className="mt-2 grid gap-1">
-      {jobs.map((job) => (
-        <li key={job.job_id + job.on} className="flex min-h-6 flex-wrap items-center gap-x-2 wrap-anywhere">
+      {jobs.map((job, i) => (
+        // oxlint-disable-next-line react/no-array-index-key -- a job may be there twice, and an item has no state
+        <li key={i} className="flex min-h-6 flex-wrap items-center gap-x-2 wrap-anywhere">
           {job.deleted ? (
             <span>{job.job_name || job.job_id}</span>
           ) : (

@@ -67,11 +67,3 @@ export function UpstreamResult({ name, label, error }: UpstreamField) {
     </Field>
   );
 }
-
-// A sentence for the preview, with the name of the job if it is known.
-export function StartsAfter({ job, on }: { job: string; on: string }) {
-  const { t } = useTranslation();
-  const jobs = useFoundJobs(useDelayed(job, DELAY_MS));
-  const name = jobs.find((one) => one.job_id === job)?.name ?? job;
-  return <p>{t(`preview.after_${on}`, { name })}</p>;
-}

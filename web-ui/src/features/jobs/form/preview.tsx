@@ -13,7 +13,7 @@ import { Time } from '../../../ui/time';
 import { explain } from '../../../ui/ui';
 import { describeCron, useWords } from '../detail/describe';
 import { isAfter } from './schedule_values';
-import { StartsAfter } from '../dependencies/upstream_fields';
+import { StartsAfter } from '../dependencies/starts_after';
 
 const DELAY_MS = 300;
 const FIRES = 5;
