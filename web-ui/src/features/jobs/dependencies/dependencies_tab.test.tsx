@@ -11,7 +11,7 @@ import type { AfterSchedule, Job, Problem } from '../../../api/types';
 import { HttpResponse, at, http, problem, server } from '../../../../test_support/server';
 import { dependentsIn } from './dependents';
 import { DeleteDialog } from '../actions/pause_delete_dialogs';
-import { StartedBy } from '../../runs/detail/started_by';
+import StartedBy from '../../runs/detail/started_by';
 import DependenciesTab from './dependencies_tab';
 import { limitsText, scheduleText } from '../detail/schedule_text';
 import { UpstreamOf, UpstreamText } from './upstream_text';

@@ -21,13 +21,13 @@ import { toast, toastError } from '../../../ui/toasts';
 import { Modal } from '../../../ui/dialogs/modal';
 import { Card, Facts, LoadFailure, Loading, PageHeader, explain } from '../../../ui/ui';
 import { ExecutorLink } from './executor_link';
-import { StartedBy } from './started_by';
 import { Output } from '../log/output';
 import { attemptOf, attemptToShow, duration, failedBefore, timeline } from './run_text';
 import { RetryBanner, StartsIn, WaitsForGroup, WaitsForSlot, groupPlace, slotPlace } from './waiting_text';
 
 const Attempts = lazy(() => import('./attempts_card'));
 const Outputs = lazy(() => import('./outputs_card'));
+const StartedBy = lazy(() => import('./started_by'));
 const RunWithDialog = lazy(() => import('../../jobs/actions/run_with_dialog'));
 const route = getRouteApi('/runs/$id');
 const SOON_MS = 700; // ms; refresh interval until the run has ended
@@ -106,7 +106,14 @@ function Known({ run }: { run: Run }) {
               items={[
                 [t('runs.kind'), textOr('kind.', run.kind)],
                 ...(run.trigger
-                  ? [[t('run.started_by'), <StartedBy key="b" trigger={run.trigger} />] as const]
+                  ? [
+                      [
+                        t('run.started_by'),
+                        <Suspense key="b">
+                          <StartedBy trigger={run.trigger} />
+                        </Suspense>,
+                      ] as const,
+                    ]
                   : []),
                 [t('runs.executor'), <ExecutorLink key="e" id={shown.executor_id} />],
                 [t('run.attempt'), shown.attempt],

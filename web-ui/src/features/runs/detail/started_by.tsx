@@ -5,7 +5,7 @@ import { useTranslation } from '../../../i18n/use_translation';
 import { StateBadge } from '../../../ui/state_badge';
 import { Time } from '../../../ui/time';
 
-export function StartedBy({ trigger }: { trigger: Trigger }) {
+export default function StartedBy({ trigger }: { trigger: Trigger }) {
   const { t } = useTranslation();
   return (
     <span className="grid justify-items-start gap-1 wrap-anywhere">
