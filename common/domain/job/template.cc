@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "common/domain/job/template_text.h"
 #include "common/domain/job_text.h"
 
 namespace carillon {
@@ -334,5 +335,14 @@ std::map<std::string, std::string> SecretsOf(const JobDefinition& job) {
 }
 
 bool MentionsSecret(std::string_view text) { return HasSecret(text); }
+
+// ---- template_text.h ---------------------------------------------------------------------------
+
+Status ScanTemplate(std::string_view text, const TemplateTextFn& on_text,
+                    const TemplateNameFn& on_name) {
+  return Scan(text, on_text, on_name);
+}
+
+Error TemplateError(std::string why) { return Invalid(std::move(why)); }
 
 }  // namespace carillon
