@@ -1,0 +1,58 @@
+// The language of `if` on an edge of a workflow: asks how the upstream node ended. Pure.
+//
+//   exit_code == 3
+//   state == "TIMED_OUT" or state == "LOST"
+//   outputs.rows != null and outputs.rows > 1000 and not outputs.dry_run
+//
+//   Values       numbers, 'texts' or "texts", true, false, null; exit_code; state (a final state);
+//                outputs.NAME (a text that the run has put out)
+//   Comparisons  == != < <= > >=; an output is read as a number or as true or false if it is
+//                compared with one; texts have no order
+//   Logic        not, and, or (in this order of precedence), parentheses
+//   null         An output that does not exist, and the exit code of a run that has none, equal
+//                null. Every other comparison with them is not computable.
+//
+// The answer is true, false or not computable. An operand that is not computable does not matter if
+// the other one decides: false and X is false, true or X is true.
+//
+// Errors   Parse: kInvalid; the sentence names the character and the mistake.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/domain/run/run.h"
+#include "common/domain/workflow/condition_program.h"
+
+namespace carillon {
+
+using Outputs = std::map<std::string, std::string>;
+
+enum class Truth { kFalse, kTrue, kNotComputable };
+
+// The end of the upstream node.
+struct ConditionFacts {
+  RunState state = RunState::kCompleted;
+  std::optional<int> exit_code = {};
+  const Outputs* outputs = nullptr;  // null: none
+};
+
+class Condition {
+ public:
+  static Result<Condition> Parse(std::string_view text);
+
+  Truth Evaluate(const ConditionFacts& facts) const;
+  // False if the condition is not true for any run that ends in `state`, whatever its exit code and
+  // its outputs are.
+  bool CanHold(RunState state) const;
+
+ private:
+  explicit Condition(ConditionProgram program) : program_(std::move(program)) {}
+
+  ConditionProgram program_;
+};
+
+}  // namespace carillon

@@ -1,0 +1,57 @@
+// Compiles the text of a condition into a program for a stack. Pure; condition.h has the language.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace carillon {
+
+inline constexpr size_t kConditionBytesMax = 1000;
+inline constexpr int kConditionDepthMax = 32;  // of parentheses and `not`
+
+enum class ConditionOp : uint8_t {
+  kWhole,
+  kReal,
+  kText,
+  kTrue,
+  kFalse,
+  kExitCode,
+  kState,
+  kOutput,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kIsNull,
+  kIsNotNull,
+  kNot,
+  kAnd,
+  kOr,
+};
+
+struct ConditionNumber {
+  bool is_whole = true;
+  int64_t whole = 0;
+  double real = 0;  // also set if is_whole
+};
+// Parses a number as in JSON, without blanks; nullopt for all other texts, and beyond the range.
+std::optional<ConditionNumber> ParseConditionNumber(std::string_view text);
+
+struct ConditionStep {
+  ConditionOp op = ConditionOp::kTrue;
+  std::string text = {};  // kText; kOutput: the name
+  ConditionNumber number = {};
+};
+// Operands come before their operator, so that an evaluation needs a stack and no recursion.
+using ConditionProgram = std::vector<ConditionStep>;
+
+Result<ConditionProgram> CompileCondition(std::string_view text);
+
+}  // namespace carillon

@@ -1,0 +1,43 @@
+// The key of a node's run, computed from the workflow run and the node's position. Pure.
+//
+//   fire      the fire of the workflow run, so that the logical date passes down
+//   schedule  2^51 + number of the workflow run * 1,024 + position of the node
+//   shard     0
+//
+// Ids of schedules are given out from 1 upwards and stay far below 2^51.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "common/domain/run_id.h"
+
+namespace carillon {
+
+inline constexpr uint64_t kFirstNodeSchedule = uint64_t{1} << 51;
+inline constexpr uint64_t kNodePositionsMax = 1024;
+// Numbers of workflow runs are below this, so that every key fits into a run id.
+inline constexpr uint64_t kWorkflowRunNoMax = kFirstNodeSchedule / kNodePositionsMax;
+
+// The place of a node run: which workflow run (within its fire), and which node.
+struct NodePlace {
+  uint64_t workflow_run_no = 0;
+  size_t position = 0;
+
+  bool operator==(const NodePlace&) const = default;
+};
+
+// kExhausted: the number or the position is too large.
+Result<RunKey> NodeKey(WallTime fire, const NodePlace& place);
+
+// nullopt: the run is not a node's.
+std::optional<NodePlace> NodePlaceOf(const RunKey& key);
+
+// The keys of all node runs of a workflow run are in [first, last].
+struct NodeKeyRange {
+  RunKey first;
+  RunKey last;
+};
+Result<NodeKeyRange> NodeKeysOf(WallTime fire, uint64_t workflow_run_no);
+
+}  // namespace carillon

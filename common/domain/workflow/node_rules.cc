@@ -1,0 +1,143 @@
+#include "common/domain/workflow/node_rules.h"
+
+#include <algorithm>
+
+#include "common/base/failpoint.h"
+
+namespace carillon {
+namespace {
+
+// The number of edges of a node by their verdicts.
+struct Tally {
+  int64_t open = 0;
+  int64_t met = 0;
+  int64_t failed = 0;
+  int64_t broken = 0;
+};
+
+Tally CountEdges(const WorkflowGraph& graph, size_t position, const NodeRows& rows) {
+  Tally tally;
+  for (const size_t edge : graph.upstream(position)) {
+    switch (JudgeEdge(graph, graph.edges()[edge], rows)) {
+      case EdgeVerdict::kOpen: ++tally.open; break;
+      case EdgeVerdict::kMet: tally.met += failpoint::Broken("edge.met_twice") ? 2 : 1; break;
+      case EdgeVerdict::kFailed: ++tally.failed; break;
+      case EdgeVerdict::kBroken: ++tally.broken; break;
+      case EdgeVerdict::kIgnored:
+        if (failpoint::Broken("edge.ignored_blocks")) ++tally.failed;
+        break;
+    }
+  }
+  return tally;
+}
+
+EdgeVerdict ByTable(const WorkflowGraph::Edge& edge, NodeEnd end, bool allow_failure) {
+  switch (end) {
+    case NodeEnd::kOpen: return EdgeVerdict::kOpen;
+    case NodeEnd::kSuccess:
+      return edge.on == EdgeOn::kFailure ? EdgeVerdict::kIgnored : EdgeVerdict::kMet;
+    case NodeEnd::kFailure:
+      return edge.on == EdgeOn::kSuccess && !allow_failure ? EdgeVerdict::kFailed
+                                                           : EdgeVerdict::kMet;
+    case NodeEnd::kNotSelected: return EdgeVerdict::kIgnored;
+    case NodeEnd::kUpstreamFailed: break;
+  }
+  switch (edge.on) {
+    case EdgeOn::kSuccess: return EdgeVerdict::kFailed;
+    case EdgeOn::kFailure: return EdgeVerdict::kIgnored;
+    case EdgeOn::kDone: return EdgeVerdict::kMet;
+  }
+  return EdgeVerdict::kIgnored;
+}
+
+bool IsSkippedFor(const NodeRow& row, std::string_view why) {
+  return row.state == RunState::kSkipped && row.reason == why;
+}
+
+}  // namespace
+
+NodeEnd EndOf(const NodeRow& row) {
+  if (!IsFinal(row.state)) return NodeEnd::kOpen;
+  if (row.state == RunState::kCompleted || IsSkippedFor(row, reason::kSkippedByHand)) {
+    return NodeEnd::kSuccess;
+  }
+  if (IsSkippedFor(row, reason::kNotSelected)) return NodeEnd::kNotSelected;
+  if (IsSkippedFor(row, reason::kUpstreamFailed)) return NodeEnd::kUpstreamFailed;
+  return NodeEnd::kFailure;
+}
+
+std::string_view Name(EdgeVerdict verdict) {
+  switch (verdict) {
+    case EdgeVerdict::kOpen: return "open";
+    case EdgeVerdict::kMet: return "met";
+    case EdgeVerdict::kFailed: return "failed";
+    case EdgeVerdict::kIgnored: return "ignored";
+    case EdgeVerdict::kBroken: return "broken";
+  }
+  return "";
+}
+
+EdgeVerdict JudgeEdge(const WorkflowGraph& graph, const WorkflowGraph::Edge& edge,
+                      const NodeRows& rows) {
+  const NodeRow& from = rows[edge.from];
+  const EdgeVerdict verdict = ByTable(edge, EndOf(from), graph.node(edge.from).allow_failure);
+  const bool asked =
+      verdict == EdgeVerdict::kMet && edge.condition && !IsSkippedFor(from, reason::kSkippedByHand);
+  if (!asked) return verdict;
+  // A run that was skipped may still have the values of an attempt before that.
+  const bool ran = from.state != RunState::kSkipped;
+  const Truth truth = edge.condition->Evaluate({.state = from.state,
+                                                .exit_code = ran ? from.exit_code : std::nullopt,
+                                                .outputs = ran ? &from.outputs : nullptr});
+  switch (truth) {
+    case Truth::kTrue: return EdgeVerdict::kMet;
+    case Truth::kFalse: return EdgeVerdict::kIgnored;
+    case Truth::kNotComputable: break;
+  }
+  return EdgeVerdict::kBroken;
+}
+
+NodeVerdict JudgeNode(const WorkflowGraph& graph, size_t position, const NodeRows& rows) {
+  using Kind = NodeVerdict::Kind;
+  if (graph.upstream(position).empty()) return {.kind = Kind::kStart};
+  const Tally tally = CountEdges(graph, position, rows);
+  const int64_t least = graph.node(position).trigger_rule.least;
+  const bool all = least == TriggerRule::kAll;
+  const bool decided_early = failpoint::Broken("node.decided_early") && tally.failed > 0;
+  if (!all && tally.met >= least) return {.kind = Kind::kStart};
+  if (tally.open > 0 && !decided_early) return {.kind = Kind::kWait};
+  if (tally.broken > 0) return {.kind = Kind::kSkip, .reason = reason::kBadCondition};
+  if (tally.failed > 0) return {.kind = Kind::kSkip, .reason = reason::kUpstreamFailed};
+  if (all && tally.met > 0) return {.kind = Kind::kStart};
+  return {.kind = Kind::kSkip, .reason = reason::kNotSelected};
+}
+
+bool IsSkippedByRule(const NodeRow& row) {
+  return IsSkippedFor(row, reason::kNotSelected) || IsSkippedFor(row, reason::kUpstreamFailed) ||
+         IsSkippedFor(row, reason::kBadCondition);
+}
+
+bool IsRepaired(const WorkflowGraph& graph, size_t position, const NodeRows& rows) {
+  if (failpoint::Broken("workflow.recovers")) return false;
+  const auto& edges = graph.downstream(position);
+  return std::any_of(edges.begin(), edges.end(), [&](size_t index) {
+    const WorkflowGraph::Edge& edge = graph.edges()[index];
+    if (!edge.recovers || JudgeEdge(graph, edge, rows) != EdgeVerdict::kMet) return false;
+    const NodeEnd end = EndOf(rows[edge.to]);
+    return end == NodeEnd::kSuccess || end == NodeEnd::kFailure;
+  });
+}
+
+std::vector<size_t> FailuresOf(const WorkflowGraph& graph, const NodeRows& rows) {
+  std::vector<size_t> failures;
+  for (size_t i = 0; i < graph.size(); ++i) {
+    if (graph.node(i).allow_failure) continue;
+    const NodeEnd end = EndOf(rows[i]);
+    const bool failed = end == NodeEnd::kFailure && !IsRepaired(graph, i, rows);
+    const bool outdated = end == NodeEnd::kUpstreamFailed && CountEdges(graph, i, rows).failed == 0;
+    if (failed || outdated) failures.push_back(i);
+  }
+  return failures;
+}
+
+}  // namespace carillon

@@ -1,0 +1,99 @@
+// Decides from the ends of its upstream nodes whether a node starts, waits or is skipped. Pure.
+//
+//   upstream is                   on: success   on: failure   on: done
+//   success                       met           ignored       met
+//   failure                       failed        met           met
+//   failure, allow_failure        met           met           met
+//   not selected                  ignored       ignored       ignored
+//   upstream failed               failed        ignored       met
+//
+// The condition of an edge is asked where the table says met, except if a person skipped the
+// upstream node. False: ignored. Not computable: broken.
+//
+// Trigger rule `all`: starts when all upstream have ended, none is failed or broken, and one is met;
+// or if there is no upstream. `any`, or a number: starts when that many edges are met. A node that
+// does not start is skipped, but not before all upstream have ended, so that the order in which they
+// end does not matter: bad_condition if an edge is broken, else upstream_failed if one is failed,
+// else not_selected.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/run/run.h"
+#include "common/domain/workflow/workflow_graph.h"
+
+namespace carillon {
+
+// Reasons of node runs that are SKIPPED without having started.
+namespace reason {
+// By the rules above. The first two are no failures.
+inline constexpr std::string_view kNotSelected = "not_selected";
+inline constexpr std::string_view kUpstreamFailed = "upstream_failed";
+inline constexpr std::string_view kBadCondition = "bad_condition";
+// By a person; counts as a success.
+inline constexpr std::string_view kSkippedByHand = "skipped_by_hand";
+// At the release: a parameter cannot be rendered, or the job does not accept it.
+inline constexpr std::string_view kBadParameters = "bad_parameters";
+// The owner of the workflow may not run the job now.
+inline constexpr std::string_view kForbidden = "forbidden";
+// A parameter with text from outside would become part of the job's command.
+inline constexpr std::string_view kUnsafeParameter = "unsafe_parameter";
+}  // namespace reason
+
+// The row of a node's run, as far as decisions depend on it.
+struct NodeRow {
+  RunState state = RunState::kPending;
+  bool blocked = true;  // PENDING behind upstream nodes: never released, or blocked again
+  std::string reason = {};
+  int attempt = 1;
+  bool may_still_run = false;
+  bool cancel_requested = false;
+  // Of the attempt that ended; empty if the run is not final, or was skipped.
+  std::optional<int> exit_code = {};
+  Outputs outputs = {};
+
+  bool operator==(const NodeRow&) const = default;
+};
+// In the order of the definition.
+using NodeRows = std::vector<NodeRow>;
+
+constexpr bool IsBlocked(const NodeRow& row) {
+  return row.state == RunState::kPending && row.blocked;
+}
+// True if the run counts towards max_parallel.
+constexpr bool IsActive(const NodeRow& row) { return !IsFinal(row.state) && !IsBlocked(row); }
+
+enum class NodeEnd { kOpen, kSuccess, kFailure, kNotSelected, kUpstreamFailed };
+NodeEnd EndOf(const NodeRow& row);
+
+enum class EdgeVerdict { kOpen, kMet, kFailed, kIgnored, kBroken };
+std::string_view Name(EdgeVerdict verdict);  // "open", "met", …
+EdgeVerdict JudgeEdge(const WorkflowGraph& graph, const WorkflowGraph::Edge& edge,
+                      const NodeRows& rows);
+
+struct NodeVerdict {
+  enum class Kind { kWait, kStart, kSkip };
+  Kind kind = Kind::kWait;
+  std::string_view reason = {};  // of kSkip
+
+  bool operator==(const NodeVerdict&) const = default;
+};
+// Judges a node by its upstream alone, whatever its own state is.
+NodeVerdict JudgeNode(const WorkflowGraph& graph, size_t position, const NodeRows& rows);
+
+// True if JudgeNode's verdict, and nobody else, has skipped the node.
+bool IsSkippedByRule(const NodeRow& row);
+
+// True if a node repairs the failure of this one: an edge with `recovers` is met, and its node was
+// started, or skipped by a person.
+bool IsRepaired(const WorkflowGraph& graph, size_t position, const NodeRows& rows);
+
+// Positions of the nodes that make the workflow run fail: failures without allow_failure that are not
+// repaired. A node that is upstream_failed although no upstream failed counts too: the late success
+// of a run that was lost has come after the node had been skipped.
+std::vector<size_t> FailuresOf(const WorkflowGraph& graph, const NodeRows& rows);
+
+}  // namespace carillon

@@ -1,0 +1,192 @@
+#include "common/domain/workflow/node_template.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "common/domain/job/template_text.h"
+#include "common/domain/job_text.h"
+
+namespace carillon {
+namespace {
+
+using Kind = NodeExpression::Kind;
+
+constexpr std::string_view kNodesPrefix = "nodes.";
+constexpr std::string_view kParametersPrefix = "workflow.parameters.";
+constexpr std::string_view kRunId = "workflow.run_id";
+constexpr std::string_view kOutputsPrefix = "outputs.";
+constexpr size_t kNameShownMax = 80;
+
+constexpr auto kSkipText = [](std::string_view) {};
+
+Error UnknownExpression(std::string_view text) {
+  return TemplateError(
+      fmt::format("unknown expression '{}'; known are nodes.ID.outputs.NAME, nodes.ID.state, "
+                  "nodes.ID.exit_code, workflow.parameters.NAME and workflow.run_id; write "
+                  "{{{{{{{{ for a literal {{{{",
+                  text.substr(0, kNameShownMax)));
+}
+
+Error NoValue(std::string_view text, std::string_view why) {
+  return TemplateError(fmt::format("'{}' has no value: {}", text.substr(0, kNameShownMax), why));
+}
+
+struct Filled {
+  ParameterValue value;
+  bool untrusted = false;
+};
+
+class Renderer {
+ public:
+  Renderer(const WorkflowGraph& graph, const NodeRows& rows, const WorkflowFacts& facts)
+      : graph_(graph), rows_(rows), facts_(facts) {}
+
+  Result<Filled> Render(const ParameterValue& value) const {
+    const auto* text = std::get_if<std::string>(&value);
+    if (text == nullptr) return Filled{value};
+    std::string filled;
+    std::optional<Filled> first;
+    bool alone = true;  // the text is the placeholder `first` and nothing else
+    bool untrusted = false;
+    size_t room = kRenderedBytesMax;
+    const auto add = [&](std::string_view part) {
+      if (!part.empty()) alone = false;
+      Append(part, room, filled);
+    };
+    const auto fill = [&](std::string_view name) -> Status {
+      CARILLON_ASSIGN_OR_RETURN(Filled one, ValueOf(name));
+      Append(ParameterText(one.value), room, filled);
+      if (room == 0) return TooLong();
+      untrusted = untrusted || one.untrusted;
+      if (first) alone = false;
+      first = std::move(one);
+      return {};
+    };
+    CARILLON_TRY(ScanTemplate(*text, add, fill));
+    if (room == 0) return TooLong();
+    if (first && alone) return *std::move(first);
+    return Filled{std::move(filled), untrusted};
+  }
+
+ private:
+  static Error TooLong() {
+    return TemplateError(fmt::format("the result has {} bytes or more", kRenderedBytesMax));
+  }
+
+  // Adds no more than `room` bytes.
+  static void Append(std::string_view part, size_t& room, std::string& to) {
+    part = part.substr(0, room);
+    room -= part.size();
+    to += part;
+  }
+
+  Result<Filled> ValueOf(std::string_view text) const {
+    CARILLON_ASSIGN_OR_RETURN(const NodeExpression expression, ParseNodeExpression(text));
+    if (expression.kind == Kind::kWorkflowRunId) return Filled{EncodeRunId(facts_.run)};
+    if (expression.kind == Kind::kWorkflowParameter) {
+      const auto found = facts_.parameters.find(expression.name);
+      if (found != facts_.parameters.end()) {
+        return Filled{found->second, facts_.untrusted.contains(expression.name)};
+      }
+      return NoValue(text, "neither the workflow nor this run of it sets the parameter");
+    }
+    const auto position = graph_.Find(expression.node);
+    if (!position) return NoValue(text, "there is no such node");
+    return ValueOf(expression, text, rows_[*position]);
+  }
+
+  static Result<Filled> ValueOf(const NodeExpression& expression, std::string_view text,
+                                const NodeRow& row) {
+    if (expression.kind == Kind::kState) return Filled{std::string(Name(row.state))};
+    if (!IsFinal(row.state)) return NoValue(text, "the node has not ended");
+    if (row.state == RunState::kSkipped) return NoValue(text, "the node was skipped");
+    if (expression.kind == Kind::kExitCode) {
+      if (row.exit_code) return Filled{int64_t{*row.exit_code}};
+      return NoValue(text, fmt::format("the node ended as {}, without one", Name(row.state)));
+    }
+    const auto found = row.outputs.find(expression.name);
+    if (found != row.outputs.end()) return Filled{found->second, true};
+    return NoValue(text, "the node has not put it out");
+  }
+
+  const WorkflowGraph& graph_;
+  const NodeRows& rows_;
+  const WorkflowFacts& facts_;
+};
+
+}  // namespace
+
+Result<NodeExpression> ParseNodeExpression(std::string_view text) {
+  if (text == kRunId) return NodeExpression{.kind = Kind::kWorkflowRunId};
+  if (text.starts_with(kParametersPrefix)) {
+    const std::string_view name = text.substr(kParametersPrefix.size());
+    if (!IsVariableName(name)) return UnknownExpression(text);
+    return NodeExpression{.kind = Kind::kWorkflowParameter, .name = std::string(name)};
+  }
+  if (!text.starts_with(kNodesPrefix)) return UnknownExpression(text);
+  const std::string_view rest = text.substr(kNodesPrefix.size());
+  const size_t dot = rest.find('.');
+  if (dot == std::string_view::npos || !IsNodeId(rest.substr(0, dot))) {
+    return UnknownExpression(text);
+  }
+  NodeExpression expression{.node = std::string(rest.substr(0, dot))};
+  const std::string_view field = rest.substr(dot + 1);
+  if (field == "state") {
+    expression.kind = Kind::kState;
+    return expression;
+  }
+  if (field == "exit_code") {
+    expression.kind = Kind::kExitCode;
+    return expression;
+  }
+  if (!field.starts_with(kOutputsPrefix) || !IsVariableName(field.substr(kOutputsPrefix.size()))) {
+    return UnknownExpression(text);
+  }
+  expression.kind = Kind::kOutput;
+  expression.name = field.substr(kOutputsPrefix.size());
+  return expression;
+}
+
+Result<std::vector<NodeExpression>> ExpressionsOf(const ParameterValue& value) {
+  std::vector<NodeExpression> found;
+  const auto* text = std::get_if<std::string>(&value);
+  if (text == nullptr) return found;
+  CARILLON_TRY(ScanTemplate(*text, kSkipText, [&found](std::string_view name) -> Status {
+    CARILLON_ASSIGN_OR_RETURN(found.emplace_back(), ParseNodeExpression(name));
+    return {};
+  }));
+  return found;
+}
+
+std::set<std::string> ParametersWithOutputs(const WorkflowNode& node) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : node.parameters) {
+    const auto expressions = ExpressionsOf(value);
+    if (!expressions.ok()) continue;
+    for (const NodeExpression& one : *expressions) {
+      if (one.kind == Kind::kOutput) names.insert(name);
+    }
+  }
+  return names;
+}
+
+Result<RenderedParameters> RenderNodeParameters(const WorkflowGraph& graph, size_t position,
+                                                const NodeRows& rows, const WorkflowFacts& facts) {
+  const Renderer renderer(graph, rows, facts);
+  RenderedParameters rendered;
+  for (const auto& [name, value] : graph.node(position).parameters) {
+    auto filled = renderer.Render(value);
+    if (!filled.ok()) {
+      return Error{ErrorCode::kInvalid, filled.error().message,
+                   "/parameters/" + EscapePointer(name)};
+    }
+    rendered.values[name] = std::move(filled->value);
+    if (filled->untrusted) rendered.untrusted.insert(name);
+  }
+  CARILLON_TRY(ValidateParameters(rendered.values));
+  return rendered;
+}
+
+}  // namespace carillon

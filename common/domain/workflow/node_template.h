@@ -1,0 +1,69 @@
+// Renders the parameters that a workflow gives to the job of a node. Pure.
+//
+//   {{nodes.ID.outputs.NAME}} {{nodes.ID.state}} {{nodes.ID.exit_code}}    of an upstream node
+//   {{workflow.parameters.NAME}} {{workflow.run_id}}
+//
+// Grammar as in the templates of jobs: {{{{ stands for a literal {{. A text that is nothing but one
+// placeholder takes the value with its type: a workflow parameter keeps its own, exit_code is a whole
+// number. Everything else becomes text. Values are inserted unchanged and are not templates
+// themselves. Names of parameters are no templates.
+//
+// Text from outside is untrusted: outputs, and parameters that the workflow run has from an event or
+// from the outputs of another run. A value that contains some is untrusted as a whole, and must not
+// become part of a command (command_parameters.h).
+//
+// Errors   kInvalid with the pointer ("/parameters/path"): a placeholder is unknown, has no value or
+//          is not closed, or the values break the limits of parameters.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/domain/job/template.h"
+#include "common/domain/run_id.h"
+#include "common/domain/workflow/node_rules.h"
+#include "common/domain/workflow/workflow_graph.h"
+
+namespace carillon {
+
+// A placeholder of a node's parameter.
+struct NodeExpression {
+  enum class Kind { kOutput, kState, kExitCode, kWorkflowParameter, kWorkflowRunId };
+
+  Kind kind = Kind::kWorkflowRunId;
+  std::string node = {};  // kOutput, kState, kExitCode
+  std::string name = {};  // of the output or the parameter
+
+  bool operator==(const NodeExpression&) const = default;
+};
+Result<NodeExpression> ParseNodeExpression(std::string_view text);
+
+// All placeholders of a value, in order. kInvalid: one is malformed. Numbers and booleans have none.
+Result<std::vector<NodeExpression>> ExpressionsOf(const ParameterValue& value);
+
+// Names of the parameters that contain an output. Values that cannot be parsed contain none.
+std::set<std::string> ParametersWithOutputs(const WorkflowNode& node);
+
+// The workflow run of which the node is a part.
+struct WorkflowFacts {
+  RunKey run;
+  Parameters parameters = {};            // merged with the defaults of the workflow's job
+  std::set<std::string> untrusted = {};  // names of those whose text comes from outside
+};
+
+struct RenderedParameters {
+  Parameters values = {};
+  std::set<std::string> untrusted = {};
+
+  bool operator==(const RenderedParameters&) const = default;
+};
+// An upstream node that has not ended yet (possible under trigger rules other than `all`), or that
+// was skipped, has a state but no exit code and no outputs; PENDING and RUNNING are states too.
+Result<RenderedParameters> RenderNodeParameters(const WorkflowGraph& graph, size_t position,
+                                                const NodeRows& rows, const WorkflowFacts& facts);
+
+}  // namespace carillon

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "common/domain/job_text.h"
+#include "common/domain/workflow/node_template.h"
+#include "common/domain/workflow/workflow_check.h"
+
+namespace carillon {
+namespace {
+
+using Mistake = WorkflowMistake;
+
+constexpr size_t kPathMax = kWorkflowDepthMax + 1;
+
+// The jobs of a workflow's nodes, and of the workflows among them, level by level.
+class JobsChecker {
+ public:
+  JobsChecker(const WorkflowDefinition& workflow, const JobId& self, WorkflowLookup& lookup)
+      : workflow_(workflow), self_(self), lookup_(lookup) {}
+
+  Result<WorkflowProblems> Check() && {
+    for (size_t i = 0; i < workflow_.nodes.size(); ++i) {
+      if (problems_.size() >= kWorkflowProblemsMax) break;
+      CARILLON_TRY(CheckNode(i));
+    }
+    return std::move(problems_);
+  }
+
+ private:
+  using Found = std::optional<WorkflowJob>;
+
+  void Note(Mistake code, size_t node, std::string_view rest, std::string message) {
+    problems_.push_back({code, fmt::format("/nodes/{}/{}", node, rest), std::move(message)});
+  }
+
+  Status CheckNode(size_t i) {
+    const WorkflowNode& node = workflow_.nodes[i];
+    if (node.job == self_) {
+      Note(Mistake::kCycle, i, "job", fmt::format("{0} -> {0}", self_.value()));
+      return {};
+    }
+    CARILLON_ASSIGN_OR_RETURN(const Found* job, Find(node.job));
+    if (!*job || !(*job)->visible) {
+      Note(Mistake::kUnknownJob, i, "job", fmt::format("no job '{}'", node.job.value()));
+      return {};
+    }
+    if (!(*job)->may_run) {
+      Note(Mistake::kForbidden, i, "job",
+           fmt::format("you may not run job '{}'", node.job.value()));
+    }
+    for (const std::string& name : ParametersWithOutputs(node)) {
+      if (!(*job)->command_parameters.contains(name)) continue;
+      Note(Mistake::kUnsafeParameter, i, "parameters/" + EscapePointer(name),
+           fmt::format("contains an output, and the command of job '{}' contains the parameter; "
+                       "use the variable CARILLON_PARAM_{} in the command instead",
+                       node.job.value(), AsciiUpper(name)));
+    }
+    path_ = {self_, node.job};
+    CARILLON_ASSIGN_OR_RETURN(const int depth, DepthOf(node.job, i));
+    if (depth >= kWorkflowDepthMax) {
+      Note(Mistake::kTooDeep, i, "job",
+           fmt::format("job '{}' contains workflows nested {} deep; with this one, at most {} are "
+                       "allowed",
+                       node.job.value(), depth, kWorkflowDepthMax));
+    }
+    return {};
+  }
+
+  // The number of workflows on the longest path that begins at `job`; 0 if it is no workflow.
+  // Reports a path that leads back to the workflow that is checked.
+  Result<int> DepthOf(const JobId& job, size_t node) {
+    const auto known = depths_.find(job);
+    if (known != depths_.end()) return known->second;
+    CARILLON_ASSIGN_OR_RETURN(const Found* found, Find(job));
+    if (!*found || !(*found)->node_jobs) return depths_[job] = 0;
+    int deepest = 0;
+    // Deeper paths are refused by their depth, also if the jobs in the store contain each other.
+    if (path_.size() > kPathMax) return 1;
+    for (const JobId& next : *(*found)->node_jobs) {
+      path_.push_back(next);
+      if (next == self_) {
+        NoteCycle(node);
+      } else {
+        CARILLON_ASSIGN_OR_RETURN(const int depth, DepthOf(next, node));
+        deepest = std::max(deepest, depth);
+      }
+      path_.pop_back();
+    }
+    return depths_[job] = deepest + 1;
+  }
+
+  void NoteCycle(size_t node) {
+    std::string text;
+    for (const JobId& job : path_) {
+      const auto found = jobs_.find(job);
+      const bool hidden = found != jobs_.end() && found->second && !found->second->visible;
+      text += (text.empty() ? "" : " -> ") + (hidden ? std::string("(hidden)") : job.value());
+    }
+    Note(Mistake::kCycle, node, "job", std::move(text));
+  }
+
+  Result<const Found*> Find(const JobId& job) {
+    const auto known = jobs_.find(job);
+    if (known != jobs_.end()) return &known->second;
+    CARILLON_ASSIGN_OR_RETURN(Found found, lookup_.Find(job));
+    return &jobs_.emplace(job, std::move(found)).first->second;
+  }
+
+  const WorkflowDefinition& workflow_;
+  const JobId& self_;
+  WorkflowLookup& lookup_;
+  std::map<JobId, Found> jobs_;
+  std::map<JobId, int> depths_;
+  std::vector<JobId> path_;
+  WorkflowProblems problems_;
+};
+
+}  // namespace
+
+Result<WorkflowProblems> CheckWorkflowJobs(const WorkflowDefinition& workflow, const JobId& self,
+                                           WorkflowLookup& lookup) {
+  return JobsChecker(workflow, self, lookup).Check();
+}
+
+}  // namespace carillon

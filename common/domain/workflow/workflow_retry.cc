@@ -1,0 +1,186 @@
+#include "common/domain/workflow/workflow_retry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/failpoint.h"
+
+namespace carillon {
+namespace {
+
+using To = NodeChange::To;
+
+// A choice of nodes: an entry for each position.
+using Chosen = std::vector<bool>;
+
+Result<Chosen> ChosenByName(const WorkflowGraph& graph, const std::vector<std::string>& names,
+                            std::string_view pointer) {
+  Chosen chosen(graph.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto position = graph.Find(names[i]);
+    if (!position) {
+      return Error{ErrorCode::kInvalid, fmt::format("no node '{}'", names[i].substr(0, 64)),
+                   fmt::format("{}/{}", pointer, i)};
+    }
+    chosen[*position] = true;
+  }
+  return chosen;
+}
+
+Result<Chosen> RootsOf(const WorkflowGraph& graph, const NodeRows& rows,
+                       const WorkflowRetry& retry) {
+  Chosen chosen(graph.size(), retry.from == RetryFrom::kStart);
+  if (retry.from == RetryFrom::kNodes) return ChosenByName(graph, retry.nodes, "/from");
+  if (retry.from == RetryFrom::kFailed) {
+    for (const size_t position : FailuresOf(graph, rows)) chosen[position] = true;
+    for (size_t i = 0; i < graph.size(); ++i) {
+      if (rows[i].state == RunState::kCancelled && !IsRepaired(graph, i, rows)) chosen[i] = true;
+    }
+  }
+  return chosen;
+}
+
+void AddDownstream(const WorkflowGraph& graph, Chosen& chosen) {
+  if (failpoint::Broken("retry.without_downstream")) return;
+  for (const size_t position : graph.order()) {
+    if (!chosen[position]) continue;
+    for (const size_t edge : graph.downstream(position)) chosen[graph.edges()[edge].to] = true;
+  }
+}
+
+// Plans changes of single nodes, and notes those that refuse them.
+class Planner {
+ public:
+  Planner(const WorkflowGraph& graph, const NodeRows& rows, Overlap overlap)
+      : graph_(graph), rows_(rows), overlap_(overlap), changed_(graph.size()) {}
+
+  void BlockAgain(size_t position) { Change(position, To::kBlocked); }
+  void SkipByHand(size_t position) { Change(position, To::kSkippedByHand); }
+
+  // Blocks the nodes again that the rules have skipped, and would not skip so now.
+  void BlockWhatWasStopped() {
+    NodeRows after = rows_;
+    ApplyChanges(plan_.changes, after);
+    for (const size_t position : graph_.order()) {
+      if (changed_[position] || !IsSkippedByRule(after[position])) continue;
+      const NodeVerdict verdict = JudgeNode(graph_, position, after);
+      const bool same = verdict.kind == NodeVerdict::Kind::kSkip &&
+                        verdict.reason == std::string_view(after[position].reason);
+      if (same) continue;
+      Change(position, To::kBlocked);
+      ApplyChanges({plan_.changes.back()}, after);
+    }
+  }
+
+  RetryPlan Plan() && {
+    std::sort(plan_.changes.begin(), plan_.changes.end(),
+              [](const NodeChange& a, const NodeChange& b) { return a.position < b.position; });
+    for (const NodeChange& change : plan_.changes) {
+      if (change.to == To::kBlocked) plan_.run_again.push_back(graph_.node(change.position).id);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void Change(size_t position, To to) {
+    const NodeRow& row = rows_[position];
+    if (IsBlocked(row) && to == To::kBlocked) return;
+    if (row.may_still_run && overlap_ == Overlap::kUnconfirmed) {
+      plan_.may_still_run.push_back(position);
+      return;
+    }
+    if (IsActive(row) && row.state != RunState::kHeld) {
+      plan_.open.push_back(position);
+      return;
+    }
+    const bool was_tried = row.state != RunState::kSkipped && !IsBlocked(row);
+    changed_[position] = true;
+    plan_.changes.push_back({.position = position,
+                             .to = to,
+                             .attempt = row.attempt + (was_tried ? 1 : 0),
+                             .record_attempt = was_tried});
+  }
+
+  const WorkflowGraph& graph_;
+  const NodeRows& rows_;
+  const Overlap overlap_;
+  Chosen changed_;
+  RetryPlan plan_;
+};
+
+bool MayBeSkipped(const NodeRow& row) { return IsBlocked(row) || EndOf(row) == NodeEnd::kFailure; }
+
+Error CannotSkip(const WorkflowGraph& graph, size_t position, const NodeRow& row) {
+  return {ErrorCode::kConflict,
+          fmt::format("node '{}' is {}{}{}; only a node that is blocked or has failed can be "
+                      "skipped",
+                      graph.node(position).id, Name(row.state), row.reason.empty() ? "" : " ",
+                      row.reason)};
+}
+
+std::string Named(const WorkflowGraph& graph, std::string_view what,
+                  const std::vector<size_t>& positions) {
+  std::string text;
+  for (const size_t position : positions) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", graph.node(position).id);
+  }
+  return text.empty() ? text : fmt::format("{}: {}", what, text);
+}
+
+}  // namespace
+
+Result<RetryPlan> PlanRetry(const WorkflowGraph& graph, const NodeRows& rows,
+                            const WorkflowRetry& retry) {
+  CARILLON_CHECK(rows.size() == graph.size(), "a row for each node");
+  CARILLON_ASSIGN_OR_RETURN(Chosen chosen, RootsOf(graph, rows, retry));
+  CARILLON_ASSIGN_OR_RETURN(const Chosen skip, ChosenByName(graph, retry.skip, "/skip"));
+  AddDownstream(graph, chosen);
+  Planner planner(graph, rows, retry.overlap);
+  for (size_t i = 0; i < graph.size(); ++i) {
+    if (skip[i] && !chosen[i] && !MayBeSkipped(rows[i])) return CannotSkip(graph, i, rows[i]);
+    if (skip[i]) {
+      planner.SkipByHand(i);
+    } else if (chosen[i]) {
+      planner.BlockAgain(i);
+    }
+  }
+  planner.BlockWhatWasStopped();
+  RetryPlan plan = std::move(planner).Plan();
+  if (!plan.changes.empty() || plan.refused()) return plan;
+  return Error{ErrorCode::kConflict, "no node is to be run again"};
+}
+
+Result<RetryPlan> PlanSkip(const WorkflowGraph& graph, const NodeRows& rows, std::string_view node,
+                           Overlap overlap) {
+  CARILLON_CHECK(rows.size() == graph.size(), "a row for each node");
+  const auto position = graph.Find(node);
+  if (!position) {
+    return Error{ErrorCode::kInvalid, fmt::format("no node '{}'", node.substr(0, 64)), "/node"};
+  }
+  if (!MayBeSkipped(rows[*position])) return CannotSkip(graph, *position, rows[*position]);
+  Planner planner(graph, rows, overlap);
+  planner.SkipByHand(*position);
+  planner.BlockWhatWasStopped();
+  return std::move(planner).Plan();
+}
+
+void ApplyChanges(const std::vector<NodeChange>& changes, NodeRows& rows) {
+  for (const NodeChange& change : changes) {
+    const bool skipped = change.to == To::kSkippedByHand;
+    rows[change.position] = {
+        .state = skipped ? RunState::kSkipped : RunState::kPending,
+        .blocked = !skipped,
+        .reason = skipped ? std::string(reason::kSkippedByHand) : std::string(),
+        .attempt = change.attempt};
+  }
+}
+
+std::string RefusalSentence(const WorkflowGraph& graph, const RetryPlan& plan) {
+  const std::string open = Named(graph, "running", plan.open);
+  const std::string unknown = Named(graph, "may still run", plan.may_still_run);
+  return open + (open.empty() || unknown.empty() ? "" : "; ") + unknown;
+}
+
+}  // namespace carillon

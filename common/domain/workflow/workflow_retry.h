@@ -1,0 +1,78 @@
+// Plans a retry of a workflow run, and the skip of one of its nodes by a person. Pure.
+//
+// A retry blocks the chosen nodes and everything downstream of them again; the next step of the
+// workflow run (workflow_step.h) then decides about them as if they had never run. The other nodes
+// keep their ends. A retry may name nodes to be skipped instead.
+//
+// Errors   kInvalid with the pointer ("/from/0", "/skip/2"): no such node. kConflict: nothing is to be
+//          run again; the node of PlanSkip cannot be skipped.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/run/run_state.h"
+#include "common/domain/workflow/node_rules.h"
+
+namespace carillon {
+
+enum class RetryFrom {
+  kFailed,  // those that made the run fail (FailuresOf), and those that are CANCELLED, which includes
+            // nodes that a cancel of the whole run has ended although they may fail
+  kStart,  // all nodes
+  kNodes,  // the named ones
+};
+
+struct WorkflowRetry {
+  RetryFrom from = RetryFrom::kFailed;
+  std::vector<std::string> nodes = {};  // of kNodes
+  std::vector<std::string> skip = {};
+  Overlap overlap = Overlap::kUnconfirmed;
+};
+
+// The new values of a node run's row. Its claim token, its result and its outputs are cleared, so
+// that a late or repeated result of an earlier attempt is only recorded.
+struct NodeChange {
+  enum class To { kBlocked, kSkippedByHand };
+
+  size_t position = 0;
+  To to = To::kBlocked;
+  int attempt = 1;
+  bool record_attempt = false;  // copy the ended attempt to the earlier ones
+
+  bool operator==(const NodeChange&) const = default;
+};
+
+// If a node is listed in `open` or `may_still_run`, nothing may be changed.
+struct RetryPlan {
+  std::vector<NodeChange> changes = {};     // in the order of the definition
+  std::vector<size_t> open = {};            // released and not ended
+  std::vector<size_t> may_still_run = {};   // and the person has not confirmed an overlap
+  std::vector<std::string> run_again = {};  // ids of the nodes that are blocked again
+
+  bool refused() const { return !open.empty() || !may_still_run.empty(); }
+};
+
+// Attempts: a run that was SKIPPED keeps its attempt, because it has made none; every other one gets
+// the next, also if it is skipped now, so that no two attempts of a run have the same number. A node
+// that is blocked already stays as it is. A HELD node is run again once its process is known to be
+// dead, or the person confirms the overlap.
+//
+// Nodes that `skip` names outside of the retried part must be blocked or have failed. What they had
+// stopped is blocked again, as in PlanSkip.
+Result<RetryPlan> PlanRetry(const WorkflowGraph& graph, const NodeRows& rows,
+                            const WorkflowRetry& retry);
+
+// Skips a node that is blocked or has failed, in a workflow run that has not ended. Nodes that were
+// skipped because of its end, directly or not, are blocked again.
+Result<RetryPlan> PlanSkip(const WorkflowGraph& graph, const NodeRows& rows, std::string_view node,
+                           Overlap overlap);
+
+// Makes `rows` what they are when the changes have been written.
+void ApplyChanges(const std::vector<NodeChange>& changes, NodeRows& rows);
+
+// A sentence for the answer to a refused plan: "running: load, audit; may still run: publish".
+std::string RefusalSentence(const WorkflowGraph& graph, const RetryPlan& plan);
+
+}  // namespace carillon

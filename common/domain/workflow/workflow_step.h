@@ -1,0 +1,55 @@
+// Decides what follows in a workflow run from the rows of its node runs. Pure, and idempotent: a step
+// that is repeated decides the same.
+//
+// Place    The owner of a workflow run calls it, inside a transaction, after each end of a node run
+//          and after each request. node_rules.h has the rules of nodes.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "common/domain/workflow/node_rules.h"
+
+namespace carillon {
+
+// The reason why the run must end before its nodes have ended by themselves.
+enum class WorkflowCause { kNone, kCancel, kDeadline };
+
+enum class NodeAction {
+  kRelease,  // blocked: the run becomes claimable
+  kSkip,     // blocked: write SKIPPED with the reason
+  kCancel,   // PENDING, blocked or not: write CANCELLED
+  kStop,     // RUNNING or HELD: request a cancel (DecideCancel)
+};
+
+struct NodeDecision {
+  size_t position = 0;
+  NodeAction action = NodeAction::kRelease;
+  std::string_view reason = {};  // of kSkip
+
+  bool operator==(const NodeDecision&) const = default;
+};
+
+// The end of the workflow run itself.
+struct WorkflowEnd {
+  RunState state = RunState::kCompleted;  // COMPLETED, FAILED, CANCELLED or TIMED_OUT
+  std::vector<size_t> failures = {};      // FailuresOf; names them in the run's `error`
+
+  bool operator==(const WorkflowEnd&) const = default;
+};
+
+struct WorkflowStep {
+  std::vector<NodeDecision> decisions = {};
+  // Set if all nodes are final once the decisions are written. If one of them was not written,
+  // because its row had changed or because its release became a skip (bad_parameters), then `end`
+  // does not hold: take the next step from the new rows.
+  std::optional<WorkflowEnd> end = {};
+};
+
+// `rows` has the size of the graph. Skips are decided first, along the whole graph; then nodes that
+// are ready are released, in the order of the definition, while fewer than max_parallel node runs
+// are active. A node is never released and skipped in one step.
+WorkflowStep StepWorkflow(const WorkflowGraph& graph, NodeRows rows, WorkflowCause cause);
+
+}  // namespace carillon

@@ -1,0 +1,71 @@
+// Short ways to write workflows and the rows of their node runs in tests.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/domain/workflow/workflow_graph.h"
+#include "common/domain/workflow/workflow_step.h"
+
+namespace carillon::test {
+
+inline WorkflowNode Node(std::string id, std::vector<WorkflowEdge> after = {}) {
+  return {.id = std::move(id), .job = JobId("job"), .after = std::move(after)};
+}
+
+inline WorkflowEdge On(EdgeOn on, std::string node, std::string condition = "") {
+  return {.node = std::move(node), .on = on, .condition = std::move(condition)};
+}
+inline WorkflowEdge Success(std::string node, std::string condition = "") {
+  return On(EdgeOn::kSuccess, std::move(node), std::move(condition));
+}
+inline WorkflowEdge Failure(std::string node, std::string condition = "") {
+  return On(EdgeOn::kFailure, std::move(node), std::move(condition));
+}
+inline WorkflowEdge Done(std::string node, std::string condition = "") {
+  return On(EdgeOn::kDone, std::move(node), std::move(condition));
+}
+
+inline WorkflowGraph Graph(std::vector<WorkflowNode> nodes, int64_t max_parallel = 32) {
+  return WorkflowGraph::Compile({.max_parallel = max_parallel, .nodes = std::move(nodes)}).value();
+}
+
+inline NodeRow Blocked() { return {}; }
+inline NodeRow Released() { return {.blocked = false}; }
+inline NodeRow Row(RunState state, std::string why = "") {
+  return {.state = state, .blocked = false, .reason = std::move(why)};
+}
+inline NodeRow Completed() {
+  NodeRow row = Row(RunState::kCompleted);
+  row.exit_code = 0;
+  return row;
+}
+inline NodeRow Failed(int exit_code = 1) {
+  NodeRow row = Row(RunState::kFailed, "exit_code");
+  row.exit_code = exit_code;
+  return row;
+}
+inline NodeRow Skipped(std::string_view why) { return Row(RunState::kSkipped, std::string(why)); }
+
+// "release a, skip b not_selected; COMPLETED"
+inline std::string StepText(const WorkflowGraph& graph, const NodeRows& rows,
+                            WorkflowCause cause = WorkflowCause::kNone) {
+  const WorkflowStep step = StepWorkflow(graph, rows, cause);
+  std::string text;
+  for (const NodeDecision& decision : step.decisions) {
+    constexpr std::array<std::string_view, 4> kVerbs{"release", "skip", "cancel", "stop"};
+    if (!text.empty()) text += ", ";
+    text += kVerbs.at(static_cast<size_t>(decision.action));
+    text += " " + graph.node(decision.position).id;
+    if (!decision.reason.empty()) text += " " + std::string(decision.reason);
+  }
+  if (!step.end) return text;
+  text += (text.empty() ? "" : "; ") + std::string(Name(step.end->state));
+  for (const size_t position : step.end->failures) text += " " + graph.node(position).id;
+  return text;
+}
+
+}  // namespace carillon::test
