@@ -110,13 +110,15 @@ export interface components {
       | components['schemas']['CronSchedule']
       | components['schemas']['RateSchedule']
       | components['schemas']['OnceSchedule']
-      | components['schemas']['DelaySchedule'];
+      | components['schemas']['DelaySchedule']
+      | components['schemas']['AfterSchedule'];
     ScheduleWrite:
       | components['schemas']['CronSchedule']
       | components['schemas']['RateSchedule']
       | components['schemas']['OnceSchedule']
       | components['schemas']['DelayedSchedule']
-      | components['schemas']['DelaySchedule'];
+      | components['schemas']['DelaySchedule']
+      | components['schemas']['AfterSchedule'];
     CronSchedule: {
       /** @constant */
       kind: 'cron';
@@ -169,6 +171,39 @@ export interface components {
       start_time?: string;
       parameters?: components['schemas']['Parameters'];
       schedule_id?: number;
+    };
+    AfterSchedule: {
+      /** @constant */
+      kind: 'after';
+      job: components['schemas']['JobId'];
+      /**
+       * @default success
+       * @enum {string}
+       */
+      on?: 'success' | 'failure' | 'done';
+      parameters?: components['schemas']['Parameters'];
+      schedule_id?: number;
+    };
+    JobDependencies: {
+      upstream: components['schemas']['JobDependency'][];
+      downstream: components['schemas']['JobDependency'][];
+      hidden: number;
+    };
+    JobDependency: {
+      job_id: components['schemas']['JobId'];
+      job_name: string;
+      /** @enum {string} */
+      on: 'success' | 'failure' | 'done';
+      /** @constant */
+      deleted?: true;
+    };
+    RunTrigger: {
+      run_id: components['schemas']['RunId'];
+      job_id: components['schemas']['JobId'];
+      job_name: string | null;
+      /** @enum {string} */
+      state: 'COMPLETED' | 'FAILED' | 'TIMED_OUT' | 'LOST';
+      fire_time: components['schemas']['Time'];
     };
     OnceSchedule: {
       /** @constant */
@@ -580,7 +615,7 @@ export interface components {
       job_name: string;
       schedule_id: number;
       /** @enum {string} */
-      kind: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill';
+      kind: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after';
       fire_time: components['schemas']['Time'];
       shard: number;
       state: components['schemas']['RunState'];
@@ -609,7 +644,7 @@ export interface components {
       job_name?: string;
       schedule_id?: number;
       /** @enum {string} */
-      kind?: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill';
+      kind?: 'cron' | 'rate' | 'once' | 'manual' | 'delay' | 'backfill' | 'after';
       fire_time?: components['schemas']['Time'];
       shard?: number;
       state: components['schemas']['RunState'];
@@ -632,6 +667,7 @@ export interface components {
       trace_id?: string;
       parameters?: components['schemas']['Parameters'];
       attempts: components['schemas']['Attempt'][];
+      trigger?: components['schemas']['RunTrigger'] | null;
       outputs: {
         [key: string]: string;
       };
