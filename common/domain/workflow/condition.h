@@ -18,18 +18,15 @@
 // Errors   Parse: kInvalid; the sentence names the character and the mistake.
 #pragma once
 
-#include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
+#include "common/domain/run/outputs.h"
 #include "common/domain/run/run.h"
 #include "common/domain/workflow/condition_program.h"
 
 namespace carillon {
-
-using Outputs = std::map<std::string, std::string>;
 
 enum class Truth { kFalse, kTrue, kNotComputable };
 
