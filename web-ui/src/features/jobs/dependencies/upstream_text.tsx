@@ -14,19 +14,21 @@ export function UpstreamText({ schedule, known }: { schedule: AfterSchedule; kno
 // For the page of a job, which knows the names of deleted jobs too.
 export function UpstreamOf({ job, schedule }: { job: Job; schedule: AfterSchedule }) {
   const upstream = useDependencies(job.job_id).data?.upstream.find((one) => one.job_id === schedule.job);
-  return <After schedule={schedule} name={upstream?.job_name || schedule.job} deleted={upstream?.deleted} />;
+  return (
+    <After schedule={schedule} name={upstream?.job_name || schedule.job} wraps deleted={upstream?.deleted} />
+  );
 }
 
-function After(props: { schedule: AfterSchedule; name: string; deleted?: boolean }) {
+function After(props: { schedule: AfterSchedule; name: string; wraps?: boolean; deleted?: boolean }) {
   const { t } = useTranslation();
   const { language } = usePreferences();
   const text = scheduleText(props.schedule, t, language, props.name);
-  if (props.deleted) return <span>{text}</span>;
+  if (props.deleted) return <span className="wrap-anywhere">{text}</span>;
   return (
     <Link
       to="/jobs/$id"
       params={{ id: props.schedule.job }}
-      className="link inline-block min-h-6 max-w-full truncate leading-6"
+      className={'link min-h-6 leading-6 ' + (props.wraps ? 'wrap-anywhere' : 'min-w-0 truncate')}
       title={text}
     >
       {text}
