@@ -53,7 +53,7 @@ Problem HasDependents(const Call& call, const JobId& id) {
                   .code = "has_dependents",
                   .detail = fmt::format(
                       "Jobs start after this one: {}. Change them first, or repeat the request "
-                      "with force=true; they would never start after it again.",
+                      "with force=true; they then start only after its runs that are under way.",
                       listed)};
   problem.members["details"] = {{"jobs", names}};
   return problem;

@@ -291,6 +291,8 @@ TEST_F(UnfinishedUpgradeTest, SchedulesThatOlderMembersPlanWronglyAreRefused) {
     EXPECT_EQ(refused.code(), kCode) << field;
     EXPECT_EQ(refused.pointer(), "/schedules") << field;
   }
+  Create({{"job_id", "a"}});
+  EXPECT_EQ(Post("/api/jobs", body({{"kind", "after"}, {"job", "a"}})).code(), kCode);
   json started = every;
   started["start_time"] = "2026-03-02T00:00:00Z";
   EXPECT_EQ(Post("/api/jobs", body(started)).status, 201) << "a rate has always had a start";
