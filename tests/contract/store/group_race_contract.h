@@ -2,6 +2,7 @@
 // changes of the limit at once.
 #pragma once
 
+#include "common/adapters/system/system_clock.h"
 #include "tests/contract/store/concurrent_store_contract.h"
 
 namespace carillon::test {
@@ -231,9 +232,10 @@ TYPED_TEST(ConcurrentStoreContract, EditsAndAdmissionsAtOnceLoseNoRun) {
     }));
     ++completed;
   };
-  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  SystemClock clock;
+  const SteadyTime deadline = clock.Steady() + 30s;
   this->AllAtOnce([&](StoreDriver& mine, int writer) {
-    for (int i = 0; completed < kRuns && std::chrono::steady_clock::now() < deadline; ++i) {
+    for (int i = 0; completed < kRuns && clock.Steady() < deadline; ++i) {
       if (writer == 0 && edits < 40) edit(mine, i);
       if (writer == 1) admit(mine);
       if (writer < 2) continue;
