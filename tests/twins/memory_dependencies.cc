@@ -87,7 +87,7 @@ void RaiseFlags(MemoryTables& tables, const JobDefinition& definition) {
   }
 }
 
-// Those of schedules that stay are kept: what is older than them starts nothing.
+// Keeps those of schedules that stay: ends that are older than them start nothing.
 void PutDependencies(MemoryTables& tables, const JobEntry& job) {
   const auto& schedules = job.schedules;
   std::erase_if(tables.dependencies, [&](const auto& entry) {

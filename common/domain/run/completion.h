@@ -15,7 +15,7 @@
 
 namespace carillon {
 
-// What waits for the end: the schedule of the run (a delay), or other jobs (dependents.h).
+// Those that wait for the end: the schedule of the run (a delay), or other jobs (dependents.h).
 enum class CompletionTarget { kSchedule, kDependents };
 
 struct RunCompletion {

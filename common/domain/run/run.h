@@ -153,7 +153,7 @@ struct RunTrigger {
   bool operator==(const RunTrigger&) const = default;
 };
 
-// What is stored with a run that was requested: by a user, or by the end of another run.
+// The parts of a request that are stored with its run: of a user, or of the end of another run.
 struct RunRequest {
   std::string parameters_json = {};  // overrides; empty = none
   std::string trace_id = {};         // empty = derived from the run id
