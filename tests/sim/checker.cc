@@ -190,7 +190,8 @@ void Checker::FollowQueue(const RunRow& before, const RunRow& after) {
     if (!takes_slots || !holders.insert(after.key).second) return;
     if (after.attempt == 1) CheckTakesSlot(after, "took a slot");
   } else if (after.state == RunState::kPending) {
-    if (!waited || !IsTime(after.due)) return;  // an edit stamped it, or a pause holds it back
+    if (after.due == kNever && after.attempt == 1) holders.erase(after.key);  // paused
+    if (!waited || !IsTime(after.due)) return;
     ++admissions_;
     admitted_at_[after.key] = after.due;
     CheckOrder(after, queued, "left the queue");
