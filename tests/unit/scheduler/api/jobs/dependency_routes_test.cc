@@ -24,10 +24,10 @@ class DependencyRoutesTest : public PeopleEnv {
   Answer Replace(const json& job, json changes) {
     changes["job_id"] = job["job_id"];
     return Send("PUT", "/api/jobs/" + job.value("job_id", ""), Body(std::move(changes)).dump(),
-                {{"If-Match", "\"" + std::to_string(job.value("version", 1)) + "\""}});
+                {{"If-Match", "\"v" + std::to_string(job.value("version", 1)) + "\""}});
   }
   Answer Delete(const std::string& id, const std::string& query = "") {
-    return Send("DELETE", "/api/jobs/" + id + query, "", {{"If-Match", "\"1\""}});
+    return Send("DELETE", "/api/jobs/" + id + query, "", {{"If-Match", "\"v1\""}});
   }
   void ExpectRefused(const Answer& answer, const std::string& code) {
     EXPECT_EQ(answer.status, 422) << answer.text;
@@ -114,13 +114,13 @@ TEST_F(DependencyRoutesTest, RunShowsWhatStartedIt) {
   clock_.Advance(1ms);
   Finish(run_id, {.state = RunState::kCompleted});
   std::vector<SegmentId> all;
-  for (const SegmentRecord& record : *stores_.segments.ListSegments())
-    all.push_back(record.segment);
+  const auto segments = stores_.segments.ListSegments();
+  for (const SegmentRecord& record : *segments) all.push_back(record.segment);
   const auto open = stores_.completions.ScanCompletions(all, 10);
   ASSERT_EQ(open->size(), 1u);
   const auto taken =
       stores_.segments.Take({MemberId("scheduler-1"), Incarnation("m1"), Generation(1), all});
-  ASSERT_TRUE(taken.ok());
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
   const auto effects = stores_.completions.Apply(*open, taken->fence, clock_.Wall());
   ASSERT_TRUE(effects.ok());
   ASSERT_EQ(effects->at(0).started.size(), 1u);
