@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "tests/infra/mysql/store_reads.h"
-#include "tests/support/process_wait.h"
 
 namespace carillon::test {
 namespace {
@@ -85,12 +84,14 @@ TEST_F(GroupsTest, AnEditWaitsForAGroupBeforeItLocksCalendars) {
                       "UPDATE"));
   std::thread edit([&] { s.Replace(job, edited, kT0 + 1s); });
   const auto watch = database_.Connect();
-  EXPECT_TRUE(WaitUntil([&] {
+  bool waits = false;
+  for (int tries = 0; !waits && tries < 20'000; ++tries) {
     auto rows = s.v(watch->Ask(
         "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = "
         "'INNODB_ROW_LOCK_CURRENT_WAITS'"));
-    return rows.Next() && rows.Int(1) > 0;
-  }));
+    waits = rows.Next() && rows.Int(1) > 0;
+  }
+  EXPECT_TRUE(waits);
   EXPECT_OK(outside_->Query("SELECT c.version FROM calendars c FOR UPDATE NOWAIT"));
   EXPECT_OK(outside_->Rollback());
   edit.join();
