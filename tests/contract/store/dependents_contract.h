@@ -193,6 +193,24 @@ TYPED_TEST(DependentsContract, RunThatEndedBeforeTellsTheEndOfItsRetry) {
   EXPECT_EQ(s.Act(kT0 + 7s).started.size(), 1u);
 }
 
+TYPED_TEST(DependentsContract, LateResultStartsWhoeverWaitsSinceTheLoss) {
+  DependentsDriver s = this->dependents();
+  WallTime now = kT0;
+  for (const RunState late : {RunState::kCompleted, RunState::kFailed}) {
+    SCOPED_TRACE(Name(late));
+    now += 1min;
+    const std::string id(late == RunState::kCompleted ? "succeeds" : "fails");
+    const RunRow running = s.Started(s.Execute(s.Create(id, s.Manual()), now), now);
+    s.Lose(running, s.fence, now + 10s);
+    ASSERT_EQ(s.Get(running.key).row.state, RunState::kLost);
+    const StoredJob b = s.Create("after-" + id, s.After(id, AfterOutcome::kDone));
+    EXPECT_EQ(s.Ended(running, late, now + 11s).state, late);
+    const CompletionEffect effect = s.Act(now + 15s);
+    ASSERT_EQ(effect.started.size(), 1u);
+    EXPECT_EQ(effect.started[0].job_no, b.job_no);
+  }
+}
+
 TYPED_TEST(DependentsContract, TwoEndsOfOneFireStartOneRun) {
   DependentsDriver s = this->dependents();
   JobDefinition twice = s.Every(10s);

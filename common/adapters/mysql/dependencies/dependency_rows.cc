@@ -202,6 +202,18 @@ Status DeleteDependencies(Session& session, JobNo job_no) {
   return {};
 }
 
+Result<std::set<JobNo>> WithDependents(Session& session, const std::set<JobNo>& jobs) {
+  static const std::string statement =
+      "SELECT j.job_no FROM JSON_TABLE(?, '$[*]' COLUMNS (n BIGINT UNSIGNED PATH '$[0]')) k "
+      "STRAIGHT_JOIN jobs j FORCE INDEX (PRIMARY) ON j.job_no = k.n WHERE (j.flags & 1) = 1";
+  JsonRows wanted;
+  for (const JobNo job_no : jobs) wanted.Begin().Add(job_no.value());
+  CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
+  std::set<JobNo> found;
+  while (rows.Next()) found.insert(JobNo(rows.Unsigned(1)));
+  return found;
+}
+
 Result<std::vector<std::string>> SomeDependents(Session& session, JobNo job_no) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "common/adapters/mysql/client/session.h"
@@ -31,6 +33,9 @@ Status WriteDependencies(Session& session, JobNo job_no,
                          const std::vector<StoredSchedule>& schedules,
                          const UpstreamNumbers& upstream);
 Status DeleteDependencies(Session& session, JobNo job_no);
+
+// Those of the jobs that have the flag. Takes no locks: the flag is never taken back.
+Result<std::set<JobNo>> WithDependents(Session& session, const std::set<JobNo>& jobs);
 
 // Reads the names of at most three jobs that wait for this one; without locks.
 Result<std::vector<std::string>> SomeDependents(Session& session, JobNo job_no);

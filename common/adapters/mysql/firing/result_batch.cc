@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "common/adapters/mysql/client/json_rows.h"
+#include "common/adapters/mysql/dependencies/dependency_rows.h"
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/rows/run_rows.h"
 #include "common/adapters/mysql/rows/run_writer.h"
@@ -51,7 +53,24 @@ struct HeldSlots {
 struct ResultBatchState {
   LockedJobs jobs;
   LockedRuns runs;
+  std::set<JobNo> awaited;  // of lost runs whose job is not locked: those that others wait for
 };
+
+// A run that was lost before others began to wait for its job has no flag yet. The flag of a job is never
+// taken back, so that it needs no lock.
+Status ReadAwaited(Session& session, ResultBatchState* state) {
+  std::set<JobNo> unknown;
+  for (const auto& [key, run] : state->runs) {
+    const bool flagged = (run.row.flags & run_flag::kDependents) != 0;
+    const bool replaceable = run.row.state == RunState::kLost;
+    if (replaceable && !flagged && !state->jobs.contains(run.row.job_no)) {
+      unknown.insert(run.row.job_no);
+    }
+  }
+  if (unknown.empty()) return {};
+  CARILLON_ASSIGN_OR_RETURN(state->awaited, WithDependents(session, unknown));
+  return {};
+}
 
 Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, SlotJobs& slot_jobs,
                            RunWriter& writer, WallTime now) {
@@ -80,10 +99,9 @@ Result<RunEffect> ApplyOne(const ResultReport& report, ResultBatchState& state, 
   effect.verdict = decision.verdict;
   if (decision.verdict == ResultVerdict::kApplied) {
     const HeldSlots held(run);
-    // A run that was lost before others began to wait for its job has no flag yet.
-    if (job != state.jobs.end()) {
-      run.row.flags |= EndFlags(run.row.kind, job->second.has_dependents);
-    }
+    const bool has_dependents = job == state.jobs.end() ? state.awaited.contains(run.row.job_no)
+                                                        : job->second.has_dependents;
+    run.row.flags |= EndFlags(run.row.kind, has_dependents);
     CARILLON_TRY(writer.Change(run, decision.change, report.result, now));
     NoteWritten(run.row, &effect);
     effect.freed_slot = held.Freed(run);
@@ -148,6 +166,7 @@ Status ApplyRead(Session& session, const std::vector<ResultReport>& reports,
   keys.reserve(places.size());
   for (const size_t place : places) keys.push_back(reports[place].key);
   CARILLON_ASSIGN_OR_RETURN(state.runs, LockRuns(session, std::move(keys), rules.incarnations));
+  CARILLON_TRY(ReadAwaited(session, &state));
   RunWriter writer(session);
   for (const size_t place : places) {
     CARILLON_ASSIGN_OR_RETURN((*effects)[place],
