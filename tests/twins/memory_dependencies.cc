@@ -28,11 +28,22 @@ size_t CountOthers(const MemoryTables& tables, JobNo upstream, const JobEntry* j
   return others.size();
 }
 
+bool WaitsFor(const MemoryTables& tables, const JobEntry& job, JobNo upstream) REQUIRES(tables.mu) {
+  return std::any_of(tables.dependencies.begin(), tables.dependencies.end(), [&](const auto& one) {
+    return one.second.dependent.job_no == job.job_no && one.second.upstream == upstream;
+  });
+}
+
 Status CheckOne(MemoryTables& tables, const JobEntry* job, size_t schedule,
                 const JobDefinition& definition) REQUIRES(tables.mu) {
   const JobId named(definition.schedules[schedule].upstream);
   const JobEntry* upstream = tables.FindJob(named);
-  if (upstream == nullptr || upstream->deleted) return UnknownUpstream(schedule, named);
+  if (upstream == nullptr) return UnknownUpstream(schedule, named);
+  if (upstream->deleted) {
+    // A job for which this one waits already may be deleted.
+    const bool stays = job != nullptr && WaitsFor(tables, *job, upstream->job_no);
+    return stays ? Status() : UnknownUpstream(schedule, named);
+  }
   if (CountOthers(tables, upstream->job_no, job) >= kDependentsMax) {
     return TooManyDependents(schedule, named);
   }

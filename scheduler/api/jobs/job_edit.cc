@@ -163,9 +163,10 @@ Outcome<bool> CheckEdit(const Call& call, const JobBase* before, const JobDefini
   CARILLON_TRY(CheckAccess(call, before, definition));
   CARILLON_TRY(CheckGroup(call, definition));
   CARILLON_TRY(CheckCalendars(call, definition));
-  CARILLON_TRY(CheckUpstream(call, definition));
   const bool readable = before != nullptr && before->readable;
-  return CheckMembers(call, readable ? &before->job.definition : nullptr, definition);
+  const JobDefinition* stored = readable ? &before->job.definition : nullptr;
+  CARILLON_TRY(CheckUpstream(call, stored, definition));
+  return CheckMembers(call, stored, definition);
 }
 
 Outcome<bool> CheckNew(const Call& call, const JobId& id, const JobDefinition& definition) {

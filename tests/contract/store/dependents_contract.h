@@ -304,6 +304,21 @@ TYPED_TEST(DependentsContract, AwaitedJobIsDeletedOnlyByForce) {
   EXPECT_CODE(s.jobs.ListDependencies(JobId("none")), ErrorCode::kNotFound);
 }
 
+TYPED_TEST(DependentsContract, JobWhoseUpstreamWasDeletedCanBeEdited) {
+  DependentsDriver s = this->dependents();
+  const StoredJob a = s.Create("a", s.Manual());
+  StoredJob b = s.Create("b", s.After("a"));
+  ASSERT_OK(s.jobs.DeleteJob(a.job_id, a.version, {.now = kT0 + 1s, .force = true}));
+  s.Create("c", s.Manual());
+  JobDefinition edited = s.Named("edited", s.After("a"));
+  edited.schedules.push_back(s.Behind("c"));
+  b = s.Replace(b, edited, kT0 + 2s);
+  EXPECT_EQ(s.v(s.jobs.ListDependencies(b.job_id)).upstream.size(), 2u);
+  b = s.Replace(b, s.After("c"), kT0 + 3s);
+  const auto back = s.jobs.ReplaceJob(b.job_id, b.version, s.After("a"), {.now = kT0 + 4s});
+  EXPECT_EQ(s.CodeOf(back), "unknown_job");
+}
+
 TYPED_TEST(DependentsContract, UnknownJobsAndCyclesAreRefused) {
   DependentsDriver s = this->dependents();
   EXPECT_EQ(s.CodeOf(s.TryCreate("b", s.After("a"))), "unknown_job");

@@ -134,15 +134,23 @@ Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
   if (upstream.empty()) return numbers;
   CARILLON_TRY(LockDependencies(session));
   CARILLON_ASSIGN_OR_RETURN(const auto locked, LockUpstream(session, upstream));
+  std::set<JobNo> awaited;  // by this job already
+  if (job_no) {
+    CARILLON_ASSIGN_OR_RETURN(const auto known, UpstreamNumbersOf(session, {*job_no}));
+    for (const auto& [waiting, number] : known) awaited.insert(number);
+  }
   for (size_t i = 0; i < definition.schedules.size(); ++i) {
     const ScheduleSpec& spec = definition.schedules[i];
     if (spec.kind != ScheduleKind::kAfter) continue;
     const JobId named(spec.upstream);
     if (named == id) return DependencyCycle(i, {definition.name, definition.name});
     const auto found = locked.find(named);
-    if (found == locked.end() || !found->second.ready) return UnknownUpstream(i, named);
+    if (found == locked.end()) return UnknownUpstream(i, named);
     const JobNo number = found->second.job_no;
+    const bool stays = !found->second.ready && awaited.contains(number);
+    if (!found->second.ready && !stays) return UnknownUpstream(i, named);
     if (!numbers.emplace(named, number).second) continue;
+    if (stays) continue;
     CARILLON_ASSIGN_OR_RETURN(const uint64_t others, CountOthers(session, number, job_no));
     if (others >= kDependentsMax) return TooManyDependents(i, named);
     if (!job_no) continue;  // nothing waits for a new job

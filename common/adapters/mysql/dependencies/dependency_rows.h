@@ -24,7 +24,8 @@ Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& inca
 using UpstreamNumbers = std::map<JobId, JobNo>;
 // Checks the jobs that `definition` waits for, and locks their rows in share mode. The lock of
 // id_blocks['dependency'] comes first, so that two writers cannot make a cycle together. `id` is the job
-// that waits, with its number if it exists already. kInvalid as in dependents.h.
+// that waits, with its number if it exists already; it may go on to name a job that was deleted.
+// kInvalid as in dependents.h.
 Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
                                       std::optional<JobNo> job_no, const JobDefinition& definition);
 // Makes the rows of the job agree with its schedules. Rows of schedules that stay are kept: what is

@@ -80,6 +80,9 @@ TEST_F(DependencyRoutesTest, DeletesAnAwaitedJobOnlyByForce) {
   EXPECT_EQ(refused.body().value("code", ""), "has_dependents");
   EXPECT_EQ(refused.body()["details"], json({{"jobs", {"Report"}}}));
   EXPECT_EQ(Delete("a", "?force=true").status, 204);
+  // The other job keeps what it names, and can be edited.
+  const Answer edited = Replace({{"job_id", "b"}}, {{"name", "Edited"}, {"schedules", After("a")}});
+  EXPECT_EQ(edited.status, 200) << edited.text;
   const json above = Get("/api/jobs/b/dependencies").body()["upstream"];
   ASSERT_EQ(above.size(), 1u);
   EXPECT_EQ(above[0]["deleted"], true);
