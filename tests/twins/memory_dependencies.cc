@@ -35,7 +35,7 @@ bool WaitsFor(const MemoryTables& tables, const JobEntry& job, JobNo upstream) R
 }
 
 Status CheckOne(MemoryTables& tables, const JobEntry* job, size_t schedule,
-                const JobDefinition& definition) REQUIRES(tables.mu) {
+                const JobDefinition& definition, size_t siblings) REQUIRES(tables.mu) {
   const JobId named(definition.schedules[schedule].upstream);
   const JobEntry* upstream = tables.FindJob(named);
   if (upstream == nullptr) return UnknownUpstream(schedule, named);
@@ -44,7 +44,7 @@ Status CheckOne(MemoryTables& tables, const JobEntry* job, size_t schedule,
     const bool stays = job != nullptr && WaitsFor(tables, *job, upstream->job_no);
     return stays ? Status() : UnknownUpstream(schedule, named);
   }
-  if (CountOthers(tables, upstream->job_no, job) >= kDependentsMax) {
+  if (CountOthers(tables, upstream->job_no, job) + siblings >= kDependentsMax) {
     return TooManyDependents(schedule, named);
   }
   if (job == nullptr) return {};  // nothing waits for a new job
@@ -69,13 +69,15 @@ JobDependency LinkTo(MemoryTables& tables, JobNo job_no, AfterOutcome on) REQUIR
 }  // namespace
 
 Status CheckUpstream(MemoryTables& tables, const JobId& id, const JobEntry* job,
-                     const JobDefinition& definition) {
+                     const JobDefinition& definition, const std::map<JobId, size_t>& siblings) {
   for (size_t i = 0; i < definition.schedules.size(); ++i) {
     if (definition.schedules[i].kind != ScheduleKind::kAfter) continue;
     if (definition.schedules[i].upstream == id.value()) {
       return DependencyCycle(i, {definition.name, definition.name});
     }
-    CARILLON_TRY(CheckOne(tables, job, i, definition));
+    const auto sibling = siblings.find(JobId(definition.schedules[i].upstream));
+    CARILLON_TRY(
+        CheckOne(tables, job, i, definition, sibling == siblings.end() ? 0 : sibling->second));
   }
   return {};
 }

@@ -3,14 +3,18 @@
 // Threads  The caller holds the lock of the tables.
 #pragma once
 
+#include <map>
+
 #include "common/ports/store/job_store.h"
 #include "tests/twins/memory_tables.h"
 
 namespace carillon::memory {
 
 // `job` is null if it does not exist yet. kInvalid as in common/domain/run/dependents.h.
+// `siblings`: the new jobs of the same call that wait for each job.
 Status CheckUpstream(MemoryTables& tables, const JobId& id, const JobEntry* job,
-                     const JobDefinition& definition) REQUIRES(tables.mu);
+                     const JobDefinition& definition, const std::map<JobId, size_t>& siblings = {})
+    REQUIRES(tables.mu);
 // Marks the jobs that the definition waits for, their schedules and their open runs.
 void RaiseFlags(MemoryTables& tables, const JobDefinition& definition) REQUIRES(tables.mu);
 // Makes the dependencies agree with the schedules of the job.

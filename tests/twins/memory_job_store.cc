@@ -101,8 +101,10 @@ Result<StoredJobs> MemoryJobStore::CreateJobs(const NewJobs& jobs, const WriteCo
     return {ErrorCode::kExists, "job_id " + job.job_id.value() + " is taken"};
   }
   for (const NewJob& one : jobs) CARILLON_TRY(CheckCalendars(tables_.Calendars(), one.definition));
+  std::map<JobId, size_t> siblings;
   for (const NewJob& one : jobs) {
-    CARILLON_TRY(CheckUpstream(tables_, one.job_id, nullptr, one.definition));
+    CARILLON_TRY(CheckUpstream(tables_, one.job_id, nullptr, one.definition, siblings));
+    for (const JobId& id : UpstreamOf(one.definition)) ++siblings[id];
   }
   StoredJobs created;
   for (const NewJob& job : jobs) created.push_back(AddJob(job, context));

@@ -346,6 +346,11 @@ TYPED_TEST(DependentsContract, AJobHasAtMostAHundredDependents) {
   for (size_t i = 0; i < kDependentsMax; ++i) {
     many.push_back({JobId("b" + std::to_string(i)), s.After("a")});
   }
+  NewJobs too_many = many;
+  too_many.push_back({JobId("one-more"), s.After("a")});
+  const auto refused = s.jobs.CreateJobs(too_many, {.now = kT0});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(DependencyCode(refused.error()), "too_many_dependents");
   ASSERT_OK(s.jobs.CreateJobs(many, {.now = kT0}));
   EXPECT_EQ(s.CodeOf(s.TryCreate("c", s.After("a"))), "too_many_dependents");
   const StoredJob one = s.v(s.jobs.GetJob(JobId("b0")));

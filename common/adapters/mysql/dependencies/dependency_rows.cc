@@ -127,8 +127,8 @@ Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& inca
 }
 
 Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
-                                      std::optional<JobNo> job_no,
-                                      const JobDefinition& definition) {
+                                      std::optional<JobNo> job_no, const JobDefinition& definition,
+                                      const Siblings& siblings) {
   UpstreamNumbers numbers;
   const std::vector<JobId> upstream = UpstreamOf(definition);
   if (upstream.empty()) return numbers;
@@ -152,7 +152,9 @@ Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
     if (!numbers.emplace(named, number).second) continue;
     if (stays) continue;
     CARILLON_ASSIGN_OR_RETURN(const uint64_t others, CountOthers(session, number, job_no));
-    if (others >= kDependentsMax) return TooManyDependents(i, named);
+    const auto sibling = siblings.find(number);
+    const size_t fresh = sibling == siblings.end() ? 0 : sibling->second;
+    if (others + fresh >= kDependentsMax) return TooManyDependents(i, named);
     if (!job_no) continue;  // nothing waits for a new job
     CARILLON_ASSIGN_OR_RETURN(const std::vector<JobNo> cycle,
                               FindCycle(*job_no, number, [&](const std::vector<JobNo>& jobs) {
@@ -164,6 +166,18 @@ Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
     return DependencyCycle(i, names);
   }
   return numbers;
+}
+
+Result<std::vector<UpstreamNumbers>> CheckUpstreamOfNew(Session& session, const NewJobs& jobs) {
+  std::vector<UpstreamNumbers> upstream;
+  Siblings siblings;
+  for (const NewJob& job : jobs) {
+    CARILLON_ASSIGN_OR_RETURN(
+        upstream.emplace_back(),
+        CheckUpstream(session, job.job_id, std::nullopt, job.definition, siblings));
+    for (const auto& [id, number] : upstream.back()) ++siblings[number];
+  }
+  return upstream;
 }
 
 Status WriteDependencies(Session& session, JobNo job_no,

@@ -12,6 +12,7 @@
 #include "common/adapters/mysql/rows/job_rows.h"
 #include "common/adapters/mysql/schema/incarnations.h"
 #include "common/domain/run/dependents.h"
+#include "common/ports/store/job_store.h"
 
 namespace carillon::mysql {
 
@@ -22,12 +23,17 @@ namespace carillon::mysql {
 Status RaiseDependentsFlag(Session& session, const JobId& id, Incarnations& incarnations);
 
 using UpstreamNumbers = std::map<JobId, JobNo>;
+// How many new jobs of the same transaction wait for each job. Their rows are not there yet.
+using Siblings = std::map<JobNo, size_t>;
 // Checks the jobs that `definition` waits for, and locks their rows in share mode. The lock of
 // id_blocks['dependency'] comes first, so that two writers cannot make a cycle together. `id` is the job
 // that waits, with its number if it exists already; it may go on to name a job that was deleted.
 // kInvalid as in dependents.h.
 Result<UpstreamNumbers> CheckUpstream(Session& session, const JobId& id,
-                                      std::optional<JobNo> job_no, const JobDefinition& definition);
+                                      std::optional<JobNo> job_no, const JobDefinition& definition,
+                                      const Siblings& siblings = {});
+// The same for new jobs, in their order.
+Result<std::vector<UpstreamNumbers>> CheckUpstreamOfNew(Session& session, const NewJobs& jobs);
 // Makes the rows of the job agree with its schedules. Rows of schedules that stay are kept: what is
 // older than them starts nothing.
 Status WriteDependencies(Session& session, JobNo job_no,

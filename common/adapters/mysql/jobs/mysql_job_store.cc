@@ -7,12 +7,12 @@
 
 #include "common/adapters/mysql/client/json_rows.h"
 #include "common/adapters/mysql/client/transaction.h"
+#include "common/adapters/mysql/dependencies/dependency_rows.h"
 #include "common/adapters/mysql/jobs/edited_job.h"
 #include "common/adapters/mysql/jobs/job_edit.h"
 #include "common/adapters/mysql/jobs/job_search.h"
 #include "common/adapters/mysql/rows/calendar_rows.h"
 #include "common/adapters/mysql/rows/count_rows.h"
-#include "common/adapters/mysql/dependencies/dependency_rows.h"
 #include "common/adapters/mysql/rows/job_filter.h"
 #include "common/domain/job/pending_fires.h"
 #include "common/wire/json/job_json.h"
@@ -215,12 +215,7 @@ Result<StoredJobs> MysqlJobStore::CreateJobs(const NewJobs& jobs, const WriteCon
   for (const NewJob& job : jobs) CARILLON_TRY(RaiseFlags(job.definition));
   const Status written =
       InTransaction(db_.pool(), {.operation = "create jobs"}, [&](Session& session) -> Status {
-        std::vector<UpstreamNumbers> upstream;
-        for (const NewJob& job : jobs) {
-          CARILLON_ASSIGN_OR_RETURN(
-              upstream.emplace_back(),
-              CheckUpstream(session, job.job_id, std::nullopt, job.definition));
-        }
+        CARILLON_ASSIGN_OR_RETURN(const auto upstream, CheckUpstreamOfNew(session, jobs));
         std::vector<StoredJobRow*> grouped;
         for (StoredJobRow& row : rows) grouped.push_back(&row);
         CARILLON_TRY(FillGroups(session, grouped));
