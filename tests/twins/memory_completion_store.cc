@@ -44,7 +44,8 @@ CompletionEffect MemoryCompletionStore::Move(const ScheduleEntry& schedule, Wall
   return {.awaited = true, .next_fire = active ? fire : kNever};
 }
 
-CompletionEffect MemoryCompletionStore::StartDependents(const RunCompletion& end, WallTime now) {
+CompletionEffect MemoryCompletionStore::StartDependents(const RunCompletion& end, WallTime now,
+                                                        std::set<RunKey>* asked) {
   CompletionEffect effect;
   for (const auto& [schedule_id, entry] : tables_.dependencies) {
     if (entry.upstream != end.job_no || !IsStartedBy(entry.dependent, end)) continue;
@@ -52,7 +53,7 @@ CompletionEffect MemoryCompletionStore::StartDependents(const RunCompletion& end
     if (job == nullptr || job->deleted) continue;
     DependentRun run =
         RunAfter(end, entry.dependent, ToJobRow(*job), tables_.FindJob(end.job_no)->id, now);
-    if (tables_.FindRun(run.row.key) != nullptr) {
+    if (tables_.FindRun(run.row.key) != nullptr || !asked->insert(run.row.key).second) {
       ++effect.existing;
     } else if (!job->definition.enabled) {
       ++effect.paused;
@@ -82,10 +83,11 @@ Result<std::vector<CompletionEffect>> MemoryCompletionStore::Apply(
   }
   CARILLON_TRY(tables_.CheckFence(fence));
   std::vector<CompletionEffect> effects(ends.size());
+  std::set<RunKey> asked;
   for (size_t i = 0; i < ends.size(); ++i) {
     tables_.completions.erase(ends[i].id);
     if (ends[i].target == CompletionTarget::kDependents) {
-      effects[i] = StartDependents(ends[i], now);
+      effects[i] = StartDependents(ends[i], now, &asked);
       continue;
     }
     const ScheduleEntry* schedule = tables_.FindSchedule(ends[i].key.schedule_id);

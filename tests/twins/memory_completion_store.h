@@ -1,6 +1,7 @@
 // The port CompletionStore in memory.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "common/ports/store/completion_store.h"
@@ -22,7 +23,9 @@ class MemoryCompletionStore final : public CompletionStore {
 
  private:
   bool IsStuck(const ScheduleEntry& schedule) const REQUIRES(tables_.mu);
-  CompletionEffect StartDependents(const RunCompletion& end, WallTime now) REQUIRES(tables_.mu);
+  // `asked`: the keys of the runs that ends of the same batch ask for.
+  CompletionEffect StartDependents(const RunCompletion& end, WallTime now, std::set<RunKey>* asked)
+      REQUIRES(tables_.mu);
   CompletionEffect Move(const ScheduleEntry& schedule, WallTime fire) REQUIRES(tables_.mu);
 
   MemoryTables& tables_;
