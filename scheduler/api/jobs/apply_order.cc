@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "common/domain/run/dependents.h"
 #include "common/domain/schedule/schedule_spec.h"
 
 namespace carillon::scheduler {
@@ -32,6 +33,26 @@ std::vector<std::string> NamedUpstream(const json& document) {
   return upstream;
 }
 
+// The numbers below `count` in their order, except that each comes after those of before(number).
+template <typename Before>
+std::vector<size_t> Ordered(size_t count, const Before& before) {
+  std::vector<size_t> order;
+  std::set<size_t> seen;
+  // An explicit stack, because a list may be one long chain. True: all before the number are done.
+  for (size_t first = 0; first < count; ++first) {
+    std::vector<std::pair<size_t, bool>> stack{{first, false}};
+    while (!stack.empty()) {
+      const auto [i, done] = stack.back();
+      stack.pop_back();
+      if (done) order.push_back(i);
+      if (done || !seen.insert(i).second) continue;
+      stack.emplace_back(i, true);
+      for (const size_t other : before(i)) stack.emplace_back(other, false);
+    }
+  }
+  return order;
+}
+
 }  // namespace
 
 std::vector<size_t> UpstreamFirst(const json& documents) {
@@ -40,24 +61,41 @@ std::vector<size_t> UpstreamFirst(const json& documents) {
     const std::string id = MemberText(documents[i], "job_id");
     if (!id.empty()) by_id.emplace(id, i);
   }
-  std::vector<size_t> order;
-  std::set<size_t> seen;
-  // An explicit stack, because a list may be one long chain. True: all before the document are done.
-  for (size_t first = 0; first < documents.size(); ++first) {
-    std::vector<std::pair<size_t, bool>> stack{{first, false}};
-    while (!stack.empty()) {
-      const auto [i, done] = stack.back();
-      stack.pop_back();
-      if (done) order.push_back(i);
-      if (done || !seen.insert(i).second) continue;
-      stack.emplace_back(i, true);
-      for (const std::string& id : NamedUpstream(documents[i])) {
-        const auto upstream = by_id.find(id);
-        if (upstream != by_id.end()) stack.emplace_back(upstream->second, false);
-      }
+  return Ordered(documents.size(), [&](size_t i) {
+    std::vector<size_t> before;
+    for (const std::string& id : NamedUpstream(documents[i])) {
+      const auto upstream = by_id.find(id);
+      if (upstream != by_id.end()) before.push_back(upstream->second);
     }
+    return before;
+  });
+}
+
+StoredJob OutlineOf(const StoredJob& job) {
+  StoredJob outline{
+      .job_no = job.job_no, .job_id = job.job_id, .segment = job.segment, .version = job.version};
+  outline.definition.name = job.definition.name;
+  outline.definition.name_space = job.definition.name_space;
+  outline.definition.user_id = job.definition.user_id;
+  outline.definition.labels = job.definition.labels;
+  outline.definition.schedules = job.definition.schedules;
+  return outline;
+}
+
+std::vector<StoredJob> DependentsFirst(std::vector<StoredJob> jobs) {
+  std::map<JobId, std::vector<size_t>> dependents;  // by the job for which they wait
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    for (const JobId& id : UpstreamOf(jobs[i].definition)) dependents[id].push_back(i);
   }
-  return order;
+  const auto before = [&](size_t i) {
+    const auto found = dependents.find(jobs[i].job_id);
+    return found == dependents.end() ? std::vector<size_t>() : found->second;
+  };
+  const std::vector<size_t> order = Ordered(jobs.size(), before);
+  std::vector<StoredJob> ordered;
+  ordered.reserve(jobs.size());
+  for (const size_t i : order) ordered.push_back(std::move(jobs[i]));
+  return ordered;
 }
 
 }  // namespace carillon::scheduler

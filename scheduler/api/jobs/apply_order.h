@@ -1,14 +1,21 @@
-// The order in which the documents of a list are applied. Pure.
+// The order in which the documents of a list are applied, and in which jobs are deleted. Pure.
 #pragma once
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "common/ports/store/job_store.h"
+
 namespace carillon::scheduler {
 
 // Indexes of the documents, in their order, except that a job comes after those of the list after which
 // it starts. Documents that would start each other stay as they are; the store refuses one of them.
 std::vector<size_t> UpstreamFirst(const nlohmann::json& documents);
+
+// What a deletion needs of a job: a request may find many of them.
+StoredJob OutlineOf(const StoredJob& job);
+// The jobs in their order, except that a job comes after those of them that start after it.
+std::vector<StoredJob> DependentsFirst(std::vector<StoredJob> jobs);
 
 }  // namespace carillon::scheduler

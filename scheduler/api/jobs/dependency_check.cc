@@ -63,4 +63,13 @@ Problem HasDependents(const Call& call, const JobId& id) {
   return problem;
 }
 
+Outcome<bool> CheckNotAwaited(const Call& call, const JobId& id,
+                              const std::function<bool(const JobId&)>& stays) {
+  CARILLON_ASSIGN_OR_RETURN(const JobDependencies known, call.stores.jobs.ListDependencies(id));
+  for (const JobDependency& one : known.downstream) {
+    if (one.job_id != id && stays(one.job_id)) return HasDependents(call, id);
+  }
+  return true;
+}
+
 }  // namespace carillon::scheduler

@@ -1,6 +1,8 @@
 // Problems of jobs that start after other jobs, in the terms of the API.
 #pragma once
 
+#include <functional>
+
 #include "common/domain/job/job.h"
 #include "scheduler/api/call/call.h"
 
@@ -17,5 +19,8 @@ Problem DependencyProblem(const Error& error);
 
 // 409 has_dependents, with the names of the jobs that start after this one.
 Problem HasDependents(const Call& call, const JobId& id);
+// 409 has_dependents if one of these jobs `stays`.
+Outcome<bool> CheckNotAwaited(const Call& call, const JobId& id,
+                              const std::function<bool(const JobId&)>& stays);
 
 }  // namespace carillon::scheduler

@@ -12,6 +12,7 @@
 #include "common/wire/json/json_text.h"
 #include "scheduler/api/call/audit.h"
 #include "scheduler/api/jobs/apply_order.h"
+#include "scheduler/api/jobs/dependency_check.h"
 
 namespace carillon::scheduler {
 namespace {
@@ -163,6 +164,7 @@ Outcome<JobApplier::Fate> JobApplier::ApplyTo(const std::optional<JobBase>& base
   CARILLON_ASSIGN_OR_RETURN(const auto version, VersionOf(document));
   CARILLON_ASSIGN_OR_RETURN(const JobDefinition definition,
                             Read(document, base ? &*base : nullptr));
+  for (const JobId& id : UpstreamOf(definition)) named_.insert(id);
   if (version && (!base || base->job.version != *version)) {
     return Item(
         412, "stale_version", "/version",
@@ -378,37 +380,28 @@ Outcome<JobApplier::Fate> JobApplier::Change(const JobBase& base, const JobDefin
   return fate;
 }
 
+// Deletes nothing if a document has an error, because the document may describe a job that would
+// then be deleted. Jobs that start after each other are deleted from the end of their chain on.
 void JobApplier::Prune() {
-  PruneListed();
-  PruneAwaited();
-}
-
-// Jobs that start after each other are deleted from the end of their chain on.
-void JobApplier::PruneAwaited() {
-  while (!awaited_.empty()) {
-    const std::vector<StoredJob> left = std::exchange(awaited_, {});
-    for (const StoredJob& job : left) {
-      const Outcome<Fate> fate = PruneOne(job);
-      if (!fate.ok() && fate.error().code == "has_dependents") {
-        awaited_.push_back(job);
-        if (awaited_.size() < left.size()) continue;
-        // None of them could be deleted: jobs that are not pruned start after them.
-        for (const StoredJob& awaited : std::exchange(awaited_, {})) {
-          Add(nullptr, awaited.job_id.value(), awaited.definition.name, PruneOne(awaited));
-        }
-        prune_complete_ = false;
-        return;
-      }
-      Add(nullptr, job.job_id.value(), job.definition.name, fate);
+  prune_complete_ = false;
+  if (counts_["error"] != 0) return;
+  size_t tried = 0;
+  for (const StoredJob& job : DependentsFirst(FindUnlisted())) {
+    if (tried++ == kPrunedMax) {
+      prune_complete_ = false;
+      return;
     }
+    const Outcome<Fate> fate = PruneOne(job);
+    Add(nullptr, job.job_id.value(), job.definition.name, fate);
+    if (fate.ok()) continue;
+    prune_complete_ = false;
+    if (IsStoreDown(fate.error())) return;
   }
 }
 
-// Deletes nothing if a document has an error, because the document may describe a job that would
-// then be deleted.
-void JobApplier::PruneListed() {
-  prune_complete_ = false;
-  if (counts_["error"] != 0) return;
+// The jobs to be deleted. prune_complete_ tells whether these are all.
+std::vector<StoredJob> JobApplier::FindUnlisted() {
+  std::vector<StoredJob> unlisted;
   JobFilter filter{.limit = kPruneBatch};
   if (options_.name_space) filter.namespaces = {*options_.name_space};
   // Shared jobs are deleted only if the request names their namespace. Otherwise a new share would
@@ -418,34 +411,34 @@ void JobApplier::PruneListed() {
     const auto page = call_.stores.jobs.ListJobs(filter);
     if (!page.ok()) {
       if (!store_down_) store_down_ = ToProblem(page.error());
-      return Add(nullptr, nullptr, nullptr, ToProblem(page.error()));
+      Add(nullptr, nullptr, nullptr, ToProblem(page.error()));
+      return {};
     }
     for (const StoredJob& job : page->jobs) {
       const bool listed = documented_.contains(job.job_id.value());
       if (listed || !options_.prune->Matches(job.definition.labels)) continue;
-      if (!MayChange({.job = job})) continue;
-      if (counts_["pruned"] == kPrunedMax) return;
-      const Outcome<Fate> fate = PruneOne(job);
-      if (!fate.ok() && fate.error().code == "has_dependents") {
-        awaited_.push_back(job);
-        continue;
-      }
-      Add(nullptr, job.job_id.value(), job.definition.name, fate);
-      if (!fate.ok() && IsStoreDown(fate.error())) return;
+      if (MayChange({.job = job})) unlisted.push_back(OutlineOf(job));
     }
     filter.after = PlaceAfter(*page, filter);
-    prune_complete_ = !filter.after && counts_["error"] == 0;
-    if (!filter.after) return;
+    prune_complete_ = !filter.after;
+    if (!filter.after) break;
     seen += page->jobs.size();
   }
+  return unlisted;
 }
 
 Outcome<JobApplier::Fate> JobApplier::PruneOne(const StoredJob& job) {
-  if (!options_.dry_run) {
+  if (options_.dry_run) {
+    CARILLON_TRY(CheckNotAwaited(call_, job.job_id, [&](const JobId& waiting) {
+      if (pruned_.contains(waiting)) return false;
+      return !documented_.contains(waiting.value()) || named_.contains(job.job_id);
+    }));
+  } else {
     call_.note.changes_json.clear();
     CARILLON_TRY(Remove(call_, {.job = job}, now_));
     RecordAudit(call_, RecordOf("job.prune", job.job_id, call_.note.changes_json));
   }
+  pruned_.insert(job.job_id);
   return Fate{.result = "pruned", .id = job.job_id, .version = job.version};
 }
 

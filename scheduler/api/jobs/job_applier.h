@@ -24,7 +24,7 @@
 namespace carillon::scheduler {
 
 inline constexpr size_t kApplyItemsMax = 500;
-inline constexpr size_t kPrunedMax = 500;         // jobs deleted by one request
+inline constexpr size_t kPrunedMax = 500;         // jobs that one request tries to delete
 inline constexpr size_t kPruneScanMax = 100'000;  // jobs examined by one request
 // Maximum size of the changes of all items in an answer; items beyond it are shown without changes.
 inline constexpr size_t kChangesBytesMax = 4u << 20;
@@ -88,8 +88,7 @@ class JobApplier {
   Outcome<StoredJob> StoreUnnamed(const JobDefinition& definition);
   Outcome<Fate> Change(const JobBase& base, const JobDefinition& definition);
   void Prune();
-  void PruneListed();
-  void PruneAwaited();
+  std::vector<StoredJob> FindUnlisted();
   Outcome<Fate> PruneOne(const StoredJob& job);
   bool MayChange(const JobBase& base) const;
   // `index` is the position of the document in the list; null for a pruned job.
@@ -106,7 +105,8 @@ class JobApplier {
   std::set<size_t> ambiguous_;        // indexes of documents that are ambiguous (FindAmbiguous)
   KnownJobs known_;                   // of the current piece
   std::vector<Queued> queued_;
-  std::vector<StoredJob> awaited_;         // to be pruned after the jobs that start after them
+  std::set<JobId> named_;  // jobs after which a job with a document starts
+  std::set<JobId> pruned_;
   std::map<size_t, Outcome<Fate>> fates_;  // by index
   size_t changes_bytes_ = 0;
   nlohmann::json items_ = nlohmann::json::array();

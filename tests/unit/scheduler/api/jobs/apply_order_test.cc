@@ -48,5 +48,30 @@ TEST(ApplyOrderTest, CyclesAndLongChainsEnd) {
   EXPECT_EQ(order.front(), chain.size() - 1);
 }
 
+TEST(ApplyOrderTest, DependentsAreDeletedBeforeWhatTheyWaitFor) {
+  const auto job = [](const std::string& id, const std::string& upstream = "") {
+    StoredJob stored{.job_id = JobId(id)};
+    if (!upstream.empty()) {
+      stored.definition.schedules = {{.kind = ScheduleKind::kAfter, .upstream = upstream}};
+    }
+    return stored;
+  };
+  const auto sorted = [](std::vector<StoredJob> jobs) {
+    std::string ids;
+    for (const StoredJob& one : DependentsFirst(std::move(jobs))) ids += one.job_id.value() + " ";
+    return ids;
+  };
+  EXPECT_EQ(sorted({job("a"), job("b"), job("c", "elsewhere")}), "a b c ");
+  EXPECT_EQ(sorted({job("a"), job("b", "a"), job("c", "b"), job("d")}), "c b a d ");
+  std::vector<StoredJob> chain;
+  for (int i = 0; i < 10'000; ++i) {
+    chain.push_back(job("j" + std::to_string(i), "j" + std::to_string(i - 1)));
+  }
+  const std::vector<StoredJob> last_first = DependentsFirst(chain);
+  ASSERT_EQ(last_first.size(), chain.size());
+  EXPECT_EQ(last_first.front().job_id, chain.back().job_id);
+  EXPECT_EQ(last_first.back().job_id, chain.front().job_id);
+}
+
 }  // namespace
 }  // namespace carillon::scheduler

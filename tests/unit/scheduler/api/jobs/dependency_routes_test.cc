@@ -109,6 +109,52 @@ TEST_F(DependencyRoutesTest, ApplyTakesAListInAnyOrder) {
   EXPECT_EQ(Get("/api/jobs/b/dependencies").body()["downstream"][0]["job_id"], "c");
 }
 
+TEST_F(DependencyRoutesTest, PruneDeletesAChainFromItsEnd) {
+  const auto prune = [&](const std::string& query) {
+    const Answer answer =
+        Send("POST", "/api/apply?prune=true&selector=team%3Dx" + query, json::array().dump());
+    EXPECT_EQ(answer.status, 200) << answer.text;
+    return answer.body();
+  };
+  const json labels = {{"team", "x"}};
+  Make("a", {{"labels", labels}});
+  Make("b", {{"labels", labels}, {"schedules", After("a")}});
+  Make("c", {{"labels", labels}, {"schedules", After("b")}});
+  Make("kept");
+  Make("d", {{"labels", labels}, {"schedules", After("kept")}});
+  for (const std::string query : {"&dry_run=true", ""}) {
+    const json pruned = prune(query);
+    EXPECT_EQ(pruned["counts"]["pruned"], 4) << pruned.dump();
+    EXPECT_EQ(pruned["prune_complete"], true);
+    std::string order;
+    for (const json& item : pruned["items"]) order += item.value("job_id", "");
+    EXPECT_EQ(order, "cbad");
+  }
+}
+
+TEST_F(DependencyRoutesTest, PruneLeavesWhatOtherJobsWaitFor) {
+  const json labels = {{"team", "x"}};
+  Make("a", {{"labels", labels}});
+  const json b = Make("b", {{"schedules", After("a")}});
+  Make("c", {{"labels", labels}});
+  const auto prune = [&](const std::string& query, const json& list) {
+    const Answer answer =
+        Send("POST", "/api/apply?prune=true&selector=team%3Dx" + query, list.dump());
+    EXPECT_EQ(answer.status, 200) << answer.text;
+    return answer.body();
+  };
+  const json untied = json::array({Body({{"job_id", "b"}, {"name", "b"}})});
+  EXPECT_EQ(prune("&dry_run=true", untied)["counts"]["pruned"], 2);
+  for (const std::string query : {"&dry_run=true", ""}) {
+    const json pruned = prune(query, json::array());
+    ASSERT_EQ(pruned["items"].size(), 2u) << pruned.dump();
+    EXPECT_EQ(pruned["items"][0]["error"]["code"], "has_dependents");
+    EXPECT_EQ(pruned["items"][1]["result"], "pruned");
+    EXPECT_EQ(pruned["prune_complete"], false);
+  }
+  EXPECT_EQ(prune("", untied)["counts"]["pruned"], 1);
+}
+
 TEST_F(DependencyRoutesTest, RunShowsWhatStartedIt) {
   Make("a", {{"name", "Nightly"}});
   Make("b", {{"schedules", After("a")}});
