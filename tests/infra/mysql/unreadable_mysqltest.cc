@@ -119,5 +119,37 @@ TEST_F(UnreadableRowsTest, ExecutorGapAndDeadLetterAreLeftOutOfTheirLists) {
   for (const char* table : {"executors", "run_gaps", "dead_letters"}) EXPECT_GT(Noted(table), 0u);
 }
 
+// Jobs that start after others must not start by mistake.
+TEST_F(UnreadableRowsTest, UnknownEndsAndOutcomesStartNothing) {
+  const StoredJob a = s.Create("a", s.Manual());
+  JobDefinition after = s.Manual();
+  after.schedules = {{.kind = ScheduleKind::kAfter, .upstream = "a"}};
+  s.Create("b", after);
+  uint64_t token = 0;
+  const auto end = [&](WallTime now) {
+    const RunRow running = s.Start(s.Execute(a, now), ++token, fence_, now);
+    s.Apply(s.ReportOf(running, RunState::kCompleted, now + 1s), fence_, now + 1s);
+  };
+  const auto started = [&](WallTime now) {
+    size_t count = 0;
+    const auto ends = s.v(s.completions.ScanCompletions(s.All(), 10));
+    EXPECT_EQ(ends.size(), 1u);
+    for (const auto& effect : s.v(s.completions.Apply(ends, fence_, now))) {
+      count += effect.started.size();
+    }
+    return count;
+  };
+  const auto session = database_.Connect();
+  ASSERT_OK(session->Run("SET SESSION sql_mode = ''"));
+  end(kT0);
+  ASSERT_OK(session->Run("UPDATE run_completions SET state = 'MOON'"));
+  EXPECT_EQ(started(kT0 + 2s), 0u);
+  end(kT0 + 10s);
+  EXPECT_EQ(started(kT0 + 12s), 1u);
+  end(kT0 + 20s);
+  ASSERT_OK(session->Run("UPDATE job_dependencies SET outcome = 'moon'"));
+  EXPECT_EQ(started(kT0 + 22s), 0u);
+}
+
 }  // namespace
 }  // namespace carillon::test

@@ -95,8 +95,9 @@ Status LockDependencies(Session& session) {
   return {ErrorCode::kBrokenStore, "dependencies: id_blocks has no row"};
 }
 
-AfterOutcome OutcomeOf(const Rows& rows, uint32_t column) {
-  return ParseName<AfterOutcome>(rows.Text(column)).value_or(AfterOutcome::kSuccess);
+// Fails for an outcome of a later version.
+Result<AfterOutcome> OutcomeOf(const Rows& rows, uint32_t column) {
+  return ParseName<AfterOutcome>(rows.Text(column));
 }
 
 }  // namespace
@@ -262,11 +263,13 @@ Result<std::map<JobNo, UpstreamDependents>> ReadDependents(Session& session,
   for (const JobNo job_no : once) wanted.Begin().Add(job_no.value());
   CARILLON_ASSIGN_OR_RETURN(Rows rows, session.Query(statement, {wanted.Take()}));
   while (rows.Next()) {
+    const auto on = OutcomeOf(rows, 5);
+    if (!on.ok()) continue;
     UpstreamDependents& of_job = found[JobNo(rows.Unsigned(1))];
     of_job.upstream = JobId(rows.Text(2));
     of_job.dependents.push_back({.job_no = JobNo(rows.Unsigned(3)),
                                  .schedule_id = ScheduleId(rows.Unsigned(4)),
-                                 .on = OutcomeOf(rows, 5),
+                                 .on = *on,
                                  .since_id = rows.Unsigned(6)});
   }
   return found;
@@ -297,7 +300,7 @@ Result<JobDependencies> ReadDependencies(Session& session, const JobId& id) {
     while (rows.Next()) {
       found.push_back({.job_id = JobId(rows.Text(1)),
                        .job_name = rows.Text(2),
-                       .on = OutcomeOf(rows, 3),
+                       .on = OutcomeOf(rows, 3).value_or(AfterOutcome::kSuccess),
                        .deleted = rows.Int(4) != 0});
     }
     return found;

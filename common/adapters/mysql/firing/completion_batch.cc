@@ -87,13 +87,14 @@ Result<std::vector<RunCompletion>> ReadCompletions(Session& session,
         Rows rows, session.Query(UnionOf(branch, segments.size()), ParamsOf(segments, share)));
     std::vector<RunCompletion> ends;
     while (rows.Next()) {
+      // An end in a state of a later version starts nothing here, as one that was cancelled.
       const Result<RunState> state = ParseRunState(rows.Text(7));
       ends.push_back({.id = rows.Unsigned(1),
                       .segment = SegmentId(static_cast<uint32_t>(rows.Unsigned(2))),
                       .key = {rows.Time(3), ScheduleId(rows.Unsigned(4)),
                               static_cast<uint32_t>(rows.Unsigned(5))},
                       .job_no = JobNo(rows.Unsigned(6)),
-                      .state = state.value_or(RunState::kCompleted),
+                      .state = state.value_or(RunState::kCancelled),
                       .ended = rows.Time(8),
                       .target = rows.Int(9) != 0 ? CompletionTarget::kDependents
                                                  : CompletionTarget::kSchedule});
