@@ -79,9 +79,11 @@ Result<std::vector<std::string>> NamesOf(Session& session, const std::vector<Job
 // The number of jobs, other than `job_no`, that wait for the upstream job.
 Result<uint64_t> CountOthers(Session& session, JobNo upstream, std::optional<JobNo> job_no) {
   CARILLON_ASSIGN_OR_RETURN(
-      Rows rows, session.Query("SELECT COUNT(DISTINCT d.job_no) FROM job_dependencies d WHERE "
-                               "d.kind = 'after' AND d.upstream_job_no = ? AND d.job_no <> ?",
-                               {upstream.value(), job_no.value_or(JobNo{}).value()}));
+      Rows rows,
+      session.Query(
+          "SELECT COUNT(DISTINCT d.job_no) FROM job_dependencies d FORCE INDEX (PRIMARY) WHERE "
+          "d.kind = 'after' AND d.upstream_job_no = ? AND d.job_no <> ?",
+          {upstream.value(), job_no.value_or(JobNo{}).value()}));
   rows.Next();
   return rows.Unsigned(1);
 }
@@ -240,7 +242,8 @@ Result<std::set<JobNo>> WithDependents(Session& session, const std::set<JobNo>& 
 Result<std::vector<std::string>> SomeDependents(Session& session, JobNo job_no) {
   CARILLON_ASSIGN_OR_RETURN(
       Rows rows,
-      session.Query("SELECT DISTINCT j.name FROM job_dependencies d STRAIGHT_JOIN jobs j ON "
+      session.Query("SELECT DISTINCT j.name FROM job_dependencies d FORCE INDEX (PRIMARY) "
+                    "STRAIGHT_JOIN jobs j ON "
                     "j.job_no = d.job_no WHERE d.kind = 'after' AND d.upstream_job_no = ? AND "
                     "d.job_no <> ? LIMIT 3",
                     {job_no.value(), job_no.value()}));

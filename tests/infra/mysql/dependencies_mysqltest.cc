@@ -1,0 +1,125 @@
+// Jobs that start after others, on MariaDB: the lock that keeps them free of cycles, and the rows read.
+#include <fmt/core.h>
+#include <array>
+#include <thread>
+
+#include "common/domain/run/dependents.h"
+#include "tests/infra/mysql/store_reads.h"
+#include "tests/support/failpoint_on.h"
+
+namespace carillon::test {
+namespace {
+
+JobDefinition After(const std::string& upstream) {
+  JobDefinition definition = StoreDriver::Manual();
+  definition.schedules = {{.kind = ScheduleKind::kAfter, .upstream = upstream}};
+  return definition;
+}
+
+class DependencyLockTest : public StoreLimitsTest {
+ protected:
+  ~DependencyLockTest() override { failpoint::Reset(); }
+
+  int64_t Waiting() {
+    auto rows = outside_->Ask(
+        "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = "
+        "'INNODB_ROW_LOCK_CURRENT_WAITS'");
+    CARILLON_CHECK(rows.ok() && rows->Next(), "transactions");
+    return rows->Int(1);
+  }
+
+  // b starts after c, and d after a. Then one writer lets a start after b, and another c after d; neither
+  // locks a row of the other. Both have made their checks, as far as the rules let them, before either
+  // may write. Returns how many of them have written.
+  int EditBoth() {
+    StoreDriver s = driver();
+    const StoredJob a = s.Create("a", s.Manual());
+    const StoredJob c = s.Create("c", s.Manual());
+    s.Create("b", After("c"));
+    s.Create("d", After("a"));
+    // The flags are raised in transactions of their own, which must not wait.
+    s.Create("after-b", After("b"));
+    s.Create("after-d", After("d"));
+    outside_ = database_.Connect();
+    const auto holder = database_.Connect();
+    EXPECT_OK(holder->Run("SET SESSION idle_transaction_timeout = 0"));
+    EXPECT_OK(holder->Run("START TRANSACTION"));
+    EXPECT_OK(holder->Ask("SELECT job_no FROM jobs WHERE job_id IN ('a', 'c') FOR UPDATE"));
+    const std::array<StoredJob, 2> edited{a, c};
+    const std::array<std::string, 2> upstream{"b", "d"};
+    std::array<std::string, 2> refusals;
+    std::vector<std::thread> writers;
+    for (size_t i = 0; i < 2; ++i) {
+      writers.emplace_back([&, i] {
+        const auto handle = database_.Open(kSegments);
+        const auto written = handle->jobs.ReplaceJob(edited[i].job_id, edited[i].version,
+                                                     After(upstream[i]), {.now = kT0 + 1s});
+        if (!written.ok()) refusals[i] = written.error().message;
+      });
+    }
+    for (int tries = 0; tries < 50'000 && Waiting() < 2; ++tries) std::this_thread::yield();
+    EXPECT_EQ(Waiting(), 2);
+    EXPECT_OK(holder->Run("COMMIT"));
+    for (std::thread& writer : writers) writer.join();
+    int count = 0;
+    for (const std::string& refusal : refusals) {
+      if (refusal.empty()) {
+        ++count;
+        continue;
+      }
+      EXPECT_TRUE(refusal.starts_with("cycle")) << refusal;
+    }
+    return count;
+  }
+
+  std::unique_ptr<mysql::Session> outside_;
+};
+
+TEST_F(DependencyLockTest, TwoWritersOfDifferentJobsMakeNoCycle) { EXPECT_EQ(EditBoth(), 1); }
+
+TEST_F(DependencyLockTest, WithoutTheLockTheyWouldMakeOne) {
+  failpoint::Break("dependency.no_lock");
+  EXPECT_EQ(EditBoth(), 2);
+}
+
+using DependencyReadsTest = StoreReadsTest;
+
+TEST_F(DependencyReadsTest, TheDependentsOfAJobAreReadByThePrimaryKey) {
+  StoreDriver s = driver();
+  const StoredJob a = s.Create("a", s.Manual());
+  const StoredJob b = s.Create("b", After("a"));
+  // As many of one other job, so that an index of the kind alone would be no help.
+  ASSERT_OK(outside_->Run(
+      "INSERT INTO job_dependencies (kind, upstream_job_no, job_no, schedule_id, outcome, "
+      "since_id) "
+      "SELECT 'after', 900000 + seq MOD 10, 800000 + seq, 700000 + seq, 'success', 0 FROM "
+      "seq_1_to_20000"));
+  constexpr int64_t kFew = 500;
+  size_t dependents = 1;
+  for (const bool analyzed : {false, true}) {
+    SCOPED_TRACE(analyzed);
+    if (analyzed) ASSERT_OK(outside_->Ask("ANALYZE TABLE job_dependencies, jobs"));
+    const WallTime now = kT0 + (analyzed ? 20s : 10s);
+    const RunRow running = s.Start(s.Execute(a, now), analyzed ? 12 : 11, fence_, now);
+    s.Apply(s.ReportOf(running, RunState::kCompleted, now + 1s), fence_, now + 1s);
+    const auto ends = s.v(s.completions.ScanCompletions(s.All(), 10));
+    ASSERT_EQ(ends.size(), 1u);
+    EXPECT_LT(RowsRead([&] {
+                EXPECT_EQ(s.v(s.completions.Apply(ends, fence_, now + 2s))[0].started.size(),
+                          dependents);
+              }),
+              kFew);
+    EXPECT_LT(RowsRead([&] {
+                EXPECT_CODE(s.jobs.DeleteJob(a.job_id, a.version, {.now = now + 3s}),
+                            ErrorCode::kExists);
+              }),
+              kFew);
+    ++dependents;
+    EXPECT_LT(RowsRead([&] { s.Create(analyzed ? "c" : "d", After("a")); }), kFew);
+    EXPECT_LT(RowsRead([&] { s.v(s.jobs.ListDependencies(a.job_id)); }), kFew);
+    EXPECT_LT(RowsRead([&] { s.v(s.jobs.ListDependencies(b.job_id)); }), kFew);
+  }
+}
+
+}  // namespace
+}  // namespace carillon::test
