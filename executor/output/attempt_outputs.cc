@@ -15,16 +15,9 @@ std::string Masked(std::string_view text, const std::shared_ptr<const SecretPatt
 
 Result<Outputs> ReadOutputs(std::string_view text,
                             const std::shared_ptr<const SecretPatterns>& patterns) {
-  CARILLON_ASSIGN_OR_RETURN(Outputs outputs, ParseOutputs(text));
-  if (patterns == nullptr) return outputs;
-  for (auto& [name, value] : outputs) {
-    if (Masked(name, patterns) != name) {
-      return {ErrorCode::kInvalid, "a name contains the value of a secret"};
-    }
-    value = Masked(value, patterns);
-  }
-  CARILLON_TRY(CheckOutputs(outputs));
-  return outputs;
+  if (patterns == nullptr) return ParseOutputs(text);
+  // Before it is parsed, because a value may contain a "=" or a line end.
+  return ParseOutputs(Masked(text, patterns));
 }
 
 }  // namespace carillon::executor

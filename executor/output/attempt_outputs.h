@@ -1,7 +1,10 @@
 // Outputs of an attempt, from the text of its file, with the values of secrets masked.
 //
-// Errors   kInvalid, with a sentence: the text is not readable (ParseOutputs), the outputs are too
-//          large once they are masked, or a name contains the value of a secret.
+// The text is masked as a whole, like a log. A secret that is not within one value is therefore
+// masked too, and mostly leaves a text that cannot be parsed.
+//
+// Errors   kInvalid, with a sentence: the text is not readable (ParseOutputs), or too large once it
+//          is masked.
 #pragma once
 
 #include <memory>

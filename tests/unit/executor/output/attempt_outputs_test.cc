@@ -22,6 +22,18 @@ TEST(AttemptOutputsTest, NameThatIsASecretIsRefused) {
   EXPECT_EQ(outputs.error().message.find("hunter"), std::string::npos);
 }
 
+TEST(AttemptOutputsTest, SecretThatLooksLikeOutputsIsMaskedToo) {
+  const auto patterns = Patterns({"Server=db;Password=x", "ab\ncd", "left=1\nright=2"});
+  EXPECT_EQ(ReadOutputs("Server=db;Password=x\n", patterns).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(*ReadOutputs("a=Server=db;Password=x\n", patterns), (Outputs{{"a", "***"}}));
+  // Over two lines: one that has too short lines to be masked alone, and one of two outputs.
+  EXPECT_EQ(ReadOutputs("n=ab\ncd\n", patterns).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(*ReadOutputs("n<<END\nab\ncd\nEND\n", patterns), (Outputs{{"n", "***\n***"}}));
+  EXPECT_EQ(ReadOutputs("left=1\nright=2\n", patterns).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(ReadOutputs("my_left=1\nright=2\n", patterns).code(), ErrorCode::kInvalid);
+  EXPECT_EQ(*ReadOutputs("n=ab\nm=cd\n", patterns), (Outputs{{"n", "ab"}, {"m", "cd"}}));
+}
+
 TEST(AttemptOutputsTest, MaskedOutputsStayWithinTheLimits) {
   std::string text = "a=";
   while (text.size() < kOutputsBytesMax / 2) text += "q ";
