@@ -95,7 +95,8 @@ void RunningAttempts::OnReady(uint64_t token, bool writers_gone) {
   if (token % 4 == kReport) {
     live.ReadReport();
     if (live.TakeStarted()) rooms_.reporter.Started(name);
-    if (live.finished()) ended_.push_back(found->first);
+    // A run whose keeper was killed is left to KillStrays: processes of it may still live.
+    if (live.finished() && !live.keeper_killed()) ended_.push_back(found->first);
     return;
   }
   const OutputStream stream = token % 4 == kErr ? OutputStream::kErr : OutputStream::kOut;
