@@ -30,6 +30,8 @@ constexpr int kReadsPerTurnMax = 8;
 // tree itself.
 constexpr Duration kKeeperAnswers = 500ms;
 constexpr Duration kPushEvery = 50ms;
+// A run waits this long for its file of outputs after its process has ended; then its disk hangs.
+constexpr Duration kOutputsWithin = 5s;
 
 struct PipePair {
   FileDescriptor read;
@@ -94,6 +96,7 @@ Status LiveRun::Spawn(const Files& files, const rlimit& open_files, Now now) {
   for (const auto& [name, value] : start_.env) spec.env.emplace_back(name + "=").append(value);
   spec.work_directory = files.directory;
   spec.output_file = files.outputs;
+  spec.read_outputs = files.read_outputs;
   spec.out_write = out.write.get();
   spec.err_write = err.write.get();
   spec.report_write = report.write.get();
@@ -153,7 +156,7 @@ void LiveRun::KeepMasked(OutputStream stream, std::string_view bytes, Now now) {
   log_->Append(stream, bytes, now);
 }
 
-void LiveRun::ReadReport() {
+void LiveRun::ReadReport(SteadyTime now) {
   char buffer[4096];
   for (;;) {
     const ssize_t n = read(report_.get(), buffer, sizeof(buffer));
@@ -168,37 +171,41 @@ void LiveRun::ReadReport() {
     const bool with_text = report.kind == ShimReportKind::kOutputs && report.value > 0;
     const size_t text = with_text ? static_cast<size_t>(report.value) : 0;
     if (left.size() < sizeof(report) + text) break;
-    TakeReport(report, left.substr(sizeof(report), text));
+    TakeReport(report, left.substr(sizeof(report), text), now);
     left.remove_prefix(sizeof(report) + text);
   }
   reported_.erase(0, reported_.size() - left.size());
 }
 
-void LiveRun::TakeReport(const ShimReport& report, std::string_view text) {
+void LiveRun::TakeReport(const ShimReport& report, std::string_view text, SteadyTime now) {
   switch (report.kind) {
     case ShimReportKind::kStarted: started_report_ = true; break;
-    case ShimReportKind::kSpawnFailed:
-      spawn_failure_ = report;
-      ended_report_ = true;
-      break;
+    case ShimReportKind::kSpawnFailed: spawn_failure_ = report; break;
     case ShimReportKind::kOutputs:
       outputs_ = OutputFile{static_cast<OutputFault>(std::min(report.value, 0)), std::string(text)};
       break;
     case ShimReportKind::kEnded:
       wait_status_ = report.value;
-      ended_report_ = true;
+      outputs_due_ = now + kOutputsWithin;
       break;
   }
 }
 
-void LiveRun::KeeperExited() {
-  ReadReport();
+void LiveRun::KeeperExited(SteadyTime now) {
+  ReadReport(now);
   keeper_ = -1;
-  if (!ended_report_) keeper_killed_ = true;
+  if (!over()) keeper_killed_ = true;
+}
+
+// Only a process that exited by itself has outputs: one that was killed may have written a part of
+// a line.
+bool LiveRun::waits_for_outputs() const {
+  const bool has_outputs = !ending_ && wait_status_ && WIFEXITED(*wait_status_);
+  return has_outputs && !outputs_ && keeper_ > 0 && !outputs_overdue_;
 }
 
 void LiveRun::End(RunState state, std::string_view reason, Grace grace, SteadyTime now) {
-  if (finished() || (ending_ && (ending_->killing || grace == Grace::kGiven))) return;
+  if (over() || (ending_ && (ending_->killing || grace == Grace::kGiven))) return;
   if (!ending_) ending_ = Ending{.state = state, .reason = std::string(reason)};
   ending_->kill_requested = state == RunState::kCancelled && grace == Grace::kNone;
   if (grace == Grace::kNone || start_.kill_grace <= Duration::zero()) {
@@ -216,7 +223,10 @@ void LiveRun::Kill(SteadyTime now) {
 }
 
 void LiveRun::Tick(SteadyTime now) {
-  if (finished()) return;
+  if (over()) {
+    if (waits_for_outputs()) outputs_overdue_ = now >= outputs_due_;
+    return;
+  }
   const WatchedLease lease{start_.lease_end, start_.kill_at_lease_end};
   if (DecideWhileRunning(lease, now) == LeaseAction::kKill) {
     End(RunState::kLost, reason::kLeaseEnded, Grace::kNone, now);
@@ -237,7 +247,7 @@ void LiveRun::Tick(SteadyTime now) {
 }
 
 SteadyTime LiveRun::NextTick() const {
-  if (finished()) return SteadyTime::max();
+  if (over()) return waits_for_outputs() ? outputs_due_ : SteadyTime::max();
   if (ending_ && ending_->killing) return ending_->next_push;
   const SteadyTime lease = NextLeaseCheck({start_.lease_end, start_.kill_at_lease_end});
   return std::min(lease, ending_ ? ending_->kill_at : deadline_);
@@ -273,12 +283,16 @@ AttemptEnded LiveRun::Finish(Now now) {
   return {start_.attempt, std::move(result), start_.job_id};
 }
 
-// Only a process that exited by itself has outputs: one that was killed may have written a part of
-// a line.
 void LiveRun::AddOutputs(AttemptResult& result) const {
-  if (!outputs_ || !result.exit_code) return;
-  Result<Outputs> outputs(ErrorCode::kInvalid, std::string(FaultText(outputs_->fault)));
-  if (outputs_->fault == OutputFault::kNone) outputs = ReadOutputs(outputs_->text, patterns_);
+  if (!result.exit_code) return;
+  Result<Outputs> outputs(ErrorCode::kInvalid,
+                          keeper_ < 0 ? "the process that was to read their file was killed"
+                                      : "their file was not read in time");
+  if (outputs_ && outputs_->fault == OutputFault::kNone) {
+    outputs = ReadOutputs(outputs_->text, patterns_);
+  } else if (outputs_) {
+    outputs = {ErrorCode::kInvalid, std::string(FaultText(outputs_->fault))};
+  }
   if (outputs.ok()) {
     result.outputs = *std::move(outputs);
   } else if (result.state == RunState::kCompleted) {

@@ -34,6 +34,7 @@ class LiveRun {
   struct Files {
     WorkDirectory::Place directory;
     std::string outputs;
+    OutputReader read_outputs = &ReadOutputFile;
   };
   // Forks the keeper. After an error nothing was started.
   Status Spawn(const Files& files, const rlimit& open_files, Now now);
@@ -42,9 +43,9 @@ class LiveRun {
   // Reads one packet of a stream (more if the pipe was enlarged or its writers are gone). Returns
   // true if more may be readable although epoll reports no new event.
   bool ReadOutput(OutputStream stream, bool writers_gone, Now now);
-  void ReadReport();
+  void ReadReport(SteadyTime now);
   // Call it when the keeper has exited. A keeper that did not report an end was killed.
-  void KeeperExited();
+  void KeeperExited(SteadyTime now);
 
   // ---- end of the attempt
   // Ends the attempt:
@@ -53,7 +54,8 @@ class LiveRun {
   // The first reason is kept. A later call without grace only cuts a running grace short.
   enum class Grace { kGiven, kNone };
   void End(RunState state, std::string_view reason, Grace grace, SteadyTime now);
-  // Acts on what is due: timeout, lease, end of the grace, a keeper that does not react.
+  // Acts on what is due: timeout, lease, end of the grace, a keeper that does not react, outputs that
+  // do not come.
   void Tick(SteadyTime now);
   // The time at which Tick next has something to do.
   SteadyTime NextTick() const;
@@ -61,15 +63,17 @@ class LiveRun {
 
   // Returns true once, after the command has begun; then its start may be reported.
   bool TakeStarted();
-  // The keeper has reported the end of the tree, or was killed. In the second case call Finish only
-  // when no process of the tree is left.
-  bool finished() const { return ended_report_ || keeper_killed_; }
+  // The end is known, and nothing that can come later changes it. If the keeper was killed, call
+  // Finish only when no process of the tree is left.
+  bool finished() const { return over() && !waits_for_outputs(); }
   AttemptEnded Finish(Now now);
 
   const StartAttempt& start() const { return start_; }
   WallTime started() const { return started_wall_; }
   pid_t keeper() const { return keeper_; }
   bool keeper_killed() const { return keeper_killed_; }
+  // The keeper died before it removed the files of the attempt.
+  bool left_files() const { return keeper_ < 0 && !spawn_failure_ && !outputs_; }
   int fd(OutputStream stream) const { return pipes_[static_cast<size_t>(stream)].get(); }
   int report_fd() const { return report_.get(); }
 
@@ -85,10 +89,14 @@ class LiveRun {
     SteadyTime next_push;
   };
 
+  // The keeper has reported the end of the tree, or was killed.
+  bool over() const { return spawn_failure_ || wait_status_ || keeper_killed_; }
+  bool waits_for_outputs() const;
+
   void Keep(OutputStream stream, std::string_view bytes, Now now);
   void KeepMasked(OutputStream stream, std::string_view bytes, Now now);
   void Kill(SteadyTime now);
-  void TakeReport(const ShimReport& report, std::string_view text);
+  void TakeReport(const ShimReport& report, std::string_view text, SteadyTime now);
   void AddOutputs(AttemptResult& result) const;
   AttemptResult ExitResult() const;
   AttemptResult EndedByWarden() const;
@@ -111,7 +119,8 @@ class LiveRun {
   std::optional<ShimReport> spawn_failure_;
   std::optional<OutputFile> outputs_;
   std::optional<int> wait_status_;
-  bool ended_report_ = false;
+  SteadyTime outputs_due_{};  // set with wait_status_
+  bool outputs_overdue_ = false;
   bool keeper_killed_ = false;
   std::optional<Ending> ending_;
 };

@@ -33,7 +33,7 @@ RunningAttempts::RunningAttempts(const Clock& clock, Rooms rooms, Options option
 LiveRun::Files RunningAttempts::FilesOf(const AttemptName& name) const {
   const std::string path =
       fmt::format("{}/{}.{}", work_directory_, EncodeRunId(name.key), name.attempt);
-  return {.directory = {path}, .outputs = path + ".outputs"};
+  return {.directory = {path}, .outputs = path + ".outputs", .read_outputs = options_.read_outputs};
 }
 
 Status RunningAttempts::Spawn(const AttemptName& name, AttemptEntry& entry) {
@@ -93,10 +93,9 @@ void RunningAttempts::OnReady(uint64_t token, bool writers_gone) {
   const AttemptName name = found->second;
   LiveRun& live = LiveOf(name);
   if (token % 4 == kReport) {
-    live.ReadReport();
+    live.ReadReport(clock_.Steady());
     if (live.TakeStarted()) rooms_.reporter.Started(name);
-    // A run whose keeper was killed is left to KillStrays: processes of it may still live.
-    if (live.finished() && !live.keeper_killed()) ended_.push_back(found->first);
+    NoteEnd(found->first, live);
     return;
   }
   const OutputStream stream = token % 4 == kErr ? OutputStream::kErr : OutputStream::kOut;
@@ -111,10 +110,15 @@ void RunningAttempts::Continue() {
   }
 }
 
+// A run whose keeper was killed is left to KillStrays: processes of it may still live.
+void RunningAttempts::NoteEnd(uint64_t run_no, const LiveRun& live) {
+  if (live.finished() && !live.keeper_killed()) ended_.push_back(run_no);
+}
+
 void RunningAttempts::FinishIfOver(const AttemptName& name) {
   AttemptEntry* entry = rooms_.table.Find(name);
   if (entry == nullptr || !entry->live || !entry->live->finished()) return;
-  if (entry->live->keeper_killed()) {
+  if (entry->live->left_files()) {
     const LiveRun::Files files = FilesOf(name);
     RemoveInBackground({files.directory.path, files.outputs});
   }
@@ -137,14 +141,11 @@ void RunningAttempts::ReapChildren() {
     children_.erase(child);
     if (run == by_run_no_.end()) continue;
     LiveRun& live = LiveOf(run->second);
-    live.KeeperExited();
+    live.KeeperExited(clock_.Steady());
     if (live.TakeStarted()) rooms_.reporter.Started(run->second);
-    if (live.keeper_killed()) {
-      // The keeper's tree was reparented to this process. KillStrays kills it and ends the attempt.
-      ++keepers_killed_;
-    } else {
-      ended_.push_back(run->first);
-    }
+    // The keeper's tree was reparented to this process. KillStrays kills it and ends the attempt.
+    if (live.keeper_killed()) ++keepers_killed_;
+    NoteEnd(run->first, live);
   }
 }
 
@@ -169,7 +170,12 @@ void RunningAttempts::KillStrays() {
 }
 
 void RunningAttempts::Tick(SteadyTime now) {
-  for (const auto& [run_no, name] : by_run_no_) LiveOf(name).Tick(now);
+  for (const auto& [run_no, name] : by_run_no_) {
+    LiveRun& live = LiveOf(name);
+    const bool finished = live.finished();
+    live.Tick(now);
+    if (!finished) NoteEnd(run_no, live);
+  }
   if (keepers_killed_ > 0) KillStrays();
 }
 

@@ -36,6 +36,7 @@ class RunningAttempts {
     int epoll = -1;
     // RLIMIT_NOFILE of the commands; the warden raises its own.
     rlimit open_files{};
+    OutputReader read_outputs = &ReadOutputFile;  // in the keepers
   };
   RunningAttempts(const Clock& clock, Rooms rooms, Options options);
 
@@ -51,7 +52,7 @@ class RunningAttempts {
   // whose end the turn before noticed. An end may be noticed ahead of output that was written before
   // it, and only the events of the next turn tell the order of the two streams.
   void Continue();
-  bool wants_turn() const { return !more_.empty() || !over_.empty(); }
+  bool wants_turn() const { return !more_.empty() || !ended_.empty() || !over_.empty(); }
   void ReapChildren();
 
   // Acts on the deadlines of the attempts, and kills what a killed keeper left running.
@@ -70,6 +71,7 @@ class RunningAttempts {
   };
 
   void Watch(const AttemptName& name, AttemptEntry& entry, size_t spare);
+  void NoteEnd(uint64_t run_no, const LiveRun& live);
   void FinishIfOver(const AttemptName& name);
   void KillStrays();
   LiveRun& LiveOf(const AttemptName& name) const { return *rooms_.table.Find(name)->live; }

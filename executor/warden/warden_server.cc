@@ -104,9 +104,11 @@ Status WardenServer::PrepareCore() {
   const std::string old = options_.directory + "/work.old";
   const bool had_work = rename(work.c_str(), old.c_str()) == 0 || errno == ENOTEMPTY;
   if (mkdir(work.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("mkdir " + work);
-  core_ = std::make_unique<WardenCore>(
-      clock_, std::move(journal), std::move(contents),
-      WardenCore::Options{.work_directory = work, .epoll = epoll_.get(), .open_files = open_files});
+  core_ = std::make_unique<WardenCore>(clock_, std::move(journal), std::move(contents),
+                                       WardenCore::Options{.work_directory = work,
+                                                           .epoll = epoll_.get(),
+                                                           .open_files = open_files,
+                                                           .read_outputs = options_.read_outputs});
   if (had_work) core_->running().RemoveInBackground({old});
   return {};
 }

@@ -32,6 +32,7 @@ struct WardenOptions {
   size_t journal_bytes_max = 256u << 20;
   // Executes the journal's orders, on the device's thread.
   OrderExecutor execute = &ExecuteOrder;
+  OutputReader read_outputs = &ReadOutputFile;  // in the keepers
 };
 
 class WardenServer {

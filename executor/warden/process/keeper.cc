@@ -100,9 +100,9 @@ class Keeper {
     if (Launch()) {
       while (!Step()) {
       }
-      const bool with_outputs = ReportOutputs();
+      // Before the disk is touched: a disk that hangs must not hide how the process ended.
       Report({ShimReportKind::kEnded, SpawnStep::kNone, status_});
-      if (with_outputs) RemoveTree(spec_.output_file);
+      if (ReportOutputs()) RemoveTree(spec_.output_file);
     }
     close(spec_.report_write);
     directory_.GiveBack();
@@ -135,21 +135,21 @@ class Keeper {
   // Reads the file of outputs here, because a disk that hangs must not stop the warden's loop.
   // Returns false if there is no such file.
   bool ReportOutputs() {
-    const std::optional<OutputFile> file = ReadOutputFile(spec_.output_file);
-    if (!file) return false;
+    const std::optional<OutputFile> found = spec_.read_outputs(spec_.output_file);
+    const OutputFile file = found.value_or(OutputFile{});
     const ShimReport header{ShimReportKind::kOutputs, SpawnStep::kNone,
-                            file->fault == OutputFault::kNone
-                                ? static_cast<int32_t>(file->text.size())
-                                : static_cast<int32_t>(file->fault)};
+                            file.fault == OutputFault::kNone
+                                ? static_cast<int32_t>(file.text.size())
+                                : static_cast<int32_t>(file.fault)};
     std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
-    bytes += file->text;
+    bytes += file.text;
     std::string_view left = bytes;
     while (!left.empty()) {  // the pipe may hold less; the warden empties it
       const ssize_t n = write(spec_.report_write, left.data(), left.size());
       if (n <= 0) break;  // the warden is gone
       left.remove_prefix(static_cast<size_t>(n));
     }
-    return true;
+    return found.has_value();
   }
 
   bool Fail(SpawnStep step, int error) {

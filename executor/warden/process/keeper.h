@@ -35,21 +35,22 @@ struct ShimSpec {
   std::vector<std::string> env;  // "NAME=value"
   WorkDirectory::Place work_directory;
   std::string output_file;
+  OutputReader read_outputs = &ReadOutputFile;
   int out_write = -1;
   int err_write = -1;
   int report_write = -1;
   rlimit open_files{};  // RLIMIT_NOFILE of the command; the warden raises its own
 };
 
-// The records that the keeper writes to its report pipe: kStarted or kSpawnFailed, then kOutputs if
-// the process left a file of outputs, then kEnded.
+// The records that the keeper writes to its report pipe: kSpawnFailed, or kStarted, kEnded and
+// kOutputs. kOutputs follows when the file of outputs was read, which may take long.
 enum class ShimReportKind : uint32_t { kStarted = 1, kSpawnFailed = 2, kEnded = 3, kOutputs = 4 };
 enum class SpawnStep : uint32_t { kNone, kDirectory, kFork, kExec };
 struct ShimReport {
   ShimReportKind kind = ShimReportKind::kStarted;
   SpawnStep step = SpawnStep::kNone;  // kSpawnFailed: the step that failed
   // By kind: pid, errno, or the status of waitpid. kOutputs: the number of bytes of the file, which
-  // follow the record, or an OutputFault below 0.
+  // follow the record (0 also without a file), or an OutputFault below 0.
   int32_t value = 0;
 };
 static_assert(std::is_trivially_copyable_v<ShimReport>);

@@ -29,5 +29,6 @@ struct OutputFile {
 
 // nullopt: there is nothing at this path.
 std::optional<OutputFile> ReadOutputFile(const std::string& path);
+using OutputReader = decltype(&ReadOutputFile);
 
 }  // namespace carillon::executor

@@ -249,6 +249,71 @@ TEST_F(WardenDiskTest, EndsOutlastADiskThatFails) {
   EXPECT_EQ(end_counts_[NameOf(start.attempt)], 2);  // once from each warden
 }
 
+TEST_F(WardenDiskTest, HowAProcessExitedIsKnownWhileItsOutputsAreRead) {
+  Stall("outputs");
+  const std::string command = "echo a=1 >> \"$CARILLON_OUTPUT_FILE\"";
+  StartAttempt cancelled = Command(command);
+  ASSERT_TRUE(client_->Start(cancelled).ok());
+  ASSERT_TRUE(WaitStalled("outputs"));
+  ASSERT_TRUE(client_->Cancel(cancelled.attempt, CancelMode::kKill).ok());
+  StartAttempt timed = Command(command);
+  timed.timeout = 1000ms;
+  ASSERT_TRUE(client_->Start(timed).ok());
+  EXPECT_FALSE(
+      test::WaitUntil([&] { return Ended(cancelled.attempt) || Ended(timed.attempt); }, 1500ms));
+  Release("outputs");
+  for (const StartAttempt* start : {&cancelled, &timed}) {
+    const AttemptResult result = End(*start);
+    EXPECT_EQ(result.state, RunState::kCompleted) << result.error;
+    EXPECT_EQ(result.outputs, (Outputs{{"a", "1"}}));
+  }
+}
+
+TEST_F(WardenDiskTest, OutputsThatAreNotReadInTimeAreUnusable) {
+  Stall("outputs");
+  StartAttempt good = Command("true");
+  good.lease_end = clock_.Steady() + kShortLease;
+  StartAttempt bad = Command("exit 3");
+  bad.timeout = 1500ms;
+  StartAttempt killed = Command("kill -KILL $$");
+  for (const StartAttempt* start : {&good, &bad, &killed}) {
+    ASSERT_TRUE(client_->Start(*start).ok());
+  }
+  EXPECT_EQ(End(killed).reason, reason::kSignal);  // waits for no outputs
+  EXPECT_FALSE(Ended(good.attempt));
+  const AttemptResult failed = End(good);
+  EXPECT_EQ(failed.state, RunState::kFailed);
+  EXPECT_EQ(failed.reason, reason::kBadOutputs);
+  EXPECT_EQ(failed.exit_code, 0);
+  EXPECT_EQ(failed.error, "its outputs cannot be used: their file was not read in time");
+  const AttemptResult kept = End(bad);
+  EXPECT_EQ(kept.reason, reason::kExitCode);
+  EXPECT_EQ(kept.error, "exit code 3; its outputs cannot be used: their file was not read in time");
+  Release("outputs");
+  EXPECT_EQ(Run(Command("true")).state, RunState::kCompleted);
+  EXPECT_EQ(end_counts_[NameOf(good.attempt)], 1);
+}
+
+TEST_F(WardenDiskTest, KeeperThatIsKilledWhileItReadsOutputsDoesNotLoseTheRun) {
+  Stall("outputs");
+  const StartAttempt start = Command("exit 3");
+  ASSERT_TRUE(client_->Start(start).ok());
+  ASSERT_TRUE(WaitStalled("outputs"));
+  for (const ProcessEntry& entry : ReadProcesses()) {
+    if (entry.parent == pid()) kill(entry.pid, SIGKILL);
+  }
+  const AttemptResult result = End(start);
+  EXPECT_EQ(result.reason, reason::kExitCode);
+  EXPECT_EQ(result.exit_code, 3);
+  Release("outputs");
+  EXPECT_TRUE(test::WaitUntil([&] {
+    for (const auto& entry : std::filesystem::directory_iterator(directory() + "/work")) {
+      if (!entry.path().filename().string().starts_with("spare-")) return false;
+    }
+    return true;
+  }));
+}
+
 TEST_F(WardenDiskTest, NothingIsClaimedWhileTheDiskHangs) {
   ASSERT_TRUE(test::WaitUntil([&] { return client_->CanStart().ok(); }));
   HangInSync();
